@@ -1,0 +1,72 @@
+/**
+ * What can end a run, as values: each code knows the exit code that the operator's scheduler sees, and whether
+ * asking again can help. Tests match the code, never the prose.
+ */
+const CODES = {
+  "config.invalid": { exitCode: 2, retry: false },
+  "config.missing_service": { exitCode: 2, retry: false },
+  "config.unknown_pipeline": { exitCode: 2, retry: false },
+  "config.output": { exitCode: 2, retry: false },
+  "config.content_set": { exitCode: 2, retry: false },
+  "config.other_instance": { exitCode: 2, retry: false },
+  "config.newer_version": { exitCode: 2, retry: false },
+  "config.not_found": { exitCode: 2, retry: false },
+  "config.sql": { exitCode: 2, retry: false },
+  "source.tls": { exitCode: 2, retry: false },
+  "source.credentials": { exitCode: 20, retry: false },
+  "source.unreachable": { exitCode: 21, retry: true },
+  "source.timeout": { exitCode: 21, retry: true },
+  "source.unavailable": { exitCode: 21, retry: true },
+  "source.damaged": { exitCode: 22, retry: true },
+  "source.protocol": { exitCode: 22, retry: false },
+  "source.too_large": { exitCode: 22, retry: false },
+  "source.rejects": { exitCode: 22, retry: false },
+  "contract.drift": { exitCode: 23, retry: false },
+  "guard.shrink": { exitCode: 24, retry: false },
+  "audit.threshold": { exitCode: 25, retry: false },
+  "disk.io": { exitCode: 30, retry: false },
+  "verify.failed": { exitCode: 31, retry: false },
+  "run.locked": { exitCode: 75, retry: false },
+  "run.interrupted": { exitCode: 130, retry: false },
+  "run.terminated": { exitCode: 143, retry: false },
+  internal: { exitCode: 1, retry: false },
+} as const;
+
+export type ErrorCode = keyof typeof CODES;
+
+/** An error whose message is one sentence for the operator: the cause, then the way out. */
+export class WarehouseError extends Error {
+  override readonly name = "WarehouseError";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+
+  /** Process exit code, as the README lists them. */
+  get exitCode(): number {
+    return CODES[this.code].exitCode;
+  }
+
+  /** Whether the same request, made again later, can succeed. */
+  get retry(): boolean {
+    return CODES[this.code].retry;
+  }
+}
+
+/** The verdict of an unsettled run is no error, but it has an exit code of its own. */
+export const UNSETTLED_EXIT_CODE = 10;
+
+/** Any thrown value as a WarehouseError; what is not one already is `internal`, with the cause kept. */
+export function asWarehouseError(thrown: unknown): WarehouseError {
+  if (thrown instanceof WarehouseError) return thrown;
+  const code = (thrown as NodeJS.ErrnoException | undefined)?.code;
+  if (code === "ENOSPC" || code === "EIO" || code === "EDQUOT" || code === "EFBIG" || code === "EMFILE") {
+    return new WarehouseError("disk.io", `The disk refused a write (${code}); free space or check the disk.`, {
+      cause: thrown,
+    });
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new WarehouseError("internal", `Unexpected failure: ${message}`, { cause: thrown });
+}
