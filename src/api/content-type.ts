@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { instant, optionalText, text } from "./values.ts";
+
+/** Body types that the specification names. Letters stand for vendors; others may come. */
+export const BODY_TYPES = [
+  "any_file",
+  "audio",
+  "document",
+  "automation_a_email",
+  "automation_a_landing_page",
+  "event",
+  "social_a",
+  "doc_provider_doc",
+  "html",
+  "social_b",
+  "automation_b_email",
+  "automation_b_landing_page",
+  "no_body",
+  "automation_c_email",
+  "photo",
+  "social_media",
+  "social_c",
+  "video",
+  "webinar",
+] as const;
+export type BodyType = (typeof BODY_TYPES)[number];
+
+/** Any text: a body type that the specification does not name is a new value, no error. */
+export const bodyType = z.string().meta({ description: `Body type; known: ${BODY_TYPES.join(", ")}.` });
+
+/** `content_type` of basic and full, `content_type_details` and `full_content_type` of dynamic. */
+export const contentType = z
+  .looseObject({
+    background_color: optionalText.meta({ description: "CSS color." }),
+    body_type: bodyType,
+    display_name: text,
+    field_name: text,
+    icon: optionalText,
+    icon_css_class: optionalText,
+    id: text,
+    newsroom_id: text.meta({ description: "Instance ID." }),
+    updated_at: instant,
+  })
+  .partial()
+  .meta({ description: "A content type." });
+export type ContentType = z.infer<typeof contentType>;

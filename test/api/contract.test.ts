@@ -1,0 +1,165 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { z } from "zod";
+import { basicItem } from "../../src/api/basic.ts";
+import {
+  BASIC_DEFAULTS,
+  type Default,
+  DYNAMIC_COLUMN_NAMES,
+  DYNAMIC_COLUMNS,
+  FULL_DEFAULTS,
+  isDynamicColumn,
+  SHARE_CHANNELS,
+} from "../../src/api/columns.ts";
+import { customFieldDefinition } from "../../src/api/custom-field.ts";
+import { destination } from "../../src/api/destination.ts";
+import { dynamicItem } from "../../src/api/dynamic.ts";
+import { listEnvelope, lookupAnswer, rowsOf, singleAnswer, singleOf } from "../../src/api/envelope.ts";
+import { fullItem } from "../../src/api/full.ts";
+
+const resource = z.enum(["destination", "custom_field_definition", "envelope", "basic", "full", "dynamic"]);
+const specification = z.array(
+  z.strictObject({
+    resource,
+    path: z.string(),
+    type: z.string(),
+    default: z.string().optional(),
+    gallery_only: z.literal(true).optional(),
+    single_item_only: z.literal(true).optional(),
+    event_type_only: z.literal(true).optional(),
+    default_set: z.literal(true).optional(),
+  }),
+);
+type SpecifiedField = z.infer<typeof specification>[number];
+
+const fields = specification.parse(
+  JSON.parse(readFileSync(new URL("../fixtures/fields.json", import.meta.url), "utf8")),
+);
+
+const schemas: Record<z.infer<typeof resource>, z.ZodObject> = {
+  destination,
+  custom_field_definition: customFieldDefinition,
+  envelope: listEnvelope(dynamicItem),
+  basic: basicItem,
+  full: fullItem,
+  dynamic: dynamicItem,
+};
+
+/** `field_locks.body.locked` is an example of a record: `body` is one of its keys. */
+function segments(path: string): string[] {
+  return path.replaceAll("[]", ".[]").split(".");
+}
+
+function step(schema: z.core.$ZodType, segment: string): z.core.$ZodType | undefined {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return step(schema.unwrap(), segment);
+  if (schema instanceof z.ZodUnion)
+    return schema.options.map((option) => step(option, segment)).find(Boolean);
+  if (schema instanceof z.ZodArray) return segment === "[]" ? schema.element : undefined;
+  if (schema instanceof z.ZodRecord) return schema.valueType;
+  if (schema instanceof z.ZodObject) return schema.shape[segment];
+  return undefined;
+}
+
+function reach({ resource, path }: SpecifiedField): z.core.$ZodType | undefined {
+  return segments(path).reduce<z.core.$ZodType | undefined>(
+    (schema, segment) => (schema === undefined ? undefined : step(schema, segment)),
+    schemas[resource],
+  );
+}
+
+function specifiedDefault({ path, default: written = "none" }: SpecifiedField): Default {
+  if (path === "gallery_share_settings") return { value: SHARE_CHANNELS };
+  // The compatibility columns have the text `none` as their default; elsewhere "none" means that there is no default.
+  if (path.endsWith("viewer_compatibility")) return { value: written };
+  if (written === "none") return { required: true };
+  if (written === "empty string") return { value: "" };
+  const literals: Record<string, Default> = {
+    null: { value: null },
+    true: { value: true },
+    false: { value: false },
+    "0": { value: 0 },
+    "[]": { value: [] },
+    "{}": { value: {} },
+  };
+  return literals[written] ?? { value: written };
+}
+
+function ofResource(name: SpecifiedField["resource"]): SpecifiedField[] {
+  return fields.filter(
+    (field) => field.resource === name && field.type !== "nested" && !field.path.includes("["),
+  );
+}
+
+test("every one of the 424 wire fields has a place in the contract", () => {
+  assert.equal(fields.length, 424);
+  const missing = fields.filter((field) => reach(field) === undefined).map((f) => `${f.resource}: ${f.path}`);
+  assert.deepEqual(missing, []);
+});
+
+test("the registry names exactly the dynamic columns of the specification, in its order but for status", () => {
+  const specified = ofResource("dynamic").map((field) => field.path);
+  assert.deepEqual(DYNAMIC_COLUMN_NAMES, specified);
+  assert.deepEqual(Object.keys(dynamicItem.shape), specified);
+});
+
+test("defaults, default set and gating of the dynamic columns are the specification's", () => {
+  for (const field of ofResource("dynamic")) {
+    assert.ok(isDynamicColumn(field.path));
+    assert.deepEqual(
+      DYNAMIC_COLUMNS[field.path],
+      {
+        default: field.path === "status" ? { value: null } : specifiedDefault(field),
+        defaultSet: field.default_set ?? false,
+        galleryOnly: field.gallery_only ?? false,
+        singleItemOnly: field.single_item_only ?? false,
+        // The specification marks only the end of an event; its start belongs to an event as well.
+        eventOnly: field.event_type_only ?? field.path === "event_start_date",
+      },
+      field.path,
+    );
+  }
+});
+
+test("defaults of basic and full are the specification's", () => {
+  const basic = Object.fromEntries(ofResource("basic").map((field) => [field.path, specifiedDefault(field)]));
+  assert.deepEqual({ ...BASIC_DEFAULTS }, basic);
+  const full = Object.fromEntries(ofResource("full").map((field) => [field.path, specifiedDefault(field)]));
+  assert.deepEqual({ ...FULL_DEFAULTS }, full);
+});
+
+test("a default is a value that its own schema takes", () => {
+  for (const name of DYNAMIC_COLUMN_NAMES) {
+    const fallback = DYNAMIC_COLUMNS[name].default;
+    if ("value" in fallback) assert.ok(dynamicItem.shape[name].safeParse(fallback.value).success, name);
+  }
+  const fallbacks = { ...BASIC_DEFAULTS, ...FULL_DEFAULTS };
+  for (const [name, fallback] of Object.entries(fallbacks)) {
+    const schema: z.ZodType = Object.entries(fullItem.shape).find(([key]) => key === name)?.[1] ?? z.never();
+    if ("value" in fallback) assert.ok(schema.safeParse(fallback.value).success, name);
+  }
+});
+
+test("an item needs nothing but its ID, and keeps what the contract does not know", () => {
+  for (const schema of [basicItem, fullItem, dynamicItem]) {
+    assert.deepEqual(schema.parse({ id: "c1", sentiment: { score: 3 } }), {
+      id: "c1",
+      sentiment: { score: 3 },
+    });
+    assert.ok(!schema.safeParse({ title: "no ID" }).success);
+  }
+});
+
+test("a content type is taken as an object and as an ID", () => {
+  assert.equal(basicItem.parse({ id: "c1", content_type: "t1" }).content_type, "t1");
+  assert.deepEqual(fullItem.parse({ id: "c1", content_type: { id: "t1" } }).content_type, { id: "t1" });
+});
+
+test("lookup rows and single items are taken out of their envelope or bare", () => {
+  const rows = [{ id: "d1", identification: "Portal" }];
+  assert.deepEqual(rowsOf(lookupAnswer(destination).parse(rows)), rows);
+  assert.deepEqual(rowsOf(lookupAnswer(destination).parse({ response: rows })), rows);
+  assert.deepEqual(singleOf(singleAnswer(basicItem).parse({ id: "c1" })), { id: "c1" });
+  assert.deepEqual(singleOf(singleAnswer(basicItem).parse({ response: { id: "c1" } })), { id: "c1" });
+});
