@@ -19,14 +19,25 @@ export const COLUMN_TYPES = [
 ] as const;
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
-/** Resources of the specification, as `fields.json` names them. */
-export type Resource = "destination" | "custom_field_definition" | "envelope" | "basic" | "full" | "dynamic";
+/** Resources of the specification. */
+export const RESOURCES = [
+  "destination",
+  "custom_field_definition",
+  "envelope",
+  "basic",
+  "full",
+  "dynamic",
+] as const;
+export type Resource = (typeof RESOURCES)[number];
 
 /** A wire field: `{ resource: "dynamic", path: "attachments[].image_attributes.alt" }`. */
 export interface Origin {
   readonly resource: Resource;
   readonly path: string;
 }
+
+/** How a wire value is written where its JSON type alone does not say: seconds since 1970, or `MM/DD/YY` text. */
+export type WireFormat = "plain" | "epoch_seconds" | "us_date";
 
 export interface Column {
   readonly name: string;
@@ -36,6 +47,9 @@ export interface Column {
   /** Written only where the personal-data policy says `keep` (or, keyed, `hash`). */
   readonly personal: boolean;
   readonly origins: readonly Origin[];
+  readonly format: WireFormat;
+  /** The specification's default is the empty string: then an empty string and null in two views are one. */
+  readonly emptyDefault: boolean;
 }
 
 /** Columns of this table that name a row of another: a dangling one is counted in `_checks`, never an error. */
@@ -48,11 +62,25 @@ export interface Reference {
 /**
  * Where the rows of a table come from.
  * - `item`: the transform of each content item; `content_id` is the first key column; staged in parts by ID range.
- * - `shared`: described many times over in the items and lookups, kept once.
+ * - `pooled`: met in items, but not theirs alone: staged like `item`, kept once per key at load.
+ * - `shared`: described many times over in the items and lookups, few, kept once.
  * - `derived`: SQL steps over the other tables.
  * - `run`: the run's own account of itself.
  */
-export type Stage = "item" | "shared" | "derived" | "run";
+export type Stage = "item" | "pooled" | "shared" | "derived" | "run";
+
+/**
+ * How the transform finds an item's rows.
+ * - `item`: one row; `when`: `always`, or only where an answer `given` one of the columns, or for an `event`.
+ * - `object`: one row where the wire object at one of `at` is there.
+ * - `list`: one row for each element of the list at the first of `at` that is there, in source order.
+ * - `program`: the transform has a function of the table's name.
+ */
+export type Rows =
+  | { readonly kind: "item"; readonly when: "always" | "given" | "event" }
+  | { readonly kind: "object"; readonly at: readonly Origin[] }
+  | { readonly kind: "list"; readonly at: readonly Origin[] }
+  | { readonly kind: "program" };
 
 export interface Table {
   readonly name: string;
@@ -62,4 +90,82 @@ export interface Table {
   readonly key: readonly string[];
   readonly columns: readonly Column[];
   readonly references: readonly Reference[];
+  readonly rows: Rows;
+}
+
+/** `"basic:title dynamic:title"` as origins. */
+export function origins(text: string): Origin[] {
+  return text
+    .split(" ")
+    .filter((part) => part !== "")
+    .map((part) => {
+      const colon = part.indexOf(":");
+      const resource = RESOURCES.find((name) => name === part.slice(0, colon));
+      if (resource === undefined) throw new TypeError(`no such resource: ${part}`);
+      return { resource, path: part.slice(colon + 1) };
+    });
+}
+
+export interface ColumnOptions {
+  required?: boolean;
+  personal?: boolean;
+  format?: WireFormat;
+  emptyDefault?: boolean;
+}
+
+/** A column; `from` lists its wire fields as {@link origins} reads them. */
+export function column(
+  name: string,
+  type: ColumnType,
+  from: string,
+  comment: string,
+  options: ColumnOptions = {},
+): Column {
+  return {
+    name,
+    type,
+    nullable: options.required !== true,
+    comment,
+    personal: options.personal === true,
+    origins: origins(from),
+    format: options.format ?? "plain",
+    emptyDefault: options.emptyDefault === true,
+  };
+}
+
+type Declare = (name: string, from: string, comment: string, options?: ColumnOptions) => Column;
+const of =
+  (type: ColumnType): Declare =>
+  (name, from, comment, options) =>
+    column(name, type, from, comment, options);
+
+export const text = of("text");
+export const boolean = of("boolean");
+export const integer = of("integer");
+export const bigint = of("bigint");
+export const double = of("double");
+export const timestamp = of("timestamp");
+export const date = of("date");
+export const json = of("json");
+
+/** What the specification does not know, and values that are not of their column's type, by wire path. */
+export const EXTRA: Column = json(
+  "extra",
+  "",
+  "Fields that the specification does not know, and values that did not fit their column, by wire path.",
+);
+
+export function reference(columns: string, table: string, to: string = columns): Reference {
+  return { columns: columns.split(" "), table, to: to.split(" ") };
+}
+
+/** A table, checked: its key columns exist and are not nullable, and no column stands twice. */
+export function defineTable(table: Table): Table {
+  const names = new Set(table.columns.map((each) => each.name.toLowerCase()));
+  if (names.size !== table.columns.length) throw new TypeError(`${table.name}: a column stands twice`);
+  for (const name of table.key) {
+    const found = table.columns.find((each) => each.name === name);
+    if (found === undefined || found.nullable) throw new TypeError(`${table.name}: bad key column ${name}`);
+  }
+  return table;
 }

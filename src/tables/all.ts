@@ -1,0 +1,91 @@
+import { content, contentEvents, contentFiles, contentGallery, contentNextTasks } from "./content.ts";
+import {
+  contentCustomFieldValues,
+  customFieldFiles,
+  customFieldSelectValues,
+  customFields,
+} from "./custom-fields.ts";
+import type { Table } from "./declare.ts";
+import {
+  contentExternalPayloads,
+  contentMappedValues,
+  customFieldMappings,
+  customFieldMappingValues,
+  destinations,
+} from "./destinations.ts";
+import {
+  contentAclPrincipals,
+  contentAttachments,
+  contentAvailableActions,
+  contentCampaigns,
+  contentCategories,
+  contentCollections,
+  contentCrmShares,
+  contentCurrentEditors,
+  contentFavorites,
+  contentFileExtensions,
+  contentGalleryShareChannels,
+  contentNextTaskOwners,
+  contentPersonas,
+  contentPublishedUrls,
+  contentStages,
+  contentTags,
+  contentTaskDeadlines,
+} from "./lists.ts";
+import { checks, drift, lineage, rejects, requests, run, sweeps, tablesTable } from "./run.ts";
+import { campaigns, contentTypes, instances, userGroups, users, userToursSeen } from "./shared.ts";
+
+/** Tables of the content: what the specification's fields land in. */
+export const DATA_TABLES: readonly Table[] = [
+  content,
+  contentGallery,
+  contentEvents,
+  contentFiles,
+  contentNextTasks,
+  contentTags,
+  contentCategories,
+  contentCampaigns,
+  contentPersonas,
+  contentStages,
+  contentAttachments,
+  contentPublishedUrls,
+  contentTaskDeadlines,
+  contentNextTaskOwners,
+  contentAvailableActions,
+  contentCurrentEditors,
+  contentCrmShares,
+  contentGalleryShareChannels,
+  contentFileExtensions,
+  contentFavorites,
+  contentCollections,
+  contentAclPrincipals,
+  contentTypes,
+  users,
+  userGroups,
+  userToursSeen,
+  campaigns,
+  instances,
+  customFields,
+  customFieldSelectValues,
+  contentCustomFieldValues,
+  customFieldFiles,
+  destinations,
+  customFieldMappings,
+  customFieldMappingValues,
+  contentMappedValues,
+  contentExternalPayloads,
+];
+
+/** The run's own account of itself; in every warehouse, whatever the pipeline. */
+export const RUN_TABLES: readonly Table[] = [
+  run,
+  sweeps,
+  requests,
+  rejects,
+  drift,
+  checks,
+  tablesTable,
+  lineage,
+];
+
+export const TABLES: readonly Table[] = [...DATA_TABLES, ...RUN_TABLES];
