@@ -1,0 +1,46 @@
+import { tarnbrook } from "./vocabulary/index.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+/** What kind of set is made of the words. Instants are milliseconds since 1970 UTC. */
+export interface Profile {
+  readonly name: "bulk" | "sample";
+  readonly vocabulary: Vocabulary;
+  /** When the first item was made, and the moment that the set shows. */
+  readonly fromMs: number; // inclusive
+  readonly nowMs: number; // exclusive: no item is younger
+  readonly people: (items: number) => number;
+  /** Sections of an article's body: inclusive bounds. */
+  readonly sections: readonly [number, number];
+  /** Items before this index, and as many at the end, are left without oddities. */
+  readonly plainItems: number;
+  /** Every oddity comes once in so many items. */
+  readonly oddityPeriod: number;
+  /** Titles never repeat; costs memory for each title. */
+  readonly distinctTitles: boolean;
+}
+
+/** For tests and measurement: any number of items, every oddity often. */
+export const bulk: Profile = {
+  name: "bulk",
+  vocabulary: tarnbrook,
+  fromMs: Date.UTC(2019, 0, 7, 8),
+  nowMs: Date.UTC(2026, 9, 31),
+  people: (items) => 40 + Math.round(4 * Math.log10(Math.max(1, items))),
+  sections: [2, 5],
+  plainItems: 0,
+  oddityPeriod: 100,
+  distinctTitles: false,
+};
+
+/** For people: a little more than two years of a small team's work. */
+export const sample: Profile = {
+  name: "sample",
+  vocabulary: tarnbrook,
+  fromMs: Date.UTC(2024, 8, 2, 8),
+  nowMs: Date.UTC(2026, 9, 31),
+  people: () => tarnbrook.people.length,
+  sections: [1, 2],
+  plainItems: 20,
+  oddityPeriod: 250,
+  distinctTitles: true,
+};

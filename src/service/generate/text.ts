@@ -1,0 +1,34 @@
+/** ASCII words joined by hyphens: "Théo Marchand" becomes "theo-marchand". Text without such letters gives "". */
+export function slugOf(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replace(/[\u0300-\u036f’']/g, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "");
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** `{name}` becomes the slot's words; a slot without words is a mistake in the vocabulary. */
+export function fill(template: string, slots: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const words = slots[name];
+    if (words === undefined) throw new RangeError(`The text "${template}" has the unknown slot {${name}}.`);
+    return words;
+  });
+}
+
+/** What a browser would show, in words. */
+export function wordCount(html: string): number {
+  return html
+    .replace(/<[^>]*>/g, " ")
+    .split(/\s+/)
+    .filter((word) => word !== "").length;
+}
+
+export function escapeHtml(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
