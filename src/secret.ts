@@ -53,7 +53,7 @@ function formsOf(value: string): string[] {
   if (value === "") return [];
   const quoted = JSON.stringify(value).slice(1, -1);
   const form = new URLSearchParams([["", value]]).toString().slice(1);
-  const plain = [value, quoted, form, encodeURIComponent(value.toWellFormed())];
+  const plain = [value, quoted, form, encodeURIComponent(Buffer.from(value).toString())];
   return [...plain.map(literally), ...credentialsOf(value).map((whole) => `${literally(whole)}${BASE64}*`)];
 }
 

@@ -1,0 +1,23 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+/** Time as an argument, so that a test can hold it. */
+export interface Clock {
+  /** Milliseconds since 1970 UTC. May jump when somebody sets the clock. */
+  now(): number;
+  /** Milliseconds since any fixed moment. Never goes back: for durations and deadlines. */
+  elapsedMs(): number;
+  /** Resolves after so many milliseconds; rejects with the signal's reason as soon as it is aborted. */
+  sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsedMs: () => performance.now(),
+  sleep: async (milliseconds, signal) => {
+    try {
+      await delay(milliseconds, undefined, { signal });
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    }
+  },
+};

@@ -1,0 +1,96 @@
+import pino from "pino";
+import type { Clock } from "./clock.ts";
+import { printable } from "./printable.ts";
+import { redactor, type Secret } from "./secret.ts";
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/**
+ * Everything that a log line may carry besides its message. The list is complete on purpose: headers, bodies, query
+ * strings and values of documents have no field, so they cannot be logged.
+ */
+const FIELDS = [
+  "run",
+  "pipeline",
+  "stage",
+  "sweep",
+  "table",
+  "file",
+  "page",
+  "pages",
+  "items",
+  "rows",
+  "bytes",
+  "host",
+  "method",
+  "path",
+  "status",
+  "attempt",
+  "milliseconds",
+  "code",
+  "count",
+] as const;
+
+/** `path` is the path of a request without its query; `milliseconds` how long something took or will wait. */
+export type LogFields = { readonly [Field in (typeof FIELDS)[number]]?: string | number | null };
+
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** `json`: one object a line. `text`: one line for a person. */
+  readonly format: "json" | "text";
+  /** Replaced by value wherever they occur in a line. */
+  readonly secrets: readonly Secret[];
+  readonly clock: Clock;
+  /** Takes whole lines, each with its line feed: standard error, in the program. */
+  readonly write: (line: string) => void;
+}
+
+/** A log of one line an event; `{"level":"info","time":"2026-11-20T02:00:00.000Z","page":3,"msg":"page read"}`. */
+export function createLog(options: LogOptions): Log {
+  const redact = redactor(options.secrets);
+  const show = options.format === "json" ? (line: string) => line : textLine;
+  const logger = pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: () => `,"time":"${new Date(options.clock.now()).toISOString()}"`,
+      formatters: { level: (level) => ({ level }) },
+    },
+    { write: (line: string) => options.write(redact(show(line))) },
+  );
+  return {
+    debug: (message, fields = {}) => logger.debug(allowed(fields), printable(message, 1000)),
+    info: (message, fields = {}) => logger.info(allowed(fields), printable(message, 1000)),
+    warn: (message, fields = {}) => logger.warn(allowed(fields), printable(message, 1000)),
+    error: (message, fields = {}) => logger.error(allowed(fields), printable(message, 1000)),
+  };
+}
+
+/** Discards everything. */
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** The type keeps our own code to the list, this keeps others to it. */
+function allowed(fields: LogFields): LogFields {
+  return Object.fromEntries(
+    FIELDS.filter((name) => fields[name] !== undefined).map((name) => [name, shown(fields[name])]),
+  );
+}
+
+function shown(value: string | number | null | undefined): string | number | null | undefined {
+  return typeof value === "string" ? printable(value) : value;
+}
+
+/** `02:00:00 warn  the page came again page=3 status=503` */
+function textLine(json: string): string {
+  const { level, time, msg, ...fields } = JSON.parse(json) as Record<string, string | number | null>;
+  const details = Object.entries(fields).map(([name, value]) => ` ${name}=${value}`);
+  return `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${msg}${details.join("")}\n`;
+}
