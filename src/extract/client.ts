@@ -1,0 +1,306 @@
+import { createHash } from "node:crypto";
+import type { LookupFunction } from "node:net";
+import { type Dispatcher, Pool } from "undici";
+import type { Clock } from "../clock.ts";
+import { WarehouseError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { basicCredentials, redactor, type Secret } from "../secret.ts";
+import { VERSION } from "../version.ts";
+import { explanationOf } from "./explanation.ts";
+import { parseHttpDate, parseRetryAfter } from "./http-date.ts";
+import { formOf, type ReadRequest, targetOf } from "./request.ts";
+import type { Retry } from "./retry.ts";
+import type { ServiceUrl } from "./service-url.ts";
+import { SourceError } from "./source-error.ts";
+import { statusError } from "./status.ts";
+import { transportError } from "./transport-error.ts";
+
+/** The only file that opens a connection. It speaks to one origin, and the token goes nowhere else. */
+
+export interface Timeouts {
+  readonly connectMs: number;
+  /** From the request to the last of the headers. */
+  readonly headersMs: number;
+  /** Between two pieces of the body. */
+  readonly bodyMs: number;
+  /** For the whole of one attempt: a body that drips in byte by byte never meets the others. */
+  readonly totalMs: number;
+}
+
+export const TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 30_000, totalMs: 180_000 };
+
+export interface Caps {
+  /** Largest body as it comes over the wire, in bytes. */
+  readonly wireBytes: number;
+  /** What is read of the body of a failure, in bytes; the rest is not waited for. */
+  readonly failureBytes: number;
+}
+
+export const CAPS: Caps = { wireBytes: 32 * 1024 * 1024, failureBytes: 64 * 1024 };
+
+/** Informational answers (1xx) that one request bears. */
+const INFORMATIONAL_AT_MOST = 16;
+
+export interface HttpClientOptions {
+  readonly url: ServiceUrl;
+  readonly token: Secret;
+  /** Connections at the same time, one request on each. */
+  readonly connections: number;
+  readonly timeouts: Timeouts;
+  readonly caps: Caps;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What failed is asked for again as this says; `null`: never. */
+  readonly retry: Retry | null;
+  /** How names become addresses; `null`: as the system does it. */
+  readonly lookup: LookupFunction | null;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  /** The answer's `Date`. */
+  readonly date: Date | null;
+  /** What `Retry-After` asks for, from the answer on. */
+  readonly retryAfterMs: number | null;
+  /** As it came over the wire, in a buffer of its own that can be moved to a worker thread. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** SHA-256 of `body`, hexadecimal. */
+  readonly sha256: string;
+  /** From the request to the last byte, of the attempt that succeeded. */
+  readonly milliseconds: number;
+  /** Attempts that were made, this one included. */
+  readonly attempts: number;
+}
+
+export interface HttpClient {
+  /** Host with its port. */
+  readonly host: string;
+  /**
+   * Asks until there is an answer that can be read (200, or for a single item 404 and 410: it is gone), as the retry
+   * policy says.
+   *
+   * @throws {SourceError} for every other status and everything that goes wrong on the way
+   */
+  read(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse>;
+  /** Asks once and gives the answer whatever its status; of a failure at most `caps.failureBytes` of its body. */
+  send(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse>;
+  /** Ends all connections, with what is under way on them. */
+  close(): Promise<void>;
+}
+
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const { url, token, retry, log, clock } = options;
+  const pool = openPool(options);
+  const redact = redactor([token]);
+
+  async function send(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse> {
+    signal.throwIfAborted();
+    const deadline = startDeadline(options.timeouts.totalMs, url.host, signal);
+    const startedMs = clock.elapsedMs();
+    try {
+      const response = await exchange(pool, request, options, deadline);
+      const milliseconds = clock.elapsedMs() - startedMs;
+      const { status, body } = response;
+      log.debug("answer", {
+        method: request.method,
+        path: request.path,
+        status,
+        bytes: body.length,
+        milliseconds,
+      });
+      return { ...response, milliseconds, attempts: 1 };
+    } catch (error) {
+      if (deadline.signal.aborted) throw deadline.signal.reason;
+      throw error instanceof WarehouseError ? error : transportError(error, url.host, redact);
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  async function attempt(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse> {
+    const response = await send(request, signal);
+    const { status, retryAfterMs } = response;
+    const detail = status === 200 ? "" : redact(explanationOf(response));
+    const error = statusError({ host: url.host, status, retryAfterMs, detail }, request.mode);
+    if (error !== null) throw error;
+    return response;
+  }
+
+  async function read(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse> {
+    if (retry === null) return attempt(request, signal);
+    let attempts = 0;
+    const response = await retry.run(() => {
+      attempts++;
+      return attempt(request, signal);
+    }, signal);
+    return { ...response, attempts };
+  }
+
+  return { host: url.host, read, send, close: () => pool.destroy() };
+}
+
+/** One connection a request, HTTP/1.1, certificates always checked, whatever the environment says. */
+function openPool({ url, connections, timeouts, lookup }: HttpClientOptions): Pool {
+  return new Pool(url.origin, {
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    useMilo: false,
+    maxHeaderSize: 16 * 1024,
+    headersTimeout: timeouts.headersMs,
+    bodyTimeout: timeouts.bodyMs,
+    connect: {
+      timeout: timeouts.connectMs,
+      rejectUnauthorized: true,
+      minVersion: "TLSv1.2",
+      ...(lookup === null ? {} : { lookup }),
+    },
+  });
+}
+
+type Exchange = Omit<HttpResponse, "milliseconds" | "attempts">;
+
+async function exchange(
+  pool: Pool,
+  request: ReadRequest,
+  { url, token, caps, clock }: HttpClientOptions,
+  deadline: Deadline,
+): Promise<Exchange> {
+  const form = formOf(request);
+  const answer = await pool.request({
+    method: request.method,
+    path: url.prefix + targetOf(request),
+    headers: { ...headersOf(token), ...(form === null ? {} : FORM_HEADERS) },
+    body: form,
+    signal: deadline.signal,
+    onInfo: limitInformational(deadline, url.host),
+  });
+  const status = answer.statusCode;
+  const date = parseHttpDate(header(answer.headers, "date"));
+  const { body, sha256 } =
+    status === 200 ? await readBody(answer, caps.wireBytes) : await readFailure(answer, caps.failureBytes);
+  return {
+    status,
+    contentType: header(answer.headers, "content-type"),
+    contentEncoding: header(answer.headers, "content-encoding"),
+    date,
+    retryAfterMs: parseRetryAfter(header(answer.headers, "retry-after"), date ?? new Date(clock.now())),
+    body,
+    sha256,
+  };
+}
+
+/** No `Range`, no cookies; a cache in between is told to ask the service. */
+function headersOf(token: Secret): Record<string, string> {
+  return {
+    authorization: basicCredentials(token),
+    accept: "application/json",
+    "accept-encoding": "gzip",
+    "cache-control": "no-cache",
+    "user-agent": `content-warehouse/${VERSION}`,
+  };
+}
+
+const FORM_HEADERS = { "content-type": "application/x-www-form-urlencoded" };
+
+/** A header that came more than once is joined, so that it fits nothing that is read strictly. */
+function header(headers: Dispatcher.ResponseData["headers"], name: string): string | null {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : (value ?? null);
+}
+
+interface Body {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly sha256: string;
+}
+
+/** The whole body. Leaving the loop early destroys it, and with it its connection. */
+async function readBody(answer: Dispatcher.ResponseData, capBytes: number): Promise<Body> {
+  const hash = createHash("sha256");
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of answer.body as AsyncIterable<Uint8Array>) {
+    bytes += piece.length;
+    if (bytes > capBytes) throw tooLarge(capBytes);
+    hash.update(piece);
+    pieces.push(piece);
+  }
+  return { body: joined(pieces, bytes), sha256: hash.digest("hex") };
+}
+
+/** The status of a failure counts, whatever becomes of its body: as much of that as comes, up to the cap. */
+async function readFailure(answer: Dispatcher.ResponseData, capBytes: number): Promise<Body> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const piece of answer.body as AsyncIterable<Uint8Array>) {
+      pieces.push(piece.subarray(0, capBytes - bytes));
+      bytes += Math.min(piece.length, capBytes - bytes);
+      if (bytes === capBytes) break;
+    }
+  } catch {
+    // The connection broke after the status had come.
+  }
+  const body = joined(pieces, bytes);
+  return { body, sha256: createHash("sha256").update(body).digest("hex") };
+}
+
+function joined(pieces: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(bytes);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
+
+function tooLarge(capBytes: number): SourceError {
+  const cap = `${Math.floor(capBytes / 1024 / 1024)} MB`;
+  return new SourceError(
+    "source.too_large",
+    `The service sent more than ${cap} at once; set a smaller \`perPage\` in the configuration.`,
+  );
+}
+
+interface Deadline {
+  readonly signal: AbortSignal;
+  abort(reason: WarehouseError): void;
+  clear(): void;
+}
+
+/** Aborts with the reason of `outer` or after so many milliseconds, whichever comes first, and leaves nothing behind. */
+function startDeadline(totalMs: number, host: string, outer: AbortSignal): Deadline {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(tooSlow(host, totalMs)), totalMs);
+  const onAbort = () => controller.abort(outer.reason);
+  outer.addEventListener("abort", onAbort, { once: true });
+  return {
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
+    clear: () => {
+      clearTimeout(timer);
+      outer.removeEventListener("abort", onAbort);
+    },
+  };
+}
+
+function tooSlow(host: string, totalMs: number): SourceError {
+  const limit = totalMs >= 1000 ? `${Math.round(totalMs / 1000)} s` : `${totalMs} ms`;
+  return new SourceError(
+    "source.timeout",
+    `${host} gave no complete answer within ${limit}; run again later, or set a smaller \`perPage\`.`,
+  );
+}
+
+function limitInformational(deadline: Deadline, host: string): () => void {
+  let seen = 0;
+  return () => {
+    seen++;
+    if (seen <= INFORMATIONAL_AT_MOST) return;
+    const sentence = `${host} announces an answer over and over and gives none; look for a proxy in between.`;
+    deadline.abort(new SourceError("source.protocol", sentence));
+  };
+}

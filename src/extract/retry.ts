@@ -1,0 +1,3 @@
+export interface Retry {
+  run<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T>;
+}

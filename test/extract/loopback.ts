@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  type AddressInfo,
+  createServer as createRawServer,
+  type Server as RawServer,
+  type Socket,
+} from "node:net";
+import type { TestContext } from "node:test";
+import { inspect } from "node:util";
+import { systemClock } from "../../src/clock.ts";
+import { type ErrorCode, WarehouseError } from "../../src/errors.ts";
+import {
+  CAPS,
+  createHttpClient,
+  type HttpClient,
+  type HttpClientOptions,
+  TIMEOUTS,
+} from "../../src/extract/client.ts";
+import { listRequest } from "../../src/extract/request.ts";
+import { readServiceUrl } from "../../src/extract/service-url.ts";
+import { silentLog } from "../../src/log.ts";
+import { basicCredentials, Secret } from "../../src/secret.ts";
+
+/** A token whose shape nothing else has: a test finds it wherever it leaks. */
+export const CANARY = "CANARY-TOK-51c07e9b";
+export const LIST = listRequest({ mode: "dynamic", page: 1, perPage: 2, columns: [], gallery: false });
+export const NEVER = new AbortController().signal;
+
+/** A real HTTP server on a loopback port, closed with the test. */
+export async function serve(
+  t: TestContext,
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<{ url: string; server: Server; requests: IncomingMessage[] }> {
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    answer(request, response);
+  });
+  const url = await listen(t, server);
+  return { url, server, requests };
+}
+
+/** A server that speaks bytes: `answer` is called when the head of a request has come. */
+export async function serveRaw(
+  t: TestContext,
+  answer: (socket: Socket, head: string) => void,
+): Promise<{ url: string; heads: string[] }> {
+  const heads: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createRawServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => socket.destroy());
+    let text = "";
+    socket.on("data", (bytes) => {
+      text += bytes.toString("latin1");
+      if (!text.includes("\r\n\r\n")) return;
+      heads.push(text);
+      answer(socket, text);
+      text = "";
+    });
+  });
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  return { url: await listen(t, server), heads };
+}
+
+async function listen(t: TestContext, server: Server | RawServer): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => {
+    if ("closeAllConnections" in server) server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A client for one test, with the canary as its token. */
+export function clientOf(t: TestContext, url: string, changes: Partial<HttpClientOptions> = {}): HttpClient {
+  const parsed = readServiceUrl(url);
+  assert.ok("url" in parsed, inspect(parsed));
+  const client = createHttpClient({
+    url: parsed.url,
+    token: new Secret(CANARY),
+    connections: 4,
+    timeouts: TIMEOUTS,
+    caps: CAPS,
+    clock: systemClock,
+    log: silentLog,
+    retry: null,
+    lookup: null,
+    ...changes,
+  });
+  t.after(() => client.close());
+  return client;
+}
+
+/** The error that a promise must end with; it must not show the token in any form. */
+export async function failsWith(code: ErrorCode, promise: Promise<unknown>): Promise<WarehouseError> {
+  const error = await promise.then(
+    (value) => assert.fail(`nothing was thrown, ${code} was expected; got ${inspect(value)}`),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof WarehouseError, inspect(error));
+  assert.equal(error.code, code, inspect(error));
+  assertNoToken(error);
+  return error;
+}
+
+export function assertNoToken(value: unknown): void {
+  const shown = inspect(value, { depth: Number.POSITIVE_INFINITY, showHidden: true });
+  const credentials = basicCredentials(new Secret(CANARY)).slice("Basic ".length, -4);
+  assert.ok(!shown.includes(CANARY) && !shown.includes(credentials), `the token shows in ${shown}`);
+}
