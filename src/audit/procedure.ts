@@ -1,0 +1,261 @@
+/**
+ * The mapping procedure of the specification for one item, rules 1 to 8 in order: which external values its custom
+ * field values give at each destination, or why they give none. The SQL steps of `src/load/sql` give the same rows
+ * for all items at once.
+ *
+ * Where several things fit, the first in source order is used and the row is `ambiguous`; precisely:
+ * - Several mappings of a field for one destination (rule 2): the first is picked before any value is looked at. It
+ *   gives the external field name and the entries; the entries of a later one are never used, also where the first
+ *   has none for a value. All rows of the field at that destination are `ambiguous`, whatever their status.
+ * - Several entries for a value ID (rule 6): the first within the picked mapping. Entries that agree are several too.
+ * - A text that fits several select values (rule 5): the first whose `value` it is, else the first whose `display` it
+ *   is. It is ambiguous even where one fits by `value` and another by `display`.
+ *
+ * Whether a string is an ID is a fact of the field, not of the destination: an entry of any of its mappings, also of
+ * one that was not picked, makes it an ID. Once it is an ID, it is never matched as a text.
+ */
+import {
+  type Definitions,
+  type Destination,
+  type FieldDefinition,
+  type Mapping,
+  type MappingEntry,
+  type SelectValue,
+  unsupported,
+} from "./definitions.ts";
+import type { Note, ReadAs, Step } from "./explanation.ts";
+import { type Payload, payloadMembers } from "./payload.ts";
+
+export const STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"] as const;
+export type Status = (typeof STATUSES)[number];
+
+/** One value of one custom field of an item. */
+export interface ItemValue {
+  readonly customFieldId: string;
+  /** 0-based position in the source list. */
+  readonly ordinal: number;
+  /** The value as `custom_fields` gives it there, as text; NULL where it gives nothing: then there is no row. */
+  readonly input: string | null;
+  /** Whether `custom_field_value_ids` has the same string in that place. */
+  readonly inputIsId: boolean;
+  /** The value's text in the other views. */
+  readonly text: string | null;
+}
+
+export interface Item {
+  readonly contentId: string;
+  readonly values: readonly ItemValue[];
+}
+
+/** A row of `content_mapped_values`. */
+export interface MappedValue {
+  readonly contentId: string;
+  readonly destinationId: string;
+  readonly customFieldId: string;
+  readonly ordinal: number;
+  readonly externalFieldName: string | null;
+  readonly valueId: string | null;
+  readonly value: string | null;
+  readonly mappingId: string;
+  readonly mappingValueId: string | null;
+  readonly externalValue: string | null;
+  readonly status: Status;
+  readonly valueArchived: boolean;
+  readonly valueUnknown: boolean;
+  readonly ambiguous: boolean;
+  readonly matchedByText: boolean;
+  readonly destinationUnsupported: boolean | null;
+  readonly collision: boolean;
+}
+
+export interface ProcedureOptions {
+  /** Values of fields without value mappings join the payload as they are. */
+  readonly passthrough: boolean;
+  /** Whether `steps` is filled. */
+  readonly explain: boolean;
+}
+
+export interface MappedItem {
+  /** In ascending order of destination ID, custom field ID and ordinal. */
+  readonly ledger: readonly MappedValue[];
+  /** In ascending order of destination ID. */
+  readonly payloads: readonly Payload[];
+  /** What each rule found, in the order taken; empty unless asked for. */
+  readonly steps: readonly Step[];
+}
+
+/** The mapped values and payloads of an item at every destination. Pure. */
+export function mapItem(item: Item, definitions: Definitions, options: ProcedureOptions): MappedItem {
+  const steps: Step[] = [];
+  const note: Note = options.explain ? (step) => steps.push(step) : undefined;
+  const given = givenValues(item);
+  const ledger: MappedValue[] = [];
+  const payloads: Payload[] = [];
+  for (const destination of definitions.destinations) {
+    note?.({ rule: 1, ...destination });
+    const rows = mapAtDestination(given, destination, definitions, note);
+    ledger.push(...rows);
+    const { destinationId } = destination;
+    const members = payloadMembers(rows, options.passthrough);
+    for (const [externalFieldName, values] of members) {
+      note?.({ rule: 7, destinationId, externalFieldName, values });
+    }
+    if (members.size === 0) continue;
+    const destinationUnsupported = unsupported(destination);
+    payloads.push({ contentId: item.contentId, destinationId, members, destinationUnsupported });
+  }
+  return { ledger, payloads, steps };
+}
+
+/** A value that `custom_fields` gives. */
+interface GivenValue extends ItemValue {
+  readonly contentId: string;
+  readonly input: string;
+}
+
+/** Custom field ID to the item's values in source order. */
+function givenValues(item: Item): Map<string, GivenValue[]> {
+  const byField = new Map<string, GivenValue[]>();
+  for (const { input, ...value } of item.values) {
+    if (input === null) continue;
+    const values = byField.get(value.customFieldId) ?? [];
+    byField.set(value.customFieldId, values);
+    values.push({ ...value, contentId: item.contentId, input });
+  }
+  for (const values of byField.values()) values.sort((a, b) => a.ordinal - b.ordinal);
+  return byField;
+}
+
+/** Rules 2 to 6 for every field (rule 8). */
+function mapAtDestination(
+  given: ReadonlyMap<string, readonly GivenValue[]>,
+  destination: Destination,
+  definitions: Definitions,
+  note: Note,
+): MappedValue[] {
+  return definitions.fields.flatMap((field) => {
+    const target = pickMapping(field, destination, definitions, note);
+    if (target === undefined) return [];
+    const values = given.get(field.customFieldId) ?? [];
+    if (values.length === 0) note?.({ rule: 5, ...target.at, ...NOTHING_GIVEN });
+    return values.map((value) => mapValue(value, field, target, note));
+  });
+}
+
+const NOTHING_GIVEN = { ordinal: null, input: null, readAs: "absent", valueId: null, fits: [] } as const;
+
+/** What rules 1 to 4 settle for a field at a destination, before any value is looked at. */
+interface Target {
+  readonly at: { readonly destinationId: string; readonly customFieldId: string };
+  readonly mapping: Mapping;
+  readonly severalMappings: boolean;
+  readonly hasValueMappings: boolean;
+  readonly destinationUnsupported: boolean | null;
+  readonly collision: boolean;
+}
+
+/** Rules 2 to 4: the mapping of the destination, its field name, and whether values are mapped at all. */
+function pickMapping(
+  field: FieldDefinition,
+  destination: Destination,
+  definitions: Definitions,
+  note: Note,
+): Target | undefined {
+  const at = { destinationId: destination.destinationId, customFieldId: field.customFieldId };
+  const fitting = field.mappings.filter((mapping) => mapping.destinationId === destination.destinationId);
+  const mapping = fitting[0];
+  note?.({
+    rule: 2,
+    ...at,
+    name: field.name,
+    mappingIds: fitting.map((each) => each.mappingId),
+    mappingId: mapping?.mappingId ?? null,
+  });
+  if (mapping === undefined) return undefined;
+  const { externalFieldName, mappingId, entries } = mapping;
+  const sharedBy =
+    externalFieldName === null ? [] : definitions.fieldsNamed(at.destinationId, externalFieldName);
+  note?.({ rule: 3, ...at, mappingId, externalFieldName, entries: entries.length, sharedBy });
+  const hasValueMappings = field.fieldType === "select" || field.fieldType === "multiselect";
+  note?.({ rule: 4, ...at, fieldType: field.fieldType, hasValueMappings });
+  return {
+    at,
+    mapping,
+    severalMappings: fitting.length > 1,
+    hasValueMappings,
+    destinationUnsupported: unsupported(destination),
+    collision: sharedBy.length > 1,
+  };
+}
+
+/** What rule 5 reads in an item. */
+interface Reading {
+  readonly readAs: ReadAs;
+  readonly valueId: string | null;
+  /** Select values that the text fits, in source order. */
+  readonly fits: readonly SelectValue[];
+}
+
+/** Rule 5: an ID, the text of a select value, a text that is none, or the value of a field without value mappings. */
+function readInput(value: GivenValue, field: FieldDefinition, mapsValues: boolean): Reading {
+  const { input } = value;
+  if (!mapsValues) return { readAs: "value", valueId: null, fits: [] };
+  const id = (readAs: ReadAs): Reading => ({ readAs, valueId: input, fits: [] });
+  if (value.inputIsId) return id("id_in_value_ids");
+  if (field.selectValues.some((offered) => offered.valueId === input)) return id("id_of_select_value");
+  if (field.mappings.some((mapping) => mapping.entries.some((entry) => entry.valueId === input))) {
+    return id("id_in_mapping");
+  }
+  const fits = field.selectValues.filter((offered) => offered.value === input || offered.display === input);
+  const byValue = fits.find((offered) => offered.value === input);
+  const chosen = byValue ?? fits[0];
+  if (chosen === undefined) return { readAs: "unknown_text", valueId: null, fits };
+  return {
+    readAs: byValue === undefined ? "text_of_display" : "text_of_value",
+    valueId: chosen.valueId,
+    fits,
+  };
+}
+
+function mapValue(value: GivenValue, field: FieldDefinition, target: Target, note: Note): MappedValue {
+  const { contentId, ordinal, input } = value;
+  const { at, mapping, hasValueMappings } = target;
+  const reading = readInput(value, field, hasValueMappings);
+  const { readAs, valueId } = reading;
+  note?.({ rule: 5, ...at, ordinal, input, readAs, valueId, fits: reading.fits.map((each) => each.valueId) });
+  const offered = valueId === null ? undefined : field.selectValues.find((each) => each.valueId === valueId);
+  const entries = valueId === null ? [] : mapping.entries.filter((entry) => entry.valueId === valueId);
+  const entry = entries[0];
+  const status = statusOf(hasValueMappings, entry, offered);
+  const row: MappedValue = {
+    contentId,
+    ...at,
+    ordinal,
+    externalFieldName: mapping.externalFieldName,
+    valueId,
+    value: valueId === null ? input : (offered?.value ?? value.text),
+    mappingId: mapping.mappingId,
+    mappingValueId: entry?.mappingValueId ?? null,
+    externalValue: entry?.externalValue ?? null,
+    status,
+    valueArchived: offered?.archived ?? false,
+    valueUnknown: hasValueMappings && offered === undefined,
+    ambiguous: target.severalMappings || reading.fits.length > 1 || entries.length > 1,
+    matchedByText: readAs === "text_of_value" || readAs === "text_of_display",
+    destinationUnsupported: target.destinationUnsupported,
+    collision: target.collision,
+  };
+  note?.({ rule: 6, ...at, ordinal, entryIds: entries.map((each) => each.mappingValueId), row });
+  return row;
+}
+
+/** Rule 6: a fitting entry decides first, then membership in the select values. */
+function statusOf(
+  hasValueMappings: boolean,
+  entry: MappingEntry | undefined,
+  offered: SelectValue | undefined,
+): Status {
+  if (!hasValueMappings) return "no_value_mapping";
+  if (entry !== undefined) return "mapped";
+  return offered === undefined ? "unknown_value" : "unmapped";
+}

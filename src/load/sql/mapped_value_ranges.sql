@@ -1,0 +1,28 @@
+-- The first items of the parts of a range of items, where a part has about $3 rows of content_mapped_values. By the
+-- temporary table mapping_targets.
+--
+-- $1  first content ID, inclusive; NULL: from the first item
+-- $2  last content ID, exclusive; NULL: to the last item
+-- $3  rows of a part
+WITH weights AS (
+  SELECT custom_field_id, count(*) AS destinations
+  FROM mapping_targets
+  GROUP BY custom_field_id
+),
+items AS (
+  SELECT content_id, sum(weights.destinations) AS mapped_values
+  FROM content_custom_field_values
+  JOIN weights USING (custom_field_id)
+  WHERE mapping_input IS NOT NULL
+    AND content_id >= coalesce($1::VARCHAR, '')
+    AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  GROUP BY content_id
+),
+placed AS (
+  SELECT content_id, (sum(mapped_values) OVER (ORDER BY content_id) - 1) // $3::BIGINT AS part
+  FROM items
+)
+SELECT min(content_id) AS first_id
+FROM placed
+GROUP BY part
+ORDER BY first_id

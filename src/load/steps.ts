@@ -1,0 +1,92 @@
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type Bounds, type Range, rangesOf } from "./buckets.ts";
+import { all, execute } from "./duckdb.ts";
+import type { Query } from "./query.ts";
+import { loadSql, quoteIdentifier } from "./sql-text.ts";
+
+/**
+ * The set-based steps that fill the derived tables, one range of items at a time so that memory stays bounded.
+ * They read `custom_fields`, `custom_field_select_values`, `custom_field_mappings`, `custom_field_mapping_values`,
+ * `destinations` and `content_custom_field_values`.
+ */
+export interface DerivedStep {
+  readonly table: "content_mapped_values" | "content_external_payloads";
+  /** Rows of the range in key order, with the columns of the declared table in their order; `COPY` takes it too. */
+  select(range: Range): Query;
+}
+
+export interface DerivedOptions {
+  /** Values of fields without value mappings join the payload as they are. */
+  readonly passthrough: boolean;
+}
+
+/** Mapped values in a range of items; either step then takes about 200 MB in DuckDB. */
+export const LEDGER_ROWS_PER_RANGE = 300_000;
+
+const PREPARED = ["mapping_targets", "mapping_inputs", "mapping_answers"] as const;
+
+/**
+ * Joins definitions, mappings and destinations once, into temporary tables of this connection: the steps must run on
+ * the same one, and this again when a definition has changed.
+ */
+export async function prepareMappings(connection: DuckDBConnection): Promise<void> {
+  for (const name of PREPARED) {
+    await execute(connection, `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`);
+  }
+}
+
+/** The steps in the order in which they must run: the payloads of a range are selected from its mapped values. */
+export function derivedSteps({ passthrough }: DerivedOptions): readonly DerivedStep[] {
+  const mappedValues = loadSql("mapped_values");
+  const externalPayloads = loadSql("external_payloads");
+  return [
+    { table: "content_mapped_values", select: (range) => ({ text: mappedValues, params: ends(range) }) },
+    {
+      table: "content_external_payloads",
+      select: (range) => ({ text: externalPayloads, params: [...ends(range), passthrough] }),
+    },
+  ];
+}
+
+/**
+ * Bounds of ranges with about `maxRows` mapped values each, within the given buckets of items. A bucket says little
+ * about them: an item has one per value and destination. A single item is never cut.
+ */
+export async function ledgerBounds(
+  connection: DuckDBConnection,
+  itemBounds: Bounds,
+  maxRows: number,
+): Promise<Bounds> {
+  const bounds: string[] = [];
+  for (const range of rangesOf(itemBounds)) {
+    const rows = await all(connection, loadSql("mapped_value_ranges"), [...ends(range), maxRows]);
+    bounds.push(...rows.map((row) => String(row.first_id)));
+  }
+  return bounds;
+}
+
+/**
+ * Fills both derived tables, which exist and are empty, for all items. Answers the bounds of the ranges it went by,
+ * by which the tables can be exported in bounded memory.
+ */
+export async function fillDerivedTables(
+  connection: DuckDBConnection,
+  itemBounds: Bounds,
+  options: DerivedOptions,
+): Promise<Bounds> {
+  await prepareMappings(connection);
+  const bounds = await ledgerBounds(connection, itemBounds, LEDGER_ROWS_PER_RANGE);
+  for (const range of rangesOf(bounds)) {
+    for (const step of derivedSteps(options)) await insertRange(connection, step, range);
+  }
+  return bounds;
+}
+
+async function insertRange(connection: DuckDBConnection, step: DerivedStep, range: Range): Promise<void> {
+  const { text, params } = step.select(range);
+  await execute(connection, `INSERT INTO ${quoteIdentifier(step.table)} BY NAME (${text})`, params);
+}
+
+function ends(range: Range): [string | null, string | null] {
+  return [range.lower ?? null, range.upper ?? null];
+}

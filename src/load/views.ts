@@ -1,0 +1,136 @@
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { distinctColumnNames } from "./column-names.ts";
+import { all, execute, type Row } from "./duckdb.ts";
+import { loadSql, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+
+/**
+ * The three views for analysts. Two of them have a column per custom field or external field name, so their text is
+ * written for the definitions of the run. It takes nothing from the items: the same definitions give the same columns.
+ */
+interface View {
+  readonly name: string;
+  readonly sql: string;
+  readonly comment: string;
+  readonly columns: readonly ViewColumn[];
+}
+
+/** A column that a definition gives. */
+interface ViewColumn {
+  readonly name: string;
+  readonly expression: string;
+  readonly comment: string;
+}
+
+/** Creates or replaces the views, with comments, over the tables that the database has now. Answers their names. */
+export async function createViews(connection: DuckDBConnection): Promise<readonly string[]> {
+  const views = [await contentWide(connection), await contentMappedWide(connection), mappingCoverage()];
+  for (const view of views) await createView(connection, view);
+  return views.map((view) => view.name);
+}
+
+async function createView(connection: DuckDBConnection, view: View): Promise<void> {
+  const name = quoteIdentifier(view.name);
+  await execute(connection, `CREATE OR REPLACE VIEW ${name} AS ${view.sql}`);
+  await execute(connection, `COMMENT ON VIEW ${name} IS ${quoteLiteral(view.comment)}`);
+  for (const column of view.columns) {
+    const comment = quoteLiteral(column.comment.replaceAll("\0", "\uFFFD"));
+    await execute(connection, `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${comment}`);
+  }
+}
+
+async function contentWide(connection: DuckDBConnection): Promise<View> {
+  const own = (await connection.runAndReadAll("SELECT * FROM content LIMIT 0")).columnNames();
+  const fields = await all(
+    connection,
+    `SELECT custom_field_id, coalesce(name, '') AS name, field_type, coalesce(display_label, name, '') AS label
+     FROM custom_fields
+     ORDER BY custom_fields.name, custom_field_id`,
+  );
+  const wanted = fields.map((field) => ({ name: String(field.name), tag: String(field.custom_field_id) }));
+  const names = distinctColumnNames(wanted, own);
+  const columns = fields.map((field, place) => fieldColumn(field, names[place] ?? "", listName(place)));
+  const lists = fields.map((field, place) => fieldList(field, listName(place)));
+  return {
+    name: "content_wide",
+    sql: fill(loadSql("view_content_wide"), { lists: listed(lists), columns: selected(columns) }),
+    comment:
+      "content with one column per custom field, by its name: the text of the value, else the file ID, the JSON " +
+      "text or the value ID; a list of texts for a multiselect.",
+    columns,
+  };
+}
+
+const listName = (place: number): string => quoteIdentifier(`field ${place}`);
+
+function fieldList(field: Row, list: string): string {
+  const ofField = `custom_field_id = ${literal(String(field.custom_field_id))}`;
+  return `list({'ordinal': ordinal, 'shown': shown}) FILTER (${ofField}) AS ${list}`;
+}
+
+/** A text, or a list of texts in a multiselect; where another field has several values, a JSON array's text. */
+function fieldColumn(field: Row, name: string, list: string): ViewColumn {
+  const shown = `list_transform(list_sort(fields.${list}), lambda each: each.shown)`;
+  const text = `CASE WHEN len(fields.${list}) > 1 THEN CAST(to_json(${shown}) AS VARCHAR) ELSE fields.${list}[1].shown END`;
+  return {
+    name,
+    expression: field.field_type === "multiselect" ? shown : text,
+    comment: `${field.label} (${field.field_type ?? "type unknown"}, custom field ${field.custom_field_id}).`,
+  };
+}
+
+async function contentMappedWide(connection: DuckDBConnection): Promise<View> {
+  const external = await all(
+    connection,
+    `SELECT external_field_name AS name, string_agg(DISTINCT destination_id, ', ' ORDER BY destination_id) AS destinations
+     FROM (${loadSql("mapping_targets")})
+     WHERE external_field_name IS NOT NULL
+     GROUP BY external_field_name
+     ORDER BY external_field_name`,
+  );
+  const wanted = external.map(({ name }, place) => ({ name: String(name), tag: String(place + 1) }));
+  const names = distinctColumnNames(wanted, ["content_id", "destination_id", "destination"]);
+  const columns = external.map(({ name, destinations }, place) => ({
+    name: names[place] ?? "",
+    expression: `payloads.members[${literal(String(name))}]`,
+    comment: `External field ${name} of destination ${destinations}.`,
+  }));
+  return {
+    name: "content_mapped_wide",
+    sql: fill(loadSql("view_content_mapped_wide"), { columns: selected(columns) }),
+    comment:
+      "content_external_payloads with one list column per external field name; where an item has no payload for a " +
+      "destination, there is no row.",
+    columns,
+  };
+}
+
+function mappingCoverage(): View {
+  return {
+    name: "mapping_coverage",
+    sql: fill(loadSql("view_mapping_coverage"), {
+      mapping_targets: loadSql("mapping_targets"),
+      mapping_answers: loadSql("mapping_answers"),
+    }),
+    comment:
+      "Per destination, mapped custom field and value: its status, and how many items use it; 0 where a value is " +
+      "offered or mapped and not used. A field without value mappings has one row, and no value in it.",
+    columns: [],
+  };
+}
+
+const selected = (columns: readonly ViewColumn[]): string =>
+  listed(columns.map(({ name, expression }) => `${expression} AS ${quoteIdentifier(name)}`));
+
+/** Further elements of a list that has some already. */
+const listed = (parts: readonly string[]): string => parts.map((part) => `, ${part}`).join("\n  ");
+
+/** Puts texts in the place of the marks, comments such as `columns` alone, in one pass: a name may look like a mark. */
+function fill(sql: string, texts: Readonly<Record<string, string>>): string {
+  const marks = new Map(Object.entries(texts));
+  return sql.replace(/\/\* (\w+) \*\//g, (mark, name: string) => marks.get(name) ?? mark);
+}
+
+/** Any text of the data as SQL: a NUL cannot stand in a literal. */
+function literal(text: string): string {
+  return text.split("\0").map(quoteLiteral).join(" || chr(0) || ");
+}
