@@ -100,7 +100,13 @@ export interface Document {
     gallery_can_bundle?: boolean;
     gallery_can_download?: boolean;
     gallery_can_share?: boolean;
-    gallery_preview_revision?: { id: string; url: string; filename: string; extension: string; size: number } | null;
+    gallery_preview_revision?: {
+      id: string;
+      url: string;
+      filename: string;
+      extension: string;
+      size: number;
+    } | null;
     gallery_share_settings?: string[];
     gallery_viewer_compatibility?: string;
     doc_provider_file_id?: string | null;

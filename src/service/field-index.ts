@@ -1,0 +1,89 @@
+import type { ContentType, CustomField } from "./content-set.ts";
+
+/** A custom field definition with what the views need of it, made once. */
+export interface IndexedField {
+  readonly definition: CustomField;
+  /** Value ID to the text that it is shown as; undefined for fields without select values. */
+  readonly textById: ReadonlyMap<string, string> | undefined;
+  /** Text of a select value (its `value`, then its `display`) to the value ID; the first in source order. */
+  readonly idByText: ReadonlyMap<string, string>;
+  /** IDs that a mapping of the field names, select values of the field or not. */
+  readonly mappedIds: ReadonlySet<string>;
+  readonly isFile: boolean;
+  /** The entry of `custom_fields` in full, but for its value. */
+  readonly fullEntry: Readonly<Record<string, unknown>>;
+}
+
+/** The definitions of a content set. */
+export interface FieldIndex {
+  readonly all: readonly IndexedField[];
+  readonly byId: ReadonlyMap<string, IndexedField>;
+  /** Content type ID to the fields that its items carry, in source order. */
+  readonly byContentType: ReadonlyMap<string, ReadonlySet<IndexedField>>;
+  /** Carried by items whose content type is not in the set. */
+  readonly carriedByAll: ReadonlySet<IndexedField>;
+}
+
+export function indexFields(
+  definitions: readonly CustomField[],
+  types: readonly ContentType[],
+  instanceId: string,
+): FieldIndex {
+  const all = definitions.map((definition) => indexField(definition, instanceId));
+  const carriedBy = (typeId: string) =>
+    new Set(all.filter(({ definition }) => definition.content_types?.includes(typeId) ?? true));
+  return {
+    all,
+    byId: new Map(all.map((field) => [field.definition.id, field])),
+    byContentType: new Map(types.map(({ id }) => [id, carriedBy(id)])),
+    carriedByAll: new Set(all.filter(({ definition }) => definition.content_types === undefined)),
+  };
+}
+
+function indexField(definition: CustomField, instanceId: string): IndexedField {
+  const values = definition.formatted_select_values;
+  return {
+    definition,
+    textById: values && new Map(values.map(({ id, value }) => [id, value])),
+    idByText: firstOf([
+      ...(values ?? []).map(({ id, value }) => [value, id] as const),
+      ...(values ?? []).map(({ id, display }) => [display, id] as const),
+    ]),
+    mappedIds: new Set(definition.mappings.flatMap((mapping) => mapping.values.map((v) => v.value_id))),
+    isFile: definition.field_type === "file" || definition.field_type === "image",
+    fullEntry: fullEntry(definition, instanceId),
+  };
+}
+
+function firstOf(entries: readonly (readonly [string, string])[]): Map<string, string> {
+  return new Map([...entries].reverse());
+}
+
+function fullEntry(definition: CustomField, instanceId: string): Record<string, unknown> {
+  const values = definition.formatted_select_values;
+  return {
+    id: definition.id,
+    field_type: definition.field_type,
+    display_label: definition.display_label,
+    name: definition.name,
+    ...(definition.default_value !== undefined && { default_value: definition.default_value }),
+    created_at: definition.created_at,
+    ...(values && { select_values: values.map(({ value }) => value) }),
+    select_value_ids: selectValueIds(definition),
+    archived_value_ids: (values ?? []).filter(({ archived }) => archived).map(({ id }) => id),
+    ...(values && { formatted_select_values: values }),
+    options: definition.options,
+    newsroom_id: instanceId,
+    visible_in_previews: definition.visible_in_previews,
+    visible_in_insights: definition.visible_in_insights,
+    instructions: definition.instructions,
+  };
+}
+
+/** Value ID to value text; null for date fields, an empty object for the others without select values. */
+function selectValueIds({ field_type, formatted_select_values }: CustomField): object | null {
+  if (formatted_select_values) {
+    return Object.fromEntries(formatted_select_values.map(({ id, value }) => [id, value]));
+  }
+  return field_type === "date" ? null : {};
+}

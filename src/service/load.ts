@@ -1,0 +1,153 @@
+import { isUtf8 } from "node:buffer";
+import { type FileHandle, open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { z } from "zod";
+import { WarehouseError } from "../errors.ts";
+import type { Document } from "./content-set.ts";
+import { contentSetSchema } from "./content-set-schema.ts";
+import { assembleContentSet, type ContentSet, Outline, type SharedData } from "./loaded-set.ts";
+import { FileStore, type LineIndex } from "./store.ts";
+
+/**
+ * Reads a content set's folder and checks every line of it. Documents stay in their file, which is held open until
+ * the set is closed. Throws `config.content_set`, naming file and line, for whatever cannot be served.
+ */
+export async function loadContentSet(folder: string): Promise<ContentSet> {
+  const shared = await loadShared(folder);
+  const file = await openFile(folder, "content.ndjson");
+  try {
+    const outline = new Outline();
+    const index = await indexDocuments(file, join(folder, "content.ndjson"), outline);
+    return assembleContentSet(new FileStore(file, index), outline, shared);
+  } catch (thrown) {
+    await file.close();
+    throw thrown;
+  }
+}
+
+async function loadShared(folder: string): Promise<SharedData> {
+  const { contentType, user, campaign, customField, destination, tokens, instance } = contentSetSchema;
+  return {
+    contentTypes: await readLines(folder, "content_types.ndjson", contentType),
+    users: await readLines(folder, "users.ndjson", user),
+    campaigns: await readLines(folder, "campaigns.ndjson", campaign),
+    customFields: await readLines(folder, "custom_fields.ndjson", customField),
+    destinations: await readLines(folder, "destinations.ndjson", destination),
+    tokens: await readWhole(folder, "tokens.json", tokens),
+    instance: await readWhole(folder, "instance.json", instance),
+  };
+}
+
+async function readLines<T>(folder: string, name: string, schema: z.ZodType<T>): Promise<T[]> {
+  const file = await openFile(folder, name);
+  try {
+    const rows: T[] = [];
+    for await (const { bytes, number } of linesOf(file)) {
+      rows.push(parseAs(schema, bytes, `${join(folder, name)}, line ${number}`));
+    }
+    return rows;
+  } finally {
+    await file.close();
+  }
+}
+
+async function readWhole<T>(folder: string, name: string, schema: z.ZodType<T>): Promise<T> {
+  const path = join(folder, name);
+  const bytes = await readFile(path).catch((cause: unknown) => refuseFolder(folder, name, cause));
+  return parseAs(schema, bytes, path);
+}
+
+/** Where each document is; all of them are parsed and checked once, and only their outline is kept. */
+async function indexDocuments(file: FileHandle, path: string, outline: Outline): Promise<LineIndex> {
+  const offsets: number[] = [];
+  const lengths: number[] = [];
+  for await (const { bytes, number, offset } of linesOf(file)) {
+    const document: Document = parseAs(contentSetSchema.document, bytes, `${path}, line ${number}`);
+    outline.add(document);
+    offsets.push(offset);
+    lengths.push(bytes.length);
+  }
+  return { offsets, lengths };
+}
+
+function openFile(folder: string, name: string): Promise<FileHandle> {
+  return open(join(folder, name)).catch((cause: unknown) => refuseFolder(folder, name, cause));
+}
+
+function refuseFolder(folder: string, name: string, cause: unknown): never {
+  throw new WarehouseError(
+    "config.content_set",
+    `The content set ${folder} has no readable ${name}; name another folder, or make a content set with "content-warehouse generate --items 500 --out ${folder}".`,
+    { cause },
+  );
+}
+
+function parseAs<T>(schema: z.ZodType<T>, bytes: Buffer, where: string): T {
+  if (!isUtf8(bytes)) throw unreadable(where, "it is not UTF-8 text");
+  const checked = schema.safeParse(parseJson(bytes, where));
+  if (!checked.success) throw unreadable(where, firstIssue(checked.error));
+  return checked.data;
+}
+
+function parseJson(bytes: Buffer, where: string): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch (cause) {
+    throw unreadable(where, "it is not valid JSON", cause);
+  }
+}
+
+function firstIssue({ issues: [issue] }: z.ZodError): string {
+  const path = issue?.path.join(".");
+  return path ? `${path}: ${issue?.message}` : (issue?.message ?? "it has another shape");
+}
+
+function unreadable(where: string, reason: string, cause?: unknown): WarehouseError {
+  const message = `The content set cannot be read: ${where}: ${reason.replace(/\.$/, "")}. Correct the file or generate it anew.`;
+  return new WarehouseError("config.content_set", message, { cause });
+}
+
+interface TextLine {
+  readonly bytes: Buffer;
+  /** Counted from 1. */
+  readonly number: number;
+  /** Bytes before the line. */
+  readonly offset: number;
+}
+
+const CHUNK_BYTES = 1 << 20;
+const NEWLINE = 0x0a;
+
+/** The lines of a file that are not blank, without their line ends. */
+async function* linesOf(file: FileHandle): AsyncGenerator<TextLine> {
+  let pending: Buffer = Buffer.alloc(0);
+  let offset = 0;
+  let number = 0;
+  for (let position = 0; ; ) {
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position);
+    position += bytesRead;
+    const atEnd = bytesRead === 0;
+    pending = Buffer.concat([pending, buffer.subarray(0, bytesRead)]);
+    let start = 0;
+    for (let end = lineEnd(pending, start, atEnd); end !== -1; end = lineEnd(pending, start, atEnd)) {
+      number += 1;
+      const bytes = pending.subarray(start, end);
+      if (!isBlank(bytes)) yield { bytes, number, offset: offset + start };
+      start = end + 1;
+    }
+    if (atEnd) return;
+    pending = pending.subarray(start);
+    offset += start;
+  }
+}
+
+/** Where the line that begins at `start` ends, or -1 where the bytes do not say yet. */
+function lineEnd(bytes: Buffer, start: number, atEnd: boolean): number {
+  const newline = bytes.indexOf(NEWLINE, start);
+  if (newline !== -1 || !atEnd) return newline;
+  return start < bytes.length ? bytes.length : -1;
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.length === 0 || bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
+}

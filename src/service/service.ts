@@ -1,0 +1,96 @@
+import type { FastifyBaseLogger, FastifyInstance } from "fastify";
+import { WarehouseError } from "../errors.ts";
+import { buildApp } from "./app.ts";
+import { loadContentSet } from "./load.ts";
+import type { ContentSet } from "./loaded-set.ts";
+
+export interface ServiceOptions {
+  /** Folder of a content set, or one that is loaded: closing that one stays its owner's business. */
+  readonly data: string | ContentSet;
+  /** 0 (the default) takes any free port. */
+  readonly port?: number;
+  /** Address to listen on; loopback unless told otherwise. */
+  readonly host?: string;
+  /** Largest page, 100 unless told otherwise; a larger `per_page` is taken as this. */
+  readonly maxPerPage?: number;
+  /** Page size of a request that names none, 25 unless told otherwise. */
+  readonly defaultPerPage?: number;
+  /** Requests a second for each token; no limit unless told otherwise. */
+  readonly rateLimit?: number;
+  /** A pino logger; false (the default) logs nothing. */
+  readonly logger?: FastifyBaseLogger | false;
+  /** Milliseconds since 1970, for the `Date` header and the rate limit. */
+  readonly now?: () => number;
+}
+
+/** A running service. */
+export interface Service {
+  /** E.g. `http://127.0.0.1:41523`. */
+  readonly url: string;
+  readonly port: number;
+  readonly contentSet: ContentSet;
+  /** Answers what was begun, for a second at most, then ends every connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the read interface over a content set. Throws `config.content_set` for data that cannot be served and
+ * `config.invalid` for an address that cannot be listened on.
+ */
+export async function createService(options: ServiceOptions): Promise<Service> {
+  const { data } = options;
+  if (typeof data !== "string") return start(data, options, async () => {});
+  const set = await loadContentSet(data);
+  return start(set, options, () => set.close());
+}
+
+async function start(
+  contentSet: ContentSet,
+  options: ServiceOptions,
+  release: () => Promise<void>,
+): Promise<Service> {
+  const { maxPerPage = 100, defaultPerPage = 25, rateLimit, logger = false, now = Date.now } = options;
+  const app = buildApp({
+    set: contentSet,
+    bounds: { maxPerPage, defaultPerPage: Math.min(defaultPerPage, maxPerPage) },
+    rateLimit,
+    logger,
+    now,
+  });
+  const close = async () => {
+    await closeApp(app);
+    await release();
+  };
+  try {
+    const url = await listen(app, options.host ?? "127.0.0.1", options.port ?? 0);
+    return { url, port: Number(new URL(url).port), contentSet, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (cause) {
+    const reason = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+    throw new WarehouseError(
+      "config.invalid",
+      `The service cannot listen on ${host}, port ${port}${reason}; choose another port or address.`,
+      { cause },
+    );
+  }
+}
+
+/** How long answers under way may take once the service is closing. */
+const CLOSE_GRACE_MS = 1000;
+
+async function closeApp(app: FastifyInstance): Promise<void> {
+  const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(deadline);
+  }
+}

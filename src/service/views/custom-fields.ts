@@ -1,0 +1,118 @@
+import type { FileValue } from "../content-set.ts";
+import type { IndexedField } from "../field-index.ts";
+import type { Item } from "./view.ts";
+
+/**
+ * The views of an item's custom field values. All of them are computed from `document.custom_fields`, which holds a
+ * select value by its ID. What is not as a definition says (an unknown field, an ID that is no select value, a text
+ * in place of an ID, null in a list) is shown as it is.
+ */
+
+type Values = [fieldId: string, value: unknown][];
+
+function valuesOf({ document }: Item): Values {
+  return Object.entries(document.custom_fields ?? {});
+}
+
+/** `custom_fields` of the dynamic set: value IDs as they are, a file as its ID. */
+export function customFields(item: Item): object {
+  return Object.fromEntries(valuesOf(item).map(([id, value]) => [id, fileAsId(value)]));
+}
+
+/** `custom_field_values`: select values as their text, a file as an object. */
+export function customFieldValues(item: Item): object {
+  return Object.fromEntries(
+    valuesOf(item).map(([id, value]) => [id, asText(item.set.fields.byId.get(id), value)]),
+  );
+}
+
+/** `custom_field_value_ids`: the values that have IDs, select values and files. */
+export function customFieldValueIds(item: Item): object {
+  return Object.fromEntries(
+    valuesOf(item)
+      .map(([id, value]) => [id, asId(item.set.fields.byId.get(id), value)] as const)
+      .filter(([, valueId]) => valueId !== undefined),
+  );
+}
+
+/** `custom_fields_details`: one entry for each value of a field that has a definition. */
+export function customFieldsDetails(item: Item): object[] {
+  return valuesOf(item).flatMap(([id, value]) => {
+    const field = item.set.fields.byId.get(id);
+    return field ? [detail(item, field, value)] : [];
+  });
+}
+
+function detail({ document }: Item, field: IndexedField, value: unknown): object {
+  const { id, display_label, field_type, options } = field.definition;
+  return {
+    id,
+    display_label,
+    field_type,
+    html: options.html ?? false,
+    value: fileAsId(asText(field, value)) ?? null,
+    value_id: asId(field, value) ?? null,
+    updated_at: document.custom_fields_updated_at?.[id] ?? null,
+  };
+}
+
+/** `previewable_custom_field_values`: as `custom_field_values`, of fields that are visible in previews. */
+export function previewableCustomFieldValues(item: Item): object {
+  const { byId } = item.set.fields;
+  return Object.fromEntries(
+    valuesOf(item)
+      .filter(([id]) => byId.get(id)?.definition.visible_in_previews === true)
+      .map(([id, value]) => [id, asText(byId.get(id), value)]),
+  );
+}
+
+/** `custom_fields` in full: every field that items of this type carry, and those that this item has nevertheless. */
+export function fullCustomFields(item: Item): object[] {
+  const { document, set } = item;
+  const values = document.custom_fields ?? {};
+  const carried = set.fields.byContentType.get(document.content_type) ?? set.fields.carriedByAll;
+  const entries: object[] = [];
+  for (const field of set.fields.all) {
+    const { id } = field.definition;
+    const value = Object.hasOwn(values, id) ? values[id] : undefined;
+    if (value !== undefined || carried.has(field)) {
+      entries.push({ ...field.fullEntry, value: fileAsId(asText(field, value)) ?? null });
+    }
+  }
+  return entries;
+}
+
+/** Select values as the text of their `value`; everything else as it is. */
+function asText(field: IndexedField | undefined, value: unknown): unknown {
+  const texts = field?.textById;
+  if (texts === undefined) return value;
+  return eachOf(value, (one) => (typeof one === "string" ? (texts.get(one) ?? one) : one));
+}
+
+/**
+ * Value IDs of a select field, file IDs of a file; undefined where a value has none. A text in place of an ID gives
+ * the ID of the select value that it is the text of.
+ */
+function asId(field: IndexedField | undefined, value: unknown): unknown {
+  if (isFile(value)) return value.id;
+  if (field?.isFile === true && typeof value === "string") return value;
+  if (field?.textById === undefined || value === null) return undefined;
+  return eachOf(value, (one) => (typeof one === "string" ? selectId(field, one) : one));
+}
+
+function selectId({ textById, mappedIds, idByText }: IndexedField, idOrText: string): string {
+  if (textById?.has(idOrText) || mappedIds.has(idOrText)) return idOrText;
+  return idByText.get(idOrText) ?? idOrText;
+}
+
+function fileAsId(value: unknown): unknown {
+  return eachOf(value, (one) => (isFile(one) ? one.id : one));
+}
+
+function eachOf(value: unknown, map: (one: unknown) => unknown): unknown {
+  return Array.isArray(value) ? value.map(map) : map(value);
+}
+
+function isFile(value: unknown): value is Pick<FileValue, "id"> {
+  return typeof value === "object" && value !== null && "id" in value && typeof value.id === "string";
+}

@@ -1,0 +1,49 @@
+import type { Campaign, Document, Task } from "../content-set.ts";
+import type { UserViews } from "./user.ts";
+import type { Item } from "./view.ts";
+
+/** Facts that more than one view shows. */
+
+export const NO_TITLE = "(no title)";
+
+export function preferredTitle({ document: { title } }: Item): string {
+  return title ? title : NO_TITLE;
+}
+
+export function nextTask({ tasks }: Document): Task | undefined {
+  return tasks?.find(({ completed }) => !completed);
+}
+
+export function userOf({ set }: Item, id: string | null | undefined): UserViews | undefined {
+  return typeof id === "string" ? set.users.get(id) : undefined;
+}
+
+/** The campaigns of the item that the content set describes. */
+export function campaignsOf({ document, set }: Item): Campaign[] | undefined {
+  return document.campaigns?.map((id) => set.campaigns.get(id)).filter((found) => found !== undefined);
+}
+
+/** The first URL that the item was published at. */
+export function firstPublishedUrl({ published_urls }: Document): string | undefined {
+  const first = published_urls?.find(({ published_url }) => published_url !== null);
+  return first?.published_url ?? undefined;
+}
+
+/** Content type as an object, without what only `content_file_format` shows. */
+export function contentTypeObject({ type }: Item): object | undefined {
+  if (type === undefined) return undefined;
+  const { file_format, ...shown } = type;
+  return shown;
+}
+
+/** Addresses of an item in the instance's own pages. */
+export const addressOf = {
+  canonical: (item: Item) => `${origin(item)}/content/${item.document.slug}`,
+  factory: (item: Item) => `${origin(item)}/factory/content/${item.document.slug}`,
+  service: (item: Item) => `${origin(item)}/c/${item.document.id}`,
+  discussion: (item: Item) => `${origin(item)}/content/${item.document.slug}/discussion`,
+};
+
+function origin({ set }: Item): string {
+  return `https://${set.instance.subdomain}.example`;
+}
