@@ -1,0 +1,185 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { WarehouseError } from "../errors.ts";
+import type { Table } from "../tables/declare.ts";
+import { type Bounds, boundsFor, type Range, rangeConditions, rangesOf, whereClause } from "./buckets.ts";
+import { createTable, duckdbColumns, emptyColumns, keyColumns, parquetColumns } from "./ddl.ts";
+import { execute, figure } from "./duckdb.ts";
+import { parquetPath, readParquet, writeParquet } from "./parquet.ts";
+import { type StagedPart, sumOfRows } from "./parts.ts";
+import { pooledBounds, pooledRows, repeatedRows } from "./pooled-rows.ts";
+import type { Query } from "./query.ts";
+import { quoteIdentifier } from "./sql-text.ts";
+import { stagedRows, supersededRows } from "./staged-rows.ts";
+
+export interface LoadRequest {
+  readonly table: Table;
+  readonly parts: readonly StagedPart[];
+  /** Ranges of `content_id`, used where the table's key begins with it. Empty: one bucket. */
+  readonly bounds: Bounds;
+  /** Folder that becomes `runs/<run>`. */
+  readonly finalDirectory: string;
+  readonly sequence: number;
+  /** Name of the table made by `createSuperseded`; undefined where no item was done anew. */
+  readonly superseded: string | undefined;
+}
+
+export interface ExportRequest {
+  /** Filled already, in any order. */
+  readonly table: Table;
+  readonly bounds: Bounds;
+  readonly finalDirectory: string;
+  readonly sequence: number;
+}
+
+export interface FinalFile {
+  /** Relative to the run's folder. */
+  readonly path: string;
+  readonly rows: number;
+}
+
+/** What became of a table: `stagedRows` is `rows` plus `replacedRows`. */
+export interface LoadedTable {
+  readonly table: string;
+  readonly rows: number;
+  readonly stagedRows: number;
+  /** Rows of items that were done anew, and further mentions of what is kept once per key. */
+  readonly replacedRows: number;
+  /** Keys that more than one row has. */
+  readonly duplicateKeys: number;
+  /** In key order. At least one: a table without rows has a file that says what its columns are. */
+  readonly files: readonly FinalFile[];
+}
+
+/**
+ * Creates a table and fills it from its staged parts: per bucket one sorted Parquet file, and from that file the rows
+ * of the DuckDB table, so both hold the same. Memory holds one bucket.
+ * Throws `verify.failed` when rows went missing on the way.
+ */
+export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
+  await createTable(connection, request.table);
+  const source = await sourceOf(connection, request);
+  const files = await writeBuckets(connection, request, source);
+  for (const file of files) await insertFile(connection, request, file);
+  const stagedTotal = sumOfRows(request.parts);
+  return accounted(connection, request, {
+    files,
+    stagedRows: stagedTotal,
+    replacedRows: source.replacedRows,
+  });
+}
+
+/** Writes the Parquet files of a table that SQL steps filled, sorted and in buckets as `loadTable` does. */
+export async function exportTable(
+  connection: DuckDBConnection,
+  request: ExportRequest,
+): Promise<LoadedTable> {
+  const { table, bounds } = request;
+  const name = quoteIdentifier(table.name);
+  const files = await writeBuckets(connection, request, {
+    bounds: boundsFor(table, bounds),
+    rowsOf: (range) => {
+      const { conditions, params } = rangeConditions(table, range);
+      return { text: `SELECT ${parquetColumns(table)} FROM ${name}${whereClause(conditions)}`, params };
+    },
+  });
+  const rows = await figure(connection, `SELECT count(*) FROM ${name}`);
+  return accounted(connection, request, { files, stagedRows: rows, replacedRows: 0 });
+}
+
+/** Where a table's rows come from, bucket by bucket. */
+interface Source {
+  readonly bounds: Bounds;
+  /** Undefined where the range has no rows. */
+  readonly rowsOf: (range: Range) => Query | undefined;
+}
+
+async function sourceOf(
+  connection: DuckDBConnection,
+  { table, parts, bounds, superseded }: LoadRequest,
+): Promise<Source & { readonly replacedRows: number }> {
+  if (table.stage === "pooled") {
+    return {
+      bounds: await pooledBounds(connection, table, parts),
+      rowsOf: (range) => pooledRows(table, parts, range),
+      replacedRows: await repeatedRows(connection, table, parts),
+    };
+  }
+  const replacing = table.stage === "item" ? superseded : undefined;
+  return {
+    bounds: boundsFor(table, bounds),
+    rowsOf: (range) => stagedRows(table, parts, range, replacing),
+    replacedRows: await supersededRows(connection, parts, replacing),
+  };
+}
+
+/** One sorted file per bucket that has rows; at least one file. */
+async function writeBuckets(
+  connection: DuckDBConnection,
+  request: ExportRequest,
+  source: Source,
+): Promise<FinalFile[]> {
+  const { table } = request;
+  const files: FinalFile[] = [];
+  for (const [bucket, range] of rangesOf(source.bounds).entries()) {
+    const rows = source.rowsOf(range);
+    if (rows === undefined) continue;
+    const text = `SELECT * FROM (${rows.text}) ORDER BY ${keyColumns(table)}`;
+    const file = await writeFile(connection, request, bucket, { text, params: rows.params });
+    if (file.rows > 0) files.push(file);
+    else await rm(join(request.finalDirectory, file.path));
+  }
+  if (files.length > 0) return files;
+  const nothing = { text: `SELECT ${emptyColumns(table)} WHERE false`, params: [] };
+  return [await writeFile(connection, request, 0, nothing)];
+}
+
+async function writeFile(
+  connection: DuckDBConnection,
+  { table, sequence, finalDirectory }: ExportRequest,
+  bucket: number,
+  query: Query,
+): Promise<FinalFile> {
+  const path = parquetPath(table.name, sequence, bucket);
+  return { path, rows: await writeParquet(connection, { table, query, file: join(finalDirectory, path) }) };
+}
+
+async function insertFile(
+  connection: DuckDBConnection,
+  { table, finalDirectory }: ExportRequest,
+  file: FinalFile,
+): Promise<void> {
+  const rows = `SELECT ${duckdbColumns(table)} FROM ${readParquet([join(finalDirectory, file.path)])}`;
+  await execute(connection, `INSERT INTO ${quoteIdentifier(table.name)} ${rows}`);
+}
+
+async function accounted(
+  connection: DuckDBConnection,
+  request: ExportRequest,
+  written: Pick<LoadedTable, "files" | "stagedRows" | "replacedRows">,
+): Promise<LoadedTable> {
+  const table = request.table.name;
+  const rows = sumOfRows(written.files);
+  const expected = written.stagedRows - written.replacedRows;
+  if (rows !== expected) {
+    throw new WarehouseError(
+      "verify.failed",
+      `Table ${table} should have ${expected} rows, but ${rows} were written; nothing was published, run again.`,
+    );
+  }
+  let duplicateKeys = 0;
+  for (const file of written.files) duplicateKeys += await duplicateKeysIn(connection, request, file);
+  return { table, rows, ...written, duplicateKeys };
+}
+
+/** All rows of a key lie in one file: buckets are ranges of its first column. */
+async function duplicateKeysIn(
+  connection: DuckDBConnection,
+  { table, finalDirectory }: ExportRequest,
+  file: FinalFile,
+): Promise<number> {
+  const source = readParquet([join(finalDirectory, file.path)]);
+  const repeated = `SELECT 1 FROM ${source} GROUP BY ${keyColumns(table)} HAVING count(*) > 1`;
+  return figure(connection, `SELECT count(*) FROM (${repeated})`);
+}

@@ -1,0 +1,78 @@
+import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Column, ColumnType, Table } from "../tables/declare.ts";
+import { execute } from "./duckdb.ts";
+import { quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+
+/** Column types as DuckDB names them. */
+export const DUCKDB_TYPES: Readonly<Record<ColumnType, string>> = {
+  text: "VARCHAR",
+  boolean: "BOOLEAN",
+  integer: "INTEGER",
+  bigint: "BIGINT",
+  double: "DOUBLE",
+  timestamp: "TIMESTAMPTZ",
+  date: "DATE",
+  json: "JSON",
+};
+
+/**
+ * Column types as Parquet keeps them, by the DuckDB type that is written. JSON is text there: readers that parse
+ * Parquet's JSON type round integers above 2^53 and cannot tell the JSON value null from a missing one.
+ */
+export const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };
+
+/**
+ * Statements that create a table with its comments. No PRIMARY KEY: its index would have to fit in memory, so
+ * uniqueness is checked by a query instead.
+ */
+export function createTableStatements(table: Table): string[] {
+  const name = quoteIdentifier(table.name);
+  return [
+    `CREATE TABLE ${name} (${table.columns.map(columnDefinition).join(", ")})`,
+    `COMMENT ON TABLE ${name} IS ${quoteLiteral(table.comment)}`,
+    ...table.columns.map(
+      (column) =>
+        `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`,
+    ),
+  ];
+}
+
+function columnDefinition(column: Column): string {
+  const definition = `${quoteIdentifier(column.name)} ${DUCKDB_TYPES[column.type]}`;
+  return column.nullable ? definition : `${definition} NOT NULL`;
+}
+
+export async function createTable(connection: DuckDBConnection, table: Table): Promise<void> {
+  for (const statement of createTableStatements(table)) await execute(connection, statement);
+}
+
+/** Select list that turns what a staged part holds into what the final Parquet file holds. */
+export function parquetColumns(table: Table): string {
+  return castList(table, PARQUET_TYPES);
+}
+
+/** Select list that turns what the final Parquet file holds into what the DuckDB table holds. */
+export function duckdbColumns(table: Table): string {
+  return castList(table, DUCKDB_TYPES);
+}
+
+/** Select list of no rows with the final types, for a table without any. */
+export function emptyColumns(table: Table): string {
+  return table.columns
+    .map((column) => `CAST(NULL AS ${PARQUET_TYPES[column.type]}) AS ${quoteIdentifier(column.name)}`)
+    .join(", ");
+}
+
+function castList(table: Table, types: Readonly<Record<ColumnType, string>>): string {
+  return table.columns
+    .map((column) => {
+      const name = quoteIdentifier(column.name);
+      return `CAST(${name} AS ${types[column.type]}) AS ${name}`;
+    })
+    .join(", ");
+}
+
+/** `"content_id", "ordinal"`: the key as an ORDER BY or GROUP BY list. */
+export function keyColumns(table: Table): string {
+  return table.key.map(quoteIdentifier).join(", ");
+}

@@ -1,0 +1,280 @@
+import { existsSync } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { type DuckDBConnection, DuckDBInstance, type DuckDBResult, type DuckDBValue } from "@duckdb/node-api";
+import { WarehouseError } from "../errors.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+
+/** Catalog name under which the previous run is attached to the one that is being built. */
+export const PREVIOUS_CATALOG = "previous";
+
+/**
+ * Oldest DuckDB that can read what is built: pinned, so that an upgrade of the engine does not lock readers out in
+ * silence. 1.2 is the first whose storage compresses long texts, which makes the file about a fifth of the size.
+ */
+export const STORAGE_VERSION = "v1.2.0";
+
+const NO_EXTENSIONS = {
+  autoinstall_known_extensions: "false",
+  autoload_known_extensions: "false",
+  allow_community_extensions: "false",
+};
+
+export interface BuildOptions {
+  /** Database file to create; lies in `staging`. */
+  readonly file: string;
+  /** Folder that the database may read and write, and nothing else; exists. */
+  readonly staging: string;
+  /** Folder for spilled blocks; lies in `staging`. */
+  readonly temporaryDirectory: string;
+  /** Of DuckDB's buffers; the process takes up to 400 MB more. */
+  readonly memoryLimitMb: number;
+  readonly threads: number;
+  /** Database of the run before, attached read-only as `previous`; it cannot be attached later. */
+  readonly previous: string | undefined;
+}
+
+export interface ReadOptions {
+  readonly file: string;
+  /** Folder for spilled blocks: a published run lies in a folder that cannot be written. */
+  readonly temporaryDirectory: string;
+  /** Folders that may be read besides the database itself. */
+  readonly allowedDirectories: readonly string[];
+  /** Undefined: DuckDB's own default, a share of the machine. */
+  readonly memoryLimitMb: number | undefined;
+  readonly threads: number | undefined;
+}
+
+/** An open database file with one connection. Leave it with `close()`; disposal is for ways out that failed. */
+export class Database implements AsyncDisposable {
+  readonly connection: DuckDBConnection;
+  readonly #instance: DuckDBInstance;
+  readonly #file: string;
+  readonly #writable: boolean;
+  #open = true;
+
+  constructor(instance: DuckDBInstance, connection: DuckDBConnection, file: string, writable: boolean) {
+    this.#instance = instance;
+    this.connection = connection;
+    this.#file = file;
+    this.#writable = writable;
+  }
+
+  /** Writes everything into the database file and lets go of it; throws `verify.failed` if a write-ahead log stays. */
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    try {
+      if (this.#writable) await execute(this.connection, "CHECKPOINT");
+    } finally {
+      this.#release();
+    }
+    if (this.#writable) assertNoWal(this.#file);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#release();
+  }
+
+  #release(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.connection.closeSync();
+    this.#instance.closeSync();
+  }
+}
+
+/**
+ * Refuses, as `config.output`, a folder in which DuckDB cannot work: at a `?` it takes the rest of a path for the
+ * query of a web address and puts its log into another folder; see `exactPattern` for the other case.
+ */
+export function assertUsableFolder(folder: string): void {
+  exactPattern(folder);
+  if (!folder.includes("?")) return;
+  throw new WarehouseError(
+    "config.output",
+    `The path ${folder} has a question mark in it, which the database engine cannot work with; choose another.`,
+  );
+}
+
+/** A write-ahead log beside a database would be replayed into it by the next reader: such a file is not finished. */
+export function assertNoWal(file: string): void {
+  if (!existsSync(`${file}.wal`)) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `A write-ahead log lies beside ${file}, so its content is not settled; do not use this run, publish another.`,
+  );
+}
+
+/**
+ * A new database that can reach nothing outside its staging folder: no other file, no network, no extension, no
+ * change of settings. Time zone UTC, insertion order kept.
+ */
+export async function openForBuilding(options: BuildOptions): Promise<Database> {
+  assertUsableFolder(options.staging);
+  return open(
+    options.file,
+    {
+      ...NO_EXTENSIONS,
+      memory_limit: `${options.memoryLimitMb}MB`,
+      threads: String(options.threads),
+      temp_directory: options.temporaryDirectory,
+      preserve_insertion_order: "true",
+      storage_compatibility_version: STORAGE_VERSION,
+    },
+    async (connection) => {
+      if (options.previous !== undefined) {
+        const alias = quoteIdentifier(PREVIOUS_CATALOG);
+        await execute(connection, `ATTACH ${quoteLiteral(options.previous)} AS ${alias} (READ_ONLY)`);
+      }
+      await harden(connection, [await realpath(options.staging), options.staging]);
+    },
+    true,
+  );
+}
+
+/** A finished database, read-only, with the same walls around it. Throws `config.not_found` if there is none. */
+export async function openForReading(options: ReadOptions): Promise<Database> {
+  if (!existsSync(options.file)) {
+    throw new WarehouseError("config.not_found", `There is no database at ${options.file}.`);
+  }
+  assertNoWal(options.file);
+  const settings: Record<string, string> = {
+    ...NO_EXTENSIONS,
+    access_mode: "READ_ONLY",
+    temp_directory: options.temporaryDirectory,
+  };
+  if (options.memoryLimitMb !== undefined) settings.memory_limit = `${options.memoryLimitMb}MB`;
+  if (options.threads !== undefined) settings.threads = String(options.threads);
+  return open(options.file, settings, (connection) => harden(connection, options.allowedDirectories), false);
+}
+
+async function open(
+  file: string,
+  settings: Record<string, string>,
+  prepare: (connection: DuckDBConnection) => Promise<void>,
+  writable: boolean,
+): Promise<Database> {
+  let instance: DuckDBInstance;
+  try {
+    instance = await DuckDBInstance.create(file, settings);
+  } catch (thrown) {
+    throw openError(thrown, file, writable);
+  }
+  const database = new Database(instance, await instance.connect(), file, writable);
+  try {
+    await prepare(database.connection);
+  } catch (thrown) {
+    await database[Symbol.asyncDispose]();
+    throw thrown;
+  }
+  return database;
+}
+
+function openError(thrown: unknown, file: string, writable: boolean): WarehouseError {
+  if (writable) return duckdbError(thrown);
+  return new WarehouseError(
+    "verify.failed",
+    `The database ${file} cannot be opened (${firstLine(thrown)}); it is damaged or being written by another program.`,
+    { cause: thrown },
+  );
+}
+
+/** Order matters: what may be reached is said before external access ends, and the lock comes last. */
+async function harden(connection: DuckDBConnection, directories: readonly string[]): Promise<void> {
+  await execute(connection, "SET TimeZone = 'UTC'");
+  const allowed = directories.flatMap((directory) => [directory, exactPattern(directory)]).map(quoteLiteral);
+  await execute(connection, `SET allowed_directories = [${allowed.join(", ")}]`);
+  await execute(connection, "SET enable_external_access = false");
+  await execute(connection, "SET lock_configuration = true");
+}
+
+/** Runs one statement; what it answers is thrown away. */
+export async function execute(
+  connection: DuckDBConnection,
+  sql: string,
+  params: readonly DuckDBValue[] = [],
+): Promise<void> {
+  await attempt(async () => connection.run(sql, [...params]));
+}
+
+/** A row by column name, without a prototype: a column named `__proto__` is a column like any other. */
+export type Row = Readonly<Record<string, DuckDBValue>>;
+
+/** All rows of a query. Integers above 32 bit and counts are bigint; see `toSafeInteger`. */
+export async function all(
+  connection: DuckDBConnection,
+  sql: string,
+  params: readonly DuckDBValue[] = [],
+): Promise<Row[]> {
+  const reader = await attempt(async () => connection.runAndReadAll(sql, [...params]));
+  const names = reader.deduplicatedColumnNames();
+  return reader.getRows().map((cells) => rowOf(names, cells));
+}
+
+function rowOf(names: readonly string[], cells: readonly DuckDBValue[]): Row {
+  const row: Record<string, DuckDBValue> = Object.create(null);
+  for (const [index, name] of names.entries()) row[name] = cells[index] ?? null;
+  return row;
+}
+
+/** The single figure of a query such as `SELECT count(*) ...`. */
+export async function figure(
+  connection: DuckDBConnection,
+  sql: string,
+  params: readonly DuckDBValue[] = [],
+): Promise<number> {
+  const reader = await attempt(async () => connection.runAndReadAll(sql, [...params]));
+  return toSafeInteger(reader.getRows()[0]?.[0] ?? null);
+}
+
+/** An integer of any width as a number; throws rather than round. */
+export function toSafeInteger(value: DuckDBValue): number {
+  const number = typeof value === "bigint" ? Number(value) : value;
+  if (typeof number === "number" && Number.isSafeInteger(number)) return number;
+  throw new WarehouseError("internal", "A figure from the database is no integer below 2^53.");
+}
+
+/** Streamed result of one statement: chunks are fetched as they are read. */
+export async function stream(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
+  return attempt(async () => connection.stream(sql));
+}
+
+async function attempt<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (thrown) {
+    throw duckdbError(thrown);
+  }
+}
+
+const DISK =
+  /No space left|Disk quota|Input\/output error|Could not (write|sync)|temp_directory|database has been invalidated/i;
+const MEMORY = /^Out of Memory Error/;
+/** Kinds whose text repeats the cell that failed: shown without it, because a cell may hold personal data. */
+const REPEATS_CELLS = /^(Conversion|Constraint|Invalid Input|Out of Range|Serialization) Error/;
+
+/** What DuckDB threw, as a WarehouseError: `disk.io` where the disk is at fault, else `internal`. */
+export function duckdbError(thrown: unknown): WarehouseError {
+  if (thrown instanceof WarehouseError) return thrown;
+  const line = firstLine(thrown);
+  if (DISK.test(line)) {
+    return new WarehouseError(
+      "disk.io",
+      "The disk refused a write of the database; free space or check the disk.",
+      {
+        cause: thrown,
+      },
+    );
+  }
+  if (MEMORY.test(line)) {
+    return new WarehouseError("internal", "The database ran out of memory; give the run more memory.", {
+      cause: thrown,
+    });
+  }
+  const shown = REPEATS_CELLS.exec(line)?.[0] ?? line;
+  return new WarehouseError("internal", `The database refused a step: ${shown}.`, { cause: thrown });
+}
+
+function firstLine(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return (text.split("\n", 1)[0] ?? "").replace(/\.$/, "");
+}

@@ -1,0 +1,50 @@
+import { type DuckDBConnection, listValue } from "@duckdb/node-api";
+import { execute, figure } from "./duckdb.ts";
+import { readParquet } from "./parquet.ts";
+import { quoteIdentifier } from "./sql-text.ts";
+
+const NAME = "superseded";
+const BATCH = 10_000;
+
+/**
+ * Makes the temporary table of the latest generation of each item that was done anew, and returns its name: rows of
+ * earlier generations of these items do not count.
+ */
+export async function createSuperseded(
+  connection: DuckDBConnection,
+  latest: ReadonlyMap<string, number>,
+): Promise<string> {
+  const name = quoteIdentifier(NAME);
+  await execute(
+    connection,
+    `CREATE TEMP TABLE ${name} (content_id VARCHAR NOT NULL, generation INTEGER NOT NULL)`,
+  );
+  const entries = [...latest];
+  for (let start = 0; start < entries.length; start += BATCH) {
+    const batch = entries.slice(start, start + BATCH);
+    const ids = listValue(batch.map(([id]) => id));
+    const generations = listValue(batch.map(([, generation]) => generation));
+    const values = "SELECT unnest($1::VARCHAR[]), unnest($2::INTEGER[])";
+    await execute(connection, `INSERT INTO ${name} ${values}`, [ids, generations]);
+  }
+  return NAME;
+}
+
+/** Condition on rows of `part`, which are of this generation: a later one of their item exists. */
+export function isSuperseded(table: string, generation: number): string {
+  const later = `later.content_id = part.content_id AND later.generation > ${Math.trunc(generation)}`;
+  return `EXISTS (FROM ${quoteIdentifier(table)} later WHERE ${later})`;
+}
+
+/** Number of rows in staged files of one generation that later generations replace. */
+export async function countSuperseded(
+  connection: DuckDBConnection,
+  table: string,
+  generation: number,
+  files: readonly string[],
+): Promise<number> {
+  return figure(
+    connection,
+    `SELECT count(*) FROM ${readParquet(files)} part WHERE ${isSuperseded(table, generation)}`,
+  );
+}

@@ -1,0 +1,116 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { type Database, openForBuilding } from "../../src/load/duckdb.ts";
+import { compareUtf8 } from "../../src/load/order.ts";
+import type { StagedPart } from "../../src/load/parts.ts";
+import type { Column, ColumnType, Stage, Table } from "../../src/tables/declare.ts";
+
+/** A name that trips whoever forgets to quote. */
+export const HOSTILE_NAME = `it's a "t*st" ü`;
+
+export async function temporaryFolder(t: TestContext, name = HOSTILE_NAME): Promise<string> {
+  const base = await mkdtemp(join(tmpdir(), "warehouse-"));
+  t.after(() => rm(base, { recursive: true, force: true }));
+  const folder = join(base, name);
+  await mkdir(folder);
+  return folder;
+}
+
+export function column(name: string, type: ColumnType, nullable = true): Column {
+  const comment = `What ${name} says; it's "quoted".`;
+  return {
+    name,
+    type,
+    nullable,
+    comment,
+    personal: false,
+    origins: [],
+    format: "plain",
+    emptyDefault: false,
+  };
+}
+
+export function table(name: string, stage: Stage, key: readonly string[], columns: readonly Column[]): Table {
+  const comment = `Rows of ${name}; it's "quoted".`;
+  return { name, comment, stage, key, columns, references: [], rows: { kind: "program" } };
+}
+
+export const TAGS = table(
+  "content_tags",
+  "item",
+  ["content_id", "ordinal"],
+  [column("content_id", "text", false), column("ordinal", "integer", false), column("tag", "text")],
+);
+
+/** Every column type once. */
+export const TYPES = table(
+  "types",
+  "shared",
+  ["id"],
+  [
+    column("id", "text", false),
+    column("boolean", "boolean"),
+    column("integer", "integer"),
+    column("bigint", "bigint"),
+    column("double", "double"),
+    column("timestamp", "timestamp"),
+    column("date", "date"),
+    column("json", "json"),
+  ],
+);
+
+export async function build(staging: string, threads = 2): Promise<Database> {
+  return openForBuilding({
+    file: join(staging, "warehouse.duckdb"),
+    staging,
+    temporaryDirectory: join(staging, "tmp"),
+    memoryLimitMb: 256,
+    threads,
+    previous: undefined,
+  });
+}
+
+/** Writes a staged part from a SELECT; the first column is its key. */
+export async function stagePart(file: string, select: string, generation = 0): Promise<StagedPart> {
+  const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
+  const connection = await instance.connect();
+  try {
+    await connection.run(`CREATE TABLE part AS ${select}`);
+    await connection.run(`COPY part TO '${file.replaceAll("'", "''")}' (FORMAT parquet)`);
+    const keys = (await connection.runAndReadAll("SELECT * FROM part"))
+      .getRows()
+      .map((row) => String(row[0]));
+    const sorted = keys.toSorted(compareUtf8);
+    return {
+      file,
+      rows: keys.length,
+      firstKey: sorted.at(0) ?? "",
+      lastKey: sorted.at(-1) ?? "",
+      generation,
+    };
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+export interface Tag {
+  readonly content_id: string;
+  readonly ordinal: number;
+  readonly tag: string | null;
+}
+
+/** A staged part of TAGS. */
+export async function stageTags(file: string, tags: readonly Tag[], generation = 0): Promise<StagedPart> {
+  const literal = (text: string | null) => (text === null ? "NULL" : `'${text.replaceAll("'", "''")}'`);
+  const rows = tags.map((row) => `(${literal(row.content_id)}, ${row.ordinal}, ${literal(row.tag)})`);
+  const types = "content_id::VARCHAR AS content_id, ordinal::INTEGER AS ordinal, tag::VARCHAR AS tag";
+  const source =
+    rows.length === 0
+      ? "(SELECT NULL, NULL, NULL WHERE false) r(content_id, ordinal, tag)"
+      : `(VALUES ${rows.join(", ")}) r(content_id, ordinal, tag)`;
+  return stagePart(file, `SELECT ${types} FROM ${source}`, generation);
+}
