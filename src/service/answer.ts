@@ -8,9 +8,9 @@ const compress = promisify(gzip);
 /** Below this a compressed body saves nothing worth the work. */
 const GZIP_FROM_BYTES = 1024;
 
-/** Sends a value as JSON, compressed where the client accepts it and the body is large enough. */
-export async function sendJson(request: FastifyRequest, reply: FastifyReply, value: unknown): Promise<void> {
-  const body = Buffer.from(JSON.stringify(value));
+/** Sends JSON text, compressed where the client accepts it and the body is large enough. */
+export async function sendJson(request: FastifyRequest, reply: FastifyReply, json: string): Promise<void> {
+  const body = Buffer.from(json);
   reply.header("content-type", "application/json; charset=utf-8").header("vary", "accept-encoding");
   if (body.length < GZIP_FROM_BYTES || !acceptsGzip(request.headers["accept-encoding"])) {
     return reply.send(body);

@@ -89,8 +89,8 @@ function addRoutes(app: FastifyInstance, { set, bounds, rateLimit, now }: AppOpt
     const { actor } = request.getDecorator<Caller>("caller");
     const { positions, pagination } = listing.page(parsePage(query, bounds), actor);
     const documents = await set.documents.read(positions);
-    const response = documents.map((document) => renderView(view, itemOf(document, set, actor)));
-    return { response, count: response.length, pagination };
+    const items = documents.map((document) => renderView(view, itemOf(document, set, actor)));
+    return `{"response":[${items.join(",")}],"count":${items.length},"pagination":${JSON.stringify(pagination)}}`;
   });
 
   route(app, "/api/v1/content/:id", ["GET"], admit, async (request) => {
@@ -99,29 +99,29 @@ function addRoutes(app: FastifyInstance, { set, bounds, rateLimit, now }: AppOpt
     const position = listing.find(pathId(request), actor);
     const [document] = position === undefined ? [] : await set.documents.read([position]);
     if (document === undefined) throw new HttpError(404, "There is no content item with this ID or slug.");
-    return { response: renderView(view, itemOf(document, set, actor)) };
+    return `{"response":${renderView(view, itemOf(document, set, actor))}}`;
   });
 
   route(app, "/api/v1/destinations", ["GET", "POST"], admit, async (request) =>
-    lookUpDestinations(set, parametersOf(request)),
+    JSON.stringify(lookUpDestinations(set, parametersOf(request))),
   );
   route(app, "/api/v1/custom_fields_reference", ["GET", "POST"], admit, async (request) =>
-    lookUpCustomFields(set, parametersOf(request)),
+    JSON.stringify(lookUpCustomFields(set, parametersOf(request))),
   );
   route(app, "/openapi.json", ["GET"], undefined, async (request) =>
-    openApi(`${request.protocol}://${request.host}`, bounds),
+    JSON.stringify(openApi(`${request.protocol}://${request.host}`, bounds)),
   );
 }
 
 type Admit = (request: FastifyRequest) => Promise<void>;
 
-/** One address: its methods, whoever may use them, and 405 for every other method. */
+/** One address: its methods, whoever may use them, the JSON that it answers, and 405 for every other method. */
 function route(
   app: FastifyInstance,
   url: string,
   methods: readonly ("GET" | "POST")[],
   admit: Admit | undefined,
-  answer: (request: FastifyRequest) => Promise<unknown>,
+  answer: (request: FastifyRequest) => Promise<string>,
 ): void {
   const admission = admit === undefined ? {} : { onRequest: admit };
   app.route({

@@ -10,8 +10,8 @@ export interface IndexedField {
   /** IDs that a mapping of the field names, select values of the field or not. */
   readonly mappedIds: ReadonlySet<string>;
   readonly isFile: boolean;
-  /** The entry of `custom_fields` in full, but for its value. */
-  readonly fullEntry: Readonly<Record<string, unknown>>;
+  /** The entry of `custom_fields` in full, as JSON that ends where its value is to be written. */
+  readonly fullEntry: string;
 }
 
 /** The definitions of a content set. */
@@ -51,7 +51,7 @@ function indexField(definition: CustomField, instanceId: string): IndexedField {
     ]),
     mappedIds: new Set(definition.mappings.flatMap((mapping) => mapping.values.map((v) => v.value_id))),
     isFile: definition.field_type === "file" || definition.field_type === "image",
-    fullEntry: fullEntry(definition, instanceId),
+    fullEntry: `${JSON.stringify(fullEntry(definition, instanceId)).slice(0, -1)},"value":`,
   };
 }
 
@@ -59,7 +59,7 @@ function firstOf(entries: readonly (readonly [string, string])[]): Map<string, s
   return new Map([...entries].reverse());
 }
 
-function fullEntry(definition: CustomField, instanceId: string): Record<string, unknown> {
+function fullEntry(definition: CustomField, instanceId: string): object {
   const values = definition.formatted_select_values;
   return {
     id: definition.id,

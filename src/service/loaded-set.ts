@@ -11,6 +11,7 @@ import type {
 } from "./content-set.ts";
 import { type FieldIndex, indexFields } from "./field-index.ts";
 import { sortableInstant } from "./instant.ts";
+import { JsonText } from "./json-text.ts";
 import { type DocumentStore, MemoryStore } from "./store.ts";
 import { type UserViews, userViews } from "./views/user.ts";
 
@@ -35,15 +36,27 @@ export interface SharedData {
 export interface ContentSet {
   readonly documents: DocumentStore;
   readonly outline: Outline;
-  readonly contentTypes: ReadonlyMap<string, ContentType>;
+  readonly contentTypes: ReadonlyMap<string, IndexedType>;
   readonly users: ReadonlyMap<string, UserViews>;
-  readonly campaigns: ReadonlyMap<string, Campaign>;
+  readonly campaigns: ReadonlyMap<string, JsonText>;
   readonly fields: FieldIndex;
   readonly destinations: readonly Destination[];
   /** Token to user ID. */
   readonly tokens: ReadonlyMap<string, string>;
   readonly instance: Instance;
   close(): Promise<void>;
+}
+
+/** A content type with what the views need of it. */
+export interface IndexedType {
+  readonly bodyType: string;
+  readonly fileFormat: ContentType["file_format"];
+  /** The content type object of all views. */
+  readonly json: JsonText;
+}
+
+function indexType({ file_format, ...shown }: ContentType): IndexedType {
+  return { bodyType: shown.body_type, fileFormat: file_format, json: JsonText.of(shown) };
 }
 
 /** What is kept in memory of each document, to find and to order without reading it. Positions count from 0. */
@@ -107,9 +120,9 @@ export function assembleContentSet(
   return {
     documents,
     outline,
-    contentTypes: new Map(shared.contentTypes.map((type) => [type.id, type])),
+    contentTypes: new Map(shared.contentTypes.map((type) => [type.id, indexType(type)])),
     users: new Map(shared.users.map((user) => [user.id, userViews(user)])),
-    campaigns: new Map(shared.campaigns.map((campaign) => [campaign.id, campaign])),
+    campaigns: new Map(shared.campaigns.map((campaign) => [campaign.id, JsonText.of(campaign)])),
     fields: indexFields(shared.customFields, shared.contentTypes, shared.instance.id),
     destinations: shared.destinations,
     tokens: new Map(shared.tokens.map(({ token, user_id }) => [token, user_id])),

@@ -1,6 +1,6 @@
 import { BASIC_DEFAULTS } from "../../api/columns.ts";
 import { toSecond } from "../instant.ts";
-import { addressOf, contentTypeObject, nextTask, preferredTitle } from "./facts.ts";
+import { addressOf, nextTask, preferredTitle } from "./facts.ts";
 import { type Compute, viewColumns } from "./view.ts";
 
 type BasicName = keyof typeof BASIC_DEFAULTS;
@@ -10,7 +10,7 @@ const BASIC: Readonly<Record<BasicName, Compute>> = {
   archived: ({ document }) => document.archived,
   assignee_id: ({ document }) => document.author,
   campaign_ids: ({ document }) => document.campaigns,
-  content_type: (item) => contentTypeObject(item) ?? item.document.content_type,
+  content_type: ({ document, type }) => type?.json ?? document.content_type,
   creator_id: ({ document }) => document.creator,
   factory_url: addressOf.factory,
   id: ({ document }) => document.id,

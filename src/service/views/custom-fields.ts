@@ -1,5 +1,6 @@
 import type { FileValue } from "../content-set.ts";
 import type { IndexedField } from "../field-index.ts";
+import { JsonText, writeJson } from "../json-text.ts";
 import type { Item } from "./view.ts";
 
 /**
@@ -67,19 +68,19 @@ export function previewableCustomFieldValues(item: Item): object {
 }
 
 /** `custom_fields` in full: every field that items of this type carry, and those that this item has nevertheless. */
-export function fullCustomFields(item: Item): object[] {
+export function fullCustomFields(item: Item): JsonText {
   const { document, set } = item;
   const values = document.custom_fields ?? {};
   const carried = set.fields.byContentType.get(document.content_type) ?? set.fields.carriedByAll;
-  const entries: object[] = [];
+  const entries: JsonText[] = [];
   for (const field of set.fields.all) {
     const { id } = field.definition;
     const value = Object.hasOwn(values, id) ? values[id] : undefined;
     if (value !== undefined || carried.has(field)) {
-      entries.push({ ...field.fullEntry, value: fileAsId(asText(field, value)) ?? null });
+      entries.push(new JsonText(`${field.fullEntry}${writeJson(fileAsId(asText(field, value)))}}`));
     }
   }
-  return entries;
+  return JsonText.list(entries);
 }
 
 /** Select values as the text of their `value`; everything else as it is. */

@@ -10,16 +10,8 @@ import {
   customFieldValues,
   previewableCustomFieldValues,
 } from "./custom-fields.ts";
-import {
-  addressOf,
-  campaignsOf,
-  contentTypeObject,
-  firstPublishedUrl,
-  nextTask,
-  preferredTitle,
-  userOf,
-} from "./facts.ts";
-import type { Compute, Item, ViewColumn } from "./view.ts";
+import { addressOf, campaignsOf, firstPublishedUrl, nextTask, preferredTitle, userOf } from "./facts.ts";
+import { type Compute, type Item, type ViewColumn, viewColumn } from "./view.ts";
 
 /** What a request of the dynamic set says about its columns. */
 export interface ColumnRequest {
@@ -36,11 +28,9 @@ export function dynamicView({ columns, gallery, singleItem }: ColumnRequest): Vi
     const { galleryOnly, singleItemOnly } = DYNAMIC_COLUMNS[name];
     return (gallery || !galleryOnly) && (singleItem || !singleItemOnly);
   });
-  return [...new Set([...DEFAULT_SET, ...asked])].map(viewColumn);
-}
-
-function viewColumn(name: DynamicColumnName): ViewColumn {
-  return { name, compute: DYNAMIC[name], fallback: DYNAMIC_COLUMNS[name].default };
+  return [...new Set([...DEFAULT_SET, ...asked])].map((name) =>
+    viewColumn(name, DYNAMIC[name], DYNAMIC_COLUMNS[name].default),
+  );
 }
 
 const DEFAULT_SET = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].defaultSet);
@@ -56,7 +46,7 @@ function gallery(name: keyof NonNullable<Document["gallery"]>): Compute {
 
 /** A fact of events; other items have null, whatever their document says. */
 function event(name: keyof NonNullable<Document["event"]>): Compute {
-  return ({ document, type }) => (type?.body_type === "event" ? document.event?.[name] : undefined);
+  return ({ document, type }) => (type?.bodyType === "event" ? document.event?.[name] : undefined);
 }
 
 function collections({ document }: Item) {
@@ -83,7 +73,7 @@ const DYNAMIC: Readonly<Record<DynamicColumnName, Compute>> = {
   author_details: (item) => userOf(item, item.document.author)?.dynamic,
   available_actions: ({ actor, document }) => availableActions(actor, document),
   body_fragment: fact("body_fragment"),
-  body_type: ({ type }) => type?.body_type ?? "no_body",
+  body_type: ({ type }) => type?.bodyType ?? "no_body",
   campaign_details: campaignsOf,
   campaigns: fact("campaigns"),
   can_destroy: ({ actor, document }) => canDestroy(actor, document),
@@ -94,11 +84,11 @@ const DYNAMIC: Readonly<Record<DynamicColumnName, Compute>> = {
   completed_date: fact("completed_date"),
   content: fact("content"),
   content_file: fact("content_file"),
-  content_file_format: ({ type }) => type?.file_format,
+  content_file_format: ({ type }) => type?.fileFormat,
   content_number: fact("content_number"),
   content_thumbnail_url: fact("content_thumbnail_url"),
   content_type: fact("content_type"),
-  content_type_details: contentTypeObject,
+  content_type_details: ({ type }) => type?.json,
   created_at: fact("created_at"),
   creator: fact("creator"),
   creator_details: (item) => userOf(item, item.document.creator)?.dynamic,
@@ -118,7 +108,7 @@ const DYNAMIC: Readonly<Record<DynamicColumnName, Compute>> = {
   favorite_dates: ({ document }) => document.favorites?.map(({ date }) => date),
   favorited_by_users: ({ document }) => document.favorites?.map(({ user_id }) => user_id),
   field_locks: ({ document }) => document.field_locks ?? {},
-  full_content_type: contentTypeObject,
+  full_content_type: ({ type }) => type?.json,
   gallery_bundle_can_download: gallery("gallery_bundle_can_download"),
   gallery_bundle_can_share: gallery("gallery_bundle_can_share"),
   gallery_bundle_settings_overridden: gallery("gallery_bundle_settings_overridden"),

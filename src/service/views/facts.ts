@@ -1,4 +1,5 @@
-import type { Campaign, Document, Task } from "../content-set.ts";
+import type { Document, Task } from "../content-set.ts";
+import { JsonText } from "../json-text.ts";
 import type { UserViews } from "./user.ts";
 import type { Item } from "./view.ts";
 
@@ -19,21 +20,17 @@ export function userOf({ set }: Item, id: string | null | undefined): UserViews 
 }
 
 /** The campaigns of the item that the content set describes. */
-export function campaignsOf({ document, set }: Item): Campaign[] | undefined {
-  return document.campaigns?.map((id) => set.campaigns.get(id)).filter((found) => found !== undefined);
+export function campaignsOf({ document, set }: Item): JsonText | undefined {
+  if (document.campaigns === undefined) return undefined;
+  return JsonText.list(
+    document.campaigns.map((id) => set.campaigns.get(id)).filter((one) => one !== undefined),
+  );
 }
 
 /** The first URL that the item was published at. */
 export function firstPublishedUrl({ published_urls }: Document): string | undefined {
   const first = published_urls?.find(({ published_url }) => published_url !== null);
   return first?.published_url ?? undefined;
-}
-
-/** Content type as an object, without what only `content_file_format` shows. */
-export function contentTypeObject({ type }: Item): object | undefined {
-  if (type === undefined) return undefined;
-  const { file_format, ...shown } = type;
-  return shown;
 }
 
 /** Addresses of an item in the instance's own pages. */

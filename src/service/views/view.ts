@@ -1,13 +1,14 @@
 import type { Default } from "../../api/columns.ts";
-import type { ContentType, Document } from "../content-set.ts";
-import type { ContentSet } from "../loaded-set.ts";
+import type { Document } from "../content-set.ts";
+import { JsonText, writeJson } from "../json-text.ts";
+import type { ContentSet, IndexedType } from "../loaded-set.ts";
 import type { Actor } from "../permissions.ts";
 
 /** One item, and what its views are computed from. */
 export interface Item {
   readonly document: Document;
   /** undefined where the content set does not describe the document's type. */
-  readonly type: ContentType | undefined;
+  readonly type: IndexedType | undefined;
   readonly set: ContentSet;
   readonly actor: Actor;
 }
@@ -16,13 +17,15 @@ export function itemOf(document: Document, set: ContentSet, actor: Actor): Item 
   return { document, type: set.contentTypes.get(document.content_type), set, actor };
 }
 
-/** What an item says in one column; undefined where it has nothing to say, and the default is sent. */
+/** What an item says in one column; undefined or null where it has nothing to say, and the default is sent. */
 export type Compute = (item: Item) => unknown;
 
 export interface ViewColumn {
   readonly name: string;
+  /** The name as JSON writes it, with its colon. */
+  readonly key: string;
   readonly compute: Compute;
-  readonly fallback: Default;
+  readonly fallback: JsonText;
 }
 
 /** Columns of a view: how each is computed, and what it is by default. */
@@ -31,21 +34,28 @@ export function viewColumns<Name extends string>(
   defaults: Readonly<Record<Name, Default>>,
 ): ViewColumn[] {
   const columns: ViewColumn[] = [];
-  for (const name in computed) columns.push({ name, compute: computed[name], fallback: defaults[name] });
+  for (const name in computed) columns.push(viewColumn(name, computed[name], defaults[name]));
   return columns;
 }
 
 /**
- * The item as these columns show it. A document's unknown fields come last and in every view: where one has the name
- * of a column of the view, it stands in its place.
+ * The item as these columns show it, as JSON. A document's unknown fields come last and in every view: where one has
+ * the name of a column of the view, it stands in its place.
  */
-export function renderView(columns: readonly ViewColumn[], item: Item): Record<string, unknown> {
-  const view: Record<string, unknown> = {};
-  for (const { name, compute, fallback } of columns) view[name] = compute(item) ?? defaultValue(fallback);
-  return item.document.unknown === undefined ? view : { ...view, ...item.document.unknown };
+export function renderView(columns: readonly ViewColumn[], item: Item): string {
+  const { unknown } = item.document;
+  const shown = unknown ? columns.filter(({ name }) => !Object.hasOwn(unknown, name)) : columns;
+  const members = shown.map(({ key, compute, fallback }) => key + writeJson(compute(item) ?? fallback));
+  for (const [name, value] of Object.entries(unknown ?? {})) members.push(memberKey(name) + writeJson(value));
+  return `{${members.join(",")}}`;
 }
 
-/** Where the specification gives no default, a document that lacks the field has null. */
-function defaultValue(fallback: Default): unknown {
-  return "value" in fallback ? fallback.value : null;
+export function viewColumn(name: string, compute: Compute, fallback: Default): ViewColumn {
+  // Where the specification gives no default, a document that lacks the field has null.
+  const value = "value" in fallback ? fallback.value : null;
+  return { name, key: memberKey(name), compute, fallback: new JsonText(JSON.stringify(value)) };
+}
+
+function memberKey(name: string): string {
+  return `${JSON.stringify(name)}:`;
 }
