@@ -49,35 +49,39 @@ export function derivedSteps({ passthrough }: DerivedOptions): readonly DerivedS
 }
 
 /**
- * Bounds of ranges with about `maxRows` mapped values each, within the given buckets of items. A bucket says little
- * about them: an item has one per value and destination. A single item is never cut.
+ * Bounds of ranges with about `rowsPerRange` mapped values each, within the given buckets of items. A bucket says
+ * little about them: an item has one per value and destination. A single item is never cut.
  */
 export async function ledgerBounds(
   connection: DuckDBConnection,
   itemBounds: Bounds,
-  maxRows: number,
+  rowsPerRange: number,
 ): Promise<Bounds> {
   const bounds: string[] = [];
   for (const range of rangesOf(itemBounds)) {
-    const rows = await all(connection, loadSql("mapped_value_ranges"), [...ends(range), maxRows]);
+    const rows = await all(connection, loadSql("mapped_value_ranges"), [...ends(range), rowsPerRange]);
     bounds.push(...rows.map((row) => String(row.first_id)));
   }
   return bounds;
+}
+
+export interface FillRequest extends DerivedOptions {
+  /** Buckets of items; no range crosses one. */
+  readonly itemBounds: Bounds;
+  /** What decides about memory: {@link LEDGER_ROWS_PER_RANGE}. */
+  readonly rowsPerRange: number;
 }
 
 /**
  * Fills both derived tables, which exist and are empty, for all items. Answers the bounds of the ranges it went by,
  * by which the tables can be exported in bounded memory.
  */
-export async function fillDerivedTables(
-  connection: DuckDBConnection,
-  itemBounds: Bounds,
-  options: DerivedOptions,
-): Promise<Bounds> {
+export async function fillDerivedTables(connection: DuckDBConnection, request: FillRequest): Promise<Bounds> {
   await prepareMappings(connection);
-  const bounds = await ledgerBounds(connection, itemBounds, LEDGER_ROWS_PER_RANGE);
+  const bounds = await ledgerBounds(connection, request.itemBounds, request.rowsPerRange);
+  const steps = derivedSteps(request);
   for (const range of rangesOf(bounds)) {
-    for (const step of derivedSteps(options)) await insertRange(connection, step, range);
+    for (const step of steps) await insertRange(connection, step, range);
   }
   return bounds;
 }
