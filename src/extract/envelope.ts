@@ -1,0 +1,95 @@
+import { z } from "zod";
+import { type Pagination, pagination } from "../api/envelope.ts";
+import { printable } from "../printable.ts";
+import { parseJson } from "./decode.ts";
+import { SourceError } from "./source-error.ts";
+
+/**
+ * What the body of an answer with status 200 is: a page, an item, the rows of a lookup, or a failure that came with
+ * the wrong status. A body that is none of these is an error, never an empty page. Documents are not looked into here.
+ * Pure, for worker threads.
+ */
+
+export interface ListAnswer {
+  /** Documents, as they came. */
+  readonly response: readonly unknown[];
+  readonly pagination: Pagination;
+}
+
+/** The top-level `count` means different things at different services: it is not read. */
+const listAnswer = z.looseObject({ response: z.array(z.unknown()), pagination });
+const itemAnswer = z.looseObject({ response: z.looseObject({}) });
+const bareItem = z.looseObject({ id: z.unknown().refine((id) => id !== undefined) });
+const lookupAnswer = z.looseObject({ response: z.array(z.unknown()) });
+
+/**
+ * A page of the content list: an object with `response`, a list, and `pagination`.
+ *
+ * @throws {SourceError} `source.damaged`, `source.credentials`, `source.unavailable` or `source.protocol`
+ */
+export function readList(text: string): ListAnswer {
+  const body = readBody(text);
+  const answer = listAnswer.safeParse(body);
+  if (answer.success) return { response: answer.data.response, pagination: answer.data.pagination };
+  throw misfit(body, "a page of the content list", answer.error);
+}
+
+/** A single item, in an envelope (`{"response": {...}}`) or bare. Errors as of `readList`. */
+export function readItem(text: string): Readonly<Record<string, unknown>> {
+  const body = readBody(text);
+  const answer = itemAnswer.safeParse(body);
+  if (answer.success) return answer.data.response;
+  if (bareItem.safeParse(body).success && isObject(body) && !("response" in body)) return body;
+  throw misfit(body, "a content item", answer.error);
+}
+
+/** The rows of a lookup: a bare list, or one in an envelope. Errors as of `readList`. */
+export function readLookup(text: string): readonly unknown[] {
+  const body = readBody(text);
+  if (Array.isArray(body)) return body;
+  const answer = lookupAnswer.safeParse(body);
+  if (answer.success) return answer.data.response;
+  throw misfit(body, "the answer of a lookup", answer.error);
+}
+
+/** A page for people comes where the service is being repaired, or where a proxy stands in for it. */
+function readBody(text: string): unknown {
+  if (!/^\s*</.test(text)) return parseJson(text);
+  throw new SourceError(
+    "source.unavailable",
+    "The service answered with a web page instead of data; it may be under maintenance: run again later, and check the URL.",
+  );
+}
+
+function misfit(body: unknown, expected: string, problem: z.ZodError): SourceError {
+  if (isObject(body) && "error" in body) return errorInside(body.error);
+  const [issue] = problem.issues;
+  const place = issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.join(".")}`;
+  const why = issue === undefined ? "" : `${place}: ${issue.message}`;
+  return new SourceError(
+    "source.protocol",
+    `The service sent something else than ${expected}${why}; check that the URL names a content service of version 1.`,
+  );
+}
+
+const SIGN_IN =
+  /\b(?:sign(?:ed)?|log(?:ged)?)[ -]?(?:in|on)\b|unauthori[sz]ed|unauthenticated|not authori[sz]ed|credentials|(?:api|access|invalid|expired|missing) token\b|\btoken (?:is |has |was )?(?:invalid|expired|missing)/i;
+
+/** `{"error": "You need to sign in before continuing."}` comes with status 200 where a token is refused. */
+function errorInside(error: unknown): SourceError {
+  const words = printable(typeof error === "string" ? error : JSON.stringify(error));
+  if (SIGN_IN.test(words)) {
+    return new SourceError(
+      "source.credentials",
+      `The service refused the API token; check that CONTENT_API_TOKEN holds a valid API token. It said: ${words}`,
+    );
+  }
+  return new SourceError(
+    "source.unavailable",
+    `The service answered with a failure; run again later. It said: ${words}`,
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

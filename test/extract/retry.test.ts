@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { type ErrorCode, WarehouseError } from "../../src/errors.ts";
+import {
+  createRetry,
+  pauseMs,
+  RETRY_LIMITS,
+  type Retry,
+  type RetryOptions,
+} from "../../src/extract/retry.ts";
+import { SourceError, type SourceFacts } from "../../src/extract/source-error.ts";
+import { silentLog } from "../../src/log.ts";
+import { FakeClock } from "../fake-clock.ts";
+import { NEVER } from "./loopback.ts";
+
+const failure = (code: ErrorCode, facts: SourceFacts = {}) => new SourceError(code, "It failed.", facts);
+const status = (code: number, retryAfterMs: number | null = null) =>
+  failure("source.unavailable", { status: code, retryAfterMs });
+
+function policy(changes: Partial<RetryOptions> = {}): { clock: FakeClock; retry: Retry } {
+  const clock = new FakeClock();
+  const options = { clock, random: () => 0.5, limits: RETRY_LIMITS, deadlineMs: null, log: silentLog };
+  return { clock, retry: createRetry({ ...options, ...changes }) };
+}
+
+/** Runs one request whose attempts fail with these errors in turn and then succeed; when each attempt began. */
+async function attemptsOf(failures: readonly Error[], changes: Partial<RetryOptions> = {}, forever = false) {
+  const { clock, retry } = policy(changes);
+  const begun: number[] = [];
+  const attempt = async () => {
+    begun.push(clock.elapsedMs());
+    const next = failures[forever ? 0 : begun.length - 1];
+    if (next !== undefined) throw next;
+    return "answer";
+  };
+  const outcome = retry.run(attempt, NEVER).catch((error: unknown) => error);
+  await clock.run();
+  return { begun, outcome: await outcome, retries: retry.retries() };
+}
+
+test("B5: trouble that passes is waited out, with pauses that grow", async () => {
+  const { begun, outcome, retries } = await attemptsOf([status(503), status(502), failure("source.timeout")]);
+  assert.equal(outcome, "answer");
+  assert.deepEqual(begun, [0, 250, 750, 1750]);
+  assert.equal(retries, 3);
+});
+
+test("B4: trouble that does not pass ends after six attempts, with what it was", async () => {
+  const { begun, outcome } = await attemptsOf([status(429)], {}, true);
+  assert.equal(begun.length, 6);
+  assert.ok(outcome instanceof SourceError);
+  assert.equal(outcome.message, "It failed. Asked 6 times.");
+  assert.deepEqual([outcome.code, outcome.status, outcome.retry], ["source.unavailable", 429, false]);
+});
+
+test("what another attempt cannot mend is not asked for again", async () => {
+  const codes: ErrorCode[] = [
+    "source.credentials",
+    "source.tls",
+    "source.protocol",
+    "source.too_large",
+    "config.not_found",
+    "disk.io",
+    "internal",
+  ];
+  const errors = [
+    ...codes.map((code) => failure(code)),
+    new WarehouseError("disk.io", "full"),
+    new TypeError("bug"),
+  ];
+  for (const error of errors) {
+    const { begun, outcome } = await attemptsOf([error], {}, true);
+    assert.equal(begun.length, 1);
+    assert.equal(outcome, error);
+  }
+});
+
+test("A2, A10: a failure that is worth two attempts gets two", async () => {
+  const twice = [
+    failure("source.unreachable", { attemptsAtMost: 2 }),
+    new WarehouseError("source.damaged", "cut"),
+  ];
+  for (const error of twice) assert.equal((await attemptsOf([error], {}, true)).begun.length, 2);
+});
+
+test("B1: no worker asks again before the service said so", async () => {
+  const { clock, retry } = policy({ random: () => 0 });
+  const begun: number[] = [];
+  let first = true;
+  const attempt = async () => {
+    begun.push(clock.elapsedMs());
+    if (first) {
+      first = false;
+      throw status(429, 2000);
+    }
+    await clock.sleep(10, NEVER);
+  };
+  const worker = async () => {
+    for (let n = 0; n < 3; n++) await retry.run(attempt, NEVER);
+  };
+  const workers = Promise.all([worker(), worker(), worker()]);
+  await clock.run();
+  await workers;
+  assert.deepEqual(begun.slice(0, 3), [0, 0, 0], "what was under way at that moment cannot be held back");
+  assert.ok(begun.length === 10 && begun.slice(3).every((at) => at >= 2000), begun.join());
+});
+
+test("a pause that only one request needs holds nobody else", async () => {
+  const { clock, retry } = policy();
+  const slow = retry.run(async () => {
+    if (clock.elapsedMs() === 0) throw status(500, 5000);
+  }, NEVER);
+  let otherMs = -1;
+  const other = retry.run(async () => {
+    otherMs = clock.elapsedMs();
+  }, NEVER);
+  await clock.run();
+  await Promise.all([slow, other]);
+  assert.equal(otherMs, 0);
+});
+
+test("B3: a service that asks for more than fifteen minutes is left alone", async () => {
+  const { begun, outcome } = await attemptsOf([status(503, 3_600_000)]);
+  assert.deepEqual(begun, [0]);
+  assert.ok(outcome instanceof SourceError);
+  assert.match(outcome.message, /longer than a run waits \(15 minutes\)/);
+  assert.equal((await attemptsOf([status(503, 15 * 60_000)])).outcome, "answer");
+});
+
+test("a run does not wait beyond its deadline", async () => {
+  const late = await attemptsOf([status(503, 10_000)], { deadlineMs: 10_000 });
+  assert.deepEqual(late.begun, [0]);
+  assert.ok(late.outcome instanceof SourceError && /time of this run/.test(late.outcome.message));
+  assert.equal((await attemptsOf([status(503, 10_000)], { deadlineMs: 10_501 })).outcome, "answer");
+});
+
+test("a run asks again for at most a fifth of its requests, and two hundred times in all", async () => {
+  const limits = { ...RETRY_LIMITS, retriesToBegin: 2, retriesAtMost: 4 };
+  const { clock, retry } = policy({ limits });
+  const outcomes: string[] = [];
+  const request = async (fails: boolean) => {
+    let asked = 0;
+    const done = retry.run(async () => {
+      if (fails && asked++ === 0) throw status(500);
+    }, NEVER);
+    const outcome = done.then(
+      () => "answer",
+      (error: Error) => error.message,
+    );
+    await clock.run();
+    outcomes.push(await outcome);
+  };
+  for (let n = 0; n < 3; n++) await request(true);
+  assert.deepEqual(outcomes, ["answer", "answer", "It failed. This run has asked again 2 times already."]);
+  for (let n = 0; n < 17; n++) await request(false);
+  for (let n = 0; n < 3; n++) await request(true);
+  assert.deepEqual(outcomes.slice(-3), [
+    "answer",
+    "answer",
+    "It failed. This run has asked again 4 times already.",
+  ]);
+  assert.equal(retry.retries(), 4);
+});
+
+test("a stop ends a pause at once, and nobody asks after it", async () => {
+  for (const code of [500, 429]) {
+    const stop = new AbortController();
+    const { clock, retry } = policy();
+    let attempts = 0;
+    const attempt = async () => {
+      attempts++;
+      throw status(code, 60_000);
+    };
+    const outcomes = Promise.allSettled([retry.run(attempt, stop.signal), retry.run(attempt, stop.signal)]);
+    await Promise.resolve();
+    stop.abort(new Error("stopped"));
+    for (const outcome of await outcomes)
+      assert.ok(outcome.status === "rejected" && outcome.reason === stop.signal.reason);
+    await clock.run();
+    assert.ok(attempts <= 2);
+  }
+});
+
+test("a pause is never shorter than the service asked for, and else anything below a bound that doubles", () => {
+  const draw = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 12 }),
+      fc.option(fc.nat(900_000)),
+      draw,
+      (failed, asked, random) => {
+        const pause = pauseMs(failed, asked, () => random, RETRY_LIMITS);
+        const bound = Math.min(60_000, 500 * 2 ** (failed - 1));
+        if (asked === null) assert.ok(pause >= 0 && pause < bound);
+        else assert.ok(pause >= asked && pause <= Math.max(asked, bound) + 1000);
+      },
+    ),
+  );
+  const spread = [0, 0.25, 0.99].map((random) => pauseMs(3, null, () => random, RETRY_LIMITS));
+  assert.deepEqual(spread, [0, 500, 1980]);
+});
