@@ -3,13 +3,14 @@ import { z } from "zod";
 /**
  * A field that the contract does not know, as drift is reported: its path in segments, `[]` for the elements of a
  * list and `{}` for the keys of a record (`["custom_field_values", "{}", "checksum"]`). The path is a copy: keep it.
+ * `parent` is the object that has the key, the last segment of the path.
  */
-export type UnknownVisitor = (path: string[], value: unknown) => void;
+export type UnknownVisitor = (path: string[], value: unknown, parent: Record<string, unknown>) => void;
 
 /** Calls `visit` for each key of `document` that the schema does not know; below an unknown key nothing is visited. */
 export type UnknownWalker = (document: unknown, visit: UnknownVisitor) => void;
 
-type JsonObject = Readonly<Record<string, unknown>>;
+type JsonObject = Record<string, unknown>;
 
 /** Known keys; `undefined` below a key means that any value is known there. */
 type Fields = ReadonlyMap<string, Node | undefined>;
@@ -51,7 +52,7 @@ function walkFields(fields: Fields, value: JsonObject, path: string[], visit: Un
   for (const key in value) {
     const known = fields.get(key);
     if (known === undefined) {
-      if (!fields.has(key)) visit([...path, key], value[key]);
+      if (!fields.has(key)) visit([...path, key], value[key], value);
     } else {
       path.push(key);
       walk(known, value[key], path, visit);

@@ -1,0 +1,47 @@
+/** Parquet from and to Arrow, inside the calling thread: how staged parts and raw documents are written and read. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { RecordBatchReader, Table } from "apache-arrow";
+import {
+  Compression,
+  readParquet,
+  Table as WasmTable,
+  type WriterProperties,
+  WriterPropertiesBuilder,
+  writeParquet,
+} from "parquet-wasm";
+
+/** `fast`: read again in minutes and then removed. `small`: kept. */
+export type PartCompression = "fast" | "small";
+
+const CODECS: Record<PartCompression, Compression> = {
+  fast: Compression.SNAPPY,
+  small: Compression.ZSTD,
+};
+
+/** Made anew for each file: the writer takes them over. */
+function properties(compression: PartCompression): WriterProperties {
+  return new WriterPropertiesBuilder()
+    .setCompression(CODECS[compression])
+    .setCreatedBy("content-warehouse")
+    .build();
+}
+
+/**
+ * Writes a part from an Arrow IPC stream, complete or not at all: under a temporary name first, for its owner alone.
+ * Returns its bytes.
+ */
+export function writePart(file: string, ipcStream: Uint8Array, compression: PartCompression): number {
+  const bytes = writeParquet(WasmTable.fromIPCStream(ipcStream), properties(compression));
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.tmp`;
+  writeFileSync(temporary, bytes, { mode: 0o600 });
+  renameSync(temporary, file);
+  return bytes.length;
+}
+
+/** Rows of a part as an Arrow table; `columns`: those that are read. */
+export function readPart(file: string, columns: readonly string[]): Table {
+  const ipcStream = readParquet(readFileSync(file), { columns: [...columns] }).intoIPCStream();
+  return new Table([...RecordBatchReader.from(ipcStream)]);
+}

@@ -1,0 +1,102 @@
+import { existsSync } from "node:fs";
+import { link, mkdtemp, realpath, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { WarehouseError } from "../errors.ts";
+import { type OutputFolder, outputError } from "./directory.ts";
+
+/**
+ * One run at a time per output folder.
+ *
+ * The lock is DuckDB's own on an empty database that is open for writing during the whole run: the kernel frees it
+ * when the process dies, however it dies, so there is never a lock file to delete. The system gives such locks per
+ * process, and takes them away when any handle on the file is closed: hence the second, in-process guard, and nobody
+ * may open the lock file by other means.
+ */
+const heldHere = new Set<string>();
+
+export interface RunLock extends AsyncDisposable {
+  release(): Promise<void>;
+}
+
+/** Takes the lock of a prepared folder at once, or throws `run.locked`. */
+export async function acquireLock(folder: OutputFolder): Promise<RunLock> {
+  const key = await realpath(folder.root);
+  if (heldHere.has(key)) throw locked(folder, undefined);
+  heldHere.add(key);
+  try {
+    return lockOf(await openLock(folder), key);
+  } catch (thrown) {
+    heldHere.delete(key);
+    throw thrown;
+  }
+}
+
+function lockOf(instance: DuckDBInstance, key: string): RunLock {
+  let held = true;
+  const release = async () => {
+    if (!held) return;
+    held = false;
+    instance.closeSync();
+    heldHere.delete(key);
+  };
+  return { release, [Symbol.asyncDispose]: release };
+}
+
+const SETTINGS = { threads: "1", memory_limit: "16MB" };
+
+async function openLock(folder: OutputFolder): Promise<DuckDBInstance> {
+  await createLockFile(folder);
+  try {
+    return await DuckDBInstance.create(folder.lock, SETTINGS);
+  } catch (thrown) {
+    throw lockError(thrown, folder);
+  }
+}
+
+/**
+ * Makes the lock file complete or not at all, so that a process killed on the way leaves nothing that DuckDB cannot
+ * open. Where the file system has no hard links, DuckDB makes the file itself.
+ */
+async function createLockFile(folder: OutputFolder): Promise<void> {
+  if (existsSync(folder.lock)) return;
+  try {
+    const place = await mkdtemp(join(folder.root, ".lock-"));
+    try {
+      const file = join(place, "lock.duckdb");
+      (await DuckDBInstance.create(file, SETTINGS)).closeSync();
+      await link(file, folder.lock);
+    } finally {
+      await rm(place, { recursive: true, force: true });
+    }
+  } catch (thrown) {
+    if (!existsSync(folder.lock) && !hasNoHardLinks(thrown)) throw outputError(thrown, folder);
+  }
+}
+
+function hasNoHardLinks(thrown: unknown): boolean {
+  return thrown instanceof Error && "syscall" in thrown && thrown.syscall === "link";
+}
+
+const HELD = /Could not set lock on file.*Conflicting lock is held(?: in .*?\(PID (\d+)\))?/s;
+
+function lockError(thrown: unknown, folder: OutputFolder): WarehouseError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const held = HELD.exec(message);
+  if (held !== null) return locked(folder, held[1], thrown);
+  const reason = message.split("\n", 1)[0];
+  return new WarehouseError(
+    "config.output",
+    `The lock ${folder.lock} cannot be taken (${reason}); make it writable, or remove it if no run is under way.`,
+    { cause: thrown },
+  );
+}
+
+function locked(folder: OutputFolder, holder: string | undefined, cause?: unknown): WarehouseError {
+  const who = holder === undefined ? "" : ` (process ${holder})`;
+  return new WarehouseError(
+    "run.locked",
+    `Another run is under way in ${folder.root}${who}; wait until it ends, or name another folder with --out.`,
+    { cause },
+  );
+}

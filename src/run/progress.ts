@@ -1,0 +1,17 @@
+/** What a run tells while it is under way; the command line shows it, a library user may. */
+
+export type StageName = "lookups" | "dynamic" | "items" | "full" | "transform" | "load" | "publish";
+
+export interface Progress {
+  readonly stage: StageName;
+  /** Units done and in all: pages for the listings, items for `items`, tables for `load`. */
+  readonly done: number;
+  /** Undefined while it is not known. */
+  readonly total: number | undefined;
+  /** Items that the listing named so far. */
+  readonly items: number;
+  /** Bytes received so far in this stage, as they came. */
+  readonly bytes: number;
+}
+
+export type OnProgress = (progress: Progress) => void;

@@ -1,0 +1,336 @@
+/**
+ * What a worker does with answers: documents in, raw files and parts out. No thread, no network and no clock here; the
+ * worker around it passes messages.
+ */
+import { join } from "node:path";
+import { type DecodeLimits, decodeBody } from "../extract/decode.ts";
+import { type ListAnswer, readItem, readList } from "../extract/envelope.ts";
+import { compareUtf8 } from "../load/order.ts";
+import { writePart } from "../load/part.ts";
+import type { StagedPart } from "../load/parts.ts";
+import type { Pipeline } from "../pipeline.ts";
+import type { Table } from "../tables/declare.ts";
+import { type Cell, TableBuilder } from "../transform/columns.ts";
+import { documentPreparer, itemId, type Prepare } from "../transform/document.ts";
+import { Drift, type DriftEntry } from "../transform/drift.ts";
+import { compileTransform } from "../transform/item.ts";
+import type { PersonalPolicy } from "../transform/personal.ts";
+import { SharedPool, type Sighting } from "../transform/shared.ts";
+import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
+import { type RawDocument, readRaw, writeRaw } from "./raw.ts";
+
+export interface StagingOptions {
+  /** Folder of the run's staged files. */
+  readonly directory: string;
+  /** Part of the file names, so that workers do not meet. */
+  readonly worker: number;
+  readonly policy: PersonalPolicy;
+  /** 32 bytes or more; for the policy `hash` only. */
+  readonly hashKey: Uint8Array | undefined;
+  readonly aliases: Readonly<Record<string, string>>;
+  readonly limits: DecodeLimits;
+}
+
+/** Body of one answer, as it came. */
+export interface Body {
+  readonly bytes: Uint8Array;
+  readonly contentEncoding: string | null;
+  /** Microseconds since 1970 UTC: the answer's `Date`. */
+  readonly observedAt: number;
+}
+
+/** A page of a listing. `basic` pages are read and not staged. */
+export interface PageTask {
+  readonly kind: "page";
+  readonly mode: "dynamic" | "full" | "basic";
+  /** From 1. */
+  readonly sweep: number;
+  readonly group: number;
+  /** From 1. */
+  readonly page: number;
+  readonly body: Body;
+}
+
+/** The answer of a single-item request. */
+export interface ItemTask {
+  readonly kind: "item";
+  readonly sweep: number;
+  readonly group: number;
+  /** Page on which the item was listed. */
+  readonly page: number;
+  readonly position: number;
+  readonly contentId: string;
+  readonly body: Body;
+}
+
+/** Writes what a group holds; with `pairWith`, transforms its items together with the views in those files. */
+export interface CloseTask {
+  readonly kind: "close";
+  readonly sweep: number;
+  readonly group: number;
+  /** Name of the raw file below the staging folder. */
+  readonly rawFile: string;
+  readonly pairWith: readonly string[] | undefined;
+}
+
+/** Transforms the items of raw files, all views of an item being in them. */
+export interface TransformTask {
+  readonly kind: "transform";
+  readonly rawFiles: readonly string[];
+  readonly generation: number;
+}
+
+/** Writes out the rows that are held. */
+export interface FlushTask {
+  readonly kind: "flush";
+}
+
+export type StagingTask = PageTask | ItemTask | CloseTask | TransformTask | FlushTask;
+
+/** An item as a listing shows it. */
+export interface ListedItem {
+  readonly id: string;
+  /** `updated_at` to the second, as sent: its first 19 characters; null where there is none. */
+  readonly updatedAt: string | null;
+  readonly event: boolean;
+}
+
+export interface Reject {
+  readonly mode: string;
+  readonly sweep: number;
+  readonly page: number;
+  readonly position: number;
+  readonly contentId: string | null;
+  readonly reason: string;
+  readonly document: string;
+}
+
+export interface PageResult {
+  readonly answer: Omit<ListAnswer, "response">;
+  readonly rows: number;
+  readonly items: readonly ListedItem[];
+  readonly rejects: readonly Reject[];
+  readonly decodedBytes: number;
+}
+
+export interface GroupResult {
+  readonly rawFile: string | undefined;
+  readonly documents: number;
+  /** Items of the group that were transformed. */
+  readonly transformed: readonly string[];
+}
+
+export interface FlushResult {
+  readonly parts: readonly { readonly table: string; readonly part: StagedPart }[];
+  readonly sightings: readonly Sighting[];
+  readonly drift: readonly DriftEntry[];
+}
+
+/** Rows held before they are written out, in bytes of all tables together. */
+const FLUSH_BYTES = 32 * 1024 * 1024;
+/** Places on a page, and pages in a sweep, that the order of observation tells apart. */
+const PLACES = 100_000;
+const PAGES = 10_000_000;
+
+/** Position in the order of observation. Single-item answers come after all pages of their sweep. */
+export function observation(at: { sweep: number; page: number; position: number; single: boolean }): number {
+  return ((at.sweep * 2 + Number(at.single)) * PAGES + at.page) * PLACES + at.position;
+}
+
+interface Held {
+  readonly builder: TableBuilder;
+  firstKey: string | undefined;
+  lastKey: string;
+}
+
+export class Staging {
+  readonly #options: StagingOptions;
+  readonly #prepare: Prepare;
+  readonly #drift = new Drift();
+  readonly #pool = new SharedPool();
+  readonly #tables = new Map<string, Held>();
+  readonly #transform: ReturnType<typeof compileTransform>;
+  readonly #groups = new Map<string, Map<number, RawDocument[]>>();
+  #generation = 0;
+  #part = 0;
+  #written: { table: string; part: StagedPart }[] = [];
+
+  constructor(pipeline: Pipeline, options: StagingOptions) {
+    this.#options = options;
+    this.#prepare = documentPreparer(options);
+    this.#transform = compileTransform({
+      tables: pipeline.tables,
+      own: pipeline.own,
+      pool: this.#pool,
+      sink: (table) => this.#sink(table),
+    });
+  }
+
+  #sink(table: Table): (row: readonly Cell[]) => void {
+    const held: Held = { builder: new TableBuilder(table), firstKey: undefined, lastKey: "" };
+    this.#tables.set(table.name, held);
+    return (row) => {
+      held.builder.append(row);
+      const key = String(row[0]);
+      if (held.firstKey === undefined || compareUtf8(key, held.firstKey) < 0) held.firstKey = key;
+      if (compareUtf8(key, held.lastKey) > 0) held.lastKey = key;
+    };
+  }
+
+  /** Reads a page; its documents wait for their group to be closed. Errors are those of the answer. */
+  page(task: PageTask): PageResult {
+    const text = decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits);
+    const { response, ...answer } = readList(text);
+    const items: ListedItem[] = [];
+    const rejects: Reject[] = [];
+    const documents: RawDocument[] = [];
+    response.forEach((document, position) => {
+      const found = itemId(document);
+      if ("reason" in found || !isObject(document)) {
+        rejects.push(this.#reject(task, position, document, "reason" in found ? found.reason : ""));
+        return;
+      }
+      items.push(listed(found.id, document));
+      if (task.mode !== "basic") documents.push(this.#document(task, { ...found, document, position }));
+    });
+    if (task.mode !== "basic") this.#group(task).set(task.page, documents);
+    return { answer, rows: response.length, items, rejects, decodedBytes: text.length };
+  }
+
+  #group(task: { sweep: number; group: number }): Map<number, RawDocument[]> {
+    const key = `${task.sweep}.${task.group}`;
+    let pages = this.#groups.get(key);
+    if (pages === undefined) {
+      pages = new Map();
+      this.#groups.set(key, pages);
+    }
+    return pages;
+  }
+
+  #document(task: PageTask, found: { id: string; document: JsonObject; position: number }): RawDocument {
+    const { id, document, position } = found;
+    const shape: Shape = task.mode === "dynamic" ? "dynamic" : "full";
+    const { sweep, page } = task;
+    const order = observation({ sweep, page, position, single: false });
+    const view = this.#view(shape, document, { order, contentId: id, observedAt: task.body.observedAt });
+    return { contentId: id, mode: shape, sweep, page, position, view };
+  }
+
+  #view(shape: Shape, document: JsonObject, at: { order: number; contentId: string; observedAt: number }): View {
+    const { order, contentId, observedAt } = at;
+    const { unknown } = this.#prepare(shape, document, { order, contentId }, this.#drift);
+    return { shape, document, observedAt, order, unknown };
+  }
+
+  #reject(task: PageTask, position: number, document: unknown, reason: string): Reject {
+    const { mode, sweep, page } = task;
+    const order = observation({ sweep, page, position, single: false });
+    const shape: Shape = mode === "dynamic" ? "dynamic" : "full";
+    if (isObject(document)) this.#prepare(shape, document, { order, contentId: null }, this.#drift);
+    return { mode, sweep, page, position, contentId: null, reason, document: JSON.stringify(document) ?? "null" };
+  }
+
+  /** Reads a single-item answer; a document of another item is a reject. */
+  item(task: ItemTask): { rejects: Reject[] } {
+    const document = readItem(decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits));
+    const { sweep, page, position, contentId } = task;
+    const order = observation({ sweep, page, position, single: true });
+    const found = itemId(document);
+    if ("reason" in found || found.id !== contentId || !isObject(document)) {
+      const reason = "reason" in found ? found.reason : "the answer is of another item than the one asked for";
+      if (isObject(document)) this.#prepare("dynamic", document, { order, contentId }, this.#drift);
+      const kept = JSON.stringify(document) ?? "null";
+      return { rejects: [{ mode: "item", sweep, page, position, contentId, reason, document: kept }] };
+    }
+    const view = this.#view("dynamic", document, { order, contentId, observedAt: task.body.observedAt });
+    const group = this.#group(task);
+    const documents = group.get(page) ?? [];
+    documents.push({ contentId, mode: "item", sweep, page, position, view });
+    group.set(page, documents);
+    return { rejects: [] };
+  }
+
+  /** Writes a group's documents, in the order of its pages; then pairs its items with their other views. */
+  close(task: CloseTask): GroupResult {
+    const pages = this.#group(task);
+    this.#groups.delete(`${task.sweep}.${task.group}`);
+    const documents = [...pages]
+      .sort(([a], [b]) => a - b)
+      .flatMap(([, found]) => found.toSorted((a, b) => a.position - b.position));
+    if (documents.length === 0) return { rawFile: undefined, documents: 0, transformed: [] };
+    const rawFile = join(this.#options.directory, task.rawFile);
+    writeRaw(rawFile, documents, "small");
+    const transformed = task.pairWith === undefined ? [] : this.#pair(documents, task.pairWith);
+    return { rawFile, documents: documents.length, transformed };
+  }
+
+  /** Transforms the items of `documents` that have a view in the files; each once. */
+  #pair(documents: readonly RawDocument[], files: readonly string[]): string[] {
+    const others = readRaw(files);
+    const transformed: string[] = [];
+    for (const { contentId, view } of documents) {
+      const views = others.get(contentId);
+      if (views === undefined) continue;
+      others.delete(contentId);
+      this.#transformItem(contentId, [view, ...views]);
+      transformed.push(contentId);
+    }
+    return transformed;
+  }
+
+  #transformItem(contentId: string, views: readonly View[]): void {
+    this.#transform({ contentId, views, order: views[0]?.order ?? 0, drift: this.#drift });
+    if (this.#bytes() > FLUSH_BYTES) this.#write();
+  }
+
+  #bytes(): number {
+    let bytes = 0;
+    for (const { builder } of this.#tables.values()) bytes += builder.bytes;
+    return bytes;
+  }
+
+  transform(task: TransformTask): GroupResult {
+    if (task.generation !== this.#generation) {
+      this.#write();
+      this.#generation = task.generation;
+    }
+    const transformed: string[] = [];
+    for (const [contentId, views] of readRaw(task.rawFiles)) {
+      this.#transformItem(contentId, views);
+      transformed.push(contentId);
+    }
+    return { rawFile: undefined, documents: 0, transformed };
+  }
+
+  /** Writes out all rows that are held; gives everything that was not given before. */
+  flush(): FlushResult {
+    this.#write();
+    const parts = this.#written;
+    this.#written = [];
+    return { parts, sightings: this.#pool.take(), drift: this.#drift.take() };
+  }
+
+  #write(): void {
+    this.#part += 1;
+    for (const [table, held] of this.#tables) {
+      const rows = held.builder.rows;
+      if (rows === 0) continue;
+      const name = `${table}-${this.#options.worker}-${String(this.#part).padStart(5, "0")}.parquet`;
+      const file = join(this.#options.directory, "parts", table, name);
+      writePart(file, held.builder.take(), "fast");
+      const { firstKey = "", lastKey } = held;
+      this.#written.push({ table, part: { file, rows, firstKey, lastKey, generation: this.#generation } });
+      held.firstKey = undefined;
+      held.lastKey = "";
+    }
+  }
+}
+
+function listed(id: string, document: JsonObject): ListedItem {
+  const updatedAt = document.updated_at;
+  return {
+    id,
+    updatedAt: typeof updatedAt === "string" ? updatedAt.slice(0, 19) : null,
+    event: document.body_type === "event",
+  };
+}

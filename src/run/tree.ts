@@ -1,0 +1,73 @@
+import { chmod, lstat, open, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { WarehouseError } from "../errors.ts";
+
+/** Files and folders below a folder, as absolute paths. */
+export interface Tree {
+  readonly files: readonly string[];
+  /** The folder itself last, each after what is in it. */
+  readonly folders: readonly string[];
+}
+
+/** What is below a folder, in the order of the names. Throws `verify.failed` for anything but files and folders. */
+export async function readTree(root: string): Promise<Tree> {
+  const files: string[] = [];
+  const folders: string[] = [];
+  const entries = await readdir(root, { withFileTypes: true });
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const path = join(root, entry.name);
+    if (entry.isDirectory()) {
+      const below = await readTree(path);
+      files.push(...below.files);
+      folders.push(...below.folders);
+    } else if (entry.isFile()) files.push(path);
+    else
+      throw new WarehouseError(
+        "verify.failed",
+        `${path} is neither a file nor a folder, so it is not published.`,
+      );
+  }
+  return { files, folders: [...folders, root] };
+}
+
+/** Brings a file's or folder's content to the disk; an error of the disk is thrown, and never tried again. */
+export async function sync(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Brings a tree to the disk: the files, then the folders from the bottom up. */
+export async function syncTree(root: string): Promise<void> {
+  const { files, folders } = await readTree(root);
+  for (const path of [...files, ...folders]) await sync(path);
+}
+
+/** Makes a tree read-only for everybody: files 0444, folders 0555. Repeatable. */
+export async function sealTree(root: string): Promise<void> {
+  const { files, folders } = await readTree(root);
+  for (const path of files) await chmod(path, 0o444);
+  for (const path of folders) await chmod(path, 0o555);
+}
+
+/** Removes a tree, read-only or not, or a single file; what is not there is no error. */
+export async function removeTree(path: string): Promise<void> {
+  await openUp(path);
+  await rm(path, { recursive: true, force: true });
+}
+
+/** Gives the owner leave to remove what is in the folders. */
+async function openUp(path: string): Promise<void> {
+  const stats = await lstat(path).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === "ENOENT") return undefined;
+    throw thrown;
+  });
+  if (stats === undefined || !stats.isDirectory()) return;
+  await chmod(path, 0o700);
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openUp(join(path, entry.name));
+  }
+}

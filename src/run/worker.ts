@@ -1,0 +1,61 @@
+/** The thread around a {@link Staging}: takes tasks, answers each by its number. */
+import { parentPort, workerData } from "node:worker_threads";
+import { asWarehouseError, type ErrorCode } from "../errors.ts";
+import { loadPipeline } from "./pipelines.ts";
+import { Staging, type StagingOptions, type StagingTask } from "./staging.ts";
+
+export interface WorkerSetup {
+  /** Module whose default export is the pipeline. */
+  readonly pipelineUrl: string;
+  readonly staging: StagingOptions;
+}
+
+export interface TaskMessage {
+  readonly number: number;
+  readonly task: StagingTask;
+}
+
+export type ReplyMessage =
+  | { readonly number: number; readonly result: unknown }
+  | { readonly number: number; readonly failure: TaskFailure };
+
+/** An error on its way to the main thread; classes do not cross threads. */
+export interface TaskFailure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly stack: string | undefined;
+}
+
+function perform(staging: Staging, task: StagingTask): unknown {
+  switch (task.kind) {
+    case "page":
+      return staging.page(task);
+    case "item":
+      return staging.item(task);
+    case "close":
+      return staging.close(task);
+    case "transform":
+      return staging.transform(task);
+    case "flush":
+      return staging.flush();
+  }
+}
+
+function failureOf(thrown: unknown): TaskFailure {
+  const error = asWarehouseError(thrown);
+  return { code: error.code, message: error.message, stack: thrown instanceof Error ? thrown.stack : undefined };
+}
+
+const port = parentPort;
+if (port === null) throw new TypeError("this module is the entry of a worker thread");
+const setup: WorkerSetup = workerData;
+const staging = new Staging(await loadPipeline(setup.pipelineUrl), setup.staging);
+port.on("message", ({ number, task }: TaskMessage) => {
+  let reply: ReplyMessage;
+  try {
+    reply = { number, result: perform(staging, task) };
+  } catch (thrown) {
+    reply = { number, failure: failureOf(thrown) };
+  }
+  port.postMessage(reply);
+});

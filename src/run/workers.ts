@@ -1,0 +1,140 @@
+/** A pool of staging threads. A group of pages stays with one thread, because its documents wait there. */
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import { WarehouseError } from "../errors.ts";
+import type {
+  CloseTask,
+  FlushResult,
+  GroupResult,
+  ItemTask,
+  PageResult,
+  PageTask,
+  Reject,
+  StagingOptions,
+  StagingTask,
+  TransformTask,
+} from "./staging.ts";
+import type { ReplyMessage, TaskFailure, TaskMessage, WorkerSetup } from "./worker.ts";
+
+const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
+
+interface Pending {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+class Thread {
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  #number = 0;
+  #failure: unknown;
+
+  constructor(setup: WorkerSetup) {
+    this.#worker = new Worker(WORKER, { workerData: setup });
+    this.#worker.on("message", (reply: ReplyMessage) => this.#settle(reply));
+    this.#worker.on("error", (error) => this.#fail(error));
+    this.#worker.on("exit", (code) => {
+      this.#fail(new WarehouseError("internal", `A worker thread ended early (exit code ${code}).`));
+    });
+  }
+
+  /** Tasks that wait for an answer. */
+  get load(): number {
+    return this.#pending.size;
+  }
+
+  async ask(task: StagingTask, transfer: ArrayBuffer[]): Promise<unknown> {
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#number += 1;
+    const message: TaskMessage = { number: this.#number, task };
+    return new Promise((resolve, reject) => {
+      this.#pending.set(message.number, { resolve, reject });
+      this.#worker.postMessage(message, transfer);
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #settle(reply: ReplyMessage): void {
+    const pending = this.#pending.get(reply.number);
+    this.#pending.delete(reply.number);
+    if ("failure" in reply) pending?.reject(revive(reply.failure));
+    else pending?.resolve(reply.result);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    for (const { reject } of this.#pending.values()) reject(error);
+    this.#pending.clear();
+  }
+}
+
+function revive(failure: TaskFailure): WarehouseError {
+  const error = new WarehouseError(failure.code, failure.message);
+  if (failure.stack !== undefined) error.stack = failure.stack;
+  return error;
+}
+
+/** Results by kind of task, as {@link Staging} gives them. */
+interface Results {
+  page: PageResult;
+  item: { rejects: Reject[] };
+  close: GroupResult;
+  transform: GroupResult;
+  flush: FlushResult;
+}
+
+export class Workers implements AsyncDisposable {
+  readonly #threads: readonly Thread[];
+
+  constructor(count: number, pipelineUrl: string, staging: Omit<StagingOptions, "worker">) {
+    this.#threads = Array.from(
+      { length: count },
+      (_, worker) => new Thread({ pipelineUrl, staging: { ...staging, worker } }),
+    );
+  }
+
+  /** Sends a page to the thread of its group; its bytes move there. */
+  async page(task: PageTask): Promise<Results["page"]> {
+    return this.#ask<"page">(this.#of(task.group), task, task.body.bytes);
+  }
+
+  async item(task: ItemTask): Promise<Results["item"]> {
+    return this.#ask<"item">(this.#of(task.group), task, task.body.bytes);
+  }
+
+  async close(task: CloseTask): Promise<Results["close"]> {
+    return this.#ask<"close">(this.#of(task.group), task);
+  }
+
+  /** Sends to the thread that has least to do. */
+  async transform(task: TransformTask): Promise<Results["transform"]> {
+    const [least] = [...this.#threads].sort((a, b) => a.load - b.load);
+    return this.#ask<"transform">(least, task);
+  }
+
+  /** What all threads still hold. */
+  async flush(): Promise<FlushResult[]> {
+    return Promise.all(this.#threads.map((thread) => this.#ask<"flush">(thread, { kind: "flush" })));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.stop()));
+  }
+
+  #of(group: number): Thread | undefined {
+    return this.#threads[group % this.#threads.length];
+  }
+
+  async #ask<Kind extends keyof Results>(
+    thread: Thread | undefined,
+    task: StagingTask,
+    bytes?: Uint8Array,
+  ): Promise<Results[Kind]> {
+    if (thread === undefined) throw new RangeError("a pool has at least one thread");
+    const transfer = bytes?.buffer instanceof ArrayBuffer ? [bytes.buffer] : [];
+    return (await thread.ask(task, transfer)) as Results[Kind];
+  }
+}

@@ -1,0 +1,339 @@
+/**
+ * Arrow columns built by hand over typed arrays: a builder per column, no object per row. A finished batch leaves as
+ * one Arrow IPC stream, which is what the Parquet writer takes.
+ */
+import {
+  Bool,
+  type Data,
+  type DataType,
+  DateDay,
+  Field,
+  Float64,
+  Int32,
+  Int64,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  Table as ArrowTable,
+  TimestampMicrosecond,
+  tableToIPC,
+  Utf8,
+} from "apache-arrow";
+import type { Column, ColumnType, Table } from "../tables/declare.ts";
+
+/**
+ * One value on its way into a column. text, json: string. boolean: boolean. integer, double: number. bigint: an
+ * integer. timestamp: microseconds since 1970 UTC. date: days since 1970.
+ */
+export type Cell = string | number | bigint | boolean | null;
+
+const INITIAL_ROWS = 1024;
+const INITIAL_TEXT_BYTES = 16 * 1024;
+/** Up to this length a loop over the characters is cheaper than a call into the encoder. */
+const SHORT_TEXT = 24;
+const TWO_TO_32 = 4294967296;
+
+function grow<T extends Uint8Array | Int32Array | Float64Array>(
+  array: T,
+  length: number,
+  make: (n: number) => T,
+): T {
+  if (length <= array.length) return array;
+  const larger = make(Math.max(length, array.length * 2));
+  larger.set(array);
+  return larger;
+}
+
+/** Validity bits, least significant first; nothing is kept while no value is null. */
+class Validity {
+  #bits = new Uint8Array(INITIAL_ROWS / 8);
+  nulls = 0;
+
+  set(row: number, valid: boolean): void {
+    const byte = row >> 3;
+    if (byte >= this.#bits.length) this.#bits = grow(this.#bits, byte + 1, (n) => new Uint8Array(n));
+    if (valid) this.#bits[byte] = (this.#bits[byte] ?? 0) | (1 << (row & 7));
+    else this.nulls += 1;
+  }
+
+  take(rows: number): { nullCount: number; nullBitmap: Uint8Array | null } {
+    const taken = { nullCount: this.nulls, nullBitmap: this.nulls === 0 ? null : this.#bits.slice(0, (rows + 7) >> 3) };
+    this.#bits.fill(0);
+    this.nulls = 0;
+    return taken;
+  }
+}
+
+/** Fills one column; `take` gives what was appended since and starts anew. */
+interface Builder {
+  readonly type: DataType;
+  /** Bytes held, roughly. */
+  readonly bytes: number;
+  append(cell: Cell): void;
+  take(): Data;
+}
+
+/** What Arrow makes a column of fixed width from. */
+interface Parts<Values> {
+  length: number;
+  nullCount: number;
+  nullBitmap: Uint8Array | null;
+  data: Values;
+}
+
+const encoder = new TextEncoder();
+
+class TextBuilder implements Builder {
+  readonly type = new Utf8();
+  #validity = new Validity();
+  #offsets = new Int32Array(INITIAL_ROWS + 1);
+  #data = new Uint8Array(INITIAL_TEXT_BYTES);
+  #rows = 0;
+  bytes = 0;
+
+  append(cell: Cell): void {
+    this.#validity.set(this.#rows, cell !== null);
+    if (cell !== null) this.#write(String(cell));
+    this.#rows += 1;
+    if (this.#rows >= this.#offsets.length) {
+      this.#offsets = grow(this.#offsets, this.#rows + 1, (n) => new Int32Array(n));
+    }
+    this.#offsets[this.#rows] = this.bytes;
+  }
+
+  #write(text: string): void {
+    const room = this.bytes + text.length * 3;
+    if (room > this.#data.length) this.#data = grow(this.#data, room, (n) => new Uint8Array(n));
+    if (text.length > SHORT_TEXT || !this.#writeAscii(text)) {
+      this.bytes += encoder.encodeInto(text, this.#data.subarray(this.bytes)).written;
+    }
+  }
+
+  #writeAscii(text: string): boolean {
+    const data = this.#data;
+    const start = this.bytes;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 127) return false;
+      data[start + i] = code;
+    }
+    this.bytes = start + text.length;
+    return true;
+  }
+
+  take(): Data {
+    const data = makeData({
+      type: this.type,
+      length: this.#rows,
+      ...this.#validity.take(this.#rows),
+      valueOffsets: this.#offsets.slice(0, this.#rows + 1),
+      data: this.#data.slice(0, this.bytes),
+    });
+    this.#rows = 0;
+    this.bytes = 0;
+    return data;
+  }
+}
+
+class BooleanBuilder implements Builder {
+  readonly type = new Bool();
+  #validity = new Validity();
+  #values = new Uint8Array(INITIAL_ROWS / 8);
+  #rows = 0;
+
+  get bytes(): number {
+    return this.#rows >> 2;
+  }
+
+  append(cell: Cell): void {
+    this.#validity.set(this.#rows, cell !== null);
+    const byte = this.#rows >> 3;
+    if (byte >= this.#values.length) this.#values = grow(this.#values, byte + 1, (n) => new Uint8Array(n));
+    if (cell === true) this.#values[byte] = (this.#values[byte] ?? 0) | (1 << (this.#rows & 7));
+    this.#rows += 1;
+  }
+
+  take(): Data {
+    const data = makeData({
+      type: this.type,
+      length: this.#rows,
+      ...this.#validity.take(this.#rows),
+      data: this.#values.slice(0, (this.#rows + 7) >> 3),
+    });
+    this.#values.fill(0);
+    this.#rows = 0;
+    return data;
+  }
+}
+
+/** 32-bit integers, and days since 1970. */
+class Int32Builder implements Builder {
+  #validity = new Validity();
+  #values = new Int32Array(INITIAL_ROWS);
+  #rows = 0;
+  readonly type: DataType;
+  readonly #make: (parts: Parts<Int32Array>) => Data;
+
+  constructor(type: DataType, make: (parts: Parts<Int32Array>) => Data) {
+    this.type = type;
+    this.#make = make;
+  }
+
+  get bytes(): number {
+    return this.#rows * 4;
+  }
+
+  append(cell: Cell): void {
+    this.#validity.set(this.#rows, cell !== null);
+    if (this.#rows >= this.#values.length) {
+      this.#values = grow(this.#values, this.#rows + 1, (n) => new Int32Array(n));
+    }
+    this.#values[this.#rows] = cell === null ? 0 : Number(cell);
+    this.#rows += 1;
+  }
+
+  take(): Data {
+    const data = this.#make({
+      length: this.#rows,
+      ...this.#validity.take(this.#rows),
+      data: this.#values.slice(0, this.#rows),
+    });
+    this.#rows = 0;
+    return data;
+  }
+}
+
+/** 64-bit integers and microseconds, written as two 32-bit halves: a BigInt for each value would cost more. */
+class Int64Builder implements Builder {
+  #validity = new Validity();
+  #halves = new Int32Array(INITIAL_ROWS * 2);
+  #rows = 0;
+  readonly type: DataType;
+  readonly #make: (parts: Parts<BigInt64Array>) => Data;
+
+  constructor(type: DataType, make: (parts: Parts<BigInt64Array>) => Data) {
+    this.type = type;
+    this.#make = make;
+  }
+
+  get bytes(): number {
+    return this.#rows * 8;
+  }
+
+  append(cell: Cell): void {
+    this.#validity.set(this.#rows, cell !== null);
+    const at = this.#rows * 2;
+    if (at + 1 >= this.#halves.length) this.#halves = grow(this.#halves, at + 2, (n) => new Int32Array(n));
+    if (typeof cell === "bigint") {
+      this.#halves[at] = Number(BigInt.asIntN(32, cell));
+      this.#halves[at + 1] = Number(cell >> 32n);
+    } else {
+      const value = cell === null ? 0 : Number(cell);
+      const high = Math.floor(value / TWO_TO_32);
+      this.#halves[at] = value - high * TWO_TO_32;
+      this.#halves[at + 1] = high;
+    }
+    this.#rows += 1;
+  }
+
+  take(): Data {
+    const values = new BigInt64Array(this.#halves.slice(0, this.#rows * 2).buffer);
+    const data = this.#make({ length: this.#rows, ...this.#validity.take(this.#rows), data: values });
+    this.#rows = 0;
+    return data;
+  }
+}
+
+class DoubleBuilder implements Builder {
+  readonly type = new Float64();
+  #validity = new Validity();
+  #values = new Float64Array(INITIAL_ROWS);
+  #rows = 0;
+
+  get bytes(): number {
+    return this.#rows * 8;
+  }
+
+  append(cell: Cell): void {
+    this.#validity.set(this.#rows, cell !== null);
+    if (this.#rows >= this.#values.length) {
+      this.#values = grow(this.#values, this.#rows + 1, (n) => new Float64Array(n));
+    }
+    this.#values[this.#rows] = cell === null ? 0 : Number(cell);
+    this.#rows += 1;
+  }
+
+  take(): Data {
+    const data = makeData({
+      type: this.type,
+      length: this.#rows,
+      ...this.#validity.take(this.#rows),
+      data: this.#values.slice(0, this.#rows),
+    });
+    this.#rows = 0;
+    return data;
+  }
+}
+
+const INT32 = new Int32();
+const DATE = new DateDay();
+const INT64 = new Int64();
+const TIMESTAMP = new TimestampMicrosecond("UTC");
+
+const BUILDERS: Record<ColumnType, () => Builder> = {
+  text: () => new TextBuilder(),
+  json: () => new TextBuilder(),
+  boolean: () => new BooleanBuilder(),
+  integer: () => new Int32Builder(INT32, (parts) => makeData({ type: INT32, ...parts })),
+  date: () => new Int32Builder(DATE, (parts) => makeData({ type: DATE, ...parts })),
+  bigint: () => new Int64Builder(INT64, (parts) => makeData({ type: INT64, ...parts })),
+  timestamp: () => new Int64Builder(TIMESTAMP, (parts) => makeData({ type: TIMESTAMP, ...parts })),
+  double: () => new DoubleBuilder(),
+};
+
+/** Rows of one table on their way to a Parquet part. */
+export class TableBuilder {
+  readonly columns: readonly Column[];
+  readonly #builders: readonly Builder[];
+  readonly #schema: Schema;
+  rows = 0;
+
+  constructor(table: Pick<Table, "columns">) {
+    this.columns = table.columns;
+    this.#builders = table.columns.map((column) => BUILDERS[column.type]());
+    this.#schema = new Schema(
+      table.columns.map((column, i) => new Field(column.name, this.#builder(i).type, column.nullable)),
+    );
+  }
+
+  #builder(index: number): Builder {
+    const builder = this.#builders[index];
+    if (builder === undefined) throw new RangeError(`no column ${index}`);
+    return builder;
+  }
+
+  /** Bytes held, roughly. */
+  get bytes(): number {
+    let sum = 0;
+    for (const builder of this.#builders) sum += builder.bytes;
+    return sum;
+  }
+
+  /** Appends one row: a cell for each column, in their order. */
+  append(row: readonly Cell[]): void {
+    const builders = this.#builders;
+    if (row.length !== builders.length) throw new RangeError("a row must have a cell for each column");
+    for (let i = 0; i < builders.length; i++) builders[i]?.append(row[i] ?? null);
+    this.rows += 1;
+  }
+
+  /** The rows since the last call as an Arrow IPC stream of one batch, and starts anew. */
+  take(): Uint8Array {
+    const type = new Struct(this.#schema.fields);
+    const children = this.#builders.map((builder) => builder.take());
+    const data = makeData({ type, length: this.rows, nullCount: 0, children });
+    this.rows = 0;
+    return tableToIPC(new ArrowTable(this.#schema, [new RecordBatch(this.#schema, data)]), "stream");
+  }
+}

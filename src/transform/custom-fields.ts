@@ -1,0 +1,259 @@
+/**
+ * Custom field values of an item. The wire shows them in five dynamic views and in `full`; here they become one row per
+ * (item, field, position).
+ */
+import type { Table } from "../tables/declare.ts";
+import type { Cell } from "./columns.ts";
+import { columnOf, latestWith } from "./content.ts";
+import type { Emit, ItemRows } from "./rows.ts";
+import { jsonText } from "./values.ts";
+import { Extra, fit, type Item, isObject, type JsonObject, type View } from "./views.ts";
+
+const VALUE_TYPES = new Set(["select", "multiselect"]);
+const FILE_TYPES = new Set(["file", "image"]);
+
+/** The views of one field's value, each as a list: a single value is a list of one, null and absent are empty. */
+interface FieldViews {
+  readonly id: string;
+  readonly fieldType: string;
+  readonly customFields: readonly unknown[];
+  readonly values: readonly unknown[];
+  readonly valueIds: readonly unknown[];
+  readonly detail: JsonObject | undefined;
+  readonly detailValues: readonly unknown[];
+  readonly detailIds: readonly unknown[];
+  readonly full: JsonObject | undefined;
+  readonly fullValues: readonly unknown[];
+  /** undefined: the view was not given. */
+  readonly previewable: readonly unknown[] | undefined;
+}
+
+/** One value at one position, resolved from all views. */
+interface Value {
+  valueId: string | null;
+  value: string | null;
+  valueJson: string | null;
+  fileId: string | null;
+  file: JsonObject | undefined;
+}
+
+const EMPTY: readonly unknown[] = [];
+
+function asList(value: unknown): readonly unknown[] {
+  if (value === null || value === undefined) return EMPTY;
+  return Array.isArray(value) ? value : [value];
+}
+
+function own(object: JsonObject | undefined, key: string): unknown {
+  return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+function mapOf(item: Item, key: string): JsonObject | undefined {
+  const value = latestWith(item, key)?.document[key];
+  return isObject(value) ? value : undefined;
+}
+
+/** Elements of a list of objects by their `id`. */
+function byId(list: unknown): Map<string, JsonObject> {
+  const found = new Map<string, JsonObject>();
+  if (!Array.isArray(list)) return found;
+  for (const element of list) {
+    if (isObject(element) && typeof element.id === "string" && !found.has(element.id)) found.set(element.id, element);
+  }
+  return found;
+}
+
+function fullView(item: Item): View | undefined {
+  return item.views.find((view) => view.shape === "full" && view.document.custom_fields !== undefined);
+}
+
+/** Every field that some view names, with what each view says of it. */
+function* fieldsOf(item: Item): Generator<FieldViews> {
+  const customFields = mapOf(item, "custom_fields");
+  const values = mapOf(item, "custom_field_values");
+  const valueIds = mapOf(item, "custom_field_value_ids");
+  const previewable = mapOf(item, "previewable_custom_field_values");
+  const details = byId(latestWith(item, "custom_fields_details")?.document.custom_fields_details);
+  const full = byId(fullView(item)?.document.custom_fields);
+  const ids = new Set<string>();
+  for (const map of [customFields, values, valueIds, previewable]) for (const id in map) ids.add(id);
+  for (const map of [details, full]) for (const id of map.keys()) ids.add(id);
+  for (const id of ids) {
+    const detail = details.get(id);
+    const fullField = full.get(id);
+    const fieldType = detail?.field_type ?? fullField?.field_type;
+    yield {
+      id,
+      fieldType: typeof fieldType === "string" ? fieldType : "",
+      customFields: asList(own(customFields, id)),
+      values: asList(own(values, id)),
+      valueIds: asList(own(valueIds, id)),
+      detail,
+      detailValues: asList(detail?.value),
+      detailIds: asList(detail?.value_id),
+      full: fullField,
+      fullValues: asList(fullField?.value),
+      previewable: previewable === undefined ? undefined : asList(own(previewable, id)),
+    };
+  }
+}
+
+function filled(value: unknown): boolean {
+  return value !== null && value !== undefined;
+}
+
+/** Text of a single value: strings as they are, numbers and booleans as their JSON text. */
+function scalarText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return jsonText(value);
+  return typeof value === "object" && value !== null && JSON.isRawJSON(value) ? jsonText(value) : undefined;
+}
+
+function isFile(value: unknown): value is JsonObject {
+  return isObject(value) && typeof value.id === "string";
+}
+
+/** Whether the definition that came with the item has `text` as the ID of a select value. */
+function isKnownValueId(field: FieldViews, text: string): boolean {
+  const ids = field.full?.select_value_ids;
+  if (isObject(ids) && Object.hasOwn(ids, text)) return true;
+  const offered = field.full?.formatted_select_values;
+  return Array.isArray(offered) && offered.some((value) => isObject(value) && value.id === text);
+}
+
+function valueIdAt(field: FieldViews, at: number): string | null {
+  for (const ids of [field.valueIds, field.detailIds]) {
+    const id = ids[at];
+    if (typeof id === "string") return id;
+  }
+  const sent = field.customFields[at] ?? field.fullValues[at];
+  return typeof sent === "string" && isKnownValueId(field, sent) ? sent : null;
+}
+
+function fileAt(field: FieldViews, at: number): Pick<Value, "fileId" | "file"> {
+  for (const value of [field.values[at], field.detailValues[at], field.customFields[at], field.fullValues[at]]) {
+    if (isFile(value)) return { fileId: String(value.id), file: value };
+  }
+  for (const value of [field.customFields[at], field.valueIds[at], field.fullValues[at], field.values[at]]) {
+    if (typeof value === "string" && !value.includes("://")) return { fileId: value, file: undefined };
+  }
+  return { fileId: null, file: undefined };
+}
+
+/** The value itself: the first of `views` that shows text, else the first that shows anything else but a file. */
+function shown(views: readonly unknown[]): Pick<Value, "value" | "valueJson"> {
+  for (const view of views) {
+    const text = scalarText(view);
+    if (text !== undefined) return { value: text, valueJson: null };
+  }
+  const other = views.find((view) => filled(view) && !isFile(view));
+  return { value: null, valueJson: other === undefined ? null : jsonText(other) };
+}
+
+function valueAt(field: FieldViews, at: number): Value {
+  const texts = [field.values[at], field.detailValues[at], field.fullValues[at], field.previewable?.[at]];
+  const sent = field.customFields[at];
+  const file = fileAt(field, at);
+  if (FILE_TYPES.has(field.fieldType) || file.file !== undefined) {
+    return { valueId: null, ...file, ...shown([...texts, sent].filter((text) => text !== file.fileId)) };
+  }
+  const valueId = VALUE_TYPES.has(field.fieldType) || field.fieldType === "" ? valueIdAt(field, at) : null;
+  return { valueId, fileId: null, file: undefined, ...shown(sent === valueId ? texts : [...texts, sent]) };
+}
+
+/** What the mapping procedure reads: the value as `custom_fields` gives it, as text. */
+function mappingInput(sent: unknown): string | null {
+  return filled(sent) ? (scalarText(sent) ?? jsonText(sent)) : null;
+}
+
+export interface CustomFieldTables {
+  readonly values: Table | undefined;
+  readonly files: Table | undefined;
+}
+
+/** Notes where a text of the dynamic view and the one of `full` differ. */
+function noteDifference(item: Item, table: Table, field: FieldViews, at: number): void {
+  const dynamic = scalarText(field.values[at]);
+  const full = scalarText(field.fullValues[at]);
+  if (dynamic === undefined || full === undefined || dynamic === full) return;
+  item.drift.note(`${table.name}.value`, "views_differ", item.order, item.contentId, [full, dynamic]);
+}
+
+/** Rows of `content_custom_field_values`; `emitFile` gets the wire object of each file value. */
+export function customFieldValueRows(table: Table, emitFile: (item: Item, file: JsonObject) => void): ItemRows {
+  const updatedAt = columnOf(table, "updated_at");
+  return (item, emit) => {
+    const detailView = latestWith(item, "custom_fields_details");
+    for (const field of fieldsOf(item)) {
+      const extra = new Extra();
+      const changed = fit(item, updatedAt, "custom_fields_details.updated_at", field.detail?.updated_at, extra);
+      if (detailView !== undefined) extra.claim(detailView, field.detail);
+      const positions = Math.max(
+        field.customFields.length,
+        field.values.length,
+        field.valueIds.length,
+        field.detailValues.length,
+        field.detailIds.length,
+        field.fullValues.length,
+        field.previewable?.length ?? 0,
+      );
+      for (let at = 0; at < positions; at++) {
+        if (!isGiven(field, at)) continue;
+        const value = valueAt(field, at);
+        if (value.file !== undefined) emitFile(item, value.file);
+        noteDifference(item, table, field, at);
+        emitValue(emit, item, field, { at, value, changed, extra: extra.cell() });
+      }
+    }
+  };
+}
+
+/** A null inside a list gives no row and leaves its position free. */
+function isGiven(field: FieldViews, at: number): boolean {
+  return (
+    filled(field.customFields[at]) ||
+    filled(field.values[at]) ||
+    filled(field.valueIds[at]) ||
+    filled(field.detailValues[at]) ||
+    filled(field.detailIds[at]) ||
+    filled(field.fullValues[at]) ||
+    filled(field.previewable?.[at])
+  );
+}
+
+function emitValue(
+  emit: Emit,
+  item: Item,
+  field: FieldViews,
+  row: { at: number; value: Value; changed: Cell; extra: Cell },
+): void {
+  const { at, value } = row;
+  const input = mappingInput(field.customFields[at]);
+  emit([
+    item.contentId,
+    field.id,
+    at,
+    value.valueId,
+    value.value,
+    value.valueJson,
+    value.fileId,
+    row.changed,
+    field.previewable === undefined ? null : filled(field.previewable[at]),
+    input,
+    input === null ? null : input === field.valueIds[at],
+    row.extra,
+  ]);
+}
+
+/** One row of `custom_field_files` from the object that a file value is. */
+export function fileValueRow(table: Table, item: Item, file: JsonObject): Cell[] {
+  const extra = new Extra();
+  const row = table.columns.map((column): Cell => {
+    if (column.name === "extra") return null;
+    const attribute = column.name === "file_id" ? "id" : column.name;
+    return fit(item, column, attribute, file[attribute], extra);
+  });
+  for (const view of item.views) extra.claim(view, file);
+  row[row.length - 1] = extra.cell();
+  return row;
+}

@@ -1,0 +1,70 @@
+/** Where answers depart from the specification, counted by path and kind, with the first example. */
+
+export const DRIFT_KINDS = [
+  "unknown_field",
+  "type",
+  "unreadable",
+  "views_differ",
+  "single_for_list",
+  "personal_dropped",
+  "personal_hashed",
+] as const;
+export type DriftKind = (typeof DRIFT_KINDS)[number];
+
+export interface DriftEntry {
+  readonly path: string;
+  readonly kind: DriftKind;
+  readonly count: number;
+  /** Order of the observation that gave the example: the lowest wins, so that the order of work does not show. */
+  readonly order: number;
+  readonly contentId: string | null;
+  /** Cut to 200 characters; null where the policy forbids one. */
+  readonly example: string | null;
+}
+
+const EXAMPLE_LENGTH = 200;
+
+function example(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "null");
+  return text.length <= EXAMPLE_LENGTH ? text : `${text.slice(0, EXAMPLE_LENGTH - 1)}…`;
+}
+
+/** A tally; two of them added give what one would have given. */
+export class Drift {
+  readonly #entries = new Map<string, DriftEntry>();
+
+  /** `value` absent: no example is kept. */
+  note(path: string, kind: DriftKind, order: number, contentId: string | null, value?: unknown): void {
+    this.add({
+      path,
+      kind,
+      count: 1,
+      order,
+      contentId,
+      example: value === undefined ? null : example(value),
+    });
+  }
+
+  add(entry: DriftEntry): void {
+    const key = `${entry.kind} ${entry.path}`;
+    const known = this.#entries.get(key);
+    if (known === undefined) {
+      this.#entries.set(key, entry);
+    } else {
+      const first = entry.order < known.order ? entry : known;
+      this.#entries.set(key, { ...first, count: known.count + entry.count });
+    }
+  }
+
+  /** All entries so far, and starts anew. */
+  take(): DriftEntry[] {
+    const entries = [...this.#entries.values()];
+    this.#entries.clear();
+    return entries;
+  }
+
+  /** Sorted by path and kind. */
+  sorted(): DriftEntry[] {
+    return [...this.#entries.values()].sort((a, b) => (a.path + a.kind < b.path + b.kind ? -1 : 1));
+  }
+}

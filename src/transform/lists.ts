@@ -1,0 +1,118 @@
+/** Rows of the lists that are put together from several wire fields. */
+import type { Table } from "../tables/declare.ts";
+import type { Cell } from "./columns.ts";
+import { columnOf, latestWith } from "./content.ts";
+import { type ItemRows, listOf } from "./rows.ts";
+import { Extra, fit, type Item, isObject, misfit } from "./views.ts";
+
+/** `favorited_by_users` and `favorite_dates` side by side; NULL on the shorter side. */
+export function favoriteRows(table: Table): ItemRows {
+  const userId = columnOf(table, "user_id");
+  const date = columnOf(table, "favorite_date");
+  return (item, emit) => {
+    const users = latestList(item, "favorited_by_users");
+    const dates = latestList(item, "favorite_dates");
+    for (let ordinal = 0; ordinal < Math.max(users.length, dates.length); ordinal++) {
+      const extra = new Extra();
+      const user = fit(item, userId, "favorited_by_users", users[ordinal], extra);
+      const since = fit(item, date, "favorite_dates", dates[ordinal], extra);
+      emit([item.contentId, ordinal, user, since, extra.cell()]);
+    }
+  };
+}
+
+function latestList(item: Item, key: string): readonly unknown[] {
+  return listOf(item, key, latestWith(item, key)?.document[key]);
+}
+
+interface Membership {
+  readonly id: string;
+  readonly extra: Extra;
+  added: Cell;
+  rank: Cell;
+}
+
+/**
+ * The union of what four fields name, in order of first mention: `collection_uids`, `added_to_collection_dates`,
+ * `added_to_collection_date`, `pinned_collection_rank`.
+ */
+export function collectionRows(table: Table): ItemRows {
+  const id = columnOf(table, "collection_id");
+  const added = columnOf(table, "added_date");
+  const rank = columnOf(table, "pinned_rank");
+  return (item, emit) => {
+    const members = new Map<string, Membership>();
+    const member = (key: unknown, path: string): Membership => {
+      const extra = new Extra();
+      const name = typeof key === "string" ? key : JSON.stringify(key ?? null);
+      const known = members.get(name);
+      if (known !== undefined) return known;
+      if (typeof key !== "string") misfit(item, id, path, key ?? null, extra);
+      const made: Membership = { id: name, extra, added: null, rank: null };
+      members.set(name, made);
+      return made;
+    };
+    for (const uid of latestList(item, "collection_uids")) if (uid !== null) member(uid, "collection_uids");
+    readAddedDates(item, (key, path, value) => {
+      const one = member(key, path);
+      const cell = fit(item, added, path, value, one.extra);
+      if (one.added !== null && cell !== null && one.added !== cell) {
+        item.drift.note(`${table.name}.added_date`, "views_differ", item.order, item.contentId, value);
+      }
+      one.added ??= cell;
+      return one.extra;
+    });
+    for (const [key, value] of latestEntries(item, "pinned_collection_rank")) {
+      const one = member(key, "pinned_collection_rank");
+      one.rank = fit(item, rank, "pinned_collection_rank", value, one.extra);
+    }
+    [...members.values()].forEach((one, ordinal) => {
+      emit([item.contentId, one.id, ordinal, one.added, one.rank, one.extra.cell()]);
+    });
+  };
+}
+
+function readAddedDates(item: Item, take: (key: unknown, path: string, value: unknown) => Extra): void {
+  const list = "added_to_collection_dates";
+  const view = latestWith(item, list);
+  for (const entry of latestList(item, list)) {
+    if (!isObject(entry)) {
+      if (entry !== null) take(entry, list, null);
+      continue;
+    }
+    const extra = take(entry.collection_id, `${list}.added_date`, entry.added_date);
+    if (view !== undefined) extra.claim(view, entry);
+  }
+  for (const [key, value] of latestEntries(item, "added_to_collection_date")) {
+    take(key, "added_to_collection_date", value);
+  }
+}
+
+function latestEntries(item: Item, key: string): [string, unknown][] {
+  const value = latestWith(item, key)?.document[key];
+  return isObject(value) ? Object.entries(value) : [];
+}
+
+/** `acl.group_ids`, then `acl.user_ids`; a principal that stands twice has one row, in the first place. */
+export function aclRows(table: Table): ItemRows {
+  const id = columnOf(table, "principal_id");
+  return (item, emit) => {
+    const acl = latestWith(item, "acl")?.document.acl;
+    if (!isObject(acl)) return;
+    for (const [kind, key] of [
+      ["group", "group_ids"],
+      ["user", "user_ids"],
+    ] as const) {
+      const seen = new Set<string>();
+      listOf(item, `acl.${key}`, acl[key]).forEach((principal, ordinal) => {
+        if (principal === null || principal === undefined) return;
+        const extra = new Extra();
+        const cell = fit(item, id, `acl.${key}`, principal, extra);
+        const name = typeof cell === "string" ? cell : JSON.stringify(principal);
+        if (seen.has(name)) return;
+        seen.add(name);
+        emit([item.contentId, kind, name, ordinal, extra.cell()]);
+      });
+    }
+  };
+}

@@ -1,0 +1,199 @@
+/** Rows of the tables whose declaration says all: one per item, one per object, one per element of a list. */
+import type { Column, Origin, Table } from "../tables/declare.ts";
+import type { Cell } from "./columns.ts";
+import {
+  Extra,
+  fit,
+  type Item,
+  isObject,
+  misfit,
+  type Reader,
+  reach,
+  readerOf,
+  readViews,
+  type Shape,
+  sameJson,
+  shapeOf,
+  type View,
+} from "./views.ts";
+
+export type Emit = (row: readonly Cell[]) => void;
+
+/** Gives an item's rows of one table. */
+export type ItemRows = (item: Item, emit: Emit) => void;
+
+/** One cell of a row, once its wire columns are read. */
+type Fixed = Readonly<Record<string, (item: Item, ordinal: number, extra: Extra) => Cell>>;
+
+const FIXED: Fixed = {
+  content_id: (item) => item.contentId,
+  ordinal: (_item, ordinal) => ordinal,
+  observed_at: (item) => Math.max(...item.views.map((view) => view.observedAt)),
+};
+
+function isFixed(column: Column): boolean {
+  return Object.hasOwn(FIXED, column.name) && (column.origins.length === 0 || column.name === "content_id");
+}
+
+/** One row per item. `extra` is the last column, so that it sees what the others could not hold. */
+export function itemRows(table: Table, when: "always" | "given" | "event"): ItemRows {
+  const readers = table.columns
+    .filter((column) => !isFixed(column) && column.name !== "extra")
+    .map((column) => readerOf(table.name, column, (origin) => origin.path));
+  const byName = new Map(readers.map((reader) => [reader.column.name, reader]));
+  const ownsTheRest = when === "always";
+  return (item, emit) => {
+    const extra = new Extra();
+    let given = ownsTheRest;
+    let valued = false;
+    const row = table.columns.map((column): Cell => {
+      const reader = byName.get(column.name);
+      if (reader === undefined) return column.name === "extra" ? null : (FIXED[column.name]?.(item, 0, extra) ?? null);
+      const reading = readViews(item, reader, extra);
+      given ||= reading.given;
+      valued ||= reading.cell !== null;
+      return reading.cell;
+    });
+    if (!given || (when === "event" && !valued && !isEvent(item))) return;
+    if (ownsTheRest) claimRest(item, extra);
+    row[row.length - 1] = extra.cell();
+    emit(row);
+  };
+}
+
+function isEvent(item: Item): boolean {
+  return item.views.some((view) => view.document.body_type === "event");
+}
+
+/** What no other row claimed, by its whole path. */
+function claimRest(item: Item, extra: Extra): void {
+  for (const view of item.views) {
+    for (const field of view.unknown) {
+      if (!field.claimed) extra.set(field.path.join("."), field.value);
+    }
+  }
+}
+
+/** Where lists or objects stand in the documents of each shape, in the order of the declaration. */
+interface Containers {
+  readonly full: readonly { path: string; steps: readonly string[] }[];
+  readonly dynamic: readonly { path: string; steps: readonly string[] }[];
+}
+
+function containersOf(at: readonly Origin[]): Containers {
+  const of = (shape: Shape) =>
+    at
+      .filter((origin) => shapeOf(origin) === shape)
+      .map((origin) => ({ path: origin.path, steps: origin.path.split(".") }));
+  return { full: of("full"), dynamic: of("dynamic") };
+}
+
+interface Found {
+  readonly view: View;
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/** The container's value of the latest view that gives one; where others differ, the drift counts it. */
+function find(item: Item, table: Table, containers: Containers): Found | undefined {
+  let found: Found | undefined;
+  for (const view of item.views) {
+    for (const { path, steps } of containers[view.shape]) {
+      const value = reach(view.document, steps);
+      if (value === undefined) continue;
+      if (found === undefined) found = { view, path, value };
+      else if (!sameJson(found.value ?? [], value ?? [])) {
+        item.drift.note(table.name, "views_differ", view.order, item.contentId, [found.value, value]);
+      }
+    }
+  }
+  return found;
+}
+
+/** Readers of a table's columns below a container, `suffix` being `[]` for the elements of a list. */
+function readersBelow(table: Table, at: readonly Origin[], suffix: "" | "[]"): Map<string, Reader> {
+  const containers = new Set(at.map((origin) => origin.path));
+  const readers = table.columns
+    .filter((column) => !isFixed(column) && column.name !== "extra")
+    .map((column) => {
+      const deeper = column.origins.some((origin) => !containers.has(origin.path));
+      return readerOf(table.name, column, (origin) => {
+        if (containers.has(origin.path)) return deeper ? undefined : "";
+        const container = [...containers].find((path) => origin.path.startsWith(`${path}${suffix}.`));
+        return container === undefined ? undefined : origin.path.slice(container.length + suffix.length + 1);
+      });
+    });
+  return new Map(readers.map((reader) => [reader.column.name, reader]));
+}
+
+/** Names of the objects that are nested in a row's object and have no row of their own. */
+function nestedIn(readers: ReadonlyMap<string, Reader>): string[] {
+  const names = [...readers.values()].flatMap((reader) =>
+    [...reader.places.dynamic, ...reader.places.full]
+      .filter((place) => place.steps.length > 1)
+      .map((place) => place.steps[0] ?? ""),
+  );
+  return [...new Set(names)];
+}
+
+/** Makes one row of `value`, an object or an element of a list. */
+function rowMaker(table: Table, readers: ReadonlyMap<string, Reader>) {
+  const nested = nestedIn(readers);
+  const takesObject = [...readers.values()].some((reader) =>
+    [...reader.places.dynamic, ...reader.places.full].some((place) => place.path !== ""),
+  );
+  const first = table.columns.find((column) => readers.has(column.name));
+  return (item: Item, found: Found, value: unknown, ordinal: number): Cell[] => {
+    const extra = new Extra();
+    const misplaced = takesObject && value !== null && !isObject(value);
+    if (misplaced && first !== undefined) misfit(item, first, found.path, value, extra);
+    const row = table.columns.map((column): Cell => {
+      const reader = readers.get(column.name);
+      if (reader === undefined) return FIXED[column.name]?.(item, ordinal, extra) ?? null;
+      if (misplaced) return null;
+      return readPlaces(item, found, reader, value, extra);
+    });
+    extra.claim(found.view, value, nested);
+    row[row.length - 1] = extra.cell();
+    return row;
+  };
+}
+
+function readPlaces(item: Item, found: Found, reader: Reader, value: unknown, extra: Extra): Cell {
+  for (const place of reader.places[found.view.shape]) {
+    const next = reach(value, place.steps);
+    if (next !== undefined) return fit(item, reader.column, place.path === "" ? found.path : place.path, next, extra);
+  }
+  return null;
+}
+
+/** One row per element, in source order; a null element keeps its place. */
+export function listRows(table: Table, at: readonly Origin[]): ItemRows {
+  const containers = containersOf(at);
+  const make = rowMaker(table, readersBelow(table, at, "[]"));
+  return (item, emit) => {
+    const found = find(item, table, containers);
+    if (found === undefined) return;
+    listOf(item, found.path, found.value).forEach((element, ordinal) => {
+      emit(make(item, found, element, ordinal));
+    });
+  };
+}
+
+/** A wire value where a list is specified: null is an empty one, a single value a list of one. */
+export function listOf(item: Item, path: string, value: unknown): readonly unknown[] {
+  if (value === null || value === undefined) return [];
+  if (Array.isArray(value)) return value;
+  item.drift.note(path, "single_for_list", item.order, item.contentId, value);
+  return [value];
+}
+
+/** One row where the object is there. */
+export function objectRows(table: Table, at: readonly Origin[]): ItemRows {
+  const containers = containersOf(at);
+  const make = rowMaker(table, readersBelow(table, at, ""));
+  return (item, emit) => {
+    const found = find(item, table, containers);
+    if (found !== undefined && found.value !== null) emit(make(item, found, found.value, 0));
+  };
+}

@@ -1,0 +1,224 @@
+/**
+ * The views of one item, and how a fact is read from them. A view is one answer's document of the item. Where several
+ * give the same fact the later observation wins; a key that an answer lacks never overwrites one that another gave;
+ * where they differ, the drift says so.
+ */
+import type { UnknownWalker } from "../api/unknown.ts";
+import type { Column, Origin } from "../tables/declare.ts";
+import type { Cell } from "./columns.ts";
+import type { Drift } from "./drift.ts";
+import { cellOf, parseInstant } from "./values.ts";
+
+export type JsonObject = Record<string, unknown>;
+
+/** Which of the specification's item shapes a document has: dynamic (listed or single), or full (basic included). */
+export type Shape = "dynamic" | "full";
+
+/** A field that the contract does not know, until the row that it belongs to claims it. */
+export interface UnknownField {
+  readonly path: readonly string[];
+  readonly parent: JsonObject;
+  readonly value: unknown;
+  claimed: boolean;
+}
+
+export interface View {
+  readonly shape: Shape;
+  readonly document: JsonObject;
+  /** Microseconds since 1970 UTC: the answer's `Date`. */
+  readonly observedAt: number;
+  /** Position in the order of observation; later observations have larger ones. */
+  readonly order: number;
+  readonly unknown: UnknownField[];
+}
+
+/** Whose value it is that drift is noted of. */
+export interface Subject {
+  readonly contentId: string | null;
+  /** Position in the order of observation. */
+  readonly order: number;
+  readonly drift: Drift;
+}
+
+export interface Item extends Subject {
+  readonly contentId: string;
+  /** The latest observation first; at least one. */
+  readonly views: readonly View[];
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+export function unknownFields(walk: UnknownWalker, document: JsonObject): UnknownField[] {
+  const found: UnknownField[] = [];
+  walk(document, (path, value, parent) => found.push({ path, parent, value, claimed: false }));
+  return found;
+}
+
+/** Wire fields of a row that have no column, by path; text of a JSON object at the end. */
+export class Extra {
+  #fields: Map<string, unknown> | undefined;
+
+  set(path: string, value: unknown): void {
+    this.#fields ??= new Map();
+    this.#fields.set(path, value);
+  }
+
+  /** Takes over the unknown fields of `owner`, and those of the objects nested in it that have no row of their own. */
+  claim(view: View, owner: unknown, nested: readonly string[] = []): void {
+    if (view.unknown.length === 0 || !isObject(owner)) return;
+    for (const field of view.unknown) {
+      const key = field.path.at(-1) ?? "";
+      const within = field.parent === owner ? "" : nested.find((name) => field.parent === owner[name]);
+      if (field.claimed || within === undefined) continue;
+      field.claimed = true;
+      this.set(within === "" ? key : `${within}.${key}`, field.value);
+    }
+  }
+
+  cell(): Cell {
+    if (this.#fields === undefined) return null;
+    const parts = [...this.#fields].map(([path, value]) => `${JSON.stringify(path)}:${JSON.stringify(value) ?? "null"}`);
+    return `{${parts.join(",")}}`;
+  }
+}
+
+/** One place where a column's value may stand, relative to the object that is read. */
+interface Place {
+  readonly path: string;
+  readonly steps: readonly string[];
+  /** Deeper places of the same column begin here: an object in this place is not the value itself. */
+  readonly container: boolean;
+}
+
+/** How one column is read from the documents of either shape. */
+export interface Reader {
+  readonly column: Column;
+  /** Table and column, as the drift names them. */
+  readonly label: string;
+  readonly places: Readonly<Record<Shape, readonly Place[]>>;
+}
+
+export function shapeOf(origin: Origin): Shape | undefined {
+  if (origin.resource === "dynamic") return "dynamic";
+  return origin.resource === "basic" || origin.resource === "full" ? "full" : undefined;
+}
+
+/**
+ * Compiles a column's reader. `within` is the wire path of the object that is read (empty: the document; `tags[]`: an
+ * element), `undefined` for places of this shape that are not below it.
+ */
+export function readerOf(
+  table: string,
+  column: Column,
+  relative: (origin: Origin) => string | undefined,
+): Reader {
+  const places: Record<Shape, Place[]> = { dynamic: [], full: [] };
+  for (const origin of column.origins) {
+    const shape = shapeOf(origin);
+    const path = relative(origin);
+    if (shape === undefined || path === undefined || places[shape].some((place) => place.path === path)) continue;
+    places[shape].push({ path, steps: path === "" ? [] : path.split("."), container: false });
+  }
+  return {
+    column,
+    label: `${table}.${column.name}`,
+    places: {
+      dynamic: markContainers(places.dynamic, column),
+      full: markContainers(places.full, column),
+    },
+  };
+}
+
+function markContainers(places: readonly Place[], column: Column): Place[] {
+  const below = (outer: Place, inner: Place) =>
+    inner !== outer && (outer.path === "" || inner.path.startsWith(`${outer.path}.`));
+  if (column.type === "json") return places.filter((place) => !places.some((other) => below(other, place)));
+  return places.map((place) => ({ ...place, container: places.some((other) => below(place, other)) }));
+}
+
+export function reach(root: unknown, steps: readonly string[]): unknown {
+  let value: unknown = root;
+  for (const step of steps) {
+    if (!isObject(value)) return undefined;
+    value = value[step];
+  }
+  return value;
+}
+
+/** Notes a value that its column cannot hold: it goes to the row's `extra`, and the drift counts it. */
+export function misfit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): null {
+  const unreadable = typeof value === "string" && (column.type === "timestamp" || column.type === "date");
+  subject.drift.note(path, unreadable ? "unreadable" : "type", subject.order, subject.contentId, value);
+  extra.set(path, value);
+  return null;
+}
+
+/** The cell of one wire value; null and absent are null, what does not fit goes to `extra`. */
+export function fit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): Cell {
+  if (value === null || value === undefined) return null;
+  return cellOf(column, value) ?? misfit(subject, column, path, value, extra);
+}
+
+export interface Reading {
+  readonly given: boolean;
+  readonly cell: Cell;
+}
+
+const ABSENT: Reading = { given: false, cell: null };
+
+/** Reads a column from all views of an item. */
+export function readViews(item: Item, reader: Reader, extra: Extra): Reading {
+  let found = false;
+  let value: unknown;
+  let path = "";
+  for (const view of item.views) {
+    for (const place of reader.places[view.shape]) {
+      const next = reach(view.document, place.steps);
+      if (next === undefined || (place.container && isObject(next))) continue;
+      if (!found) {
+        found = true;
+        value = next;
+        path = place.path;
+      } else if (next !== value) {
+        value = reconcile(item, reader, value, next);
+      }
+    }
+  }
+  return found ? { given: true, cell: fit(item, reader.column, path, value, extra) } : ABSENT;
+}
+
+/** The value to keep of a later and an earlier one that are not identical. */
+function reconcile(item: Item, reader: Reader, later: unknown, earlier: unknown): unknown {
+  const { type, emptyDefault } = reader.column;
+  if (emptyDefault && isEmpty(later) && isEmpty(earlier)) return null;
+  if (type === "timestamp" && typeof later === "string" && typeof earlier === "string") {
+    if (sameSecond(later, earlier)) return earlier.length > later.length ? earlier : later;
+  } else if (sameJson(later, earlier)) {
+    return later;
+  }
+  item.drift.note(reader.label, "views_differ", item.order, item.contentId, [later, earlier]);
+  return later;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === "";
+}
+
+function sameSecond(a: string, b: string): boolean {
+  return a.slice(0, 19) === b.slice(0, 19) && parseInstant(a) !== undefined && parseInstant(b) !== undefined;
+}
+
+/** Whether two wire values are the same JSON; keys of an object in any order. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((element, i) => sameJson(element, b[i]));
+  }
+  if (!isObject(a) || !isObject(b)) {
+    return typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b);
+  }
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]));
+}
