@@ -74,6 +74,13 @@ export interface HttpResponse {
   readonly attempts: number;
 }
 
+export type Take<T> = (response: HttpResponse) => T | Promise<T>;
+
+export interface Taken<T> {
+  readonly response: HttpResponse;
+  readonly value: T;
+}
+
 export interface HttpClient {
   /** Host with its port. */
   readonly host: string;
@@ -84,6 +91,11 @@ export interface HttpClient {
    * @throws {SourceError} for every other status and everything that goes wrong on the way
    */
   read(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse>;
+  /**
+   * The same, with what `take` makes of the answer: where it finds the body damaged, the service is asked again. It may
+   * hand the body to a worker thread and wait.
+   */
+  readAs<T>(request: ReadRequest, signal: AbortSignal, take: Take<T>): Promise<Taken<T>>;
   /** Asks once and gives the answer whatever its status; of a failure at most `caps.failureBytes` of its body. */
   send(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse>;
   /** Ends all connections, with what is under way on them. */
@@ -128,17 +140,22 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     return response;
   }
 
-  async function read(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse> {
-    if (retry === null) return attempt(request, signal);
+  async function readAs<T>(request: ReadRequest, signal: AbortSignal, take: Take<T>): Promise<Taken<T>> {
     let attempts = 0;
-    const response = await retry.run(() => {
+    const once = async () => {
       attempts++;
-      return attempt(request, signal);
-    }, signal);
-    return { ...response, attempts };
+      const response = await attempt(request, signal);
+      return { response, value: await take(response) };
+    };
+    const { response, value } = retry === null ? await once() : await retry.run(once, signal);
+    return { response: { ...response, attempts }, value };
   }
 
-  return { host: url.host, read, send, close: () => pool.destroy() };
+  async function read(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse> {
+    return (await readAs(request, signal, () => null)).response;
+  }
+
+  return { host: url.host, read, readAs, send, close: () => pool.destroy() };
 }
 
 /** One connection a request, HTTP/1.1, certificates always checked, whatever the environment says. */

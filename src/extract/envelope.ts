@@ -2,6 +2,7 @@ import { z } from "zod";
 import { type Pagination, pagination } from "../api/envelope.ts";
 import { printable } from "../printable.ts";
 import { parseJson } from "./decode.ts";
+import { firstProblem } from "./problem.ts";
 import { SourceError } from "./source-error.ts";
 
 /**
@@ -63,12 +64,9 @@ function readBody(text: string): unknown {
 
 function misfit(body: unknown, expected: string, problem: z.ZodError): SourceError {
   if (isObject(body) && "error" in body) return errorInside(body.error);
-  const [issue] = problem.issues;
-  const place = issue === undefined || issue.path.length === 0 ? "" : ` at ${issue.path.join(".")}`;
-  const why = issue === undefined ? "" : `${place}: ${issue.message}`;
   return new SourceError(
     "source.protocol",
-    `The service sent something else than ${expected}${why}; check that the URL names a content service of version 1.`,
+    `The service sent something else than ${expected}${firstProblem(problem)}; check that the URL names a content service of version 1.`,
   );
 }
 

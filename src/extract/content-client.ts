@@ -1,0 +1,174 @@
+import type { z } from "zod";
+import { type BasicItem, basicItem } from "../api/basic.ts";
+import { DYNAMIC_COLUMN_NAMES } from "../api/columns.ts";
+import { type DynamicItem, dynamicItem } from "../api/dynamic.ts";
+import type { Pagination } from "../api/envelope.ts";
+import { type FullItem, fullItem } from "../api/full.ts";
+import { systemClock } from "../clock.ts";
+import { WarehouseError } from "../errors.ts";
+import { type Log, silentLog } from "../log.ts";
+import { Secret } from "../secret.ts";
+import { CAPS, createHttpClient, type HttpResponse, TIMEOUTS } from "./client.ts";
+import { DECODE_LIMITS, decodeBody } from "./decode.ts";
+import { readItem, readList } from "./envelope.ts";
+import {
+  type CustomFieldLookup,
+  createLookups,
+  type DestinationLookup,
+  type LookupMethodSetting,
+} from "./lookups.ts";
+import { firstProblem } from "./problem.ts";
+import { type DestinationName, itemRequest, type ListMode, listRequest } from "./request.ts";
+import { createRetry, RETRY_LIMITS } from "./retry.ts";
+import { readServiceUrl, type ServiceUrl } from "./service-url.ts";
+
+/** The item of each mode. */
+export interface ItemOf {
+  dynamic: DynamicItem;
+  full: FullItem;
+  basic: BasicItem;
+}
+
+const ITEMS: { readonly [Mode in ListMode]: z.ZodType<ItemOf[Mode]> } = {
+  dynamic: dynamicItem,
+  full: fullItem,
+  basic: basicItem,
+};
+
+export interface ClientSpec {
+  /** Address of the service: https, or http on this machine. */
+  readonly url: string;
+  /** API token. It goes to that host only, and into no error. */
+  readonly token: string | Secret;
+  /** Connections at the same time; 4 unless given. */
+  readonly connections?: number;
+  readonly lookupMethod?: LookupMethodSetting;
+  readonly log?: Log;
+}
+
+export interface ViewSpec<Mode extends ListMode> {
+  readonly mode: Mode;
+  /** Of the dynamic set; all of the specification unless given. */
+  readonly columns?: readonly string[];
+  /** The gallery-only fields too; true unless given. */
+  readonly gallery?: boolean;
+  /** Ends the request. */
+  readonly signal?: AbortSignal;
+}
+
+export interface PageSpec<Mode extends ListMode> extends ViewSpec<Mode> {
+  /** From 1. */
+  readonly page: number;
+  /** Items a page, 100 unless given; the service may give fewer, and says so in `pagination.per_page`. */
+  readonly perPage?: number;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly pagination: Pagination;
+}
+
+/**
+ * The read interface of a content service. Every answer is checked against the specification; fields that it does not
+ * know are kept. Requests that fail for a passing reason are made again.
+ *
+ *     const client = createClient({ url: "https://content.example.com", token });
+ *     const { items, pagination } = await client.listPage({ mode: "full", page: 1 });
+ *     await client.close();
+ *
+ * Every method throws a `WarehouseError` that says what to do.
+ */
+export interface ContentClient {
+  listPage<Mode extends ListMode>(page: PageSpec<Mode>): Promise<Page<ItemOf[Mode]>>;
+  /** One item with the fields that only single-item requests give; `null` where there is none of that ID (any more). */
+  item<Mode extends ListMode>(id: string, view: ViewSpec<Mode>): Promise<ItemOf[Mode] | null>;
+  /** Destinations by name and platform (`External` unless given), compared exactly. */
+  destinations(wanted: readonly DestinationSpec[], signal?: AbortSignal): Promise<DestinationLookup>;
+  /** Custom field definitions with their mappings, by name, compared exactly. */
+  customFields(names: Iterable<string>, signal?: AbortSignal): Promise<CustomFieldLookup>;
+  close(): Promise<void>;
+}
+
+export interface DestinationSpec {
+  readonly name: string;
+  readonly platform?: string;
+}
+
+/** The platform of the generic external destination. */
+export const DEFAULT_PLATFORM = "External";
+
+export function createClient(spec: ClientSpec): ContentClient {
+  const log = spec.log ?? silentLog;
+  const http = createHttpClient({
+    url: serviceUrl(spec.url),
+    token: typeof spec.token === "string" ? new Secret(spec.token) : spec.token,
+    connections: spec.connections ?? 4,
+    timeouts: TIMEOUTS,
+    caps: CAPS,
+    clock: systemClock,
+    log,
+    retry: createRetry({
+      clock: systemClock,
+      random: Math.random,
+      limits: RETRY_LIMITS,
+      deadlineMs: null,
+      log,
+    }),
+    lookup: null,
+  });
+  const lookups = createLookups(http, spec.lookupMethod ?? "auto");
+  return {
+    async listPage({ signal = never(), ...page }) {
+      const { mode, perPage = 100, page: number } = page;
+      const request = listRequest({ ...viewOf(page), page: number, perPage });
+      const { value } = await http.readAs(request, signal, (response) => readList(textOf(response)));
+      const items = value.response.map((document, index) => checked(ITEMS[mode], document, `item ${index}`));
+      return { items, pagination: value.pagination };
+    },
+    async item(id, { signal = never(), ...view }) {
+      const { value } = await http.readAs(itemRequest({ ...viewOf(view), id }), signal, (response) =>
+        response.status === 200 ? readItem(textOf(response)) : null,
+      );
+      return value === null ? null : checked(ITEMS[view.mode], value, "the item");
+    },
+    destinations: (wanted, signal = never()) => lookups.destinations(wanted.map(destinationName), signal),
+    customFields: (names, signal = never()) => lookups.customFields(names, signal),
+    close: http.close,
+  };
+}
+
+function serviceUrl(text: string): ServiceUrl {
+  const result = readServiceUrl(text);
+  if ("url" in result) return result.url;
+  throw new WarehouseError("config.invalid", `The address of the service: ${result.problem}.`);
+}
+
+function viewOf({
+  mode,
+  columns = DYNAMIC_COLUMN_NAMES,
+  gallery = true,
+}: Omit<ViewSpec<ListMode>, "signal">) {
+  return { mode, columns, gallery };
+}
+
+function destinationName({ name, platform = DEFAULT_PLATFORM }: DestinationSpec): DestinationName {
+  return { name, platform };
+}
+
+function textOf(response: HttpResponse): string {
+  return decodeBody(response.body, response.contentEncoding, DECODE_LIMITS);
+}
+
+/** A signal of a request that nobody means to end. */
+function never(): AbortSignal {
+  return new AbortController().signal;
+}
+
+function checked<T>(schema: z.ZodType<T>, document: unknown, what: string): T {
+  const result = schema.safeParse(document);
+  if (result.success) return result.data;
+  throw new WarehouseError(
+    "contract.drift",
+    `The service sent ${what} in a form that its specification does not have${firstProblem(result.error)}; a newer version of content-warehouse may know it.`,
+  );
+}

@@ -1,0 +1,149 @@
+import type { z } from "zod";
+import { type CustomFieldDefinition, customFieldDefinition } from "../api/custom-field.ts";
+import { type Destination, destination } from "../api/destination.ts";
+import { WarehouseError } from "../errors.ts";
+import type { HttpClient, HttpResponse } from "./client.ts";
+import { DECODE_LIMITS, decodeBody } from "./decode.ts";
+import { readLookup } from "./envelope.ts";
+import { firstProblem } from "./problem.ts";
+import {
+  customFieldRequests,
+  type DestinationName,
+  destinationRequest,
+  type LookupMethod,
+  type ReadRequest,
+} from "./request.ts";
+import { SourceError } from "./source-error.ts";
+
+/** `auto`: by GET, and where that does not exist, by a form POST. */
+export const LOOKUP_METHODS = ["auto", "get", "post"] as const;
+export type LookupMethodSetting = (typeof LOOKUP_METHODS)[number];
+
+/** A request and what came of it, for the account of the run. */
+export interface Answered {
+  readonly request: ReadRequest;
+  readonly response: HttpResponse;
+}
+
+export interface DestinationLookup {
+  readonly destinations: readonly Destination[];
+  /** Asked for and not there. */
+  readonly unmatched: readonly DestinationName[];
+  readonly answered: readonly Answered[];
+}
+
+export interface CustomFieldLookup {
+  /** Several definitions may share a name. */
+  readonly definitions: readonly CustomFieldDefinition[];
+  /** Names without a definition. */
+  readonly unmatched: readonly string[];
+  readonly answered: readonly Answered[];
+}
+
+/**
+ * The two lookups of a run. They are made anew in every run and never kept: administrators change mappings between
+ * runs. What is remembered, for this object's life, is the method that works.
+ */
+export interface Lookups {
+  /**
+   * Destinations by name and platform, both compared exactly.
+   *
+   * @throws {WarehouseError} `contract.drift` where a row is none, and the errors of the client
+   */
+  destinations(wanted: readonly DestinationName[], signal: AbortSignal): Promise<DestinationLookup>;
+  /** Definitions of the custom fields of these names, compared exactly. Errors as of `destinations`. */
+  customFields(names: Iterable<string>, signal: AbortSignal): Promise<CustomFieldLookup>;
+}
+
+/** Builds the requests of one lookup for a method. */
+type Plan = (method: LookupMethod) => readonly ReadRequest[];
+interface Outcome {
+  readonly rows: readonly unknown[];
+  readonly answered: readonly Answered[];
+}
+
+export function createLookups(client: Pick<HttpClient, "readAs">, setting: LookupMethodSetting): Lookups {
+  const ask = createAsker(client, setting);
+  return {
+    async destinations(wanted, signal) {
+      const plan: Plan = (method) => wanted.map((one) => destinationRequest(one, method));
+      const { rows, answered } = await ask("destinations", plan, signal);
+      const found = unique(rows.map((row) => checked(destination, row, "destination")));
+      const destinations = found.filter((row) => wanted.some((one) => isDestination(row, one)));
+      const unmatched = wanted.filter((one) => !found.some((row) => isDestination(row, one)));
+      return { destinations, unmatched, answered };
+    },
+    async customFields(names, signal) {
+      const wanted = new Set(names);
+      // A lookup without a name is no lookup: the empty name is reported, not sent.
+      const sent = [...wanted].filter((name) => name !== "");
+      const plan: Plan = (method) => customFieldRequests(sent, method);
+      const { rows, answered } = await ask("custom_fields", plan, signal);
+      const found = unique(rows.map((row) => checked(customFieldDefinition, row, "custom field definition")));
+      const definitions = found.filter(({ name }) => name === undefined || wanted.has(name));
+      const known = new Set(found.map(({ name }) => name));
+      return { definitions, unmatched: [...wanted].filter((name) => !known.has(name)), answered };
+    },
+  };
+}
+
+type Ask = (lookup: "destinations" | "custom_fields", plan: Plan, signal: AbortSignal) => Promise<Outcome>;
+
+function createAsker(client: Pick<HttpClient, "readAs">, setting: LookupMethodSetting): Ask {
+  const methods = new Map<string, LookupMethod>();
+
+  async function askBy(method: LookupMethod, plan: Plan, signal: AbortSignal): Promise<Outcome> {
+    const answered: Answered[] = [];
+    const rows: unknown[] = [];
+    for (const request of plan(method)) {
+      const { response, value } = await client.readAs(request, signal, rowsOf);
+      rows.push(...value);
+      answered.push({ request, response });
+    }
+    return { rows, answered };
+  }
+
+  return async (lookup, plan, signal) => {
+    const method = methods.get(lookup) ?? (setting === "post" ? "POST" : "GET");
+    try {
+      const outcome = await askBy(method, plan, signal);
+      if (outcome.answered.length > 0) methods.set(lookup, method);
+      return outcome;
+    } catch (error) {
+      if (setting !== "auto" || methods.has(lookup) || !isMissing(error)) throw error;
+    }
+    const outcome = await askBy("POST", plan, signal);
+    methods.set(lookup, "POST");
+    return outcome;
+  };
+}
+
+function rowsOf({ body, contentEncoding }: HttpResponse): readonly unknown[] {
+  return readLookup(decodeBody(body, contentEncoding, DECODE_LIMITS));
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof SourceError && (error.status === 404 || error.status === 405);
+}
+
+function isDestination(row: Destination, wanted: DestinationName): boolean {
+  const { identification = wanted.name, platform = wanted.platform } = row;
+  return identification === wanted.name && platform === wanted.platform;
+}
+
+/** What several answers have in common counts once: the first of each ID. */
+function unique<Row extends { id: string }>(rows: readonly Row[]): Row[] {
+  const byId = new Map<string, Row>();
+  for (const row of rows) if (!byId.has(row.id)) byId.set(row.id, row);
+  return [...byId.values()];
+}
+
+/** A wrong definition would make wrong mapped values of every item, so the run does not go on with it. */
+function checked<T>(schema: z.ZodType<T>, row: unknown, what: string): T {
+  const result = schema.safeParse(row);
+  if (result.success) return result.data;
+  throw new WarehouseError(
+    "contract.drift",
+    `The service answered a lookup with a ${what} that does not fit its specification${firstProblem(result.error)}; a newer version of content-warehouse may know it.`,
+  );
+}

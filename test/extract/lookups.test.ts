@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import type { IncomingMessage } from "node:http";
+import { type TestContext, test } from "node:test";
+import { createLookups, type LookupMethodSetting } from "../../src/extract/lookups.ts";
+import { clientOf, failsWith, NEVER, serve } from "./loopback.ts";
+
+const SHOP = { id: "d1", identification: "Shop", platform: "External", supports_custom_field_mappings: true };
+const SHOP_MAIL = { ...SHOP, id: "d2", platform: "Mail" };
+const COLOR = { id: "f1", name: "color", field_type: "select", mappings: [] };
+const COLOR_TOO = { id: "f2", name: "color", field_type: "text" };
+const SIZE = { id: "f3", name: "Size", field_type: "text" };
+
+type Answer = (path: string, names: string[], request: IncomingMessage) => { status: number; body: unknown };
+
+/** Lookups against a service that answers so, with the requests that it saw as `METHOD path?parameters`. */
+async function lookupsAgainst(t: TestContext, setting: LookupMethodSetting, answer: Answer) {
+  const seen: string[] = [];
+  const { url } = await serve(t, async (request, response) => {
+    let form = "";
+    for await (const piece of request.setEncoding("utf8")) form += piece;
+    const [path = "", query = ""] = (request.url ?? "").split("?");
+    const parameters = new URLSearchParams(request.method === "POST" ? form : query);
+    seen.push(`${request.method} ${path}?${decodeURIComponent(parameters.toString())}`);
+    const names = [...parameters].filter(([name]) => name !== "platform").map(([, value]) => value);
+    const { status, body } = answer(path, names, request);
+    response.writeHead(status).end(JSON.stringify(body));
+  });
+  return { seen, lookups: createLookups(clientOf(t, url), setting) };
+}
+
+const byName: Answer = (path, names) => ({
+  status: 200,
+  body: path.endsWith("destinations")
+    ? [SHOP, SHOP_MAIL].filter((row) => names.includes(row.identification))
+    : { response: [COLOR, COLOR_TOO, SIZE].filter((row) => names.includes(row.name)) },
+});
+
+test("destinations are found by name and platform, and those that are not there are named", async (t) => {
+  const { seen, lookups } = await lookupsAgainst(t, "auto", byName);
+  const other = { name: "Intranet", platform: "External" };
+  const found = await lookups.destinations([{ name: "Shop", platform: "External" }, other], NEVER);
+  assert.deepEqual(
+    found.destinations,
+    [SHOP],
+    "the destination of the same name on another platform is another one",
+  );
+  assert.deepEqual(found.unmatched, [other]);
+  assert.deepEqual(seen, [
+    "GET /api/v1/destinations?name=Shop&platform=External",
+    "GET /api/v1/destinations?name=Intranet&platform=External",
+  ]);
+  assert.deepEqual(
+    found.answered.map(({ response }) => response.status),
+    [200, 200],
+  );
+  assert.equal(found.answered[0]?.request.mode, "destinations");
+});
+
+test("all definitions of a name are given, unmatched names are named", async (t) => {
+  const { seen, lookups } = await lookupsAgainst(t, "auto", byName);
+  const found = await lookups.customFields(["color", "size", "color"], NEVER);
+  assert.deepEqual(found.definitions, [COLOR, COLOR_TOO]);
+  assert.deepEqual(found.unmatched, ["size"], "names are compared exactly");
+  assert.deepEqual(seen, ["GET /api/v1/custom_fields_reference?name[]=color&name[]=size"]);
+});
+
+test("rows that nobody asked for are not taken", async (t) => {
+  const all: Answer = (path) => ({
+    status: 200,
+    body: path.endsWith("destinations") ? [SHOP_MAIL] : [COLOR, SIZE, SIZE],
+  });
+  const { lookups } = await lookupsAgainst(t, "auto", all);
+  assert.deepEqual((await lookups.customFields(["Size"], NEVER)).definitions, [SIZE]);
+  assert.deepEqual(
+    (await lookups.destinations([{ name: "Shop", platform: "External" }], NEVER)).destinations,
+    [],
+  );
+});
+
+test("a lookup without a name is never sent", async (t) => {
+  const { seen, lookups } = await lookupsAgainst(t, "auto", byName);
+  assert.deepEqual(await lookups.customFields([], NEVER), { definitions: [], unmatched: [], answered: [] });
+  assert.deepEqual((await lookups.customFields([""], NEVER)).unmatched, [""]);
+  assert.deepEqual((await lookups.destinations([], NEVER)).destinations, []);
+  assert.deepEqual(seen, []);
+});
+
+test("where GET does not exist, POST is asked, and remembered for the run", async (t) => {
+  for (const status of [404, 405]) {
+    const postOnly: Answer = (path, names, request) =>
+      request.method === "GET" ? { status, body: { error: "no" } } : byName(path, names, request);
+    const { seen, lookups } = await lookupsAgainst(t, "auto", postOnly);
+    assert.deepEqual((await lookups.customFields(["color"], NEVER)).definitions, [COLOR, COLOR_TOO]);
+    assert.deepEqual((await lookups.customFields(["Size"], NEVER)).definitions, [SIZE]);
+    assert.deepEqual(seen, [
+      "GET /api/v1/custom_fields_reference?name=color",
+      "POST /api/v1/custom_fields_reference?name=color",
+      "POST /api/v1/custom_fields_reference?name=Size",
+    ]);
+  }
+});
+
+test("once GET has worked, a 404 is an error and no reason to try POST", async (t) => {
+  let answers = 0;
+  const once: Answer = (path, names, request) =>
+    answers++ === 0 ? byName(path, names, request) : { status: 404, body: {} };
+  const { seen, lookups } = await lookupsAgainst(t, "auto", once);
+  await lookups.customFields(["color"], NEVER);
+  await failsWith("config.not_found", lookups.customFields(["Size"], NEVER));
+  assert.equal(seen.length, 2);
+});
+
+test("a method that is configured is the only one", async (t) => {
+  for (const [setting, method] of [
+    ["get", "GET"],
+    ["post", "POST"],
+  ] as const) {
+    const { seen, lookups } = await lookupsAgainst(t, setting, () => ({ status: 405, body: {} }));
+    await failsWith(
+      "config.not_found",
+      lookups.destinations([{ name: "Shop", platform: "External" }], NEVER),
+    );
+    assert.deepEqual(seen, [`${method} /api/v1/destinations?name=Shop&platform=External`]);
+  }
+});
+
+test("other refusals of GET are no reason to try POST", async (t) => {
+  const { seen, lookups } = await lookupsAgainst(t, "auto", () => ({ status: 403, body: {} }));
+  await failsWith("source.credentials", lookups.customFields(["color"], NEVER));
+  assert.equal(seen.length, 1);
+});
+
+test("many names are spread over several requests, and their rows come together", async (t) => {
+  const names = Array.from({ length: 500 }, (_, n) => `field number ${n}`);
+  const { seen, lookups } = await lookupsAgainst(t, "auto", (_path, asked) => ({
+    status: 200,
+    body: asked.map((name) => ({ id: `id of ${name}`, name })),
+  }));
+  const found = await lookups.customFields(names, NEVER);
+  assert.deepEqual(
+    found.definitions.map(({ name }) => name),
+    names,
+  );
+  assert.deepEqual(found.unmatched, []);
+  assert.ok(seen.length > 1 && seen.length === found.answered.length);
+});
+
+test("a row that is no definition ends the lookup, and says where it does not fit", async (t) => {
+  const bodies = [[{ name: "color" }], ["color"], [{ ...COLOR, mappings: [{ values: [{ value: 7 }] }] }]];
+  for (const body of bodies) {
+    const { lookups } = await lookupsAgainst(t, "auto", () => ({ status: 200, body }));
+    const error = await failsWith("contract.drift", lookups.customFields(["color"], NEVER));
+    if (body === bodies[2]) assert.match(error.message, /mappings\.0\.values\.0\.value/);
+  }
+});
