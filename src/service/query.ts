@@ -60,15 +60,15 @@ export function parseNames(parameters: URLSearchParams): string[] {
 function parseDetail(given: string | null): Detail {
   if (given === null) return "dynamic";
   if (given === "basic" || given === "full") return given;
-  throw badRequest(`detail must be basic or full, or be left out for the dynamic set, not ${quote(given)}.`);
+  throw badRequest(`The parameter detail must be basic or full, or be left out for the dynamic set, not ${quote(given)}.`);
 }
 
 function positiveInteger(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
   if (given === null) return undefined;
   const number = /^\d+$/.test(given) ? Number(given) : 0;
-  if (number < 1) throw badRequest(`${name} must be a whole number from 1 up, not ${quote(given)}.`);
-  if (!Number.isSafeInteger(number)) throw badRequest(`${name} is too large.`);
+  if (number < 1) throw badRequest(`The parameter ${name} must be a whole number from 1 up, not ${quote(given)}.`);
+  if (!Number.isSafeInteger(number)) throw badRequest(`The parameter ${name} is too large.`);
   return number;
 }
 
@@ -76,7 +76,7 @@ function parseSortField(given: string | null): SortField {
   if (given === null) return "created_at";
   const known = SORT_FIELDS.find((field) => field === given);
   if (known === undefined) {
-    throw badRequest(`sort_field must be one of ${SORT_FIELDS.join(", ")}, not ${quote(given)}.`);
+    throw badRequest(`The parameter sort_field must be one of ${SORT_FIELDS.join(", ")}, not ${quote(given)}.`);
   }
   return known;
 }
@@ -84,7 +84,7 @@ function parseSortField(given: string | null): SortField {
 function parseDescending(given: string | null): boolean {
   if (given === null || given === "1") return false;
   if (given === "-1") return true;
-  throw badRequest(`sort_dir must be 1 or -1, not ${quote(given)}.`);
+  throw badRequest(`The parameter sort_dir must be 1 or -1, not ${quote(given)}.`);
 }
 
 function quote(given: string): string {

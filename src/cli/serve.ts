@@ -1,0 +1,83 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { packagePath } from "../package-root.ts";
+import { createService, type Service } from "../service/service.ts";
+
+interface ServeOptions {
+  readonly data: string;
+  readonly port: number;
+  readonly host: string;
+  readonly maxPerPage: number;
+  readonly rateLimit?: number;
+}
+
+const EXAMPLES = `
+Examples:
+  $ content-warehouse serve
+  $ content-warehouse serve --data ./content-set --port 8080 --max-per-page 50
+  $ content-warehouse serve --rate-limit 5        a client meets 429 and Retry-After
+`;
+
+/** `content-warehouse serve`: the read interface over a content set, until SIGTERM or SIGINT. */
+export function serveCommand(): Command {
+  return new Command("serve")
+    .description("serve a content set: the whole read interface, for an integration under development")
+    .addOption(
+      new Option("--data <dir>", "folder of the content set").default(
+        packagePath("data/sample"),
+        "the sample content set",
+      ),
+    )
+    .option("--port <n>", "port to listen on; 0 takes any free one", wholeNumber(0, 65_535), 8080)
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--max-per-page <n>", "largest page", wholeNumber(1), 100)
+    .option("--rate-limit <n>", "requests a second for each token; more are refused with 429", positiveNumber)
+    .addHelpText("after", EXAMPLES)
+    .action(serve);
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const service = await createService(options);
+  process.stdout.write(`${introduction(service, options.data)}\n`);
+  await stopSignal();
+  await service.close();
+}
+
+function introduction({ url, contentSet }: Service, folder: string): string {
+  const [token = "TOKEN"] = contentSet.tokens.keys();
+  return [
+    `Serving ${contentSet.outline.count} items of ${contentSet.instance.name} from ${folder}`,
+    "",
+    `  Address      ${url}`,
+    `  Description  ${url}/openapi.json`,
+    `  Try          curl -u ${token}: '${url}/api/v1/content?detail=basic&per_page=2'`,
+    `  Export       CONTENT_API_URL=${url} CONTENT_API_TOKEN=${token} content-warehouse run nightly`,
+    "",
+    "Stop with Ctrl-C.",
+  ].join("\n");
+}
+
+/** Resolves with the first signal to stop; a second one ends the process at once, as it does by default. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = () => {
+      process.off("SIGTERM", stop).off("SIGINT", stop);
+      resolve();
+    };
+    process.on("SIGTERM", stop).on("SIGINT", stop);
+  });
+}
+
+function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (given: string) => number {
+  return (given) => {
+    const number = /^\d+$/.test(given) ? Number(given) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} up` : `from ${least} to ${most}`;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
+  };
+}
+
+function positiveNumber(given: string): number {
+  const number = Number(given);
+  if (given.trim() !== "" && Number.isFinite(number) && number > 0) return number;
+  throw new InvalidArgumentError("It must be a number above 0.");
+}

@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { z } from "zod";
+import { basicItem } from "../../src/api/basic.ts";
+import { dynamicItem } from "../../src/api/dynamic.ts";
+import { listEnvelope } from "../../src/api/envelope.ts";
+import { contentSetOf } from "../../src/service/loaded-set.ts";
+import { ask, assertRefused, read, serve } from "./ask.ts";
+import { BARE, CONTENT_SET } from "./fixture.ts";
+
+const list = listEnvelope(dynamicItem);
+const basicList = listEnvelope(basicItem);
+
+/** Items `i-0` to `i-<count - 1>`, in creation order. */
+function setOf(count: number) {
+  const documents = Array.from({ length: count }, (_, index) => ({
+    ...BARE,
+    id: `i-${index}`,
+    slug: `s-${index}`,
+  }));
+  return contentSetOf({ ...CONTENT_SET, documents });
+}
+
+function ids({ response }: { response: { id: string }[] }): string[] {
+  return response.map(({ id }) => id);
+}
+
+test("a list begins at page 1 with 25 items, in creation order", async (t) => {
+  const service = await serve(t, { data: setOf(60) });
+  const first = await read(service, "/api/v1/content", list);
+  assert.deepEqual(
+    ids(first),
+    Array.from({ length: 25 }, (_, index) => `i-${index}`),
+  );
+  assert.equal(first.count, 25);
+  const pagination = { previous: null, next: 2, current: 1, per_page: 25, count: 60, pages: 3 };
+  assert.deepEqual(first.pagination, pagination);
+});
+
+test("the last page says so, and counts its own rows", async (t) => {
+  const service = await serve(t, { data: setOf(60) });
+  const last = await read(service, "/api/v1/content?page=3&detail=basic", basicList);
+  assert.equal(last.count, 10);
+  assert.deepEqual(last.pagination, {
+    previous: 2,
+    next: null,
+    current: 3,
+    per_page: 25,
+    count: 60,
+    pages: 3,
+  });
+});
+
+test("a page past the end is empty and has no next", async (t) => {
+  const service = await serve(t, { data: setOf(3) });
+  const past = await read(service, "/api/v1/content?page=9", list);
+  assert.deepEqual(past, {
+    response: [],
+    count: 0,
+    pagination: { previous: 8, next: null, current: 9, per_page: 25, count: 3, pages: 1 },
+  });
+});
+
+test("an empty content set has no pages", async (t) => {
+  const service = await serve(t, { data: setOf(0) });
+  const { pagination } = await read(service, "/api/v1/content", list);
+  assert.deepEqual(pagination, { previous: null, next: null, current: 1, per_page: 25, count: 0, pages: 0 });
+});
+
+test("a page larger than the maximum is clamped, and the clamped size echoed", async (t) => {
+  const service = await serve(t, { data: setOf(12), maxPerPage: 10 });
+  for (const asked of ["11", "100000", "9007199254740991"]) {
+    const { response, pagination } = await read(service, `/api/v1/content?per_page=${asked}`, list);
+    assert.deepEqual([response.length, pagination.per_page, pagination.pages], [10, 10, 2]);
+  }
+  const { pagination } = await read(service, "/api/v1/content", list);
+  assert.equal(pagination.per_page, 10, "the default is no larger than the maximum");
+});
+
+test("a page number or size that is no whole number from 1 up is refused", async (t) => {
+  const service = await serve(t);
+  for (const value of ["0", "-1", "x", "", "1.5", "1e2", "+1", "%201", "99999999999999999999"]) {
+    for (const name of ["page", "per_page"]) {
+      const sentence = assertRefused(await ask(service, `/api/v1/content?${name}=${value}`), 400);
+      assert.ok(sentence.toLowerCase().includes(name), sentence);
+    }
+  }
+});
+
+test("the pages of any size hold every item once, in order", async (t) => {
+  const service = await serve(t, { data: setOf(23) });
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 30 }), async (perPage) => {
+      const seen: string[] = [];
+      for (let page: number | null | undefined = 1; page; ) {
+        const answer: z.infer<typeof list> = await read(
+          service,
+          `/api/v1/content?per_page=${perPage}&page=${page}`,
+          list,
+        );
+        seen.push(...ids(answer));
+        assert.equal(answer.pagination.pages, Math.ceil(23 / perPage));
+        page = answer.pagination.next;
+      }
+      assert.deepEqual(
+        seen,
+        Array.from({ length: 23 }, (_, index) => `i-${index}`),
+      );
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test("sorts by the time of the last update, up and down, whatever the length of its fraction", async (t) => {
+  const at = (id: string, updated_at: string) => ({ ...BARE, id, slug: id, updated_at });
+  const documents = [
+    at("c", "2024-01-01T00:00:00.500000Z"),
+    at("a", "2024-01-01T00:00:00Z"),
+    at("d", "2024-01-01T00:00:01Z"),
+    at("b", "2024-01-01T00:00:00.25Z"),
+    at("b2", "2024-01-01T00:00:00.25Z"),
+  ];
+  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents }) });
+  const sorted = async (query: string) => ids(await read(service, `/api/v1/content?${query}`, list));
+  assert.deepEqual(await sorted("sort_field=updated_at"), ["a", "b", "b2", "c", "d"]);
+  assert.deepEqual(await sorted("sort_field=updated_at&sort_dir=1&per_page=2&page=2"), ["b2", "c"]);
+  assert.deepEqual(await sorted("sort_field=updated_at&sort_dir=-1"), ["d", "c", "b", "b2", "a"]);
+  assert.deepEqual(await sorted("sort_dir=1"), ["c", "a", "d", "b", "b2"]);
+  assertRefused(await ask(service, "/api/v1/content?sort_field=title"), 400);
+  assertRefused(await ask(service, "/api/v1/content?sort_dir=up"), 400);
+});
+
+test("unknown parameters and a trailing slash change nothing", async (t) => {
+  const service = await serve(t);
+  const plain = await ask(service, "/api/v1/content?detail=basic");
+  const more = await ask(service, "/api/v1/content/?detail=basic&fresh=1&name[]=x&%zz=%");
+  assert.deepEqual(more.bytes, plain.bytes);
+  assert.equal((await ask(service, "/api/v1/content/c-bare/")).status, 200);
+});

@@ -1,0 +1,411 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { basicItem } from "../../src/api/basic.ts";
+import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../../src/api/columns.ts";
+import { dynamicItem } from "../../src/api/dynamic.ts";
+import { listEnvelope, singleEnvelope } from "../../src/api/envelope.ts";
+import { fullItem } from "../../src/api/full.ts";
+import type { Document } from "../../src/service/content-set.ts";
+import { contentSetOf } from "../../src/service/loaded-set.ts";
+import { ALL_COLUMNS, ask, json, read, serve } from "./ask.ts";
+import { BARE, CAMPAIGN, CONTENT_SET, EVENT, makeType, makeUser, RICH } from "./fixture.ts";
+
+const DEFAULT_SET = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].defaultSet);
+const GALLERY = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].galleryOnly);
+const SINGLE = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].singleItemOnly);
+
+const {
+  superadmin: _,
+  name_sort,
+  removed,
+  role,
+  group_ids,
+  ...WRITER_DYNAMIC
+} = makeUser("writer", {
+  group_ids: ["g-1"],
+});
+const WRITER_PLAIN = { ...WRITER_DYNAMIC, superadmin: false };
+const PHOTO = makeType("photo", "photo");
+
+test("basic shows an item without values with every default", async (t) => {
+  const service = await serve(t);
+  const { response } = await read(service, "/api/v1/content/c-bare?detail=basic", singleEnvelope(basicItem));
+  assert.deepEqual(response, {
+    archived: false,
+    assignee_id: null,
+    campaign_ids: [],
+    content_type: makeType("article", "html"),
+    creator_id: null,
+    factory_url: "https://press.example/factory/content/bare",
+    id: "c-bare",
+    next_task: "Completed",
+    preferred_title: "(no title)",
+    progress_stage: "planned",
+    published_date: null,
+    slug: "bare",
+    state: "production",
+    title: null,
+    updated_at: "2024-03-03T03:03:03Z",
+    categories: [],
+  });
+});
+
+test("full shows an item without values with every default, and the fields that its type carries", async (t) => {
+  const service = await serve(t);
+  const { response } = await read(service, "/api/v1/content/c-bare?detail=full", singleEnvelope(fullItem));
+  const { custom_fields, ...rest } = response;
+  const basic = await read(service, "/api/v1/content/c-bare?detail=basic", singleEnvelope(basicItem));
+  assert.deepEqual(rest, {
+    ...basic.response,
+    last_updated_by_details: null,
+    owner_details: null,
+    owner: null,
+    attachments: [],
+    content: "",
+    last_updated_by: null,
+    library_tracking_url: null,
+    media_url: null,
+    persona_ids: [],
+    published_url: "",
+    stage_ids: [],
+    tags: [],
+  });
+  assert.deepEqual(
+    custom_fields?.map(({ id, value }) => [id, value]),
+    ["note", "region", "regions", "due", "plan", "budget"].map((id) => [id, null]),
+  );
+});
+
+test("full shows what an item has", async (t) => {
+  const service = await serve(t);
+  const { response } = await read(service, "/api/v1/content/c-rich?detail=full", singleEnvelope(fullItem));
+  const { custom_fields, ...rest } = response;
+  assert.deepEqual(rest, {
+    archived: true,
+    assignee_id: "writer",
+    campaign_ids: ["camp-1", "camp-gone"],
+    content_type: PHOTO,
+    creator_id: "admin",
+    factory_url: "https://press.example/factory/content/rich-item",
+    id: "c-rich",
+    next_task: "Publish it",
+    preferred_title: "Ärger im Büro",
+    progress_stage: "in_progress",
+    published_date: "2024-01-21T00:00:00Z",
+    slug: "rich-item",
+    state: "promotion",
+    title: "Ärger im Büro",
+    updated_at: "2024-02-02T02:02:02Z",
+    categories: ["News", null],
+    last_updated_by_details: { ...WRITER_PLAIN, name_sort, removed, role, group_ids },
+    owner_details: makeUser("admin", { role: "admin", superadmin: true }),
+    owner: "admin",
+    attachments: RICH.attachments,
+    content: "<p>Text</p>",
+    last_updated_by: WRITER_PLAIN,
+    library_tracking_url: "https://t.example/rich",
+    media_url: "https://m.example/rich",
+    persona_ids: ["p-1"],
+    published_url: "https://site.example/rich",
+    stage_ids: ["s-1"],
+    tags: ["b", "a", "b"],
+  });
+});
+
+test("the dynamic set is the default set where no column is asked for", async (t) => {
+  const service = await serve(t);
+  const { response } = await read(service, "/api/v1/content?per_page=3", listEnvelope(dynamicItem));
+  assert.equal(response.length, 3);
+  for (const item of response) assert.deepEqual(Object.keys(item), DEFAULT_SET);
+});
+
+test("requested columns follow the default set in the order of the request, each once", async (t) => {
+  const service = await serve(t);
+  const path = "/api/v1/content/c-bare?columns[]=title&columns[]=slug&columns%5B%5D=acl&columns[]=title";
+  const { response } = await read(service, path, singleEnvelope(dynamicItem));
+  assert.deepEqual(Object.keys(response), [...DEFAULT_SET, "title", "acl"]);
+});
+
+test("names of columns that the contract does not know are ignored", async (t) => {
+  const service = await serve(t);
+  const path =
+    "/api/v1/content/c-bare?columns[]=from_the_future&columns[]=&columns[]=constructor&columns[]=__proto__";
+  const { response } = await read(service, path, singleEnvelope(dynamicItem));
+  assert.deepEqual(Object.keys(response), DEFAULT_SET);
+});
+
+test("gallery columns need gallery=true, single-item columns a single-item request", async (t) => {
+  const service = await serve(t);
+  const missing = async (path: string) => {
+    const answer = await ask(service, path);
+    const body = json(answer) as { response: object | object[] };
+    const item = [body.response].flat()[0] ?? {};
+    return DYNAMIC_COLUMN_NAMES.filter((name) => !Object.hasOwn(item, name));
+  };
+  assert.deepEqual(await missing(`/api/v1/content?${ALL_COLUMNS}&gallery=true`), SINGLE);
+  assert.deepEqual(await missing(`/api/v1/content/c-rich?${ALL_COLUMNS}`), GALLERY);
+  assert.deepEqual(await missing(`/api/v1/content/c-rich?${ALL_COLUMNS}&gallery=true`), []);
+  const both = DYNAMIC_COLUMN_NAMES.filter((name) => GALLERY.includes(name) || SINGLE.includes(name));
+  assert.deepEqual(await missing(`/api/v1/content?${ALL_COLUMNS}&gallery=false`), both);
+});
+
+test("columns and gallery have no effect beside detail=basic or full", async (t) => {
+  const service = await serve(t);
+  for (const detail of ["basic", "full"]) {
+    const plain = json(await ask(service, `/api/v1/content/c-rich?detail=${detail}`));
+    const more = json(
+      await ask(service, `/api/v1/content/c-rich?detail=${detail}&${ALL_COLUMNS}&gallery=true`),
+    );
+    assert.deepEqual(more, plain);
+  }
+});
+
+test("every dynamic column of an item without values is its default", async (t) => {
+  const service = await serve(t);
+  const path = `/api/v1/content/c-bare?${ALL_COLUMNS}&gallery=true`;
+  const { response } = await read(service, path, singleEnvelope(dynamicItem), { token: "t-viewer" });
+  const given: Record<string, unknown> = {
+    body_type: "html",
+    content_file_format: null,
+    content_type: "article",
+    content_type_details: makeType("article", "html"),
+    created_at: "2024-01-01T00:00:00Z",
+    creator: null,
+    creator_details: null,
+    discussion_url: "https://press.example/content/bare/discussion",
+    field_locks: {},
+    full_content_type: makeType("article", "html"),
+    id: "c-bare",
+    instance: { id: "instance-1", name: "Press Office", subdomain: "press" },
+    service_url: "https://press.example/c/c-bare",
+    newsroom_id: "instance-1",
+    slug: "bare",
+    updated: "2024-03-03T03:03:03Z",
+    updated_at: "2024-03-03T03:03:03.250000Z",
+    url: "https://press.example/content/bare",
+  };
+  for (const name of DYNAMIC_COLUMN_NAMES) {
+    const fallback = DYNAMIC_COLUMNS[name].default;
+    assert.deepEqual(response[name], "value" in fallback ? fallback.value : given[name], name);
+  }
+});
+
+test("every dynamic column shows what an item has", async (t) => {
+  const service = await serve(t);
+  const path = `/api/v1/content/c-rich?${ALL_COLUMNS}&gallery=true`;
+  const { response } = await read(service, path, singleEnvelope(dynamicItem), { token: "t-viewer" });
+  const { custom_fields, custom_field_values, custom_field_value_ids, ...rest } = response;
+  const { custom_fields_details, previewable_custom_field_values, ...item } = rest;
+  const nextTask = RICH.tasks?.[1];
+  assert.deepEqual(item, {
+    acl: { group_ids: ["g-1"], user_ids: ["writer"], access_summary: "PRIVATE_MEMBERS" },
+    added_to_collection_date: { "col-1": "2024-01-23T00:00:00Z", "col-2": "2024-01-24T00:00:00Z" },
+    added_to_collection_dates: [
+      { collection_id: "col-1", added_date: "2024-01-23T00:00:00Z" },
+      { collection_id: "col-2", added_date: "2024-01-24T00:00:00Z" },
+    ],
+    archived: true,
+    assigned_date: "2024-01-03T00:00:00Z",
+    attachments: RICH.attachments,
+    author: "writer",
+    author_details: WRITER_DYNAMIC,
+    available_actions: [],
+    body_fragment: "Text",
+    body_type: "photo",
+    campaign_details: [CAMPAIGN],
+    campaigns: ["camp-1", "camp-gone"],
+    can_destroy: false,
+    can_modify: false,
+    categories: ["News", null],
+    categories_array: ["News", null],
+    collection_uids: ["col-1", "col-2"],
+    completed_date: "2024-01-20T00:00:00Z",
+    content: "<p>Text</p>",
+    content_file: RICH.content_file,
+    content_file_format: { name: "Image", extensions: ["jpg", "png"] },
+    content_number: 42,
+    content_thumbnail_url: "https://m.example/social",
+    content_type: "photo",
+    content_type_details: PHOTO,
+    created_at: "2024-01-02T00:00:00Z",
+    creator: "admin",
+    creator_details: {
+      ...WRITER_DYNAMIC,
+      id: "admin",
+      email: "admin@example.com",
+      name: "Name of admin",
+      slug: "slug-admin",
+    },
+    currently_editing: RICH.currently_editing,
+    deleted_at: null,
+    discussion_url: "https://d.example/rich",
+    download_url: "https://g.example/dl",
+    event_end_date: null,
+    event_start_date: null,
+    excerpt: "An excerpt",
+    favorite: true,
+    favorite_count: 2,
+    favorite_dates: ["2024-01-07T00:00:00Z", "2024-01-08T00:00:00Z"],
+    favorited_by_users: ["writer", "viewer"],
+    field_locks: { body: { locked: true } },
+    full_content_type: PHOTO,
+    gallery_bundle_can_download: false,
+    gallery_bundle_can_share: false,
+    gallery_bundle_settings_overridden: true,
+    gallery_can_bundle: true,
+    gallery_can_download: false,
+    gallery_can_share: false,
+    gallery_preview_revision: RICH.gallery?.gallery_preview_revision,
+    gallery_preview_revision_id: "rev-1",
+    gallery_share_settings: ["email"],
+    gallery_viewer_compatibility: "photo",
+    doc_provider_file_id: "doc-1",
+    doc_provider_preview_url: "https://g.example/doc",
+    id: "c-rich",
+    initiatives_details: [CAMPAIGN],
+    instance: { id: "instance-1", name: "Press Office", subdomain: "press" },
+    service_url: "https://press.example/c/c-rich",
+    latitude: null,
+    library_tracking_url: "https://t.example/rich",
+    localized_from_id: "c-bare",
+    locked: false,
+    longitude: null,
+    marketing_automation_url: "/ma/rich",
+    media_url: "https://m.example/rich",
+    newsroom_id: "instance-1",
+    next_task: nextTask,
+    next_task_deadline: "2024-01-09T00:00:00Z",
+    next_task_owner: ["writer", "admin"],
+    next_task_title: "Publish it",
+    payment: 99.5,
+    personas: ["p-1"],
+    pinned: true,
+    pinned_collection_rank: { "col-1": 3 },
+    place_id: null,
+    preferred_title: "Ärger im Büro",
+    preferred_title_sort: "ärger im büro",
+    progress_stage: "in_progress",
+    publish_destination: "Site",
+    published: true,
+    published_date: "2024-01-21T00:00:00Z",
+    published_url: "https://site.example/rich",
+    published_urls: RICH.published_urls,
+    repository_notes: "Crop freely",
+    crm_shared_with_ids: ["crm-1"],
+    slug: "rich-item",
+    stages: ["s-1"],
+    synced_to_gallery_date: "2024-01-22T00:00:00Z",
+    tags: ["b", "a", "b"],
+    task_deadlines: [
+      { description: "Draft", deadline: "2024-01-10T00:00:00Z", smart_deadline: false },
+      { description: "Publish it", deadline: "2024-01-09T00:00:00Z", smart_deadline: true },
+    ],
+    tasks_begin_at: "2024-01-09T00:00:00Z",
+    tasks_end_at: "2024-01-10T00:00:00Z",
+    thumbnail_url: "https://m.example/thumb",
+    timezone_name: null,
+    title: "Ärger im Büro",
+    updated: "2024-02-02T02:02:02Z",
+    updated_at: "2024-02-02T02:02:02.000001Z",
+    url: "https://press.example/content/rich-item",
+    viewer_compatibility: "photo",
+    webinar_playback_url: "https://w.example/rich",
+    wordcount: 1,
+    social_media_channel: "social_a",
+    status: { any: "thing" },
+  });
+});
+
+test("every fact of a document has a place in the dynamic set", async (t) => {
+  const service = await serve(t);
+  const answer = await ask(service, `/api/v1/content/c-rich?${ALL_COLUMNS}&gallery=true`);
+  const shown = json(answer) as { response: object };
+  const elsewhere = [
+    "state",
+    "owner",
+    "last_updated_by",
+    "tasks",
+    "favorites",
+    "gallery",
+    "custom_fields_updated_at",
+  ];
+  const facts = Object.keys(RICH).filter((name) => !elsewhere.includes(name));
+  assert.deepEqual(
+    facts.filter((name) => !Object.hasOwn(shown.response, name)),
+    [],
+  );
+});
+
+test("event fields are shown on events, and are null on items of other types whatever their document says", async (t) => {
+  const service = await serve(t);
+  const fields = [
+    "event_start_date",
+    "event_end_date",
+    "latitude",
+    "longitude",
+    "place_id",
+    "timezone_name",
+  ] as const;
+  assert.deepEqual(
+    fields.toSorted(),
+    DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].eventOnly).toSorted(),
+  );
+  const query = fields.map((name) => `columns[]=${name}`).join("&");
+  const event = await read(service, `/api/v1/content/c-event?${query}`, singleEnvelope(dynamicItem));
+  for (const name of fields) assert.equal(event.response[name], EVENT.event?.[name], name);
+  const odd = json(await ask(service, `/api/v1/content/c-odd?${query}`)) as {
+    response: Record<string, unknown>;
+  };
+  for (const name of fields) assert.equal(odd.response[name], null, name);
+});
+
+test("an item is found by its ID and by its slug, however long", async (t) => {
+  const long: Document = { ...BARE, id: "c-long", slug: `${"very-".repeat(100)}long/ä` };
+  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents: [BARE, long] }) });
+  for (const key of ["c-long", encodeURIComponent(long.slug)]) {
+    const { response } = await read(service, `/api/v1/content/${key}`, singleEnvelope(dynamicItem));
+    assert.equal(response.id, "c-long");
+  }
+});
+
+test("archived and deleted items are listed like others", async (t) => {
+  const documents = [
+    { ...BARE, archived: true },
+    { ...BARE, id: "c-deleted", slug: "deleted", deleted_at: "2024-05-05T00:00:00Z" },
+  ];
+  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents }) });
+  const { response } = await read(service, "/api/v1/content?columns[]=archived", listEnvelope(dynamicItem));
+  assert.deepEqual(
+    response.map(({ id, archived, deleted_at }) => [id, archived, deleted_at]),
+    [
+      ["c-bare", true, null],
+      ["c-deleted", false, "2024-05-05T00:00:00Z"],
+    ],
+  );
+});
+
+test("unknown fields of a document are sent in every view, in place of a column of the same name", async (t) => {
+  const service = await serve(t);
+  for (const query of ["detail=basic", "detail=full", "columns[]=tags"]) {
+    const body = json(await ask(service, `/api/v1/content/c-odd?${query}`)) as {
+      response: Record<string, unknown>;
+    };
+    assert.deepEqual(body.response.sentiment, { score: 0.5 });
+    assert.equal(body.response.tags, "single");
+  }
+});
+
+test("an item of a type, an author and campaigns that the content set does not describe is served", async (t) => {
+  const service = await serve(t);
+  const item = json(await ask(service, `/api/v1/content/c-odd?${ALL_COLUMNS}`)) as {
+    response: Record<string, unknown>;
+  };
+  assert.equal(item.response.content_type_details, null);
+  assert.equal(item.response.author, "user-gone");
+  assert.equal(item.response.author_details, null);
+  assert.equal(item.response.preferred_title, "(no title)");
+  const basic = json(await ask(service, "/api/v1/content/c-odd?detail=basic")) as {
+    response: Record<string, unknown>;
+  };
+  assert.equal(basic.response.content_type, "type-gone");
+});
