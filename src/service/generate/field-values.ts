@@ -1,61 +1,143 @@
 import type { CustomFieldValue, FileValue } from "../content-set.ts";
+import type { Lifecycle } from "./lifecycle.ts";
 import { DAY_MS, iso, type Plan, type PlannedField } from "./plan.ts";
-import type { Random } from "./random.ts";
-import { capital, fill, slugOf } from "./text.ts";
-import type { Story } from "./writing.ts";
+import { Random } from "./random.ts";
+import type { Story } from "./story.ts";
+import { fill, isFilled, slugOf } from "./text.ts";
+import type { Text } from "./writing.ts";
 
-interface Context {
+export interface FieldContext {
   readonly plan: Plan;
   readonly story: Story;
-  readonly title: string;
-  readonly createdMs: number;
+  readonly text: Text;
+  readonly life: Lifecycle;
+  /** Who uploads files. */
   readonly userId: string;
 }
 
 /** Values of the fields that the content type carries, by custom field ID. */
-export function fieldValues(context: Context, random: Random): Record<string, CustomFieldValue> {
+export function fieldValues(context: FieldContext): Record<string, CustomFieldValue> {
   const { plan, story } = context;
   const values: Record<string, CustomFieldValue> = {};
   for (const planned of plan.fields) {
-    if (planned.words.types?.includes(story.type.key) === false) continue;
-    if (random.chance(planned.words.share)) values[planned.field.id] = makeValue(planned, context, random);
+    if (planned.words.types?.includes(story.planned.words.key) === false) continue;
+    const random = Random.at(plan.seed, "value", story.index, planned.key);
+    if (!random.chance(planned.words.share)) continue;
+    const value = makeValue(planned, context, random);
+    if (value !== undefined) values[planned.field.id] = value;
   }
   return values;
 }
 
-function makeValue(planned: PlannedField, context: Context, random: Random): CustomFieldValue {
+/** A value of the field's type; undefined where the item gives no words for one. */
+export function makeValue(
+  planned: PlannedField,
+  context: FieldContext,
+  random: Random,
+): CustomFieldValue | undefined {
   switch (planned.field.field_type) {
     case "select":
-      return choose(planned, context, random, 1)[0] ?? null;
+      return choose(planned, context, random, 1)[0];
     case "multiselect":
-      return choose(planned, context, random, random.int(1, 2));
+      return choose(planned, context, random, random.chance(0.6) ? 1 : 2);
     case "date":
-      return iso(context.createdMs + random.int(-30, 200) * DAY_MS).slice(0, 10);
+      return dateOf(planned.key, context, random);
     case "number":
-      return random.int(2, 60) * (planned.key === "target_words" ? 50 : 1);
+      return planned.key === "target_words" ? random.int(6, 24) * 50 : random.int(2, 120) / 2;
     case "currency":
-      return random.int(3, 90) * 100 + (random.chance(0.2) ? 0.5 : 0);
+      return random.chance(0.15) ? random.int(30_000, 900_000) / 100 : random.int(3, 90) * 100;
     case "rating":
       return random.int(2, 5);
+    case "checkbox":
+      return random.chance(0.7);
     case "image":
     case "file":
       return makeFile(planned, context, random);
     default:
-      return textOf(planned.key, context, random);
+      return wordsOf(planned.key, context, random);
   }
 }
 
-/** Value IDs; those that fit the topic first, archived ones seldom. */
-function choose({ field, words }: PlannedField, { story }: Context, random: Random, count: number): string[] {
-  const all = field.formatted_select_values ?? [];
-  const preferred = story.topic.prefers[words.name];
-  const fitting = all.filter(({ display }) => preferred?.includes(display));
+/** Value IDs, those that fit the item first; archived ones only where they fit. */
+function choose(planned: PlannedField, context: FieldContext, random: Random, count: number): string[] {
+  const all = planned.field.formatted_select_values ?? [];
+  const wanted = fitting(planned.words.name, context, random);
+  const fit = all.filter(({ display }) => wanted?.includes(display));
   const current = all.filter(({ archived }) => !archived);
-  const pool = fitting.length > 0 && random.chance(0.9) ? fitting : random.chance(0.03) ? all : current;
+  const pool = fit.length > 0 ? fit : current;
   return random.some(pool, count).map(({ id }) => id);
 }
 
-const TEXTS: Readonly<Record<string, readonly string[]>> = {
+/** Displays that fit the item; undefined: any. */
+function fitting(name: string, { story, life }: FieldContext, random: Random): readonly string[] | undefined {
+  const { key, kind } = story.planned.words;
+  switch (name) {
+    case "language":
+      return [story.translation?.language ?? "English"];
+    case "region":
+      return random.chance(0.75) ? [story.place.region] : undefined;
+    case "season":
+      return [random.chance(0.15) ? "All year" : saleSeason(story.createdMs)];
+    case "priority":
+      return random.chance(0.7) ? ["Normal"] : undefined;
+    case "owner_team":
+      return TEAMS[key] ?? story.topic.prefers[name] ?? ["Product Marketing", "Brand Editorial"];
+    case "funnel_stage":
+      return STAGES[key] ?? story.topic.prefers[name];
+    case "legal_status":
+      return life.publishedMs
+        ? ["Approved", "Approved with changes", "Not needed"]
+        : ["Requested", "Rejected"];
+    case "translation_status":
+      return story.translation ? ["Live"] : kind === "press" ? ["Briefed", "In translation"] : undefined;
+    default:
+      return story.topic.prefers[name];
+  }
+}
+
+const TEAMS: Readonly<Record<string, readonly string[]>> = {
+  newsletter: ["Email & CRM"],
+  care_email: ["Email & CRM"],
+  retailer_email: ["Trade Marketing"],
+  social_post: ["Social"],
+  feed_post: ["Social"],
+  short_post: ["Social"],
+  careers_post: ["People & Culture"],
+  product_page: ["Product Marketing"],
+  brochure: ["Trade Marketing", "Product Marketing"],
+};
+
+const STAGES: Readonly<Record<string, readonly string[]>> = {
+  product_page: ["Compare", "Buy"],
+  care_email: ["Own"],
+  retailer_email: ["Buy"],
+  social_post: ["Discover"],
+  video: ["Discover", "Compare"],
+  event: ["Discover", "Compare"],
+  brochure: ["Compare", "Buy"],
+};
+
+/** What is in the shops when an item is made: spring collections from February, autumn ones from August. */
+function saleSeason(createdMs: number): string {
+  const at = new Date(createdMs);
+  const month = at.getUTCMonth();
+  const year = at.getUTCFullYear();
+  if (month >= 1 && month <= 6) return `Spring/Summer ${year}`;
+  return `Autumn/Winter ${month === 0 ? year - 1 : year}`;
+}
+
+function dateOf(key: string, { story, life }: FieldContext, random: Random): string {
+  const from = life.completedMs ?? story.createdMs;
+  const days =
+    key === "expiry_date"
+      ? random.int(180, 720)
+      : key === "embargo_until"
+        ? random.int(1, 10)
+        : -random.int(1, 6);
+  return iso(Math.max(from + days * DAY_MS, story.createdMs)).slice(0, 10);
+}
+
+const WORDS: Readonly<Record<string, readonly string[]>> = {
   cta_text: [
     "Find out more",
     "See the range",
@@ -65,38 +147,55 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
     "Order the part",
   ],
   editor_note: [
-    "<p>Check the {product} weights with product marketing before this goes out.</p>",
-    "<p>Second image is a stand-in.</p>",
+    "<p>Check the weights of the {product} with <strong>product marketing</strong> before this goes out.</p>",
+    "<p>Second picture is a stand-in; the series from {place} comes <em>next week</em>.</p>",
+    "<p>Keep it under two minutes. {person} has the figures.</p>",
   ],
-  photo_credit: ["Kenji Morita", "Tom Greaves / Tarnbrook", "Courtesy of {place} tourist office"],
-  preheader: ["{Angle}, and {n} other things worth knowing", "Made for {season}: the {product}"],
-  seo_description: ["{Angle}: practical advice from people who use the {product} every week."],
-  seo_keywords: ["{product}, {angle}", "{angle}, {place}, outdoor"],
+  photo_credit: ["Kenji Morita", "Tom Greaves / Tarnbrook", "Courtesy of {place} tourist office", "{person}"],
+  preheader: [
+    "{Angle}, and two other things worth knowing",
+    "Made for {season}: the {product}",
+    "Five minutes of reading from {place}",
+  ],
+  seo_description: [
+    "{Angle}: practical advice from people who are out every week.",
+    "How we go about {angle} at Tarnbrook, with pictures and a short list.",
+    "{product}: who it is for, how it fits and how to look after it.",
+  ],
+  seo_keywords: ["{angle}, {line}, outdoor", "{product}, {angle}", "{place}, {season}, {line}"],
   season_old: ["SS24", "AW23", "spring 24"],
 };
 
-function textOf(key: string, { story, title, plan }: Context, random: Random): string {
-  const { slots } = story;
-  if (key === "cta_link")
-    return `https://www.${plan.instance.subdomain}.example/${slugOf(slots.product ?? "")}`;
-  if (key === "seo_title") return `${title} | Tarnbrook`;
-  if (key === "featured_skus")
-    return Array.from({ length: random.int(1, 3) }, () => `TB-${random.int(1000, 9999)}`).join("\n");
-  const templates = TEXTS[key] ?? ["{Angle}"];
-  return fill(random.pick(templates), { ...slots, Angle: capital(slots.angle ?? "") });
+/** Text of a text field, and of a field type that is not known. */
+function wordsOf(key: string, { story, text, plan }: FieldContext, random: Random): string | undefined {
+  const { slots } = text;
+  switch (key) {
+    case "cta_link":
+      return `https://www.${plan.instance.subdomain}.example/${slugOf(slots.product ?? story.subject.angle)}`;
+    case "seo_title":
+      return `${text.title} | Tarnbrook`;
+    case "featured_skus":
+      return Array.from({ length: random.int(1, 3) }, () => `TB-${random.int(1000, 9999)}`).join("\n");
+    default: {
+      const templates = (WORDS[key] ?? ["{Angle}"]).filter((template) => isFilled(template, slots));
+      return templates.length > 0 ? fill(random.pick(templates), slots) : undefined;
+    }
+  }
 }
 
 function makeFile(
   { field }: PlannedField,
-  { plan, story, createdMs, userId }: Context,
+  { plan, story, text, userId }: FieldContext,
   random: Random,
 ): FileValue {
   const id = random.hex(24);
   const image = field.field_type === "image";
   const extension = image ? random.pick(["jpg", "jpg", "png"]) : "pdf";
-  const name = `${slugOf(`${story.slots.product} ${image ? story.place.name : field.display_label}`)}.${extension}`;
+  const shown = text.slots.product ?? story.subject.heading;
+  const { season } = text.slots;
+  const name = `${slugOf(`${shown} ${image ? story.place.name : field.display_label}`)}.${extension}`;
   const url = `https://files.${plan.instance.subdomain}.example/${id}/${name}`;
-  const at = createdMs + random.int(0, 10 * DAY_MS);
+  const at = story.createdMs + random.int(0, 10) * 3_600_000;
   return {
     id,
     previewable: image || random.chance(0.5),
@@ -105,11 +204,11 @@ function makeFile(
     file_url: url,
     file_extension: extension,
     created_at: iso(at),
-    updated_at: iso(at + random.int(0, DAY_MS)),
+    updated_at: iso(at + random.int(0, 3) * 1_200_000),
     preview_url: image ? `${url}?preview=1` : "",
-    image_title: image ? `${story.slots.product}, ${story.place.name}` : "",
-    image_caption: image ? `${story.slots.product} near ${story.place.name} in ${story.slots.season}` : "",
-    image_alt: image ? `Someone with the ${story.slots.product} outdoors` : "",
+    image_title: image ? `${shown}, ${story.place.name}` : "",
+    image_caption: image ? `${story.place.name} in ${season}. Photo: Tarnbrook` : "",
+    image_alt: image && random.chance(0.8) ? `${shown} near ${story.place.name}` : "",
     public: random.chance(0.7),
     subdomain: plan.instance.subdomain,
   };

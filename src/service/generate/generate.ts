@@ -122,7 +122,8 @@ async function writeFiles(
 
 /** The items in creation order, each made when it is asked for. */
 export function* documents(plan: Plan) {
-  for (let index = 0; index < plan.items; index++) yield documentAt(plan, index);
+  const taken = plan.profile.distinctTitles ? new Set<string>() : undefined;
+  for (let index = 0; index < plan.items; index++) yield documentAt(plan, index, taken);
 }
 
 function lines(values: readonly unknown[]): string[] {

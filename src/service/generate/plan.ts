@@ -17,6 +17,8 @@ export interface Plan {
   readonly seed: number;
   readonly items: number;
   readonly profile: Profile;
+  /** Ten hex digits in the middle of every item ID. */
+  readonly machine: string;
   readonly instance: Instance;
   readonly types: readonly PlannedType[];
   readonly users: readonly User[];
@@ -70,6 +72,7 @@ export function makePlan(profile: Profile, items: number, seed: number): Plan {
     seed,
     items,
     profile,
+    machine: Random.at(seed, "machine").hex(10),
     instance: { id: instanceId, ...words.instance },
     types,
     users,

@@ -1,4 +1,5 @@
 import { tarnbrook } from "./vocabulary/index.ts";
+import { oddFields } from "./vocabulary/odd-fields.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** What kind of set is made of the words. Instants are milliseconds since 1970 UTC. */
@@ -13,8 +14,12 @@ export interface Profile {
   readonly sections: readonly [number, number];
   /** Items before this index, and as many at the end, are left without oddities. */
   readonly plainItems: number;
-  /** Every oddity comes once in so many items. */
+  /** Every oddity of the set comes once in so many items. */
   readonly oddityPeriod: number;
+  /** Only the oddities that a person would not stumble over. */
+  readonly mildOddities: boolean;
+  /** Keys of the content types of the first items; after them chance decides. */
+  readonly firstTypes: readonly string[];
   /** Titles never repeat; costs memory for each title. */
   readonly distinctTitles: boolean;
 }
@@ -22,13 +27,15 @@ export interface Profile {
 /** For tests and measurement: any number of items, every oddity often. */
 export const bulk: Profile = {
   name: "bulk",
-  vocabulary: tarnbrook,
+  vocabulary: { ...tarnbrook, fields: [...tarnbrook.fields, ...oddFields] },
   fromMs: Date.UTC(2019, 0, 7, 8),
   nowMs: Date.UTC(2026, 9, 31),
   people: (items) => 40 + Math.round(4 * Math.log10(Math.max(1, items))),
-  sections: [2, 5],
+  sections: [2, 4],
   plainItems: 0,
-  oddityPeriod: 100,
+  oddityPeriod: 200,
+  mildOddities: false,
+  firstTypes: [],
   distinctTitles: false,
 };
 
@@ -41,6 +48,21 @@ export const sample: Profile = {
   people: () => tarnbrook.people.length,
   sections: [1, 2],
   plainItems: 20,
-  oddityPeriod: 250,
+  oddityPeriod: 230,
+  mildOddities: true,
+  firstTypes: [
+    "article",
+    "product_page",
+    "newsletter",
+    "article",
+    "event",
+    "social_post",
+    "press_release",
+    "video",
+    "article",
+    "brochure",
+    "campaign_page",
+    "webinar",
+  ],
   distinctTitles: true,
 };

@@ -32,3 +32,17 @@ export function wordCount(html: string): number {
 export function escapeHtml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
+
+/** Whether every slot of the template has words. */
+export function isFilled(template: string, slots: Readonly<Record<string, string>>): boolean {
+  return [...template.matchAll(/\{(\w+)\}/g)].every(([, name = ""]) => slots[name] !== undefined);
+}
+
+/** What `body_fragment` shows of a body: no scripts, styles, frames, event handlers or script addresses. */
+export function sanitize(html: string): string {
+  return html
+    .replace(/<(script|style|iframe)\b[^>]*>[\s\S]*?<\/\1>/gi, "")
+    .replace(/<(script|style|iframe)\b[^>]*\/?>/gi, "")
+    .replace(/\son\w+=("[^"]*"|'[^']*'|[^\s>]+)/gi, "")
+    .replace(/\s(href|src)=(["'])\s*javascript:[^"']*\2/gi, "");
+}

@@ -12,6 +12,12 @@ export interface Vocabulary {
   readonly destinations: readonly DestinationWords[];
   readonly fields: readonly FieldWords[];
   readonly topics: readonly Topic[];
+  /** Titles by the key of the content type. */
+  readonly titles: Readonly<Record<string, readonly string[]>>;
+  readonly press: readonly PressWords[];
+  readonly translations: readonly TranslationWords[];
+  /** Descriptions of the tasks of an item, in order. */
+  readonly workflows: Readonly<Record<Kind, readonly string[]>>;
   readonly places: readonly Place[];
   readonly personas: readonly string[];
   readonly stages: readonly string[];
@@ -41,6 +47,8 @@ export interface TypeWords {
   readonly icon: string;
   readonly kind: Kind;
   readonly weight: number;
+  /** Names of the topics it is used for; missing: all. */
+  readonly topics?: readonly string[];
   readonly format?: { readonly name: string; readonly extensions: readonly string[] };
 }
 
@@ -73,6 +81,8 @@ export interface Place {
   readonly latitude: number;
   readonly longitude: number;
   readonly tz: string;
+  /** Display of the value of the field `region`. */
+  readonly region: string;
 }
 
 export interface FieldWords {
@@ -111,23 +121,55 @@ export interface MappingWords {
 }
 
 /**
- * One subject that the team writes about. Texts may hold slots: `{product}`, `{product2}`, `{place}`, `{season}`,
- * `{angle}`, `{n}`.
+ * What the team writes about. Texts may hold slots: `{product}`, `{place}`, `{season}`, `{year}`, `{Month}`,
+ * `{person}`, `{n}` (3 to 9) and others of `Slots` in story.ts; with a capital the words begin with one.
  */
 export interface Topic {
   readonly name: string;
   readonly weight: number;
   readonly category: string;
   readonly tags: readonly string[];
+  /** Empty where the topic is not about things that are sold. */
   readonly products: readonly string[];
-  /** Short noun phrases for titles: "pitching in the wind". */
-  readonly angles: readonly string[];
-  /** Titles of articles. */
-  readonly titles: readonly string[];
-  /** Sentences: how a text begins, goes on, ends. */
+  /** First sentences of a text. */
   readonly open: readonly string[];
-  readonly detail: readonly string[];
+  readonly subjects: readonly Subject[];
+  /** Last sentences of a text. */
   readonly close: readonly string[];
   /** Field name to the displays that fit the topic. */
   readonly prefers: Readonly<Record<string, readonly string[]>>;
+}
+
+/** One side of a topic: what an item is about. */
+export interface Subject {
+  /** Short noun phrase for titles: "pitching in the wind". */
+  readonly angle: string;
+  /** Those of the topic's products that it fits; missing: all. */
+  readonly products?: readonly string[];
+  /** Heading of its section in a body. */
+  readonly heading: string;
+  /** Titles of articles. */
+  readonly titles: readonly string[];
+  /** Any of them, in this order, read well together. */
+  readonly sentences: readonly string[];
+}
+
+/** A press release has a text of its own. */
+export interface PressWords {
+  readonly title: string;
+  readonly lead: string;
+  readonly quote: string;
+}
+
+/** An item that was translated: what an item with `localized_from_id` says. */
+export interface TranslationWords {
+  /** Display of the value of the field `language`; one that is no value of it leaves the field empty. */
+  readonly language: string;
+  /** Names of topic and place. */
+  readonly topic: string;
+  readonly place: string;
+  readonly title: string;
+  readonly paragraphs: readonly string[];
+  /** Written from right to left. */
+  readonly rtl?: true;
 }

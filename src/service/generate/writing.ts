@@ -1,77 +1,196 @@
-import type { Profile } from "./profile.ts";
-import type { Random } from "./random.ts";
-import { capital, escapeHtml, fill } from "./text.ts";
-import type { Kind, Place, Topic, TypeWords } from "./vocabulary.ts";
+import type { Plan } from "./plan.ts";
+import { Random } from "./random.ts";
+import { type Slots, type Story, slotsOf } from "./story.ts";
+import { capital, escapeHtml, fill, isFilled, slugOf } from "./text.ts";
+import type { Kind, PressWords, Subject } from "./vocabulary.ts";
 
-/** What one item is about: fixed before a word is written, so that title, body and fields speak of the same thing. */
-export interface Story {
-  readonly type: TypeWords;
-  readonly topic: Topic;
-  readonly place: Place;
-  readonly slots: Readonly<Record<string, string>>;
+/** The words of an item. */
+export interface Text {
+  readonly title: string;
+  /** HTML; empty where the content type has no text. */
+  readonly body: string;
+  readonly excerpt: string | null;
+  readonly slots: Slots;
 }
 
-export function makeStory(profile: Profile, type: TypeWords, createdMs: number, random: Random): Story {
-  const topic = random.weighted(profile.vocabulary.topics);
-  const place = random.pick(profile.vocabulary.places);
-  const [product = "", product2 = product] = random.some(topic.products, 2);
-  const slots = {
-    product,
-    product2,
-    place: place.name,
-    season: seasonOf(createdMs),
-    angle: random.pick(topic.angles),
-    n: String(random.int(3, 9)),
-  };
-  return { type, topic, place, slots };
+const MOST_ATTEMPTS = 40;
+
+/** `taken`: titles that must not be used again, to which the title is added; undefined: titles may repeat. */
+export function textOf(plan: Plan, story: Story, taken: Set<string> | undefined): Text {
+  let attempt = 0;
+  let words = titleOf(plan, story, attempt);
+  while (taken?.has(words.title) && attempt < MOST_ATTEMPTS) words = titleOf(plan, story, ++attempt);
+  taken?.add(words.title);
+  const random = Random.at(plan.seed, "body", story.index);
+  const blocks = BODIES[story.planned.words.kind]({ plan, story, random, ...words });
+  const body = story.translation ? translated(story.translation) : blocks.join("\n");
+  const lead = /<p[^>]*>(.*?)<\/p>/s.exec(body)?.[1];
+  return { ...words, body, excerpt: lead !== undefined && random.chance(0.6) ? plainText(lead) : null };
 }
 
-function seasonOf(ms: number): string {
-  const month = new Date(ms).getUTCMonth();
-  return ["winter", "spring", "summer", "autumn"][Math.floor(((month + 1) % 12) / 3)] ?? "winter";
+interface Titled {
+  readonly title: string;
+  readonly slots: Slots;
+  readonly press: PressWords | undefined;
 }
 
-/** Titles of what is no article; articles take those of their topic. */
-const TITLES: Readonly<Record<Exclude<Kind, "article">, readonly string[]>> = {
-  page: ["{product}", "{product}: fit, care and repair", "{Angle}: everything in one place"],
-  press: ["Tarnbrook presents the {product}", "Tarnbrook extends its range with the {product2}"],
-  email: ["Ready for {season}? Start with {angle}", "New in: the {product}", "{Angle}, in two minutes"],
-  social: ["{product} at {place}", "{Angle} – short tip", "{season} carousel: {product}"],
-  event: ["{product} demo day, {place}", "Workshop: {angle}, {place}"],
-  webinar: ["Live: {angle}", "Dealer webinar: the new {product}"],
-  media: ["{Angle}, shown in {n} minutes", "On the way: {place} in {season}"],
-  file: ["{product} – {place}, {season}", "{product} product sheet"],
-  card: ["{Season} plan: {angle}", "Draft: {angle}"],
+function titleOf(plan: Plan, story: Story, attempt: number): Titled {
+  const { vocabulary } = plan.profile;
+  const random = Random.at(plan.seed, "title", story.index, attempt);
+  const slots = slotsOf(plan, story, attempt);
+  const { key, kind } = story.planned.words;
+  if (story.translation) return { title: story.translation.title, slots, press: undefined };
+  const press =
+    kind === "press"
+      ? random.pick(vocabulary.press.filter(({ title }) => isFilled(title, slots)))
+      : undefined;
+  const templates = kind === "article" ? story.subject.titles : (vocabulary.titles[key] ?? ["{Angle}"]);
+  const fitting = templates.filter((template) => isFilled(template, slots));
+  const template = press?.title ?? (fitting.length > 0 ? random.pick(fitting) : "{Angle}");
+  return { title: capital(fill(template, slots)), slots, press };
+}
+
+interface Writer extends Titled {
+  readonly plan: Plan;
+  readonly story: Story;
+  readonly random: Random;
+}
+
+/** Blocks of HTML by kind; none: the content type has no text. */
+const BODIES: Readonly<Record<Kind, (writer: Writer) => string[]>> = {
+  article: (writer) => [...sections(writer), p(closing(writer))],
+  page: (writer) => [
+    p(opening(writer)),
+    list(sentences(writer, writer.story.subject, 4)),
+    p(closing(writer)),
+    link(writer, writer.slots.product === undefined ? "Find out more" : "Find a dealer"),
+  ],
+  press: pressRelease,
+  email: (writer) => [
+    "<p>Hello {{first_name}},</p>",
+    p(opening(writer), ...sentences(writer, writer.story.subject, 3)),
+    p(closing(writer)),
+    link(writer, writer.random.pick(["Read the guide", "See the range", "Read on", "Order the part"])),
+    "<p>Your Tarnbrook team</p>",
+  ],
+  social: (writer) => {
+    const tags = writer.random
+      .some(writer.story.topic.tags, 2)
+      .map((tag) => `#${tag.replace(/[^a-z]/g, "")}`);
+    return [
+      p(
+        ...sentences(writer, writer.story.subject, 2),
+        writer.random.pick(["", "🏔️", "⛺", "👉 Link in bio.", "🌧️"]),
+        ...tags,
+      ),
+    ];
+  },
+  event: (writer) => [
+    p(`Join us in ${writer.story.place.name}.`, opening(writer)),
+    "<h3>What to expect</h3>",
+    list(sentences(writer, writer.story.subject, 3)),
+    p("Places are free, but limited; please register by the Friday before.", closing(writer)),
+  ],
+  webinar: (writer) => [
+    p(
+      opening(writer),
+      `In forty-five minutes, ${writer.slots.person} shows what matters about ${writer.slots.angle}.`,
+    ),
+    list(sentences(writer, writer.story.subject, 3)),
+    p("There is time for questions, and a recording for those who cannot be there."),
+  ],
+  media: () => [],
+  file: () => [],
+  card: () => [],
 };
 
-export function titleOf({ type, topic, slots }: Story, random: Random): string {
-  const templates = type.kind === "article" ? topic.titles : TITLES[type.kind];
-  const all = { ...slots, Angle: capital(slots.angle ?? ""), Season: capital(slots.season ?? "") };
-  return capital(fill(random.pick(templates), all));
-}
-
-const KINDS_WITHOUT_BODY: readonly Kind[] = ["file", "media"];
-
-/** HTML; empty where the content type has no text. */
-export function bodyOf(profile: Profile, story: Story, random: Random): string {
-  if (story.type.bodyType === "no_body" || KINDS_WITHOUT_BODY.includes(story.type.kind)) return "";
-  if (story.type.kind === "social") return paragraph(story, random, 1);
-  const sections = random.int(...profile.sections);
-  const parts = [paragraph(story, random, 2)];
-  for (let section = 0; section < sections; section++) {
-    parts.push(
-      `<h2>${escapeHtml(capital(random.pick(story.topic.angles)))}</h2>`,
-      paragraph(story, random, 3),
-    );
+/** As many sections as the profile asks for; the subject of the item first, then others of its topic. */
+function sections(writer: Writer): string[] {
+  const { plan, story, random } = writer;
+  const others = random.some(
+    story.topic.subjects.filter((subject) => subject !== story.subject),
+    8,
+  );
+  const count = random.int(...plan.profile.sections);
+  const blocks = [p(opening(writer), ...sentences(writer, story.subject, 3))];
+  for (let section = 1; section < count; section++) {
+    const subject = others[(section - 1) % others.length] ?? story.subject;
+    const told = sentences(writer, subject, 4);
+    blocks.push(`<h2>${escapeHtml(subject.heading)}</h2>`, random.chance(0.25) ? list(told) : p(...told));
   }
-  return parts.join("\n");
+  return blocks;
 }
 
-function paragraph({ topic, slots }: Story, random: Random, details: number): string {
-  const sentences = [
-    random.pick(topic.open),
-    ...random.some(topic.detail, details),
-    random.pick(topic.close),
+/** At least so many characters: sections without end. */
+export function longBody(plan: Plan, story: Story, characters: number): string {
+  const random = Random.at(plan.seed, "long", story.index);
+  const writer = { plan, story, random, title: "", slots: slotsOf(plan, story, 0), press: undefined };
+  const blocks: string[] = [];
+  for (let length = 0; length < characters; ) {
+    const more = sections(writer).join("\n");
+    blocks.push(more);
+    length += more.length + 1;
+  }
+  return blocks.join("\n");
+}
+
+function pressRelease(writer: Writer): string[] {
+  const { story, slots, press, random } = writer;
+  const at = new Date(story.createdMs).toISOString().slice(0, 10);
+  const quote = `“${press?.quote ?? ""}” says ${slots.person} of Tarnbrook Outdoor.`.replace(
+    ".” says",
+    ",” says",
+  );
+  return [
+    p(`${story.place.name}, ${at} – ${fill(press?.lead ?? "", slots)}`),
+    p(quote),
+    random.chance(0.6)
+      ? "<p>Images and figures are available in the press room.</p>"
+      : link(writer, "To the press room"),
+    "<h3>About Tarnbrook Outdoor</h3>",
+    "<p>Tarnbrook Outdoor makes tents, packs, boots and clothing that can be repaired. The company employs about two hundred people and sells through specialist dealers in nineteen countries.</p>",
   ];
-  return `<p>${sentences.map((sentence) => escapeHtml(fill(sentence, slots))).join(" ")}</p>`;
+}
+
+function opening({ story, slots, random }: Writer): string {
+  return fill(random.pick(story.topic.open.filter((text) => isFilled(text, slots))), slots);
+}
+
+function closing({ story, slots, random }: Writer): string {
+  return fill(random.pick(story.topic.close), slots);
+}
+
+/** Some of a subject's sentences, in their order. */
+function sentences({ slots, random }: Writer, subject: Subject, count: number): string[] {
+  const chosen = new Set(random.some(subject.sentences, count));
+  return subject.sentences.filter((text) => chosen.has(text)).map((text) => fill(text, slots));
+}
+
+function p(...texts: readonly string[]): string {
+  return `<p>${escapeHtml(texts.filter((text) => text !== "").join(" "))}</p>`;
+}
+
+function list(items: readonly string[]): string {
+  return `<ul>${items.map((item) => `<li>${escapeHtml(item)}</li>`).join("")}</ul>`;
+}
+
+function link({ plan, slots, story }: Writer, text: string): string {
+  const path = slugOf(slots.product ?? story.subject.angle);
+  return `<p><a href="https://www.${plan.instance.subdomain}.example/${path}">${escapeHtml(text)}</a></p>`;
+}
+
+function translated({
+  paragraphs,
+  rtl,
+}: {
+  readonly paragraphs: readonly string[];
+  readonly rtl?: true;
+}): string {
+  const open = rtl ? '<p dir="rtl">' : "<p>";
+  return paragraphs.map((text) => `${open}${escapeHtml(text)}</p>`).join("\n");
+}
+
+function plainText(html: string): string {
+  const text = html.replace(/<[^>]*>/g, "");
+  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }

@@ -1,7 +1,18 @@
-import type { CampaignWords, DestinationWords, PersonWords, Place, TypeWords } from "../vocabulary.ts";
+import type { CampaignWords, DestinationWords, Kind, PersonWords, Place, TypeWords } from "../vocabulary.ts";
 
 export const instance = { name: "Tarnbrook Outdoor", subdomain: "tarnbrook" };
 
+const gear = [
+  "shelter",
+  "footwear",
+  "shells",
+  "packs",
+  "sleep",
+  "cooking",
+  "insulation",
+  "running",
+  "climbing",
+];
 const images = { name: "Image", extensions: ["jpg", "jpeg", "png", "webp"] };
 const documents = { name: "Document", extensions: ["pdf", "docx", "pptx"] };
 
@@ -19,6 +30,7 @@ export const types: readonly TypeWords[] = [
     bodyType: "html",
     name: "Product Page",
     key: "product_page",
+    topics: gear,
     color: "#1F5C7A",
     icon: "tag",
     kind: "page",
@@ -28,6 +40,7 @@ export const types: readonly TypeWords[] = [
     bodyType: "html",
     name: "Press Release",
     key: "press_release",
+    topics: [...gear, "repair", "safety", "people"],
     color: "#7A3E1F",
     icon: "newspaper",
     kind: "press",
@@ -46,6 +59,7 @@ export const types: readonly TypeWords[] = [
     bodyType: "automation_b_email",
     name: "Retailer Email",
     key: "retailer_email",
+    topics: [...gear, "dealers"],
     color: "#8C6A1E",
     icon: "envelope-open",
     kind: "email",
@@ -55,6 +69,7 @@ export const types: readonly TypeWords[] = [
     bodyType: "automation_c_email",
     name: "Care Reminder Email",
     key: "care_email",
+    topics: gear,
     color: "#5E7A1F",
     icon: "clock",
     kind: "email",
@@ -109,6 +124,7 @@ export const types: readonly TypeWords[] = [
     bodyType: "social_c",
     name: "Careers Post",
     key: "careers_post",
+    topics: ["people"],
     color: "#944067",
     icon: "briefcase",
     kind: "social",
@@ -450,16 +466,47 @@ export const destinations: readonly DestinationWords[] = [
 ];
 
 export const places: readonly Place[] = [
-  { name: "Keswick", latitude: 54.6013, longitude: -3.1347, tz: "Europe/London" },
-  { name: "Fort William", latitude: 56.8198, longitude: -5.1052, tz: "Europe/London" },
-  { name: "Chamonix", latitude: 45.9237, longitude: 6.8694, tz: "Europe/Paris" },
-  { name: "Innsbruck", latitude: 47.2692, longitude: 11.4041, tz: "Europe/Vienna" },
-  { name: "Garmisch", latitude: 47.4917, longitude: 11.0955, tz: "Europe/Berlin" },
-  { name: "Åre", latitude: 63.3991, longitude: 13.0815, tz: "Europe/Stockholm" },
-  { name: "Lofoten", latitude: 68.2085, longitude: 13.6123, tz: "Europe/Oslo" },
-  { name: "Boulder", latitude: 40.015, longitude: -105.2705, tz: "America/Denver" },
-  { name: "Squamish", latitude: 49.7016, longitude: -123.1558, tz: "America/Vancouver" },
-  { name: "Zermatt", latitude: 46.0207, longitude: 7.7491, tz: "Europe/Zurich" },
-  { name: "Picos de Europa", latitude: 43.1986, longitude: -4.8519, tz: "Europe/Madrid" },
-  { name: "Kamikōchi", latitude: 36.2492, longitude: 137.638, tz: "Asia/Tokyo" },
+  { name: "Keswick", latitude: 54.6013, longitude: -3.1347, tz: "Europe/London", region: "UK & Ireland" },
+  {
+    name: "Fort William",
+    latitude: 56.8198,
+    longitude: -5.1052,
+    tz: "Europe/London",
+    region: "UK & Ireland",
+  },
+  { name: "Chamonix", latitude: 45.9237, longitude: 6.8694, tz: "Europe/Paris", region: "France & Benelux" },
+  { name: "Innsbruck", latitude: 47.2692, longitude: 11.4041, tz: "Europe/Vienna", region: "DACH" },
+  { name: "Garmisch", latitude: 47.4917, longitude: 11.0955, tz: "Europe/Berlin", region: "DACH" },
+  { name: "Åre", latitude: 63.3991, longitude: 13.0815, tz: "Europe/Stockholm", region: "Nordics" },
+  { name: "Lofoten", latitude: 68.2085, longitude: 13.6123, tz: "Europe/Oslo", region: "Nordics" },
+  { name: "Boulder", latitude: 40.015, longitude: -105.2705, tz: "America/Denver", region: "North America" },
+  {
+    name: "Squamish",
+    latitude: 49.7016,
+    longitude: -123.1558,
+    tz: "America/Vancouver",
+    region: "North America",
+  },
+  { name: "Zermatt", latitude: 46.0207, longitude: 7.7491, tz: "Europe/Zurich", region: "DACH" },
+  {
+    name: "Picos de Europa",
+    latitude: 43.1986,
+    longitude: -4.8519,
+    tz: "Europe/Madrid",
+    region: "Southern Europe",
+  },
+  { name: "Kamikōchi", latitude: 36.2492, longitude: 137.638, tz: "Asia/Tokyo", region: "Asia Pacific" },
 ];
+
+export const workflows: Readonly<Record<Kind, readonly string[]>> = {
+  article: ["Write brief", "First draft", "Edit", "Choose images", "Publish"],
+  page: ["Collect facts", "First draft", "Product review", "Legal review", "Publish"],
+  press: ["Agree on message", "First draft", "Legal review", "Approve quote", "Send out"],
+  email: ["Write copy", "Design", "Test send", "Schedule"],
+  social: ["Write copy", "Choose image", "Schedule"],
+  event: ["Book venue", "Write announcement", "Brief the team", "Publish", "Follow up"],
+  webinar: ["Agree on speakers", "Write announcement", "Rehearsal", "Go live"],
+  media: ["Write brief", "Shoot or record", "Rough cut", "Approve", "Publish"],
+  file: ["Layout", "Proofread", "Upload"],
+  card: ["Collect ideas", "Decide"],
+};

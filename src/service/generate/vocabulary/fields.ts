@@ -297,6 +297,7 @@ export const fields: readonly FieldWords[] = [
         to: "Partner Portal",
         as: "Season",
         values: {
+          "Spring/Summer 2024": "SS24",
           "Autumn/Winter 2024": "FW24",
           "Spring/Summer 2025": "SS25",
           "Autumn/Winter 2025": "FW25",

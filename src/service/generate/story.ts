@@ -1,0 +1,157 @@
+import { type OddityEffect, oddityAt } from "./oddities.ts";
+import { DAY_MS, type Plan, type PlannedCampaign, type PlannedType } from "./plan.ts";
+import type { Profile } from "./profile.ts";
+import { Random } from "./random.ts";
+import { capital } from "./text.ts";
+import type { PersonWords, Place, Subject, Topic, TranslationWords } from "./vocabulary.ts";
+
+/** What one item is about: fixed before a word is written, so that title, body and fields speak of the same thing. */
+export interface Story {
+  readonly index: number;
+  readonly createdMs: number;
+  readonly planned: PlannedType;
+  readonly topic: Topic;
+  readonly subject: Subject;
+  readonly place: Place;
+  readonly campaign: PlannedCampaign | undefined;
+  readonly translation: TranslationWords | undefined;
+  /** Among the first or the last of the set, where a person looks first. */
+  readonly plain: boolean;
+  readonly oddity: OddityEffect | undefined;
+}
+
+/** Words for the slots of titles and sentences; one that has none is missing. */
+export type Slots = Readonly<Record<string, string>>;
+
+/** Of the items whose type takes one, the part that is a translation of an earlier item. */
+const TRANSLATED = 0.09;
+
+/** The story of the item at a position: a pure function of plan and position. */
+export function storyAt(plan: Plan, index: number): Story {
+  const { profile, seed, items } = plan;
+  const random = Random.at(seed, "story", index);
+  const plain = index < profile.plainItems || index >= items - profile.plainItems;
+  const oddity = plain ? undefined : oddityAt(profile, index);
+  const createdMs = createdAt(plan, index);
+  const planned = pickType(plan, index, oddity, random);
+  const { vocabulary } = profile;
+  const translated = !plain && planned.words.kind === "article" && random.chance(TRANSLATED);
+  const translation = translated ? random.pick(vocabulary.translations) : undefined;
+  const topic = pickTopic(profile, planned, translation, random);
+  return {
+    index,
+    createdMs,
+    planned,
+    topic,
+    subject: random.pick(topic.subjects),
+    place:
+      vocabulary.places.find(({ name }) => name === translation?.place) ?? random.pick(vocabulary.places),
+    campaign: pickCampaign(plan, topic, createdMs, random),
+    translation,
+    plain,
+    oddity,
+  };
+}
+
+/**
+ * Instants rise with the position and keep to office hours: five days a week, nine hours a day, from eight o'clock.
+ * @returns milliseconds since 1970 UTC, whole seconds
+ */
+function createdAt({ profile, seed, items }: Plan, index: number): number {
+  const weeks = (profile.nowMs - profile.fromMs) / (7 * DAY_MS);
+  const hours = (weeks * 45 * (index + Random.at(seed, "created", index).next() * 0.9)) / items;
+  const week = Math.floor(hours / 45);
+  const day = Math.floor((hours % 45) / 9);
+  const ms = profile.fromMs + (week * 7 + day) * DAY_MS + (hours % 9) * 3_600_000;
+  return Math.floor(ms / 1000) * 1000;
+}
+
+function pickType(plan: Plan, index: number, oddity: OddityEffect | undefined, random: Random): PlannedType {
+  const drawn = random.weighted(plan.types);
+  const wanted = plan.profile.firstTypes[index];
+  if (wanted !== undefined) return plan.types.find(({ words }) => words.key === wanted) ?? drawn;
+  if (oddity?.kind === undefined) return drawn;
+  return plan.types.find(({ words }) => words.kind === oddity.kind) ?? drawn;
+}
+
+function pickTopic(
+  { vocabulary }: Profile,
+  { words }: PlannedType,
+  translation: TranslationWords | undefined,
+  random: Random,
+): Topic {
+  const fitting = vocabulary.topics.filter(({ name }) =>
+    translation ? name === translation.topic : (words.topics?.includes(name) ?? true),
+  );
+  return random.weighted(fitting.length > 0 ? fitting : vocabulary.topics);
+}
+
+/** One that runs, or is about to; most items of a topic belong to its campaign, some to one that is about anything. */
+function pickCampaign(
+  plan: Plan,
+  topic: Topic,
+  createdMs: number,
+  random: Random,
+): PlannedCampaign | undefined {
+  const running = plan.campaigns.filter(
+    ({ fromMs, toMs }) => createdMs >= fromMs - 45 * DAY_MS && createdMs <= toMs,
+  );
+  const own = running.filter(({ topics }) => topics.includes(topic.name));
+  if (own.length > 0) return random.chance(0.75) ? random.pick(own) : undefined;
+  const open = running.filter(({ topics }) => topics.length === 0);
+  return open.length > 0 && random.chance(0.15) ? random.pick(open) : undefined;
+}
+
+/**
+ * The earlier item that this one is a translation of: the last article on the topic, where there is one among the
+ * hundred before it.
+ */
+export function originalOf(plan: Plan, story: Story): Story | undefined {
+  for (let index = story.index - 1; index >= Math.max(0, story.index - 100); index--) {
+    const earlier = storyAt(plan, index);
+    const fits = earlier.planned.words.kind === "article" && earlier.topic === story.topic;
+    if (fits && earlier.translation === undefined && earlier.oddity === undefined) return earlier;
+  }
+  return undefined;
+}
+
+/** Words that fit a story; another `attempt` gives others. */
+export function slotsOf(plan: Plan, story: Story, attempt: number): Slots {
+  const random = Random.at(plan.seed, "slots", story.index, attempt);
+  const { topic, subject, place, campaign, createdMs } = story;
+  const [product, product2] = random.some(subject.products ?? topic.products, 2);
+  const person = random.pick(plan.profile.vocabulary.people.filter(speaks)).name;
+  const slots: Record<string, string> = {
+    ...(product !== undefined && { product }),
+    ...(product2 !== undefined && { product2 }),
+    ...(campaign && { campaign: campaign.campaign.name }),
+    place: place.name,
+    season: seasonOf(createdMs),
+    year: String(new Date(createdMs).getUTCFullYear()),
+    month: MONTHS[new Date(createdMs).getUTCMonth()] ?? "",
+    angle: subject.angle,
+    line: topic.prefers.product_line?.[0] ?? topic.category,
+    person,
+    n: String(random.int(3, 9)),
+  };
+  return {
+    ...slots,
+    Angle: capital(subject.angle),
+    Season: capital(slots.season ?? ""),
+    Month: slots.month ?? "",
+  };
+}
+
+const MONTHS = [
+  "January", "February", "March", "April", "May", "June",
+  "July", "August", "September", "October", "November", "December",
+];
+
+function speaks({ removed, role }: PersonWords): boolean {
+  return removed === undefined && role !== "viewer";
+}
+
+function seasonOf(ms: number): string {
+  const month = new Date(ms).getUTCMonth();
+  return ["winter", "spring", "summer", "autumn"][Math.floor(((month + 1) % 12) / 3)] ?? "winter";
+}
