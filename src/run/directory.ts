@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, rmdir, symlink } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, rmdir, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { assertUsableFolder } from "../load/duckdb.ts";
@@ -63,9 +63,10 @@ export async function prepareOutput(out: string): Promise<OutputFolder> {
   assertUsableFolder(folder.root);
   const made: string[] = [];
   try {
-    made.push(...(await makeFolder(folder.root)));
+    await makeFolder(folder.root, made);
     await currentRun(folder);
-    made.push(...(await makeFolder(folder.runs)), ...(await makeFolder(folder.staging)));
+    await makeFolder(folder.runs, made);
+    await makeFolder(folder.staging, made);
     await chmod(folder.staging, 0o700);
     await provePublishing(folder);
   } catch (thrown) {
@@ -76,16 +77,18 @@ export async function prepareOutput(out: string): Promise<OutputFolder> {
   return folder;
 }
 
-/** Makes a folder and returns those that it had to make, the outermost first. */
-async function makeFolder(path: string): Promise<string[]> {
-  const first = await mkdir(path, { recursive: true });
-  if (first === undefined) return [];
-  const made = [path];
-  for (let parent = path; parent !== first; ) {
-    parent = dirname(parent);
-    made.unshift(parent);
+/** Makes a folder and those above it; notes each that was not there. */
+async function makeFolder(path: string, made: string[]): Promise<void> {
+  try {
+    await mkdir(path);
+    made.push(path);
+  } catch (thrown) {
+    const code = codeOf(thrown);
+    if (code === "EEXIST" && (await stat(path)).isDirectory()) return;
+    if (code !== "ENOENT" || dirname(path) === path) throw thrown;
+    await makeFolder(dirname(path), made);
+    await makeFolder(path, made);
   }
-  return made;
 }
 
 const PROBE = ".probe-";

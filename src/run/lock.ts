@@ -3,6 +3,7 @@ import { link, mkdtemp, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { WarehouseError } from "../errors.ts";
+import { duckdbError } from "../load/duckdb.ts";
 import { type OutputFolder, outputError } from "./directory.ts";
 
 /**
@@ -64,13 +65,21 @@ async function createLockFile(folder: OutputFolder): Promise<void> {
     const place = await mkdtemp(join(folder.root, ".lock-"));
     try {
       const file = join(place, "lock.duckdb");
-      (await DuckDBInstance.create(file, SETTINGS)).closeSync();
+      await createDatabase(file);
       await link(file, folder.lock);
     } finally {
       await rm(place, { recursive: true, force: true });
     }
   } catch (thrown) {
     if (!existsSync(folder.lock) && !hasNoHardLinks(thrown)) throw outputError(thrown, folder);
+  }
+}
+
+async function createDatabase(file: string): Promise<void> {
+  try {
+    (await DuckDBInstance.create(file, SETTINGS)).closeSync();
+  } catch (thrown) {
+    throw duckdbError(thrown);
   }
 }
 

@@ -1,0 +1,68 @@
+import { rename, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  currentRun,
+  type OutputFolder,
+  parseRunName,
+  removeStaging,
+  runsIn,
+  type StagingFolder,
+  stagingLeftovers,
+} from "../run/directory.ts";
+import { type Manifest, type Statement, writeManifest } from "../run/manifest.ts";
+import { sealTree, sync, syncTree } from "../run/tree.ts";
+import { verifyResult } from "./verify.ts";
+
+/**
+ * Publishes a finished result, or throws with nothing changed that a reader can see. The database of the result is
+ * closed; the lock is held. Once this returns, the run survives a loss of power.
+ *
+ * The order is the point: the proof, then the manifest as the last file; everything on the disk before the folder
+ * takes its final name; read-only only after it has it, because a read-only folder cannot be moved; `current` last, by
+ * rename, so that a reader sees the run before or this one. The staged files are the caller's to remove afterwards;
+ * until then `finishPublication` knows the publication as under way.
+ */
+export async function publishRun(
+  folder: OutputFolder,
+  staging: StagingFolder,
+  stated: Statement,
+): Promise<Manifest> {
+  const files = await verifyResult(staging.result, staging.temporary, stated.rows);
+  const manifest = await writeManifest(staging.result, stated, files);
+  await syncTree(staging.result);
+  const published = join(folder.runs, staging.run);
+  await rename(staging.result, published);
+  await sync(folder.runs);
+  await sync(staging.root);
+  await sealTree(published);
+  await pointCurrentAt(folder, staging.run);
+  return manifest;
+}
+
+/**
+ * Finishes what a killed publication left between giving the folder its final name and removing its staged files:
+ * such a run is proven and on the disk, and only `current` may be missing. Returns the run, if there was one. Needs
+ * the lock, and comes before any search for staged files to go on from.
+ */
+export async function finishPublication(folder: OutputFolder): Promise<string | undefined> {
+  const published = new Set((await runsIn(folder)).map(({ run }) => run));
+  const interrupted = (await stagingLeftovers(folder)).filter(({ run }) => published.has(run));
+  const newest = interrupted[0];
+  if (newest !== undefined) {
+    const current = parseRunName((await currentRun(folder)) ?? "");
+    await sealTree(join(folder.runs, newest.run));
+    if (current === undefined || current.sequence < newest.sequence) await pointCurrentAt(folder, newest.run);
+  }
+  for (const { run } of interrupted) await removeStaging(folder, run);
+  return newest?.run;
+}
+
+/** Moves `current` to a run in `runs/`, in one step and for good. */
+export async function pointCurrentAt(folder: OutputFolder, run: string): Promise<void> {
+  if ((await currentRun(folder)) === run) return;
+  const link = join(folder.root, `.current-${run}`);
+  await rm(link, { force: true });
+  await symlink(join("runs", run), link);
+  await rename(link, folder.current);
+  await sync(folder.root);
+}

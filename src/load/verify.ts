@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { WarehouseError } from "../errors.ts";
+import { DATABASE_FILE } from "../run/directory.ts";
+import type { PublishedFile } from "../run/manifest.ts";
+import { readTree } from "../run/tree.ts";
+import { all, assertNoWal, figure, openForReading } from "./duckdb.ts";
+import { readParquet } from "./parquet.ts";
+import { quoteIdentifier } from "./sql-text.ts";
+
+/** Rows by table. */
+export type RowCounts = Readonly<Record<string, number>>;
+
+const UNFINISHED = /\.(wal|tmp)$|(^|\/)tmp_/;
+
+/**
+ * Proves a finished result before it is published, and returns its files with their sizes, digests and rows: no log
+ * or half-written file lies in it, the database can be opened read-only and has exactly the expected tables and rows,
+ * and the Parquet files of a table have as many. No database may be open on it: closing a handle that read the file
+ * would take away the lock of whoever has it open.
+ */
+export async function verifyResult(
+  result: string,
+  temporaryDirectory: string,
+  expected: RowCounts,
+): Promise<PublishedFile[]> {
+  assertNoWal(join(result, DATABASE_FILE));
+  const { files } = await readTree(result);
+  const unfinished = files.find((file) => UNFINISHED.test(relative(result, file)));
+  if (unfinished !== undefined) throw failed(`${unfinished} was left unfinished`);
+  const digests = new Map<string, { bytes: number; sha256: string }>();
+  for (const file of files) digests.set(file, { bytes: (await stat(file)).size, sha256: await sha256(file) });
+  const rows = await recount(result, temporaryDirectory, files, expected);
+  return [...digests].map(([file, digest]) => ({
+    path: relative(result, file),
+    ...digest,
+    rows: rows.get(file) ?? null,
+  }));
+}
+
+async function sha256(file: string): Promise<string> {
+  const digest = createHash("sha256");
+  await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), digest);
+  return digest.digest("hex");
+}
+
+/** Rows of each Parquet file, after comparing all counts with the expected ones. */
+async function recount(
+  result: string,
+  temporaryDirectory: string,
+  files: readonly string[],
+  expected: RowCounts,
+): Promise<Map<string, number>> {
+  await using database = await openForReading({
+    file: join(result, DATABASE_FILE),
+    temporaryDirectory,
+    allowedDirectories: [result],
+    memoryLimitMb: 256,
+    threads: 2,
+  });
+  compare("DuckDB", await countTables(database.connection), expected);
+  const rows = new Map<string, number>();
+  for (const file of files.filter((each) => each.endsWith(".parquet"))) {
+    rows.set(file, await figure(database.connection, `SELECT count(*) FROM ${readParquet([file])}`));
+  }
+  compareParquet(result, rows, expected);
+  return rows;
+}
+
+async function countTables(connection: DuckDBConnection): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  const tables = await all(connection, "SELECT table_name FROM duckdb_tables() WHERE NOT temporary");
+  for (const name of tables.map((row) => String(row.table_name))) {
+    counts.set(name, await figure(connection, `SELECT count(*) FROM ${quoteIdentifier(name)}`));
+  }
+  return counts;
+}
+
+function compare(where: string, counted: ReadonlyMap<string, number>, expected: RowCounts): void {
+  for (const [table, rows] of Object.entries(expected)) {
+    const found = counted.get(table);
+    if (found === undefined) throw failed(`table ${table} is missing in ${where}`);
+    if (found !== rows)
+      throw failed(`table ${table} has ${found} rows in ${where} where ${rows} are expected`);
+  }
+  for (const table of counted.keys()) {
+    if (!Object.hasOwn(expected, table)) throw failed(`table ${table} in ${where} is not expected`);
+  }
+}
+
+/** Tables that have Parquet files have all their rows in them. */
+function compareParquet(result: string, rows: ReadonlyMap<string, number>, expected: RowCounts): void {
+  const counted = new Map<string, number>();
+  for (const [file, count] of rows) {
+    const [folder, table] = relative(result, file).split("/");
+    if (folder === "parquet" && table !== undefined) counted.set(table, (counted.get(table) ?? 0) + count);
+  }
+  const inParquet = Object.entries(expected).filter(([table]) => counted.has(table));
+  compare("Parquet", counted, Object.fromEntries(inParquet));
+}
+
+function failed(what: string): WarehouseError {
+  return new WarehouseError(
+    "verify.failed",
+    `The result did not stand its proof: ${what}; nothing was published.`,
+  );
+}

@@ -1,0 +1,74 @@
+/**
+ * What an ordinary user may do in the folder that is the argument. Modes do not bind root, so root becomes nobody
+ * once everything is loaded.
+ */
+import { chmod, chown, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { openForReading } from "../../src/load/duckdb.ts";
+import { prune } from "../../src/load/retention.ts";
+import { prepareOutput } from "../../src/run/directory.ts";
+import { publish } from "../load/published.ts";
+
+const NOBODY = 65534;
+const [out = "", action = ""] = process.argv.slice(2);
+
+async function mode(path: string): Promise<string> {
+  return ((await stat(path)).mode & 0o777).toString(8);
+}
+
+async function outcome(step: () => Promise<unknown>): Promise<string> {
+  try {
+    await step();
+    return "done";
+  } catch (thrown) {
+    return thrown instanceof Error && "code" in thrown
+      ? String(thrown.code)
+      : (String(thrown).split("\n", 1)[0] ?? "");
+  }
+}
+
+const ACTIONS: Record<string, () => Promise<unknown>> = {
+  async publish() {
+    const { run } = await publish(out);
+    const directory = join(out, "runs", run);
+    const database = join(directory, "warehouse.duckdb");
+    return {
+      modes: {
+        runs: await mode(join(out, "runs")),
+        staging: await mode(join(out, ".staging")),
+        run: await mode(directory),
+        tables: await mode(join(directory, "parquet/content_tags")),
+        database: await mode(database),
+        manifest: await mode(join(directory, "manifest.json")),
+        parquet: await mode(join(directory, "parquet/content_tags", `content_tags-000001-0000.parquet`)),
+      },
+      overwrite: await outcome(() => writeFile(database, "x")),
+      addFile: await outcome(() => writeFile(join(directory, "x"), "x")),
+      removeFile: await outcome(() => rm(database)),
+      moveRun: await outcome(() => rename(directory, join(out, "elsewhere"))),
+      openForWriting: await outcome(() => DuckDBInstance.create(database)),
+      openForReading: await outcome(async () => {
+        const options = { temporaryDirectory: "", allowedDirectories: [], memoryLimitMb: 64, threads: 1 };
+        await (await openForReading({ file: database, ...options })).close();
+      }),
+    };
+  },
+  async prune() {
+    for (let run = 0; run < 3; run++) await publish(out, 1);
+    const pruned = await prune(await prepareOutput(out), 1);
+    return { pruned: pruned.map(({ sequence }) => sequence), left: await readdir(join(out, "runs")) };
+  },
+  async prepare() {
+    await chmod(out, 0o555);
+    const result = await outcome(() => prepareOutput(join(out, process.argv[4] ?? "")));
+    return { result, left: await readdir(out) };
+  },
+};
+
+if (process.getuid?.() === 0) {
+  await chown(out, NOBODY, NOBODY);
+  process.setgid?.(NOBODY);
+  process.setuid?.(NOBODY);
+}
+process.stdout.write(JSON.stringify(await ACTIONS[action]?.()));
