@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { WarehouseError } from "../errors.ts";
+import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { DATABASE_FILE } from "../run/directory.ts";
 import type { PublishedFile } from "../run/manifest.ts";
 import { readTree } from "../run/tree.ts";
@@ -34,7 +34,9 @@ export async function verifyResult(
   if (unfinished !== undefined) throw failed(`${unfinished} was left unfinished`);
   const digests = new Map<string, { bytes: number; sha256: string }>();
   for (const file of files) digests.set(file, { bytes: (await stat(file)).size, sha256: await sha256(file) });
-  const rows = await recount(result, temporaryDirectory, files, expected);
+  const rows = await recount(result, temporaryDirectory, files, expected).catch((thrown) => {
+    throw asFailedProof(thrown);
+  });
   return [...digests].map(([file, digest]) => ({
     path: relative(result, file),
     ...digest,
@@ -103,9 +105,17 @@ function compareParquet(result: string, rows: ReadonlyMap<string, number>, expec
   compare("Parquet", counted, Object.fromEntries(inParquet));
 }
 
-function failed(what: string): WarehouseError {
+/** What cannot be read did not stand the proof; a failing disk stays one. */
+function asFailedProof(thrown: unknown): WarehouseError {
+  const error = asWarehouseError(thrown);
+  if (error.code === "verify.failed" || error.code === "disk.io") return error;
+  return failed(error.message.replace(/\.$/, ""), error);
+}
+
+function failed(what: string, cause?: unknown): WarehouseError {
   return new WarehouseError(
     "verify.failed",
-    `The result did not stand its proof: ${what}; nothing was published.`,
+    `The result did not stand its proof: ${what}; nothing was published, run again.`,
+    { cause },
   );
 }

@@ -22,6 +22,7 @@ async function outcome(step: () => Promise<unknown>): Promise<string> {
     await step();
     return "done";
   } catch (thrown) {
+    if (String(thrown).endsWith(": Permission denied")) return "EACCES";
     return thrown instanceof Error && "code" in thrown
       ? String(thrown.code)
       : (String(thrown).split("\n", 1)[0] ?? "");
