@@ -1,4 +1,6 @@
+import type { Socket } from "node:net";
 import fastify, {
+  type ConnectionError,
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
@@ -33,7 +35,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
     ...(options.logger && { loggerInstance: options.logger }),
     // Own answers in place of the framework's: every refusal has the same body.
     return503OnClosing: false,
-    frameworkErrors: (error, _request, reply) => refuse(reply, new HttpError(400, `${error.message}.`)),
+    frameworkErrors: (_error, _request, reply) => {
+      refuse(reply, new HttpError(400, "The address cannot be decoded."));
+    },
+    clientErrorHandler: refuseConnection,
     // Slugs are as long as titles are.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 8192 },
   });
@@ -171,6 +176,26 @@ function refuse(reply: FastifyReply, { status, headers, message }: HttpError): F
     .header("content-type", "application/json; charset=utf-8")
     .send(JSON.stringify({ error: message }));
 }
+
+/** What is no HTTP has no request to answer: the refusal goes to the connection, which ends. */
+function refuseConnection(error: ConnectionError, socket: Socket): void {
+  if (error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, sentence] = CONNECTION_REFUSALS[error.code] ?? [
+    "400 Bad Request",
+    "This is not valid HTTP.",
+  ];
+  const body = JSON.stringify({ error: sentence });
+  const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close`;
+  socket.end(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`);
+}
+
+const CONNECTION_REFUSALS: Readonly<Record<string, readonly [status: string, sentence: string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request took too long to arrive."],
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The headers are too large."],
+};
 
 function asHttpError(thrown: unknown, request: FastifyRequest): HttpError {
   if (thrown instanceof HttpError) return thrown;

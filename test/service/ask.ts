@@ -32,19 +32,24 @@ export async function serve(t: TestContext, options: Partial<ServiceOptions> = {
 export function ask({ url }: Service, path: string, question: Question = {}): Promise<Answer> {
   const { method = "GET", token = "t-admin", headers = {}, body } = question;
   const credentials = token === null ? {} : { authorization: basic(token) };
+  const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
-    const sent = request(`${url}${path}`, { method, headers: { ...credentials, ...headers } }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("error", reject);
-      response.on("end", () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          bytes: Buffer.concat(chunks),
-        }),
-      );
-    });
+    const sent = request(
+      `${url}${path}`,
+      { method, headers: { ...credentials, ...length, ...headers } },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            bytes: Buffer.concat(chunks),
+          }),
+        );
+      },
+    );
     sent.on("error", reject).end(body);
   });
 }

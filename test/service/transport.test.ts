@@ -1,0 +1,178 @@
+import assert from "node:assert/strict";
+import { Agent, get } from "node:http";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import pino from "pino";
+import type { WarehouseError } from "../../src/errors.ts";
+import { contentSetOf } from "../../src/service/loaded-set.ts";
+import { createService } from "../../src/service/service.ts";
+import { ask, assertRefused, basic, json, serve } from "./ask.ts";
+import { BARE, CONTENT_SET } from "./fixture.ts";
+
+test("an answer is compressed where the client accepts gzip and the body is large enough", async (t) => {
+  const service = await serve(t);
+  const full = (encoding: string) =>
+    ask(service, "/api/v1/content?detail=full", { headers: { "accept-encoding": encoding } });
+  const plain = await ask(service, "/api/v1/content?detail=full");
+  assert.equal(plain.headers["content-encoding"], undefined);
+  assert.equal(plain.headers.vary, "accept-encoding");
+  for (const encoding of ["gzip", "br, GZIP;q=0.5", "*", "identity;q=0.1,x-gzip"]) {
+    const answer = await full(encoding);
+    assert.equal(answer.headers["content-encoding"], "gzip", encoding);
+    assert.ok(answer.bytes.length < plain.bytes.length / 2);
+    assert.deepEqual(gunzipSync(answer.bytes), plain.bytes);
+    assert.equal(answer.headers["content-length"], String(answer.bytes.length));
+  }
+  for (const encoding of ["br", "gzip;q=0", "*;q=0", "gzip;q=0, *", ""]) {
+    assert.deepEqual((await full(encoding)).bytes, plain.bytes, encoding);
+  }
+  const small = await ask(service, "/api/v1/destinations?name=Shop", {
+    headers: { "accept-encoding": "gzip" },
+  });
+  assert.equal(small.headers["content-encoding"], undefined);
+});
+
+test("every answer is JSON in UTF-8, with the date of the service's clock", async (t) => {
+  const service = await serve(t, { now: () => Date.UTC(2026, 10, 20, 2, 0, 5, 999) });
+  for (const path of ["/api/v1/content", "/api/v1/content/none", "/openapi.json"]) {
+    const { headers } = await ask(service, path);
+    assert.equal(headers["content-type"], "application/json; charset=utf-8");
+    assert.equal(headers.date, "Fri, 20 Nov 2026 02:00:05 GMT");
+  }
+});
+
+test("text of any script goes through unchanged", async (t) => {
+  const title = "ü 漢字 👩‍🚀 \u0000 \u2028 \ud800 </script>";
+  const service = await serve(t, { data: contentSetOf({ ...CONTENT_SET, documents: [{ ...BARE, title }] }) });
+  const body = json(await ask(service, "/api/v1/content?detail=basic")) as { response: { title: string }[] };
+  assert.equal(body.response[0]?.title, title);
+});
+
+test("closes at once, though connections are kept alive", async () => {
+  const service = await createService({ data: contentSetOf(CONTENT_SET) });
+  const agent = new Agent({ keepAlive: true });
+  const headers = { authorization: basic("t-admin") };
+  await new Promise<void>((resolve, reject) => {
+    const answered = get(`${service.url}/api/v1/content`, { agent, headers }, (response) => {
+      response.resume().on("end", resolve);
+    });
+    answered.on("error", reject);
+  });
+  const silent = connect(service.port, "127.0.0.1");
+  await new Promise((resolve) => silent.once("connect", resolve));
+  const closed = new Promise((resolve) => silent.once("close", resolve));
+  const started = performance.now();
+  await service.close();
+  await closed;
+  assert.ok(performance.now() - started < 2000);
+  await assert.rejects(ask(service, "/api/v1/content"), /ECONNREFUSED/);
+  agent.destroy();
+});
+
+/** A service whose next answer waits: `reached` when it is under way, until `goOn` is called. */
+async function serveHeld() {
+  const set = contentSetOf(CONTENT_SET);
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  const read = async (positions: readonly number[]) => {
+    reach();
+    await held;
+    return set.documents.read(positions);
+  };
+  const documents = { count: set.documents.count, read, close: () => set.documents.close() };
+  let tell = () => {};
+  const now = () => {
+    tell();
+    return Date.now();
+  };
+  /** Resolves when an answer gets its `Date`. */
+  const answered = () =>
+    new Promise<void>((resolve) => {
+      tell = resolve;
+    });
+  const service = await createService({ data: { ...set, documents }, now });
+  return { service, reached, answered, goOn };
+}
+
+test("while it closes, an answer under way is finished and a later request on its connection is not served", async () => {
+  const { service, reached, answered, goOn } = await serveHeld();
+  const socket = connect(service.port, "127.0.0.1");
+  let received = "";
+  socket.on("data", (chunk) => {
+    received += String(chunk);
+  });
+  const ended = new Promise((resolve) => socket.once("close", resolve));
+  const request = `GET /api/v1/content HTTP/1.1\r\nhost: x\r\nauthorization: ${basic("t-admin")}\r\n\r\n`;
+  socket.write(request);
+  await reached;
+  const closed = service.close();
+  // Until no new connection is taken, the service has not begun to close.
+  while ((await ask(service, "/nowhere").catch(() => undefined)) !== undefined);
+  const refused = answered();
+  socket.write(request);
+  await refused;
+  goOn();
+  await Promise.all([closed, ended]);
+  assert.match(received, /^HTTP\/1.1 200 OK\r\n/);
+  assert.match(received, /connection: close\r\n/i);
+  assert.ok(received.includes('"pagination"'));
+  assert.ok(!received.includes("HTTP/1.1 200", 1), "the second request is not served");
+});
+
+test("an answer that never ends does not keep the service from closing", async () => {
+  const { service, reached } = await serveHeld();
+  const refused = assert.rejects(ask(service, "/api/v1/content"), /hang up|ECONNRESET/);
+  await reached;
+  await service.close();
+  await refused;
+});
+
+test("what is not HTTP is refused with 400, and headers without end with 431", async (t) => {
+  const service = await serve(t);
+  const talk = (text: string) =>
+    new Promise<string>((resolve) => {
+      let received = "";
+      const socket = connect(service.port, "127.0.0.1", () => socket.write(text));
+      socket.on("data", (chunk) => {
+        received += String(chunk);
+      });
+      socket.once("close", () => resolve(received));
+    });
+  assert.match(
+    await talk("HELO there\r\n\r\n"),
+    /^HTTP\/1.1 400 .*\r\n\r\n{"error":"This is not valid HTTP."}$/s,
+  );
+  assert.match(
+    await talk(`GET / HTTP/1.1\r\nx: ${"x".repeat(100_000)}`),
+    /^HTTP\/1.1 431 .*{"error":"[^"]+"}$/s,
+  );
+});
+
+test("logs requests and failures, and no credentials", async (t) => {
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line: string) => lines.push(line) });
+  const service = await serve(t, { logger });
+  await ask(service, "/api/v1/content?detail=basic");
+  assertRefused(await ask(service, "/api/v1/content", { token: "t-secret" }), 401);
+  const log = lines.join("");
+  assert.match(log, /detail=basic/);
+  assert.ok(!log.includes("t-secret") && !log.includes(basic("t-admin")));
+});
+
+test("a port that is taken is a configuration error", async (t) => {
+  const service = await serve(t);
+  const second = createService({ data: contentSetOf(CONTENT_SET), port: service.port });
+  await assert.rejects(second, (thrown: WarehouseError) => {
+    assert.equal(thrown.code, "config.invalid");
+    assert.match(thrown.message, new RegExp(`port ${service.port} .*EADDRINUSE`));
+    return true;
+  });
+});
+
+test("listens on loopback unless told otherwise", async (t) => {
+  const service = await serve(t);
+  assert.equal(service.url, `http://127.0.0.1:${service.port}`);
+  const every = await serve(t, { host: "0.0.0.0" });
+  assert.equal((await ask(every, "/openapi.json")).status, 200);
+});
