@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { LookupFunction } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 import type { Clock } from "../clock.ts";
@@ -6,6 +5,7 @@ import { WarehouseError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { basicCredentials, redactor, type Secret } from "../secret.ts";
 import { VERSION } from "../version.ts";
+import { readBody, readFailure } from "./body.ts";
 import { explanationOf } from "./explanation.ts";
 import { parseHttpDate, parseRetryAfter } from "./http-date.ts";
 import { formOf, type ReadRequest, targetOf } from "./request.ts";
@@ -197,7 +197,9 @@ async function exchange(
   const status = answer.statusCode;
   const date = parseHttpDate(header(answer.headers, "date"));
   const { body, sha256 } =
-    status === 200 ? await readBody(answer, caps.wireBytes) : await readFailure(answer, caps.failureBytes);
+    status === 200
+      ? await readBody(answer.body, caps.wireBytes)
+      : await readFailure(answer.body, caps.failureBytes);
   return {
     status,
     contentType: header(answer.headers, "content-type"),
@@ -226,60 +228,6 @@ const FORM_HEADERS = { "content-type": "application/x-www-form-urlencoded" };
 function header(headers: Dispatcher.ResponseData["headers"], name: string): string | null {
   const value = headers[name];
   return Array.isArray(value) ? value.join(", ") : (value ?? null);
-}
-
-interface Body {
-  readonly body: Uint8Array<ArrayBuffer>;
-  readonly sha256: string;
-}
-
-/** The whole body. Leaving the loop early destroys it, and with it its connection. */
-async function readBody(answer: Dispatcher.ResponseData, capBytes: number): Promise<Body> {
-  const hash = createHash("sha256");
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of answer.body as AsyncIterable<Uint8Array>) {
-    bytes += piece.length;
-    if (bytes > capBytes) throw tooLarge(capBytes);
-    hash.update(piece);
-    pieces.push(piece);
-  }
-  return { body: joined(pieces, bytes), sha256: hash.digest("hex") };
-}
-
-/** The status of a failure counts, whatever becomes of its body: as much of that as comes, up to the cap. */
-async function readFailure(answer: Dispatcher.ResponseData, capBytes: number): Promise<Body> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const piece of answer.body as AsyncIterable<Uint8Array>) {
-      pieces.push(piece.subarray(0, capBytes - bytes));
-      bytes += Math.min(piece.length, capBytes - bytes);
-      if (bytes === capBytes) break;
-    }
-  } catch {
-    // The connection broke after the status had come.
-  }
-  const body = joined(pieces, bytes);
-  return { body, sha256: createHash("sha256").update(body).digest("hex") };
-}
-
-function joined(pieces: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(bytes);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
-}
-
-function tooLarge(capBytes: number): SourceError {
-  const cap = `${Math.floor(capBytes / 1024 / 1024)} MB`;
-  return new SourceError(
-    "source.too_large",
-    `The service sent more than ${cap} at once; set a smaller \`perPage\` in the configuration.`,
-  );
 }
 
 interface Deadline {

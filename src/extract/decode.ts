@@ -144,11 +144,12 @@ function isExact(value: number, source: string): boolean {
   return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }
 
-/** Engines quote the data in their message: only the place is taken from it. */
+/** The engine's message quotes the data: only the place is taken from it, where it tells one. */
 function notJson(text: string, error: unknown): SourceError {
-  const place = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
-  const where = text.trim() === "" ? "it is empty" : `at character ${place ?? text.length} of ${text.length}`;
-  return new SourceError("source.damaged", `The service sent a body that is not JSON (${where}).`, {
+  const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
+  const size = text.trim() === "" ? "it is empty" : `${text.length} characters`;
+  const place = position === undefined ? "" : `, wrong from ${position} on`;
+  return new SourceError("source.damaged", `The service sent a body that is not JSON (${size}${place}).`, {
     attemptsAtMost: 2,
   });
 }
