@@ -79,11 +79,11 @@ function peopleOf(plan: Plan, { index, createdMs }: Story, { updatedMs }: Lifecy
   const random = Random.at(plan.seed, "people", index);
   const writers = plan.users.filter(({ role, removed }) => role !== "viewer" && !removed);
   const author = random.pick(random.chance(0.06) ? plan.users : writers).id;
-  const editor = random.pick(writers).id;
+  const editor = random.pick(random.chance(0.04) ? plan.users : writers).id;
   return {
     author,
     creator: random.chance(0.5) ? author : editor,
-    owner: random.pick(writers).id,
+    owner: random.pick(random.chance(0.04) ? plan.users : writers).id,
     last_updated_by: random.chance(0.6) ? editor : author,
     assigned_date: iso(createdMs + Math.floor((updatedMs - createdMs) * random.next() * 0.3)),
   };

@@ -4,6 +4,7 @@ import { DAY_MS, iso, type Plan, type PlannedField } from "./plan.ts";
 import { Random } from "./random.ts";
 import type { Story } from "./story.ts";
 import { fill, isFilled, slugOf } from "./text.ts";
+import type { Kind } from "./vocabulary.ts";
 import type { Text } from "./writing.ts";
 
 export interface FieldContext {
@@ -22,7 +23,7 @@ export function fieldValues(context: FieldContext): Record<string, CustomFieldVa
   for (const planned of plan.fields) {
     if (planned.words.types?.includes(story.planned.words.key) === false) continue;
     const random = Random.at(plan.seed, "value", story.index, planned.key);
-    if (!random.chance(planned.words.share)) continue;
+    if (!random.chance(planned.words.share * plan.profile.fieldShare)) continue;
     const value = makeValue(planned, context, random);
     if (value !== undefined) values[planned.field.id] = value;
   }
@@ -38,8 +39,10 @@ export function makeValue(
   switch (planned.field.field_type) {
     case "select":
       return choose(planned, context, random, 1)[0];
-    case "multiselect":
-      return choose(planned, context, random, random.chance(0.6) ? 1 : 2);
+    case "multiselect": {
+      const chosen = choose(planned, context, random, random.chance(0.6) ? 1 : 2);
+      return chosen.length > 0 || !planned.words.onlyFitting ? chosen : undefined;
+    }
     case "date":
       return dateOf(planned.key, context, random);
     case "number":
@@ -64,6 +67,7 @@ function choose(planned: PlannedField, context: FieldContext, random: Random, co
   const wanted = fitting(planned.words.name, context, random);
   const fit = all.filter(({ display }) => wanted?.includes(display));
   const current = all.filter(({ archived }) => !archived);
+  if (fit.length === 0 && planned.words.onlyFitting) return [];
   const pool = fit.length > 0 ? fit : current;
   return random.some(pool, count).map(({ id }) => id);
 }
@@ -137,15 +141,16 @@ function dateOf(key: string, { story, life }: FieldContext, random: Random): str
   return iso(Math.max(from + days * DAY_MS, story.createdMs)).slice(0, 10);
 }
 
+const CALLS: Readonly<Partial<Record<Kind, readonly string[]>>> = {
+  article: ["Read the guide", "Find out more"],
+  page: ["Find a dealer", "See the range", "Compare models"],
+  press: ["To the press room", "Read the report"],
+  email: ["Read on", "See the range", "Find a dealer", "Order the part"],
+  event: ["Book a place", "Register now"],
+  webinar: ["Save your seat", "Register now"],
+};
+
 const WORDS: Readonly<Record<string, readonly string[]>> = {
-  cta_text: [
-    "Find out more",
-    "See the range",
-    "Find a dealer",
-    "Book a place",
-    "Read the guide",
-    "Order the part",
-  ],
   editor_note: [
     "<p>Check the weights of the {product} with <strong>product marketing</strong> before this goes out.</p>",
     "<p>Second picture is a stand-in; the series from {place} comes <em>next week</em>.</p>",
@@ -159,7 +164,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   ],
   seo_description: [
     "{Angle}: practical advice from people who are out every week.",
-    "How we go about {angle} at Tarnbrook, with pictures and a short list.",
+    "{Angle}: what works, what does not, and a short list to take along.",
     "{product}: who it is for, how it fits and how to look after it.",
   ],
   seo_keywords: ["{angle}, {line}, outdoor", "{product}, {angle}", "{place}, {season}, {line}"],
@@ -174,6 +179,8 @@ function wordsOf(key: string, { story, text, plan }: FieldContext, random: Rando
       return `https://www.${plan.instance.subdomain}.example/${slugOf(slots.product ?? story.subject.angle)}`;
     case "seo_title":
       return `${text.title} | Tarnbrook`;
+    case "cta_text":
+      return random.pick(CALLS[story.planned.words.kind] ?? ["Find out more"]);
     case "featured_skus":
       return Array.from({ length: random.int(1, 3) }, () => `TB-${random.int(1000, 9999)}`).join("\n");
     default: {

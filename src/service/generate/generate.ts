@@ -1,4 +1,4 @@
-import { WarehouseError } from "../../errors.ts";
+import { asWarehouseError, WarehouseError } from "../../errors.ts";
 import { documentAt } from "./document.ts";
 import { makePlan, type Plan } from "./plan.ts";
 import { bulk, type Profile, sample } from "./profile.ts";
@@ -83,6 +83,8 @@ async function write(
       destinations: plan.destinations.length,
       bytes,
     };
+  } catch (thrown) {
+    throw signal?.aborted ? thrown : asWarehouseError(thrown);
   } finally {
     await folder.discard();
   }

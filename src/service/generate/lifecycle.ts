@@ -19,7 +19,7 @@ export function lifecycleOf(plan: Plan, { index, createdMs, plain, planned }: St
   const ageDays = (plan.profile.nowMs - createdMs) / DAY_MS;
   const stage = stageAt(ageDays, plain, random);
   const workMs = Math.min(random.int(2, 35) + random.next(), ageDays * 0.8) * DAY_MS;
-  const completedMs = stage === "complete" ? toQuarter(createdMs + workMs) : undefined;
+  const completedMs = stage === "complete" ? Math.max(createdMs, toQuarter(createdMs + workMs)) : undefined;
   const goesOut = planned.words.kind !== "card" && (plain || random.chance(0.88));
   const laterMs = random.chance(0.4) ? random.int(1, 90) * DAY_MS * random.next() : 0;
   const seenMs = (completedMs ?? createdMs + (stage === "planned" ? workMs / 8 : workMs)) + laterMs;
@@ -45,9 +45,11 @@ function stageAt(ageDays: number, plain: boolean, random: Random): Lifecycle["st
   return drawn < 0.03 ? "planned" : drawn < 0.07 ? "in_progress" : "complete";
 }
 
-/** Down to a quarter of an hour, when things are scheduled. */
+/** A quarter of an hour between seven and five o'clock on the same day, when things are scheduled. */
 function toQuarter(ms: number): number {
-  return Math.floor(ms / 900_000) * 900_000;
+  const midnight = ms - (ms % DAY_MS);
+  const quarter = Math.floor(((ms - midnight) / DAY_MS) * 40);
+  return midnight + 7 * 3_600_000 + quarter * 900_000;
 }
 
 /** With the microseconds that the dynamic view shows. */

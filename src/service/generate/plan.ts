@@ -155,7 +155,7 @@ function makeUsers(profile: Profile, items: number, seed: number, groupIds: read
       updated_at: iso(created + random.int(100, 900) * DAY_MS),
       bio: known?.bio ?? "",
       short_bio: known ? known.bio.slice(0, known.bio.indexOf(".") + 1) : "",
-      visitor: false,
+      visitor: known ? known.visitor === true : index % 7 === 0,
       tz: known?.tz ?? random.pick(profile.vocabulary.places).tz,
       follow_discussion_allowed: random.chance(0.8),
       superadmin: index === 0,

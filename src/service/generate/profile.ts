@@ -10,8 +10,10 @@ export interface Profile {
   readonly fromMs: number; // inclusive
   readonly nowMs: number; // exclusive: no item is younger
   readonly people: (items: number) => number;
-  /** Sections of an article's body: inclusive bounds. */
+  /** Sections of an article: inclusive bounds. Other forms have what the least of them exceeds one by, besides their own. */
   readonly sections: readonly [number, number];
+  /** What the words of a field say about how often it has a value is multiplied by this. */
+  readonly fieldShare: number;
   /** Items before this index, and as many at the end, are left without oddities. */
   readonly plainItems: number;
   /** Every oddity of the set comes once in so many items. */
@@ -31,7 +33,8 @@ export const bulk: Profile = {
   fromMs: Date.UTC(2019, 0, 7, 8),
   nowMs: Date.UTC(2026, 9, 31),
   people: (items) => 40 + Math.round(4 * Math.log10(Math.max(1, items))),
-  sections: [2, 4],
+  sections: [4, 6],
+  fieldShare: 0.65,
   plainItems: 0,
   oddityPeriod: 200,
   mildOddities: false,
@@ -47,6 +50,7 @@ export const sample: Profile = {
   nowMs: Date.UTC(2026, 9, 31),
   people: () => tarnbrook.people.length,
   sections: [1, 2],
+  fieldShare: 1,
   plainItems: 20,
   oddityPeriod: 230,
   mildOddities: true,

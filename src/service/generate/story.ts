@@ -132,7 +132,7 @@ export function slotsOf(plan: Plan, story: Story, attempt: number): Slots {
     angle: subject.angle,
     line: topic.prefers.product_line?.[0] ?? topic.category,
     person,
-    n: String(random.int(3, 9)),
+    n: random.pick(["three", "four", "five", "six", "seven", "eight", "nine"]),
   };
   return {
     ...slots,
@@ -143,8 +143,18 @@ export function slotsOf(plan: Plan, story: Story, attempt: number): Slots {
 }
 
 const MONTHS = [
-  "January", "February", "March", "April", "May", "June",
-  "July", "August", "September", "October", "November", "December",
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
 ];
 
 function speaks({ removed, role }: PersonWords): boolean {

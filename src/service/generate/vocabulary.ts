@@ -59,6 +59,8 @@ export interface PersonWords {
   readonly bio: string;
   /** Left the team. */
   readonly removed?: true;
+  /** Helps out, with an account for guests. */
+  readonly visitor?: true;
 }
 
 export interface CampaignWords {
@@ -102,6 +104,8 @@ export interface FieldWords {
   readonly instructions?: string;
   /** Shown in previews and the gallery. */
   readonly preview?: true;
+  /** Has a value only where the topic prefers some. */
+  readonly onlyFitting?: true;
 }
 
 export interface ValueWords {
@@ -122,7 +126,7 @@ export interface MappingWords {
 
 /**
  * What the team writes about. Texts may hold slots: `{product}`, `{place}`, `{season}`, `{year}`, `{Month}`,
- * `{person}`, `{n}` (3 to 9) and others of `Slots` in story.ts; with a capital the words begin with one.
+ * `{person}`, `{n}` ("three" to "nine") and others of `Slots` in story.ts; with a capital the words begin with one.
  */
 export interface Topic {
   readonly name: string;
@@ -131,7 +135,7 @@ export interface Topic {
   readonly tags: readonly string[];
   /** Empty where the topic is not about things that are sold. */
   readonly products: readonly string[];
-  /** First sentences of a text. */
+  /** First sentences of a text on any of its subjects. */
   readonly open: readonly string[];
   readonly subjects: readonly Subject[];
   /** Last sentences of a text. */
@@ -146,6 +150,8 @@ export interface Subject {
   readonly angle: string;
   /** Those of the topic's products that it fits; missing: all. */
   readonly products?: readonly string[];
+  /** First sentences of a text on it. */
+  readonly open: readonly string[];
   /** Heading of its section in a body. */
   readonly heading: string;
   /** Titles of articles. */

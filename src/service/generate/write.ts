@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { WarehouseError } from "../../errors.ts";
 
@@ -55,26 +55,21 @@ export class ContentSetFolder {
     return new ContentSetFolder(path);
   }
 
-  /** Writes a file under a temporary name; resolves with its bytes. Takes the next text only after the disk took the last. */
+  /**
+   * Writes a file under a temporary name. The next text is asked for only when the disk has taken those before it.
+   * `onChunk` hears how many bytes the disk has taken.
+   * @returns bytes of the file
+   */
   async write(name: FileName, texts: Iterable<string>, onChunk: (bytes: number) => void): Promise<number> {
-    await using file = await open(join(this.#path, partial(name)), "w");
-    let waiting = "";
-    let bytes = 0;
-    const flush = async () => {
-      const chunk = Buffer.from(waiting);
-      waiting = "";
-      await file.writeFile(chunk);
-      bytes += chunk.length;
-      onChunk(bytes);
-    };
-    for (const text of texts) {
-      waiting += text;
-      if (waiting.length >= CHUNK_CHARACTERS) await flush();
+    const file = await open(join(this.#path, partial(name)), "w");
+    try {
+      const bytes = await writeChunks(file, texts, onChunk);
+      await file.sync();
+      this.#written.push(name);
+      return bytes;
+    } finally {
+      await file.close();
     }
-    await flush();
-    await file.sync();
-    this.#written.push(name);
-    return bytes;
   }
 
   /** Gives every file its name. `instance.json` comes last and the old one goes first: a folder with it is whole. */
@@ -87,6 +82,32 @@ export class ContentSetFolder {
   async discard(): Promise<void> {
     for (const name of FILES) await rm(join(this.#path, partial(name)), { force: true });
   }
+}
+
+async function writeChunks(
+  file: FileHandle,
+  texts: Iterable<string>,
+  onChunk: (bytes: number) => void,
+): Promise<number> {
+  let bytes = 0;
+  for (const chunk of chunks(texts)) {
+    const buffer = Buffer.from(chunk);
+    await file.writeFile(buffer);
+    bytes += buffer.length;
+    onChunk(bytes);
+  }
+  return bytes;
+}
+
+function* chunks(texts: Iterable<string>): Generator<string> {
+  let waiting = "";
+  for (const text of texts) {
+    waiting += text;
+    if (waiting.length < CHUNK_CHARACTERS) continue;
+    yield waiting;
+    waiting = "";
+  }
+  yield waiting;
 }
 
 function partial(name: FileName): string {

@@ -62,6 +62,7 @@ const BODIES: Readonly<Record<Kind, (writer: Writer) => string[]>> = {
   page: (writer) => [
     p(opening(writer)),
     list(sentences(writer, writer.story.subject, 4)),
+    ...extras(writer),
     p(closing(writer)),
     link(writer, writer.slots.product === undefined ? "Find out more" : "Find a dealer"),
   ],
@@ -69,6 +70,7 @@ const BODIES: Readonly<Record<Kind, (writer: Writer) => string[]>> = {
   email: (writer) => [
     "<p>Hello {{first_name}},</p>",
     p(opening(writer), ...sentences(writer, writer.story.subject, 3)),
+    ...extras(writer),
     p(closing(writer)),
     link(writer, writer.random.pick(["Read the guide", "See the range", "Read on", "Order the part"])),
     "<p>Your Tarnbrook team</p>",
@@ -89,6 +91,7 @@ const BODIES: Readonly<Record<Kind, (writer: Writer) => string[]>> = {
     p(`Join us in ${writer.story.place.name}.`, opening(writer)),
     "<h3>What to expect</h3>",
     list(sentences(writer, writer.story.subject, 3)),
+    ...extras(writer),
     p("Places are free, but limited; please register by the Friday before.", closing(writer)),
   ],
   webinar: (writer) => [
@@ -97,6 +100,7 @@ const BODIES: Readonly<Record<Kind, (writer: Writer) => string[]>> = {
       `In forty-five minutes, ${writer.slots.person} shows what matters about ${writer.slots.angle}.`,
     ),
     list(sentences(writer, writer.story.subject, 3)),
+    ...extras(writer),
     p("There is time for questions, and a recording for those who cannot be there."),
   ],
   media: () => [],
@@ -107,14 +111,24 @@ const BODIES: Readonly<Record<Kind, (writer: Writer) => string[]>> = {
 /** As many sections as the profile asks for; the subject of the item first, then others of its topic. */
 function sections(writer: Writer): string[] {
   const { plan, story, random } = writer;
+  const count = random.int(...plan.profile.sections);
+  return [p(opening(writer), ...sentences(writer, story.subject, 4)), ...furtherSections(writer, count - 1)];
+}
+
+/** What a form that is short in a small set says besides, where the profile asks for long texts. */
+function extras(writer: Writer): string[] {
+  return furtherSections(writer, writer.plan.profile.sections[0] - 1);
+}
+
+function furtherSections(writer: Writer, count: number): string[] {
+  const { story, random } = writer;
   const others = random.some(
     story.topic.subjects.filter((subject) => subject !== story.subject),
     8,
   );
-  const count = random.int(...plan.profile.sections);
-  const blocks = [p(opening(writer), ...sentences(writer, story.subject, 3))];
-  for (let section = 1; section < count; section++) {
-    const subject = others[(section - 1) % others.length] ?? story.subject;
+  const blocks: string[] = [];
+  for (let section = 0; section < count; section++) {
+    const subject = others[section % others.length] ?? story.subject;
     const told = sentences(writer, subject, 4);
     blocks.push(`<h2>${escapeHtml(subject.heading)}</h2>`, random.chance(0.25) ? list(told) : p(...told));
   }
@@ -136,7 +150,7 @@ export function longBody(plan: Plan, story: Story, characters: number): string {
 
 function pressRelease(writer: Writer): string[] {
   const { story, slots, press, random } = writer;
-  const at = new Date(story.createdMs).toISOString().slice(0, 10);
+  const at = `${new Date(story.createdMs).getUTCDate()} ${slots.month} ${slots.year}`;
   const quote = `“${press?.quote ?? ""}” says ${slots.person} of Tarnbrook Outdoor.`.replace(
     ".” says",
     ",” says",
@@ -153,16 +167,19 @@ function pressRelease(writer: Writer): string[] {
 }
 
 function opening({ story, slots, random }: Writer): string {
-  return fill(random.pick(story.topic.open.filter((text) => isFilled(text, slots))), slots);
+  const { open } = random.chance(0.7) ? story.subject : story.topic;
+  const fitting = open.filter((text) => isFilled(text, slots));
+  return fill(random.pick(fitting), slots);
 }
 
 function closing({ story, slots, random }: Writer): string {
   return fill(random.pick(story.topic.close), slots);
 }
 
-/** Some of a subject's sentences, in their order. */
+/** Some of a subject's sentences, in their order: always the first, which says what the others are about. */
 function sentences({ slots, random }: Writer, subject: Subject, count: number): string[] {
-  const chosen = new Set(random.some(subject.sentences, count));
+  const [first, ...others] = subject.sentences;
+  const chosen = new Set([first, ...random.some(others, count - 1)]);
   return subject.sentences.filter((text) => chosen.has(text)).map((text) => fill(text, slots));
 }
 

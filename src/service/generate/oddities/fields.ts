@@ -99,7 +99,7 @@ export const fieldOddities = {
   "number large": { harsh: true, set: put("production_hours", 9_007_199_254_740_991) },
   "number negative": { harsh: true, set: put("budget", -0.01) },
   "boolean value": { harsh: true, set: put("quality_score", false) },
-  "rating of a strange type": { set: put("quality_score", 5) },
+  "field of an unknown type": { set: put("quality_score", 5) },
   "file sent as address": { set: put("hero_image", "https://files.tarnbrook.example/legacy/hero.jpg") },
   "file without details": {
     harsh: true,

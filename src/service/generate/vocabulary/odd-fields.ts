@@ -2,13 +2,28 @@ import type { FieldWords } from "../vocabulary.ts";
 
 /** Definitions that no team would admit to, and every old instance has. */
 export const oddFields: readonly FieldWords[] = [
-  { key: "region_case", name: "Region", label: "Region (print)", type: "text", share: 0.05 },
-  { key: "title_column", name: "title", label: "Title (print)", type: "text", share: 0.05 },
+  {
+    key: "region_case",
+    name: "Region",
+    label: "Region (print)",
+    type: "text",
+    share: 0.05,
+    types: ["brochure"],
+  },
+  {
+    key: "title_column",
+    name: "title",
+    label: "Title (print)",
+    type: "text",
+    share: 0.05,
+    types: ["brochure"],
+  },
   {
     name: 'Größe 📐 "quoted"; --',
     label: "Größe 📐 <b>& Farbe</b>",
     type: "multiselect",
     share: 0.1,
+    types: ["photo"],
     values: ["Größe L", "Blå", "赤", "أحمر", "it's; DROP TABLE content; --"],
     mappings: [
       {
@@ -23,6 +38,7 @@ export const oddFields: readonly FieldWords[] = [
     label: "Pack Size",
     type: "select",
     share: 0.1,
+    types: ["product_page"],
     values: [
       { display: "Small", value: "S" },
       { display: "S", value: "Special" },
@@ -36,6 +52,7 @@ export const oddFields: readonly FieldWords[] = [
     label: "Without Values",
     type: "select",
     share: 0,
+    types: ["planning_card"],
     values: [],
     mappings: [{ to: "Web CMS", as: "nothing", values: {} }],
   },
@@ -44,6 +61,7 @@ export const oddFields: readonly FieldWords[] = [
     label: "Print Ready",
     type: "checkbox",
     share: 0.1,
+    types: ["asset_file"],
     mappings: [{ to: "Print Archive", as: "READY" }],
   },
   {
@@ -51,6 +69,7 @@ export const oddFields: readonly FieldWords[] = [
     label: "Paper",
     type: "multiselect",
     share: 0.08,
+    types: ["brochure"],
     values: ["Matt", "Gloss", "None"],
     mappings: [
       { to: "Print Archive", as: "PAPER", values: { Matt: ["M1", "M2"], Gloss: "G1", None: "" } },
@@ -62,6 +81,7 @@ export const oddFields: readonly FieldWords[] = [
     label: "Never Used",
     type: "date",
     share: 0,
+    types: ["asset_file"],
     mappings: [{ to: "Web CMS", as: "never" }],
   },
 ];

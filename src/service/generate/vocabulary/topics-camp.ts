@@ -7,16 +7,17 @@ export const shelter: Topic = {
   tags: ["tents", "camping", "pitching", "weather", "two-person"],
   products: ["Ridgeline 2", "Ridgeline 3", "Cairn Solo", "Tarn Tarp", "Longhouse 5"],
   open: [
-    "A tent is only as good as the ground you choose for it.",
-    "The {product} goes up in under five minutes, and it stays up when the weather changes its mind.",
     "Nobody remembers the nights when the tent simply worked. That is the point of a good one.",
     "We spent {n} nights near {place} in {season}, in the {product}, taking notes by torchlight.",
-    "Most tent problems are site problems in disguise.",
   ],
   subjects: [
     {
       angle: "pitching in the wind",
       products: ["Ridgeline 2", "Ridgeline 3", "Cairn Solo", "Tarn Tarp"],
+      open: [
+        "We once chased a flysheet across half a valley. It does not have to be like that.",
+        "Wind is the one thing at camp that you cannot argue with.",
+      ],
       heading: "When the wind is up",
       titles: [
         "How to pitch the {product} in a strong wind",
@@ -35,6 +36,10 @@ export const shelter: Topic = {
     {
       angle: "keeping condensation down",
       products: ["Ridgeline 2", "Ridgeline 3", "Cairn Solo"],
+      open: [
+        "A wet wall at six in the morning is rarely a leak.",
+        "Every tent gets damp inside; the question is how damp.",
+      ],
       heading: "Less damp by morning",
       titles: [
         "Why your tent is wet inside, and what to do about it",
@@ -53,6 +58,10 @@ export const shelter: Topic = {
     {
       angle: "choosing a tent for two",
       products: ["Ridgeline 2", "Ridgeline 3"],
+      open: [
+        "Two people, two mats, two opinions: a tent has to settle them all.",
+        "The right tent for two is the one in which both of you still talk on day four.",
+      ],
       heading: "Room for two",
       titles: [
         "{product} or {product2}: which one for {place}?",
@@ -71,6 +80,10 @@ export const shelter: Topic = {
     {
       angle: "camping with children",
       products: ["Longhouse 5", "Ridgeline 3"],
+      open: [
+        "Children do not care about grams. They care about torches, puddles and breakfast.",
+        "The first night out decides whether there will be a second.",
+      ],
       heading: "Small campers",
       titles: [
         "The first night out with children",
@@ -109,16 +122,17 @@ export const sleep: Topic = {
   tags: ["sleeping bags", "mats", "down", "winter camping", "overnight"],
   products: ["Moss 400", "Moss 700", "Hoarfrost Mat", "Hoarfrost Mat Long", "Drift Quilt"],
   open: [
-    "Warm nights are made before you get into the bag.",
-    "The {product} was the one thing that nobody on our {place} trip wanted to give back.",
     "A bad night costs more than a heavy pack.",
-    "Every autumn we get the same question: will this bag be warm enough?",
     "Sleep is a skill, and most of it can be learned at home.",
   ],
   subjects: [
     {
       angle: "reading temperature ratings",
       products: ["Moss 400", "Moss 700", "Drift Quilt"],
+      open: [
+        "Every autumn we get the same question: will this bag be warm enough?",
+        "Three numbers on a label, and most people look at the wrong one.",
+      ],
       heading: "What the numbers mean",
       titles: [
         "Comfort, limit, extreme: how to read a sleeping bag label",
@@ -137,6 +151,10 @@ export const sleep: Topic = {
     {
       angle: "choosing a sleeping mat",
       products: ["Hoarfrost Mat", "Hoarfrost Mat Long"],
+      open: [
+        "Most cold nights come from below.",
+        "People spend weeks choosing a bag and ten minutes choosing a mat. We would do it the other way round.",
+      ],
       heading: "The mat does half the work",
       titles: [
         "Your mat matters more than your bag",
@@ -155,6 +173,10 @@ export const sleep: Topic = {
     {
       angle: "washing a down bag",
       products: ["Moss 400", "Moss 700", "Drift Quilt"],
+      open: [
+        "A down bag that has gone flat is usually dirty, not worn out.",
+        "Washing down takes a whole day and almost no skill.",
+      ],
       heading: "A day for washing",
       titles: [
         "How to wash a down sleeping bag at home",
@@ -173,6 +195,10 @@ export const sleep: Topic = {
     {
       angle: "sleeping out in winter",
       products: ["Moss 700", "Hoarfrost Mat"],
+      open: [
+        "Warm nights are made before you get into the bag.",
+        "Winter camping is quiet, starry and a matter of routine.",
+      ],
       heading: "Below freezing",
       titles: [
         "Sleeping out below freezing: what we do differently",
@@ -211,16 +237,17 @@ export const cooking: Topic = {
   tags: ["cooking", "stoves", "water", "food", "recipes"],
   products: ["Ember Stove", "Ember Duo", "Spring Filter", "Kettle Pot 1.2"],
   open: [
-    "A warm meal turns a wet evening into a story.",
-    "We cooked {n} dinners on the Ember Stove so that you can burn fewer.",
-    "Good camp cooking is mostly good shopping.",
-    "The first coffee of the day is a piece of safety equipment.",
-    "Food is the heaviest thing in your pack, so make it count.",
+    "We cooked {n} dinners near {place} so that you can burn fewer.",
+    "Food and water are the heaviest things in your pack, so make them count.",
   ],
   subjects: [
     {
       angle: "saving fuel",
       products: ["Ember Stove", "Ember Duo"],
+      open: [
+        "Half of what you burn heats the valley.",
+        "A canister goes further than the label says, if you help it.",
+      ],
       heading: "More meals from one canister",
       titles: [
         "How to get more meals out of one canister",
@@ -239,6 +266,7 @@ export const cooking: Topic = {
     {
       angle: "one-pot dinners",
       products: ["Kettle Pot 1.2", "Ember Duo"],
+      open: ["A warm meal turns a wet evening into a story.", "Good camp cooking is mostly good shopping."],
       heading: "One pot, one spoon",
       titles: [
         "Three one-pot dinners for {season}",
@@ -257,6 +285,10 @@ export const cooking: Topic = {
     {
       angle: "safe drinking water",
       products: ["Spring Filter"],
+      open: [
+        "Clear water is not the same as clean water.",
+        "A stomach upset is the most common way to end a good trip.",
+      ],
       heading: "Water you can trust",
       titles: [
         "Filter, boil or treat? Safe water on the trail",

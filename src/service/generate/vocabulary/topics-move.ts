@@ -7,14 +7,16 @@ export const packs: Topic = {
   tags: ["backpacks", "packing", "weight", "fit", "lists"],
   products: ["Drover 45", "Drover 60", "Hawthorn 22", "Hawthorn 30"],
   open: [
-    "A pack fits when you forget it for ten minutes at a time.",
-    "We emptied {n} packs on the workshop floor and counted what had not been used.",
-    "The {product} carries its weight on the hips, where you have the muscles for it.",
-    "Every gram was a good idea once.",
+    "We asked {n} hut wardens what their guests carry for nothing.",
+    "A rucksack is a small house, and every house needs order.",
   ],
   subjects: [
     {
       angle: "packing a rucksack well",
+      open: [
+        "The same twelve kilos can feel like ten or like fifteen.",
+        "A well-packed rucksack does not rattle, lean or hide things.",
+      ],
       heading: "What goes where",
       titles: [
         "How to pack a rucksack so that it carries itself",
@@ -32,6 +34,10 @@ export const packs: Topic = {
     },
     {
       angle: "carrying less",
+      open: [
+        "Every gram was a good idea once.",
+        "We emptied {n} packs on the workshop floor and counted what had not been used.",
+      ],
       heading: "Leave it at home",
       titles: [
         "Carry less: our list for three days near {place}",
@@ -49,6 +55,10 @@ export const packs: Topic = {
     },
     {
       angle: "adjusting the back system",
+      open: [
+        "A pack fits when you forget it for ten minutes at a time.",
+        "Most sore shoulders are hip belts in disguise.",
+      ],
       heading: "Hips first",
       titles: [
         "Adjust your {product} in five minutes",
@@ -87,14 +97,16 @@ export const climbing: Topic = {
   products: ["Plumb Harness", "Catenary 9.4", "Catenary 8.6", "Tuffet Helmet", "Chockstone Set", "Gully Axe"],
   open: [
     "Climbing gear is simple, and that is why it has to be right.",
-    "We took the {product} to the crags around {place} and gave it to people who complain for a living.",
-    "Before the season begins, put everything on the floor and look at it.",
-    "Trust is built by checking.",
+    "We spent {season} at the crags around {place}, mostly listening.",
   ],
   subjects: [
     {
       angle: "checking your gear",
       products: ["Plumb Harness", "Tuffet Helmet", "Chockstone Set", "Gully Axe"],
+      open: [
+        "Before the season begins, put everything on the floor and look at it.",
+        "Trust is built by checking.",
+      ],
       heading: "Everything on the floor",
       titles: [
         "The {season} check: everything on the floor",
@@ -113,6 +125,10 @@ export const climbing: Topic = {
     {
       angle: "moving from the gym to rock",
       products: ["Plumb Harness", "Tuffet Helmet"],
+      open: [
+        "Plastic does not crumble, and nobody leaves chalk arrows on granite.",
+        "The first day on real rock is slow, and that is how it should be.",
+      ],
       heading: "Outdoors is different",
       titles: [
         "From the gym to rock: what nobody tells you",
@@ -131,6 +147,10 @@ export const climbing: Topic = {
     {
       angle: "looking after ropes",
       products: ["Catenary 9.4", "Catenary 8.6"],
+      open: [
+        "A rope has one job, and it prefers to be clean.",
+        "Ropes age in car boots far more than on rock.",
+      ],
       heading: "A long life for a rope",
       titles: [
         "How long does a rope last?",
@@ -167,14 +187,16 @@ export const running: Topic = {
   tags: ["trail running", "training", "shoes", "vest", "race"],
   products: ["Fleet 3", "Fleet 3 Wide", "Rill Vest 8", "Rill Vest 12", "Wisp Windshell", "Tempo Short"],
   open: [
-    "Trail running is walking that got carried away.",
-    "The {product} has one job, and it does it in the mud as well.",
-    "You do not need a mountain; a wet park will do.",
-    "We sent the {product} round the {place} loop with {n} runners who do not agree on anything.",
+    "We went round the {place} loop with {n} runners who do not agree on anything.",
+    "Nobody looks elegant on a muddy descent, and nobody minds.",
   ],
   subjects: [
     {
       angle: "starting on trails",
+      open: [
+        "Trail running is walking that got carried away.",
+        "You do not need a mountain; a wet park will do.",
+      ],
       heading: "Slower than on the road",
       titles: [
         "Starting on trails: forget your pace",
@@ -193,6 +215,10 @@ export const running: Topic = {
     {
       angle: "choosing a trail shoe",
       products: ["Fleet 3", "Fleet 3 Wide"],
+      open: [
+        "There is no shoe for everything, but there is one for your usual loop.",
+        "A trail shoe is grip, room and honesty about your mud.",
+      ],
       heading: "Grip, drop, width",
       titles: [
         "{product}: who it is for, and who should leave it",
@@ -211,6 +237,7 @@ export const running: Topic = {
     {
       angle: "eating on long runs",
       products: ["Rill Vest 8", "Rill Vest 12"],
+      open: ["Most bad last hours are made in the first one.", "A long run is a picnic with a schedule."],
       heading: "Before you are hungry",
       titles: [
         "Eating on long runs: start early, keep it boring",

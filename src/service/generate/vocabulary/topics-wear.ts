@@ -7,15 +7,16 @@ export const footwear: Topic = {
   tags: ["boots", "fit", "blisters", "resoling", "hiking"],
   products: ["Fellgate Mid", "Moor Low", "Serac Boot", "Scree Approach", "Fellgate Low"],
   open: [
-    "Most blisters begin in the shop, an hour before closing time.",
-    "The {product} has a new last, a little wider where your toes need it.",
-    "Feet swell, socks differ, and every brand measures in its own way.",
-    "We wore the {product} for {n} weeks around {place} before we wrote a word about it.",
     "A boot should disappear by the second hour of the walk.",
+    "We wore the {product} for {n} weeks around {place} before we wrote a word about it.",
   ],
   subjects: [
     {
       angle: "finding the right fit",
+      open: [
+        "Most blisters begin in the shop, an hour before closing time.",
+        "Feet swell, socks differ, and every brand measures in its own way.",
+      ],
       heading: "In the shop",
       titles: [
         "Which Tarnbrook boot fits your foot?",
@@ -33,6 +34,10 @@ export const footwear: Topic = {
     },
     {
       angle: "lacing for the descent",
+      open: [
+        "Black toenails are made at the top, by people who do not stop to lace.",
+        "Two minutes at the summit save two weeks of sore toes.",
+      ],
       heading: "Lace it twice",
       titles: [
         "Lacing for the descent: two knots that save your toes",
@@ -51,6 +56,10 @@ export const footwear: Topic = {
     {
       angle: "looking after leather",
       products: ["Fellgate Mid", "Serac Boot"],
+      open: [
+        "Leather that is looked after outlives the car that took you there.",
+        "Boots are at their dirtiest when you are at your laziest.",
+      ],
       heading: "After the walk",
       titles: [
         "Looking after leather boots in {season}",
@@ -68,6 +77,10 @@ export const footwear: Topic = {
     },
     {
       angle: "breaking in new boots",
+      open: [
+        "A stiff boot is an investment, and the first weeks are the interest.",
+        "New boots want to be introduced, not surprised.",
+      ],
       heading: "The first fifty kilometres",
       titles: [
         "Breaking in new boots without breaking yourself",
@@ -105,9 +118,6 @@ export const shells: Topic = {
   tags: ["rain", "shell jackets", "layering", "waterproofing", "storm"],
   products: ["Squall Jacket", "Squall Trousers", "Drizzle Anorak", "Gannet Shell"],
   open: [
-    "There is bad weather, and there is bad clothing, and sometimes there is both.",
-    "The {product} is what we reach for when the forecast says nothing useful.",
-    "A shell has two jobs: keeping rain out and letting you out.",
     "{place} gave us {n} days of rain in {season}, which is exactly what we came for.",
     "Nobody is waterproof for ever, but you can be for a very long afternoon.",
   ],
@@ -115,6 +125,10 @@ export const shells: Topic = {
     {
       angle: "restoring water repellency",
       products: ["Squall Jacket", "Squall Trousers", "Gannet Shell"],
+      open: [
+        "Almost every jacket that comes to us as leaking is only dirty.",
+        "When drops stop rolling off, the jacket wants a wash, not a successor.",
+      ],
       heading: "Make it bead again",
       titles: [
         "Your jacket is not leaking: how to restore water repellency",
@@ -133,6 +147,10 @@ export const shells: Topic = {
     {
       angle: "layering for wet days",
       products: ["Squall Jacket", "Drizzle Anorak", "Gannet Shell"],
+      open: [
+        "There is bad weather, and there is bad clothing, and sometimes there is both.",
+        "Being damp from inside is still being damp.",
+      ],
       heading: "Three thin things",
       titles: [
         "Layering for wet days: three thin things",
@@ -150,6 +168,10 @@ export const shells: Topic = {
     },
     {
       angle: "life without PFAS",
+      open: [
+        "It took us four years to get rid of a chemical that nobody sees.",
+        "For decades the best finish was also the worst.",
+      ],
       heading: "A finish that asks for care",
       titles: [
         "Why we took PFAS out of every shell",
@@ -160,7 +182,7 @@ export const shells: Topic = {
         "The old finishes worked well and stayed in rivers for longer than any of us will.",
         "The new one repels water just as well on the first day and needs refreshing sooner.",
         "Oil stains it more easily, so wash it after a day of sunscreen.",
-        "We tested {n} finishes over two winters before we chose one.",
+        "We tested {n} finishes over two winters before we chose.",
         "The laboratory reports are on the product page, with the figures that we like less.",
         "A jacket you care for twice a year will outlast one you replace every third.",
       ],
@@ -168,6 +190,10 @@ export const shells: Topic = {
     {
       angle: "choosing a rain jacket",
       products: ["Squall Jacket", "Drizzle Anorak", "Gannet Shell"],
+      open: [
+        "A shell has two jobs: keeping rain out and letting you out.",
+        "The best rain jacket is the one that you wear before you are wet.",
+      ],
       heading: "Two layers or three",
       titles: [
         "Two layers or three? How to choose a rain jacket",
@@ -212,15 +238,17 @@ export const insulation: Topic = {
     "Burrow Hoody",
   ],
   open: [
-    "Warmth is air that stays where it is.",
-    "The {product} comes with us from September to May.",
     "You need less insulation than you think, and you need it sooner.",
-    "At minus {n} near {place}, theory ends quickly.",
+    "Near {place} in January, theory ends quickly.",
   ],
   subjects: [
     {
       angle: "down or synthetic",
       products: ["Ptarmigan Jacket", "Burrow Hoody"],
+      open: [
+        "Warmth is air that stays where it is.",
+        "There is no best insulation; there is only the weather you are going to have.",
+      ],
       heading: "Dry cold, wet cold",
       titles: [
         "Down or synthetic? Ask the weather",
@@ -239,6 +267,10 @@ export const insulation: Topic = {
     {
       angle: "caring for wool",
       products: ["Fold Merino 180", "Fold Merino 240"],
+      open: [
+        "Sheep do not wash often, and neither should your base layer.",
+        "Merino forgives nearly everything except the tumble dryer.",
+      ],
       heading: "Wear it, air it, wear it",
       titles: [
         "Caring for merino: wash less, air more",
@@ -257,6 +289,10 @@ export const insulation: Topic = {
     {
       angle: "staying warm when you stop",
       products: ["Ptarmigan Jacket", "Ptarmigan Vest", "Hollow Fleece"],
+      open: [
+        "You do not get cold while walking. You get cold while looking for the sandwiches.",
+        "Every break begins with losing heat.",
+      ],
       heading: "The first minute of the break",
       titles: [
         "The first minute of the break decides",
@@ -277,7 +313,6 @@ export const insulation: Topic = {
     "Stay warm out there.",
     "The full size chart is on the product page, with the measurements of real people.",
     "Zips, cuffs and cords are all replaceable. So is the patience of our tailors, up to a point.",
-    "It packs into its own pocket. The left one.",
   ],
   prefers: {
     product_line: ["Insulation"],

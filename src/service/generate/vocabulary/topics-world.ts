@@ -8,13 +8,12 @@ export const repair: Topic = {
   products: [],
   open: [
     "The most sustainable jacket is the one you already own.",
-    "Our workshop mended {n} thousand things last year, and most were zips.",
-    "A repair is quicker than an order, and it comes with a story.",
     "Nothing we sell should need a secret to be mended.",
   ],
   subjects: [
     {
       angle: "mending a zip",
+      open: ["Zips are half of all that we mend.", "Before you write a zip off, give it five minutes."],
       heading: "It is usually the slider",
       titles: [
         "Mending a zip: it is usually the slider",
@@ -32,6 +31,10 @@ export const repair: Topic = {
     },
     {
       angle: "patching a tear",
+      open: [
+        "Branches, embers, crampons: fabric meets them all sooner or later.",
+        "A small hole is a small job, as long as it is small.",
+      ],
       heading: "Round corners hold",
       titles: [
         "Patching a tear on the trail",
@@ -49,6 +52,10 @@ export const repair: Topic = {
     },
     {
       angle: "our repair figures",
+      open: [
+        "Our workshop mended {n} thousand things last year, and we counted every one.",
+        "What breaks tells a designer more than what sells.",
+      ],
       heading: "What we counted",
       titles: [
         "Repair report: what broke, and what we changed",
@@ -66,6 +73,10 @@ export const repair: Topic = {
     },
     {
       angle: "repair days",
+      open: [
+        "A repair is quicker than an order, and it comes with a story.",
+        "The van is on the road again.",
+      ],
       heading: "Bring what is broken",
       titles: [
         "Repair days in {season}: bring what is broken",
@@ -105,14 +116,16 @@ export const routes: Topic = {
   tags: ["routes", "huts", "weekend", "maps", "public transport"],
   products: [],
   open: [
-    "You can be on the hill two hours after leaving your desk.",
-    "{place} is busy in August and perfect in {season}.",
-    "This is a walk for people who like to stop.",
+    "{place} is busy in August and perfect on a Tuesday in {season}.",
     "Our route writers walk every path twice, once in each direction.",
   ],
   subjects: [
     {
       angle: "a weekend walk",
+      open: [
+        "You can be on the hill two hours after leaving your desk.",
+        "This is a walk for people who like to stop.",
+      ],
       heading: "Two days, one bag",
       titles: [
         "{place} in {season}: a weekend walk",
@@ -130,6 +143,10 @@ export const routes: Topic = {
     },
     {
       angle: "walking from hut to hut",
+      open: [
+        "With a bed and a dinner waiting, a small pack is enough.",
+        "Hut to hut is the slowest way to cross a range, and the best.",
+      ],
       heading: "Evenings at the long table",
       titles: [
         "Hut to hut near {place}: {n} days, small pack",
@@ -147,6 +164,10 @@ export const routes: Topic = {
     },
     {
       angle: "travelling by train",
+      open: [
+        "Some of the best walks do not end where they began.",
+        "The nicest car park is the one you never see.",
+      ],
       heading: "Leave the car",
       titles: [
         "Leave the car: {n} hills you can reach by train",
@@ -184,14 +205,16 @@ export const safety: Topic = {
   tags: ["safety", "navigation", "winter", "first aid", "weather"],
   products: [],
   open: [
-    "Turning round is a skill, and it can be practised.",
-    "Most rescues begin with a small decision before lunch.",
-    "Batteries get cold, and maps get wet. Carry both.",
     "We asked {n} mountain leaders near {place} for the advice they give most often.",
+    "Good decisions are boring, and they are made early.",
   ],
   subjects: [
     {
       angle: "finding your way",
+      open: [
+        "Batteries get cold, and maps get wet. Carry both.",
+        "Getting lost is seldom one mistake; it is three small ones in a row.",
+      ],
       heading: "Map, compass, phone",
       titles: [
         "Finding your way when the phone is dead",
@@ -209,6 +232,10 @@ export const safety: Topic = {
     },
     {
       angle: "reading the weather",
+      open: [
+        "Turning round is a skill, and it can be practised.",
+        "The sky talks all day; the forecast only in the morning.",
+      ],
       heading: "Look up",
       titles: [
         "Reading the weather in {season}",
@@ -226,6 +253,10 @@ export const safety: Topic = {
     },
     {
       angle: "first aid on the hill",
+      open: [
+        "Most rescues begin with a small decision before lunch.",
+        "The first ten minutes matter, and they feel like one.",
+      ],
       heading: "Stop, look, warm",
       titles: [
         "First aid on the hill: the first ten minutes",
@@ -254,163 +285,5 @@ export const safety: Topic = {
     owner_team: ["Brand Editorial"],
     funnel_stage: ["Discover", "Own"],
     legal_status: ["Approved", "Approved with changes", "Requested"],
-  },
-};
-
-export const dealers: Topic = {
-  name: "dealers",
-  weight: 6,
-  category: "Trade",
-  tags: ["dealers", "trade", "training", "merchandising", "availability"],
-  products: [],
-  open: [
-    "This is what your shop needs to know this month.",
-    "Our dealers sell more boots than our website does, and we would like to keep it so.",
-    "Fitting takes twenty minutes, and it halves the returns.",
-    "Thank you for a strong {season}.",
-  ],
-  subjects: [
-    {
-      angle: "boot fitting in the shop",
-      heading: "Twenty minutes well spent",
-      titles: [
-        "Dealer training: boot fitting in twenty minutes",
-        "Boot fitting in the shop: what the best {n} dealers do",
-        "Fewer returns through better fitting",
-      ],
-      sentences: [
-        "Measure both feet, standing, every time.",
-        "Let the customer walk down the ramp before you talk about price.",
-        "Offer the half size up without being asked.",
-        "Write the last number on the receipt, for the next pair.",
-        "Shops that do this see half as many boots come back.",
-        "The training film is in the Dealer Toolkit.",
-      ],
-    },
-    {
-      angle: "availability and ordering",
-      heading: "What ships when",
-      titles: [
-        "Availability for {season}: what ships when",
-        "Order deadlines for {season} {year}",
-        "Back in stock: sizes and dates",
-      ],
-      sentences: [
-        "Core colours ship from the first week of the month.",
-        "The larger tents follow two weeks later, because we would not lower the fabric test.",
-        "Orders placed by the fifteenth leave the warehouse in the same month.",
-        "Half sizes of the leather boots are limited: please order by need.",
-        "Exchange within the range is free until the end of the season.",
-        "Your contact can see the same stock figures as you do.",
-      ],
-    },
-    {
-      angle: "window displays",
-      heading: "Three props, one story",
-      titles: [
-        "Window kit {season} {year}: three props, one story",
-        "Window displays that sell repairs",
-        "How a shop in {place} built its window",
-      ],
-      sentences: [
-        "Choose one story and leave out everything that belongs to another.",
-        "The kit has three props, two banners and a plan on one page.",
-        "Light from the side makes fabrics look as they feel.",
-        "Show one mended jacket: people stop for it.",
-        "Change the window every six weeks, even if you like it.",
-        "Send us a photo, and the best one wins a day with our photographer.",
-      ],
-    },
-  ],
-  close: [
-    "Questions? Your area manager has the answers, or knows who has.",
-    "All files are in the Partner Portal.",
-    "See you at the Dealer Days.",
-  ],
-  prefers: {
-    activity: ["Hiking"],
-    audience: ["Retail Partners"],
-    owner_team: ["Trade Marketing"],
-    funnel_stage: ["Buy"],
-    product_line: ["Footwear", "Shelter", "Packs"],
-  },
-};
-
-export const people: Topic = {
-  name: "people",
-  weight: 5,
-  category: "Tarnbrook",
-  tags: ["team", "jobs", "culture", "interview", "behind the scenes"],
-  products: [],
-  open: [
-    "Tarnbrook is about two hundred people and some forty dogs.",
-    "We asked a colleague to show us an ordinary Tuesday.",
-    "The office is quiet on powder days, and the figures do not suffer.",
-    "Good gear comes from people who get rained on.",
-  ],
-  subjects: [
-    {
-      angle: "a day in the workshop",
-      heading: "Needles, coffee, radio",
-      titles: [
-        "A day in the workshop",
-        "{person} on machines older than the company",
-        "Needles, coffee, radio: a day with our menders",
-      ],
-      sentences: [
-        "The first parcels are opened at seven, with gloves, for good reasons.",
-        "Each job gets a tag, a tray and a name.",
-        "The oldest machine is from 1962 and has never been late.",
-        "At ten there is coffee and the parcel of the week.",
-        "New fabrics are tried here before they are shown to anybody else.",
-        "By four the vans are loaded, and the radio is louder than the machines.",
-      ],
-    },
-    {
-      angle: "working at Tarnbrook",
-      heading: "How we work",
-      titles: [
-        "Working at Tarnbrook: what we offer and what we ask",
-        "We are hiring in {place}",
-        "How we work: four days, one hill",
-      ],
-      sentences: [
-        "Four days in the office or the workshop, and one wherever you think best.",
-        "Everybody spends a week a year in a shop.",
-        "We pay the train, not the car.",
-        "You can borrow anything we make, as long as you tell us what you did not like.",
-        "Decisions are written down, in plain words, with the reasons.",
-        "Apply with a page about something you have mended.",
-      ],
-    },
-    {
-      angle: "testing in the field",
-      heading: "The field team",
-      titles: [
-        "Meet the field team: {n} people who break things",
-        "{person} on testing in the field",
-        "Testing near {place}: notes from a wet week",
-      ],
-      sentences: [
-        "They get prototypes without labels and a form with one question: would you take it again?",
-        "A jacket spends about sixty days outside before it is allowed a colour.",
-        "What fails is pinned to the wall by the canteen.",
-        "Two testers must agree before a change is made.",
-        "The best comments are rude and precise.",
-        "Their dogs test the sleeping mats, unasked.",
-      ],
-    },
-  ],
-  close: [
-    "Open positions are listed on the careers page.",
-    "Come by: the kettle is on.",
-    "Next month: the people who answer the telephone.",
-  ],
-  prefers: {
-    activity: ["Hiking", "Climbing"],
-    audience: ["Press", "Day Hikers"],
-    owner_team: ["People & Culture"],
-    funnel_stage: ["Discover"],
-    product_line: ["Care & Repair"],
   },
 };

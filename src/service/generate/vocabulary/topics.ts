@@ -1,8 +1,9 @@
 import type { Topic } from "../vocabulary.ts";
 import { cooking, shelter, sleep } from "./topics-camp.ts";
+import { dealers, people } from "./topics-company.ts";
 import { climbing, packs, running } from "./topics-move.ts";
 import { footwear, insulation, shells } from "./topics-wear.ts";
-import { dealers, people, repair, routes, safety } from "./topics-world.ts";
+import { repair, routes, safety } from "./topics-world.ts";
 
 export const topics: readonly Topic[] = [
   shelter,

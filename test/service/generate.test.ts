@@ -1,0 +1,202 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite, type TestContext, test } from "node:test";
+import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
+import { packagePath } from "../../src/package-root.ts";
+import type { Campaign, ContentType, CustomField, Document, User } from "../../src/service/content-set.ts";
+import { documentAt } from "../../src/service/generate/document.ts";
+import { documents, generateContentSet } from "../../src/service/generate/generate.ts";
+import { makePlan } from "../../src/service/generate/plan.ts";
+import { bulk } from "../../src/service/generate/profile.ts";
+import { loadContentSet } from "../../src/service/load.ts";
+import { createService } from "../../src/service/service.ts";
+import { ask } from "./ask.ts";
+import { type Reading, tells } from "./oddities.ts";
+
+const FILES = [
+  "campaigns.ndjson",
+  "content.ndjson",
+  "content_types.ndjson",
+  "custom_fields.ndjson",
+  "destinations.ndjson",
+  "instance.json",
+  "tokens.json",
+  "users.ndjson",
+];
+
+async function folder(t: TestContext): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "generate-"));
+  t.after(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+async function digests(path: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const name of (await readdir(path)).sort()) {
+    found[name] = createHash("sha256")
+      .update(await readFile(join(path, name)))
+      .digest("hex");
+  }
+  return found;
+}
+
+async function lines<T>(path: string, name: string): Promise<T[]> {
+  const text = await readFile(join(path, name), "utf8");
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line): T => JSON.parse(line));
+}
+
+async function generated(t: TestContext, items: number, seed: number): Promise<string> {
+  const out = await folder(t);
+  await generateContentSet({ items, seed, out });
+  return out;
+}
+
+async function read(path: string): Promise<Reading> {
+  const all = await lines<Document>(path, "content.ndjson");
+  const byId = <T extends { readonly id: string }>(rows: readonly T[]) =>
+    new Map(rows.map((row) => [row.id, row]));
+  return {
+    documents: all,
+    types: byId(await lines<ContentType>(path, "content_types.ndjson")),
+    fields: await lines<CustomField>(path, "custom_fields.ndjson"),
+    users: byId(await lines<User>(path, "users.ndjson")),
+    campaigns: byId(await lines<Campaign>(path, "campaigns.ndjson")),
+    ids: new Set(all.map(({ id }) => id)),
+  };
+}
+
+suite("a content set is a function of seed and number of items", () => {
+  test("the same seed gives the same bytes in every file", async (t) => {
+    const first = await digests(await generated(t, 300, 7));
+    assert.deepEqual(Object.keys(first), FILES);
+    assert.deepEqual(await digests(await generated(t, 300, 7)), first);
+  });
+
+  test("another seed gives other items, definitions and people", async (t) => {
+    const first = await digests(await generated(t, 20, 7));
+    const other = await digests(await generated(t, 20, 8));
+    const same = FILES.filter((name) => first[name] === other[name]);
+    assert.deepEqual(same, []);
+  });
+
+  test("an item is made without those before it, however many there are", () => {
+    const plan = makePlan(bulk, 3_000_000, 5);
+    const [first, second] = documents(plan);
+    assert.deepEqual(documentAt(plan, 1), second);
+    assert.notDeepEqual(first, second);
+    const last = documentAt(plan, 2_999_999);
+    assert.ok(last.created_at > "2026-10-29" && last.created_at < "2026-10-31", last.created_at);
+  });
+
+  test("IDs are 24 hexadecimal digits, ascending and unique, and so are the instants of creation", () => {
+    const all = [...documents(makePlan(bulk, 2_000, 3))];
+    for (const [index, { id, created_at }] of all.entries()) {
+      assert.match(id, /^[0-9a-f]{24}$/);
+      const before = all[index - 1];
+      assert.ok(before === undefined || (before.id < id && before.created_at <= created_at), id);
+    }
+    assert.equal(new Set(all.map(({ slug }) => slug)).size, all.length);
+  });
+});
+
+suite("a thousand items", () => {
+  let path: string;
+  let set: Reading;
+  before(async () => {
+    path = await mkdtemp(join(tmpdir(), "generate-"));
+    await generateContentSet({ items: 1000, seed: 1, out: path });
+    set = await read(path);
+  });
+  after(() => rm(path, { recursive: true }));
+
+  test("are what the service can serve, line by line", async () => {
+    const loaded = await loadContentSet(path);
+    assert.equal(loaded.outline.count, 1000);
+    await loaded.close();
+  });
+
+  for (const [name, tell] of Object.entries(tells)) {
+    test(`hold the oddity: ${name}`, () => {
+      assert.ok(set.documents.some((document) => tell(document, set)));
+    });
+  }
+});
+
+interface WireField {
+  readonly resource: string;
+  readonly path: string;
+  readonly type: string;
+  readonly default?: string;
+}
+
+/** Every value that stands at a path of a document: `a.b[].c`; `{file}` stands for any key. */
+function valuesAt(found: unknown, path: string): unknown[] {
+  if (path === "") return [found];
+  if (found === null || typeof found !== "object") return [];
+  const [head = "", ...rest] = path.split(".");
+  const name = head.replace(/\[\]$/, "");
+  const inner: unknown[] = name === "{file}" ? Object.values(found) : [Reflect.get(found, name)];
+  const each = head.endsWith("[]") ? inner.flat(1) : inner;
+  return each.flatMap((one) => valuesAt(one, rest.join(".")));
+}
+
+/** Neither nothing nor the specification's default. */
+function saysSomething(value: unknown, field: WireField): boolean {
+  if (value === undefined || value === null) return false;
+  const text = JSON.stringify(value);
+  if (field.default !== undefined && field.default !== "none")
+    return text !== field.default && value !== field.default;
+  return text !== '""' && text !== "[]" && text !== "{}" && text !== "false";
+}
+
+suite("served", () => {
+  test("every field of the specification has a value somewhere", async (t) => {
+    const data = await generated(t, 600, 1);
+    const service = await createService({ data });
+    t.after(() => service.close());
+    const get = async (path: string) => {
+      const answer = await ask(service, `/api/v1/${path}`, { token: "sample-token" });
+      assert.equal(answer.status, 200, path);
+      return JSON.parse(answer.bytes.toString());
+    };
+    const columns = DYNAMIC_COLUMN_NAMES.map((name) => `columns[]=${name}`).join("&");
+    const pages = async (query: string) => {
+      const all = [];
+      for (let page = 1; page <= 6; page++) all.push(await get(`content?per_page=100&page=${page}&${query}`));
+      return all;
+    };
+    const items = (envelopes: { response: unknown[] }[]) => envelopes.flatMap(({ response }) => response);
+    const dynamic = await pages(`gallery=true&${columns}`);
+    const set = await read(data);
+    const events = set.documents
+      .filter((document) => document.event !== undefined || document.payment)
+      .slice(0, 60);
+    const singles = await Promise.all(events.map(({ id }) => get(`content/${id}?gallery=true&${columns}`)));
+    const names = set.fields.map(({ name }) => `name[]=${encodeURIComponent(name)}`).join("&");
+    const seen: Record<string, unknown[]> = {
+      destination: await get("destinations?name=Web%20CMS&platform=External"),
+      custom_field_definition: await get(`custom_fields_reference?${names}`),
+      envelope: dynamic,
+      basic: items(await pages("detail=basic")),
+      full: items(await pages("detail=full")),
+      dynamic: [...items(dynamic), ...singles.map(({ response }) => response)],
+    };
+    const spec: WireField[] = JSON.parse(await readFile(packagePath("test/fixtures/fields.json"), "utf8"));
+    const silent = spec.filter((field) => {
+      const values = (seen[field.resource] ?? []).flatMap((one) => valuesAt(one, field.path));
+      return !values.some((value) => saysSomething(value, field));
+    });
+    assert.equal(spec.length, 424);
+    assert.deepEqual(
+      silent.map(({ path }) => path),
+      // Users of the dynamic set do not say who is a superadmin, and a next task is never completed.
+      ["author_details.superadmin", "creator_details.superadmin", "next_task.completed"],
+    );
+  });
+});
