@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import { type ErrorCode, WarehouseError } from "../../src/errors.ts";
 import {
@@ -111,6 +112,7 @@ test("a pause that only one request needs holds nobody else", async () => {
   const slow = retry.run(async () => {
     if (clock.elapsedMs() === 0) throw status(500, 5000);
   }, NEVER);
+  await turn();
   let otherMs = -1;
   const other = retry.run(async () => {
     otherMs = clock.elapsedMs();
