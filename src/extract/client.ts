@@ -145,7 +145,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const once = async () => {
       attempts++;
       const response = await attempt(request, signal);
-      return { response, value: await take(response) };
+      try {
+        return { response, value: await take(response) };
+      } catch (error) {
+        throw withoutSecrets(error, redact);
+      }
     };
     const { response, value } = retry === null ? await once() : await retry.run(once, signal);
     return { response: { ...response, attempts }, value };
@@ -156,6 +160,14 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   }
 
   return { host: url.host, read, readAs, send, close: () => pool.destroy() };
+}
+
+/** What reads a body may quote the service's own words, and those the token. */
+function withoutSecrets(error: unknown, redact: (text: string) => string): unknown {
+  if (!(error instanceof Error)) return error;
+  error.message = redact(error.message);
+  error.stack = redact(error.stack ?? "");
+  return error;
 }
 
 /** One connection a request, HTTP/1.1, certificates always checked, whatever the environment says. */

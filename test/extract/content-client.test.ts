@@ -71,3 +71,22 @@ test("S3: an address with credentials is refused without showing them, and no cl
   });
   assertNoToken(createClient({ url: "https://content.example.com", token: CANARY }));
 });
+
+test("S1: the words of a failure that came with status 200 are shown without the token", async (t) => {
+  const { url } = await serve(t, (_request, response) =>
+    response.end(JSON.stringify({ error: `Invalid token ${CANARY}` })),
+  );
+  const client = createClient({ url, token: CANARY });
+  t.after(() => client.close());
+  const error = await failsWith("source.credentials", client.listPage({ mode: "full", page: 1 }));
+  assert.match(error.message, /It said: Invalid token \[redacted\]$/);
+});
+
+test("a client can be closed more than once, and asks nothing after it", async (t) => {
+  const { url, requests } = await serve(t, (_request, response) => response.end("[]"));
+  const client = createClient({ url, token: CANARY });
+  await client.close();
+  await client.close();
+  await assert.rejects(client.customFields(["a"]));
+  assert.equal(requests.length, 0);
+});
