@@ -62,6 +62,7 @@ export interface Document {
   custom_fields_updated_at?: Record<string, string>;
   /** Whole set of tasks, in order; `next_task` is the first that is not completed. */
   tasks?: Task[];
+  /** `PRIVATE`: listed for admins and editors, for author, creator and owner, and for whom it names; else for all. */
   acl?: { group_ids: string[]; user_ids: string[]; access_summary: string };
   currently_editing?: { id: string; name: string; avatar_url: string; last_seen: number }[];
   favorites?: { user_id: string; date: string }[];
@@ -112,7 +113,10 @@ export interface Document {
     doc_provider_file_id?: string | null;
     doc_provider_preview_url?: string | null;
   };
-  /** Wire fields that the specification does not know: sent as they are, in every view. */
+  /**
+   * Wire fields that the specification does not know: sent as they are, in every view, in place of a column of the
+   * same name.
+   */
   unknown?: Record<string, unknown>;
 }
 

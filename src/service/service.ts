@@ -63,11 +63,17 @@ async function start(
   };
   try {
     const url = await listen(app, options.host ?? "127.0.0.1", options.port ?? 0);
-    return { url, port: Number(new URL(url).port), contentSet, close };
+    return { url, port: portOf(app), contentSet, close };
   } catch (thrown) {
     await close();
     throw thrown;
   }
+}
+
+/** What a URL does not say where it is the port of its scheme. */
+function portOf({ server }: FastifyInstance): number {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 async function listen(app: FastifyInstance, host: string, port: number): Promise<string> {

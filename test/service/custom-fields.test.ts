@@ -3,8 +3,9 @@ import { test } from "node:test";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { singleEnvelope } from "../../src/api/envelope.ts";
 import { fullItem } from "../../src/api/full.ts";
+import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { ask, json, read, serve } from "./ask.ts";
-import { FILE, REGIONS } from "./fixture.ts";
+import { BARE, CONTENT_SET, FILE, makeField, REGIONS } from "./fixture.ts";
 
 const VIEWS = [
   "custom_fields",
@@ -140,7 +141,7 @@ test("values that no definition allows are shown as they are", async (t) => {
   assert.deepEqual(custom_fields, {
     "field-gone": "orphan",
     region: "v-gone",
-    regions: ["Europe", null, "v-nowhere", 7],
+    regions: ["Europe", null, "v-nowhere", 7, "no such value"],
     "twin-2": ["x", null],
     plan: "file-9",
     note: null,
@@ -150,7 +151,7 @@ test("values that no definition allows are shown as they are", async (t) => {
   assert.deepEqual(custom_field_value_ids, {
     region: "v-gone",
     // The ID of the select value whose text was given in its place.
-    regions: ["v-eu", null, "v-nowhere", 7],
+    regions: ["v-eu", null, "v-nowhere", 7, null],
     plan: "file-9",
   });
   assert.deepEqual(body.response.previewable_custom_field_values, { region: "v-gone", plan: "file-9" });
@@ -165,4 +166,39 @@ test("a field without a definition is in the keyed views only", async (t) => {
     details.response.custom_fields_details.map(({ id }) => id),
     ["region", "regions", "twin-2", "plan", "note", "due"],
   );
+});
+
+test("a text given for a value ID is the first select value's that has it, unless a mapping knows it as an ID", async (t) => {
+  const values = (...entries: [id: string, value: string, display: string][]) =>
+    entries.map(([id, value, display]) => ({ id, value, display, archived: false }));
+  const select = makeField("select", "select", {
+    formatted_select_values: values(
+      ["v-1", "x", "X"],
+      ["v-2", "x", "X"],
+      ["v-3", "X", "three"],
+      ["v-4", "four", "4"],
+    ),
+    mappings: [
+      {
+        id: "m",
+        field_name: "f",
+        external_site_id: "d",
+        values: [{ id: "mv", value_id: "4", value: "vier" }],
+      },
+    ],
+  });
+  const ids = async (given: string) => {
+    const documents = [{ ...BARE, custom_fields: { select: given } }];
+    const data = contentSetOf({ documents, shared: { ...CONTENT_SET.shared, customFields: [select] } });
+    const service = await serve(t, { data });
+    const path = "/api/v1/content/c-bare?columns[]=custom_field_value_ids";
+    return (await read(service, path, singleEnvelope(dynamicItem))).response.custom_field_value_ids;
+  };
+  assert.deepEqual(await ids("x"), { select: "v-1" });
+  assert.deepEqual(await ids("X"), { select: "v-3" }, "a value goes before a display");
+  assert.deepEqual(await ids("three"), { select: "v-3" });
+  assert.deepEqual(await ids("four"), { select: "v-4" });
+  assert.deepEqual(await ids("4"), { select: "4" });
+  assert.deepEqual(await ids("Three"), { select: "Three" }, "which may be the ID of a value that is gone");
+  assert.deepEqual(await ids("Number three"), {}, "which no ID can be");
 });

@@ -312,7 +312,7 @@ export const ODD: Document = {
   custom_fields: {
     "field-gone": "orphan",
     region: "v-gone",
-    regions: ["Europe", null, "v-nowhere", 7],
+    regions: ["Europe", null, "v-nowhere", 7, "no such value"],
     "twin-2": ["x", null],
     plan: "file-9",
     note: null,

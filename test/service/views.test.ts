@@ -387,11 +387,11 @@ test("archived and deleted items are listed like others", async (t) => {
 test("unknown fields of a document are sent in every view, in place of a column of the same name", async (t) => {
   const service = await serve(t);
   for (const query of ["detail=basic", "detail=full", "columns[]=tags"]) {
-    const body = json(await ask(service, `/api/v1/content/c-odd?${query}`)) as {
-      response: Record<string, unknown>;
-    };
+    const answer = await ask(service, `/api/v1/content/c-odd?${query}`);
+    const body = json(answer) as { response: Record<string, unknown> };
     assert.deepEqual(body.response.sentiment, { score: 0.5 });
     assert.equal(body.response.tags, "single");
+    assert.equal(answer.bytes.toString().split('"tags":').length, 2, "the name stands there once");
   }
 });
 

@@ -91,19 +91,20 @@ function asText(field: IndexedField | undefined, value: unknown): unknown {
 }
 
 /**
- * Value IDs of a select field, file IDs of a file; undefined where a value has none. A text in place of an ID gives
+ * Value IDs of a select field, file IDs of a file; undefined where a value has none, null where one in a list has. A text in place of an ID gives
  * the ID of the select value that it is the text of.
  */
 function asId(field: IndexedField | undefined, value: unknown): unknown {
   if (isFile(value)) return value.id;
   if (field?.isFile === true && typeof value === "string") return value;
-  if (field?.textById === undefined || value === null) return undefined;
-  return eachOf(value, (one) => (typeof one === "string" ? selectId(field, one) : one));
+  if (field?.textById === undefined) return undefined;
+  return eachOf(value, (one) => (typeof one === "string" ? selectId(field, one) : one)) ?? undefined;
 }
 
-function selectId({ textById, mappedIds, idByText }: IndexedField, idOrText: string): string {
+function selectId({ textById, mappedIds, idByText }: IndexedField, idOrText: string): string | null {
   if (textById?.has(idOrText) || mappedIds.has(idOrText)) return idOrText;
-  return idByText.get(idOrText) ?? idOrText;
+  // What nothing knows is the ID of a value that is gone, or else a text: IDs have no white space.
+  return idByText.get(idOrText) ?? (/\s/.test(idOrText) ? null : idOrText);
 }
 
 function fileAsId(value: unknown): unknown {
