@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
@@ -6,6 +6,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { type Database, openForBuilding } from "../../src/load/duckdb.ts";
 import { compareUtf8 } from "../../src/load/order.ts";
 import type { StagedPart } from "../../src/load/parts.ts";
+import { removeTree } from "../../src/run/tree.ts";
 import type { Column, ColumnType, Stage, Table } from "../../src/tables/declare.ts";
 
 /** A name that trips whoever forgets to quote. */
@@ -13,7 +14,7 @@ export const HOSTILE_NAME = `it's a "t*st" ü`;
 
 export async function temporaryFolder(t: TestContext, name = HOSTILE_NAME): Promise<string> {
   const base = await mkdtemp(join(tmpdir(), "warehouse-"));
-  t.after(() => rm(base, { recursive: true, force: true }));
+  t.after(() => removeTree(base));
   const folder = join(base, name);
   await mkdir(folder);
   return folder;

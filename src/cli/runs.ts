@@ -1,0 +1,180 @@
+import { existsSync } from "node:fs";
+import { Command, InvalidArgumentError } from "commander";
+import { WarehouseError } from "../errors.ts";
+import { findRun, listRuns, type PublishedRun, prune, RUNS_KEPT, rollback } from "../load/retention.ts";
+import { type OutputFolder, outputFolder } from "../run/directory.ts";
+import { acquireLock } from "../run/lock.ts";
+import type { Manifest } from "../run/manifest.ts";
+import { count, duration, megabytes } from "./display.ts";
+import { DEFAULT_OUT } from "./sql.ts";
+import { drawTable, type TextColumn } from "./table.ts";
+import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
+
+interface Options {
+  readonly out: string;
+}
+
+const EXAMPLES = `
+Examples:
+  $ content-warehouse runs
+  $ content-warehouse runs show 42
+  $ content-warehouse runs rollback 000041-20261119T020000Z
+  $ content-warehouse runs prune --keep 14
+
+RUN is a run's name, its number, or "current".
+`;
+
+/** `content-warehouse runs`: the published runs, and which of them readers see. */
+export function runsCommand(terminal: Terminal = standardOutput()): Command {
+  const command = new Command("runs")
+    .description("list, show, roll back and remove published runs")
+    .addHelpText("after", EXAMPLES);
+  command.addCommand(listCommand(terminal), { isDefault: true });
+  command.addCommand(showCommand(terminal));
+  command.addCommand(rollbackCommand(terminal));
+  command.addCommand(pruneCommand(terminal));
+  return command;
+}
+
+function subcommand(name: string, description: string, example: string): Command {
+  return new Command(name)
+    .description(description)
+    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addHelpText("after", `\nExample:\n  $ content-warehouse runs ${example}\n`);
+}
+
+function listCommand(terminal: Terminal): Command {
+  return subcommand("list", "list the published runs, the newest first", "list --out /srv/warehouse").action(
+    async ({ out }: Options) => {
+      await writeAll(terminal, [listText(await listRuns(existing(out)), terminal.columns)]);
+    },
+  );
+}
+
+function showCommand(terminal: Terminal): Command {
+  return subcommand("show", "show what a run published", "show current")
+    .argument("<run>", "name or number of a run, or current")
+    .action(async (run: string, { out }: Options) => {
+      const { manifest, current } = await findRun(existing(out), run);
+      if (manifest instanceof WarehouseError) throw manifest;
+      await writeAll(terminal, [showText(manifest, current, terminal.columns)]);
+    });
+}
+
+function rollbackCommand(terminal: Terminal): Command {
+  return subcommand("rollback", "make an earlier run the one that readers see", "rollback 41")
+    .argument("<run>", "name or number of a run")
+    .action(async (wanted: string, { out }: Options) => {
+      const folder = existing(out);
+      await using _lock = await acquireLock(folder);
+      const { run } = await rollback(folder, wanted);
+      await writeAll(terminal, [`current is now ${run}\n`]);
+    });
+}
+
+function pruneCommand(terminal: Terminal): Command {
+  return subcommand("prune", "remove old runs; the current one always stays", "prune --keep 14")
+    .option("--keep <n>", "number of the newest runs to keep", positive, RUNS_KEPT)
+    .action(async ({ out, keep }: Options & { readonly keep: number }) => {
+      const folder = existing(out);
+      await using _lock = await acquireLock(folder);
+      const removed = await prune(folder, keep);
+      const lines = removed.map(({ run }) => `removed ${run}\n`);
+      await writeAll(terminal, lines.length === 0 ? ["nothing to remove\n"] : lines);
+    });
+}
+
+function positive(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("Give a whole number from 1.");
+  return Number(text);
+}
+
+function existing(out: string): OutputFolder {
+  const folder = outputFolder(out);
+  if (existsSync(folder.runs)) return folder;
+  throw new WarehouseError(
+    "config.not_found",
+    `There is no warehouse in ${folder.root}; name its folder with --out, or make one with "content-warehouse run".`,
+  );
+}
+
+const left = (name: string): TextColumn => ({ name, align: "left" });
+const right = (name: string): TextColumn => ({ name, align: "right" });
+
+function listText(runs: readonly PublishedRun[], width: number | undefined): string {
+  if (runs.length === 0) return "nothing was published yet\n";
+  const columns = [
+    left(""),
+    left("run"),
+    left("started (UTC)"),
+    right("took"),
+    left("verdict"),
+    right("items"),
+    right("size"),
+  ];
+  const rows = runs.map((each) => [each.current ? "current" : "", each.run, ...facts(each)]);
+  const problems = runs.flatMap(({ manifest }) =>
+    manifest instanceof WarehouseError ? [manifest.message] : [],
+  );
+  const { text } = drawTable({ columns, rows }, width);
+  return [text, ...problems.map((problem) => `${printableText(problem)}\n`)].join("");
+}
+
+function facts({ manifest, startedAt }: PublishedRun): string[] {
+  if (manifest instanceof WarehouseError) return [minute(startedAt), "", "unreadable", "", ""];
+  return [
+    minute(new Date(manifest.startedAt)),
+    took(manifest),
+    manifest.verdict,
+    count(manifest.rows.content ?? 0),
+    fileSize(size(manifest)),
+  ];
+}
+
+function showText(manifest: Manifest, current: boolean, width: number | undefined): string {
+  const { run, pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
+  const lines: [string, string][] = [
+    ["Run", current ? `${run} (current)` : run],
+    ["Pipeline", pipeline],
+    ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
+    ["Started", `${minute(new Date(startedAt))} UTC, took ${took(manifest)}`],
+    ["Verdict", verdict],
+    ["Before it", previousRun ?? "no run"],
+    [
+      "Personal data",
+      personalData.keyId === null ? personalData.policy : `${personalData.policy}, key ${personalData.keyId}`,
+    ],
+    ["Made by", `content-warehouse ${versions.package}, DuckDB ${versions.duckdb}, Node ${versions.node}`],
+    ["Size", `${fileSize(size(manifest))} in ${count(manifest.files.length)} files`],
+  ];
+  const facts = lines.map(([name, value]) => `${name.padEnd(14)} ${value}\n`).join("");
+  const rows = Object.entries(manifest.rows).map(([table, number]) => [
+    table,
+    count(number),
+    parquetSize(manifest, table),
+  ]);
+  const { text } = drawTable({ columns: [left("table"), right("rows"), right("Parquet")], rows }, width);
+  return `${printableText(facts)}\n${text}`;
+}
+
+function parquetSize(manifest: Manifest, table: string): string {
+  const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
+  return fileSize(files.reduce((sum, file) => sum + file.bytes, 0));
+}
+
+function size(manifest: Manifest): number {
+  return manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+}
+
+function fileSize(bytes: number): string {
+  return bytes < 1e6 ? `${count(Math.ceil(bytes / 1000))} kB` : megabytes(bytes);
+}
+
+function took({ startedAt, endedAt }: Manifest): string {
+  return duration((Date.parse(endedAt) - Date.parse(startedAt)) / 1000);
+}
+
+/** `2026-11-20 02:00`. */
+function minute(instant: Date): string {
+  return instant.toISOString().slice(0, 16).replace("T", " ");
+}

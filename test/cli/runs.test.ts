@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { chmod, readdir, readlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { runsCommand } from "../../src/cli/runs.ts";
+import { prepareOutput } from "../../src/run/directory.ts";
+import { acquireLock } from "../../src/run/lock.ts";
+import { temporaryFolder } from "../load/fixtures.ts";
+import { publish } from "../load/published.ts";
+import { capture } from "./capture.ts";
+
+type Runs = (...args: string[]) => Promise<string>;
+
+async function warehouse(t: TestContext, published: number): Promise<{ out: string; runs: Runs }> {
+  const out = await temporaryFolder(t);
+  for (let run = 1; run <= published; run++) await publish(out, run);
+  return { out, runs: (...args) => capture(runsCommand, [...args, "--out", out]) };
+}
+
+test("the list says of each run when it was, what came of it, and which one readers see", async (t) => {
+  const { runs } = await warehouse(t, 2);
+  const text = await runs("list");
+  assert.equal(text, await runs());
+  const [, head, , newest, older] = text
+    .split("\n")
+    .map((line) => line.split("│").map((cell) => cell.trim()));
+  assert.deepEqual(head?.slice(1, -1), ["", "run", "started (UTC)", "took", "verdict", "items", "size"]);
+  const size = newest?.[7];
+  assert.match(size ?? "", /^\d+ kB$/);
+  assert.deepEqual(newest?.slice(1, -2), [
+    "current",
+    "000002-20261120T020000Z",
+    "2026-11-20 02:00",
+    "1 min 3 s",
+    "complete",
+    "2",
+  ]);
+  assert.deepEqual(older?.slice(1, 3), ["", "000001-20261120T020000Z"]);
+});
+
+test("a run that cannot be read is listed, with the reason below", async (t) => {
+  const { out, runs } = await warehouse(t, 2);
+  const directory = join(out, "runs", "000001-20261120T020000Z");
+  await chmod(join(directory, "manifest.json"), 0o644);
+  await writeFile(join(directory, "manifest.json"), "{");
+  const text = await runs();
+  assert.match(text, /000001-20261120T020000Z │ 2026-11-20 02:00 │ +│ unreadable/);
+  assert.match(text, /\nThe manifest .* cannot be read \(it is not JSON\)/);
+  await assert.rejects(runs("show", "1"), { code: "verify.failed" });
+});
+
+test("show tells what a run published, by name, by number and as the current one", async (t) => {
+  const { runs } = await warehouse(t, 2);
+  const text = await runs("show", "current");
+  assert.equal(text, await runs("show", "2"));
+  assert.equal(text, await runs("show", "000002-20261120T020000Z"));
+  assert.match(text, /^Run +000002-20261120T020000Z \(current\)\n/);
+  assert.match(text, /\nService +https:\/\/example\.org, instance instance-1\n/);
+  assert.match(text, /\nVerdict +complete\n/);
+  assert.match(text, /│ content_tags │ +2 │ +\d+ kB │/);
+  assert.match(await runs("show", "1"), /^Run +000001-20261120T020000Z\n/);
+});
+
+test("rollback moves current and says where to", async (t) => {
+  const { out, runs } = await warehouse(t, 2);
+  assert.equal(await runs("rollback", "1"), "current is now 000001-20261120T020000Z\n");
+  assert.equal(await readlink(join(out, "current")), "runs/000001-20261120T020000Z");
+  await assert.rejects(runs("rollback", "9"), { code: "config.not_found", exitCode: 2 });
+});
+
+test("prune removes what is old and says what", async (t) => {
+  const { out, runs } = await warehouse(t, 3);
+  assert.equal(await runs("prune"), "nothing to remove\n");
+  assert.equal(await runs("prune", "--keep", "2"), "removed 000001-20261120T020000Z\n");
+  assert.deepEqual((await readdir(join(out, "runs"))).length, 2);
+  for (const keep of ["0", "-1", "all", "1.5"]) {
+    await assert.rejects(runs("prune", "--keep", keep), { code: "commander.invalidArgument" });
+  }
+});
+
+test("F13: while a run is under way nothing is rolled back or removed, but everything can be listed", async (t) => {
+  const { out, runs } = await warehouse(t, 2);
+  await using _lock = await acquireLock(await prepareOutput(out));
+  await assert.rejects(runs("rollback", "1"), { code: "run.locked", exitCode: 75 });
+  await assert.rejects(runs("prune", "--keep", "1"), { code: "run.locked" });
+  assert.match(await runs("list"), /000001/);
+});
+
+test("a folder without a warehouse is said to be one, and is left as it is", async (t) => {
+  const out = await temporaryFolder(t);
+  for (const args of [["list"], ["show", "1"], ["rollback", "1"], ["prune"]]) {
+    await assert.rejects(capture(runsCommand, [...args, "--out", out]), { code: "config.not_found" });
+  }
+  assert.deepEqual(await readdir(out), []);
+  await prepareOutput(out);
+  assert.equal(await capture(runsCommand, ["--out", out]), "nothing was published yet\n");
+});

@@ -1,0 +1,263 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { sqlCommand } from "../../src/cli/sql.ts";
+import { removeTree } from "../../src/run/tree.ts";
+import { HOSTILE_NAME, temporaryFolder } from "../load/fixtures.ts";
+import { publish } from "../load/published.ts";
+import { capture } from "./capture.ts";
+
+type Ask = (query: string, ...args: string[]) => Promise<string>;
+
+/** Published once for all tests: asking changes nothing. */
+let base: string;
+
+before(async () => {
+  base = await mkdtemp(join(tmpdir(), "warehouse-"));
+  await publish(join(base, HOSTILE_NAME));
+});
+
+after(() => removeTree(base));
+
+function warehouse(): { out: string; ask: Ask } {
+  const out = join(base, HOSTILE_NAME);
+  return { out, ask: (query, ...args) => capture(sqlCommand, [query, "--out", out, ...args]) };
+}
+
+const EVERY_TYPE = `SELECT
+  170141183460469231731687303715884105727::HUGEINT AS huge,
+  9007199254740993 AS big,
+  -1.50::DECIMAL(9, 2) AS exact,
+  0.1::DOUBLE AS double,
+  'NaN'::DOUBLE AS nan,
+  true AS yes,
+  NULL AS nothing,
+  TIMESTAMPTZ '2026-03-01 09:30:12.1234+02:00' AS instant,
+  TIMESTAMP '1969-12-31 23:59:59.5' AS local,
+  '-infinity'::TIMESTAMPTZ AS never,
+  DATE '2026-03-01' AS day,
+  'infinity'::DATE AS later,
+  TIME '10:00:00' AS clock,
+  INTERVAL 1 DAY AS span,
+  '{"a": 12345678901234567890}'::JSON AS json,
+  [1, NULL] AS list,
+  {'a': [DATE '2026-03-01'], 'b': 'x'} AS struct,
+  MAP {'k': 1} AS map,
+  '\\xAA'::BLOB AS blob,
+  '00000000-0000-0000-0000-000000000001'::UUID AS uuid`;
+
+test("a table has lines, numbers on the right, NULL as NULL, and its size below", async () => {
+  const { ask } = warehouse();
+  assert.equal(
+    await ask(
+      "SELECT content_id, row_number() OVER () * 10 AS n, NULL AS nothing FROM content ORDER BY content_id",
+    ),
+    `┌────────────┬────┬─────────┐
+│ content_id │  n │ nothing │
+├────────────┼────┼─────────┤
+│ item-0000  │ 10 │    NULL │
+│ item-0001  │ 20 │    NULL │
+│ item-0002  │ 30 │    NULL │
+└────────────┴────┴─────────┘
+3 rows, 3 columns
+`,
+  );
+  assert.match(await ask("SELECT 1 AS a WHERE false"), /│ a │\n├───┤\n└───┘\n0 rows, 1 column\n$/);
+});
+
+test("on a screen long cells are cut and columns that find no room are left out, elsewhere nothing is", async () => {
+  const { out } = warehouse();
+  const wide = `SELECT content_id, repeat('ab ', 100) AS text FROM content LIMIT 1`;
+  const many = `SELECT ${Array.from({ length: 30 }, (_, index) => `'cell ${index}' AS column_${index}`).join(", ")}`;
+  for (const query of [wide, many]) {
+    const narrow = await capture(sqlCommand, [query, "--out", out], 60);
+    for (const line of narrow.split("\n")) assert.ok(line.length <= 60, line);
+    assert.match(narrow, /…/);
+  }
+  assert.match(await capture(sqlCommand, [many, "--out", out], 60), /1 row, 30 columns \(\d shown\)/);
+  const whole = await capture(sqlCommand, [wide, "--out", out]);
+  assert.ok(whole.includes("ab ".repeat(99)));
+  const everything = await capture(sqlCommand, [many, "--out", out]);
+  assert.ok(everything.includes("cell 29") && !everything.includes("shown"));
+});
+
+test("S19: a table cannot steer the terminal, and each row stays one line", async () => {
+  const { ask } = warehouse();
+  const text = await ask(
+    `SELECT chr(27) || ']0;title' || chr(7) || 'a' || chr(10) || 'b' || chr(8238) || chr(155) || 'c' AS "x${"\u202e"}"`,
+  );
+  assert.equal(text.split("\n").length, 7);
+  assert.ok(text.includes("│ ]0;titlea↵bc │"), text);
+  assert.doesNotMatch(text.replaceAll("\n", ""), /[\p{Cc}\p{Bidi_Control}]/u);
+});
+
+test("json is an array of objects with exact numbers, ISO instants, and JSON columns as their text", async () => {
+  const { ask } = warehouse();
+  const text = await ask(EVERY_TYPE, "--format", "json");
+  assert.ok(
+    text.includes('"huge":170141183460469231731687303715884105727,"big":9007199254740993,"exact":-1.50,'),
+  );
+  const [row, ...others] = JSON.parse(text);
+  assert.deepEqual(others, []);
+  const { huge, big, exact, ...rest } = row;
+  for (const number of [huge, big, exact]) assert.equal(typeof number, "number");
+  assert.deepEqual(rest, {
+    double: 0.1,
+    nan: "NaN",
+    yes: true,
+    nothing: null,
+    instant: "2026-03-01T07:30:12.1234Z",
+    local: "1969-12-31T23:59:59.5",
+    never: "-infinity",
+    day: "2026-03-01",
+    later: "infinity",
+    clock: "10:00:00",
+    span: "1 day",
+    json: '{"a": 12345678901234567890}',
+    list: [1, null],
+    struct: { a: ["2026-03-01"], b: "x" },
+    map: [{ key: "k", value: 1 }],
+    blob: "\\xAA",
+    uuid: "00000000-0000-0000-0000-000000000001",
+  });
+});
+
+test("json keeps columns of equal names and a column named __proto__, and of no rows is an empty array", async () => {
+  const { ask } = warehouse();
+  assert.equal(
+    await ask(
+      `SELECT 1 AS a, 2 AS a, 3 AS "__proto__" UNION ALL SELECT 4, 5, 6 ORDER BY 1`,
+      "--format",
+      "json",
+    ),
+    '[\n{"a":1,"a:1":2,"__proto__":3},\n{"a":4,"a:1":5,"__proto__":6}\n]\n',
+  );
+  assert.equal(await ask("SELECT 1 WHERE false", "--format", "json"), "[]\n");
+});
+
+test("S19: json escapes what could steer a terminal and reads back the same", async () => {
+  const { ask } = warehouse();
+  const text = await ask(
+    "SELECT chr(27) || chr(155) || chr(8238) || chr(8232) || chr(127) || '😀' AS x",
+    "--format",
+    "json",
+  );
+  assert.match(text, /^[\n -~😀]*$/u);
+  assert.deepEqual(JSON.parse(text), [{ x: "\u001b\u009b\u202e\u2028\u007f😀" }]);
+});
+
+test("csv is RFC 4180: ends of lines, quotes, empty for NULL", async () => {
+  const { ask } = warehouse();
+  const query = `SELECT 'a,b' AS "x,y", 'say "hi"' AS b, 'two' || chr(10) || 'lines' AS c, NULL AS d, '' AS e, -1 AS f, 1.5 AS g, [1, 2] AS h`;
+  assert.equal(
+    await ask(query, "--format", "csv"),
+    '"x,y",b,c,d,e,f,g,h\r\n"a,b","say ""hi""","two\nlines",,,-1,1.5,"[1,2]"\r\n',
+  );
+});
+
+test("S17: csv does not hand a spreadsheet a formula, in cells or in names, unless asked to", async () => {
+  const { ask } = warehouse();
+  const starts = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"];
+  for (const start of starts) {
+    const query = `SELECT '${start}1+1' AS a, 'x${start}' AS b`;
+    const quoted = (text: string) => (/[\t\r\n]/.test(text) ? `"${text}"` : text);
+    const [guarded, raw] = [
+      await ask(query, "--format", "csv"),
+      await ask(query, "--format", "csv", "--raw"),
+    ];
+    assert.equal(
+      guarded,
+      `a,b\r\n${quoted(`'${start}1+1`)},${quoted(`x${start}`)}\r\n`,
+      JSON.stringify(start),
+    );
+    assert.equal(raw, `a,b\r\n${quoted(`${start}1+1`)},${quoted(`x${start}`)}\r\n`, JSON.stringify(start));
+  }
+  assert.equal(await ask("SELECT chr(0) || '=1' AS a", "--format", "csv"), "a\r\n'\0=1\r\n");
+  assert.equal(await ask(`SELECT 1 AS "=HYPERLINK(1)"`, "--format", "csv"), "'=HYPERLINK(1)\r\n1\r\n");
+  assert.equal(await ask("SELECT -1 AS a, -0.5::DOUBLE AS b", "--format", "csv"), "a,b\r\n-1,-0.5\r\n");
+});
+
+test("the plan of a query is shown as it is drawn", async () => {
+  const { ask } = warehouse();
+  assert.match(await ask("EXPLAIN SELECT * FROM content"), /^┌─+┐\n│ +SEQ_SCAN/);
+});
+
+const refused: Record<string, [query: string, message: RegExp]> = {
+  "a syntax error": ["SELEC 1", /^The query was refused: Parser Error: syntax error at or near "SELEC"\.$/],
+  "an unknown column": [
+    "SELECT nope FROM content",
+    /column "nope" not found in FROM clause; Candidate bindings: "content_id"/,
+  ],
+  "no statement": [" ; /* nothing */ -- at all", /not one SQL statement/],
+  "two statements": ["SELECT 1; SELECT 2", /not one SQL statement/],
+  "a table of its own": ["CREATE TABLE x (a INTEGER)", /read-only/],
+  "a file that is written": ["COPY (SELECT 1) TO '/tmp/x.csv'", /disabled by configuration/],
+  "a file that is read": ["SELECT * FROM read_text('/etc/passwd')", /disabled by configuration/],
+  "an extension": ["INSTALL httpfs", /disabled by configuration/],
+  "a setting": ["SET threads = 3", /configuration has been locked/],
+  "an error midway": [
+    "SELECT CASE WHEN i = 4000 THEN error('late') ELSE i END FROM range(5000) r(i)",
+    /late/,
+  ],
+};
+
+for (const [what, [query, message]] of Object.entries(refused)) {
+  test(`S13: ${what} is one clear sentence and a wrong configuration`, async () => {
+    const { ask } = warehouse();
+    for (const format of ["table", "json", "csv"]) {
+      await assert.rejects(ask(query, "--format", format), (error: Error & { exitCode?: number }) => {
+        assert.equal(error.exitCode, 2);
+        assert.match(error.message, message);
+        assert.doesNotMatch(error.message, /\n/);
+        return true;
+      });
+    }
+  });
+}
+
+test("without a published run the way to one is said", async (t) => {
+  const out = await temporaryFolder(t);
+  const ask = () => capture(sqlCommand, ["SELECT 1", "--out", out]);
+  await assert.rejects(ask(), { code: "config.not_found", message: /run nightly --sample/ });
+  await symlink("runs/000001-20261120T020000Z", join(out, "current"));
+  await assert.rejects(ask(), { code: "config.not_found", message: /There is no database/ });
+  await mkdir(join(out, "runs/000001-20261120T020000Z"), { recursive: true });
+  await writeFile(join(out, "runs/000001-20261120T020000Z/warehouse.duckdb"), "junk");
+  await assert.rejects(ask(), { code: "verify.failed" });
+});
+
+test("asking leaves nothing behind", async () => {
+  const { out, ask } = warehouse();
+  const namesBefore = await readdir(out, { recursive: true });
+  const temporary = async () =>
+    (await readdir(tmpdir())).filter((name) => name.startsWith("content-warehouse-sql-"));
+  const foldersBefore = await temporary();
+  await ask("SELECT count(*) FROM (SELECT i, md5(i::VARCHAR) AS m FROM range(100000) r(i) ORDER BY m)");
+  await assert.rejects(ask("SELECT error('x')"));
+  assert.deepEqual(await readdir(out, { recursive: true }), namesBefore);
+  assert.deepEqual(await temporary(), foldersBefore);
+});
+
+test("a reader that goes away ends the command quietly", async () => {
+  const { out } = warehouse();
+  const script = `
+    const { sqlCommand } = await import(${JSON.stringify(new URL("../../src/cli/sql.ts", import.meta.url))});
+    await sqlCommand().parseAsync(process.argv.slice(1), { from: "user" });`;
+  const query = "SELECT i, repeat('x', 100) AS t FROM range(300000) r(i)";
+  for (const format of ["csv", "json", "table"]) {
+    const args = ["--input-type=module", "-e", script, "--", query, "--out", out, "--format", format];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
+    let errors = "";
+    child.stderr.on("data", (chunk) => {
+      errors += chunk;
+    });
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    const [code] = await once(child, "close");
+    assert.deepEqual([code, errors], [0, ""], format);
+  }
+});
