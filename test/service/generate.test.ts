@@ -1,16 +1,26 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
+import { WarehouseError } from "../../src/errors.ts";
 import { packagePath } from "../../src/package-root.ts";
-import type { Campaign, ContentType, CustomField, Document, User } from "../../src/service/content-set.ts";
+import type {
+  Campaign,
+  ContentType,
+  CustomField,
+  Document,
+  Token,
+  User,
+} from "../../src/service/content-set.ts";
 import { documentAt } from "../../src/service/generate/document.ts";
-import { documents, generateContentSet } from "../../src/service/generate/generate.ts";
+import { documents, generateContentSet, generateSampleSet } from "../../src/service/generate/generate.ts";
 import { makePlan } from "../../src/service/generate/plan.ts";
 import { bulk } from "../../src/service/generate/profile.ts";
+import { tarnbrook } from "../../src/service/generate/vocabulary/index.ts";
+import { ContentSetFolder } from "../../src/service/generate/write.ts";
 import { loadContentSet } from "../../src/service/load.ts";
 import { createService } from "../../src/service/service.ts";
 import { ask } from "./ask.ts";
@@ -198,5 +208,136 @@ suite("served", () => {
       // Users of the dynamic set do not say who is a superadmin, and a next task is never completed.
       ["author_details.superadmin", "creator_details.superadmin", "next_task.completed"],
     );
+  });
+});
+
+suite("writing", () => {
+  test("asks for the next items only when the disk has taken those before them", async (t) => {
+    const out = await folder(t);
+    const target = await ContentSetFolder.open(out);
+    let asked = 0;
+    let most = 0;
+    let taken = 0;
+    function* texts() {
+      for (let index = 0; index < 60; index++) {
+        asked += 100_000;
+        most = Math.max(most, asked - taken);
+        yield "x".repeat(100_000);
+      }
+    }
+    const bytes = await target.write("content.ndjson", texts(), (done) => {
+      taken = done;
+    });
+    assert.equal(bytes, 6_000_000);
+    assert.ok(most < 1_300_000, `${most} bytes were waiting`);
+  });
+
+  test("tells how far it is, and keeps nothing that was written", async (t) => {
+    const out = await folder(t);
+    const heard: { items: number; bytes: number }[] = [];
+    await generateContentSet({ items: 900, seed: 1, out, onProgress: (progress) => heard.push(progress) });
+    const last = heard.at(-1);
+    assert.equal(last?.items, 900);
+    assert.equal(last?.bytes, (await stat(join(out, "content.ndjson"))).size);
+    assert.ok(heard.length > 3);
+    for (const [index, { items }] of heard.entries()) assert.ok(items > (heard[index - 1]?.items ?? 0));
+  });
+
+  test("an interrupted set leaves nothing behind and says why", async (t) => {
+    const out = await folder(t);
+    const stop = new AbortController();
+    const reason = new WarehouseError("run.interrupted", "Stopped.");
+    let made = 0;
+    const onProgress = ({ items }: { items: number }) => {
+      made = items;
+      stop.abort(reason);
+    };
+    await assert.rejects(
+      generateContentSet({ items: 100_000, seed: 1, out, onProgress, signal: stop.signal }),
+      (thrown) => thrown === reason,
+    );
+    assert.ok(made < 1000);
+    assert.deepEqual(await readdir(out), []);
+  });
+
+  test("a content set is replaced, its neighbours stay", async (t) => {
+    const out = await generated(t, 5, 1);
+    await writeFile(join(out, "notes.txt"), "mine");
+    await generateContentSet({ items: 3, seed: 2, out });
+    assert.deepEqual(await readdir(out).then((names) => names.sort()), [...FILES, "notes.txt"].sort());
+    assert.equal((await lines(out, "content.ndjson")).length, 3);
+  });
+
+  test("what a killed process left is no obstacle", async (t) => {
+    const out = await folder(t);
+    await writeFile(join(out, ".content.ndjson.partial"), "half a li");
+    await generateContentSet({ items: 3, seed: 2, out });
+    assert.deepEqual((await readdir(out)).sort(), FILES);
+  });
+
+  test("a folder with anything else is refused and left alone", async (t) => {
+    const out = await folder(t);
+    await writeFile(join(out, "thesis.docx"), "years of work");
+    await assert.rejects(generateContentSet({ items: 3, seed: 2, out }), { code: "config.output" });
+    assert.deepEqual(await readdir(out), ["thesis.docx"]);
+  });
+
+  test("a path that cannot be a folder is refused", async (t) => {
+    const out = join(await folder(t), "file");
+    await writeFile(out, "");
+    await assert.rejects(generateContentSet({ items: 3, seed: 2, out }), { code: "config.output" });
+  });
+
+  test("numbers that are none are refused before anything is written", async (t) => {
+    const out = join(await folder(t), "set");
+    for (const wrong of [{ items: -1 }, { items: 1.5 }, { items: 20_000_000 }, { seed: Number.NaN }]) {
+      await assert.rejects(generateContentSet({ items: 3, seed: 2, out, ...wrong }), {
+        code: "config.invalid",
+      });
+    }
+    await assert.rejects(readdir(out), { code: "ENOENT" });
+  });
+
+  test("no items are a content set as well", async (t) => {
+    const loaded = await loadContentSet(await generated(t, 0, 1));
+    assert.equal(loaded.outline.count, 0);
+    await loaded.close();
+  });
+});
+
+suite("the sample", () => {
+  const committed = packagePath("data/sample");
+
+  test("is what the generator makes", async (t) => {
+    const out = await folder(t);
+    await generateSampleSet({ out });
+    assert.deepEqual(await digests(committed), await digests(out));
+  });
+
+  test("begins with items that are published and have a title", async () => {
+    const all = await lines<Document>(committed, "content.ndjson");
+    const first = all.slice(0, 12);
+    assert.equal(all.length, 500);
+    assert.ok(first.every(({ title, published, archived }) => title && published && !archived));
+    assert.ok(new Set(first.map(({ content_type }) => content_type)).size >= 8);
+  });
+
+  test("repeats no title but where that is the oddity", async () => {
+    const titles = (await lines<Document>(committed, "content.ndjson")).map(({ title }) => title ?? "");
+    const translated = new Set(tarnbrook.translations.map(({ title }) => title));
+    const repeated = titles.filter(
+      (title, index) => titles.indexOf(title) !== index && !translated.has(title),
+    );
+    assert.deepEqual([...new Set(repeated)].sort(), ["", "Monthly planning"]);
+  });
+
+  test("has a token of an editor and one of a viewer", async () => {
+    const tokens: Token[] = JSON.parse(await readFile(join(committed, "tokens.json"), "utf8"));
+    const users = new Map((await lines<User>(committed, "users.ndjson")).map((user) => [user.id, user]));
+    const roles = tokens.map(({ token, user_id }) => [token, users.get(user_id)?.role]);
+    assert.deepEqual(roles, [
+      ["sample-token", "editor"],
+      ["sample-viewer-token", "viewer"],
+    ]);
   });
 });

@@ -191,8 +191,9 @@ function makeField(words: FieldWords, seed: number, typeIds: ReadonlyMap<string,
   const valueIds = new Map<string, string>();
   const selectValues = (words.values ?? []).map((given) => {
     const value = typeof given === "string" ? { display: given } : given;
-    const valueId = id("value", value.display);
-    valueIds.set(value.display, valueId);
+    const again = valueIds.has(value.display);
+    const valueId = id("value", again ? `${value.display}/${value.value}` : value.display);
+    if (!again) valueIds.set(value.display, valueId);
     return {
       id: valueId,
       display: value.display,

@@ -20,6 +20,8 @@ export interface Profile {
   readonly oddityPeriod: number;
   /** Only the oddities that a person would not stumble over. */
   readonly mildOddities: boolean;
+  /** Every so many items one is an article that was translated from an earlier one. */
+  readonly translationPeriod: number;
   /** Keys of the content types of the first items; after them chance decides. */
   readonly firstTypes: readonly string[];
   /** Titles never repeat; costs memory for each title. */
@@ -38,6 +40,7 @@ export const bulk: Profile = {
   plainItems: 0,
   oddityPeriod: 200,
   mildOddities: false,
+  translationPeriod: 37,
   firstTypes: [],
   distinctTitles: false,
 };
@@ -54,6 +57,7 @@ export const sample: Profile = {
   plainItems: 20,
   oddityPeriod: 230,
   mildOddities: true,
+  translationPeriod: 39,
   firstTypes: [
     "article",
     "product_page",

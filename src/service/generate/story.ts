@@ -3,7 +3,7 @@ import { DAY_MS, type Plan, type PlannedCampaign, type PlannedType } from "./pla
 import type { Profile } from "./profile.ts";
 import { Random } from "./random.ts";
 import { capital } from "./text.ts";
-import type { PersonWords, Place, Subject, Topic, TranslationWords } from "./vocabulary.ts";
+import type { Kind, PersonWords, Place, Subject, Topic, TranslationWords } from "./vocabulary.ts";
 
 /** What one item is about: fixed before a word is written, so that title, body and fields speak of the same thing. */
 export interface Story {
@@ -23,9 +23,6 @@ export interface Story {
 /** Words for the slots of titles and sentences; one that has none is missing. */
 export type Slots = Readonly<Record<string, string>>;
 
-/** Of the items whose type takes one, the part that is a translation of an earlier item. */
-const TRANSLATED = 0.09;
-
 /** The story of the item at a position: a pure function of plan and position. */
 export function storyAt(plan: Plan, index: number): Story {
   const { profile, seed, items } = plan;
@@ -33,10 +30,9 @@ export function storyAt(plan: Plan, index: number): Story {
   const plain = index < profile.plainItems || index >= items - profile.plainItems;
   const oddity = plain ? undefined : oddityAt(profile, index);
   const createdMs = createdAt(plan, index);
-  const planned = pickType(plan, index, oddity, random);
   const { vocabulary } = profile;
-  const translated = !plain && planned.words.kind === "article" && random.chance(TRANSLATED);
-  const translation = translated ? random.pick(vocabulary.translations) : undefined;
+  const translation = plain ? undefined : translationAt(profile, index, oddity);
+  const planned = pickType(plan, index, translation ? "article" : oddity?.kind, random);
   const topic = pickTopic(profile, planned, translation, random);
   return {
     index,
@@ -66,12 +62,23 @@ function createdAt({ profile, seed, items }: Plan, index: number): number {
   return Math.floor(ms / 1000) * 1000;
 }
 
-function pickType(plan: Plan, index: number, oddity: OddityEffect | undefined, random: Random): PlannedType {
+/** Each translation in turn, at the end of each period, unless the oddity there asks for another kind of item. */
+function translationAt(
+  { translationPeriod, vocabulary }: Profile,
+  index: number,
+  oddity: OddityEffect | undefined,
+): TranslationWords | undefined {
+  if ((index + 1) % translationPeriod !== 0 || (oddity?.kind ?? "article") !== "article") return undefined;
+  const ordinal = (index + 1) / translationPeriod - 1;
+  return vocabulary.translations[ordinal % vocabulary.translations.length];
+}
+
+function pickType(plan: Plan, index: number, kind: Kind | undefined, random: Random): PlannedType {
   const drawn = random.weighted(plan.types);
   const wanted = plan.profile.firstTypes[index];
   if (wanted !== undefined) return plan.types.find(({ words }) => words.key === wanted) ?? drawn;
-  if (oddity?.kind === undefined) return drawn;
-  return plan.types.find(({ words }) => words.kind === oddity.kind) ?? drawn;
+  if (kind === undefined) return drawn;
+  return plan.types.find(({ words }) => words.kind === kind) ?? drawn;
 }
 
 function pickTopic(

@@ -14,6 +14,8 @@ export interface Text {
 }
 
 const MOST_ATTEMPTS = 40;
+/** After so many, an article whose subject has no title left takes one that fits any subject. */
+const OWN_ATTEMPTS = 12;
 
 /** `taken`: titles that must not be used again, to which the title is added; undefined: titles may repeat. */
 export function textOf(plan: Plan, story: Story, taken: Set<string> | undefined): Text {
@@ -44,7 +46,8 @@ function titleOf(plan: Plan, story: Story, attempt: number): Titled {
     kind === "press"
       ? random.pick(vocabulary.press.filter(({ title }) => isFilled(title, slots)))
       : undefined;
-  const templates = kind === "article" ? story.subject.titles : (vocabulary.titles[key] ?? ["{Angle}"]);
+  const own = kind === "article" && attempt < OWN_ATTEMPTS;
+  const templates = own ? story.subject.titles : (vocabulary.titles[key] ?? ["{Angle}"]);
   const fitting = templates.filter((template) => isFilled(template, slots));
   const template = press?.title ?? (fitting.length > 0 ? random.pick(fitting) : "{Angle}");
   return { title: capital(fill(template, slots)), slots, press };

@@ -14,7 +14,7 @@ export const wordOddities = {
     harsh: true,
     set: () => ({ title: `<b>New</b> & "quoted" <script>alert('title')</script>` }),
   },
-  "title emoji": { set: ({ document }) => ({ title: `🏔️ ${document.title} 👩🏽‍🚀⛺` }) },
+  "title emoji": { kind: "social", set: ({ document }) => ({ title: `🏔️ ${document.title} 👩🏽‍🚀⛺` }) },
   "title right to left": {
     harsh: true,
     set: () => ({ title: "مراجعة الحذاء \u202eFellgate Mid\u202c خمسة أيام في الجبال" }),
@@ -27,7 +27,7 @@ export const wordOddities = {
     harsh: true,
     set: ({ document }) => ({ title: `  ${document.title}\n{"level":"info"}\tpasted\r\n` }),
   },
-  "title repeated": { set: () => ({ title: "Monthly planning" }) },
+  "title repeated": { kind: "card", set: () => ({ title: "Monthly planning" }) },
   "body with script": {
     kind: "article",
     harsh: true,

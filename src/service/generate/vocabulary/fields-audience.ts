@@ -154,6 +154,7 @@ export const audienceFields: readonly FieldWords[] = [
     name: "language",
     label: "Language",
     type: "select",
+    onlyFitting: true,
     share: 0.95,
     values: [
       { display: "English", value: "en" },

@@ -1,8 +1,14 @@
 /**
- * Titles by the key of the content type; articles take those of their subject. A template whose slot has no words
+ * Titles by the key of the content type; articles take those of their subject, and these when they are used up. A template whose slot has no words
  * for an item (a product where the topic has none, a campaign where none runs) is left out for it.
  */
 export const titles: Readonly<Record<string, readonly string[]>> = {
+  article: [
+    "{Angle}: what we learned near {place}",
+    "{Angle} in {season}",
+    "Your questions about {angle}",
+    "{person} explains {angle}",
+  ],
   product_page: ["{product}", "{product}: fit, care and repair", "{product} – {season} {year} edition"],
   newsletter: [
     "{Month}: {angle}",
@@ -20,7 +26,7 @@ export const titles: Readonly<Record<string, readonly string[]>> = {
   care_email: [
     "Your {product} is a year old",
     "Time to look after your {product}",
-    "{Angle}: a reminder for {season}",
+    "{product}: care for {season}",
   ],
   campaign_page: ["{campaign}", "{campaign}: {angle}", "{campaign} – {place}", "{season} {year}: {angle}"],
   signup_page: [
@@ -56,7 +62,7 @@ export const titles: Readonly<Record<string, readonly string[]>> = {
     "{product}: the details",
     "{person} on {angle}",
   ],
-  podcast: ["{Angle}, with {person}", "A {season} walk with {person}", "On the way: {place}"],
+  podcast: ["{Angle}, with {person}", "One {season} walk with {person}", "On the way: {place}"],
   photo: [
     "{product}, {place}, {season} {year}",
     "{place} at first light, {season} {year}",
@@ -85,7 +91,7 @@ export const titles: Readonly<Record<string, readonly string[]>> = {
     "{campaign}: kick-off",
     "{Month} {year} editorial plan",
     "Photo brief: {place}, {season}",
-    "{campaign}: wrap-up and figures",
+    "{campaign}: message and dates",
     "Idea: {angle} as a series",
   ],
 };
