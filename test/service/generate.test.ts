@@ -322,6 +322,12 @@ suite("the sample", () => {
     assert.ok(new Set(first.map(({ content_type }) => content_type)).size >= 8);
   });
 
+  test("has slugs without numbers, and each once", async () => {
+    const slugs = (await lines<Document>(committed, "content.ndjson")).map(({ slug }) => slug);
+    assert.equal(new Set(slugs).size, 500);
+    assert.equal(slugs[0], "why-your-tent-is-wet-inside-and-what-to-do-about-it");
+  });
+
   test("repeats no title but where that is the oddity", async () => {
     const titles = (await lines<Document>(committed, "content.ndjson")).map(({ title }) => title ?? "");
     const translated = new Set(tarnbrook.translations.map(({ title }) => title));

@@ -25,7 +25,7 @@ export function documentAt(plan: Plan, index: number, taken?: Set<string>): Docu
   const context: FieldContext = { plan, story, text, life, userId: people.author };
   const document: Document = {
     id: itemId(plan, story),
-    slug: slugFor(story, text, taken),
+    slug: slugFor(story, text),
     content_type: story.planned.type.id,
     created_at: iso(story.createdMs),
     updated_at: precise(life.updatedMs, Random.at(plan.seed, "precise", index)),
@@ -59,10 +59,10 @@ function itemId(plan: Plan, { index, createdMs }: Story): string {
 }
 
 /** Unique: the position tells items of one title apart. */
-function slugFor({ index, translation }: Story, { title }: Text, taken: Set<string> | undefined): string {
+function slugFor({ index }: Story, { title, distinct }: Text): string {
   const words = slugOf(title).slice(0, 80);
   if (words === "") return `item-${index.toString(36)}`;
-  return taken === undefined || translation !== undefined ? `${words}-${index.toString(36)}` : words;
+  return distinct ? words : `${words}-${index.toString(36)}`;
 }
 
 function standing({ stage, state, archived, deletedMs, completedMs }: Lifecycle): Partial<Document> {

@@ -1,6 +1,6 @@
 import type { Attachment, ContentFile, Document } from "../content-set.ts";
 import type { Lifecycle } from "./lifecycle.ts";
-import { DAY_MS, iso, type Plan } from "./plan.ts";
+import { iso, type Plan } from "./plan.ts";
 import { Random } from "./random.ts";
 import type { Story } from "./story.ts";
 import { slugOf } from "./text.ts";
@@ -23,7 +23,8 @@ export function filesOf(plan: Plan, story: Story, { updatedMs }: Lifecycle, text
   const { key } = story.planned.words;
   const file = contentFile(plan, story, updatedMs, text, random);
   const thumbnail = `${hostOf(plan)}/thumbs/${random.hex(16)}.jpg`;
-  const attachments = text.body === "" || random.chance(0.45) ? [] : makeAttachments(plan, story, random);
+  const attachments =
+    text.body === "" || random.chance(0.45) ? [] : makeAttachments(plan, story, updatedMs, random);
   return {
     ...(attachments.length > 0 && { attachments }),
     ...(file && {
@@ -70,6 +71,7 @@ function contentFile(
 function makeAttachments(
   plan: Plan,
   { createdMs, subject, place, topic }: Story,
+  updatedMs: number,
   random: Random,
 ): Attachment[] {
   const words = slugOf(`${topic.name} ${place.name}`);
@@ -81,7 +83,7 @@ function makeAttachments(
       id,
       url: `${hostOf(plan)}/${id}/${filename}`,
       filename,
-      updated_at: iso(createdMs + random.int(1, 9) * DAY_MS),
+      updated_at: iso(createdMs + Math.floor((updatedMs - createdMs) * random.next())),
       image_attributes: {
         caption: random.chance(0.7) ? caption : null,
         alt: random.chance(0.8) ? `${subject.heading}, ${place.name}` : random.chance(0.5) ? "" : null,

@@ -23,13 +23,14 @@ export function lifecycleOf(plan: Plan, { index, createdMs, plain, planned }: St
   const goesOut = planned.words.kind !== "card" && (plain || random.chance(0.88));
   const laterMs = random.chance(0.4) ? random.int(1, 90) * DAY_MS * random.next() : 0;
   const seenMs = (completedMs ?? createdMs + (stage === "planned" ? workMs / 8 : workMs)) + laterMs;
-  const updatedMs = Math.floor(Math.min(seenMs, plan.profile.nowMs - 3_600_000) / 1000) * 1000;
+  const begun = completedMs ?? createdMs;
+  const updatedMs = Math.max(begun, Math.min(toOfficeHours(seenMs), plan.profile.nowMs - 7 * 3_600_000));
   const old = ageDays > 400;
   return {
     stage,
     state:
       stage !== "complete" ? "production" : ageDays < 240 || random.chance(0.2) ? "promotion" : "completed",
-    updatedMs: Math.max(updatedMs, completedMs ?? createdMs),
+    updatedMs,
     completedMs,
     publishedMs: goesOut ? completedMs : undefined,
     deletedMs: !plain && random.chance(0.012) ? updatedMs : undefined,
@@ -45,11 +46,16 @@ function stageAt(ageDays: number, plain: boolean, random: Random): Lifecycle["st
   return drawn < 0.03 ? "planned" : drawn < 0.07 ? "in_progress" : "complete";
 }
 
-/** A quarter of an hour between seven and five o'clock on the same day, when things are scheduled. */
-function toQuarter(ms: number): number {
+/** The time of day brought between seven and five o'clock, whole seconds. */
+function toOfficeHours(ms: number): number {
   const midnight = ms - (ms % DAY_MS);
-  const quarter = Math.floor(((ms - midnight) / DAY_MS) * 40);
-  return midnight + 7 * 3_600_000 + quarter * 900_000;
+  return midnight + 7 * 3_600_000 + Math.floor(((ms - midnight) / DAY_MS) * 36_000) * 1000;
+}
+
+/** A quarter of an hour in office hours, when things are scheduled. */
+function toQuarter(ms: number): number {
+  const at = toOfficeHours(ms);
+  return at - (at % 900_000);
 }
 
 /** With the microseconds that the dynamic view shows. */

@@ -1,6 +1,10 @@
+/** Letters that are not a letter and an accent. */
+const UNACCENTED: Readonly<Record<string, string>> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l" };
+
 /** ASCII words joined by hyphens: "Théo Marchand" becomes "theo-marchand". Text without such letters gives "". */
 export function slugOf(text: string): string {
   return text
+    .replace(/[ßæœøł]/gi, (letter) => UNACCENTED[letter.toLowerCase()] ?? letter)
     .normalize("NFKD")
     .replace(/[\u0300-\u036f’']/g, "")
     .toLowerCase()

@@ -10,6 +10,8 @@ export interface Text {
   /** HTML; empty where the content type has no text. */
   readonly body: string;
   readonly excerpt: string | null;
+  /** Whether the title is known to be the set's only one of its words. */
+  readonly distinct: boolean;
   readonly slots: Slots;
 }
 
@@ -22,12 +24,12 @@ export function textOf(plan: Plan, story: Story, taken: Set<string> | undefined)
   let attempt = 0;
   let words = titleOf(plan, story, attempt);
   while (taken?.has(words.title) && attempt < MOST_ATTEMPTS) words = titleOf(plan, story, ++attempt);
+  const distinct = taken !== undefined && !taken.has(words.title);
   taken?.add(words.title);
   const random = Random.at(plan.seed, "body", story.index);
   const blocks = BODIES[story.planned.words.kind]({ plan, story, random, ...words });
   const body = story.translation ? translated(story.translation) : blocks.join("\n");
-  const lead = /<p[^>]*>(.*?)<\/p>/s.exec(body)?.[1];
-  return { ...words, body, excerpt: lead !== undefined && random.chance(0.6) ? plainText(lead) : null };
+  return { ...words, distinct, body, excerpt: random.chance(0.6) ? excerptOf(body) : null };
 }
 
 interface Titled {
@@ -153,13 +155,12 @@ export function longBody(plan: Plan, story: Story, characters: number): string {
 
 function pressRelease(writer: Writer): string[] {
   const { story, slots, press, random } = writer;
-  const at = `${new Date(story.createdMs).getUTCDate()} ${slots.month} ${slots.year}`;
   const quote = `“${press?.quote ?? ""}” says ${slots.person} of Tarnbrook Outdoor.`.replace(
     ".” says",
     ",” says",
   );
   return [
-    p(`${story.place.name}, ${at} – ${fill(press?.lead ?? "", slots)}`),
+    p(`${story.place.name} – ${fill(press?.lead ?? "", slots)}`),
     p(quote),
     random.chance(0.6)
       ? "<p>Images and figures are available in the press room.</p>"
@@ -210,7 +211,11 @@ function translated({
   return paragraphs.map((text) => `${open}${escapeHtml(text)}</p>`).join("\n");
 }
 
-function plainText(html: string): string {
-  const text = html.replace(/<[^>]*>/g, "");
-  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+/** The first sentences of the first paragraph that says something, as plain text. */
+function excerptOf(body: string): string | null {
+  const paragraph = /<p[^>]*>((?!Hello )[^<]+)<\/p>/.exec(body)?.[1];
+  if (paragraph === undefined) return null;
+  const [first = "", second = ""] = paragraph.split(/(?<=[.?!。]) ?/);
+  const html = first.length < 60 ? `${first} ${second}`.trim() : first;
+  return html.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }

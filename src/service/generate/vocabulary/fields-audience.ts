@@ -226,10 +226,10 @@ export const audienceFields: readonly FieldWords[] = [
     types: ["retailer_email", "event", "brochure", "webinar"],
     values: [
       "Summit & Sons",
-      "Bergfreund Haus",
-      "Friluft Nord",
-      "Le Bivouac",
-      "Trailhead Supply Co.",
+      "Gipfelhaus Adler",
+      "Tinde & Tau",
+      "Au Vieux Piton",
+      "Pinebark Outfitters",
       { display: "Camp Corner", archived: true },
     ],
     mappings: [
@@ -238,9 +238,9 @@ export const audienceFields: readonly FieldWords[] = [
         as: "Dealers",
         values: {
           "Summit & Sons": "D-1002",
-          "Bergfreund Haus": "D-2040",
-          "Friluft Nord": "D-3011",
-          "Le Bivouac": "D-2077",
+          "Gipfelhaus Adler": "D-2040",
+          "Tinde & Tau": "D-3011",
+          "Au Vieux Piton": "D-2077",
           "Camp Corner": "D-1019",
         },
       },

@@ -22,6 +22,8 @@ export const titles: Readonly<Record<string, readonly string[]>> = {
     "In stock now: {product}",
     "{campaign}: your shop kit is ready",
     "Training dates for {season} {year}",
+    "Dealer letter: {angle}",
+    "For your team: {angle}",
   ],
   care_email: [
     "Your {product} is a year old",
