@@ -43,6 +43,8 @@ export interface Listed extends ListedItem {
 
 /** What becomes of pages once they are read; without it (`basic`) nothing is staged. */
 export interface SweepStaging {
+  /** As in the pass that this one is paired with; undefined: by the size of the first page. */
+  readonly pagesPerGroup: number | undefined;
   /** Called when all pages of a group are in its thread. Answers when the group is written. */
   readonly closeGroup: (group: number) => Promise<void>;
   /** Called for each item, in no particular order. */
@@ -53,7 +55,7 @@ export interface Sweep {
   readonly sweep: number;
   readonly mode: ListMode;
   readonly pages: number;
-  readonly groups: number;
+  readonly pagesPerGroup: number;
   readonly rows: number;
   /** Listed things that are no items: their IDs are not known. */
   readonly rejected: number;
@@ -72,7 +74,7 @@ export interface Sweep {
 /** Decoded bytes of the pages under way, all together. */
 const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 /** Decoded bytes of a group, roughly: what a thread holds, and what a raw file has before compression. */
-const GROUP_BYTES = 8 * 1024 * 1024;
+const GROUP_BYTES = 6 * 1024 * 1024;
 const PAGES_PER_GROUP = 64;
 /** Pages that may follow the announced ones before the listing is taken for endless. */
 const PAGES_BEYOND = 10;
@@ -99,7 +101,7 @@ class Pass {
   readonly #sightings: Sightings;
   readonly #budget = new ByteBudget(BYTES_IN_FLIGHT);
   readonly #marks = new Map<number, PageMark>();
-  readonly #openPages = new Map<number, number>();
+  readonly #closed = new Set<number>();
   readonly #closing: Promise<void>[] = [];
   #pagesPerGroup = 1;
   #pageBytes = 0;
@@ -118,7 +120,8 @@ class Pass {
   async run(): Promise<Sweep> {
     const startedMs = this.#context.clock.now();
     const first = await this.#page(1, 0);
-    this.#pagesPerGroup = clamp(Math.floor(GROUP_BYTES / Math.max(1, this.#pageBytes)), 1, PAGES_PER_GROUP);
+    const fitting = clamp(Math.floor(GROUP_BYTES / Math.max(1, this.#pageBytes)), 1, PAGES_PER_GROUP);
+    this.#pagesPerGroup = this.#staging?.pagesPerGroup ?? fitting;
     let known = Math.max(1, first.pages);
     await this.#range(2, known, known);
     for (let last = this.#mark(known); last.next !== null && last.next !== undefined; last = this.#mark(known)) {
@@ -244,8 +247,8 @@ class Pass {
   }
 
   #close(group: number): void {
-    if (this.#staging === undefined || this.#openPages.has(group)) return;
-    this.#openPages.set(group, 1);
+    if (this.#staging === undefined || this.#closed.has(group)) return;
+    this.#closed.add(group);
     this.#closing.push(this.#staging.closeGroup(group));
   }
 
@@ -270,7 +273,7 @@ class Pass {
       sweep: this.#sweep,
       mode: this.#mode,
       pages: this.#marks.size,
-      groups: this.#openPages.size,
+      pagesPerGroup: this.#pagesPerGroup,
       rows: this.#rows,
       rejected: this.#rejected,
       sightings: this.#sightings,

@@ -1,0 +1,102 @@
+/** Checks on a staged result, before anybody can see it. A failed one keeps the run from being published. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import type { LoadedTable } from "../load/build.ts";
+import { figure } from "../load/duckdb.ts";
+import { quoteIdentifier } from "../load/sql-text.ts";
+import type { Reference, Table } from "../tables/declare.ts";
+
+export interface Check {
+  readonly name: string;
+  /** `warning`: worth a look, no reason not to publish. */
+  readonly verdict: "passed" | "warning" | "failed";
+  readonly figure: number;
+  /** What the figure was held against, where there is such a thing. */
+  readonly expected: number | null;
+  readonly detail: string;
+}
+
+/** No key of a table stands twice. */
+export function keyChecks(loaded: readonly LoadedTable[]): Check[] {
+  return loaded.map((table) => ({
+    name: `unique key of ${table.table}`,
+    verdict: table.duplicateKeys === 0 ? "passed" : "failed",
+    figure: table.duplicateKeys,
+    expected: 0,
+    detail: "keys that more than one row has",
+  }));
+}
+
+/**
+ * Rows that name a row which is not there. The service itself has dangling IDs (a user who is referenced and never
+ * described, a deleted campaign), so these are figures and no failures.
+ */
+export async function referenceChecks(
+  connection: DuckDBConnection,
+  tables: readonly Table[],
+): Promise<Check[]> {
+  const names = new Set(tables.map((table) => table.name));
+  const checks: Check[] = [];
+  for (const table of tables) {
+    for (const reference of table.references.filter((each) => names.has(each.table))) {
+      checks.push(await referenceCheck(connection, table, reference));
+    }
+  }
+  return checks;
+}
+
+async function referenceCheck(
+  connection: DuckDBConnection,
+  table: Table,
+  reference: Reference,
+): Promise<Check> {
+  const pairs = reference.columns.map((column, i) => ({ column, to: reference.to[i] ?? column }));
+  const present = pairs.map(({ column }) => `${quoteIdentifier(column)} IS NOT NULL`).join(" AND ");
+  const matches = pairs.map(({ column, to }) => `target.${quoteIdentifier(to)} = source.${quoteIdentifier(column)}`);
+  const dangling = await figure(
+    connection,
+    `SELECT count(*) FROM ${quoteIdentifier(table.name)} source WHERE ${present} AND NOT EXISTS ` +
+      `(FROM ${quoteIdentifier(reference.table)} target WHERE ${matches.join(" AND ")})`,
+  );
+  return {
+    name: `${table.name}.${reference.columns.join("+")} names a row of ${reference.table}`,
+    verdict: dangling === 0 ? "passed" : "warning",
+    figure: dangling,
+    expected: 0,
+    detail: "rows that name one which is not there",
+  };
+}
+
+/** What became of everything that the passes listed. */
+export interface Accounting {
+  /** Distinct items and things that are no items. */
+  readonly listed: number;
+  readonly loaded: number;
+  readonly rejected: number;
+  readonly vanished: number;
+  /** The service's own total, of the last pass. */
+  readonly counted: number;
+  /** Whether the passes agree: then the service's total must be what was listed. */
+  readonly complete: boolean;
+}
+
+/** listed = loaded + rejected + vanished, and the service counts what was listed. */
+export function accountingChecks(accounting: Accounting): Check[] {
+  const { listed, loaded, rejected, vanished, counted, complete } = accounting;
+  const accounted = loaded + rejected + vanished;
+  return [
+    {
+      name: "listed = loaded + rejected + vanished",
+      verdict: listed === accounted ? "passed" : "failed",
+      figure: accounted,
+      expected: listed,
+      detail: `${loaded} loaded, ${rejected} rejected, ${vanished} vanished`,
+    },
+    {
+      name: "listed = the service's own count",
+      verdict: listed === counted ? "passed" : complete ? "failed" : "warning",
+      figure: listed,
+      expected: counted,
+      detail: "pagination.count of the last pass",
+    },
+  ];
+}

@@ -1,0 +1,16 @@
+#!/usr/bin/env node
+/** The command line's entry: checks Node before anything is loaded that an older one cannot read. */
+
+const OLDEST = [22, 19] as const;
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+
+if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
+  process.stderr.write(
+    `content-warehouse needs Node ${OLDEST.join(".")} or newer; this is ${process.versions.node}. ` +
+      "Install a newer Node, or put one first on the PATH.\n",
+  );
+  process.exitCode = 2;
+} else {
+  const { main } = await import("./program.ts");
+  process.exitCode = await main(process.argv);
+}

@@ -1,0 +1,69 @@
+import { Command, CommanderError } from "commander";
+import { asWarehouseError } from "../errors.ts";
+import { VERSION } from "../version.ts";
+import { generateCommand } from "./generate.ts";
+import { runCommand } from "./run.ts";
+import { runsCommand } from "./runs.ts";
+import { schemaCommand } from "./schema.ts";
+import { serveCommand } from "./serve.ts";
+import { sqlCommand } from "./sql.ts";
+import { printableText } from "./terminal.ts";
+
+const EXIT_CODES = `
+Exit codes:
+  0 ok, 2 configuration, 10 published but unsettled, 20 credentials, 21 service unavailable,
+  22 protocol, 23 schema contract, 24 mass change, 25 audit threshold, 30 disk,
+  31 verification, 75 another run is under way, 130 and 143 signals
+
+Example:
+  $ content-warehouse run nightly --sample
+  $ content-warehouse sql "SELECT title, published_date FROM content ORDER BY published_date DESC LIMIT 5"
+`;
+
+function program(): Command {
+  const root = new Command("content-warehouse")
+    .description("Exports a content-management service to DuckDB and Parquet.")
+    .version(VERSION)
+    .option("--debug", "show the stack trace of a failure")
+    .addHelpText("after", EXIT_CODES)
+    .showSuggestionAfterError();
+  const commands = [
+    runCommand(),
+    serveCommand(),
+    generateCommand(),
+    sqlCommand(),
+    schemaCommand(),
+    runsCommand(),
+  ];
+  for (const command of commands) root.addCommand(command);
+  for (const command of everyCommand(root)) command.exitOverride();
+  return root;
+}
+
+function everyCommand(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)];
+}
+
+/** Runs the command line and returns the exit code. A failure is one sentence on standard error. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const root = program();
+  try {
+    await root.parseAsync([...argv]);
+    return Number(process.exitCode ?? 0);
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
+    const error = asWarehouseError(thrown);
+    const debug = root.opts<{ debug?: boolean }>().debug === true;
+    process.stderr.write(`${printableText(error.message)}\n`);
+    if (debug) process.stderr.write(`${printableText(describe(thrown))}\n`);
+    else if (error.code === "internal") process.stderr.write("Run again with --debug before the command to see where.\n");
+    return error.exitCode;
+  }
+}
+
+/** Stack of an error and of what caused it. */
+function describe(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const stack = thrown.stack ?? thrown.message;
+  return thrown.cause === undefined ? stack : `${stack}\ncaused by: ${describe(thrown.cause)}`;
+}

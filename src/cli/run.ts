@@ -1,0 +1,97 @@
+import { availableParallelism } from "node:os";
+import { Command } from "commander";
+import { systemClock } from "../clock.ts";
+import { UNSETTLED_EXIT_CODE, WarehouseError } from "../errors.ts";
+import { createLog } from "../log.ts";
+import { loadConfig } from "../run/config.ts";
+import { pipelineNames, pipelineUrl } from "../run/pipelines.ts";
+import { runExport } from "../run/run.ts";
+import { createDisplay } from "./display.ts";
+import { summaryText } from "./summary.ts";
+
+interface RunFlags {
+  readonly out?: string;
+  readonly sample?: true;
+  readonly url?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+const EXAMPLES = `
+Pipelines of the package: ${pipelineNames().join(", ")}
+
+Examples:
+  $ content-warehouse run nightly --sample
+  $ CONTENT_API_URL=https://content.example.com CONTENT_API_TOKEN=... content-warehouse run nightly --out /srv/warehouse
+  $ content-warehouse run ./my-pipeline.ts --config ./content-warehouse.config.json
+
+The token comes from CONTENT_API_TOKEN or from a file (setting \`tokenFile\`), never from a flag.
+Exit code 0: complete. 10: published, but the listing changed while it was read.
+`;
+
+/** `content-warehouse run PIPELINE`: one export, published only if it is whole. */
+export function runCommand(): Command {
+  return new Command("run")
+    .description("run a pipeline: export the service's content and publish it")
+    .argument("<pipeline>", "name of a pipeline of the package, or path of a module of your own")
+    .option("--out <dir>", "folder of the warehouse (default: ./warehouse)")
+    .option("--sample", "read the sample content from the embedded service")
+    .option("--url <url>", "address of the service; CONTENT_API_URL otherwise")
+    .option("--config <file>", "configuration file (default: content-warehouse.config.ts or .json, where there is one)")
+    .option("--json", "print one JSON object to standard output instead of the summary")
+    .addHelpText("after", EXAMPLES)
+    .action(run);
+}
+
+async function run(pipeline: string, flags: RunFlags): Promise<void> {
+  const cwd = process.cwd();
+  const url = pipelineUrl(pipeline, cwd);
+  const config = await loadConfig({ cwd, env: process.env, flags });
+  const display = createDisplay({
+    write: (text) => process.stderr.write(text),
+    terminal: process.stderr.isTTY === true && process.env.TERM !== "dumb",
+    elapsedMs: () => performance.now(),
+  });
+  const stop = stopSignals();
+  try {
+    const summary = await runExport({
+      config,
+      pipelineUrl: url,
+      clock: systemClock,
+      log: createLog({
+        level: "warn",
+        format: process.stderr.isTTY === true ? "text" : "json",
+        secrets: config.source.kind === "service" ? [config.source.token] : [],
+        clock: systemClock,
+        write: (line) => process.stderr.write(line),
+      }),
+      signal: stop.signal,
+      onProgress: display.onProgress,
+      threads: Math.max(1, Math.min(8, availableParallelism())),
+      nodeVersion: process.versions.node,
+    });
+    display.end();
+    process.stdout.write(flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary));
+    if (summary.verdict === "unsettled") process.exitCode = UNSETTLED_EXIT_CODE;
+  } catch (thrown) {
+    display.end();
+    throw stop.signal.aborted ? stop.signal.reason : thrown;
+  } finally {
+    stop.release();
+  }
+}
+
+/** A signal that is aborted by SIGINT or SIGTERM; a second one ends the process at once, as it does by default. */
+function stopSignals(): { readonly signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const interrupt = () =>
+    controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published."));
+  const terminate = () => controller.abort(new WarehouseError("run.terminated", "Terminated; nothing was published."));
+  process.once("SIGINT", interrupt).once("SIGTERM", terminate);
+  return {
+    signal: controller.signal,
+    release: () => {
+      process.off("SIGINT", interrupt).off("SIGTERM", terminate);
+    },
+  };
+}

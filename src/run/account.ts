@@ -1,0 +1,204 @@
+/** Rows of the run's own tables. */
+import type { Accounting, Check } from "../audit/checks.ts";
+import type { Cell } from "../transform/columns.ts";
+import type { DriftEntry } from "../transform/drift.ts";
+import { checks, drift, lineage, rejects, requests, run, sweeps, tablesTable } from "../tables/run.ts";
+import type { Table } from "../tables/declare.ts";
+import type { Loaded, RunRows } from "./assemble.ts";
+import type { RequestRecord } from "./journal.ts";
+import type { Reject } from "./staging.ts";
+import type { Sweep } from "./sweep.ts";
+import { hash } from "node:crypto";
+
+export interface RunFacts {
+  readonly run: string;
+  readonly sequence: number;
+  readonly pipeline: string;
+  readonly instanceUrl: string;
+  /** Milliseconds since 1970. */
+  readonly startedMs: number;
+  readonly endedMs: number;
+  readonly verdict: "complete" | "unsettled";
+  readonly reasons: readonly string[];
+  readonly accounting: Accounting;
+  readonly personalData: string;
+  readonly versions: { readonly package: string; readonly duckdb: string; readonly node: string };
+}
+
+/** A pass as it is certified: in `_sweeps` and in the manifest. */
+export interface SweepRecord {
+  readonly sweep: number;
+  readonly mode: string;
+  readonly pages: number;
+  readonly perPage: number;
+  readonly pagesAnnounced: number;
+  readonly rows: number;
+  readonly distinctItems: number;
+  readonly duplicates: number;
+  readonly countBefore: number;
+  readonly countAfter: number;
+  readonly digest: string;
+  readonly clean: boolean;
+  readonly reason: string | null;
+  /** Milliseconds since 1970. */
+  readonly startedMs: number;
+  readonly endedMs: number;
+}
+
+export function sweepRecord(sweep: Sweep, sortedIds: readonly string[]): SweepRecord {
+  return {
+    sweep: sweep.sweep,
+    mode: sweep.mode,
+    pages: sweep.pages,
+    perPage: sweep.perPage,
+    pagesAnnounced: sweep.pagesAnnounced,
+    rows: sweep.rows,
+    distinctItems: sweep.sightings.distinct,
+    duplicates: sweep.sightings.duplicates,
+    countBefore: sweep.countBefore,
+    countAfter: sweep.countAfter,
+    digest: sweep.sightings.digest(sortedIds),
+    clean: sweep.reasons.length === 0,
+    reason: sweep.reasons.length === 0 ? null : sweep.reasons.join("; "),
+    startedMs: sweep.startedMs,
+    endedMs: sweep.endedMs,
+  };
+}
+
+const micros = (milliseconds: number): number => milliseconds * 1000;
+
+export function runRows(facts: RunFacts): RunRows {
+  const { accounting, versions } = facts;
+  return {
+    table: run,
+    rows: [
+      [
+        facts.run,
+        facts.sequence,
+        facts.pipeline,
+        facts.instanceUrl,
+        micros(facts.startedMs),
+        micros(facts.endedMs),
+        facts.verdict,
+        facts.reasons.length === 0 ? null : facts.reasons.join("; "),
+        accounting.listed,
+        accounting.loaded,
+        accounting.rejected,
+        accounting.vanished,
+        facts.personalData,
+        versions.package,
+        versions.duckdb,
+        versions.node,
+      ],
+    ],
+  };
+}
+
+export function sweepRows(records: readonly SweepRecord[]): RunRows {
+  return {
+    table: sweeps,
+    rows: records.map((record) => [
+      record.sweep,
+      record.mode,
+      record.pages,
+      record.perPage,
+      record.pagesAnnounced,
+      record.rows,
+      record.distinctItems,
+      record.duplicates,
+      record.countBefore,
+      record.countAfter,
+      record.digest,
+      record.clean,
+      record.reason,
+      micros(record.startedMs),
+      micros(record.endedMs),
+    ]),
+  };
+}
+
+const MODES = ["destinations", "dynamic", "item", "full", "basic", "custom_fields"];
+
+/** Requests in the order of the plan, whatever the order in which they were answered. */
+export function requestRows(records: readonly RequestRecord[]): RunRows {
+  const ordered = records.toSorted(
+    (a, b) =>
+      (a.sweep ?? 0) - (b.sweep ?? 0) ||
+      MODES.indexOf(a.mode) - MODES.indexOf(b.mode) ||
+      (a.page ?? 0) - (b.page ?? 0) ||
+      ((a.contentId ?? "") < (b.contentId ?? "") ? -1 : 1),
+  );
+  return {
+    table: requests,
+    rows: ordered.map((record, i) => [
+      i + 1,
+      record.mode,
+      record.sweep,
+      record.page,
+      record.nextPage,
+      record.previousPage,
+      record.contentId,
+      record.status,
+      record.attempts,
+      record.bytes,
+      record.milliseconds,
+      record.observedAt,
+      record.sha256,
+    ]),
+  };
+}
+
+export function rejectRows(found: readonly Reject[]): RunRows {
+  const ordered = found.toSorted((a, b) => a.sweep - b.sweep || a.page - b.page || a.position - b.position);
+  return {
+    table: rejects,
+    rows: ordered.map((reject, i) => [
+      i + 1,
+      reject.mode,
+      reject.sweep,
+      reject.page,
+      reject.position,
+      reject.contentId,
+      reject.reason,
+      reject.document,
+      hash("sha256", reject.document),
+    ]),
+  };
+}
+
+export function driftRows(entries: readonly DriftEntry[]): RunRows {
+  return {
+    table: drift,
+    rows: entries.map((entry) => [entry.path, entry.kind, entry.count, entry.contentId, entry.example]),
+  };
+}
+
+export function checkRows(made: readonly Check[]): RunRows {
+  return {
+    table: checks,
+    rows: made.map((check) => [check.name, check.verdict, check.figure, check.expected, check.detail]),
+  };
+}
+
+export function tableRows(loaded: Loaded): RunRows {
+  return {
+    table: tablesTable,
+    rows: loaded.tables.map(({ table, rows, files }): Cell[] => [
+      table,
+      rows,
+      files.length,
+      loaded.parquetBytes.get(table) ?? 0,
+    ]),
+  };
+}
+
+export function lineageRows(tables: readonly Table[]): RunRows {
+  return {
+    table: lineage,
+    rows: tables.flatMap((table) =>
+      table.columns.flatMap((column) =>
+        column.origins.map((origin) => [table.name, column.name, origin.resource, origin.path]),
+      ),
+    ),
+  };
+}

@@ -1,0 +1,168 @@
+/** From staged parts to the finished files: DuckDB tables and sorted Parquet, derived tables, views, checks. */
+import { mkdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type Check, keyChecks, referenceChecks } from "../audit/checks.ts";
+import { WarehouseError } from "../errors.ts";
+import type { Bounds } from "../load/buckets.ts";
+import { exportTable, type LoadedTable, loadTable } from "../load/build.ts";
+import { createTable } from "../load/ddl.ts";
+import { openForBuilding } from "../load/duckdb.ts";
+import { writePart } from "../load/part.ts";
+import type { StagedPart } from "../load/parts.ts";
+import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../load/steps.ts";
+import { createSuperseded } from "../load/superseded.ts";
+import { createViews } from "../load/views.ts";
+import type { Table } from "../tables/declare.ts";
+import { type Cell, TableBuilder } from "../transform/columns.ts";
+
+export interface AssembleRequest {
+  /** Tables of the pipeline, without the run's own. */
+  readonly tables: readonly Table[];
+  readonly parts: ReadonlyMap<string, readonly StagedPart[]>;
+  /** Rows of the shared tables. */
+  readonly sharedRows: ReadonlyMap<string, readonly (readonly Cell[])[]>;
+  readonly bounds: Bounds;
+  readonly superseded: ReadonlyMap<string, number>;
+  readonly passthrough: boolean;
+  readonly sequence: number;
+  /** The run's staging folder. */
+  readonly directory: string;
+  readonly temporaryDirectory: string;
+  /** Database file to make; below `directory`. */
+  readonly database: string;
+  /** Folder that gets `parquet/`; below `directory`. */
+  readonly finalDirectory: string;
+  readonly memoryLimitMb: number;
+  readonly threads: number;
+  readonly onTable: (done: number, total: number) => void;
+  /** Rows of the run's own tables, once the others are loaded and checked; in this order. */
+  readonly account: (state: Loaded) => readonly RunRows[];
+}
+
+/** What is known when the data tables are loaded. */
+export interface Loaded {
+  readonly tables: readonly LoadedTable[];
+  /** Bytes of a table's Parquet files, by table. */
+  readonly parquetBytes: ReadonlyMap<string, number>;
+  readonly checks: readonly Check[];
+}
+
+export interface RunRows {
+  readonly table: Table;
+  readonly rows: readonly (readonly Cell[])[];
+}
+
+export interface Assembled {
+  readonly tables: readonly LoadedTable[];
+  readonly views: readonly string[];
+}
+
+export async function assemble(request: AssembleRequest): Promise<Assembled> {
+  await mkdir(request.temporaryDirectory, { recursive: true, mode: 0o700 });
+  await using database = await openForBuilding({
+    file: request.database,
+    staging: request.directory,
+    temporaryDirectory: request.temporaryDirectory,
+    memoryLimitMb: request.memoryLimitMb,
+    threads: request.threads,
+    previous: undefined,
+  });
+  const { connection } = database;
+  const loaded = await loadTables(connection, request);
+  const checks = [...keyChecks(loaded), ...(await referenceChecks(connection, request.tables))];
+  const parquetBytes = await bytesOf(request, loaded);
+  const own: LoadedTable[] = [];
+  for (const rows of request.account({ tables: loaded, parquetBytes, checks })) {
+    own.push(await loadRows(connection, request, rows));
+  }
+  const has = new Set(request.tables.map((table) => table.name));
+  const views = VIEWED.every((name) => has.has(name)) ? await createViews(connection) : [];
+  await database.close();
+  return { tables: [...loaded, ...own], views };
+}
+
+/** Tables that the views for analysts read. */
+const VIEWED = ["content", "custom_fields", "content_custom_field_values", "content_mapped_values", "destinations"];
+
+async function loadTables(connection: DuckDBConnection, request: AssembleRequest): Promise<LoadedTable[]> {
+  const { tables, parts, sharedRows, bounds, finalDirectory, sequence } = request;
+  const superseded =
+    request.superseded.size === 0 ? undefined : await createSuperseded(connection, request.superseded);
+  const loaded: LoadedTable[] = [];
+  const done = (table: LoadedTable) => {
+    loaded.push(table);
+    request.onTable(loaded.length, tables.length);
+  };
+  for (const table of tables) {
+    if (table.stage === "shared") {
+      done(await loadRows(connection, request, { table, rows: sharedRows.get(table.name) ?? [] }));
+    } else if (table.stage !== "derived") {
+      const staged = parts.get(table.name) ?? [];
+      done(await loadTable(connection, { table, parts: staged, bounds, finalDirectory, sequence, superseded }));
+    }
+  }
+  for (const table of await derive(connection, request)) done(table);
+  return loaded;
+}
+
+/** Loads rows that were made on this thread, by way of a part like all others. */
+async function loadRows(
+  connection: DuckDBConnection,
+  request: AssembleRequest,
+  { table, rows }: RunRows,
+): Promise<LoadedTable> {
+  const { directory, finalDirectory, sequence } = request;
+  const parts: StagedPart[] = [];
+  if (rows.length > 0) {
+    const builder = new TableBuilder(table);
+    for (const row of rows) builder.append(row);
+    const file = join(directory, "parts", table.name, `${table.name}.parquet`);
+    writePart(file, builder.take(), "fast");
+    parts.push({ file, rows: rows.length, firstKey: "", lastKey: "", generation: 0 });
+  }
+  return loadTable(connection, { table, parts, bounds: [], finalDirectory, sequence, superseded: undefined });
+}
+
+/** Mapped values and payloads, a range of items at a time. */
+async function derive(connection: DuckDBConnection, request: AssembleRequest): Promise<LoadedTable[]> {
+  const derived = request.tables.filter((table) => table.stage === "derived");
+  if (derived.length === 0) return [];
+  for (const table of derived) await createTable(connection, table);
+  const { bounds: itemBounds, passthrough, finalDirectory, sequence } = request;
+  const bounds = await fillDerivedTables(connection, {
+    itemBounds,
+    passthrough,
+    rowsPerRange: LEDGER_ROWS_PER_RANGE,
+  });
+  const exported: LoadedTable[] = [];
+  for (const table of derived) {
+    exported.push(await exportTable(connection, { table, bounds, finalDirectory, sequence }));
+  }
+  return exported;
+}
+
+async function bytesOf(
+  { finalDirectory }: AssembleRequest,
+  loaded: readonly LoadedTable[],
+): Promise<Map<string, number>> {
+  const bytes = new Map<string, number>();
+  for (const { table, files } of loaded) {
+    const sizes = await Promise.all(files.map(async ({ path }) => (await stat(join(finalDirectory, path))).size));
+    bytes.set(
+      table,
+      sizes.reduce((sum, size) => sum + size, 0),
+    );
+  }
+  return bytes;
+}
+
+/** Throws `verify.failed` for the first check that failed. */
+export function assertPassed(checks: readonly Check[]): void {
+  const failed = checks.find((check) => check.verdict === "failed");
+  if (failed === undefined) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `The check "${failed.name}" failed (${failed.figure}, expected ${failed.expected ?? "none"}: ${failed.detail}); nothing was published.`,
+  );
+}

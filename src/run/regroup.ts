@@ -1,0 +1,47 @@
+/**
+ * Brings the views of items together that lie in different raw files: items that stood on different pages of the two
+ * listings, in one of them alone, or twice. DuckDB joins the files, a bounded number of items at a time.
+ */
+import { join } from "node:path";
+import { listValue } from "@duckdb/node-api";
+import { execute, openForBuilding } from "../load/duckdb.ts";
+import { readParquet } from "../load/parquet.ts";
+import { loadSql, quoteLiteral } from "../load/sql-text.ts";
+
+export interface RegroupRequest {
+  readonly contentIds: readonly string[];
+  /** Raw files that may hold their views; absolute. */
+  readonly rawFiles: readonly string[];
+  /** The run's staging folder. */
+  readonly directory: string;
+  readonly temporaryDirectory: string;
+}
+
+/** Items whose views are written into one file: some 25 MB of documents. */
+const ITEMS_PER_FILE = 1000;
+const MEMORY_MB = 512;
+
+/** Calls `use` with one raw file after another, each with all views of some of the items. */
+export async function regroup(request: RegroupRequest, use: (file: string) => Promise<void>): Promise<void> {
+  const { contentIds, rawFiles, directory, temporaryDirectory } = request;
+  if (contentIds.length === 0 || rawFiles.length === 0) return;
+  await using database = await openForBuilding({
+    file: join(directory, "regroup.duckdb"),
+    staging: directory,
+    temporaryDirectory,
+    memoryLimitMb: MEMORY_MB,
+    threads: 2,
+    previous: undefined,
+  });
+  const { connection } = database;
+  await execute(connection, "CREATE TEMP TABLE wanted (content_id VARCHAR)");
+  for (let start = 0; start < contentIds.length; start += ITEMS_PER_FILE) {
+    const ids = contentIds.slice(start, start + ITEMS_PER_FILE);
+    const file = join(directory, `regrouped-${start / ITEMS_PER_FILE}.parquet`);
+    await execute(connection, "DELETE FROM wanted");
+    await execute(connection, "INSERT INTO wanted SELECT unnest($1::VARCHAR[])", [listValue([...ids])]);
+    const rows = loadSql("regroup").replace("FROM raw_files", `FROM ${readParquet(rawFiles)}`);
+    await execute(connection, `COPY (${rows}) TO ${quoteLiteral(file)} (FORMAT parquet)`);
+    await use(file);
+  }
+}
