@@ -60,14 +60,17 @@ export function parseNames(parameters: URLSearchParams): string[] {
 function parseDetail(given: string | null): Detail {
   if (given === null) return "dynamic";
   if (given === "basic" || given === "full") return given;
-  throw badRequest(`The parameter detail must be basic or full, or be left out for the dynamic set, not ${quote(given)}.`);
+  throw badRequest(
+    `The parameter detail must be basic or full, or be left out for the dynamic set, not ${quote(given)}.`,
+  );
 }
 
 function positiveInteger(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
   if (given === null) return undefined;
   const number = /^\d+$/.test(given) ? Number(given) : 0;
-  if (number < 1) throw badRequest(`The parameter ${name} must be a whole number from 1 up, not ${quote(given)}.`);
+  if (number < 1)
+    throw badRequest(`The parameter ${name} must be a whole number from 1 up, not ${quote(given)}.`);
   if (!Number.isSafeInteger(number)) throw badRequest(`The parameter ${name} is too large.`);
   return number;
 }
@@ -76,7 +79,9 @@ function parseSortField(given: string | null): SortField {
   if (given === null) return "created_at";
   const known = SORT_FIELDS.find((field) => field === given);
   if (known === undefined) {
-    throw badRequest(`The parameter sort_field must be one of ${SORT_FIELDS.join(", ")}, not ${quote(given)}.`);
+    throw badRequest(
+      `The parameter sort_field must be one of ${SORT_FIELDS.join(", ")}, not ${quote(given)}.`,
+    );
   }
   return known;
 }
