@@ -1,0 +1,14 @@
+import assert from "node:assert/strict";
+import type { MappedValue } from "../../src/audit/procedure.ts";
+
+/** As many rows as expected, each with what is expected of it; columns that are not named may say anything. */
+export function assertLedger(
+  ledger: readonly MappedValue[],
+  expected: readonly Partial<MappedValue>[],
+): void {
+  const named = ledger.map((row, place) => {
+    const columns = Object.keys(expected[place] ?? {});
+    return Object.fromEntries(Object.entries(row).filter(([column]) => columns.includes(column)));
+  });
+  assert.deepEqual(named, expected);
+}

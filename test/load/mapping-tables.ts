@@ -1,0 +1,194 @@
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { DuckDBInstance } from "@duckdb/node-api";
+import type { Destination, FieldDefinition } from "../../src/audit/definitions.ts";
+import { type Item, type MappedValue, STATUSES } from "../../src/audit/procedure.ts";
+import { createTable } from "../../src/load/ddl.ts";
+import { all, execute } from "../../src/load/duckdb.ts";
+import { quoteIdentifier, quoteLiteral } from "../../src/load/sql-text.ts";
+import { content } from "../../src/tables/content.ts";
+import {
+  contentCustomFieldValues,
+  customFieldSelectValues,
+  customFields,
+} from "../../src/tables/custom-fields.ts";
+import type { Table } from "../../src/tables/declare.ts";
+import {
+  contentExternalPayloads,
+  contentMappedValues,
+  customFieldMappings,
+  customFieldMappingValues,
+  destinations,
+} from "../../src/tables/destinations.ts";
+
+const TABLES: readonly Table[] = [
+  content,
+  customFields,
+  customFieldSelectValues,
+  contentCustomFieldValues,
+  destinations,
+  customFieldMappings,
+  customFieldMappingValues,
+  contentMappedValues,
+  contentExternalPayloads,
+];
+
+/** What the mapping steps read, in the terms of the procedure. */
+export interface MappingWorld {
+  readonly fields: readonly FieldDefinition[];
+  readonly destinations: readonly Destination[];
+  readonly items: readonly Item[];
+}
+
+/** A database in memory with the declared tables of custom fields and mappings, all empty. */
+export async function mappingDatabase(): Promise<DuckDBConnection> {
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  for (const table of TABLES) await createTable(connection, table);
+  return connection;
+}
+
+export async function emptyTables(connection: DuckDBConnection): Promise<void> {
+  for (const { name } of TABLES) await execute(connection, `TRUNCATE ${quoteIdentifier(name)}`);
+}
+
+/**
+ * Writes a world into the tables. Rows go in backwards, so that an order which is not asked for is not the source's.
+ * A field without a type has no row in `custom_fields`; one without a type nor a name is known by its mappings alone.
+ */
+export async function fillTables(connection: DuckDBConnection, world: MappingWorld): Promise<void> {
+  const insert = (table: Table, rows: Record<string, unknown>[]): Promise<void> =>
+    insertRows(connection, table, rows.reverse());
+  await insert(content, world.items.map(contentRow));
+  await insert(contentCustomFieldValues, world.items.flatMap(valueRows));
+  await insert(customFields, world.fields.filter((field) => field.fieldType !== null).map(fieldRow));
+  await insert(customFieldSelectValues, world.fields.flatMap(selectValueRows));
+  await insert(destinations, world.destinations.map(destinationRow));
+  await insert(customFieldMappings, world.fields.flatMap(mappingRows));
+  await insert(customFieldMappingValues, world.fields.flatMap(entryRows));
+}
+
+const contentRow = ({ contentId }: Item) => ({ content_id: contentId, title: `Title of ${contentId}` });
+
+const valueRows = ({ contentId, values }: Item) =>
+  values.map((value) => ({
+    content_id: contentId,
+    custom_field_id: value.customFieldId,
+    ordinal: value.ordinal,
+    value: value.text,
+    mapping_input: value.input,
+    mapping_input_is_id: value.inputIsId ? true : value.ordinal % 2 === 0 ? false : null,
+  }));
+
+const fieldRow = (field: FieldDefinition) => ({
+  custom_field_id: field.customFieldId,
+  name: field.name,
+  field_type: field.fieldType,
+  from_lookup: true,
+});
+
+const selectValueRows = (field: FieldDefinition) =>
+  field.selectValues.map(({ valueId, display, value, archived }, ordinal) => ({
+    custom_field_id: field.customFieldId,
+    value_id: valueId,
+    ordinal,
+    display,
+    value,
+    archived: archived ? true : ordinal % 2 === 0 ? false : null,
+  }));
+
+const destinationRow = (destination: Destination) => ({
+  destination_id: destination.destinationId,
+  identification: destination.identification,
+  platform: "External",
+  supports_custom_field_mappings: destination.supportsMappings,
+});
+
+const mappingRows = (field: FieldDefinition) =>
+  field.mappings.map((mapping, ordinal) => ({
+    mapping_id: mapping.mappingId,
+    custom_field_id: field.customFieldId,
+    destination_id: mapping.destinationId,
+    ordinal,
+    external_field_name: mapping.externalFieldName,
+  }));
+
+const entryRows = (field: FieldDefinition) =>
+  field.mappings.flatMap((mapping) =>
+    mapping.entries.map((entry, ordinal) => ({
+      mapping_value_id: entry.mappingValueId,
+      mapping_id: mapping.mappingId,
+      ordinal,
+      value_id: entry.valueId,
+      external_value: entry.externalValue,
+    })),
+  );
+
+const JSON_SHAPES = { text: "VARCHAR", boolean: "BOOLEAN", integer: "INTEGER" };
+
+async function insertRows(
+  connection: DuckDBConnection,
+  table: Table,
+  rows: readonly Record<string, unknown>[],
+): Promise<void> {
+  const shape: Record<string, string> = {};
+  for (const { name, type } of table.columns) {
+    if (type === "text" || type === "boolean" || type === "integer") shape[name] = JSON_SHAPES[type];
+  }
+  const parsed = `from_json(CAST($1 AS JSON), ${quoteLiteral(JSON.stringify([shape]))})`;
+  const sql = `INSERT INTO ${quoteIdentifier(table.name)} BY NAME SELECT unnest(${parsed}, max_depth := 2)`;
+  await execute(connection, sql, [JSON.stringify(rows)]);
+}
+
+/** The ledger as the steps wrote it, in the order in which the rows were inserted. */
+export async function readLedger(connection: DuckDBConnection): Promise<MappedValue[]> {
+  const rows = await all(connection, "SELECT * FROM content_mapped_values");
+  const text = (cell: unknown): string => String(cell);
+  const nullable = (cell: unknown): string | null => (cell === null ? null : String(cell));
+  return rows.map((row) => ({
+    contentId: text(row.content_id),
+    destinationId: text(row.destination_id),
+    customFieldId: text(row.custom_field_id),
+    ordinal: Number(row.ordinal),
+    externalFieldName: nullable(row.external_field_name),
+    valueId: nullable(row.value_id),
+    value: nullable(row.value),
+    mappingId: text(row.mapping_id),
+    mappingValueId: nullable(row.mapping_value_id),
+    externalValue: nullable(row.external_value),
+    status: statusOf(row.status),
+    valueArchived: row.value_archived === true,
+    valueUnknown: row.value_unknown === true,
+    ambiguous: row.ambiguous === true,
+    matchedByText: row.matched_by_text === true,
+    destinationUnsupported:
+      row.destination_unsupported === null ? null : row.destination_unsupported === true,
+    collision: row.collision === true,
+  }));
+}
+
+function statusOf(cell: unknown): MappedValue["status"] {
+  const status = STATUSES.find((each) => each === cell);
+  if (status === undefined) throw new TypeError(`no such status: ${String(cell)}`);
+  return status;
+}
+
+export interface PayloadRow {
+  readonly contentId: string;
+  readonly destinationId: string;
+  /** JSON text, its escapes in lower case as JSON.stringify writes them. */
+  readonly payload: string;
+  readonly destinationUnsupported: boolean | null;
+}
+
+export async function readPayloads(connection: DuckDBConnection): Promise<PayloadRow[]> {
+  const rows = await all(connection, "SELECT * FROM content_external_payloads");
+  return rows.map((row) => ({
+    contentId: String(row.content_id),
+    destinationId: String(row.destination_id),
+    payload: String(row.payload).replace(/\\(u[0-9A-F]{4}|.)/g, (part) =>
+      part.startsWith("\\u") ? part.toLowerCase() : part,
+    ),
+    destinationUnsupported:
+      row.destination_unsupported === null ? null : row.destination_unsupported === true,
+  }));
+}

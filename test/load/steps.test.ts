@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, beforeEach, describe, test } from "node:test";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { type Range, rangesOf } from "../../src/load/buckets.ts";
+import { all, execute } from "../../src/load/duckdb.ts";
+import { readParquet, writeParquet } from "../../src/load/parquet.ts";
+import {
+  derivedSteps,
+  fillDerivedTables,
+  LEDGER_ROWS_PER_RANGE,
+  ledgerBounds,
+  prepareMappings,
+} from "../../src/load/steps.ts";
+import { contentExternalPayloads, contentMappedValues } from "../../src/tables/destinations.ts";
+import { assertLedger } from "../audit/assert-ledger.ts";
+import { CRM, MAPPING_EXAMPLES } from "../audit/mapping-examples.ts";
+import { temporaryFolder } from "./fixtures.ts";
+import {
+  emptyTables,
+  fillTables,
+  type MappingWorld,
+  mappingDatabase,
+  readLedger,
+  readPayloads,
+} from "./mapping-tables.ts";
+
+let connection: DuckDBConnection;
+before(async () => {
+  connection = await mappingDatabase();
+});
+beforeEach(() => emptyTables(connection));
+after(() => connection.closeSync());
+
+const fill = { itemBounds: [], rowsPerRange: LEDGER_ROWS_PER_RANGE, passthrough: false };
+const EVERYTHING: Range = { lower: undefined, upper: undefined };
+
+describe("the SQL steps give, as the per-item procedure does", () => {
+  for (const example of MAPPING_EXAMPLES) {
+    test(example.title, async () => {
+      await fillTables(connection, { ...example, items: [{ contentId: "item", values: example.values }] });
+      await fillDerivedTables(connection, { ...fill, passthrough: example.passthrough });
+      assertLedger(await readLedger(connection), example.ledger);
+      const written = (await readPayloads(connection)).map((row) => [row.destinationId, row.payload]);
+      assert.deepEqual(Object.fromEntries(written), example.payloads);
+    });
+  }
+});
+
+/** Items `a`, `b`, `c`, ... with as many mapped values each. */
+function itemsWith(...counts: number[]): MappingWorld {
+  const ids = "abcdefgh";
+  return {
+    destinations: [CRM],
+    fields: [
+      {
+        customFieldId: "f1",
+        name: "region",
+        fieldType: "multiselect",
+        selectValues: [{ valueId: "v1", display: "Europe", value: "emea", archived: false }],
+        mappings: [
+          {
+            mappingId: "m1",
+            destinationId: "crm",
+            externalFieldName: "Region",
+            entries: [{ mappingValueId: "e1", valueId: "v1", externalValue: "EU" }],
+          },
+        ],
+      },
+    ],
+    items: counts.map((count, place) => ({
+      contentId: ids.charAt(place),
+      values: Array.from({ length: count }, (_, ordinal) => ({
+        customFieldId: "f1",
+        ordinal,
+        input: "v1",
+        inputIsId: true,
+        text: "emea",
+      })),
+    })),
+  };
+}
+
+test("a range takes its lower end and leaves its upper", async () => {
+  await fillTables(connection, itemsWith(1, 1, 1));
+  await prepareMappings(connection);
+  const [mappedValues] = derivedSteps(fill);
+  assert.ok(mappedValues);
+  const items = async (range: Range): Promise<unknown[]> => {
+    const { text, params } = mappedValues.select(range);
+    return (await all(connection, text, params)).map((row) => row.content_id);
+  };
+  assert.deepEqual(await items(EVERYTHING), ["a", "b", "c"]);
+  assert.deepEqual(await items({ lower: "b", upper: "c" }), ["b"]);
+  assert.deepEqual(await items({ lower: "b", upper: undefined }), ["b", "c"]);
+  assert.deepEqual(await items({ lower: undefined, upper: "b" }), ["a"]);
+});
+
+test("payloads are selected for the items of the range alone", async () => {
+  await fillTables(connection, itemsWith(1, 1, 1));
+  await fillDerivedTables(connection, fill);
+  const payloads = derivedSteps(fill)[1];
+  assert.ok(payloads);
+  const { text, params } = payloads.select({ lower: "b", upper: "c" });
+  assert.deepEqual(
+    (await all(connection, text, params)).map((row) => row.content_id),
+    ["b"],
+  );
+});
+
+test("ranges have about as many mapped values as they may, cut no item and cross no bucket", async () => {
+  await fillTables(connection, itemsWith(2, 2, 1, 9, 0, 1, 3));
+  await prepareMappings(connection);
+  assert.deepEqual(await ledgerBounds(connection, [], 4), ["a", "c", "d", "g"]);
+  assert.deepEqual(await ledgerBounds(connection, ["a", "b"], 4), ["a", "b", "d", "f"]);
+  assert.deepEqual(await ledgerBounds(connection, [], 100), ["a"]);
+});
+
+test("whatever the ranges are, the tables are the same", async () => {
+  const world = itemsWith(2, 2, 1, 9, 0, 1, 3);
+  await fillTables(connection, world);
+  await fillDerivedTables(connection, fill);
+  const [ledger, payloads] = [await readLedger(connection), await readPayloads(connection)];
+  assert.equal(ledger.length, 18);
+  assert.equal(payloads.length, 6);
+  await emptyTables(connection);
+  await fillTables(connection, world);
+  const bounds = await fillDerivedTables(connection, { ...fill, itemBounds: ["a", "c"], rowsPerRange: 2 });
+  assert.equal(bounds.length, 6);
+  assert.deepEqual(await readLedger(connection), ledger);
+  assert.deepEqual(await readPayloads(connection), payloads);
+});
+
+test("without mappings, or without items, both tables stay empty", async () => {
+  const world = itemsWith(1);
+  for (const part of [{ items: [] }, { fields: [] }]) {
+    await emptyTables(connection);
+    await fillTables(connection, { ...world, ...part });
+    assert.deepEqual(await fillDerivedTables(connection, fill), []);
+    assert.deepEqual(await readLedger(connection), []);
+    assert.deepEqual(await readPayloads(connection), []);
+  }
+});
+
+test("a definition that changes counts once the mappings are prepared again", async () => {
+  await fillTables(connection, itemsWith(1));
+  await fillDerivedTables(connection, fill);
+  await execute(connection, "UPDATE custom_field_mapping_values SET external_value = 'Europe'");
+  await execute(connection, "TRUNCATE content_mapped_values");
+  await execute(connection, "TRUNCATE content_external_payloads");
+  await fillDerivedTables(connection, fill);
+  assert.deepEqual(
+    (await readPayloads(connection)).map((row) => row.payload),
+    ['{"Region":["Europe"]}'],
+  );
+});
+
+test("each step has the columns of its declared table, in their order and of their types", async () => {
+  await prepareMappings(connection);
+  for (const [step, table] of [
+    [derivedSteps(fill)[0], contentMappedValues],
+    [derivedSteps(fill)[1], contentExternalPayloads],
+  ] as const) {
+    assert.ok(step);
+    assert.equal(step.table, table.name);
+    const { text, params } = step.select(EVERYTHING);
+    const reader = await connection.runAndReadAll(text, [...params]);
+    const declared = await connection.runAndReadAll(`SELECT * FROM ${table.name} LIMIT 0`);
+    assert.deepEqual(reader.columnNames(), declared.columnNames());
+    assert.deepEqual(reader.columnTypes().map(String), declared.columnTypes().map(String));
+  }
+});
+
+test("a step can be copied into a file, its range bound", async (t) => {
+  await fillTables(connection, itemsWith(1, 2, 1));
+  await prepareMappings(connection);
+  const [mappedValues] = derivedSteps(fill);
+  assert.ok(mappedValues);
+  const file = join(await temporaryFolder(t), "ledger.parquet");
+  const query = mappedValues.select({ lower: "b", upper: undefined });
+  assert.equal(await writeParquet(connection, { table: contentMappedValues, query, file }), 3);
+  const rows = await all(connection, `SELECT content_id, ordinal FROM ${readParquet([file])}`);
+  assert.deepEqual(
+    rows.map((row) => `${row.content_id}${row.ordinal}`),
+    ["b0", "b1", "c0"],
+  );
+});
+
+test("a range reads the values of its own items, not the whole table", async () => {
+  await fillTables(connection, itemsWith(1, 1));
+  await prepareMappings(connection);
+  for (const step of derivedSteps(fill)) {
+    for (const range of rangesOf(["a", "b", "c"])) {
+      const { text, params } = step.select(range);
+      const reader = await connection.runAndReadAll(`EXPLAIN (FORMAT json) ${text}`, [...params]);
+      const plan = String(reader.getRows()[0]?.[1]);
+      const filters = [
+        range.lower && `content_id>='${range.lower}'`,
+        range.upper && `content_id<'${range.upper}'`,
+      ];
+      for (const filter of filters)
+        assert.ok(plan.replaceAll(" ", "").includes(filter ?? "content_id"), plan);
+    }
+  }
+});
