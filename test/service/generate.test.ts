@@ -17,6 +17,7 @@ import type {
 } from "../../src/service/content-set.ts";
 import { documentAt } from "../../src/service/generate/document.ts";
 import { documents, generateContentSet, generateSampleSet } from "../../src/service/generate/generate.ts";
+import { oddities } from "../../src/service/generate/oddities.ts";
 import { makePlan } from "../../src/service/generate/plan.ts";
 import { bulk } from "../../src/service/generate/profile.ts";
 import { tarnbrook } from "../../src/service/generate/vocabulary/index.ts";
@@ -320,6 +321,16 @@ suite("the sample", () => {
     assert.equal(all.length, 500);
     assert.ok(first.every(({ title, published, archived }) => title && published && !archived));
     assert.ok(new Set(first.map(({ content_type }) => content_type)).size >= 8);
+  });
+
+  test("has every oddity that is not harsh, and none that is", async () => {
+    const set = await read(committed);
+    for (const [name, tell] of Object.entries(tells)) {
+      const found = set.documents.filter((document) => tell(document, set)).length;
+      const harsh = Object.entries(oddities).some(([other, effect]) => other === name && effect.harsh);
+      if (harsh) assert.equal(found, 0, name);
+      else assert.ok(found >= 2, `${name}: ${found}`);
+    }
   });
 
   test("has slugs without numbers, and each once", async () => {

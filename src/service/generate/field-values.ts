@@ -61,11 +61,15 @@ export function makeValue(
   }
 }
 
-/** Value IDs, those that fit the item first; archived ones only where they fit. */
+/** Items that are older than this may still have values that were archived since. */
+const ARCHIVED_AFTER_MS = 365 * DAY_MS;
+
+/** Value IDs, those that fit the item first; archived ones only where they fit, and only on old items. */
 function choose(planned: PlannedField, context: FieldContext, random: Random, count: number): string[] {
   const all = planned.field.formatted_select_values ?? [];
   const wanted = fitting(planned.words.name, context, random);
-  const fit = all.filter(({ display }) => wanted?.includes(display));
+  const old = context.plan.profile.nowMs - context.story.createdMs > ARCHIVED_AFTER_MS;
+  const fit = all.filter(({ display, archived }) => wanted?.includes(display) && (old || !archived));
   const current = all.filter(({ archived }) => !archived);
   if (fit.length === 0 && planned.words.onlyFitting) return [];
   const pool = fit.length > 0 ? fit : current;

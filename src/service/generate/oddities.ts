@@ -29,11 +29,12 @@ export interface OddityChange {
   readonly random: Random;
 }
 
-const oddities = { ...wordOddities, ...fieldOddities, ...factOddities };
-export type OddityName = keyof typeof oddities;
+const byName = { ...wordOddities, ...fieldOddities, ...factOddities };
+export type OddityName = keyof typeof byName;
+export const oddities: Readonly<Record<OddityName, OddityEffect>> = byName;
 
-const ALL: readonly OddityEffect[] = Object.values(oddities);
-const MILD: readonly OddityEffect[] = ALL.filter(({ harsh }) => harsh === undefined);
+const ALL = Object.values(oddities);
+const MILD = ALL.filter(({ harsh }) => harsh === undefined);
 
 /** The oddity of the item at a position, if it has one: they are spread evenly over each round of positions. */
 export function oddityAt({ oddityPeriod, mildOddities }: Profile, index: number): OddityEffect | undefined {

@@ -57,7 +57,7 @@ export const sample: Profile = {
   plainItems: 20,
   oddityPeriod: 230,
   mildOddities: true,
-  translationPeriod: 39,
+  translationPeriod: 38,
   firstTypes: [
     "article",
     "product_page",

@@ -110,11 +110,11 @@ function pickCampaign(
 }
 
 /**
- * The earlier item that this one is a translation of: the last article on the topic, where there is one among the
- * hundred before it.
+ * The earlier item that this one is a translation of: the last article on the topic, where there is one among
+ * the 250 before it.
  */
 export function originalOf(plan: Plan, story: Story): Story | undefined {
-  for (let index = story.index - 1; index >= Math.max(0, story.index - 100); index--) {
+  for (let index = story.index - 1; index >= Math.max(0, story.index - 250); index--) {
     const earlier = storyAt(plan, index);
     const fits = earlier.planned.words.kind === "article" && earlier.topic === story.topic;
     if (fits && earlier.translation === undefined && earlier.oddity === undefined) return earlier;
