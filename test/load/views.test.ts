@@ -1,0 +1,399 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import fc from "fast-check";
+import type { FieldDefinition, Mapping } from "../../src/audit/definitions.ts";
+import { all, execute, figure } from "../../src/load/duckdb.ts";
+import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../../src/load/steps.ts";
+import { createViews } from "../../src/load/views.ts";
+import { content } from "../../src/tables/content.ts";
+import { CRM } from "../audit/mapping-examples.ts";
+import { emptyTables, fillTables, type MappingWorld, mappingDatabase } from "./mapping-tables.ts";
+
+let connection: DuckDBConnection;
+before(async () => {
+  connection = await mappingDatabase();
+});
+beforeEach(() => emptyTables(connection));
+after(() => connection.closeSync());
+
+const CANARY = 'x"; DROP TABLE content; --';
+
+function field(rest: Partial<FieldDefinition>): FieldDefinition {
+  return {
+    customFieldId: "f1",
+    name: "region",
+    fieldType: "select",
+    selectValues: [],
+    mappings: [],
+    ...rest,
+  };
+}
+
+function mapping(
+  externalFieldName: string,
+  entries: Readonly<Record<string, string>>,
+  rest: Partial<Mapping> = {},
+): Mapping {
+  const mappingId = rest.mappingId ?? "m1";
+  return {
+    mappingId,
+    destinationId: "crm",
+    externalFieldName,
+    entries: Object.entries(entries).map(([valueId, externalValue], place) => ({
+      mappingValueId: `${mappingId}.${place}`,
+      valueId,
+      externalValue,
+    })),
+    ...rest,
+  };
+}
+
+const REGIONS = [
+  { valueId: "v1", value: "emea", display: "Europe", archived: false },
+  { valueId: "v2", value: "apac", display: "Asia", archived: true },
+];
+
+/** An item with texts: field ID to the texts that stand in it, which are their own IDs unless `ids` has others. */
+function item(
+  contentId: string,
+  texts: Readonly<Record<string, readonly string[]>>,
+  ids: Readonly<Record<string, string>> = {},
+) {
+  return {
+    contentId,
+    values: Object.entries(texts).flatMap(([customFieldId, each]) =>
+      each.map((text, ordinal) => ({
+        customFieldId,
+        ordinal,
+        input: ids[text] ?? text,
+        inputIsId: false,
+        text,
+      })),
+    ),
+  };
+}
+
+async function build(world: Partial<MappingWorld>, passthrough = false): Promise<void> {
+  await fillTables(connection, { fields: [], destinations: [CRM], items: [], ...world });
+  await fillDerivedTables(connection, { itemBounds: [], rowsPerRange: LEDGER_ROWS_PER_RANGE, passthrough });
+  await createViews(connection);
+}
+
+/** Rows of a view beyond the columns that it always has, as JSON would show them. */
+async function rowsOf(sql: string): Promise<unknown[]> {
+  const reader = await connection.runAndReadAll(sql);
+  return reader.getRowObjectsJson();
+}
+
+const addedColumns = async (view: string, own: number): Promise<string[]> =>
+  (await connection.runAndReadAll(`SELECT * FROM ${view} LIMIT 0`)).columnNames().slice(own);
+
+test("content_wide has a row per item and a column per custom field, by name", async () => {
+  await build({
+    fields: [
+      field({ customFieldId: "f2", name: "Persona", fieldType: "multiselect" }),
+      field({ customFieldId: "f1", name: "Region" }),
+      field({ customFieldId: "f3", name: "Unused", fieldType: "text" }),
+    ],
+    items: [item("a", { f1: ["emea"], f2: ["second", "first"] }), item("b", { f2: ["only"] }), item("c", {})],
+  });
+  assert.deepEqual(await addedColumns("content_wide", content.columns.length), [
+    "Persona",
+    "Region",
+    "Unused",
+  ]);
+  assert.deepEqual(
+    await rowsOf(
+      `SELECT content_id, title, "Persona", "Region", "Unused" FROM content_wide ORDER BY content_id`,
+    ),
+    [
+      { content_id: "a", title: "Title of a", Persona: ["second", "first"], Region: "emea", Unused: null },
+      { content_id: "b", title: "Title of b", Persona: ["only"], Region: null, Unused: null },
+      { content_id: "c", title: "Title of c", Persona: null, Region: null, Unused: null },
+    ],
+  );
+});
+
+test("content_wide shows the text of an offered value, the file, the JSON text or the ID where there is no text", async () => {
+  await build({
+    fields: [
+      field({ selectValues: REGIONS }),
+      field({ customFieldId: "f2", name: "more", fieldType: "multiselect" }),
+    ],
+    items: [item("a", {}), item("b", {})],
+  });
+  await execute(
+    connection,
+    `INSERT INTO content_custom_field_values BY NAME
+     SELECT * FROM (VALUES
+       ('a', 'f1', 0, 'v2', NULL, NULL), ('a', 'f2', 3, NULL, 'file-1', NULL), ('a', 'f2', 1, NULL, NULL, '{"x":1}'),
+       ('b', 'f1', 0, 'gone', NULL, NULL), ('b', 'f2', 0, NULL, NULL, NULL)
+     ) AS given(content_id, custom_field_id, ordinal, value_id, file_id, value_json)`,
+  );
+  assert.deepEqual(await rowsOf(`SELECT region, more FROM content_wide ORDER BY content_id`), [
+    { region: "apac", more: ['{"x":1}', "file-1"] },
+    { region: "gone", more: null },
+  ]);
+});
+
+test("content_wide loses nothing where a field that should have one value has several", async () => {
+  await build({ fields: [field({})], items: [item("a", { f1: ['say "x"', "y"] }), item("b", { f1: [""] })] });
+  assert.deepEqual(await rowsOf("SELECT region FROM content_wide ORDER BY content_id"), [
+    { region: '["say \\"x\\"","y"]' },
+    { region: "" },
+  ]);
+});
+
+test("content_wide names fields that share a name, also with a column of content, by their ID", async () => {
+  await build({
+    fields: [
+      field({ customFieldId: "f1", name: "Topic" }),
+      field({ customFieldId: "f2", name: "topic" }),
+      field({ customFieldId: "f3", name: "Title" }),
+      field({ customFieldId: "f4", name: null }),
+    ],
+    items: [item("a", { f1: ["one"], f2: ["two"], f3: ["three"], f4: ["four"] })],
+  });
+  assert.deepEqual(
+    await rowsOf(`SELECT title, "Topic (f1)", "topic (f2)", "Title (f3)", "(f4)" FROM content_wide`),
+    [
+      {
+        title: "Title of a",
+        "Topic (f1)": "one",
+        "topic (f2)": "two",
+        "Title (f3)": "three",
+        "(f4)": "four",
+      },
+    ],
+  );
+});
+
+test("content_wide without custom fields is content", async () => {
+  await build({ items: [item("a", {})] });
+  assert.deepEqual(await addedColumns("content_wide", content.columns.length), []);
+  assert.equal(await figure(connection, "SELECT count(*) FROM content_wide"), 1);
+});
+
+test("content_mapped_wide has a row per payload and a list column per external field name", async () => {
+  await build({
+    fields: [
+      field({
+        selectValues: REGIONS,
+        mappings: [
+          mapping("Region", { v1: "EU" }),
+          mapping("Territory", { v1: "E", v2: "A" }, { mappingId: "m2", destinationId: "erp" }),
+        ],
+      }),
+      field({
+        customFieldId: "f2",
+        name: "note",
+        fieldType: "text",
+        mappings: [mapping("Note", {}, { mappingId: "m3" })],
+      }),
+    ],
+    items: [item("a", { f1: ["v1", "v1"], f2: ["n"] }), item("b", { f1: ["v2"] }), item("c", { f2: ["n"] })],
+  });
+  assert.deepEqual(await rowsOf("SELECT * FROM content_mapped_wide ORDER BY content_id, destination_id"), [
+    {
+      content_id: "a",
+      destination_id: "crm",
+      destination: "Field Sales",
+      Note: null,
+      Region: ["EU", "EU"],
+      Territory: null,
+    },
+    {
+      content_id: "a",
+      destination_id: "erp",
+      destination: null,
+      Note: null,
+      Region: null,
+      Territory: ["E", "E"],
+    },
+    { content_id: "b", destination_id: "erp", destination: null, Note: null, Region: null, Territory: ["A"] },
+  ]);
+});
+
+test("content_mapped_wide shows what is passed through, and tells names apart that DuckDB does not", async () => {
+  const text = (customFieldId: string, externalFieldName: string) =>
+    field({
+      customFieldId,
+      fieldType: "text",
+      mappings: [mapping(externalFieldName, {}, { mappingId: `m-${customFieldId}` })],
+    });
+  await build(
+    {
+      fields: [text("f1", "note"), text("f2", "NOTE"), text("f3", "Destination"), text("f4", "")],
+      items: [item("a", { f1: ["1"], f2: ["2"], f3: ["3"], f4: ["4"] })],
+    },
+    true,
+  );
+  assert.deepEqual(await rowsOf("SELECT * FROM content_mapped_wide"), [
+    {
+      content_id: "a",
+      destination_id: "crm",
+      destination: "Field Sales",
+      "(1)": ["4"],
+      "Destination (2)": ["3"],
+      "NOTE (3)": ["2"],
+      "note (4)": ["1"],
+    },
+  ]);
+});
+
+test("mapping_coverage has each value that is offered, mapped or used, and how many items use it", async () => {
+  await build({
+    fields: [
+      field({ selectValues: REGIONS, mappings: [mapping("Region", { v1: "EU", old: "Old" })] }),
+      field({
+        customFieldId: "f2",
+        name: "note",
+        fieldType: "text",
+        mappings: [mapping("Note", {}, { mappingId: "m3" })],
+      }),
+      field({ customFieldId: "f3", name: "unmapped", selectValues: REGIONS }),
+    ],
+    items: [
+      item("a", { f1: ["v1", "v1", "lost"], f2: ["n"] }),
+      item("b", { f1: ["emea", "lost", "missing"], f2: ["m"], f3: ["v1"] }),
+    ],
+  });
+  const rows = await rowsOf(
+    `SELECT destination, custom_field, external_field_name AS field, value_id, value, status, external_value AS sent,
+       value_archived AS archived, items::INTEGER AS items, uses::INTEGER AS uses
+     FROM mapping_coverage
+     ORDER BY custom_field_id, value_id NULLS LAST, value`,
+  );
+  const region = {
+    destination: "Field Sales",
+    custom_field: "region",
+    field: "Region",
+    sent: null,
+    archived: false,
+  };
+  assert.deepEqual(rows, [
+    { ...region, value_id: "old", value: null, status: "mapped", sent: "Old", items: 0, uses: 0 },
+    { ...region, value_id: "v1", value: "emea", status: "mapped", sent: "EU", items: 2, uses: 3 },
+    { ...region, value_id: "v2", value: "apac", status: "unmapped", archived: true, items: 0, uses: 0 },
+    { ...region, value_id: null, value: "lost", status: "unknown_value", items: 2, uses: 2 },
+    { ...region, value_id: null, value: "missing", status: "unknown_value", items: 1, uses: 1 },
+    {
+      ...region,
+      custom_field: "note",
+      field: "Note",
+      value_id: null,
+      value: null,
+      status: "no_value_mapping",
+      items: 2,
+      uses: 2,
+    },
+  ]);
+});
+
+test("the uses in mapping_coverage are the rows of content_mapped_values", async () => {
+  await build({
+    fields: [field({ selectValues: REGIONS, mappings: [mapping("Region", { v1: "EU" })] })],
+    items: [item("a", { f1: ["v1", "x", "v2"] }), item("b", { f1: ["v1"] })],
+  });
+  const uses =
+    "SELECT status, sum(uses)::INTEGER AS rows FROM mapping_coverage GROUP BY status HAVING rows > 0 ORDER BY status";
+  const ledger =
+    "SELECT status, count(*)::INTEGER AS rows FROM content_mapped_values GROUP BY status ORDER BY status";
+  assert.deepEqual(await rowsOf(uses), await rowsOf(ledger));
+});
+
+test("views and the columns of custom fields have comments", async () => {
+  await build({ fields: [field({ name: "it's", mappings: [mapping(`"q"`, {})] })] });
+  const views = await all(
+    connection,
+    "SELECT view_name, comment FROM duckdb_views() WHERE NOT internal ORDER BY view_name",
+  );
+  assert.deepEqual(
+    views.map((view) => [view.view_name, typeof view.comment]),
+    [
+      ["content_mapped_wide", "string"],
+      ["content_wide", "string"],
+      ["mapping_coverage", "string"],
+    ],
+  );
+  const columns = await all(
+    connection,
+    `SELECT column_name, comment FROM duckdb_columns()
+     WHERE table_name IN ('content_wide', 'content_mapped_wide') AND comment IS NOT NULL AND column_name IN ('it''s', '"q"')
+     ORDER BY column_name`,
+  );
+  assert.deepEqual(
+    columns.map((column): DuckDBValue[] => [column.column_name ?? null, column.comment ?? null]),
+    [
+      ['"q"', 'External field "q" of destination crm.'],
+      ["it's", "it's (select, custom field f1)."],
+    ],
+  );
+});
+
+test("names and IDs cannot break out of a view's text, whatever they are", async () => {
+  const hostile = fc.oneof(
+    fc.constantFrom(
+      CANARY,
+      "'; DROP TABLE content; --",
+      "/* columns */",
+      "/* lists */",
+      "$1",
+      "\0",
+      "a\0'b",
+      '"',
+      "'",
+      "\\",
+      "",
+      "K",
+      "\u212A",
+    ),
+    fc.string({ unit: "grapheme", maxLength: 12 }),
+    fc.string({ unit: "grapheme", minLength: 240, maxLength: 300 }),
+  );
+  const wanted = fc.uniqueArray(fc.tuple(hostile, hostile, hostile, fc.boolean()), {
+    selector: ([id]) => id,
+    minLength: 1,
+    maxLength: 8,
+    size: "max",
+  });
+  await fc.assert(
+    fc.asyncProperty(wanted, async (given) => {
+      await emptyTables(connection);
+      const fields = given.map(([customFieldId, name, externalFieldName, several], place) =>
+        field({
+          customFieldId,
+          name,
+          fieldType: several ? "multiselect" : "text",
+          selectValues: [{ valueId: "v", value: `value ${place}`, display: null, archived: false }],
+          mappings: [mapping(externalFieldName, { v: `sent ${place}` }, { mappingId: `m${place}` })],
+        }),
+      );
+      const values = fields.map(({ customFieldId }, place) => ({
+        customFieldId,
+        ordinal: 0,
+        input: "v",
+        inputIsId: true,
+        text: `value ${place}`,
+      }));
+      await build({ fields, items: [{ contentId: "item", values }] }, true);
+      const wide = (await connection.runAndReadAll("SELECT * FROM content_wide")).getRowsJson()[0] ?? [];
+      const shown = wide.slice(content.columns.length).flat().sort();
+      assert.deepEqual(shown, fields.map((_, place) => `value ${place}`).sort());
+      const mapped =
+        (await connection.runAndReadAll("SELECT * FROM content_mapped_wide")).getRowsJson()[0] ?? [];
+      const sent = fields.map(({ fieldType }, place) => (fieldType === "text" ? "v" : `sent ${place}`));
+      assert.deepEqual(mapped.slice(3).flat().sort(), sent.sort());
+      assert.equal(await figure(connection, "SELECT count(*) FROM mapping_coverage"), fields.length);
+    }),
+    { numRuns: 25, interruptAfterTimeLimit: 60_000, markInterruptAsFailure: true },
+  );
+});
+
+test("views are made anew for other definitions", async () => {
+  await build({ fields: [field({ name: "before" })] });
+  await emptyTables(connection);
+  await build({ fields: [field({ name: "after" })] });
+  assert.deepEqual(await addedColumns("content_wide", content.columns.length), ["after"]);
+});
