@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { generateContentSet } from "../../src/service/generate/generate.ts";
+import { DATA_TABLES } from "../../src/tables/all.ts";
+import { differences } from "./compare.ts";
+import { readFolder } from "./content-set.ts";
+import { runNightly, serve, temporaryFolder } from "./exporting.ts";
+import type { ExportOptions } from "./rows.ts";
+import { Warehouse } from "./warehouse.ts";
+
+/** Exports a content set and holds every data table against what a second, simpler program makes of the set. */
+async function assertExport(t: TestContext, folder: string, options: ExportOptions): Promise<void> {
+  const out = await temporaryFolder(t);
+  const summary = await runNightly({ ...options, url: await serve(t, folder), out });
+  assert.equal(summary.verdict, "complete", summary.reasons.join("; "));
+  await using warehouse = await Warehouse.open(join(summary.directory, "warehouse.duckdb"));
+  assert.deepEqual(await warehouse.dataTables(), DATA_TABLES.map(({ name }) => name).sort());
+  const found = await differences(warehouse, folder, options);
+  assert.equal(found.length, 0, `\n${found.join("\n")}`);
+}
+
+/** The destinations of a set but its last, so that a mapping names one that is not looked up. */
+function destinationsOf(folder: string): ExportOptions["destinations"] {
+  const { destinations } = readFolder(folder);
+  return destinations.slice(0, -1).map(({ identification, platform }) => ({ name: identification, platform }));
+}
+
+test("the export of 20,000 generated items has the rows that a second program works out of the content set", async (t) => {
+  const folder = join(await temporaryFolder(t), "set");
+  await generateContentSet({ items: Number(process.env.ITEMS ?? 20_000), seed: 7, out: folder });
+  const destinations = destinationsOf(folder);
+  await assertExport(t, folder, { token: "sample-token", destinations, customFields: [], personalData: "keep" });
+});
+
+test("the sample's export has its rows too, without personal data, for a user who may do and see little", async (t) => {
+  const folder = fileURLToPath(new URL("../../data/sample/", import.meta.url));
+  const destinations = destinationsOf(folder);
+  const token = "sample-viewer-token";
+  await assertExport(t, folder, { token, destinations, customFields: [], personalData: "drop" });
+});

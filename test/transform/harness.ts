@@ -1,0 +1,110 @@
+import { parseJson } from "../../src/extract/decode.ts";
+import { DATA_TABLES } from "../../src/tables/all.ts";
+import type { Table } from "../../src/tables/declare.ts";
+import type { Cell } from "../../src/transform/columns.ts";
+import { sharedRows } from "../../src/transform/definitions.ts";
+import { type DocumentOptions, documentPreparer } from "../../src/transform/document.ts";
+import { Drift, type DriftEntry } from "../../src/transform/drift.ts";
+import { compileTransform } from "../../src/transform/item.ts";
+import { SharedPool, SharedStore } from "../../src/transform/shared.ts";
+import { isObject, type JsonObject, type Shape, type View } from "../../src/transform/views.ts";
+
+/** An answer about one item: its document as JSON text or as a value. Later ones in a list are later observations. */
+export interface Answer {
+  readonly shape: Shape;
+  readonly document: string | JsonObject;
+}
+
+export interface Lookups {
+  readonly destinations: readonly JsonObject[];
+  /** Custom field definitions, each with an `id`. */
+  readonly definitions: readonly JsonObject[];
+}
+
+export type Row = Readonly<Record<string, Cell>>;
+
+export interface Transformed {
+  /** Rows of every table that items and lookups give, in the order in which they come; derived tables are empty. */
+  readonly rows: ReadonlyMap<string, readonly Row[]>;
+  readonly drift: readonly DriftEntry[];
+}
+
+const KEEP: DocumentOptions = { policy: "keep", hashKey: undefined, aliases: {} };
+export const NO_LOOKUPS: Lookups = { destinations: [], definitions: [] };
+/** Microseconds: the first answer's time; each later one is a second after it. */
+export const FIRST_OBSERVED_AT = 1_700_000_000_000_000;
+
+/** Runs items through the transform as a worker and the main thread do, each item with all its answers. */
+export function transform(
+  items: readonly (readonly Answer[])[],
+  lookups: Lookups = NO_LOOKUPS,
+  options: DocumentOptions = KEEP,
+): Transformed {
+  const drift = new Drift();
+  const pool = new SharedPool();
+  const rows = new Map<string, Row[]>(DATA_TABLES.map(({ name }) => [name, []]));
+  const take = (table: Table, row: readonly Cell[]) => rows.get(table.name)?.push(named(table, row));
+  const transformItem = compileTransform({
+    tables: DATA_TABLES,
+    own: {},
+    pool,
+    sink: (table) => (row) => take(table, row),
+  });
+  const prepare = documentPreparer(options);
+  let order = 0;
+  for (const answers of items) {
+    const views = answers.map((answer): View => {
+      order += 1;
+      const document = copyOf(answer.document);
+      const contentId = String(document.id);
+      const { unknown } = prepare(answer.shape, document, { order, contentId }, drift);
+      return { shape: answer.shape, document, observedAt: FIRST_OBSERVED_AT + order * 1_000_000, order, unknown };
+    });
+    const latestFirst = views.toReversed();
+    transformItem({ contentId: String(views[0]?.document.id), views: latestFirst, order, drift });
+  }
+  for (const [table, found] of shared(pool, lookups, drift)) {
+    const declared = DATA_TABLES.find(({ name }) => name === table);
+    if (declared !== undefined) for (const row of found) take(declared, row);
+  }
+  return { rows, drift: drift.sorted() };
+}
+
+/** A copy with numbers kept as they are written. */
+function copyOf(document: string | JsonObject): JsonObject {
+  const copy = parseJson(typeof document === "string" ? document : JSON.stringify(document));
+  if (!isObject(copy)) throw new TypeError("a document is an object");
+  return copy;
+}
+
+function shared(pool: SharedPool, { destinations, definitions }: Lookups, drift: Drift) {
+  const store = new SharedStore();
+  for (const sighting of pool.take()) store.add(sighting);
+  const lookedUp = new Map<string, JsonObject>();
+  for (const definition of definitions) {
+    const { mappings: _, ...attributes } = definition;
+    const id = String(definition.id);
+    lookedUp.set(id, definition);
+    store.add({ kind: "custom_fields", id, order: Number.MAX_SAFE_INTEGER, attributes });
+  }
+  return sharedRows({ store, destinations, lookedUp, drift });
+}
+
+function named(table: Table, row: readonly Cell[]): Row {
+  if (row.length !== table.columns.length) throw new RangeError(`${table.name}: a row of another length`);
+  return Object.fromEntries(table.columns.map(({ name }, at) => [name, row[at] ?? null]));
+}
+
+/** The rows of one table. */
+export function rowsOf(transformed: Transformed, table: string): readonly Row[] {
+  const rows = transformed.rows.get(table);
+  if (rows === undefined) throw new RangeError(`no table ${table}`);
+  return rows;
+}
+
+/** The single row of a table of which exactly one is expected. */
+export function onlyRow(transformed: Transformed, table: string): Row {
+  const [row, ...more] = rowsOf(transformed, table);
+  if (row === undefined || more.length > 0) throw new RangeError(`${table} has not one row`);
+  return row;
+}
