@@ -8,7 +8,7 @@ import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { DATABASE_FILE } from "../run/directory.ts";
 import type { PublishedFile } from "../run/manifest.ts";
 import { readTree } from "../run/tree.ts";
-import { all, assertNoWal, figure, openForReading } from "./duckdb.ts";
+import { all, figure, openForReading } from "./duckdb.ts";
 import { readParquet } from "./parquet.ts";
 import { quoteIdentifier } from "./sql-text.ts";
 
@@ -28,7 +28,6 @@ export async function verifyResult(
   temporaryDirectory: string,
   expected: RowCounts,
 ): Promise<PublishedFile[]> {
-  assertNoWal(join(result, DATABASE_FILE));
   const { files } = await readTree(result);
   const unfinished = files.find((file) => UNFINISHED.test(relative(result, file)));
   if (unfinished !== undefined) throw failed(`${unfinished} was left unfinished`);

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { all, duckdbError, execute, figure, openForBuilding, openForReading } from "../../src/load/duckdb.ts";
 import { quoteLiteral } from "../../src/load/sql-text.ts";
@@ -143,9 +145,22 @@ test("the run before is attached read-only while the next is built", async (t) =
 });
 
 test("G7: sessions are in UTC whatever the machine's zone", async (t) => {
-  await using database = await build(await temporaryFolder(t));
-  const rows = await all(database.connection, "SELECT (TIMESTAMPTZ '2026-01-01 00:00:00')::VARCHAR AS t");
-  assert.equal(rows[0]?.t, "2026-01-01 00:00:00+00");
+  const folder = await temporaryFolder(t);
+  const script = `
+    const { build } = await import(${JSON.stringify(new URL("fixtures.ts", import.meta.url))});
+    const { all } = await import(${JSON.stringify(new URL("../../src/load/duckdb.ts", import.meta.url))});
+    const database = await build(process.argv[1]);
+    const [row] = await all(database.connection, "SELECT (TIMESTAMPTZ '2026-01-01 00:00:00')::VARCHAR AS t");
+    await database.close();
+    process.stdout.write(row.t);`;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ["--input-type=module", "-e", script, folder],
+    {
+      env: { ...process.env, TZ: "Pacific/Apia", LC_ALL: "tr_TR.UTF-8" },
+    },
+  );
+  assert.equal(stdout, "2026-01-01 00:00:00+00");
 });
 
 test("C2: a column named __proto__ is a column, and equal names stay apart", async (t) => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import {
   appendFile,
@@ -15,6 +16,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { WarehouseError } from "../../src/errors.ts";
 import { figure, openForReading } from "../../src/load/duckdb.ts";
 import { finishPublication, publishRun } from "../../src/load/publish.ts";
@@ -81,6 +83,18 @@ test("I1, F16: a reader keeps its run while the next is published, and the next 
   await using late = await reader(join(out, "current", "warehouse.duckdb"));
   assert.equal(await figure(late.connection, title, [second.run]), 5);
   assert.equal(await figure(early.connection, "SELECT count(*) FROM content"), 3);
+});
+
+test("I1: while it moves, current always names a run", async (t) => {
+  const out = await temporaryFolder(t);
+  const runs = [(await publish(out, 1)).run, (await publish(out, 1)).run];
+  const folder = await prepareOutput(out);
+  const watcher = new Worker(new URL("watch-current.ts", import.meta.url), { workerData: folder.current });
+  await once(watcher, "message");
+  for (let move = 0; move < 60; move++) await rollback(folder, runs[move % 2] ?? "");
+  const seen = once(watcher, "message");
+  watcher.postMessage("stop");
+  assert.deepEqual(await seen, [runs.map((run) => `runs/${run}`).toSorted()]);
 });
 
 test("I3: what is being staged is not in runs", async (t) => {

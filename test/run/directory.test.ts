@@ -12,6 +12,7 @@ import {
   prepareOutput,
   removeStaging,
   runName,
+  runsIn,
   stagingFolder,
   stagingLeftovers,
 } from "../../src/run/directory.ts";
@@ -91,6 +92,11 @@ test("F10: a folder that cannot be written is a configuration error, and nothing
   }
 });
 
+test("F9, F10: a folder in which nothing can be published is found out before the run, not after it", async (t) => {
+  const result = await asOrdinaryUser(await temporaryFolder(t), "prepare with closed runs");
+  assert.deepEqual(result, { result: "config.output", left: ["runs"] });
+});
+
 test("what failed to be prepared is taken away again, but not what was there", async (t) => {
   const base = await temporaryFolder(t);
   await mkdir(join(base, "out"));
@@ -131,7 +137,12 @@ test("G5: the next run's number is above all that were ever seen, whatever the c
   assert.equal(await next(), "000012-20010101T000000Z");
   await symlink(`runs/${runName(20, NIGHT)}`, folder.current);
   assert.equal(await next(), "000021-20010101T000000Z");
+  await mkdir(join(folder.runs, runName(999_999, NIGHT)));
   await mkdir(join(folder.runs, runName(1_000_000, NIGHT)));
+  assert.deepEqual(
+    (await runsIn(folder)).map(({ sequence }) => sequence),
+    [1_000_000, 999_999, 9],
+  );
   assert.equal(await next(), "1000001-20010101T000000Z");
 });
 

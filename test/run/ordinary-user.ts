@@ -2,7 +2,7 @@
  * What an ordinary user may do in the folder that is the argument. Modes do not bind root, so root becomes nobody
  * once everything is loaded.
  */
-import { chmod, chown, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { openForReading } from "../../src/load/duckdb.ts";
@@ -59,6 +59,11 @@ const ACTIONS: Record<string, () => Promise<unknown>> = {
     for (let run = 0; run < 3; run++) await publish(out, 1);
     const pruned = await prune(await prepareOutput(out), 1);
     return { pruned: pruned.map(({ sequence }) => sequence), left: await readdir(join(out, "runs")) };
+  },
+  async "prepare with closed runs"() {
+    await mkdir(join(out, "runs"));
+    await chmod(join(out, "runs"), 0o555);
+    return { result: await outcome(() => prepareOutput(out)), left: await readdir(out) };
   },
   async prepare() {
     await chmod(out, 0o555);
