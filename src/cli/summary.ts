@@ -1,6 +1,6 @@
 /** What a run did, to be read at a glance. */
 import type { RunSummary } from "../run/run.ts";
-import { printable } from "../printable.ts";
+import { printableText } from "./terminal.ts";
 import { count, duration, megabytes } from "./display.ts";
 
 
@@ -24,7 +24,7 @@ export function summaryText(summary: RunSummary): string {
   if (accounting.rejected > 0) lines.push(field("Rejected", `${count(accounting.rejected)}, see the table _rejects`));
   for (const reason of summary.reasons) lines.push(field("Unsettled", reason));
   for (const warning of summary.warnings) lines.push(field("Warning", warning));
-  return `${lines.map(printable).join("\n")}\n`;
+  return `${printableText(lines.join("\n"))}\n`;
 }
 
 function field(name: string, value: string): string {

@@ -8,7 +8,7 @@ import PQueue from "p-queue";
 import { itemRequest } from "../extract/request.ts";
 import type { Bounds } from "../load/buckets.ts";
 import { regroup } from "./regroup.ts";
-import { recordOf } from "./journal.ts";
+import { observedAtOf, recordOf } from "./journal.ts";
 import { type Listed, runSweep, type Sweep, type SweepContext } from "./sweep.ts";
 
 /** Which items are asked for singly, for the fields that only such answers give. */
@@ -147,15 +147,18 @@ async function readDetail(context: SweepContext, item: Listed): Promise<{ gone: 
   const { client, workers, journal, settings, signal, clock } = context;
   const { id, page, position, group } = item;
   const request = itemRequest({ id, mode: "dynamic", columns: settings.columns, gallery: true });
-  const response = await client.read(request, signal);
-  const observedAt = (response.date?.getTime() ?? clock.now()) * 1000;
-  const record = recordOf(response, { mode: "item", sweep: 1, page, contentId: id, observedAt });
-  journal.requests.push(record);
-  if (response.status !== 200) return { gone: true, bytes: record.bytes };
-  const body = { bytes: response.body, contentEncoding: response.contentEncoding, observedAt };
-  const result = await workers.item({ kind: "item", sweep: 1, group, page, position, contentId: id, body });
-  journal.rejects.push(...result.rejects);
-  return { gone: false, bytes: record.bytes };
+  const { response, value } = await client.readAs(request, signal, async (answer) => {
+    const observedAt = observedAtOf(answer, clock);
+    const bytes = answer.body.byteLength;
+    if (answer.status !== 200) return { observedAt, bytes, rejects: [] };
+    const body = { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt };
+    const task = { kind: "item", sweep: 1, group, page, position, contentId: id, body } as const;
+    return { observedAt, bytes, ...(await workers.item(task)) };
+  });
+  const { observedAt, bytes, rejects } = value;
+  journal.requests.push(recordOf(response, { mode: "item", sweep: 1, page, contentId: id, observedAt, bytes }));
+  journal.rejects.push(...rejects);
+  return { gone: response.status !== 200, bytes };
 }
 
 /** Items that no group could pair, and those that must be done anew because several answers of one pass have them. */

@@ -1,4 +1,5 @@
 /** What a run keeps account of while it extracts: requests, rejects, drift, descriptions, parts. */
+import type { Clock } from "../clock.ts";
 import type { HttpResponse } from "../extract/client.ts";
 import type { RequestMode } from "../extract/request.ts";
 import type { StagedPart } from "../load/parts.ts";
@@ -22,10 +23,15 @@ export interface RequestRecord {
   readonly sha256: string;
 }
 
-/** The parts of an answer that a record keeps. */
+/** Microseconds since 1970 UTC of an answer: its `Date`, or this machine's clock where it has none. */
+export function observedAtOf(response: HttpResponse, clock: Clock): number {
+  return (response.date?.getTime() ?? clock.now()) * 1000;
+}
+
+/** The parts of an answer that a record keeps. Its body may have moved to a thread: `bytes` are counted before. */
 export function recordOf(
   response: HttpResponse,
-  about: Pick<RequestRecord, "mode"> & Partial<RequestRecord> & { readonly observedAt: number },
+  about: Pick<RequestRecord, "mode" | "observedAt" | "bytes"> & Partial<RequestRecord>,
 ): RequestRecord {
   return {
     sweep: null,
@@ -36,7 +42,6 @@ export function recordOf(
     ...about,
     status: response.status,
     attempts: response.attempts,
-    bytes: response.body.byteLength,
     milliseconds: response.milliseconds,
     sha256: response.sha256,
   };

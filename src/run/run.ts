@@ -8,6 +8,7 @@ import { WarehouseError } from "../errors.ts";
 import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/client.ts";
 import { DECODE_LIMITS } from "../extract/decode.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
+import { createRetry, RETRY_LIMITS } from "../extract/retry.ts";
 import type { LoadedTable } from "../load/build.ts";
 import { finishPublication, publishRun } from "../load/publish.ts";
 import type { Log } from "../log.ts";
@@ -42,7 +43,7 @@ import {
   type StagingFolder,
 } from "./directory.ts";
 import { type Extraction, extract } from "./extraction.ts";
-import { Journal, recordOf } from "./journal.ts";
+import { Journal, observedAtOf, recordOf } from "./journal.ts";
 import { acquireLock } from "./lock.ts";
 import type { Manifest } from "./manifest.ts";
 import { loadPipeline } from "./pipelines.ts";
@@ -165,7 +166,7 @@ class Run {
       caps: CAPS,
       clock,
       log,
-      retry: null,
+      retry: createRetry({ clock, random: Math.random, limits: RETRY_LIMITS, deadlineMs: null, log }),
       lookup: null,
     });
   }
@@ -176,8 +177,9 @@ class Run {
 
   #recordLookups({ answered }: DestinationLookup | CustomFieldLookup): void {
     for (const { request, response } of answered) {
-      const observedAt = (response.date?.getTime() ?? this.#options.clock.now()) * 1000;
-      this.#journal.requests.push(recordOf(response, { mode: request.mode, observedAt }));
+      const observedAt = observedAtOf(response, this.#options.clock);
+      const bytes = response.body.byteLength;
+      this.#journal.requests.push(recordOf(response, { mode: request.mode, observedAt, bytes }));
     }
   }
 

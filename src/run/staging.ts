@@ -127,7 +127,7 @@ export interface FlushResult {
 }
 
 /** Rows held before they are written out, in bytes of all tables together. */
-const FLUSH_BYTES = 32 * 1024 * 1024;
+const FLUSH_BYTES = 12 * 1024 * 1024;
 /** Places on a page, and pages in a sweep, that the order of observation tells apart. */
 const PLACES = 100_000;
 const PAGES = 10_000_000;

@@ -10,7 +10,7 @@ import { type ListMode, listRequest } from "../extract/request.ts";
 import type { Pagination } from "../api/envelope.ts";
 import { ByteBudget } from "./bytes.ts";
 import { type Catalogue, Sightings } from "./catalogue.ts";
-import { type Journal, recordOf } from "./journal.ts";
+import { type Journal, observedAtOf, recordOf } from "./journal.ts";
 import type { OnProgress } from "./progress.ts";
 import type { ListedItem, PageResult } from "./staging.ts";
 import type { Workers } from "./workers.ts";
@@ -74,7 +74,7 @@ export interface Sweep {
 /** Decoded bytes of the pages under way, all together. */
 const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 /** Decoded bytes of a group, roughly: what a thread holds, and what a raw file has before compression. */
-const GROUP_BYTES = 6 * 1024 * 1024;
+const GROUP_BYTES = 4 * 1024 * 1024;
 const PAGES_PER_GROUP = 64;
 /** Pages that may follow the announced ones before the listing is taken for endless. */
 const PAGES_BEYOND = 10;
@@ -187,17 +187,21 @@ class Pass {
     const { client, settings, signal, clock } = this.#context;
     const { perPage, columns } = settings;
     const request = listRequest({ mode: this.#mode, page, perPage, columns, gallery: true });
-    const response = await client.read(request, signal);
-    const observedAt = (response.date?.getTime() ?? clock.now()) * 1000;
-    const record = recordOf(response, { mode: this.#mode, sweep: this.#sweep, page, observedAt });
-    const result = await this.#context.workers.page({
-      kind: "page",
-      mode: this.#mode,
-      sweep: this.#sweep,
-      group,
-      page,
-      body: { bytes: response.body, contentEncoding: response.contentEncoding, observedAt },
+    const { response, value } = await client.readAs(request, signal, async (answer) => {
+      const observedAt = observedAtOf(answer, clock);
+      const bytes = answer.body.byteLength;
+      const result = await this.#context.workers.page({
+        kind: "page",
+        mode: this.#mode,
+        sweep: this.#sweep,
+        group,
+        page,
+        body: { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt },
+      });
+      return { result, observedAt, bytes };
     });
+    const { result, observedAt, bytes } = value;
+    const record = recordOf(response, { mode: this.#mode, sweep: this.#sweep, page, observedAt, bytes });
     this.#take(page, group, result);
     const { next, previous } = result.answer.pagination;
     this.#context.journal.requests.push({ ...record, nextPage: next ?? null, previousPage: previous ?? null });

@@ -1,6 +1,7 @@
 /** The thread around a {@link Staging}: takes tasks, answers each by its number. */
 import { parentPort, workerData } from "node:worker_threads";
 import { asWarehouseError, type ErrorCode } from "../errors.ts";
+import { SourceError } from "../extract/source-error.ts";
 import { loadPipeline } from "./pipelines.ts";
 import { Staging, type StagingOptions, type StagingTask } from "./staging.ts";
 
@@ -24,6 +25,8 @@ export interface TaskFailure {
   readonly code: ErrorCode;
   readonly message: string;
   readonly stack: string | undefined;
+  /** Attempts that such a failure of the service is worth; undefined: it is none of the service. */
+  readonly attemptsAtMost: number | undefined;
 }
 
 function perform(staging: Staging, task: StagingTask): unknown {
@@ -43,7 +46,9 @@ function perform(staging: Staging, task: StagingTask): unknown {
 
 function failureOf(thrown: unknown): TaskFailure {
   const error = asWarehouseError(thrown);
-  return { code: error.code, message: error.message, stack: thrown instanceof Error ? thrown.stack : undefined };
+  const stack = thrown instanceof Error ? thrown.stack : undefined;
+  const attemptsAtMost = thrown instanceof SourceError ? thrown.attemptsAtMost : undefined;
+  return { code: error.code, message: error.message, stack, attemptsAtMost };
 }
 
 const port = parentPort;

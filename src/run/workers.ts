@@ -2,6 +2,7 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { WarehouseError } from "../errors.ts";
+import { SourceError } from "../extract/source-error.ts";
 import type {
   CloseTask,
   FlushResult,
@@ -18,6 +19,9 @@ import type { ReplyMessage, TaskFailure, TaskMessage, WorkerSetup } from "./work
 
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
+/** A young generation that is larger makes threads that parse much take much more memory and hardly less time. */
+const LIMITS = { maxYoungGenerationSizeMb: 24 };
+
 interface Pending {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -30,7 +34,7 @@ class Thread {
   #failure: unknown;
 
   constructor(setup: WorkerSetup) {
-    this.#worker = new Worker(WORKER, { workerData: setup });
+    this.#worker = new Worker(WORKER, { workerData: setup, resourceLimits: LIMITS });
     this.#worker.on("message", (reply: ReplyMessage) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(error));
     this.#worker.on("exit", (code) => {
@@ -72,7 +76,11 @@ class Thread {
 }
 
 function revive(failure: TaskFailure): WarehouseError {
-  const error = new WarehouseError(failure.code, failure.message);
+  const { code, message, attemptsAtMost } = failure;
+  const error =
+    attemptsAtMost === undefined
+      ? new WarehouseError(code, message)
+      : new SourceError(code, message, { attemptsAtMost });
   if (failure.stack !== undefined) error.stack = failure.stack;
   return error;
 }

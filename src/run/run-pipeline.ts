@@ -1,0 +1,51 @@
+/** Running a pipeline from a program of one's own. */
+import { availableParallelism } from "node:os";
+import { systemClock } from "../clock.ts";
+import { type Log, silentLog } from "../log.ts";
+import { loadConfig } from "./config.ts";
+import { pipelineUrl } from "./pipelines.ts";
+import type { OnProgress } from "./progress.ts";
+import { type RunSummary, runExport } from "./run.ts";
+
+export interface RunPipelineOptions {
+  /** Name of a pipeline of the package, or path or `file:` URL of a module of your own. */
+  readonly pipeline: string | URL;
+  /** The embedded service with the sample content, instead of a service at an address. */
+  readonly sample?: boolean;
+  /** Address of the service; `CONTENT_API_URL` in `env` otherwise. */
+  readonly url?: string;
+  /** Configuration file; without it `content-warehouse.config.ts` or `.json` in `cwd`, where there is one. */
+  readonly config?: string;
+  /** Folder of the warehouse; `./warehouse` unless given or configured. */
+  readonly out?: string;
+  /** Where `CONTENT_API_URL`, `CONTENT_API_TOKEN` and `CONTENT_WAREHOUSE_HASH_KEY` are read. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Relative paths begin here. */
+  readonly cwd: string;
+  /** Ends the run with nothing published. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: OnProgress;
+  readonly log?: Log;
+}
+
+/**
+ * Runs a pipeline and publishes its result, as `content-warehouse run` does.
+ *
+ *     const summary = await runPipeline({ pipeline: "nightly", sample: true, env: process.env, cwd: process.cwd() });
+ *     if (summary.verdict === "unsettled") console.warn(summary.reasons);
+ *
+ * Throws a `WarehouseError`; then nothing was published.
+ */
+export async function runPipeline(options: RunPipelineOptions): Promise<RunSummary> {
+  const { pipeline, env, cwd, sample, url, config, out } = options;
+  return runExport({
+    config: await loadConfig({ cwd, env, flags: { sample, url, config, out } }),
+    pipelineUrl: pipeline instanceof URL ? pipeline.href : pipelineUrl(pipeline, cwd),
+    clock: systemClock,
+    log: options.log ?? silentLog,
+    signal: options.signal ?? new AbortController().signal,
+    onProgress: options.onProgress ?? (() => {}),
+    threads: Math.max(1, Math.min(8, availableParallelism())),
+    nodeVersion: process.versions.node,
+  });
+}
