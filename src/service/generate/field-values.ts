@@ -178,6 +178,8 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 /** Text of a text field, and of a field type that is not known. */
 function wordsOf(key: string, { story, text, plan }: FieldContext, random: Random): string | undefined {
   const { slots } = text;
+  // English words would not fit a translated item.
+  if (story.translation && (key === "seo_description" || key === "seo_keywords")) return undefined;
   switch (key) {
     case "cta_link":
       return `https://www.${plan.instance.subdomain}.example/${slugOf(slots.product ?? story.subject.angle)}`;

@@ -4,7 +4,6 @@ import type { Vocabulary } from "./vocabulary.ts";
 
 /** What kind of set is made of the words. Instants are milliseconds since 1970 UTC. */
 export interface Profile {
-  readonly name: "bulk" | "sample";
   readonly vocabulary: Vocabulary;
   /** When the first item was made, and the moment that the set shows. */
   readonly fromMs: number; // inclusive
@@ -30,7 +29,6 @@ export interface Profile {
 
 /** For tests and measurement: any number of items, every oddity often. */
 export const bulk: Profile = {
-  name: "bulk",
   vocabulary: { ...tarnbrook, fields: [...tarnbrook.fields, ...oddFields] },
   fromMs: Date.UTC(2019, 0, 7, 8),
   nowMs: Date.UTC(2026, 9, 31),
@@ -47,7 +45,6 @@ export const bulk: Profile = {
 
 /** For people: a little more than two years of a small team's work. */
 export const sample: Profile = {
-  name: "sample",
   vocabulary: tarnbrook,
   fromMs: Date.UTC(2024, 8, 2, 8),
   nowMs: Date.UTC(2026, 9, 31),

@@ -15,6 +15,8 @@ export interface Vocabulary {
   /** Titles by the key of the content type. */
   readonly titles: Readonly<Record<string, readonly string[]>>;
   readonly press: readonly PressWords[];
+  /** First sentences of product pages. */
+  readonly productLeads: readonly string[];
   readonly translations: readonly TranslationWords[];
   /** Descriptions of the tasks of an item, in order. */
   readonly workflows: Readonly<Record<Kind, readonly string[]>>;

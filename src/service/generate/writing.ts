@@ -65,7 +65,8 @@ interface Writer extends Titled {
 const BODIES: Readonly<Record<Kind, (writer: Writer) => string[]>> = {
   article: (writer) => [...sections(writer), p(closing(writer))],
   page: (writer) => [
-    p(opening(writer)),
+    p(productLead(writer), opening(writer)),
+    "<h3>Good to know</h3>",
     list(sentences(writer, writer.story.subject, 4)),
     ...extras(writer),
     p(closing(writer)),
@@ -174,6 +175,12 @@ function opening({ story, slots, random }: Writer): string {
   const { open } = random.chance(0.7) ? story.subject : story.topic;
   const fitting = open.filter((text) => isFilled(text, slots));
   return fill(random.pick(fitting), slots);
+}
+
+/** What a product page begins with; nothing on other pages. */
+function productLead({ plan, story, slots, random }: Writer): string {
+  if (story.planned.words.key !== "product_page") return "";
+  return fill(random.pick(plan.profile.vocabulary.productLeads), slots);
 }
 
 function closing({ story, slots, random }: Writer): string {

@@ -3,7 +3,7 @@ import { campaigns } from "./campaigns.ts";
 import * as company from "./company.ts";
 import { fields } from "./fields.ts";
 import * as people from "./people.ts";
-import { press } from "./press.ts";
+import { press, productLeads } from "./press.ts";
 import { titles } from "./titles.ts";
 import { topics } from "./topics.ts";
 import { translations } from "./translations.ts";
@@ -17,6 +17,7 @@ export const tarnbrook: Vocabulary = {
   campaigns,
   fields,
   press,
+  productLeads,
   titles,
   topics,
   translations,

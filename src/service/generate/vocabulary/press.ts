@@ -1,5 +1,13 @@
 import type { PressWords } from "../vocabulary.ts";
 
+export const productLeads: readonly string[] = [
+  "The {product} is made to be used hard, carried far and mended often.",
+  "We have made the {product} since {n} people in our workshop wanted one for themselves.",
+  "Light enough for a week, strong enough for a decade: the {product}.",
+  "The {product} does one thing well, and it goes on doing it.",
+  "Tested for {n} months around {place}, and changed after every one of them: the {product}.",
+];
+
 export const press: readonly PressWords[] = [
   {
     title: "Tarnbrook presents the {product}",

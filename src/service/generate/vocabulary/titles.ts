@@ -46,9 +46,9 @@ export const titles: Readonly<Record<string, readonly string[]>> = {
     "{Angle}: link post",
     "New article: {angle}",
     "{product}: three details",
-    "Weekend idea: {place}",
+    "Save for later: {angle}",
   ],
-  short_post: ["One tip on {angle}", "{product} in ten seconds", "Poll: {angle}", "{place} right now"],
+  short_post: ["One tip on {angle}", "{product} in ten seconds", "Poll: {angle}", "Did you know? {Angle}"],
   careers_post: ["Join us in {place}", "{Angle} – team post", "Meet the team: {person}"],
   event: [
     "{product} demo day, {place}",

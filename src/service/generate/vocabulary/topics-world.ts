@@ -164,10 +164,7 @@ export const routes: Topic = {
     },
     {
       angle: "travelling by train",
-      open: [
-        "Some of the best walks do not end where they began.",
-        "The nicest car park is the one you never see.",
-      ],
+      open: ["Some of the best walks have two ends.", "The nicest car park is the one you never see."],
       heading: "Leave the car",
       titles: [
         "Leave the car: {n} hills you can reach by train",
