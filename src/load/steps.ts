@@ -20,7 +20,7 @@ export interface DerivedOptions {
   readonly passthrough: boolean;
 }
 
-/** Mapped values in a range of items; either step then takes about 200 MB in DuckDB. */
+/** Mapped values in a range of items: with so many, each step keeps to a DuckDB memory limit of 256 MB. */
 export const LEDGER_ROWS_PER_RANGE = 300_000;
 
 const PREPARED = ["mapping_targets", "mapping_inputs", "mapping_answers"] as const;

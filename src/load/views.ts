@@ -67,9 +67,12 @@ function fieldList(field: Row, list: string): string {
   return `list({'ordinal': ordinal, 'shown': shown}) FILTER (${ofField}) AS ${list}`;
 }
 
-/** A text, or a list of texts in a multiselect; where another field has several values, a JSON array's text. */
+/**
+ * A text, or a list of texts in a multiselect; where another field has several values, a JSON array's text.
+ * The list is ordered by way of a map: DuckDB before 1.3 cannot read a view with a lambda, but can read the file.
+ */
 function fieldColumn(field: Row, name: string, list: string): ViewColumn {
-  const shown = `list_transform(list_sort(fields.${list}), lambda each: each.shown)`;
+  const shown = `map_values(map_from_entries(list_sort(fields.${list})))`;
   const text = `CASE WHEN len(fields.${list}) > 1 THEN CAST(to_json(${shown}) AS VARCHAR) ELSE fields.${list}[1].shown END`;
   return {
     name,

@@ -253,6 +253,12 @@ test("mapping_coverage has each value that is offered, mapped or used, and how m
         mappings: [mapping("Note", {}, { mappingId: "m3" })],
       }),
       field({ customFieldId: "f3", name: "unmapped", selectValues: REGIONS }),
+      field({
+        customFieldId: "f4",
+        name: "unused",
+        fieldType: "date",
+        mappings: [mapping("Day", {}, { mappingId: "m4" })],
+      }),
     ],
     items: [
       item("a", { f1: ["v1", "v1", "lost"], f2: ["n"] }),
@@ -287,6 +293,16 @@ test("mapping_coverage has each value that is offered, mapped or used, and how m
       status: "no_value_mapping",
       items: 2,
       uses: 2,
+    },
+    {
+      ...region,
+      custom_field: "unused",
+      field: "Day",
+      value_id: null,
+      value: null,
+      status: "no_value_mapping",
+      items: 0,
+      uses: 0,
     },
   ]);
 });
