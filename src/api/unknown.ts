@@ -12,8 +12,8 @@ export type UnknownWalker = (document: unknown, visit: UnknownVisitor) => void;
 
 type JsonObject = Record<string, unknown>;
 
-/** Known keys; `undefined` below a key means that any value is known there. */
-type Fields = ReadonlyMap<string, Node | undefined>;
+/** Known keys; `null` below a key means that any value is known there. */
+type Fields = ReadonlyMap<string, Node | null>;
 
 /** What a schema knows at one place, whichever of these the value turns out to be. */
 interface Node {
@@ -51,13 +51,16 @@ function walk(node: Node, value: unknown, path: string[], visit: UnknownVisitor)
 function walkFields(fields: Fields, value: JsonObject, path: string[], visit: UnknownVisitor): void {
   for (const key in value) {
     const known = fields.get(key);
+    if (known === null) continue;
     if (known === undefined) {
-      if (!fields.has(key)) visit([...path, key], value[key], value);
-    } else {
-      path.push(key);
-      walk(known, value[key], path, visit);
-      path.pop();
+      visit([...path, key], value[key], value);
+      continue;
     }
+    const below = value[key];
+    if (typeof below !== "object" || below === null) continue;
+    path.push(key);
+    walk(known, below, path, visit);
+    path.pop();
   }
 }
 
@@ -88,7 +91,7 @@ function compile(schema: z.core.$ZodType): Node | undefined {
 }
 
 function compileObject(schema: z.ZodObject): Node {
-  const fields = new Map(Object.entries(schema.shape).map(([key, value]) => [key, compile(value)]));
+  const fields = new Map(Object.entries(schema.shape).map(([key, value]) => [key, compile(value) ?? null]));
   return { fields, values: undefined, elements: undefined };
 }
 
