@@ -1,6 +1,7 @@
 /** What a run keeps account of while it extracts: requests, rejects, drift, descriptions, parts. */
 import type { Clock } from "../clock.ts";
 import type { HttpResponse } from "../extract/client.ts";
+import { parseJson } from "../extract/decode.ts";
 import type { RequestMode } from "../extract/request.ts";
 import type { StagedPart } from "../load/parts.ts";
 import { Drift } from "../transform/drift.ts";
@@ -51,7 +52,7 @@ export class Journal {
   readonly requests: RequestRecord[] = [];
   readonly rejects: Reject[] = [];
   readonly drift = new Drift();
-  readonly store = new SharedStore();
+  readonly store = new SharedStore(parseJson);
   /** Staged parts by table. */
   readonly parts = new Map<string, StagedPart[]>();
 

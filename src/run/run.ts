@@ -228,18 +228,13 @@ class Run {
     return names;
   }
 
-  #sharedRows(destinations: DestinationLookup, fields: CustomFieldLookup): SharedRows {
-    const lookedUp = new Map<string, Record<string, unknown>>();
-    for (const definition of fields.definitions) {
-      lookedUp.set(definition.id, definition);
-      const { mappings: _mappings, ...attributes } = definition;
-      const { store } = this.#journal;
-      store.add({ kind: "custom_fields", id: definition.id, order: Number.MAX_SAFE_INTEGER, attributes });
-    }
+  #sharedRows({ destinations }: DestinationLookup, { definitions }: CustomFieldLookup): SharedRows {
+    const { personalData } = this.#options.config;
     return sharedRows({
       store: this.#journal.store,
-      destinations: destinations.destinations.filter(isObject),
-      lookedUp,
+      destinations: destinations.filter(isObject),
+      lookedUp: new Map(definitions.map((definition) => [definition.id, definition])),
+      personal: { policy: personalData.policy, hashKey: hashKeyOf(personalData) },
       drift: this.#journal.drift,
     });
   }
@@ -374,7 +369,8 @@ class Run {
 function warningsOf(destinations: DestinationLookup, fields: CustomFieldLookup): string[] {
   return [
     ...destinations.unmatched.map(
-      ({ name, platform }) => `No destination "${name}" on platform "${platform}": its mapped values are missing.`,
+      ({ name, platform }) =>
+        `No destination "${name}" on platform "${platform}": its mapped values are missing.`,
     ),
     ...fields.unmatched.map((name) => `The service knows no custom field "${name}".`),
   ];

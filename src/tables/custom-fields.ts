@@ -139,7 +139,9 @@ export const contentCustomFieldValues: Table = defineTable({
     ),
     text(
       "file_id",
-      "dynamic:custom_field_values.{file}.id dynamic:custom_fields full:custom_fields[].value",
+      "dynamic:custom_field_values.{file}.id dynamic:custom_field_values dynamic:custom_fields " +
+        "dynamic:custom_field_value_ids dynamic:custom_fields_details[].value_id " +
+        "dynamic:custom_fields_details[].value full:custom_fields[].value",
       "File of a file or image field; custom_field_files.file_id.",
     ),
     timestamp("updated_at", "dynamic:custom_fields_details[].updated_at", "When the value was last changed."),

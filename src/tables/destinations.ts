@@ -11,7 +11,9 @@ export const destinations: Table = defineTable({
   rows: { kind: "program" },
   references: [],
   columns: [
-    text("destination_id", "destination:id", "Destination ID.", { required: true }),
+    text("destination_id", `destination:id ${MAPPING}[].external_site_id`, "Destination ID.", {
+      required: true,
+    }),
     text(
       "identification",
       "destination:identification",

@@ -3,6 +3,7 @@
  * one Arrow IPC stream, which is what the Parquet writer takes.
  */
 import {
+  Table as ArrowTable,
   Bool,
   type Data,
   type DataType,
@@ -15,7 +16,6 @@ import {
   RecordBatch,
   Schema,
   Struct,
-  Table as ArrowTable,
   TimestampMicrosecond,
   tableToIPC,
   Utf8,
@@ -58,7 +58,10 @@ class Validity {
   }
 
   take(rows: number): { nullCount: number; nullBitmap: Uint8Array | null } {
-    const taken = { nullCount: this.nulls, nullBitmap: this.nulls === 0 ? null : this.#bits.slice(0, (rows + 7) >> 3) };
+    const taken = {
+      nullCount: this.nulls,
+      nullBitmap: this.nulls === 0 ? null : this.#bits.slice(0, (rows + 7) >> 3),
+    };
     this.#bits.fill(0);
     this.nulls = 0;
     return taken;

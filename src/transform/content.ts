@@ -43,7 +43,7 @@ function fileRow(
     const attribute = column.name === "file_id" ? "id" : column.name;
     return fit(item, column, attribute, attributes[attribute], extra);
   });
-  extra.claim(view, file);
+  extra.claim(view.unknown, file);
   row[row.length - 1] = extra.cell();
   return row;
 }

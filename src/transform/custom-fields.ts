@@ -58,7 +58,8 @@ function byId(list: unknown): Map<string, JsonObject> {
   const found = new Map<string, JsonObject>();
   if (!Array.isArray(list)) return found;
   for (const element of list) {
-    if (isObject(element) && typeof element.id === "string" && !found.has(element.id)) found.set(element.id, element);
+    if (isObject(element) && typeof element.id === "string" && !found.has(element.id))
+      found.set(element.id, element);
   }
   return found;
 }
@@ -131,22 +132,24 @@ function valueIdAt(field: FieldViews, at: number): string | null {
 }
 
 function fileAt(field: FieldViews, at: number): Pick<Value, "fileId" | "file"> {
-  for (const value of [field.values[at], field.detailValues[at], field.customFields[at], field.fullValues[at]]) {
+  const { values, detailValues, customFields, valueIds, detailIds, fullValues } = field;
+  for (const value of [values[at], detailValues[at], customFields[at], fullValues[at]]) {
     if (isFile(value)) return { fileId: String(value.id), file: value };
   }
-  for (const value of [field.customFields[at], field.valueIds[at], field.fullValues[at], field.values[at]]) {
+  for (const view of [customFields, valueIds, detailIds, fullValues, detailValues, values]) {
+    const value = view[at];
     if (typeof value === "string" && !value.includes("://")) return { fileId: value, file: undefined };
   }
   return { fileId: null, file: undefined };
 }
 
-/** The value itself: the first of `views` that shows text, else the first that shows anything else but a file. */
+/** The value itself: the first of `views` that shows text, else the first that shows anything else. */
 function shown(views: readonly unknown[]): Pick<Value, "value" | "valueJson"> {
   for (const view of views) {
     const text = scalarText(view);
     if (text !== undefined) return { value: text, valueJson: null };
   }
-  const other = views.find((view) => filled(view) && !isFile(view));
+  const other = views.find(filled);
   return { value: null, valueJson: other === undefined ? null : jsonText(other) };
 }
 
@@ -155,10 +158,21 @@ function valueAt(field: FieldViews, at: number): Value {
   const sent = field.customFields[at];
   const file = fileAt(field, at);
   if (FILE_TYPES.has(field.fieldType) || file.file !== undefined) {
-    return { valueId: null, ...file, ...shown([...texts, sent].filter((text) => text !== file.fileId)) };
+    const rest = [...texts, sent].filter(
+      (text) => text !== file.fileId && (file.file === undefined || !isFile(text)),
+    );
+    return { valueId: null, ...file, ...shown(rest) };
   }
   const valueId = VALUE_TYPES.has(field.fieldType) || field.fieldType === "" ? valueIdAt(field, at) : null;
   return { valueId, fileId: null, file: undefined, ...shown(sent === valueId ? texts : [...texts, sent]) };
+}
+
+/** An object that stands in `value_json` has its unknown fields there: nobody else need keep them. */
+function claimObjects(item: Item, field: FieldViews, at: number): void {
+  const { values, detailValues, customFields, previewable } = field;
+  for (const value of [values[at], detailValues[at], customFields[at], previewable?.[at]]) {
+    if (isObject(value)) for (const { unknown } of item.views) new Extra().claim(unknown, value);
+  }
 }
 
 /** What the mapping procedure reads: the value as `custom_fields` gives it, as text. */
@@ -180,14 +194,26 @@ function noteDifference(item: Item, table: Table, field: FieldViews, at: number)
 }
 
 /** Rows of `content_custom_field_values`; `emitFile` gets the wire object of each file value. */
-export function customFieldValueRows(table: Table, emitFile: (item: Item, file: JsonObject) => void): ItemRows {
+export function customFieldValueRows(
+  table: Table,
+  emitFile: (item: Item, file: JsonObject) => void,
+): ItemRows {
   const updatedAt = columnOf(table, "updated_at");
   return (item, emit) => {
-    const detailView = latestWith(item, "custom_fields_details");
     for (const field of fieldsOf(item)) {
       const extra = new Extra();
-      const changed = fit(item, updatedAt, "custom_fields_details.updated_at", field.detail?.updated_at, extra);
-      if (detailView !== undefined) extra.claim(detailView, field.detail);
+      const changed = fit(
+        item,
+        updatedAt,
+        "custom_fields_details.updated_at",
+        field.detail?.updated_at,
+        extra,
+      );
+      // The definition has them too: nobody knows whether they are the item's or the field's.
+      for (const { unknown } of item.views) {
+        extra.copy(unknown, field.detail);
+        extra.copy(unknown, field.full);
+      }
       const positions = Math.max(
         field.customFields.length,
         field.values.length,
@@ -201,6 +227,7 @@ export function customFieldValueRows(table: Table, emitFile: (item: Item, file: 
         if (!isGiven(field, at)) continue;
         const value = valueAt(field, at);
         if (value.file !== undefined) emitFile(item, value.file);
+        if (value.valueJson !== null) claimObjects(item, field, at);
         noteDifference(item, table, field, at);
         emitValue(emit, item, field, { at, value, changed, extra: extra.cell() });
       }
@@ -253,7 +280,7 @@ export function fileValueRow(table: Table, item: Item, file: JsonObject): Cell[]
     const attribute = column.name === "file_id" ? "id" : column.name;
     return fit(item, column, attribute, file[attribute], extra);
   });
-  for (const view of item.views) extra.claim(view, file);
+  for (const view of item.views) extra.claim(view.unknown, file);
   row[row.length - 1] = extra.cell();
   return row;
 }

@@ -2,27 +2,21 @@
 import { DATA_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import type { Cell } from "./columns.ts";
+import { lookupPreparer } from "./document.ts";
 import type { Drift } from "./drift.ts";
-import { EXTRA_KEY, type SharedKind, type SharedStore } from "./shared.ts";
-import { Extra, fit, isObject, type JsonObject, reach, type Subject } from "./views.ts";
+import type { PolicyOptions } from "./personal.ts";
+import type { SharedKind, SharedStore, Thing } from "./shared.ts";
+import { Extra, fit, isObject, type JsonObject, reach, type Subject, type UnknownField } from "./views.ts";
 
 /** Rows of each shared table, in ascending order of the things' IDs. */
 export type SharedRows = Map<string, Cell[][]>;
 
-/** Wire attributes whose column has another name. */
-const ATTRIBUTES: Record<string, string> = {
-  user_id: "id",
-  content_type_id: "id",
-  campaign_id: "id",
-  custom_field_id: "id",
-  destination_id: "id",
-};
-
-/** The attribute of a column: its name, but for the IDs, the instance and the options. */
+/** The attribute of a column: its name, but for a thing's own ID, the instance and the options. */
 function attributeOf(table: Table, name: string): string[] {
-  if (name === "instance_id") return [table.name === "instances" ? "id" : "newsroom_id"];
+  if (table.key.includes(name)) return ["id"];
+  if (name === "instance_id") return ["newsroom_id"];
   if (name.startsWith("option_")) return ["options", name.slice("option_".length)];
-  return [ATTRIBUTES[name] ?? name];
+  return [name];
 }
 
 function tableNamed(name: string): Table {
@@ -31,19 +25,19 @@ function tableNamed(name: string): Table {
   return table;
 }
 
-/** A destination as the lookup gave it; the wire object. */
-export type DestinationAnswer = JsonObject;
-
 /** Everything that the shared tables are made from. */
 export interface SharedFacts {
   readonly store: SharedStore;
   /** Answers of the destination lookup. */
-  readonly destinations: readonly DestinationAnswer[];
+  readonly destinations: readonly JsonObject[];
   /** Definitions that the custom field lookup answered, by ID: these have mappings. */
   readonly lookedUp: ReadonlyMap<string, JsonObject>;
+  /** Holds for the answers of the lookups too. */
+  readonly personal: PolicyOptions;
   readonly drift: Drift;
 }
 
+/** Rows of all shared tables. Adds the definitions of the lookup to the store: they are the newest. */
 export function sharedRows(facts: SharedFacts): SharedRows {
   const rows: SharedRows = new Map();
   const put = (table: string, row: Cell[]): void => {
@@ -52,25 +46,57 @@ export function sharedRows(facts: SharedFacts): SharedRows {
     else list.push(row);
   };
   const subject: Subject = { contentId: null, order: Number.MAX_SAFE_INTEGER, drift: facts.drift };
-  for (const kind of ["content_types", "campaigns", "instances"] as const) plainRows(facts, kind, subject, put);
+  const prepare = lookupPreparer(facts.personal);
+  const definitions = [...facts.lookedUp].map(([id, answer]): Answer => {
+    return { id, answer, unknown: prepare("custom_field_definition", answer, facts.drift) };
+  });
+  for (const definition of definitions) describe(facts.store, definition);
+  const destinations = facts.destinations.map((answer): Answer => {
+    return { id: String(answer.id), answer, unknown: prepare("destination", answer, facts.drift) };
+  });
+  for (const kind of ["content_types", "campaigns", "instances"] as const)
+    plainRows(facts, kind, subject, put);
   userRows(facts, subject, put);
   customFieldRows(facts, subject, put);
-  mappingRows(facts, subject, put);
+  const named = mappingRows(definitions, subject, put);
+  destinationRows(destinations, named, subject, put);
   return rows;
 }
 
 type Put = (table: string, row: Cell[]) => void;
 
+/** An answer of a lookup, and what the contract does not know of it. */
+interface Answer {
+  readonly id: string;
+  readonly answer: JsonObject;
+  readonly unknown: readonly UnknownField[];
+}
+
+/** Adds a definition to the store; its mappings have tables of their own. */
+function describe(store: SharedStore, { id, answer, unknown }: Answer): void {
+  const extra = new Extra();
+  extra.claim(unknown, answer);
+  const strange = extra.cell() ?? "{}";
+  const { mappings: _mappings, ...attributes } = answer;
+  for (const field of unknown) if (field.parent === answer) delete attributes[field.path.at(-1) ?? ""];
+  store.add({
+    kind: "custom_fields",
+    id,
+    order: Number.MAX_SAFE_INTEGER,
+    attributes: JSON.stringify(attributes),
+    unknown: String(strange),
+  });
+}
+
 /** A row of a thing: each column from the attribute of its name. */
 function thingRow(
   table: Table,
   subject: Subject,
-  attributes: JsonObject,
+  { attributes, unknown }: Pick<Thing, "attributes" | "unknown">,
   fixed: Readonly<Record<string, Cell>> = {},
 ): Cell[] {
   const extra = new Extra();
-  const unknown = attributes[EXTRA_KEY];
-  if (isObject(unknown)) for (const key of Object.keys(unknown)) extra.set(key, unknown[key]);
+  for (const [path, value] of Object.entries(unknown)) extra.set(path, value);
   const row = table.columns.map((column): Cell => {
     const given = fixed[column.name];
     if (given !== undefined) return given;
@@ -84,13 +110,14 @@ function thingRow(
 
 function plainRows(facts: SharedFacts, kind: SharedKind, subject: Subject, put: Put): void {
   const table = tableNamed(kind);
-  for (const { attributes } of facts.store.of(kind)) put(kind, thingRow(table, subject, attributes));
+  for (const thing of facts.store.of(kind)) put(kind, thingRow(table, subject, thing));
 }
 
 function userRows(facts: SharedFacts, subject: Subject, put: Put): void {
   const table = tableNamed("users");
-  for (const { id, attributes } of facts.store.of("users")) {
-    put("users", thingRow(table, subject, attributes));
+  for (const thing of facts.store.of("users")) {
+    const { id, attributes } = thing;
+    put("users", thingRow(table, subject, thing));
     textListRows(tableNamed("user_groups"), subject, { id, list: attributes.group_ids, put });
     textListRows(tableNamed("user_tours_seen"), subject, { id, list: attributes.tours_seen, put });
   }
@@ -116,9 +143,10 @@ function otherOptions(table: Table, attributes: JsonObject): Cell {
 
 function customFieldRows(facts: SharedFacts, subject: Subject, put: Put): void {
   const table = tableNamed("custom_fields");
-  for (const { id, attributes } of facts.store.of("custom_fields")) {
+  for (const thing of facts.store.of("custom_fields")) {
+    const { id, attributes } = thing;
     const fixed = { from_lookup: facts.lookedUp.has(id), options: otherOptions(table, attributes) };
-    put("custom_fields", thingRow(table, subject, attributes, fixed));
+    put("custom_fields", thingRow(table, subject, thing, fixed));
     selectValueRows(id, attributes, subject, put);
   }
 }
@@ -126,7 +154,7 @@ function customFieldRows(facts: SharedFacts, subject: Subject, put: Put): void {
 /** Select values as `full` shows them where the formatted ones are missing: ID to text. */
 function unformatted(attributes: JsonObject): JsonObject[] {
   const texts = attributes.select_value_ids;
-  return isObject(texts) ? Object.keys(texts).map((id) => ({ id, value: texts[id] })) : [];
+  return isObject(texts) ? Object.entries(texts).map(([id, value]) => ({ id, value })) : [];
 }
 
 function selectValueRows(fieldId: string, attributes: JsonObject, subject: Subject, put: Put): void {
@@ -135,36 +163,28 @@ function selectValueRows(fieldId: string, attributes: JsonObject, subject: Subje
   const offered = Array.isArray(formatted) ? formatted.filter(isObject) : unformatted(attributes);
   const archived = attributes.archived_value_ids;
   const texts = Array.isArray(attributes.select_values) ? attributes.select_values : [];
+  const known = new Map(
+    Object.entries(isObject(attributes.select_value_ids) ? attributes.select_value_ids : {}),
+  );
   const seen = new Set<string>();
   offered.forEach((value, ordinal) => {
     const valueId = typeof value.id === "string" ? value.id : `#${ordinal}`;
     if (seen.has(valueId)) return;
     seen.add(valueId);
-    const known = isObject(attributes.select_value_ids) ? attributes.select_value_ids[valueId] : undefined;
-    const complete: JsonObject = {
-      ...value,
-      value: value.value ?? known ?? texts[ordinal],
+    const complete = {
+      display: value.display,
+      value: value.value ?? known.get(valueId) ?? texts[ordinal],
       archived: value.archived ?? (Array.isArray(archived) ? archived.includes(valueId) : undefined),
     };
     const fixed = { custom_field_id: fieldId, value_id: valueId, ordinal };
-    put(table.name, unknownInto(thingRow(table, subject, complete, fixed), complete, SELECT_VALUE_KEYS));
+    const unknown = Object.fromEntries(
+      Object.entries(value).filter(([key]) => !SELECT_VALUE_KEYS.includes(key)),
+    );
+    put(table.name, thingRow(table, subject, { attributes: complete, unknown }, fixed));
   });
 }
 
 const SELECT_VALUE_KEYS = ["id", "display", "value", "archived"];
-const MAPPING_KEYS = ["id", "field_name", "external_site_id", "values"];
-const MAPPING_VALUE_KEYS = ["id", "value_id", "value"];
-const DESTINATION_KEYS = ["id", "identification", "platform", "supports_custom_field_mappings"];
-
-/** Puts the keys of a lookup's object that the contract does not know into the row's `extra`, its last cell. */
-function unknownInto(row: Cell[], object: JsonObject, known: readonly string[]): Cell[] {
-  const unknown = Object.entries(object).filter(([key]) => !known.includes(key));
-  if (unknown.length === 0) return row;
-  const last = row.at(-1);
-  const before: unknown = typeof last === "string" ? JSON.parse(last) : {};
-  row[row.length - 1] = JSON.stringify({ ...(isObject(before) ? before : {}), ...Object.fromEntries(unknown) });
-  return row;
-}
 
 /** An ID that is there once; where the answer has none or repeats one, the place in the source stands for it. */
 function uniqueId(seen: Set<string>, id: unknown, place: string): string {
@@ -174,60 +194,61 @@ function uniqueId(seen: Set<string>, id: unknown, place: string): string {
   return unique;
 }
 
-function mappingRows(facts: SharedFacts, subject: Subject, put: Put): void {
+/** Rows of both mapping tables. Returns the IDs of the destinations that the mappings name. */
+function mappingRows(definitions: readonly Answer[], subject: Subject, put: Put): Set<string> {
   const mappings = tableNamed("custom_field_mappings");
   const entries = tableNamed("custom_field_mapping_values");
   const named = new Set<string>();
   const seenMappings = new Set<string>();
   const seenEntries = new Set<string>();
-  for (const [fieldId, definition] of [...facts.lookedUp].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const list = Array.isArray(definition.mappings) ? definition.mappings.filter(isObject) : [];
-    list.forEach((mapping, ordinal) => {
+  for (const { id: fieldId, answer, unknown } of definitions.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    objectsOf(answer.mappings).forEach((mapping, ordinal) => {
       const mappingId = uniqueId(seenMappings, mapping.id, `${fieldId}#${ordinal}`);
       if (typeof mapping.external_site_id === "string") named.add(mapping.external_site_id);
-      const attributes = { destination_id: mapping.external_site_id, external_field_name: mapping.field_name };
+      const given = { destination_id: mapping.external_site_id, external_field_name: mapping.field_name };
       const fixed = { mapping_id: mappingId, custom_field_id: fieldId, ordinal };
-      put(mappings.name, unknownInto(mappedRow(mappings, subject, attributes, fixed), mapping, MAPPING_KEYS));
-      const values = Array.isArray(mapping.values) ? mapping.values.filter(isObject) : [];
-      values.forEach((entry, at) => {
+      put(
+        mappings.name,
+        thingRow(mappings, subject, { attributes: given, unknown: own(unknown, mapping) }, fixed),
+      );
+      objectsOf(mapping.values).forEach((entry, at) => {
         const id = uniqueId(seenEntries, entry.id, `${mappingId}#${at}`);
-        const row = mappedRow(
-          entries,
-          subject,
-          { value_id: entry.value_id, external_value: entry.value },
-          { mapping_value_id: id, mapping_id: mappingId, ordinal: at },
+        const values = { value_id: entry.value_id, external_value: entry.value };
+        const placed = { mapping_value_id: id, mapping_id: mappingId, ordinal: at };
+        put(
+          entries.name,
+          thingRow(entries, subject, { attributes: values, unknown: own(unknown, entry) }, placed),
         );
-        put(entries.name, unknownInto(row, entry, MAPPING_VALUE_KEYS));
       });
     });
   }
-  destinationRows(facts, named, subject, put);
+  return named;
 }
 
-/** A row whose attributes already have the columns' names. */
-function mappedRow(
-  table: Table,
+function objectsOf(list: unknown): JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+/** The unknown fields of one object of an answer. */
+function own(unknown: readonly UnknownField[], object: JsonObject): JsonObject {
+  const fields = unknown.filter((field) => field.parent === object);
+  return Object.fromEntries(fields.map((field) => [field.path.at(-1) ?? "", field.value]));
+}
+
+function destinationRows(
+  destinations: readonly Answer[],
+  named: ReadonlySet<string>,
   subject: Subject,
-  attributes: JsonObject,
-  fixed: Readonly<Record<string, Cell>>,
-): Cell[] {
-  const extra = new Extra();
-  const row = table.columns.map((column): Cell => {
-    const given = fixed[column.name];
-    if (given !== undefined || column.name === "extra") return given ?? null;
-    return fit(subject, column, `${table.name}.${column.name}`, attributes[column.name], extra);
-  });
-  row[row.length - 1] = extra.cell();
-  return row;
-}
-
-function destinationRows(facts: SharedFacts, named: ReadonlySet<string>, subject: Subject, put: Put): void {
+  put: Put,
+): void {
   const table = tableNamed("destinations");
   const seen = new Set<string>();
-  for (const destination of facts.destinations) {
-    if (typeof destination.id !== "string" || seen.has(destination.id)) continue;
-    seen.add(destination.id);
-    put(table.name, unknownInto(thingRow(table, subject, destination), destination, DESTINATION_KEYS));
+  for (const { id, answer, unknown } of destinations) {
+    if (seen.has(id)) continue;
+    seen.add(id);
+    put(table.name, thingRow(table, subject, { attributes: answer, unknown: own(unknown, answer) }));
   }
-  for (const id of [...named].sort()) if (!seen.has(id)) put(table.name, thingRow(table, subject, { id }));
+  for (const id of [...named].sort()) {
+    if (!seen.has(id)) put(table.name, thingRow(table, subject, { attributes: { id }, unknown: {} }));
+  }
 }

@@ -1,4 +1,6 @@
 /** A document on its way in: aliases, the personal-data policy, and what the contract does not know. */
+import { customFieldDefinition } from "../api/custom-field.ts";
+import { destination } from "../api/destination.ts";
 import { dynamicItem } from "../api/dynamic.ts";
 import { fullItem } from "../api/full.ts";
 import { unknownFieldWalker } from "../api/unknown.ts";
@@ -7,7 +9,15 @@ import type { Drift } from "./drift.ts";
 import { type PolicyOptions, personalPolicy, unknownPolicy } from "./personal.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./views.ts";
 
-const WALKERS = { dynamic: unknownFieldWalker(dynamicItem), full: unknownFieldWalker(fullItem) } as const;
+const WALKERS = {
+  dynamic: unknownFieldWalker(dynamicItem),
+  full: unknownFieldWalker(fullItem),
+  destination: unknownFieldWalker(destination),
+  custom_field_definition: unknownFieldWalker(customFieldDefinition),
+} as const;
+
+/** What an answer of a lookup is. */
+export type LookupResource = "destination" | "custom_field_definition";
 
 export interface DocumentOptions extends PolicyOptions {
   /** Wire name to the specification's name, for top-level fields that an instance spells otherwise. */
@@ -29,24 +39,43 @@ export interface Position {
 
 export function documentPreparer(options: DocumentOptions): Prepare {
   const applyPolicy = personalPolicy(DATA_TABLES, options);
-  const treatUnknown = unknownPolicy(options);
+  const sift = sifter(options);
   const aliases = Object.entries(options.aliases);
-  const treated = options.policy === "hash" ? "personal_hashed" : "personal_dropped";
-  return (shape, document, { order, contentId }, drift) => {
+  return (shape, document, position, drift) => {
     rename(document, aliases);
     applyPolicy(shape, document, drift);
-    const unknown = fieldsUnknown(shape, document).filter((field) => {
-      const key = field.path.at(-1) ?? "";
-      const path = field.path.join(".").replaceAll(".[]", "[]");
-      if (!treatUnknown(field.parent, key)) {
-        drift.note(path, "unknown_field", order, contentId, field.value);
-        return true;
-      }
-      drift.note(path, treated, order, contentId);
-      return false;
-    });
-    return { document, unknown };
+    return { document, unknown: sift(fieldsUnknown(shape, document), "", position, drift) };
   };
+}
+
+/** Prepares an answer of a lookup in place: what the contract does not know of it, after the personal-data policy. */
+export function lookupPreparer(
+  options: PolicyOptions,
+): (resource: LookupResource, answer: JsonObject, drift: Drift) => UnknownField[] {
+  const sift = sifter(options);
+  const position: Position = { order: Number.MAX_SAFE_INTEGER, contentId: null };
+  return (resource, answer, drift) => {
+    return sift(unknownFields(WALKERS[resource], answer), `${resource}.`, position, drift);
+  };
+}
+
+type Sift = (found: UnknownField[], prefix: string, position: Position, drift: Drift) => UnknownField[];
+
+/** Treats personal-looking fields by the policy and counts all; leaves those that are kept, as they are or hashed. */
+function sifter(options: PolicyOptions): Sift {
+  const treatUnknown = unknownPolicy(options);
+  const treated = options.policy === "hash" ? "personal_hashed" : "personal_dropped";
+  return (found, prefix, { order, contentId }, drift) =>
+    found.flatMap((field) => {
+      const path = prefix + field.path.join(".").replaceAll(".[]", "[]");
+      const key = field.path.at(-1) ?? "";
+      treatUnknown(field.parent, key, (names) => {
+        drift.note([path, ...names.slice(1)].join("."), treated, order, contentId);
+      });
+      const value = field.parent[key];
+      drift.note(path, "unknown_field", order, contentId, value);
+      return value === undefined ? [] : [{ ...field, value }];
+    });
 }
 
 function rename(document: JsonObject, aliases: readonly [string, string][]): void {
@@ -71,6 +100,7 @@ export function itemId(document: unknown): { id: string } | { reason: string } {
   const { id } = document;
   if (id === undefined || id === null) return { reason: "the item has no id" };
   if (typeof id !== "string") return { reason: `the item's id is a ${typeof id}, not a text` };
-  if (id === "" || id.trim() !== id) return { reason: "the item's id is empty or has white space at its ends" };
+  if (id === "" || id.trim() !== id)
+    return { reason: "the item's id is empty or has white space at its ends" };
   return { id };
 }

@@ -81,7 +81,7 @@ function readAddedDates(item: Item, take: (key: unknown, path: string, value: un
       continue;
     }
     const extra = take(entry.collection_id, `${list}.added_date`, entry.added_date);
-    if (view !== undefined) extra.claim(view, entry);
+    if (view !== undefined) extra.claim(view.unknown, entry);
   }
   for (const [key, value] of latestEntries(item, "added_to_collection_date")) {
     take(key, "added_to_collection_date", value);

@@ -11,24 +11,37 @@ export const PERSONAL_POLICIES = ["drop", "hash", "keep"] as const;
 export type PersonalPolicy = (typeof PERSONAL_POLICIES)[number];
 
 /**
- * Unknown fields whose name looks like personal data. A name is held against these in lower case, with anything that
- * is neither letter nor digit taken for an underscore.
+ * Unknown fields whose name looks like personal data. A name is held against these in lower case, with an underscore
+ * between its words.
  */
 const PERSONAL_NAMES: readonly RegExp[] = [
   /e_?mail/,
-  /(^|_)(phone|mobile|fax|telephone)(_|$)/,
-  /(^|_)(first|last|full|given|family|middle|maiden|sur|user|display|author|contact|person)_?name(_|$)/,
+  /(^|_)(phone|mobile|fax|telephone|cell)(_|$)/,
+  /(^|_)(fullname|firstname|lastname|surname|nickname|username|forename)(_|$)/,
   /(^|_)(avatar|portrait|headshot|gravatar)(_|$)/,
   /(^|_)(bio|biography|birthday|birthdate|date_of_birth|ssn|passport)(_|$)/,
   /(^|_)(street|postal|home)_?address(_|$)/,
 ];
+
+/** `reviewer_name`, `contact_name`: whatever has a name is taken for a person unless it is one of these things. */
+const NAMED = /(?:^|_)([a-z0-9]+)_name(?:_|$)/;
+const THINGS = new Set(
+  (
+    "app application brand bucket campaign category channel city class collection column company country database " +
+    "department display domain event field file folder font form format group host icon image instance key label " +
+    "language list locale model node organization page place plan platform playlist product project property queue " +
+    "region role segment server service site source space stage table tag task team template tenant theme timezone " +
+    "topic type variable venue workflow zone"
+  ).split(" "),
+);
 
 export function looksPersonal(name: string): boolean {
   const plain = name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "_");
-  return PERSONAL_NAMES.some((pattern) => pattern.test(plain));
+  const named = NAMED.exec(plain)?.[1];
+  return (named !== undefined && !THINGS.has(named)) || PERSONAL_NAMES.some((pattern) => pattern.test(plain));
 }
 
 /** What becomes of one personal value: `undefined` drops it. */
@@ -47,7 +60,8 @@ export function personalHash(key: Uint8Array, field: string, value: string): str
 }
 
 function hashing(key: Uint8Array | undefined): Treatment {
-  if (key === undefined || key.length < HASH_KEY_BYTES) throw new TypeError("a hash key has 32 bytes or more");
+  if (key === undefined || key.length < HASH_KEY_BYTES)
+    throw new TypeError("a hash key has 32 bytes or more");
   return (field, value) => {
     if (value === null || value === "") return value;
     return personalHash(key, field, typeof value === "string" ? value : JSON.stringify(value));
@@ -78,7 +92,12 @@ function placesOf(tables: readonly Table[], shape: Shape): PersonalPlace[] {
   }));
 }
 
-function visit(value: unknown, steps: readonly string[], at: number, take: (object: JsonObject) => void): void {
+function visit(
+  value: unknown,
+  steps: readonly string[],
+  at: number,
+  take: (object: JsonObject) => void,
+): void {
   const step = steps[at];
   if (step === undefined) {
     if (isObject(value)) take(value);
@@ -119,24 +138,44 @@ export function personalPolicy(tables: readonly Table[], options: PolicyOptions)
   };
 }
 
-/** The policy for a field that the contract does not know. True: the field was taken away or hashed. */
-export function unknownPolicy(options: PolicyOptions): (parent: JsonObject, key: string) => boolean {
-  if (options.policy === "keep") return () => false;
+/**
+ * The policy for a field that the contract does not know, and for the fields within it. Calls `treated` with the names,
+ * from the field on, of each that was dropped or hashed.
+ */
+export type ApplyToUnknown = (
+  parent: JsonObject,
+  key: string,
+  treated: (names: readonly string[]) => void,
+) => void;
+
+export function unknownPolicy(options: PolicyOptions): ApplyToUnknown {
+  if (options.policy === "keep") return () => {};
   const treat = treatment(options);
-  return (parent, key) => {
-    if (!holdsPersonal(key, parent[key], 0)) return false;
-    put(parent, key, treat(key, parent[key]));
-    return true;
+  const apply = (
+    parent: JsonObject,
+    names: readonly string[],
+    treated: (names: readonly string[]) => void,
+  ) => {
+    const key = names.at(-1) ?? "";
+    if (looksPersonal(key) || names.length > MAX_DEPTH) {
+      put(parent, key, treat(key, parent[key]));
+      treated(names);
+      return;
+    }
+    for (const object of objectsIn(parent[key])) {
+      for (const name of Object.keys(object)) apply(object, [...names, name], treated);
+    }
   };
+  return (parent, key, treated) => apply(parent, [key], treated);
 }
 
+/** What is nested deeper in an unknown field is not searched but taken for personal. */
 const MAX_DEPTH = 20;
 
-/** Whether an unknown field's name, or that of any field within it, looks personal. */
-function holdsPersonal(key: string, value: unknown, depth: number): boolean {
-  if (looksPersonal(key) || depth > MAX_DEPTH) return true;
-  if (Array.isArray(value)) return value.some((element) => holdsPersonal("", element, depth + 1));
-  return isObject(value) && Object.keys(value).some((name) => holdsPersonal(name, value[name], depth + 1));
+/** The object that a value is, or those in the list, or list of lists, that it is. */
+function objectsIn(value: unknown): JsonObject[] {
+  if (Array.isArray(value)) return value.flat(MAX_DEPTH).filter(isObject);
+  return isObject(value) ? [value] : [];
 }
 
 function treatment(options: PolicyOptions): Treatment {

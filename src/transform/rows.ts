@@ -48,7 +48,8 @@ export function itemRows(table: Table, when: "always" | "given" | "event"): Item
     let valued = false;
     const row = table.columns.map((column): Cell => {
       const reader = byName.get(column.name);
-      if (reader === undefined) return column.name === "extra" ? null : (FIXED[column.name]?.(item, 0, extra) ?? null);
+      if (reader === undefined)
+        return column.name === "extra" ? null : (FIXED[column.name]?.(item, 0, extra) ?? null);
       const reading = readViews(item, reader, extra);
       given ||= reading.given;
       valued ||= reading.cell !== null;
@@ -65,11 +66,23 @@ function isEvent(item: Item): boolean {
   return item.views.some((view) => view.document.body_type === "event");
 }
 
-/** What no other row claimed, by its whole path. */
+/** What no other row claimed, by its whole path; of several views the latest, as with every fact. */
 function claimRest(item: Item, extra: Extra): void {
+  const taken = new Map<string, unknown>();
   for (const view of item.views) {
+    const places = new Map<string, number>();
     for (const field of view.unknown) {
-      if (!field.claimed) extra.set(field.path.join("."), field.value);
+      if (field.claimed) continue;
+      const path = field.path.join(".");
+      const place = (places.get(path) ?? 0) + 1;
+      places.set(path, place);
+      // Elements of one list share a path: the second of them has a number, and so on.
+      const name = place === 1 ? path : `${path} (${place})`;
+      if (!taken.has(name)) extra.set(name, field.value);
+      else if (!sameJson(taken.get(name), field.value)) {
+        item.drift.note(path, "views_differ", item.order, item.contentId, [taken.get(name), field.value]);
+      }
+      if (!taken.has(name)) taken.set(name, field.value);
     }
   }
 }
@@ -153,7 +166,7 @@ function rowMaker(table: Table, readers: ReadonlyMap<string, Reader>) {
       if (misplaced) return null;
       return readPlaces(item, found, reader, value, extra);
     });
-    extra.claim(found.view, value, nested);
+    extra.claim(found.view.unknown, value, nested);
     row[row.length - 1] = extra.cell();
     return row;
   };
@@ -162,7 +175,8 @@ function rowMaker(table: Table, readers: ReadonlyMap<string, Reader>) {
 function readPlaces(item: Item, found: Found, reader: Reader, value: unknown, extra: Extra): Cell {
   for (const place of reader.places[found.view.shape]) {
     const next = reach(value, place.steps);
-    if (next !== undefined) return fit(item, reader.column, place.path === "" ? found.path : place.path, next, extra);
+    if (next !== undefined)
+      return fit(item, reader.column, place.path === "" ? found.path : place.path, next, extra);
   }
   return null;
 }

@@ -8,13 +8,16 @@ import { Extra, type Item, isObject, type JsonObject, type View } from "./views.
 /** Tables whose rows come from described things, by the name of the thing's own table. */
 export type SharedKind = "users" | "content_types" | "campaigns" | "instances" | "custom_fields";
 
-/** One description: wire attributes of the thing, and what of it the contract does not know. */
+/** One description of a thing. Its parts are JSON texts: numbers that were kept exactly do not survive a thread. */
 export interface Sighting {
   readonly kind: SharedKind;
   readonly id: string;
   /** Position in the order of observation. */
   readonly order: number;
-  readonly attributes: JsonObject;
+  /** Wire attributes that the contract knows; an object. */
+  readonly attributes: string;
+  /** Those that it does not know, by their path in the description; an object. */
+  readonly unknown: string;
 }
 
 interface Place {
@@ -22,48 +25,48 @@ interface Place {
   readonly shape: "dynamic" | "full";
   readonly key: string;
   readonly list: boolean;
-  /** Places with one mark describe a thing with the same attributes: the newest stands for all. */
-  readonly mark: string;
+  /** Attributes that belong to the item that carries the description. */
+  readonly ofTheItem: readonly string[];
 }
 
 const PLACES: readonly Place[] = [
-  { kind: "users", shape: "full", key: "last_updated_by", list: false, mark: "plain" },
-  { kind: "users", shape: "full", key: "last_updated_by_details", list: false, mark: "extended" },
-  { kind: "users", shape: "full", key: "owner_details", list: false, mark: "extended" },
-  { kind: "users", shape: "dynamic", key: "author_details", list: false, mark: "plain" },
-  { kind: "users", shape: "dynamic", key: "creator_details", list: false, mark: "plain" },
-  { kind: "content_types", shape: "full", key: "content_type", list: false, mark: "" },
-  { kind: "content_types", shape: "dynamic", key: "content_type_details", list: false, mark: "" },
-  { kind: "content_types", shape: "dynamic", key: "full_content_type", list: false, mark: "" },
-  { kind: "campaigns", shape: "dynamic", key: "campaign_details", list: true, mark: "" },
-  { kind: "campaigns", shape: "dynamic", key: "initiatives_details", list: true, mark: "" },
-  { kind: "instances", shape: "dynamic", key: "instance", list: false, mark: "" },
-  { kind: "custom_fields", shape: "full", key: "custom_fields", list: true, mark: "full" },
-  { kind: "custom_fields", shape: "dynamic", key: "custom_fields_details", list: true, mark: "detail" },
+  { kind: "users", shape: "full", key: "last_updated_by", list: false, ofTheItem: [] },
+  { kind: "users", shape: "full", key: "last_updated_by_details", list: false, ofTheItem: [] },
+  { kind: "users", shape: "full", key: "owner_details", list: false, ofTheItem: [] },
+  { kind: "users", shape: "dynamic", key: "author_details", list: false, ofTheItem: [] },
+  { kind: "users", shape: "dynamic", key: "creator_details", list: false, ofTheItem: [] },
+  { kind: "content_types", shape: "full", key: "content_type", list: false, ofTheItem: [] },
+  { kind: "content_types", shape: "dynamic", key: "content_type_details", list: false, ofTheItem: [] },
+  { kind: "content_types", shape: "dynamic", key: "full_content_type", list: false, ofTheItem: [] },
+  { kind: "campaigns", shape: "dynamic", key: "campaign_details", list: true, ofTheItem: [] },
+  { kind: "campaigns", shape: "dynamic", key: "initiatives_details", list: true, ofTheItem: [] },
+  { kind: "instances", shape: "dynamic", key: "instance", list: false, ofTheItem: [] },
+  { kind: "custom_fields", shape: "full", key: "custom_fields", list: true, ofTheItem: ["value"] },
+  {
+    kind: "custom_fields",
+    shape: "dynamic",
+    key: "custom_fields_details",
+    list: true,
+    ofTheItem: ["value", "value_id", "updated_at"],
+  },
 ];
-
-/** Attributes of a thing's description that belong to the item that carries it. */
-const OF_THE_ITEM: Record<string, readonly string[]> = {
-  full: ["value"],
-  detail: ["value", "value_id", "updated_at"],
-};
-
-/** Objects within a description that have no row of their own. */
-const NESTED = ["options"];
-
-/** Where `extra` fields of a description travel among its attributes: no wire field can have this key. */
-export const EXTRA_KEY = "\u0000extra";
 
 interface Pointer {
   readonly place: Place;
-  readonly view: View;
+  readonly order: number;
   readonly object: JsonObject;
-  readonly extra: JsonObject | undefined;
+  /** Names of the attributes, in the order of the wire. */
+  readonly keys: readonly string[];
+  /** Text of a JSON object; undefined: there is none. */
+  readonly unknown: string | undefined;
 }
 
-/** Collects descriptions over many items; `take` gives the newest of each. */
+/**
+ * Collects descriptions over many items; `take` gives the newest of each. Descriptions with other attributes stand side
+ * by side, so that none loses what only another says.
+ */
 export class SharedPool {
-  readonly #newest = new Map<string, Map<string, Pointer>>();
+  readonly #newest = new Map<string, Pointer[]>();
 
   describe(item: Item): void {
     for (const view of item.views) {
@@ -71,7 +74,8 @@ export class SharedPool {
         if (place.shape === view.shape) this.#describePlace(item, view, place);
       }
       const instance = view.document.newsroom_id;
-      if (view.shape === "dynamic" && typeof instance === "string") this.#see(INSTANCE_ID, view, { id: instance });
+      if (view.shape === "dynamic" && typeof instance === "string")
+        this.#see(INSTANCE_ID, view, { id: instance });
     }
   }
 
@@ -98,56 +102,106 @@ export class SharedPool {
   }
 
   #see(place: Place, view: View, object: JsonObject): void {
-    const extra = claimed(view, object);
-    const key = `${place.kind}\u0000${String(object.id)}`;
-    let marks = this.#newest.get(key);
-    if (marks === undefined) {
-      marks = new Map();
-      this.#newest.set(key, marks);
+    const pointer: Pointer = {
+      place,
+      order: view.order,
+      object,
+      keys: Object.keys(object),
+      unknown: claimed(view, object),
+    };
+    const thing = `${place.kind}\u0000${String(object.id)}`;
+    const known = this.#newest.get(thing);
+    if (known === undefined) {
+      this.#newest.set(thing, [pointer]);
+      return;
     }
-    const known = marks.get(place.mark);
-    if (known === undefined || known.view.order <= view.order) marks.set(place.mark, { place, view, object, extra });
+    const at = known.findIndex(
+      (other) => other.place.kind === place.kind && sameKeys(other.keys, pointer.keys),
+    );
+    const other = known[at];
+    if (other === undefined) known.push(pointer);
+    else if (other.order <= pointer.order) known[at] = pointer;
   }
 
-  /** The newest description of each thing since the last call, one per mark. */
+  /** The newest description of each thing since the last call, one for each set of attributes. */
   take(): Sighting[] {
-    const sightings = [...this.#newest.values()].flatMap((marks) => [...marks.values()].map(sighting));
+    const sightings = [...this.#newest.values()].flatMap((pointers) => pointers.map(sighting));
     this.#newest.clear();
     return sightings;
   }
 }
 
-const INSTANCE_ID: Place = { kind: "instances", shape: "dynamic", key: "newsroom_id", list: false, mark: "id" };
+const INSTANCE_ID: Place = {
+  kind: "instances",
+  shape: "dynamic",
+  key: "newsroom_id",
+  list: false,
+  ofTheItem: [],
+};
+
+function sameKeys(a: readonly string[], b: readonly string[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
 
 function isContentTypeId(place: Place, value: unknown): boolean {
   return place.kind === "content_types" && place.key === "content_type" && typeof value === "string";
 }
 
-function claimed(view: View, object: JsonObject): JsonObject | undefined {
+function claimed(view: View, object: JsonObject): string | undefined {
   if (view.unknown.length === 0) return undefined;
   const extra = new Extra();
-  extra.claim(view, object, NESTED);
+  extra.claim(view.unknown, object);
+  // What is deeper stays in the attribute that it is part of.
+  for (const inner of [object.options, ...listOf(object.formatted_select_values)])
+    new Extra().claim(view.unknown, inner);
   const cell = extra.cell();
-  return typeof cell === "string" ? JSON.parse(cell) : undefined;
+  return typeof cell === "string" ? cell : undefined;
 }
 
-function sighting(pointer: Pointer): Sighting {
-  const { place, view, object, extra } = pointer;
-  const attributes: JsonObject = { ...object };
-  for (const name of OF_THE_ITEM[place.mark] ?? []) delete attributes[name];
-  for (const name of Object.keys(extra ?? {})) delete attributes[name];
-  if (extra !== undefined) attributes[EXTRA_KEY] = extra;
-  return { kind: place.kind, id: String(object.id), order: view.order, attributes };
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function sighting({ place, order, object, unknown = "{}" }: Pointer): Sighting {
+  const strange: object = JSON.parse(unknown);
+  const attributes = Object.entries(object).filter(
+    ([name]) => !Object.hasOwn(strange, name) && !place.ofTheItem.includes(name),
+  );
+  return {
+    kind: place.kind,
+    id: String(object.id),
+    order,
+    attributes: JSON.stringify(Object.fromEntries(attributes)),
+    unknown,
+  };
+}
+
+/** A description put together from many. */
+export interface Thing {
+  readonly id: string;
+  readonly attributes: JsonObject;
+  /** What the contract does not know, by its path in the description. */
+  readonly unknown: JsonObject;
 }
 
 interface Known {
   readonly order: number;
+  readonly shape: string;
   readonly attributes: JsonObject;
+  readonly unknown: JsonObject;
 }
 
 /** All descriptions of a run. Memory grows with the number of distinct things, not with the items. */
 export class SharedStore {
+  readonly #parse: (json: string) => unknown;
   readonly #things = new Map<SharedKind, Map<string, Known[]>>();
+
+  /** `parse` reads JSON without loss of digits. */
+  constructor(parse: (json: string) => unknown) {
+    this.#parse = parse;
+  }
 
   add(sighting: Sighting): void {
     let things = this.#things.get(sighting.kind);
@@ -155,22 +209,36 @@ export class SharedStore {
       things = new Map();
       this.#things.set(sighting.kind, things);
     }
+    const attributes = this.#object(sighting.attributes);
+    const unknown = this.#object(sighting.unknown);
+    const shape = JSON.stringify([Object.keys(attributes), Object.keys(unknown)]);
     const known = things.get(sighting.id) ?? [];
-    const shape = Object.keys(sighting.attributes).join();
-    const other = known.filter((one) => Object.keys(one.attributes).join() !== shape);
-    const same = known.find((one) => !other.includes(one));
-    const keep = same !== undefined && same.order > sighting.order ? same : sighting;
-    things.set(sighting.id, [...other, { order: keep.order, attributes: keep.attributes }]);
+    const same = known.find((one) => one.shape === shape);
+    if (same !== undefined && same.order > sighting.order) return;
+    const others = known.filter((one) => one !== same);
+    things.set(sighting.id, [...others, { order: sighting.order, shape, attributes, unknown }]);
+  }
+
+  #object(json: string): JsonObject {
+    const value = this.#parse(json);
+    return isObject(value) ? value : {};
   }
 
   /** The things of a kind in ascending order of ID, each with its attributes put together. */
-  *of(kind: SharedKind): Generator<{ id: string; attributes: JsonObject }> {
+  *of(kind: SharedKind): Generator<Thing> {
     const things = [...(this.#things.get(kind) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
     for (const [id, known] of things) {
       const oldestFirst = known.toSorted((a, b) => a.order - b.order);
-      const attributes = new Map<string, unknown>();
-      for (const one of oldestFirst) for (const key of Object.keys(one.attributes)) attributes.set(key, one.attributes[key]);
-      yield { id, attributes: Object.fromEntries(attributes) };
+      yield {
+        id,
+        attributes: merged(oldestFirst.map((one) => one.attributes)),
+        unknown: merged(oldestFirst.map((one) => one.unknown)),
+      };
     }
   }
+}
+
+/** One object of all keys, the last value of each. */
+function merged(objects: readonly JsonObject[]): JsonObject {
+  return Object.fromEntries(objects.flatMap((object) => Object.entries(object)));
 }

@@ -25,7 +25,8 @@ export function parseInstant(value: string): number | bigint | undefined {
   if (match === null) return undefined;
   const [, year, month, day, hours, minutes, seconds, fraction = ""] = match;
   const date = utcDate(Number(year), Number(month), Number(day));
-  if (date === undefined || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59) return undefined;
+  if (date === undefined || Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59)
+    return undefined;
   const wholeSeconds = date / 1000 + Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
   const micros = Number(fraction.slice(0, 6).padEnd(6, "0"));
   const total = wholeSeconds * MICROS_PER_SECOND + micros;
@@ -47,7 +48,9 @@ export function jsonText(value: unknown): string {
 
 /** A number that JavaScript would have rounded, kept as its JSON text. */
 function exactNumber(value: unknown): string | undefined {
-  return typeof value === "object" && value !== null && JSON.isRawJSON(value) ? String(value.rawJSON) : undefined;
+  return typeof value === "object" && value !== null && JSON.isRawJSON(value)
+    ? String(value.rawJSON)
+    : undefined;
 }
 
 function integerCell(value: unknown, fits: (n: number) => boolean): Cell | undefined {

@@ -65,23 +65,44 @@ export class Extra {
     this.#fields.set(path, value);
   }
 
+  get(path: string): unknown {
+    return this.#fields?.get(path);
+  }
+
   /** Takes over the unknown fields of `owner`, and those of the objects nested in it that have no row of their own. */
-  claim(view: View, owner: unknown, nested: readonly string[] = []): void {
-    if (view.unknown.length === 0 || !isObject(owner)) return;
-    for (const field of view.unknown) {
-      const key = field.path.at(-1) ?? "";
-      const within = field.parent === owner ? "" : nested.find((name) => field.parent === owner[name]);
-      if (field.claimed || within === undefined) continue;
+  claim(unknown: readonly UnknownField[], owner: unknown, nested: readonly string[] = []): void {
+    for (const field of unknown) {
+      const path = field.claimed ? undefined : pathWithin(field, owner, nested);
+      if (path === undefined) continue;
       field.claimed = true;
-      this.set(within === "" ? key : `${within}.${key}`, field.value);
+      this.set(path, field.value);
+    }
+  }
+
+  /** Shows the unknown fields of `owner` too, whoever else claims them. */
+  copy(unknown: readonly UnknownField[], owner: unknown): void {
+    for (const field of unknown) {
+      const path = pathWithin(field, owner, []);
+      if (path !== undefined) this.set(path, field.value);
     }
   }
 
   cell(): Cell {
     if (this.#fields === undefined) return null;
-    const parts = [...this.#fields].map(([path, value]) => `${JSON.stringify(path)}:${JSON.stringify(value) ?? "null"}`);
+    const parts = [...this.#fields].map(
+      ([path, value]) => `${JSON.stringify(path)}:${JSON.stringify(value) ?? "null"}`,
+    );
     return `{${parts.join(",")}}`;
   }
+}
+
+/** Path of an unknown field in its owner; undefined where it is of something else. */
+function pathWithin(field: UnknownField, owner: unknown, nested: readonly string[]): string | undefined {
+  if (!isObject(owner)) return undefined;
+  const key = field.path.at(-1) ?? "";
+  if (field.parent === owner) return key;
+  const within = nested.find((name) => field.parent === owner[name]);
+  return within === undefined ? undefined : `${within}.${key}`;
 }
 
 /** One place where a column's value may stand, relative to the object that is read. */
@@ -118,7 +139,8 @@ export function readerOf(
   for (const origin of column.origins) {
     const shape = shapeOf(origin);
     const path = relative(origin);
-    if (shape === undefined || path === undefined || places[shape].some((place) => place.path === path)) continue;
+    if (shape === undefined || path === undefined || places[shape].some((place) => place.path === path))
+      continue;
     places[shape].push({ path, steps: path === "" ? [] : path.split("."), container: false });
   }
   return {
@@ -220,5 +242,8 @@ export function sameJson(a: unknown, b: unknown): boolean {
     return typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b);
   }
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]));
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  );
 }

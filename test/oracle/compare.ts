@@ -125,5 +125,7 @@ function show(table: Table, cells: Cells): string {
 
 function brief(cell: string | null | undefined): string {
   const text = JSON.stringify(cell) ?? "nothing";
-  return text.length <= EXAMPLE_LENGTH ? text : `${text.slice(0, EXAMPLE_LENGTH)}… (${text.length} characters)`;
+  return text.length <= EXAMPLE_LENGTH
+    ? text
+    : `${text.slice(0, EXAMPLE_LENGTH)}… (${text.length} characters)`;
 }

@@ -24,14 +24,21 @@ async function assertExport(t: TestContext, folder: string, options: ExportOptio
 /** The destinations of a set but its last, so that a mapping names one that is not looked up. */
 function destinationsOf(folder: string): ExportOptions["destinations"] {
   const { destinations } = readFolder(folder);
-  return destinations.slice(0, -1).map(({ identification, platform }) => ({ name: identification, platform }));
+  return destinations
+    .slice(0, -1)
+    .map(({ identification, platform }) => ({ name: identification, platform }));
 }
 
 test("the export of 20,000 generated items has the rows that a second program works out of the content set", async (t) => {
   const folder = join(await temporaryFolder(t), "set");
   await generateContentSet({ items: Number(process.env.ITEMS ?? 20_000), seed: 7, out: folder });
   const destinations = destinationsOf(folder);
-  await assertExport(t, folder, { token: "sample-token", destinations, customFields: [], personalData: "keep" });
+  await assertExport(t, folder, {
+    token: "sample-token",
+    destinations,
+    customFields: [],
+    personalData: "keep",
+  });
 });
 
 test("the sample's export has its rows too, without personal data, for a user who may do and see little", async (t) => {

@@ -133,17 +133,17 @@ function extraOf(document: Document, { personalData }: ExportOptions): object | 
     const value = document[name];
     if (typeof value === "string" && instant(value) === null) extra.push([name, value]);
   }
-  for (const [name, value] of Object.entries(document.unknown ?? {})) {
-    if (personalData === "keep" || !looksPersonal(name, value)) extra.push([name, value]);
-  }
+  const unknown = personalData === "keep" ? document.unknown : withoutPersonal(document.unknown);
+  extra.push(...Object.entries(unknown ?? {}));
   return extra.length === 0 ? null : Object.fromEntries(extra);
 }
 
-/** As far as content sets have such fields. */
-function looksPersonal(name: string, value: unknown): boolean {
-  if (/mail|phone/.test(name)) return true;
-  if (typeof value !== "object" || value === null) return false;
-  return Object.entries(value).some(([key, inner]) => looksPersonal(key, inner));
+/** Without the fields that look personal, as far as content sets have such; at any depth. */
+function withoutPersonal(value: unknown): object | undefined {
+  if (Array.isArray(value)) return value.map((element) => withoutPersonal(element) ?? element);
+  if (typeof value !== "object" || value === null) return undefined;
+  const kept = Object.entries(value).filter(([name]) => !/mail|phone|_name$/.test(name));
+  return Object.fromEntries(kept.map(([name, inner]) => [name, withoutPersonal(inner) ?? inner]));
 }
 
 function galleryRow(document: Document, emit: Emit): void {
@@ -237,11 +237,7 @@ function textRows(document: Document, type: ContentType | undefined, user: User,
     ["content_stages", "stage_id", document.stages],
     ["content_available_actions", "action", availableActions(user, document)],
     ["content_crm_shares", "crm_id", document.crm_shared_with_ids],
-    [
-      "content_gallery_share_channels",
-      "channel",
-      document.gallery?.gallery_share_settings ?? SHARE_CHANNELS,
-    ],
+    ["content_gallery_share_channels", "channel", document.gallery?.gallery_share_settings ?? SHARE_CHANNELS],
     ["content_file_extensions", "extension", type?.file_format?.extensions],
   ];
   for (const [table, column, list] of lists) {

@@ -71,7 +71,9 @@ function mappedRow(
   if (mapping === undefined) return undefined;
   // Rule 3: the external field name.
   const sharing = fields.filter((other) =>
-    other.mappings.some((one) => one.external_site_id === destination.id && one.field_name === mapping.field_name),
+    other.mappings.some(
+      (one) => one.external_site_id === destination.id && one.field_name === mapping.field_name,
+    ),
   );
   const row = {
     destination_id: destination.id,

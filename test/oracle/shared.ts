@@ -141,7 +141,15 @@ export class Mentions {
         extra: null,
       });
       (field.formatted_select_values ?? []).forEach(({ id, display, value, archived }, ordinal) => {
-        const row = { custom_field_id: field.id, value_id: id, ordinal, display, value, archived, extra: null };
+        const row = {
+          custom_field_id: field.id,
+          value_id: id,
+          ordinal,
+          display,
+          value,
+          archived,
+          extra: null,
+        };
         emit("custom_field_select_values", row);
       });
     }

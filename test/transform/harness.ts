@@ -17,7 +17,6 @@ export interface Answer {
 
 export interface Lookups {
   readonly destinations: readonly JsonObject[];
-  /** Custom field definitions, each with an `id`. */
   readonly definitions: readonly JsonObject[];
 }
 
@@ -58,12 +57,18 @@ export function transform(
       const document = copyOf(answer.document);
       const contentId = String(document.id);
       const { unknown } = prepare(answer.shape, document, { order, contentId }, drift);
-      return { shape: answer.shape, document, observedAt: FIRST_OBSERVED_AT + order * 1_000_000, order, unknown };
+      return {
+        shape: answer.shape,
+        document,
+        observedAt: FIRST_OBSERVED_AT + order * 1_000_000,
+        order,
+        unknown,
+      };
     });
     const latestFirst = views.toReversed();
     transformItem({ contentId: String(views[0]?.document.id), views: latestFirst, order, drift });
   }
-  for (const [table, found] of shared(pool, lookups, drift)) {
+  for (const [table, found] of shared(pool, lookups, options, drift)) {
     const declared = DATA_TABLES.find(({ name }) => name === table);
     if (declared !== undefined) for (const row of found) take(declared, row);
   }
@@ -77,17 +82,16 @@ function copyOf(document: string | JsonObject): JsonObject {
   return copy;
 }
 
-function shared(pool: SharedPool, { destinations, definitions }: Lookups, drift: Drift) {
-  const store = new SharedStore();
+function shared(
+  pool: SharedPool,
+  { destinations, definitions }: Lookups,
+  options: DocumentOptions,
+  drift: Drift,
+) {
+  const store = new SharedStore(parseJson);
   for (const sighting of pool.take()) store.add(sighting);
-  const lookedUp = new Map<string, JsonObject>();
-  for (const definition of definitions) {
-    const { mappings: _, ...attributes } = definition;
-    const id = String(definition.id);
-    lookedUp.set(id, definition);
-    store.add({ kind: "custom_fields", id, order: Number.MAX_SAFE_INTEGER, attributes });
-  }
-  return sharedRows({ store, destinations, lookedUp, drift });
+  const lookedUp = new Map(definitions.map((each) => [String(each.id), copyOf(each)]));
+  return sharedRows({ store, destinations: destinations.map(copyOf), lookedUp, personal: options, drift });
 }
 
 function named(table: Table, row: readonly Cell[]): Row {

@@ -65,7 +65,13 @@ function user(id: string): JsonObject {
 }
 
 function extendedUser(id: string): JsonObject {
-  return { ...user(id), name_sort: `of ${id}, name`, removed: false, role: "editor", group_ids: ["g-1", "g-2"] };
+  return {
+    ...user(id),
+    name_sort: `of ${id}, name`,
+    removed: false,
+    role: "editor",
+    group_ids: ["g-1", "g-2"],
+  };
 }
 
 function attachments(): JsonObject[] {
@@ -87,6 +93,7 @@ function selectValues(): JsonObject[] {
   return [
     { id: "v-1", display: "First", value: "first", archived: true },
     { id: "v-2", display: "Second", value: "second", archived: false },
+    { id: "v-3", display: "Third", value: "third", archived: false },
   ];
 }
 
@@ -155,8 +162,8 @@ function fullFields(): JsonObject[] {
   return [
     fullField(FIELD_IDS.select, {
       field_type: "select",
-      select_values: ["first", "second"],
-      select_value_ids: { "v-1": "first", "v-2": "second" },
+      select_values: ["first", "second", "third"],
+      select_value_ids: { "v-1": "first", "v-2": "second", "v-3": "third" },
       archived_value_ids: ["v-1"],
       formatted_select_values: selectValues(),
       value: "first",
