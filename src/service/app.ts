@@ -33,8 +33,7 @@ export interface AppOptions {
 export function buildApp(options: AppOptions): FastifyInstance {
   const app = fastify({
     ...(options.logger && { loggerInstance: options.logger }),
-    // Own answers in place of the framework's: every refusal has the same body.
-    return503OnClosing: false,
+    // Every refusal has the same body, the framework's too.
     frameworkErrors: (_error, _request, reply) => {
       refuse(reply, new HttpError(400, "The address cannot be decoded."));
     },
@@ -63,13 +62,10 @@ function addHooks(app: FastifyInstance, now: () => number): void {
   app.addHook("preClose", async () => {
     closing = true;
   });
-  app.addHook("onRequest", async (request) => {
-    if (closing)
-      throw new HttpError(503, "The service is stopping; ask again later.", { "retry-after": "1" });
-    checkAccepts(request.headers.accept);
-  });
+  app.addHook("onRequest", async (request) => checkAccepts(request.headers.accept));
   app.addHook("onSend", async (_request, reply) => {
     reply.header("date", new Date(now()).toUTCString());
+    // A connection that is kept alive would keep the service from closing.
     if (closing) reply.header("connection", "close");
   });
   app.setErrorHandler((thrown, request, reply) => refuse(reply, asHttpError(thrown, request)));

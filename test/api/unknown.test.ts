@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { z } from "zod";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { fullItem } from "../../src/api/full.ts";
 import { unknownFieldWalker } from "../../src/api/unknown.ts";
@@ -33,6 +34,25 @@ test("reports unknown fields with their path, through lists, records, unions and
   assert.deepEqual(unknownIn(walkFull, { content_type: { id: "t", shade: 1 } }), [["content_type.shade", 1]]);
   assert.deepEqual(unknownIn(walkFull, { content_type: "t" }), []);
   assert.deepEqual(unknownIn(walkFull, { custom_fields: [{ value: { any: 1 } }] }), []);
+});
+
+test("takes whichever option of a union the value is", () => {
+  const leaf = z.looseObject({ known: z.string() }).partial();
+  const walk = unknownFieldWalker(
+    z.looseObject({
+      any: z.union([z.string(), leaf, z.array(leaf), z.null()]),
+      other: z.union([z.array(leaf), leaf]),
+    }),
+  );
+  const document = { any: [{ known: "", a: 1 }], other: { b: 2 } };
+  assert.deepEqual(unknownIn(walk, document), [
+    ["any.[].a", 1],
+    ["other.b", 2],
+  ]);
+  assert.deepEqual(unknownIn(walk, { any: { c: 3 }, other: [{ d: 4 }] }), [
+    ["any.c", 3],
+    ["other.[].d", 4],
+  ]);
 });
 
 test("passes over values of another type than the schema says", () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type IncomingHttpHeaders, request } from "node:http";
+import { type Agent, type IncomingHttpHeaders, request } from "node:http";
 import type { TestContext } from "node:test";
 import { z } from "zod";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
@@ -20,6 +20,7 @@ export interface Question {
   readonly token?: string | null;
   readonly headers?: Record<string, string>;
   readonly body?: string;
+  readonly agent?: Agent;
 }
 
 /** A service over the fixture, closed when the test ends. */
@@ -30,13 +31,13 @@ export async function serve(t: TestContext, options: Partial<ServiceOptions> = {
 }
 
 export function ask({ url }: Service, path: string, question: Question = {}): Promise<Answer> {
-  const { method = "GET", token = "t-admin", headers = {}, body } = question;
+  const { method = "GET", token = "t-admin", headers = {}, body, agent } = question;
   const credentials = token === null ? {} : { authorization: basic(token) };
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   return new Promise((resolve, reject) => {
     const sent = request(
       `${url}${path}`,
-      { method, headers: { ...credentials, ...length, ...headers } },
+      { method, headers: { ...credentials, ...length, ...headers }, ...(agent && { agent }) },
       (response) => {
         const chunks: Buffer[] = [];
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
