@@ -1,5 +1,6 @@
 /** The declared tables as text, JSON, Markdown and a Mermaid diagram. */
 import type { ColumnType, Origin, Table } from "./declare.ts";
+import { UNPLACED, type UnplacedField } from "./unplaced.ts";
 
 /** The form that programs read. `unplaced`: wire fields that no column comes from, each with its reason. */
 export interface SchemaDocument {
@@ -16,7 +17,7 @@ export interface SchemaDocument {
       readonly origins: readonly Origin[];
     }[];
   }[];
-  readonly unplaced: readonly (Origin & { readonly reason: string })[];
+  readonly unplaced: readonly UnplacedField[];
 }
 
 export function schemaDocument(tables: readonly Table[]): SchemaDocument {
@@ -34,7 +35,7 @@ export function schemaDocument(tables: readonly Table[]): SchemaDocument {
         origins: column.origins,
       })),
     })),
-    unplaced: [],
+    unplaced: UNPLACED,
   };
 }
 

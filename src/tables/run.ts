@@ -62,7 +62,7 @@ export const sweeps: Table = runTable({
       "envelope:pagination.pages",
       "Pages that the service announced on the first page.",
     ),
-    bigint("rows_listed", "envelope:response envelope:count", "Rows on all pages.", required),
+    bigint("rows_listed", "envelope:response", "Rows on all pages.", required),
     bigint("distinct_items", "", "Distinct item IDs on all pages.", required),
     bigint("duplicates", "", "Rows that repeated an item of the same pass.", required),
     bigint("count_before", "envelope:pagination envelope:pagination.count", "Total on the first page."),

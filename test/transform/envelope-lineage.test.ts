@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, type TestContext, test } from "node:test";
+import { systemClock } from "../../src/clock.ts";
+import { DECODE_LIMITS } from "../../src/extract/decode.ts";
+import { requestRows, sweepRecord, sweepRows } from "../../src/run/account.ts";
+import type { RunRows } from "../../src/run/assemble.ts";
+import { Catalogue } from "../../src/run/catalogue.ts";
+import { Journal } from "../../src/run/journal.ts";
+import { pipelineUrl } from "../../src/run/pipelines.ts";
+import { runSweep } from "../../src/run/sweep.ts";
+import { Workers } from "../../src/run/workers.ts";
+import { requests, sweeps } from "../../src/tables/run.ts";
+import { clientOf, failsWith, NEVER, serve } from "../extract/loopback.ts";
+
+/** The envelope's fields land in the account of the run, where `_sweeps` and `_requests` say so. */
+
+/** One answer, as deep as it is changed here. */
+interface Envelope {
+  response: object[];
+  count?: number;
+  pagination: Partial<
+    Record<"previous" | "next" | "current" | "per_page" | "count" | "pages", number | null>
+  >;
+}
+
+/** A listing of three items on two pages. */
+function listing(): [Envelope, Envelope] {
+  const fixed = { per_page: 2, count: 3, pages: 2 };
+  return [
+    {
+      response: [{ id: "a" }, { id: "b" }],
+      count: 2,
+      pagination: { previous: null, next: 2, current: 1, ...fixed },
+    },
+    { response: [{ id: "c" }], count: 1, pagination: { previous: 1, next: null, current: 2, ...fixed } },
+  ];
+}
+
+/** One pass over a listing that a real server gives, as rows of the run's own tables. */
+async function account(t: TestContext, pages: readonly object[]): Promise<RunRows[]> {
+  const { url } = await serve(t, answerFrom(pages));
+  const directory = await mkdtemp(join(tmpdir(), "envelope-"));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  await using workers = new Workers(1, pipelineUrl("nightly", directory), {
+    directory,
+    policy: "drop",
+    hashKey: undefined,
+    aliases: {},
+    limits: DECODE_LIMITS,
+  });
+  const journal = new Journal();
+  const catalogue = new Catalogue();
+  const sweep = await runSweep(
+    {
+      client: clientOf(t, url),
+      workers,
+      journal,
+      catalogue,
+      clock: systemClock,
+      signal: NEVER,
+      settings: { perPage: 2, columns: [], concurrency: 1, ratePerSecond: undefined },
+      onProgress: () => {},
+    },
+    1,
+    "basic",
+    undefined,
+  );
+  return [sweepRows([sweepRecord(sweep, catalogue.sorted())]), requestRows(journal.requests)];
+}
+
+function answerFrom(pages: readonly object[]) {
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const page = Number(new URL(request.url ?? "", "http://host").searchParams.get("page"));
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify(pages[page - 1]));
+  };
+}
+
+/** Columns with a wire field whose values differ. */
+function changedColumns(before: readonly RunRows[], after: readonly RunRows[]): string[] {
+  const changed: string[] = [];
+  before.forEach(({ table, rows }, which) => {
+    table.columns.forEach(({ name, origins }, at) => {
+      const values = (list: RunRows["rows"]) => JSON.stringify(list.map((row) => row[at]));
+      if (origins.length > 0 && values(rows) !== values(after[which]?.rows ?? []))
+        changed.push(`${table.name}.${name}`);
+    });
+  });
+  return changed.sort();
+}
+
+function declared(...paths: string[]): string[] {
+  return [sweeps, requests].flatMap((table) =>
+    table.columns
+      .filter(({ origins }) =>
+        origins.some((origin) => origin.resource === "envelope" && paths.includes(origin.path)),
+      )
+      .map(({ name }) => `${table.name}.${name}`),
+  );
+}
+
+type Change = (first: Envelope, last: Envelope) => void;
+
+const CHANGES: Readonly<Record<string, Change>> = {
+  response: (_, last) => last.response.push({ id: "d" }),
+  "pagination.per_page": (first, last) => {
+    first.pagination.per_page = 5;
+    last.pagination.per_page = 5;
+  },
+  "pagination.count": (first, last) => {
+    first.pagination.count = 7;
+    last.pagination.count = 7;
+  },
+  // The second page is read all the same, for the first names it as the next.
+  "pagination.pages": (first, last) => {
+    first.pagination.pages = 1;
+    last.pagination.pages = 1;
+  },
+  "pagination.previous": (_, last) => {
+    last.pagination.previous = null;
+  },
+  // The second page is read all the same, for it was announced.
+  "pagination.next": (first) => {
+    first.pagination.next = null;
+  },
+};
+
+describe("a change of an envelope's field changes the columns that are declared to come from it, and no others", () => {
+  for (const [path, change] of Object.entries(CHANGES)) {
+    test(path, async (t) => {
+      const pages = listing();
+      change(...pages);
+      const changed = changedColumns(await account(t, listing()), await account(t, pages));
+      assert.deepEqual(changed, declared(path).sort());
+      assert.notDeepEqual(changed, []);
+    });
+  }
+});
+
+test("pagination.current is the page's number in the account, and another than asked for ends the pass", async (t) => {
+  const [, requested] = await account(t, listing());
+  const page = requests.columns.findIndex(({ name }) => name === "page");
+  assert.deepEqual(declared("pagination.current"), ["_requests.page"]);
+  assert.deepEqual(
+    requested?.rows.map((row) => row[page]),
+    [1, 2],
+  );
+  const pages = listing();
+  pages[1].pagination.current = 3;
+  await failsWith("source.protocol", account(t, pages));
+});
+
+test("without pagination there is no page", async (t) => {
+  const [first, last] = listing();
+  await failsWith("source.protocol", account(t, [{ response: first.response, count: 2 }, last]));
+});
+
+test("the count beside the rows changes nothing, whatever it counts", async (t) => {
+  const pages = listing();
+  pages[0].count = 3;
+  delete pages[1].count;
+  assert.deepEqual(changedColumns(await account(t, listing()), await account(t, pages)), []);
+  assert.deepEqual(declared("count"), []);
+});
+
+test("every field of the envelope is held by one of these tests", () => {
+  const held = [...Object.keys(CHANGES), "pagination", "pagination.current"];
+  const paths = [sweeps, requests].flatMap((table) => table.columns.flatMap(({ origins }) => origins));
+  assert.deepEqual([...new Set(paths.map(({ path }) => path))].sort(), held.sort());
+});
