@@ -22,6 +22,7 @@ export const RAW_COLUMNS: readonly Column[] = [
   integer("position", "", "Position on the page, from 0.", required),
   bigint("observation", "", "Position in the order of observation.", required),
   timestamp("observed_at", "", "The answer's `Date`.", required),
+  integer("unknown_fields", "", "Fields of the document that the specification does not know.", required),
   text("sha256", "", "SHA-256 of the document as it is kept.", required),
   json("document", "", "The document, after the personal-data policy.", required),
 ];
@@ -36,7 +37,11 @@ export interface RawDocument {
 }
 
 /** Writes raw documents in the order given and returns the file's bytes. */
-export function writeRaw(file: string, documents: readonly RawDocument[], compression: PartCompression): number {
+export function writeRaw(
+  file: string,
+  documents: readonly RawDocument[],
+  compression: PartCompression,
+): number {
   const builder = new TableBuilder({ columns: RAW_COLUMNS });
   for (const { contentId, mode, sweep, page, position, view } of documents) {
     const document = JSON.stringify(view.document);
@@ -49,12 +54,15 @@ export function writeRaw(file: string, documents: readonly RawDocument[], compre
       position,
       view.order,
       view.observedAt,
+      view.unknown.length,
       hash("sha256", document),
       document,
     ]);
   }
   return writePart(file, builder.take(), compression);
 }
+
+const READ_COLUMNS = ["content_id", "shape", "observation", "observed_at", "unknown_fields", "document"];
 
 /** The views in raw files, by item, the latest observation first. */
 export function readRaw(files: readonly string[]): Map<string, View[]> {
@@ -71,7 +79,7 @@ export function readRaw(files: readonly string[]): Map<string, View[]> {
 }
 
 function* viewsIn(file: string): Generator<{ contentId: string; view: View }> {
-  const table = readPart(file, ["content_id", "shape", "observation", "observed_at", "document"]);
+  const table = readPart(file, READ_COLUMNS);
   for (const batch of table.batches) {
     const column = (name: string) => batch.getChild(name);
     for (let row = 0; row < batch.numRows; row++) {
@@ -83,7 +91,7 @@ function* viewsIn(file: string): Generator<{ contentId: string; view: View }> {
         document,
         order: Number(column("observation")?.get(row)),
         observedAt: microseconds(column("observed_at"), row),
-        unknown: fieldsUnknown(shape, document),
+        unknown: column("unknown_fields")?.get(row) === 0 ? [] : fieldsUnknown(shape, document),
       };
       yield { contentId: String(column("content_id")?.get(row)), view };
     }
