@@ -77,12 +77,11 @@ interface Builder {
   take(): Data;
 }
 
-/** What Arrow makes a column of fixed width from. */
-interface Parts<Values> {
-  length: number;
-  nullCount: number;
-  nullBitmap: Uint8Array | null;
-  data: Values;
+/** What every Arrow column has besides its values. */
+interface Parts {
+  readonly length: number;
+  readonly nullCount: number;
+  readonly nullBitmap: Uint8Array | null;
 }
 
 const encoder = new TextEncoder();
@@ -170,129 +169,122 @@ class BooleanBuilder implements Builder {
   }
 }
 
-/** 32-bit integers, and days since 1970. */
-class Int32Builder implements Builder {
-  #validity = new Validity();
-  #values = new Int32Array(INITIAL_ROWS);
-  #rows = 0;
+type Values = Int32Array | Float64Array;
+
+/** How values of fixed width are kept and become a column. `width`: slots of the array that a value takes. */
+interface Fixed<Array extends Values> {
   readonly type: DataType;
-  readonly #make: (parts: Parts<Int32Array>) => Data;
-
-  constructor(type: DataType, make: (parts: Parts<Int32Array>) => Data) {
-    this.type = type;
-    this.#make = make;
-  }
-
-  get bytes(): number {
-    return this.#rows * 4;
-  }
-
-  append(cell: Cell): void {
-    this.#validity.set(this.#rows, cell !== null);
-    if (this.#rows >= this.#values.length) {
-      this.#values = grow(this.#values, this.#rows + 1, (n) => new Int32Array(n));
-    }
-    this.#values[this.#rows] = cell === null ? 0 : Number(cell);
-    this.#rows += 1;
-  }
-
-  take(): Data {
-    const data = this.#make({
-      length: this.#rows,
-      ...this.#validity.take(this.#rows),
-      data: this.#values.slice(0, this.#rows),
-    });
-    this.#rows = 0;
-    return data;
-  }
+  readonly width: number;
+  readonly allocate: (length: number) => Array;
+  /** Writes a value, at its first slot. */
+  readonly store: (values: Array, at: number, cell: Cell) => void;
+  readonly make: (values: Array, parts: Parts) => Data;
 }
 
-/** 64-bit integers and microseconds, written as two 32-bit halves: a BigInt for each value would cost more. */
-class Int64Builder implements Builder {
-  #validity = new Validity();
-  #halves = new Int32Array(INITIAL_ROWS * 2);
-  #rows = 0;
-  readonly type: DataType;
-  readonly #make: (parts: Parts<BigInt64Array>) => Data;
-
-  constructor(type: DataType, make: (parts: Parts<BigInt64Array>) => Data) {
-    this.type = type;
-    this.#make = make;
-  }
-
-  get bytes(): number {
-    return this.#rows * 8;
-  }
-
-  append(cell: Cell): void {
-    this.#validity.set(this.#rows, cell !== null);
-    const at = this.#rows * 2;
-    if (at + 1 >= this.#halves.length) this.#halves = grow(this.#halves, at + 2, (n) => new Int32Array(n));
-    if (typeof cell === "bigint") {
-      this.#halves[at] = Number(BigInt.asIntN(32, cell));
-      this.#halves[at + 1] = Number(cell >> 32n);
-    } else {
-      const value = cell === null ? 0 : Number(cell);
-      const high = Math.floor(value / TWO_TO_32);
-      this.#halves[at] = value - high * TWO_TO_32;
-      this.#halves[at + 1] = high;
-    }
-    this.#rows += 1;
-  }
-
-  take(): Data {
-    const values = new BigInt64Array(this.#halves.slice(0, this.#rows * 2).buffer);
-    const data = this.#make({ length: this.#rows, ...this.#validity.take(this.#rows), data: values });
-    this.#rows = 0;
-    return data;
-  }
-}
-
-class DoubleBuilder implements Builder {
-  readonly type = new Float64();
-  #validity = new Validity();
-  #values = new Float64Array(INITIAL_ROWS);
+class FixedBuilder<Array extends Values> implements Builder {
+  readonly #fixed: Fixed<Array>;
+  readonly #validity = new Validity();
+  #values: Array;
   #rows = 0;
 
+  constructor(fixed: Fixed<Array>) {
+    this.#fixed = fixed;
+    this.#values = fixed.allocate(INITIAL_ROWS * fixed.width);
+  }
+
+  get type(): DataType {
+    return this.#fixed.type;
+  }
+
   get bytes(): number {
-    return this.#rows * 8;
+    return this.#rows * this.#fixed.width * this.#values.BYTES_PER_ELEMENT;
   }
 
   append(cell: Cell): void {
+    const { width, allocate, store } = this.#fixed;
+    const at = this.#rows * width;
     this.#validity.set(this.#rows, cell !== null);
-    if (this.#rows >= this.#values.length) {
-      this.#values = grow(this.#values, this.#rows + 1, (n) => new Float64Array(n));
-    }
-    this.#values[this.#rows] = cell === null ? 0 : Number(cell);
+    if (at + width > this.#values.length) this.#values = grow(this.#values, at + width, allocate);
+    store(this.#values, at, cell ?? 0);
     this.#rows += 1;
   }
 
   take(): Data {
-    const data = makeData({
-      type: this.type,
-      length: this.#rows,
-      ...this.#validity.take(this.#rows),
-      data: this.#values.slice(0, this.#rows),
-    });
+    const values = this.#fixed.allocate(this.#rows * this.#fixed.width);
+    values.set(this.#values.subarray(0, values.length));
+    const parts = { length: this.#rows, ...this.#validity.take(this.#rows) };
     this.#rows = 0;
-    return data;
+    return this.#fixed.make(values, parts);
   }
 }
+
+/** 64-bit integers are written as two 32-bit halves: a BigInt for each value would cost more. */
+function storeHalves(halves: Int32Array, at: number, cell: Cell): void {
+  if (typeof cell === "bigint") {
+    halves[at] = Number(BigInt.asIntN(32, cell));
+    halves[at + 1] = Number(cell >> 32n);
+  } else {
+    const value = Number(cell);
+    const high = Math.floor(value / TWO_TO_32);
+    halves[at] = value - high * TWO_TO_32;
+    halves[at + 1] = high;
+  }
+}
+
+const int32 = {
+  width: 1,
+  allocate: (length: number) => new Int32Array(length),
+  store: (values: Int32Array, at: number, cell: Cell) => {
+    values[at] = Number(cell);
+  },
+};
+
+const int64 = { width: 2, allocate: int32.allocate, store: storeHalves };
 
 const INT32 = new Int32();
 const DATE = new DateDay();
 const INT64 = new Int64();
 const TIMESTAMP = new TimestampMicrosecond("UTC");
+const DOUBLE = new Float64();
 
 const BUILDERS: Record<ColumnType, () => Builder> = {
   text: () => new TextBuilder(),
   json: () => new TextBuilder(),
   boolean: () => new BooleanBuilder(),
-  integer: () => new Int32Builder(INT32, (parts) => makeData({ type: INT32, ...parts })),
-  date: () => new Int32Builder(DATE, (parts) => makeData({ type: DATE, ...parts })),
-  bigint: () => new Int64Builder(INT64, (parts) => makeData({ type: INT64, ...parts })),
-  timestamp: () => new Int64Builder(TIMESTAMP, (parts) => makeData({ type: TIMESTAMP, ...parts })),
-  double: () => new DoubleBuilder(),
+  integer: () =>
+    new FixedBuilder({
+      ...int32,
+      type: INT32,
+      make: (data, parts) => makeData({ type: INT32, ...parts, data }),
+    }),
+  date: () =>
+    new FixedBuilder({
+      ...int32,
+      type: DATE,
+      make: (data, parts) => makeData({ type: DATE, ...parts, data }),
+    }),
+  bigint: () =>
+    new FixedBuilder({
+      ...int64,
+      type: INT64,
+      make: (data, parts) => makeData({ type: INT64, ...parts, data: new BigInt64Array(data.buffer) }),
+    }),
+  timestamp: () =>
+    new FixedBuilder({
+      ...int64,
+      type: TIMESTAMP,
+      make: (data, parts) => makeData({ type: TIMESTAMP, ...parts, data: new BigInt64Array(data.buffer) }),
+    }),
+  double: () =>
+    new FixedBuilder({
+      type: DOUBLE,
+      width: 1,
+      allocate: (length) => new Float64Array(length),
+      store: (values, at, cell) => {
+        values[at] = Number(cell);
+      },
+      make: (data, parts) => makeData({ type: DOUBLE, ...parts, data }),
+    }),
 };
 
 /** Rows of one table on their way to a Parquet part. */
