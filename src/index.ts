@@ -6,8 +6,9 @@
  * - {@link createService}: the read interface itself, over a content set.
  * - {@link tables}: the declared tables; the column functions declare more.
  */
-export { type ClientSpec, createClient } from "./extract/content-client.ts";
+
 export { type ErrorCode, WarehouseError } from "./errors.ts";
+export { type ClientSpec, createClient } from "./extract/content-client.ts";
 export { definePipeline, type OwnTable, type Pipeline, type PipelineSpec } from "./pipeline.ts";
 export { type ConfigSpec, defineConfig } from "./run/config.ts";
 export type { Progress } from "./run/progress.ts";

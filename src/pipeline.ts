@@ -69,7 +69,8 @@ export function definePipeline(spec: PipelineSpec): Pipeline {
   const tables = [...spec.tables, ...ownTables];
   const names = new Set(tables.map((table) => table.name.toLowerCase()));
   if (names.size !== tables.length) throw invalid(spec, "two of its tables have one name");
-  if (!/^[a-z][a-z0-9-]*$/.test(spec.name)) throw invalid(spec, "its name is not in lower-case letters, digits and -");
+  if (!/^[a-z][a-z0-9-]*$/.test(spec.name))
+    throw invalid(spec, "its name is not in lower-case letters, digits and -");
   if (!spec.extract.listings.includes("dynamic") || !spec.extract.listings.includes("full")) {
     throw invalid(spec, "it does not read both listings, dynamic and full: without both no run is complete");
   }

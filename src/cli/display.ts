@@ -108,10 +108,13 @@ function line(state: Timed): string {
 function details(state: Timed): string {
   const { stage, done, total, items, bytes, startedMs, atMs } = state;
   const seconds = (atMs - startedMs) / 1000;
-  const parts = [`${count(done)}${total === undefined ? "" : ` of ${count(total)}`} ${UNITS[stage]}`.trimEnd()];
+  const parts = [
+    `${count(done)}${total === undefined ? "" : ` of ${count(total)}`} ${UNITS[stage]}`.trimEnd(),
+  ];
   if (stage === "dynamic" || stage === "full") {
     parts.push(`${count(items)} items`);
-    if (seconds >= 1) parts.push(`${count(Math.round(items / seconds))} items/s`, `${megabytes(bytes / seconds)}/s`);
+    if (seconds >= 1)
+      parts.push(`${count(Math.round(items / seconds))} items/s`, `${megabytes(bytes / seconds)}/s`);
   }
   if (total !== undefined && done > 0 && done < total && seconds >= 1) {
     parts.push(`${duration(((total - done) * seconds) / done)} left`);

@@ -37,7 +37,10 @@ export function runCommand(): Command {
     .option("--out <dir>", "folder of the warehouse (default: ./warehouse)")
     .option("--sample", "read the sample content from the embedded service")
     .option("--url <url>", "address of the service; CONTENT_API_URL otherwise")
-    .option("--config <file>", "configuration file (default: content-warehouse.config.ts or .json, where there is one)")
+    .option(
+      "--config <file>",
+      "configuration file (default: content-warehouse.config.ts or .json, where there is one)",
+    )
     .option("--json", "print one JSON object to standard output instead of the summary")
     .addHelpText("after", EXAMPLES)
     .action(run);
@@ -86,7 +89,8 @@ function stopSignals(): { readonly signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const interrupt = () =>
     controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published."));
-  const terminate = () => controller.abort(new WarehouseError("run.terminated", "Terminated; nothing was published."));
+  const terminate = () =>
+    controller.abort(new WarehouseError("run.terminated", "Terminated; nothing was published."));
   process.once("SIGINT", interrupt).once("SIGTERM", terminate);
   return {
     signal: controller.signal,

@@ -21,7 +21,9 @@ Examples:
 export function schemaCommand(): Command {
   return new Command("schema")
     .description("show the tables: columns, keys, comments and where each column comes from")
-    .addOption(new Option("--format <format>", "form of the output").choices(Object.keys(FORMATS)).default("text"))
+    .addOption(
+      new Option("--format <format>", "form of the output").choices(Object.keys(FORMATS)).default("text"),
+    )
     .addHelpText("after", EXAMPLES)
     .action(({ format }: { format: string }) => {
       process.stdout.write(FORMATS[format]?.(TABLES) ?? "");

@@ -1,8 +1,7 @@
 /** What a run did, to be read at a glance. */
 import type { RunSummary } from "../run/run.ts";
-import { printableText } from "./terminal.ts";
 import { count, duration, megabytes } from "./display.ts";
-
+import { printableText } from "./terminal.ts";
 
 const SHOWN_TABLES = 8;
 
@@ -15,13 +14,17 @@ export function summaryText(summary: RunSummary): string {
     `${verdict === "complete" ? "Complete" : "UNSETTLED"}: run ${summary.run} (${summary.pipeline}), ${duration(summary.milliseconds / 1000)}`,
     "",
     field("Items", items(summary)),
-    field("Rows", `${count(rows)} in ${data.length} tables; ${largest.map((each) => `${each.name} ${count(each.rows)}`).join(", ")}, ...`),
+    field(
+      "Rows",
+      `${count(rows)} in ${data.length} tables; ${largest.map((each) => `${each.name} ${count(each.rows)}`).join(", ")}, ...`,
+    ),
     field("Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`),
     field("Evidence", evidence(summary)),
     field("Published", `${summary.directory} (${megabytes(summary.bytesPublished)})`),
   ];
   if (summary.drift > 0) lines.push(field("Drift", `${count(summary.drift)} kinds, see the table _drift`));
-  if (accounting.rejected > 0) lines.push(field("Rejected", `${count(accounting.rejected)}, see the table _rejects`));
+  if (accounting.rejected > 0)
+    lines.push(field("Rejected", `${count(accounting.rejected)}, see the table _rejects`));
   for (const reason of summary.reasons) lines.push(field("Unsettled", reason));
   for (const warning of summary.warnings) lines.push(field("Warning", warning));
   return `${printableText(lines.join("\n"))}\n`;
@@ -33,8 +36,13 @@ function field(name: string, value: string): string {
 
 function items({ accounting }: RunSummary): string {
   const { listed, loaded, rejected, vanished } = accounting;
-  const rest = [rejected > 0 ? `${count(rejected)} rejected` : "", vanished > 0 ? `${count(vanished)} vanished` : ""];
-  return [`${count(listed)} listed, ${count(loaded)} loaded`, ...rest.filter((text) => text !== "")].join(", ");
+  const rest = [
+    rejected > 0 ? `${count(rejected)} rejected` : "",
+    vanished > 0 ? `${count(vanished)} vanished` : "",
+  ];
+  return [`${count(listed)} listed, ${count(loaded)} loaded`, ...rest.filter((text) => text !== "")].join(
+    ", ",
+  );
 }
 
 function evidence(summary: RunSummary): string {

@@ -1,14 +1,15 @@
 /** Rows of the run's own tables. */
+
+import { hash } from "node:crypto";
 import type { Accounting, Check } from "../audit/checks.ts";
+import type { Table } from "../tables/declare.ts";
+import { checks, drift, lineage, rejects, requests, run, sweeps, tablesTable } from "../tables/run.ts";
 import type { Cell } from "../transform/columns.ts";
 import type { DriftEntry } from "../transform/drift.ts";
-import { checks, drift, lineage, rejects, requests, run, sweeps, tablesTable } from "../tables/run.ts";
-import type { Table } from "../tables/declare.ts";
 import type { Loaded, RunRows } from "./assemble.ts";
 import type { RequestRecord } from "./journal.ts";
 import type { Reject } from "./staging.ts";
 import type { Sweep } from "./sweep.ts";
-import { hash } from "node:crypto";
 
 export interface RunFacts {
   readonly run: string;

@@ -83,7 +83,13 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
 }
 
 /** Tables that the views for analysts read. */
-const VIEWED = ["content", "custom_fields", "content_custom_field_values", "content_mapped_values", "destinations"];
+const VIEWED = [
+  "content",
+  "custom_fields",
+  "content_custom_field_values",
+  "content_mapped_values",
+  "destinations",
+];
 
 async function loadTables(connection: DuckDBConnection, request: AssembleRequest): Promise<LoadedTable[]> {
   const { tables, parts, sharedRows, bounds, finalDirectory, sequence } = request;
@@ -99,7 +105,9 @@ async function loadTables(connection: DuckDBConnection, request: AssembleRequest
       done(await loadRows(connection, request, { table, rows: sharedRows.get(table.name) ?? [] }));
     } else if (table.stage !== "derived") {
       const staged = parts.get(table.name) ?? [];
-      done(await loadTable(connection, { table, parts: staged, bounds, finalDirectory, sequence, superseded }));
+      done(
+        await loadTable(connection, { table, parts: staged, bounds, finalDirectory, sequence, superseded }),
+      );
     }
   }
   for (const table of await derive(connection, request)) done(table);
@@ -148,7 +156,9 @@ async function bytesOf(
 ): Promise<Map<string, number>> {
   const bytes = new Map<string, number>();
   for (const { table, files } of loaded) {
-    const sizes = await Promise.all(files.map(async ({ path }) => (await stat(join(finalDirectory, path))).size));
+    const sizes = await Promise.all(
+      files.map(async ({ path }) => (await stat(join(finalDirectory, path))).size),
+    );
     bytes.set(
       table,
       sizes.reduce((sum, size) => sum + size, 0),

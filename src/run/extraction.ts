@@ -7,8 +7,8 @@ import { join } from "node:path";
 import PQueue from "p-queue";
 import { itemRequest } from "../extract/request.ts";
 import type { Bounds } from "../load/buckets.ts";
-import { regroup } from "./regroup.ts";
 import { observedAtOf, recordOf } from "./journal.ts";
+import { regroup } from "./regroup.ts";
 import { type Listed, runSweep, type Sweep, type SweepContext } from "./sweep.ts";
 
 /** Which items are asked for singly, for the fields that only such answers give. */
@@ -156,7 +156,9 @@ async function readDetail(context: SweepContext, item: Listed): Promise<{ gone: 
     return { observedAt, bytes, ...(await workers.item(task)) };
   });
   const { observedAt, bytes, rejects } = value;
-  journal.requests.push(recordOf(response, { mode: "item", sweep: 1, page, contentId: id, observedAt, bytes }));
+  journal.requests.push(
+    recordOf(response, { mode: "item", sweep: 1, page, contentId: id, observedAt, bytes }),
+  );
   journal.rejects.push(...rejects);
   return { gone: response.status !== 200, bytes };
 }

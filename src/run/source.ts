@@ -23,7 +23,10 @@ export async function openSource(config: Config): Promise<OpenSource> {
   const [token = ""] = contentSet.tokens.keys();
   const url = readServiceUrl(service.url);
   if (!("url" in url)) throw new TypeError(url.problem);
-  const own = contentSet.destinations.map(({ identification, platform }) => ({ name: identification, platform }));
+  const own = contentSet.destinations.map(({ identification, platform }) => ({
+    name: identification,
+    platform,
+  }));
   return {
     url: url.url,
     token: new Secret(token),

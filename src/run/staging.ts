@@ -17,6 +17,7 @@ import { compileTransform } from "../transform/item.ts";
 import type { PersonalPolicy } from "../transform/personal.ts";
 import { SharedPool, type Sighting } from "../transform/shared.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
+import { mayHoldHalves, mendHalves } from "../transform/well-formed.ts";
 import { type RawDocument, readRaw, writeRaw } from "./raw.ts";
 
 export interface StagingOptions {
@@ -184,7 +185,9 @@ export class Staging {
     const items: ListedItem[] = [];
     const rejects: Reject[] = [];
     const documents: RawDocument[] = [];
-    response.forEach((document, position) => {
+    const mend = this.#mender(text);
+    response.forEach((sent, position) => {
+      const document = mend(sent, observation({ ...task, position, single: false }));
       const found = itemId(document);
       if ("reason" in found || !isObject(document)) {
         rejects.push(this.#reject(task, position, document, "reason" in found ? found.reason : ""));
@@ -195,6 +198,13 @@ export class Staging {
     });
     if (task.mode !== "basic") this.#group(task).set(task.page, documents);
     return { answer, rows: response.length, items, rejects, decodedBytes: text.length };
+  }
+
+  /** Takes halves of characters out of the documents of an answer; most answers have none. */
+  #mender(text: string): (document: unknown, order: number) => unknown {
+    if (!mayHoldHalves(text)) return (document) => document;
+    return (document, order) =>
+      mendHalves(document, (path) => this.#drift.note(path, "unreadable", order, null));
   }
 
   #group(task: { sweep: number; group: number }): Map<number, RawDocument[]> {
@@ -216,7 +226,11 @@ export class Staging {
     return { contentId: id, mode: shape, sweep, page, position, view };
   }
 
-  #view(shape: Shape, document: JsonObject, at: { order: number; contentId: string; observedAt: number }): View {
+  #view(
+    shape: Shape,
+    document: JsonObject,
+    at: { order: number; contentId: string; observedAt: number },
+  ): View {
     const { order, contentId, observedAt } = at;
     const { unknown } = this.#prepare(shape, document, { order, contentId }, this.#drift);
     return { shape, document, observedAt, order, unknown };
@@ -226,18 +240,29 @@ export class Staging {
     const { mode, sweep, page } = task;
     const order = observation({ sweep, page, position, single: false });
     const shape: Shape = mode === "dynamic" ? "dynamic" : "full";
-    if (isObject(document)) this.#prepare(shape, document, { order, contentId: null }, this.#drift);
-    return { mode, sweep, page, position, contentId: null, reason, document: JSON.stringify(document) ?? "null" };
+    // The policy holds for what is no object too.
+    this.#prepare(shape, isObject(document) ? document : { document }, { order, contentId: null }, this.#drift);
+    return {
+      mode,
+      sweep,
+      page,
+      position,
+      contentId: null,
+      reason,
+      document: JSON.stringify(document) ?? "null",
+    };
   }
 
   /** Reads a single-item answer; a document of another item is a reject. */
   item(task: ItemTask): { rejects: Reject[] } {
-    const document = readItem(decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits));
+    const text = decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits);
     const { sweep, page, position, contentId } = task;
     const order = observation({ sweep, page, position, single: true });
+    const document = this.#mender(text)(readItem(text), order);
     const found = itemId(document);
     if ("reason" in found || found.id !== contentId || !isObject(document)) {
-      const reason = "reason" in found ? found.reason : "the answer is of another item than the one asked for";
+      const reason =
+        "reason" in found ? found.reason : "the answer is of another item than the one asked for";
       if (isObject(document)) this.#prepare("dynamic", document, { order, contentId }, this.#drift);
       const kept = JSON.stringify(document) ?? "null";
       return { rejects: [{ mode: "item", sweep, page, position, contentId, reason, document: kept }] };

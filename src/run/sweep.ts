@@ -3,11 +3,11 @@
  * follows and all announced pages are read.
  */
 import PQueue from "p-queue";
+import type { Pagination } from "../api/envelope.ts";
 import type { Clock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
 import type { HttpClient } from "../extract/client.ts";
 import { type ListMode, listRequest } from "../extract/request.ts";
-import type { Pagination } from "../api/envelope.ts";
 import { ByteBudget } from "./bytes.ts";
 import { type Catalogue, Sightings } from "./catalogue.ts";
 import { type Journal, observedAtOf, recordOf } from "./journal.ts";
@@ -124,7 +124,11 @@ class Pass {
     this.#pagesPerGroup = this.#staging?.pagesPerGroup ?? fitting;
     let known = Math.max(1, first.pages);
     await this.#range(2, known, known);
-    for (let last = this.#mark(known); last.next !== null && last.next !== undefined; last = this.#mark(known)) {
+    for (
+      let last = this.#mark(known);
+      last.next !== null && last.next !== undefined;
+      last = this.#mark(known)
+    ) {
       known += 1;
       if (known > pageLimit(first)) throw this.#endless(known);
       await this.#range(known, known, known);
@@ -204,7 +208,11 @@ class Pass {
     const record = recordOf(response, { mode: this.#mode, sweep: this.#sweep, page, observedAt, bytes });
     this.#take(page, group, result);
     const { next, previous } = result.answer.pagination;
-    this.#context.journal.requests.push({ ...record, nextPage: next ?? null, previousPage: previous ?? null });
+    this.#context.journal.requests.push({
+      ...record,
+      nextPage: next ?? null,
+      previousPage: previous ?? null,
+    });
     this.#bytes += record.bytes;
     this.#tell();
     return result.answer.pagination;
@@ -296,7 +304,8 @@ class Pass {
     const marks = [...this.#marks].sort(([a], [b]) => a - b);
     const { distinct, duplicates } = this.#sightings;
     if (duplicates > 0) reasons.push(`${duplicates} rows repeat an item of the same pass`);
-    if (marks.some(([, { pagination }]) => pagination.count !== first.count)) reasons.push("the total changed");
+    if (marks.some(([, { pagination }]) => pagination.count !== first.count))
+      reasons.push("the total changed");
     if (marks.some(([, { pagination }]) => pagination.per_page !== first.per_page)) {
       reasons.push("the page size changed");
     }
