@@ -6,6 +6,7 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from "fastify";
+import type { Pagination } from "../api/envelope.ts";
 import { checkAccepts, sendJson } from "./answer.ts";
 import { type Caller, identify } from "./credentials.ts";
 import { HttpError } from "./http-error.ts";
@@ -91,7 +92,7 @@ function addRoutes(app: FastifyInstance, { set, bounds, rateLimit, now }: AppOpt
     const { positions, pagination } = listing.page(parsePage(query, bounds), actor);
     const documents = await set.documents.read(positions);
     const items = documents.map((document) => renderView(view, itemOf(document, set, actor)));
-    return `{"response":[${items.join(",")}],"count":${items.length},"pagination":${JSON.stringify(pagination)}}`;
+    return listBody(items, pagination);
   });
 
   route(app, "/api/v1/content/:id", ["GET"], admit, async (request) => {
@@ -122,7 +123,7 @@ function route(
   url: string,
   methods: readonly ("GET" | "POST")[],
   admit: Admit | undefined,
-  answer: (request: FastifyRequest) => Promise<string>,
+  answer: (request: FastifyRequest) => Promise<string | Buffer>,
 ): void {
   const admission = admit === undefined ? {} : { onRequest: admit };
   app.route({
@@ -141,6 +142,13 @@ function route(
   };
   const others = app.supportedMethods.filter((method) => !allowed.includes(method));
   app.route({ method: others, url, onRequest: refuseMethod, handler: refuseMethod });
+}
+
+/** Encoded item by item: one item with letters beyond Latin-1 does not make the whole page costly to encode. */
+function listBody(items: readonly string[], pagination: Pagination): Buffer {
+  const encoded = items.map((item, index) => Buffer.from(index === 0 ? item : `,${item}`));
+  const end = `],"count":${items.length},"pagination":${JSON.stringify(pagination)}}`;
+  return Buffer.concat([Buffer.from('{"response":['), ...encoded, Buffer.from(end)]);
 }
 
 function viewOf({ detail, columns, gallery }: ViewRequest, singleItem: boolean): readonly ViewColumn[] {
