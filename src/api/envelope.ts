@@ -23,28 +23,14 @@ export function singleEnvelope<Item extends z.ZodType>(item: Item) {
   return z.looseObject({ response: item });
 }
 
-/** Answer of a single-item request as a client accepts it: in an envelope, or bare. `singleOf` takes the item out. */
+/** Answer of a single-item request as a client accepts it: in an envelope, or bare. */
 export function singleAnswer<Item extends z.ZodObject>(item: Item) {
   return z.union([singleEnvelope(item), item]);
 }
 
-/** Answer of a lookup as a client accepts it: a bare array, or in an envelope. `rowsOf` takes the rows out. */
+/** Answer of a lookup as a client accepts it: a bare array, or in an envelope. */
 export function lookupAnswer<Item extends z.ZodObject>(item: Item) {
   return z.union([z.array(item), z.looseObject({ response: z.array(item) })]);
-}
-
-/** The rows of a lookup's answer, whichever envelope it came in. */
-export function rowsOf<Item>(answer: readonly Item[] | { response: readonly Item[] }): readonly Item[] {
-  return "response" in answer ? answer.response : answer;
-}
-
-/** The item of a single-item answer, whichever envelope it came in. */
-export function singleOf<Item extends object>(answer: Item | { response: Item }): Item {
-  return hasResponse(answer) ? answer.response : answer;
-}
-
-function hasResponse<Item extends object>(answer: Item | { response: Item }): answer is { response: Item } {
-  return "response" in answer && typeof answer.response === "object" && answer.response !== null;
 }
 
 export const errorBody = z

@@ -15,7 +15,7 @@ import {
 import { customFieldDefinition } from "../../src/api/custom-field.ts";
 import { destination } from "../../src/api/destination.ts";
 import { dynamicItem } from "../../src/api/dynamic.ts";
-import { listEnvelope, lookupAnswer, rowsOf, singleAnswer, singleOf } from "../../src/api/envelope.ts";
+import { listEnvelope, lookupAnswer, singleAnswer } from "../../src/api/envelope.ts";
 import { fullItem } from "../../src/api/full.ts";
 
 const resource = z.enum(["destination", "custom_field_definition", "envelope", "basic", "full", "dynamic"]);
@@ -156,10 +156,13 @@ test("a content type is taken as an object and as an ID", () => {
   assert.deepEqual(fullItem.parse({ id: "c1", content_type: { id: "t1" } }).content_type, { id: "t1" });
 });
 
-test("lookup rows and single items are taken out of their envelope or bare", () => {
+test("lookup rows and single items are taken in their envelope or bare", () => {
   const rows = [{ id: "d1", identification: "Portal" }];
-  assert.deepEqual(rowsOf(lookupAnswer(destination).parse(rows)), rows);
-  assert.deepEqual(rowsOf(lookupAnswer(destination).parse({ response: rows })), rows);
-  assert.deepEqual(singleOf(singleAnswer(basicItem).parse({ id: "c1" })), { id: "c1" });
-  assert.deepEqual(singleOf(singleAnswer(basicItem).parse({ response: { id: "c1" } })), { id: "c1" });
+  for (const answer of [rows, { response: rows }])
+    assert.deepEqual(lookupAnswer(destination).parse(answer), answer);
+  const item = { id: "c1" };
+  for (const answer of [item, { response: item }])
+    assert.deepEqual(singleAnswer(basicItem).parse(answer), answer);
+  assert.ok(!lookupAnswer(destination).safeParse({ error: "Sign in." }).success);
+  assert.ok(!singleAnswer(basicItem).safeParse({ error: "Sign in." }).success);
 });
