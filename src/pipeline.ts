@@ -74,6 +74,14 @@ export function definePipeline(spec: PipelineSpec): Pipeline {
   if (!spec.extract.listings.includes("dynamic") || !spec.extract.listings.includes("full")) {
     throw invalid(spec, "it does not read both listings, dynamic and full: without both no run is complete");
   }
+  const derived = spec.tables.filter((table) => table.stage === "derived").length;
+  const missing = DATA_TABLES.filter((table) => MAPPED.has(table.name) && !spec.tables.includes(table));
+  if (derived > 0 && missing.length > 0) {
+    throw invalid(
+      spec,
+      `its mapped values need the tables ${missing.map(({ name }) => name).join(", ")} too`,
+    );
+  }
   if (spec.load.length === 0) throw invalid(spec, "it names no loader: duckdb, parquet or both");
   return {
     name: spec.name,
@@ -85,6 +93,18 @@ export function definePipeline(spec: PipelineSpec): Pipeline {
     passthrough: spec.passthrough === true,
   };
 }
+
+/** Tables that mapped values are made from, and both that they make. */
+const MAPPED: ReadonlySet<string> = new Set([
+  "content_custom_field_values",
+  "custom_fields",
+  "custom_field_select_values",
+  "custom_field_mappings",
+  "custom_field_mapping_values",
+  "destinations",
+  "content_mapped_values",
+  "content_external_payloads",
+]);
 
 function invalid(spec: PipelineSpec, why: string): WarehouseError {
   return new WarehouseError("config.invalid", `Pipeline ${JSON.stringify(spec.name)} cannot be run: ${why}.`);

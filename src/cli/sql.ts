@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -62,8 +63,15 @@ async function openCurrent(out: string, temporaryDirectory: string): Promise<Dat
       `Nothing was published in ${folder.root} yet; run "content-warehouse run nightly --sample", or name the folder with --out.`,
     );
   }
+  const file = join(folder.runs, run, DATABASE_FILE);
+  if (!existsSync(file)) {
+    throw new WarehouseError(
+      "config.not_found",
+      `Run ${run} was published as Parquet files alone; read ${join(folder.current, "parquet")} with DuckDB or another engine.`,
+    );
+  }
   return openForReading({
-    file: join(folder.runs, run, DATABASE_FILE),
+    file,
     temporaryDirectory,
     allowedDirectories: [],
     memoryLimitMb: undefined,

@@ -2,6 +2,7 @@ import { rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import {
   currentRun,
+  databaseOf,
   type OutputFolder,
   parseRunName,
   removeStaging,
@@ -27,7 +28,13 @@ export async function publishRun(
   staging: StagingFolder,
   stated: Statement,
 ): Promise<Manifest> {
-  const files = await verifyResult(staging.result, staging.temporary, stated.rows);
+  const files = await verifyResult({
+    result: staging.result,
+    database: databaseOf(staging, stated.loaders),
+    temporaryDirectory: staging.temporary,
+    expected: stated.rows,
+    parquet: stated.loaders.includes("parquet"),
+  });
   const manifest = await writeManifest(staging.result, stated, files);
   await syncTree(staging.result);
   const published = join(folder.runs, staging.run);

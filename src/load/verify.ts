@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
-import { DATABASE_FILE } from "../run/directory.ts";
 import type { PublishedFile } from "../run/manifest.ts";
 import { readTree } from "../run/tree.ts";
 import { all, figure, openForReading } from "./duckdb.ts";
@@ -17,23 +16,31 @@ export type RowCounts = Readonly<Record<string, number>>;
 
 const UNFINISHED = /\.(wal|tmp)$|(^|\/)tmp_/;
 
+export interface Proof {
+  /** Folder that becomes `runs/<run>`. */
+  readonly result: string;
+  /** The database; it need not lie in the result. */
+  readonly database: string;
+  readonly temporaryDirectory: string;
+  readonly expected: RowCounts;
+  /** Whether the result has the tables as Parquet files, all of them. */
+  readonly parquet: boolean;
+}
+
 /**
  * Proves a finished result before it is published, and returns its files with their sizes, digests and rows: no log
  * or half-written file lies in it, the database can be opened read-only and has exactly the expected tables and rows,
  * and the Parquet files of a table have as many. No database may be open on it: closing a handle that read the file
  * would take away the lock of whoever has it open.
  */
-export async function verifyResult(
-  result: string,
-  temporaryDirectory: string,
-  expected: RowCounts,
-): Promise<PublishedFile[]> {
+export async function verifyResult(proof: Proof): Promise<PublishedFile[]> {
+  const { result } = proof;
   const { files } = await readTree(result);
   const unfinished = files.find((file) => UNFINISHED.test(relative(result, file)));
   if (unfinished !== undefined) throw failed(`${unfinished} was left unfinished`);
   const digests = new Map<string, { bytes: number; sha256: string }>();
   for (const file of files) digests.set(file, { bytes: (await stat(file)).size, sha256: await sha256(file) });
-  const rows = await recount(result, temporaryDirectory, files, expected).catch((thrown) => {
+  const rows = await recount(proof, files).catch((thrown) => {
     throw asFailedProof(thrown);
   });
   return [...digests].map(([file, digest]) => ({
@@ -51,13 +58,11 @@ async function sha256(file: string): Promise<string> {
 
 /** Rows of each Parquet file, after comparing all counts with the expected ones. */
 async function recount(
-  result: string,
-  temporaryDirectory: string,
+  { result, database: file, temporaryDirectory, expected, parquet }: Proof,
   files: readonly string[],
-  expected: RowCounts,
 ): Promise<Map<string, number>> {
   await using database = await openForReading({
-    file: join(result, DATABASE_FILE),
+    file,
     temporaryDirectory,
     allowedDirectories: [result],
     memoryLimitMb: 256,
@@ -68,7 +73,7 @@ async function recount(
   for (const file of files.filter((each) => each.endsWith(".parquet"))) {
     rows.set(file, await figure(database.connection, `SELECT count(*) FROM ${readParquet([file])}`));
   }
-  compareParquet(result, rows, expected);
+  compare("Parquet", parquetRows(result, rows), parquet ? expected : {});
   return rows;
 }
 
@@ -93,15 +98,14 @@ function compare(where: string, counted: ReadonlyMap<string, number>, expected: 
   }
 }
 
-/** Tables that have Parquet files have all their rows in them. */
-function compareParquet(result: string, rows: ReadonlyMap<string, number>, expected: RowCounts): void {
+/** Rows by table in its Parquet files. */
+function parquetRows(result: string, rows: ReadonlyMap<string, number>): Map<string, number> {
   const counted = new Map<string, number>();
   for (const [file, count] of rows) {
     const [folder, table] = relative(result, file).split("/");
     if (folder === "parquet" && table !== undefined) counted.set(table, (counted.get(table) ?? 0) + count);
   }
-  const inParquet = Object.entries(expected).filter(([table]) => counted.has(table));
-  compare("Parquet", counted, Object.fromEntries(inParquet));
+  return counted;
 }
 
 /** What cannot be read did not stand the proof; a failing disk stays one. */

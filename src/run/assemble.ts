@@ -86,9 +86,13 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
 const VIEWED = [
   "content",
   "custom_fields",
+  "custom_field_select_values",
   "content_custom_field_values",
-  "content_mapped_values",
   "destinations",
+  "custom_field_mappings",
+  "custom_field_mapping_values",
+  "content_mapped_values",
+  "content_external_payloads",
 ];
 
 async function loadTables(connection: DuckDBConnection, request: AssembleRequest): Promise<LoadedTable[]> {

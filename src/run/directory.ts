@@ -215,6 +215,11 @@ export interface StagingFolder {
 
 export const DATABASE_FILE = "warehouse.duckdb";
 
+/** Where a run's database is built: in the result, or beside it where only Parquet files are published. */
+export function databaseOf(staging: StagingFolder, loaders: readonly string[]): string {
+  return loaders.includes("duckdb") ? staging.database : join(staging.root, DATABASE_FILE);
+}
+
 export function stagingFolder(folder: OutputFolder, run: string): StagingFolder {
   const identity = parseRunName(run);
   if (identity === undefined) throw new WarehouseError("config.not_found", `"${run}" is no name of a run.`);

@@ -27,6 +27,8 @@ const statement = z.object({
   run: runIdentifier,
   sequence: count,
   pipeline: z.string(),
+  /** What was published: the DuckDB file, the Parquet files, or both. */
+  loaders: z.array(z.enum(["duckdb", "parquet"])),
   /** `origin`: scheme, host and port of the service, e.g. `https://example.org`. */
   instance: z.object({ id: z.string().nullable(), origin: z.string() }),
   /** ISO 8601, UTC, with milliseconds. */

@@ -241,7 +241,12 @@ export class Staging {
     const order = observation({ sweep, page, position, single: false });
     const shape: Shape = mode === "dynamic" ? "dynamic" : "full";
     // The policy holds for what is no object too.
-    this.#prepare(shape, isObject(document) ? document : { document }, { order, contentId: null }, this.#drift);
+    this.#prepare(
+      shape,
+      isObject(document) ? document : { document },
+      { order, contentId: null },
+      this.#drift,
+    );
     return {
       mode,
       sweep,

@@ -34,6 +34,7 @@ export function statement(staging: StagingFolder, items: number): Statement {
     run: staging.run,
     sequence: staging.sequence,
     pipeline: "nightly",
+    loaders: ["duckdb", "parquet"],
     instance: { id: "instance-1", origin: "https://example.org" },
     startedAt: "2026-11-20T02:00:00.000Z",
     endedAt: "2026-11-20T02:01:02.500Z",
