@@ -2,7 +2,7 @@
 import type { Column, Table } from "../tables/declare.ts";
 import type { Cell } from "./columns.ts";
 import type { ItemRows } from "./rows.ts";
-import { Extra, fit, type Item, isObject, misfit, type View } from "./views.ts";
+import { Extra, fit, type Item, isObject, type JsonObject, misfit, misplace, type View } from "./views.ts";
 
 const ROLES = [
   { role: "content_file", key: "content_file" },
@@ -12,6 +12,16 @@ const ROLES = [
 /** The latest view that has `key`. */
 export function latestWith(item: Item, key: string): View | undefined {
   return item.views.find((view) => view.shape === "dynamic" && view.document[key] !== undefined);
+}
+
+/** The object at `key` in the latest view that has the key; anything else that stands there stays with the item. */
+export function latestObject(item: Item, key: string): JsonObject | undefined {
+  const view = latestWith(item, key);
+  const value = view?.document[key];
+  if (view === undefined || value === null || value === undefined) return undefined;
+  if (isObject(value)) return value;
+  misplace(item, view, key, value);
+  return undefined;
 }
 
 export function fileRows(table: Table): ItemRows {

@@ -4,10 +4,10 @@
  */
 import type { Table } from "../tables/declare.ts";
 import type { Cell } from "./columns.ts";
-import { columnOf, latestWith } from "./content.ts";
+import { columnOf, latestObject, latestWith } from "./content.ts";
 import type { Emit, ItemRows } from "./rows.ts";
 import { jsonText } from "./values.ts";
-import { Extra, fit, type Item, isObject, type JsonObject, type View } from "./views.ts";
+import { Extra, fit, type Item, isObject, type JsonObject, sameJson, type View } from "./views.ts";
 
 const VALUE_TYPES = new Set(["select", "multiselect"]);
 const FILE_TYPES = new Set(["file", "image"]);
@@ -48,18 +48,16 @@ function own(object: JsonObject | undefined, key: string): unknown {
   return object !== undefined && Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-function mapOf(item: Item, key: string): JsonObject | undefined {
-  const value = latestWith(item, key)?.document[key];
-  return isObject(value) ? value : undefined;
-}
-
-/** Elements of a list of objects by their `id`. */
-function byId(list: unknown): Map<string, JsonObject> {
+/** Elements of a list of objects by their `id`; of several with one ID the first. */
+function byId(item: Item, key: string, value: unknown): Map<string, JsonObject> {
   const found = new Map<string, JsonObject>();
-  if (!Array.isArray(list)) return found;
-  for (const element of list) {
-    if (isObject(element) && typeof element.id === "string" && !found.has(element.id))
-      found.set(element.id, element);
+  for (const element of asList(value)) {
+    if (!isObject(element) || typeof element.id !== "string") continue;
+    const first = found.get(element.id);
+    if (first === undefined) found.set(element.id, element);
+    else if (!sameJson(first, element)) {
+      item.drift.note(key, "views_differ", item.order, item.contentId, [first, element]);
+    }
   }
   return found;
 }
@@ -70,12 +68,13 @@ function fullView(item: Item): View | undefined {
 
 /** Every field that some view names, with what each view says of it. */
 function* fieldsOf(item: Item): Generator<FieldViews> {
-  const customFields = mapOf(item, "custom_fields");
-  const values = mapOf(item, "custom_field_values");
-  const valueIds = mapOf(item, "custom_field_value_ids");
-  const previewable = mapOf(item, "previewable_custom_field_values");
-  const details = byId(latestWith(item, "custom_fields_details")?.document.custom_fields_details);
-  const full = byId(fullView(item)?.document.custom_fields);
+  const customFields = latestObject(item, "custom_fields");
+  const values = latestObject(item, "custom_field_values");
+  const valueIds = latestObject(item, "custom_field_value_ids");
+  const previewable = latestObject(item, "previewable_custom_field_values");
+  const detailList = latestWith(item, "custom_fields_details")?.document.custom_fields_details;
+  const details = byId(item, "custom_fields_details", detailList);
+  const full = byId(item, "custom_fields", fullView(item)?.document.custom_fields);
   const ids = new Set<string>();
   for (const map of [customFields, values, valueIds, previewable]) for (const id in map) ids.add(id);
   for (const map of [details, full]) for (const id of map.keys()) ids.add(id);
@@ -185,12 +184,25 @@ export interface CustomFieldTables {
   readonly files: Table | undefined;
 }
 
-/** Notes where a text of the dynamic view and the one of `full` differ. */
-function noteDifference(item: Item, table: Table, field: FieldViews, at: number): void {
-  const dynamic = scalarText(field.values[at]);
-  const full = scalarText(field.fullValues[at]);
-  if (dynamic === undefined || full === undefined || dynamic === full) return;
-  item.drift.note(`${table.name}.value`, "views_differ", item.order, item.contentId, [full, dynamic]);
+/** Notes what a view shows at a position and the row does not: there the views differ. */
+function noteDifferences(item: Item, table: Table, field: FieldViews, at: number, value: Value): void {
+  const { values, detailValues, fullValues, previewable, valueIds, detailIds } = field;
+  for (const [column, shownThere] of [
+    ["value", [values[at], detailValues[at], fullValues[at], previewable?.[at]]],
+    ["value_id", [valueIds[at], detailIds[at]]],
+  ] as const) {
+    for (const view of shownThere) {
+      if (!filled(view) || isShown(value, view)) continue;
+      const both = [value.value ?? value.valueId ?? value.fileId, view];
+      item.drift.note(`${table.name}.${column}`, "views_differ", item.order, item.contentId, both);
+    }
+  }
+}
+
+function isShown(value: Value, view: unknown): boolean {
+  const text = scalarText(view);
+  if (text !== undefined) return text === value.value || text === value.valueId || text === value.fileId;
+  return value.file === undefined ? jsonText(view) === value.valueJson : sameJson(view, value.file);
 }
 
 /** Rows of `content_custom_field_values`; `emitFile` gets the wire object of each file value. */
@@ -228,7 +240,7 @@ export function customFieldValueRows(
         const value = valueAt(field, at);
         if (value.file !== undefined) emitFile(item, value.file);
         if (value.valueJson !== null) claimObjects(item, field, at);
-        noteDifference(item, table, field, at);
+        noteDifferences(item, table, field, at, value);
         emitValue(emit, item, field, { at, value, changed, extra: extra.cell() });
       }
     }

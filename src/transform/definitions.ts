@@ -1,29 +1,17 @@
 /** Rows of the shared tables, from the described things and the lookups. */
-import { DATA_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import type { Cell } from "./columns.ts";
 import { lookupPreparer } from "./document.ts";
 import type { Drift } from "./drift.ts";
 import type { PolicyOptions } from "./personal.ts";
-import type { SharedKind, SharedStore, Thing } from "./shared.ts";
-import { Extra, fit, isObject, type JsonObject, reach, type Subject, type UnknownField } from "./views.ts";
+import { listOf } from "./rows.ts";
+import { selectValueRows } from "./select-values.ts";
+import type { SharedKind, SharedStore } from "./shared.ts";
+import { type Put, tableNamed, thingRow } from "./things.ts";
+import { Extra, fit, isObject, type JsonObject, type Subject, type UnknownField } from "./views.ts";
 
 /** Rows of each shared table, in ascending order of the things' IDs. */
 export type SharedRows = Map<string, Cell[][]>;
-
-/** The attribute of a column: its name, but for a thing's own ID, the instance and the options. */
-function attributeOf(table: Table, name: string): string[] {
-  if (table.key.includes(name)) return ["id"];
-  if (name === "instance_id") return ["newsroom_id"];
-  if (name.startsWith("option_")) return ["options", name.slice("option_".length)];
-  return [name];
-}
-
-function tableNamed(name: string): Table {
-  const table = DATA_TABLES.find((each) => each.name === name);
-  if (table === undefined) throw new TypeError(`no table ${name}`);
-  return table;
-}
 
 /** Everything that the shared tables are made from. */
 export interface SharedFacts {
@@ -63,8 +51,6 @@ export function sharedRows(facts: SharedFacts): SharedRows {
   return rows;
 }
 
-type Put = (table: string, row: Cell[]) => void;
-
 /** An answer of a lookup, and what the contract does not know of it. */
 interface Answer {
   readonly id: string;
@@ -88,26 +74,6 @@ function describe(store: SharedStore, { id, answer, unknown }: Answer): void {
   });
 }
 
-/** A row of a thing: each column from the attribute of its name. */
-function thingRow(
-  table: Table,
-  subject: Subject,
-  { attributes, unknown }: Pick<Thing, "attributes" | "unknown">,
-  fixed: Readonly<Record<string, Cell>> = {},
-): Cell[] {
-  const extra = new Extra();
-  for (const [path, value] of Object.entries(unknown)) extra.set(path, value);
-  const row = table.columns.map((column): Cell => {
-    const given = fixed[column.name];
-    if (given !== undefined) return given;
-    if (column.name === "extra") return null;
-    const path = attributeOf(table, column.name);
-    return fit(subject, column, `${table.name}.${path.join(".")}`, reach(attributes, path), extra);
-  });
-  row[row.length - 1] = extra.cell();
-  return row;
-}
-
 function plainRows(facts: SharedFacts, kind: SharedKind, subject: Subject, put: Put): void {
   const table = tableNamed(kind);
   for (const thing of facts.store.of(kind)) put(kind, thingRow(table, subject, thing));
@@ -125,8 +91,8 @@ function userRows(facts: SharedFacts, subject: Subject, put: Put): void {
 
 function textListRows(table: Table, subject: Subject, from: { id: string; list: unknown; put: Put }): void {
   const column = table.columns[2];
-  if (column === undefined || !Array.isArray(from.list)) return;
-  from.list.forEach((element, ordinal) => {
+  if (column === undefined) return;
+  listOf(subject, `${table.name}.${column.name}`, from.list).forEach((element, ordinal) => {
     const extra = new Extra();
     from.put(table.name, [from.id, ordinal, fit(subject, column, column.name, element, extra), extra.cell()]);
   });
@@ -143,48 +109,23 @@ function otherOptions(table: Table, attributes: JsonObject): Cell {
 
 function customFieldRows(facts: SharedFacts, subject: Subject, put: Put): void {
   const table = tableNamed("custom_fields");
-  for (const thing of facts.store.of("custom_fields")) {
-    const { id, attributes } = thing;
+  for (const { id, attributes, unknown } of facts.store.of("custom_fields")) {
+    const strange = { ...selectValueRows(id, attributes, subject, put), ...strangeOptions(attributes) };
+    for (const path of Object.keys(strange)) {
+      subject.drift.note(`custom_fields.${path}`, "type", subject.order, null, strange[path]);
+    }
     const fixed = { from_lookup: facts.lookedUp.has(id), options: otherOptions(table, attributes) };
-    put("custom_fields", thingRow(table, subject, thing, fixed));
-    selectValueRows(id, attributes, subject, put);
+    put(
+      "custom_fields",
+      thingRow(table, subject, { attributes, unknown: { ...strange, ...unknown } }, fixed),
+    );
   }
 }
 
-/** Select values as `full` shows them where the formatted ones are missing: ID to text. */
-function unformatted(attributes: JsonObject): JsonObject[] {
-  const texts = attributes.select_value_ids;
-  return isObject(texts) ? Object.entries(texts).map(([id, value]) => ({ id, value })) : [];
+/** Options that are no object stay as they are. */
+function strangeOptions({ options }: JsonObject): JsonObject {
+  return options === null || options === undefined || isObject(options) ? {} : { options };
 }
-
-function selectValueRows(fieldId: string, attributes: JsonObject, subject: Subject, put: Put): void {
-  const table = tableNamed("custom_field_select_values");
-  const formatted = attributes.formatted_select_values;
-  const offered = Array.isArray(formatted) ? formatted.filter(isObject) : unformatted(attributes);
-  const archived = attributes.archived_value_ids;
-  const texts = Array.isArray(attributes.select_values) ? attributes.select_values : [];
-  const known = new Map(
-    Object.entries(isObject(attributes.select_value_ids) ? attributes.select_value_ids : {}),
-  );
-  const seen = new Set<string>();
-  offered.forEach((value, ordinal) => {
-    const valueId = typeof value.id === "string" ? value.id : `#${ordinal}`;
-    if (seen.has(valueId)) return;
-    seen.add(valueId);
-    const complete = {
-      display: value.display,
-      value: value.value ?? known.get(valueId) ?? texts[ordinal],
-      archived: value.archived ?? (Array.isArray(archived) ? archived.includes(valueId) : undefined),
-    };
-    const fixed = { custom_field_id: fieldId, value_id: valueId, ordinal };
-    const unknown = Object.fromEntries(
-      Object.entries(value).filter(([key]) => !SELECT_VALUE_KEYS.includes(key)),
-    );
-    put(table.name, thingRow(table, subject, { attributes: complete, unknown }, fixed));
-  });
-}
-
-const SELECT_VALUE_KEYS = ["id", "display", "value", "archived"];
 
 /** An ID that is there once; where the answer has none or repeats one, the place in the source stands for it. */
 function uniqueId(seen: Set<string>, id: unknown, place: string): string {

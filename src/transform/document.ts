@@ -8,6 +8,7 @@ import { DATA_TABLES } from "../tables/all.ts";
 import type { Drift } from "./drift.ts";
 import { type PolicyOptions, personalPolicy, unknownPolicy } from "./personal.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./views.ts";
+import { mendHalves } from "./well-formed.ts";
 
 const WALKERS = {
   dynamic: unknownFieldWalker(dynamicItem),
@@ -55,6 +56,7 @@ export function lookupPreparer(
   const sift = sifter(options);
   const position: Position = { order: Number.MAX_SAFE_INTEGER, contentId: null };
   return (resource, answer, drift) => {
+    mendHalves(answer, (path) => drift.note(`${resource}.${path}`, "unreadable", position.order, null));
     return sift(unknownFields(WALKERS[resource], answer), `${resource}.`, position, drift);
   };
 }

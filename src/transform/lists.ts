@@ -1,9 +1,9 @@
 /** Rows of the lists that are put together from several wire fields. */
 import type { Table } from "../tables/declare.ts";
 import type { Cell } from "./columns.ts";
-import { columnOf, latestWith } from "./content.ts";
+import { columnOf, latestObject, latestWith } from "./content.ts";
 import { type ItemRows, listOf } from "./rows.ts";
-import { Extra, fit, type Item, isObject, misfit } from "./views.ts";
+import { Extra, finerInstant, fit, type Item, isObject, misfit } from "./views.ts";
 
 /** `favorited_by_users` and `favorite_dates` side by side; NULL on the shorter side. */
 export function favoriteRows(table: Table): ItemRows {
@@ -29,6 +29,8 @@ interface Membership {
   readonly id: string;
   readonly extra: Extra;
   added: Cell;
+  /** What `added` was read from. */
+  addedText: unknown;
   rank: Cell;
 }
 
@@ -48,7 +50,7 @@ export function collectionRows(table: Table): ItemRows {
       const known = members.get(name);
       if (known !== undefined) return known;
       if (typeof key !== "string") misfit(item, id, path, key ?? null, extra);
-      const made: Membership = { id: name, extra, added: null, rank: null };
+      const made: Membership = { id: name, extra, added: null, addedText: null, rank: null };
       members.set(name, made);
       return made;
     };
@@ -56,10 +58,15 @@ export function collectionRows(table: Table): ItemRows {
     readAddedDates(item, (key, path, value) => {
       const one = member(key, path);
       const cell = fit(item, added, path, value, one.extra);
-      if (one.added !== null && cell !== null && one.added !== cell) {
-        item.drift.note(`${table.name}.added_date`, "views_differ", item.order, item.contentId, value);
+      if (cell === null) return one.extra;
+      const kept = one.added === null ? value : finerInstant(one.addedText, value);
+      if (kept === undefined) {
+        const both = [one.addedText, value];
+        item.drift.note(`${table.name}.added_date`, "views_differ", item.order, item.contentId, both);
+      } else if (kept === value) {
+        one.added = cell;
+        one.addedText = value;
       }
-      one.added ??= cell;
       return one.extra;
     });
     for (const [key, value] of latestEntries(item, "pinned_collection_rank")) {
@@ -89,16 +96,15 @@ function readAddedDates(item: Item, take: (key: unknown, path: string, value: un
 }
 
 function latestEntries(item: Item, key: string): [string, unknown][] {
-  const value = latestWith(item, key)?.document[key];
-  return isObject(value) ? Object.entries(value) : [];
+  return Object.entries(latestObject(item, key) ?? {});
 }
 
 /** `acl.group_ids`, then `acl.user_ids`; a principal that stands twice has one row, in the first place. */
 export function aclRows(table: Table): ItemRows {
   const id = columnOf(table, "principal_id");
   return (item, emit) => {
-    const acl = latestWith(item, "acl")?.document.acl;
-    if (!isObject(acl)) return;
+    const acl = latestObject(item, "acl");
+    if (acl === undefined) return;
     for (const [kind, key] of [
       ["group", "group_ids"],
       ["user", "user_ids"],

@@ -6,12 +6,14 @@ import {
   fit,
   type Item,
   isObject,
+  type JsonObject,
   misfit,
   type Reader,
   reach,
   readerOf,
   readViews,
   type Shape,
+  type Subject,
   sameJson,
   shapeOf,
   type View,
@@ -166,10 +168,27 @@ function rowMaker(table: Table, readers: ReadonlyMap<string, Reader>) {
       if (misplaced) return null;
       return readPlaces(item, found, reader, value, extra);
     });
+    if (isObject(value)) keepMisplaced(item, found.path, value, nested, extra);
     extra.claim(found.view.unknown, value, nested);
     row[row.length - 1] = extra.cell();
     return row;
   };
+}
+
+/** What stands where a nested object should stays in the row. */
+function keepMisplaced(
+  item: Item,
+  path: string,
+  object: JsonObject,
+  nested: readonly string[],
+  extra: Extra,
+): void {
+  for (const name of nested) {
+    const value = object[name];
+    if (value === null || value === undefined || isObject(value)) continue;
+    item.drift.note(`${path}[].${name}`, "type", item.order, item.contentId, value);
+    extra.set(name, value);
+  }
 }
 
 function readPlaces(item: Item, found: Found, reader: Reader, value: unknown, extra: Extra): Cell {
@@ -195,7 +214,7 @@ export function listRows(table: Table, at: readonly Origin[]): ItemRows {
 }
 
 /** A wire value where a list is specified: null is an empty one, a single value a list of one. */
-export function listOf(item: Item, path: string, value: unknown): readonly unknown[] {
+export function listOf(item: Subject, path: string, value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value)) return value;
   item.drift.note(path, "single_for_list", item.order, item.contentId, value);

@@ -3,7 +3,8 @@
  * the newest description of each; the store puts those of all workers and lookups together, attribute by attribute, the
  * newest observation winning, and an attribute that a description lacks never overwriting one that another gave.
  */
-import { Extra, type Item, isObject, type JsonObject, type View } from "./views.ts";
+import { listOf } from "./rows.ts";
+import { Extra, type Item, isObject, type JsonObject, misplace, type View } from "./views.ts";
 
 /** Tables whose rows come from described things, by the name of the thing's own table. */
 export type SharedKind = "users" | "content_types" | "campaigns" | "instances" | "custom_fields";
@@ -84,21 +85,16 @@ export class SharedPool {
     if (value === null || value === undefined) return;
     if (!place.list) {
       this.#describeOne(item, view, place, value);
-    } else if (Array.isArray(value)) {
-      for (const element of value) this.#describeOne(item, view, place, element);
+    } else {
+      for (const element of listOf(item, place.key, value)) this.#describeOne(item, view, place, element);
     }
   }
 
+  /** A description that is none (a text, no ID) stays with the item. */
   #describeOne(item: Item, view: View, place: Place, value: unknown): void {
     if (value === null) return;
     if (isObject(value) && typeof value.id === "string") this.#see(place, view, value);
-    else if (!isContentTypeId(place, value)) this.#misplaced(item, view, place, value);
-  }
-
-  /** A description that is none (a text, no ID) stays with the item, as an unknown field of it. */
-  #misplaced(item: Item, view: View, place: Place, value: unknown): void {
-    item.drift.note(place.key, "type", view.order, item.contentId, value);
-    view.unknown.push({ path: [place.key], parent: view.document, value, claimed: false });
+    else if (!isContentTypeId(place, value)) misplace(item, view, place.key, value);
   }
 
   #see(place: Place, view: View, object: JsonObject): void {
@@ -154,14 +150,12 @@ function claimed(view: View, object: JsonObject): string | undefined {
   const extra = new Extra();
   extra.claim(view.unknown, object);
   // What is deeper stays in the attribute that it is part of.
-  for (const inner of [object.options, ...listOf(object.formatted_select_values)])
+  const offered = object.formatted_select_values;
+  for (const inner of [object.options, ...(Array.isArray(offered) ? offered : [])]) {
     new Extra().claim(view.unknown, inner);
+  }
   const cell = extra.cell();
   return typeof cell === "string" ? cell : undefined;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function sighting({ place, order, object, unknown = "{}" }: Pointer): Sighting {

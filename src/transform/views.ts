@@ -177,6 +177,12 @@ export function misfit(subject: Subject, column: Column, path: string, value: un
   return null;
 }
 
+/** Keeps what stands in a top-level field and is of another kind than its rows are made from: with the item. */
+export function misplace(item: Item, view: View, key: string, value: unknown): void {
+  item.drift.note(key, "type", view.order, item.contentId, value);
+  view.unknown.push({ path: [key], parent: view.document, value, claimed: false });
+}
+
 /** The cell of one wire value; null and absent are null, what does not fit goes to `extra`. */
 export function fit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): Cell {
   if (value === null || value === undefined) return null;
@@ -215,8 +221,9 @@ export function readViews(item: Item, reader: Reader, extra: Extra): Reading {
 function reconcile(item: Item, reader: Reader, later: unknown, earlier: unknown): unknown {
   const { type, emptyDefault } = reader.column;
   if (emptyDefault && isEmpty(later) && isEmpty(earlier)) return null;
-  if (type === "timestamp" && typeof later === "string" && typeof earlier === "string") {
-    if (sameSecond(later, earlier)) return earlier.length > later.length ? earlier : later;
+  if (type === "timestamp") {
+    const finer = finerInstant(later, earlier);
+    if (finer !== undefined) return finer;
   } else if (sameJson(later, earlier)) {
     return later;
   }
@@ -228,8 +235,12 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === "";
 }
 
-function sameSecond(a: string, b: string): boolean {
-  return a.slice(0, 19) === b.slice(0, 19) && parseInstant(a) !== undefined && parseInstant(b) !== undefined;
+/** The finer of two instants that agree to the second; undefined where they do not, or one is no instant. */
+export function finerInstant(later: unknown, earlier: unknown): string | undefined {
+  if (typeof later !== "string" || typeof earlier !== "string") return undefined;
+  if (later.slice(0, 19) !== earlier.slice(0, 19)) return undefined;
+  if (parseInstant(later) === undefined || parseInstant(earlier) === undefined) return undefined;
+  return earlier.length > later.length ? earlier : later;
 }
 
 /** Whether two wire values are the same JSON; keys of an object in any order. */

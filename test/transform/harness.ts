@@ -8,6 +8,7 @@ import { Drift, type DriftEntry } from "../../src/transform/drift.ts";
 import { compileTransform } from "../../src/transform/item.ts";
 import { SharedPool, SharedStore } from "../../src/transform/shared.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../../src/transform/views.ts";
+import { mendHalves } from "../../src/transform/well-formed.ts";
 
 /** An answer about one item: its document as JSON text or as a value. Later ones in a list are later observations. */
 export interface Answer {
@@ -55,6 +56,7 @@ export function transform(
     const views = answers.map((answer): View => {
       order += 1;
       const document = copyOf(answer.document);
+      mendHalves(document, (path) => drift.note(path, "unreadable", order, null));
       const contentId = String(document.id);
       const { unknown } = prepare(answer.shape, document, { order, contentId }, drift);
       return {
