@@ -8,11 +8,12 @@
  */
 
 export { type ErrorCode, WarehouseError } from "./errors.ts";
-export { type ClientSpec, createClient } from "./extract/content-client.ts";
+export { type ClientSpec, type ContentClient, createClient } from "./extract/content-client.ts";
+export type { Log, LogFields } from "./log.ts";
 export { definePipeline, type OwnTable, type Pipeline, type PipelineSpec } from "./pipeline.ts";
 export { type ConfigSpec, defineConfig } from "./run/config.ts";
-export type { Progress } from "./run/progress.ts";
-export type { RunSummary } from "./run/run.ts";
+export type { RunSummary } from "./run/outcome.ts";
+export type { OnProgress, Progress, StageName } from "./run/progress.ts";
 export { type RunPipelineOptions, runPipeline } from "./run/run-pipeline.ts";
 export { createService, type Service, type ServiceOptions } from "./service/service.ts";
 export { DATA_TABLES as tables, TABLES as allTables } from "./tables/all.ts";
@@ -29,4 +30,4 @@ export {
   timestamp,
 } from "./tables/declare.ts";
 export type { Cell } from "./transform/columns.ts";
-export type { OwnItem } from "./transform/item.ts";
+export type { OwnItem, OwnRows } from "./transform/item.ts";

@@ -24,13 +24,17 @@ export type Listing = "dynamic" | "full";
 /** `duckdb`: `warehouse.duckdb`. `parquet`: `parquet/<table>/*.parquet`. */
 export type Loader = "duckdb" | "parquet";
 
-/** A table of the user's own, made from each item. */
+/**
+ * A table of the user's own, made from each item: `content_id`, then `columns`. `rows` runs in worker threads, so it is
+ * a function of the item alone. It gives a row as an object by column name: text and `json` as a string, instants as
+ * microseconds since 1970, dates as days since 1970; `content_id` is filled in, and what a row leaves out is NULL.
+ */
 export interface OwnTable {
   /** Not the name of a table that exists, and not beginning with an underscore. */
   readonly name: string;
   /** One sentence. */
   readonly comment: string;
-  /** Key columns; the first is `content_id`. */
+  /** Key columns, the first of them `content_id`; those after it are columns that are `required`. */
   readonly key: readonly string[];
   /** Columns after `content_id`, which every own table has first. */
   readonly columns: readonly Column[];
@@ -115,6 +119,12 @@ function ownTable(own: OwnTable): Table {
     throw new WarehouseError(
       "config.invalid",
       `A table of your own cannot be called ${JSON.stringify(own.name)}: use lower-case letters, digits and _, begin with a letter, and take no name of the package.`,
+    );
+  }
+  if (own.key[0] !== "content_id") {
+    throw new WarehouseError(
+      "config.invalid",
+      `The key of the table ${own.name} does not begin with content_id.`,
     );
   }
   return defineTable({

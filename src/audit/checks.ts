@@ -51,7 +51,9 @@ async function referenceCheck(
 ): Promise<Check> {
   const pairs = reference.columns.map((column, i) => ({ column, to: reference.to[i] ?? column }));
   const present = pairs.map(({ column }) => `${quoteIdentifier(column)} IS NOT NULL`).join(" AND ");
-  const matches = pairs.map(({ column, to }) => `target.${quoteIdentifier(to)} = source.${quoteIdentifier(column)}`);
+  const matches = pairs.map(
+    ({ column, to }) => `target.${quoteIdentifier(to)} = source.${quoteIdentifier(column)}`,
+  );
   const dangling = await figure(
     connection,
     `SELECT count(*) FROM ${quoteIdentifier(table.name)} source WHERE ${present} AND NOT EXISTS ` +

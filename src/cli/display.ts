@@ -1,16 +1,19 @@
 /** A run's progress: lines that change in place on a terminal, a line every few seconds elsewhere. */
 import type { OnProgress, Progress, StageName } from "../run/progress.ts";
+import { truncate } from "./terminal.ts";
 
 export interface DisplayOptions {
   readonly write: (text: string) => void;
-  /** Whether the output is a terminal whose cursor can move. */
-  readonly terminal: boolean;
+  /** Width of the terminal, asked for at each drawing; undefined where the output is none whose cursor can move. */
+  readonly columns: (() => number) | undefined;
   /** Milliseconds since any fixed moment. */
   readonly elapsedMs: () => number;
 }
 
 export interface Display {
   readonly onProgress: OnProgress;
+  /** Writes lines of a log, above the progress where that changes in place. */
+  log(lines: string): void;
   /** Leaves the last state on the screen. */
   end(): void;
 }
@@ -44,8 +47,8 @@ interface Timed extends Progress {
   readonly atMs: number;
 }
 
-export function createDisplay(options: DisplayOptions): Display {
-  return options.terminal ? liveDisplay(options) : lineDisplay(options);
+export function createDisplay({ write, columns, elapsedMs }: DisplayOptions): Display {
+  return columns === undefined ? lineDisplay(write, elapsedMs) : liveDisplay(write, elapsedMs, columns);
 }
 
 function timed(known: Map<StageName, Timed>, progress: Progress, nowMs: number): Timed {
@@ -55,13 +58,18 @@ function timed(known: Map<StageName, Timed>, progress: Progress, nowMs: number):
   return state;
 }
 
-function liveDisplay({ write, elapsedMs }: DisplayOptions): Display {
+type Write = DisplayOptions["write"];
+type Elapsed = DisplayOptions["elapsedMs"];
+
+function liveDisplay(write: Write, elapsedMs: Elapsed, columns: () => number): Display {
   const stages = new Map<StageName, Timed>();
   let drawn = 0;
   let lastMs = Number.NEGATIVE_INFINITY;
-  const draw = () => {
-    const lines = [...stages.values()].map(liveLine);
-    write(`${drawn === 0 ? "" : `\u001b[${drawn}A`}${lines.map((line) => `\u001b[2K${line}\n`).join("")}`);
+  /** Replaces what is drawn; a line that the terminal would break would make the count of lines wrong. */
+  const draw = (above: string) => {
+    const lines = [...stages.values()].map((state) => truncate(liveLine(state), columns() - 1));
+    const start = drawn === 0 ? "" : `\u001b[${drawn}A\u001b[J`;
+    write(`${start}${above}${lines.map((line) => `${line}\n`).join("")}`);
     drawn = lines.length;
   };
   return {
@@ -71,15 +79,14 @@ function liveDisplay({ write, elapsedMs }: DisplayOptions): Display {
       timed(stages, progress, nowMs);
       if (!fresh && nowMs - lastMs < REDRAW_MS) return;
       lastMs = nowMs;
-      draw();
+      draw("");
     },
-    end: () => {
-      if (stages.size > 0) draw();
-    },
+    log: (lines) => draw(lines),
+    end: () => draw(""),
   };
 }
 
-function lineDisplay({ write, elapsedMs }: DisplayOptions): Display {
+function lineDisplay(write: Write, elapsedMs: Elapsed): Display {
   const stages = new Map<StageName, Timed>();
   let lastMs = elapsedMs();
   return {
@@ -88,8 +95,9 @@ function lineDisplay({ write, elapsedMs }: DisplayOptions): Display {
       const state = timed(stages, progress, nowMs);
       if (nowMs - lastMs < LINE_MS) return;
       lastMs = nowMs;
-      write(`${line(state)}\n`);
+      write(`${LABELS[state.stage]}: ${details(state)}\n`);
     },
+    log: write,
     end: () => {},
   };
 }
@@ -101,12 +109,9 @@ function liveLine(state: Timed): string {
   return `${LABELS[state.stage].padEnd(16)} ${"█".repeat(filled)}${"░".repeat(BAR - filled)} ${details(state)}`;
 }
 
-function line(state: Timed): string {
-  return `${LABELS[state.stage]}: ${details(state)}`;
-}
-
 function details(state: Timed): string {
   const { stage, done, total, items, bytes, startedMs, atMs } = state;
+  if (stage === "publish") return done === total ? "done" : "proving the files";
   const seconds = (atMs - startedMs) / 1000;
   const parts = [
     `${count(done)}${total === undefined ? "" : ` of ${count(total)}`} ${UNITS[stage]}`.trimEnd(),
@@ -132,10 +137,11 @@ export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** `42 s`, `3 min 20 s`, `1 h 5 min`. */
+/** `4.2 s`, `42 s`, `3 min 20 s`, `1 h 5 min`. */
 export function duration(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
-  if (whole < 60) return `${seconds < 10 ? seconds.toFixed(1) : whole} s`;
+  if (whole < 60) return `${whole} s`;
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }

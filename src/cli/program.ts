@@ -56,8 +56,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     const debug = root.opts<{ debug?: boolean }>().debug === true;
     process.stderr.write(`${printableText(error.message)}\n`);
     if (debug) process.stderr.write(`${printableText(describe(thrown))}\n`);
-    else if (error.code === "internal")
-      process.stderr.write("Run again with --debug before the command to see where.\n");
+    else if (error.code === "internal") process.stderr.write("Run again with --debug to see where.\n");
     return error.exitCode;
   }
 }

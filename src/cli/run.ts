@@ -8,6 +8,7 @@ import { pipelineNames, pipelineUrl } from "../run/pipelines.ts";
 import { runExport } from "../run/run.ts";
 import { createDisplay } from "./display.ts";
 import { summaryText } from "./summary.ts";
+import { standardOutput, writeAll } from "./terminal.ts";
 
 interface RunFlags {
   readonly out?: string;
@@ -50,9 +51,11 @@ async function run(pipeline: string, flags: RunFlags): Promise<void> {
   const cwd = process.cwd();
   const url = pipelineUrl(pipeline, cwd);
   const config = await loadConfig({ cwd, env: process.env, flags });
+  const terminal = process.stderr.isTTY === true && process.env.TERM !== "dumb";
   const display = createDisplay({
     write: (text) => process.stderr.write(text),
-    terminal: process.stderr.isTTY === true && process.env.TERM !== "dumb",
+    // A terminal that knows no width says 0.
+    columns: terminal ? () => process.stderr.columns || 80 : undefined,
     elapsedMs: () => performance.now(),
   });
   const stop = stopSignals();
@@ -63,10 +66,10 @@ async function run(pipeline: string, flags: RunFlags): Promise<void> {
       clock: systemClock,
       log: createLog({
         level: "warn",
-        format: process.stderr.isTTY === true ? "text" : "json",
+        format: terminal ? "text" : "json",
         secrets: config.source.kind === "service" ? [config.source.token] : [],
         clock: systemClock,
-        write: (line) => process.stderr.write(line),
+        write: display.log,
       }),
       signal: stop.signal,
       onProgress: display.onProgress,
@@ -74,11 +77,13 @@ async function run(pipeline: string, flags: RunFlags): Promise<void> {
       nodeVersion: process.versions.node,
     });
     display.end();
-    process.stdout.write(flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary));
+    await writeAll(standardOutput(), [
+      flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary),
+    ]);
     if (summary.verdict === "unsettled") process.exitCode = UNSETTLED_EXIT_CODE;
   } catch (thrown) {
     display.end();
-    throw stop.signal.aborted ? stop.signal.reason : thrown;
+    throw thrown;
   } finally {
     stop.release();
   }

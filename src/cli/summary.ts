@@ -1,37 +1,37 @@
 /** What a run did, to be read at a glance. */
-import type { RunSummary } from "../run/run.ts";
+import type { RunSummary } from "../run/outcome.ts";
 import { count, duration, megabytes } from "./display.ts";
 import { printableText } from "./terminal.ts";
 
-const SHOWN_TABLES = 8;
-
 export function summaryText(summary: RunSummary): string {
-  const { verdict, accounting, tables } = summary;
-  const data = tables.filter(({ name }) => !name.startsWith("_"));
-  const rows = data.reduce((sum, table) => sum + table.rows, 0);
-  const largest = data.toSorted((a, b) => b.rows - a.rows).slice(0, SHOWN_TABLES);
+  const { accounting, drift, reasons, warnings } = summary;
   const lines = [
-    `${verdict === "complete" ? "Complete" : "UNSETTLED"}: run ${summary.run} (${summary.pipeline}), ${duration(summary.milliseconds / 1000)}`,
+    headline(summary),
     "",
     field("Items", items(summary)),
-    field(
-      "Rows",
-      `${count(rows)} in ${data.length} tables; ${largest.map((each) => `${each.name} ${count(each.rows)}`).join(", ")}, ...`,
-    ),
-    field("Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`),
     field("Evidence", evidence(summary)),
+    field("Rows", rows(summary)),
+    field("Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`),
     field("Published", `${summary.directory} (${megabytes(summary.bytesPublished)})`),
+    ...reasons.map((reason) => field("Unsettled", reason)),
+    ...(accounting.rejected > 0
+      ? [field("Rejected", `${count(accounting.rejected)}: see the table _rejects`)]
+      : []),
+    ...(drift > 0 ? [field("Drift", `${count(drift)} kinds: see the table _drift`)] : []),
+    ...warnings.map((warning) => field("Warning", warning)),
   ];
-  if (summary.drift > 0) lines.push(field("Drift", `${count(summary.drift)} kinds, see the table _drift`));
-  if (accounting.rejected > 0)
-    lines.push(field("Rejected", `${count(accounting.rejected)}, see the table _rejects`));
-  for (const reason of summary.reasons) lines.push(field("Unsettled", reason));
-  for (const warning of summary.warnings) lines.push(field("Warning", warning));
   return `${printableText(lines.join("\n"))}\n`;
 }
 
+function headline({ verdict, run, pipeline, milliseconds }: RunSummary): string {
+  const what = `run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}`;
+  if (verdict === "complete") return `Complete: ${what}`;
+  return `UNSETTLED: ${what}; published, but the listing changed while it was read, so run again`;
+}
+
+/** A line break in a text of foreign origin does not begin a field of its own. */
 function field(name: string, value: string): string {
-  return `  ${name.padEnd(10)} ${value}`;
+  return `  ${name.padEnd(10)} ${value.replaceAll(/\s*\n\s*/g, " ")}`;
 }
 
 function items({ accounting }: RunSummary): string {
@@ -45,8 +45,19 @@ function items({ accounting }: RunSummary): string {
   );
 }
 
-function evidence(summary: RunSummary): string {
-  const passes = summary.sweeps.map((sweep) => `${sweep.mode} ${count(sweep.distinctItems)}`).join(", ");
-  const agree = summary.verdict === "complete" ? "two passes agree" : "the passes do not agree";
-  return `${agree} (${passes}; the service counts ${count(summary.accounting.counted)})`;
+function evidence({ verdict, sweeps, accounting }: RunSummary): string {
+  const agree = verdict === "complete" ? "two passes agree" : "the passes do not agree";
+  const passes = sweeps.map((sweep) => `${sweep.mode} ${count(sweep.distinctItems)} items`).join(", ");
+  return `${agree}: ${passes}; the service counts ${count(accounting.counted)}`;
+}
+
+const LARGEST = 3;
+
+function rows({ tables }: RunSummary): string {
+  const data = tables.filter(({ name }) => !name.startsWith("_"));
+  const total = data.reduce((sum, table) => sum + table.rows, 0);
+  const largest = data.filter((table) => table.rows > 0).toSorted((a, b) => b.rows - a.rows);
+  const named = largest.slice(0, LARGEST).map((table) => `${table.name} ${count(table.rows)}`);
+  const most = named.length === 0 ? "" : `; most in ${named.join(", ")}`;
+  return `${count(total)} in ${count(data.length)} tables${most}`;
 }

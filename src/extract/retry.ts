@@ -87,7 +87,12 @@ export function createRetry(options: RetryOptions): Retry {
         if (!(error instanceof WarehouseError) || !error.retry) throw error;
         const milliseconds = pauseAfter(error, failed);
         const status = error instanceof SourceError ? error.status : null;
-        log.warn("asking again", { code: error.code, status, attempt: failed + 1, milliseconds });
+        log.warn(`${error.message} Asking again.`, {
+          code: error.code,
+          ...(status === null ? {} : { status }),
+          attempt: failed + 1,
+          milliseconds: Math.round(milliseconds),
+        });
         if (status === 429 || status === 503) gate.close(milliseconds);
         await clock.sleep(milliseconds, signal);
       }

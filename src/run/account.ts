@@ -181,14 +181,15 @@ export function checkRows(made: readonly Check[]): RunRows {
   };
 }
 
-export function tableRows(loaded: Loaded): RunRows {
+/** `parquet`: whether the Parquet files are published. */
+export function tableRows(loaded: Loaded, parquet: boolean): RunRows {
   return {
     table: tablesTable,
     rows: loaded.tables.map(({ table, rows, files }): Cell[] => [
       table,
       rows,
-      files.length,
-      loaded.parquetBytes.get(table) ?? 0,
+      parquet ? files.length : 0,
+      parquet ? (loaded.parquetBytes.get(table) ?? 0) : 0,
     ]),
   };
 }

@@ -35,6 +35,8 @@ export interface AssembleRequest {
   readonly finalDirectory: string;
   readonly memoryLimitMb: number;
   readonly threads: number;
+  /** Ends the work, the statement under way included. */
+  readonly signal: AbortSignal;
   readonly onTable: (done: number, total: number) => void;
   /** Rows of the run's own tables, once the others are loaded and checked; in this order. */
   readonly account: (state: Loaded) => readonly RunRows[];
@@ -69,6 +71,7 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
     previous: undefined,
   });
   const { connection } = database;
+  using _interrupting = interruptOn(request.signal, connection);
   const loaded = await loadTables(connection, request);
   const checks = [...keyChecks(loaded), ...(await referenceChecks(connection, request.tables))];
   const parquetBytes = await bytesOf(request, loaded);
@@ -80,6 +83,12 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
   const views = VIEWED.every((name) => has.has(name)) ? await createViews(connection) : [];
   await database.close();
   return { tables: [...loaded, ...own], views };
+}
+
+function interruptOn(signal: AbortSignal, connection: DuckDBConnection): Disposable {
+  const interrupt = () => connection.interrupt();
+  signal.addEventListener("abort", interrupt);
+  return { [Symbol.dispose]: () => signal.removeEventListener("abort", interrupt) };
 }
 
 /** Tables that the views for analysts read. */
@@ -96,11 +105,12 @@ const VIEWED = [
 ];
 
 async function loadTables(connection: DuckDBConnection, request: AssembleRequest): Promise<LoadedTable[]> {
-  const { tables, parts, sharedRows, bounds, finalDirectory, sequence } = request;
+  const { tables, parts, sharedRows, bounds, finalDirectory, sequence, signal } = request;
   const superseded =
     request.superseded.size === 0 ? undefined : await createSuperseded(connection, request.superseded);
   const loaded: LoadedTable[] = [];
   const done = (table: LoadedTable) => {
+    signal.throwIfAborted();
     loaded.push(table);
     request.onTable(loaded.length, tables.length);
   };

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, rmdir, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
@@ -54,17 +55,23 @@ export function parseRunName(name: string): RunIdentity | undefined {
   return Number.isNaN(startedAt.getTime()) ? undefined : { run: name, sequence: Number(sequence), startedAt };
 }
 
+export interface PreparedOutput extends OutputFolder {
+  /** What was not there before: folders, and the lock file that is still to be made; each after what it lies in. */
+  readonly made: readonly string[];
+}
+
 /**
  * Makes the output folder ready for a run, and proves that a run can be published there: folders can be made, moved
  * from staging to runs, and linked to. Needs no lock. Throws `config.output`, and then leaves nothing behind.
  */
-export async function prepareOutput(out: string): Promise<OutputFolder> {
+export async function prepareOutput(out: string): Promise<PreparedOutput> {
   const folder = outputFolder(out);
   assertUsableFolder(folder.root);
   const made: string[] = [];
   try {
     await makeFolder(folder.root, made);
     await currentRun(folder);
+    if (!existsSync(folder.lock)) made.push(folder.lock);
     await makeFolder(folder.runs, made);
     await makeFolder(folder.staging, made);
     await chmod(folder.staging, 0o700);
@@ -74,8 +81,27 @@ export async function prepareOutput(out: string): Promise<OutputFolder> {
     for (const path of made.toReversed()) await rmdir(path).catch(() => undefined);
     throw outputError(thrown, folder);
   }
-  return folder;
+  return { ...folder, made };
 }
+
+/**
+ * Gives a prepared folder back as it was found, after a run that published nothing: what was made for that run goes,
+ * as far as nothing else lies in it. Only with the lock held; the lock file may go with the rest, because whoever takes
+ * a lock makes sure that its file is still there.
+ */
+export async function discardUnused({ made, lock }: PreparedOutput): Promise<void> {
+  for (const path of made.toReversed()) {
+    try {
+      await (path === lock ? rm(path, { force: true }) : rmdir(path));
+    } catch (thrown) {
+      if (!LEFT_AS_IT_IS.has(codeOf(thrown) ?? "")) throw outputError(thrown, outputFolder(dirname(lock)));
+      return;
+    }
+  }
+}
+
+/** A folder that has something in it, and one that somebody removed already. */
+const LEFT_AS_IT_IS: ReadonlySet<string> = new Set(["ENOTEMPTY", "EEXIST", "ENOENT"]);
 
 /** Makes a folder and those above it; notes each that was not there. */
 async function makeFolder(path: string, made: string[]): Promise<void> {
@@ -85,7 +111,7 @@ async function makeFolder(path: string, made: string[]): Promise<void> {
   } catch (thrown) {
     const code = codeOf(thrown);
     if (code === "EEXIST" && (await stat(path)).isDirectory()) return;
-    if (code !== "ENOENT" || dirname(path) === path) throw thrown;
+    if (code !== "ENOENT" || existsSync(dirname(path))) throw thrown;
     await makeFolder(dirname(path), made);
     await makeFolder(path, made);
   }
@@ -236,9 +262,13 @@ export function stagingFolder(folder: OutputFolder, run: string): StagingFolder 
   };
 }
 
-/** Makes the staging folders of a run, for their owner alone; those that are there stay. */
+/**
+ * Makes the staging folders of a run, for their owner alone; those that are there stay. So it is with the folder of the
+ * runs, which a run that failed may have taken away before the lock was free.
+ */
 export async function createStaging(folder: OutputFolder, run: string): Promise<StagingFolder> {
   const staging = stagingFolder(folder, run);
+  await mkdir(folder.runs, { recursive: true });
   for (const path of [staging.root, staging.result, staging.parts]) {
     await mkdir(path, { recursive: true, mode: 0o700 });
   }

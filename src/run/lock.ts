@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { link, mkdtemp, realpath, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -22,7 +22,9 @@ export interface RunLock extends AsyncDisposable {
 
 /** Takes the lock of a prepared folder at once, or throws `run.locked`. */
 export async function acquireLock(folder: OutputFolder): Promise<RunLock> {
-  const key = await realpath(folder.root);
+  const key = await realpath(folder.root).catch((thrown: unknown) => {
+    throw outputError(thrown, folder);
+  });
   if (heldHere.has(key)) throw locked(folder, undefined);
   heldHere.add(key);
   try {
@@ -46,13 +48,34 @@ function lockOf(instance: DuckDBInstance, key: string): RunLock {
 
 const SETTINGS = { threads: "1", memory_limit: "16MB" };
 
+/** More often than this a lock file does not go away by the doing of runs that fail. */
+const OPENED_AT_MOST = 5;
+
+/**
+ * A run that failed in a new folder takes its lock file away: a lock on that file is worth nothing, for the next run
+ * makes another. So the file that was locked must be the one that stands there; looking at it opens no handle.
+ */
 async function openLock(folder: OutputFolder): Promise<DuckDBInstance> {
-  await createLockFile(folder);
+  for (let opened = 1; ; opened++) {
+    await createLockFile(folder);
+    const before = inodeOf(folder.lock);
+    const instance = await openLockFile(folder);
+    if ((before !== undefined && inodeOf(folder.lock) === before) || opened === OPENED_AT_MOST)
+      return instance;
+    instance.closeSync();
+  }
+}
+
+async function openLockFile(folder: OutputFolder): Promise<DuckDBInstance> {
   try {
     return await DuckDBInstance.create(folder.lock, SETTINGS);
   } catch (thrown) {
     throw lockError(thrown, folder);
   }
+}
+
+function inodeOf(path: string): bigint | undefined {
+  return statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
 }
 
 /**

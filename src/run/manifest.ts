@@ -36,6 +36,8 @@ const statement = z.object({
   endedAt: instant,
   /** `complete`: two sweeps in a row agreed. */
   verdict: z.enum(["complete", "unsettled"]),
+  /** Why it is not complete; empty where it is. */
+  reasons: z.array(z.string()),
   /** The evidence for the verdict. */
   sweeps: z.json(),
   /** Rows by table, all tables. */

@@ -1,9 +1,11 @@
 /** Finds pipelines: by name in the package's `pipelines/`, or by the path of a user's own module. */
 import { existsSync, readdirSync } from "node:fs";
-import { extname, isAbsolute, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { extname, isAbsolute, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { WarehouseError } from "../errors.ts";
 import type { Pipeline } from "../pipeline.ts";
+import { printable } from "../printable.ts";
+import { importModule } from "./import-module.ts";
 
 /** The package's pipelines lie beside `src/`, in the sources and in the built package alike. */
 const DIRECTORY = new URL("../../pipelines/", import.meta.url);
@@ -25,25 +27,38 @@ export function pipelineUrl(pipeline: string, workingDirectory: string): string 
   if (/[/\\]|\.[cm]?[jt]s$/.test(pipeline)) {
     const path = isAbsolute(pipeline) ? pipeline : resolve(workingDirectory, pipeline);
     if (existsSync(path)) return pathToFileURL(path).href;
-    throw new WarehouseError("config.unknown_pipeline", `There is no pipeline module at ${path}.`);
+    throw new WarehouseError(
+      "config.unknown_pipeline",
+      `There is no pipeline module at ${printable(path, 1000)}; the pipelines of the package are ${pipelineNames().join(", ")}.`,
+    );
   }
   const names = pipelineNames();
   if (names.includes(pipeline)) return new URL(`${pipeline}${EXTENSION}`, DIRECTORY).href;
   throw new WarehouseError(
     "config.unknown_pipeline",
-    `There is no pipeline "${pipeline}"; there are ${names.join(", ")}, or give the path of a module of your own, such as ${join(".", "my-pipeline.ts")}.`,
+    `There is no pipeline "${printable(pipeline)}"; there are ${names.join(", ")}, or give the path of a module of your own, such as ./my-pipeline.ts.`,
   );
 }
 
-/** Imports a pipeline's module. Errors: `config.invalid` where its default export is none. */
+/** Imports a pipeline's module. Errors: `config.invalid` where it cannot be imported or its default export is none. */
 export async function loadPipeline(url: string): Promise<Pipeline> {
-  const module: unknown = await import(url);
+  const module = await importModule(url).catch((thrown: unknown) => {
+    const message = thrown instanceof Error ? thrown.message : String(thrown);
+    throw invalid(`The pipeline ${shownUrl(url)} cannot be imported: ${printable(message)}`, thrown);
+  });
   const pipeline = isRecord(module) ? module.default : undefined;
   if (isPipeline(pipeline)) return pipeline;
-  throw new WarehouseError(
-    "config.invalid",
-    `${url} exports no pipeline: its default export must be what definePipeline(...) returns.`,
+  throw invalid(
+    `${shownUrl(url)} exports no pipeline: its default export must be what definePipeline(...) returns.`,
   );
+}
+
+function shownUrl(url: string): string {
+  return printable(url.startsWith("file:") ? fileURLToPath(url) : url, 1000);
+}
+
+function invalid(sentence: string, cause?: unknown): WarehouseError {
+  return new WarehouseError("config.invalid", sentence, { cause });
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -2,6 +2,7 @@
  * Brings the views of items together that lie in different raw files: items that stood on different pages of the two
  * listings, in one of them alone, or twice. DuckDB joins the files, a bounded number of items at a time.
  */
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { listValue } from "@duckdb/node-api";
 import { execute, openForBuilding } from "../load/duckdb.ts";
@@ -43,5 +44,6 @@ export async function regroup(request: RegroupRequest, use: (file: string) => Pr
     const rows = loadSql("regroup").replace("FROM raw_files", `FROM ${readParquet(rawFiles)}`);
     await execute(connection, `COPY (${rows}) TO ${quoteLiteral(file)} (FORMAT parquet)`);
     await use(file);
+    await rm(file);
   }
 }

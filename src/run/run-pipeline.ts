@@ -1,14 +1,16 @@
 /** Running a pipeline from a program of one's own. */
 import { availableParallelism } from "node:os";
 import { systemClock } from "../clock.ts";
+import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { type Log, silentLog } from "../log.ts";
 import { loadConfig } from "./config.ts";
+import type { RunSummary } from "./outcome.ts";
 import { pipelineUrl } from "./pipelines.ts";
 import type { OnProgress } from "./progress.ts";
-import { type RunSummary, runExport } from "./run.ts";
+import { runExport } from "./run.ts";
 
 export interface RunPipelineOptions {
-  /** Name of a pipeline of the package, or path or `file:` URL of a module of your own. */
+  /** Name of a pipeline of the package, or path or URL of a module of your own. */
   readonly pipeline: string | URL;
   /** The embedded service with the sample content, instead of a service at an address. */
   readonly sample?: boolean;
@@ -34,18 +36,27 @@ export interface RunPipelineOptions {
  *     const summary = await runPipeline({ pipeline: "nightly", sample: true, env: process.env, cwd: process.cwd() });
  *     if (summary.verdict === "unsettled") console.warn(summary.reasons);
  *
- * Throws a `WarehouseError`; then nothing was published.
+ * Throws a `WarehouseError`; then nothing was published. Where `signal` ended the run, its code is `run.interrupted`, or
+ * what is thrown is the signal's reason, if that is a `WarehouseError`.
  */
 export async function runPipeline(options: RunPipelineOptions): Promise<RunSummary> {
   const { pipeline, env, cwd, sample, url, config, out } = options;
-  return runExport({
-    config: await loadConfig({ cwd, env, flags: { sample, url, config, out } }),
-    pipelineUrl: pipeline instanceof URL ? pipeline.href : pipelineUrl(pipeline, cwd),
-    clock: systemClock,
-    log: options.log ?? silentLog,
-    signal: options.signal ?? new AbortController().signal,
-    onProgress: options.onProgress ?? (() => {}),
-    threads: Math.max(1, Math.min(8, availableParallelism())),
-    nodeVersion: process.versions.node,
-  });
+  const signal = options.signal ?? new AbortController().signal;
+  try {
+    return await runExport({
+      config: await loadConfig({ cwd, env, flags: { sample, url, config, out } }),
+      pipelineUrl: pipeline instanceof URL ? pipeline.href : pipelineUrl(pipeline, cwd),
+      clock: systemClock,
+      log: options.log ?? silentLog,
+      signal,
+      onProgress: options.onProgress ?? (() => {}),
+      threads: Math.max(1, Math.min(8, availableParallelism())),
+      nodeVersion: process.versions.node,
+    });
+  } catch (thrown) {
+    if (thrown !== signal.reason || thrown instanceof WarehouseError) throw asWarehouseError(thrown);
+    throw new WarehouseError("run.interrupted", "The run was ended by its caller; nothing was published.", {
+      cause: thrown,
+    });
+  }
 }

@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { version as duckdbVersion } from "@duckdb/node-api";
 import { type Accounting, accountingChecks } from "../audit/checks.ts";
 import type { Clock } from "../clock.ts";
-import { WarehouseError } from "../errors.ts";
+import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/client.ts";
 import { DECODE_LIMITS } from "../extract/decode.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { createRetry, RETRY_LIMITS } from "../extract/retry.ts";
-import type { LoadedTable } from "../load/build.ts";
 import { finishPublication, publishRun } from "../load/publish.ts";
 import type { Log } from "../log.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -28,7 +27,7 @@ import {
   sweepRows,
   tableRows,
 } from "./account.ts";
-import { assemble, assertPassed, type Loaded } from "./assemble.ts";
+import { type Assembled, assemble, assertPassed } from "./assemble.ts";
 import { Catalogue } from "./catalogue.ts";
 import { type Config, configFingerprint, keyId, type PersonalData } from "./config.ts";
 import {
@@ -36,6 +35,7 @@ import {
   currentRun,
   databaseOf,
   discardLeftovers,
+  discardUnused,
   nextRun,
   type OutputFolder,
   parseRunName,
@@ -46,7 +46,16 @@ import {
 import { type Extraction, extract } from "./extraction.ts";
 import { Journal, observedAtOf, recordOf } from "./journal.ts";
 import { acquireLock } from "./lock.ts";
-import type { Manifest } from "./manifest.ts";
+import type { Statement } from "./manifest.ts";
+import {
+  accountingOf,
+  answerChecks,
+  type Lookups,
+  type RunSummary,
+  summaryOf,
+  warningsOf,
+} from "./outcome.ts";
+import { createPace, paced } from "./pace.ts";
 import { loadPipeline } from "./pipelines.ts";
 import type { OnProgress } from "./progress.ts";
 import { type OpenSource, openSource } from "./source.ts";
@@ -65,42 +74,40 @@ export interface RunOptions {
   readonly nodeVersion: string;
 }
 
-/** What a run did, for people and programs. */
-export interface RunSummary {
-  readonly run: string;
-  readonly sequence: number;
-  readonly pipeline: string;
-  readonly verdict: "complete" | "unsettled";
-  /** Why it is unsettled. */
-  readonly reasons: readonly string[];
-  /** Folder of the published run. */
-  readonly directory: string;
-  readonly accounting: Accounting;
-  readonly tables: readonly { readonly name: string; readonly rows: number }[];
-  readonly sweeps: readonly SweepRecord[];
-  readonly requests: number;
-  /** Bytes of the answers as they came. */
-  readonly bytesReceived: number;
-  /** Bytes of the published files. */
-  readonly bytesPublished: number;
-  readonly drift: number;
-  readonly warnings: readonly string[];
-  readonly milliseconds: number;
-}
-
 /** DuckDB's buffers while the result is built. */
 const MEMORY_LIMIT_MB = 512;
 const KEEP_LEFTOVERS = 3;
 
-/** Runs a pipeline and publishes its result. Errors are WarehouseErrors; then nothing was published. */
+/**
+ * Runs a pipeline and publishes its result. Errors are WarehouseErrors; then nothing was published, and a folder that
+ * was no warehouse before is none afterwards.
+ */
 export async function runExport(options: RunOptions): Promise<RunSummary> {
   const pipeline = await loadPipeline(options.pipelineUrl);
   const folder = await prepareOutput(options.config.out);
   await using _lock = await acquireLock(folder);
-  await finishPublication(folder);
-  await discardLeftovers(folder, KEEP_LEFTOVERS);
-  await using source = await openSource(options.config);
-  return await new Run(options, pipeline, folder, source).execute();
+  try {
+    await finishPublication(folder);
+    await discardLeftovers(folder, KEEP_LEFTOVERS);
+    await using source = await openSource(options.config);
+    return await new Run(options, pipeline, folder, source).execute();
+  } catch (thrown) {
+    await discardUnused(folder);
+    throw thrown;
+  }
+}
+
+/** What the requests of a run brought. */
+interface Found extends Lookups {
+  readonly extraction: Extraction;
+}
+
+/** A result that can be published, with what it states about itself. */
+interface Result {
+  readonly assembled: Assembled;
+  readonly statement: Statement;
+  readonly sweeps: readonly SweepRecord[];
+  readonly accounting: Accounting;
 }
 
 class Run {
@@ -125,27 +132,62 @@ class Run {
   async execute(): Promise<RunSummary> {
     const previous = await currentRun(this.#folder);
     const name = await nextRun(this.#folder, new Date(this.#startedMs));
-    const staging = await createStaging(this.#folder, name);
     try {
-      const summary = await this.#export(staging, previous);
-      return summary;
+      return await this.#export(await createStaging(this.#folder, name), previous);
     } finally {
-      await removeStaging(this.#folder, name);
+      await this.#clearAway(name);
+    }
+  }
+
+  /** A failure to clear away does not hide how the run ended: the next run clears away what is left. */
+  async #clearAway(run: string): Promise<void> {
+    try {
+      await removeStaging(this.#folder, run);
+    } catch (thrown) {
+      const { message } = asWarehouseError(thrown);
+      this.#options.log.warn(`The staged files could not be removed: ${message}`, { run });
     }
   }
 
   async #export(staging: StagingFolder, previous: string | undefined): Promise<RunSummary> {
+    const { signal, clock } = this.#options;
+    let found: Found;
+    let result: Result;
+    try {
+      found = await this.#find(staging);
+      result = await this.#build(staging, found, previous);
+      signal.throwIfAborted();
+    } catch (thrown) {
+      // What was ended by the signal fails in many ways; the reason is the signal's.
+      throw signal.aborted ? signal.reason : thrown;
+    }
+    this.#progress("publish", 0, 1);
+    const manifest = await publishRun(this.#folder, staging, result.statement);
+    this.#progress("publish", 1, 1);
+    const { assembled, sweeps, accounting } = result;
+    const milliseconds = clock.elapsedMs() - this.#startedElapsed;
+    const warnings = warningsOf(found);
+    const { tables } = assembled;
+    return summaryOf(
+      { folder: this.#folder, manifest, tables, sweeps, accounting, warnings, milliseconds },
+      this.#journal,
+    );
+  }
+
+  /** All requests of the run: lookups, listings, single items. */
+  async #find(staging: StagingFolder): Promise<Found> {
+    const { config, signal } = this.#options;
     const client = this.#client();
     try {
-      const lookups = createLookups(client, this.#options.config.lookupMethod);
-      const destinations = await lookups.destinations(this.#source.destinations, this.#options.signal);
+      const lookups = createLookups(client, config.lookupMethod);
+      const destinations = await lookups.destinations(this.#source.destinations, signal);
       this.#recordLookups(destinations);
       this.#progress("lookups", 1, 2);
       const extraction = await this.#extract(client, staging);
-      const fields = await lookups.customFields(this.#fieldNames(), this.#options.signal);
+      const fields = await lookups.customFields(this.#fieldNames(), signal);
       this.#recordLookups(fields);
       this.#progress("lookups", 2, 2);
-      return await this.#finish(staging, previous, { destinations, fields, extraction });
+      return { destinations, fields, extraction };
     } finally {
       await client.close();
     }
@@ -159,6 +201,8 @@ class Run {
 
   #client(): HttpClient {
     const { config, clock, log } = this.#options;
+    const retry = createRetry({ clock, random: Math.random, limits: RETRY_LIMITS, deadlineMs: null, log });
+    const { ratePerSecond } = config;
     return createHttpClient({
       url: this.#source.url,
       token: this.#source.token,
@@ -167,12 +211,12 @@ class Run {
       caps: CAPS,
       clock,
       log,
-      retry: createRetry({ clock, random: Math.random, limits: RETRY_LIMITS, deadlineMs: null, log }),
+      retry: ratePerSecond === null ? retry : paced(retry, createPace(ratePerSecond, clock)),
       lookup: null,
     });
   }
 
-  #progress(stage: "lookups" | "load", done: number, total: number): void {
+  #progress(stage: "lookups" | "load" | "publish", done: number, total: number): void {
     this.#options.onProgress({ stage, done, total, items: this.#catalogue.size, bytes: 0 });
   }
 
@@ -194,22 +238,11 @@ class Run {
       limits: DECODE_LIMITS,
     });
     await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
+    const settings = { perPage: config.perPage, columns: columnsOf(config), concurrency: config.concurrency };
+    const journal = this.#journal;
+    const catalogue = this.#catalogue;
     return await extract(
-      {
-        client,
-        workers,
-        journal: this.#journal,
-        catalogue: this.#catalogue,
-        clock,
-        signal,
-        settings: {
-          perPage: config.perPage,
-          columns: config.columns,
-          concurrency: config.concurrency,
-          ratePerSecond: config.ratePerSecond ?? undefined,
-        },
-        onProgress,
-      },
+      { client, workers, journal, catalogue, clock, signal, settings, onProgress },
       {
         details: config.details,
         directory: staging.root,
@@ -229,153 +262,107 @@ class Run {
     return names;
   }
 
-  #sharedRows({ destinations }: DestinationLookup, { definitions }: CustomFieldLookup): SharedRows {
+  #sharedRows({ destinations, fields }: Lookups): SharedRows {
     const { personalData } = this.#options.config;
     return sharedRows({
       store: this.#journal.store,
-      destinations: destinations.filter(isObject),
-      lookedUp: new Map(definitions.map((definition) => [definition.id, definition])),
+      destinations: destinations.destinations.filter(isObject),
+      lookedUp: new Map(fields.definitions.map((definition) => [definition.id, definition])),
       personal: { policy: personalData.policy, hashKey: hashKeyOf(personalData) },
       drift: this.#journal.drift,
     });
   }
 
-  async #finish(
-    staging: StagingFolder,
-    previous: string | undefined,
-    found: { destinations: DestinationLookup; fields: CustomFieldLookup; extraction: Extraction },
-  ): Promise<RunSummary> {
+  async #build(staging: StagingFolder, found: Found, previous: string | undefined): Promise<Result> {
     const { config, clock, threads, nodeVersion, signal } = this.#options;
     const { extraction } = found;
-    const warnings = warningsOf(found.destinations, found.fields);
     const sweeps = extraction.sweeps.map((sweep) => sweepRecord(sweep, extraction.ids));
-    const verdict = extraction.disagreements.length === 0 ? "complete" : "unsettled";
-    const versions = { package: VERSION, duckdb: duckdbVersion(), node: nodeVersion };
-    const shared = this.#sharedRows(found.destinations, found.fields);
+    const facts = {
+      run: staging.run,
+      sequence: staging.sequence,
+      pipeline: this.#pipeline.name,
+      verdict: extraction.disagreements.length === 0 ? "complete" : "unsettled",
+      reasons: extraction.disagreements,
+      versions: { package: VERSION, duckdb: duckdbVersion(), node: nodeVersion },
+    } as const;
+    const { policy, key } = config.personalData;
+    const instanceUrl = this.#instanceUrl();
+    const startedMs = this.#startedMs;
+    const { load } = this.#pipeline;
     let accounting: Accounting | undefined;
     const assembled = await assemble({
       tables: this.#pipeline.tables,
       parts: this.#journal.parts,
-      sharedRows: shared,
+      sharedRows: this.#sharedRows(found),
       bounds: extraction.bounds,
       superseded: extraction.superseded,
       passthrough: this.#pipeline.passthrough,
       sequence: staging.sequence,
       directory: staging.root,
       temporaryDirectory: staging.temporary,
-      database: databaseOf(staging, this.#pipeline.load),
-      finalDirectory: this.#pipeline.load.includes("parquet") ? staging.result : staging.root,
+      database: databaseOf(staging, load),
+      finalDirectory: load.includes("parquet") ? staging.result : staging.root,
       memoryLimitMb: MEMORY_LIMIT_MB,
       threads,
+      signal,
       onTable: (done, total) => this.#progress("load", done, total),
       account: (loaded) => {
-        const counted = this.#accounting(extraction, loaded, verdict === "complete");
-        accounting = counted;
-        const checks = [...loaded.checks, ...accountingChecks(counted)];
+        accounting = accountingOf(extraction, loaded);
+        const checks = [
+          ...loaded.checks,
+          ...accountingChecks(accounting),
+          ...answerChecks(found, extraction),
+        ];
         assertPassed(checks);
         return [
           runRows({
-            run: staging.run,
-            sequence: staging.sequence,
-            pipeline: this.#pipeline.name,
-            instanceUrl: this.#instanceUrl(),
-            startedMs: this.#startedMs,
+            ...facts,
+            instanceUrl,
+            startedMs,
             endedMs: clock.now(),
-            verdict,
-            reasons: extraction.disagreements,
-            accounting: counted,
-            personalData: config.personalData.policy,
-            versions,
+            accounting,
+            personalData: policy,
           }),
           sweepRows(sweeps),
           requestRows(this.#journal.requests),
           rejectRows(this.#journal.rejects),
           driftRows(this.#journal.drift.sorted()),
           checkRows(checks),
-          tableRows(loaded),
+          tableRows(loaded, load.includes("parquet")),
           lineageRows(this.#pipeline.tables),
         ];
       },
     });
     if (accounting === undefined) throw new WarehouseError("internal", "The run has no account of itself.");
-    signal.throwIfAborted();
-    this.#options.onProgress({ stage: "publish", done: 0, total: 1, items: this.#catalogue.size, bytes: 0 });
-    const manifest = await publishRun(this.#folder, staging, {
-      run: staging.run,
-      sequence: staging.sequence,
-      pipeline: this.#pipeline.name,
-      loaders: [...this.#pipeline.load],
-      instance: { id: null, origin: this.#instanceUrl() },
-      startedAt: new Date(this.#startedMs).toISOString(),
+    const statement: Statement = {
+      ...facts,
+      loaders: [...load],
+      reasons: [...extraction.disagreements],
+      instance: { id: this.#instanceId(), origin: instanceUrl },
+      startedAt: new Date(startedMs).toISOString(),
       endedAt: new Date(clock.now()).toISOString(),
-      verdict,
       sweeps: sweeps.map((sweep) => ({ ...sweep })),
       rows: Object.fromEntries(assembled.tables.map(({ table, rows }) => [table, rows])),
-      versions,
       configuration: configFingerprint(config),
-      personalData: {
-        policy: config.personalData.policy,
-        keyId: config.personalData.key === null ? null : keyId(config.personalData.key),
-      },
+      personalData: { policy, keyId: key === null ? null : keyId(key) },
       previousRun: previous === undefined ? null : (parseRunName(previous)?.run ?? null),
-    });
-    return this.#summary(manifest, { tables: assembled.tables, sweeps, extraction, accounting, warnings });
+    };
+    return { assembled, statement, sweeps, accounting };
   }
 
-  #accounting(extraction: Extraction, loaded: Loaded, complete: boolean): Accounting {
-    const listing = this.#journal.rejects.filter((reject) => reject.mode !== "item");
-    const last = extraction.sweeps.at(-1);
-    const rejected = listing.filter((reject) => reject.sweep === last?.sweep).length;
-    const content = loaded.tables.find(({ table }) => table === "content");
-    return {
-      listed: extraction.ids.length + rejected,
-      loaded: content?.rows ?? extraction.ids.length,
-      rejected,
-      vanished: 0,
-      counted: last?.countAfter ?? 0,
-      complete,
-    };
-  }
-
-  #summary(
-    manifest: Manifest,
-    made: {
-      tables: readonly LoadedTable[];
-      sweeps: readonly SweepRecord[];
-      extraction: Extraction;
-      accounting: Accounting;
-      warnings: readonly string[];
-    },
-  ): RunSummary {
-    const { requests } = this.#journal;
-    return {
-      run: manifest.run,
-      sequence: manifest.sequence,
-      pipeline: manifest.pipeline,
-      verdict: manifest.verdict,
-      reasons: made.extraction.disagreements,
-      directory: join(this.#folder.runs, manifest.run),
-      accounting: made.accounting,
-      tables: made.tables.map(({ table, rows }) => ({ name: table, rows })),
-      sweeps: made.sweeps,
-      requests: requests.length,
-      bytesReceived: requests.reduce((sum, request) => sum + request.bytes, 0),
-      bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
-      drift: this.#journal.drift.sorted().length,
-      warnings: made.warnings,
-      milliseconds: this.#options.clock.elapsedMs() - this.#startedElapsed,
-    };
+  /** The instance that the items name, if they name one alone. */
+  #instanceId(): string | null {
+    const [first, second] = this.#journal.store.of("instances");
+    return first !== undefined && second === undefined ? first.id : null;
   }
 }
 
-function warningsOf(destinations: DestinationLookup, fields: CustomFieldLookup): string[] {
-  return [
-    ...destinations.unmatched.map(
-      ({ name, platform }) =>
-        `No destination "${name}" on platform "${platform}": its mapped values are missing.`,
-    ),
-    ...fields.unmatched.map((name) => `The service knows no custom field "${name}".`),
-  ];
+const BODY_TYPE = "body_type";
+
+/** Events are known by their body type, so it is asked for even where the configuration narrows the columns. */
+function columnsOf({ columns, details, aliases }: Config): readonly string[] {
+  const atService = Object.keys(aliases).find((name) => aliases[name] === BODY_TYPE) ?? BODY_TYPE;
+  return details !== "events" || columns.includes(atService) ? columns : [...columns, atService];
 }
 
 /** Stands for the embedded service with the sample content. */

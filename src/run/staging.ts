@@ -18,6 +18,7 @@ import type { PersonalPolicy } from "../transform/personal.ts";
 import { SharedPool, type Sighting } from "../transform/shared.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
 import { mayHoldHalves, mendHalves } from "../transform/well-formed.ts";
+import { watchedOwnRows } from "./own-tables.ts";
 import { type RawDocument, readRaw, writeRaw } from "./raw.ts";
 
 export interface StagingOptions {
@@ -91,6 +92,8 @@ export type StagingTask = PageTask | ItemTask | CloseTask | TransformTask | Flus
 /** An item as a listing shows it. */
 export interface ListedItem {
   readonly id: string;
+  /** On the page, from 0. */
+  readonly position: number;
   /** `updated_at` to the second, as sent: its first 19 characters; null where there is none. */
   readonly updatedAt: string | null;
   readonly event: boolean;
@@ -161,7 +164,7 @@ export class Staging {
     this.#prepare = documentPreparer(options);
     this.#transform = compileTransform({
       tables: pipeline.tables,
-      own: pipeline.own,
+      own: watchedOwnRows(pipeline),
       pool: this.#pool,
       sink: (table) => this.#sink(table),
     });
@@ -193,8 +196,9 @@ export class Staging {
         rejects.push(this.#reject(task, position, document, "reason" in found ? found.reason : ""));
         return;
       }
-      items.push(listed(found.id, document));
+      // First the document, which gives fields the names of the specification.
       if (task.mode !== "basic") documents.push(this.#document(task, { ...found, document, position }));
+      items.push(listed(found.id, position, document));
     });
     if (task.mode !== "basic") this.#group(task).set(task.page, documents);
     return { answer, rows: response.length, items, rejects, decodedBytes: text.length };
@@ -240,22 +244,12 @@ export class Staging {
     const { mode, sweep, page } = task;
     const order = observation({ sweep, page, position, single: false });
     const shape: Shape = mode === "dynamic" ? "dynamic" : "full";
-    // The policy holds for what is no object too.
-    this.#prepare(
-      shape,
-      isObject(document) ? document : { document },
-      { order, contentId: null },
-      this.#drift,
-    );
-    return {
-      mode,
-      sweep,
-      page,
-      position,
-      contentId: null,
-      reason,
-      document: JSON.stringify(document) ?? "null",
-    };
+    // The policy holds for what is no object too, and may take it away altogether.
+    const holder: JsonObject = { document };
+    const at = { order, contentId: null };
+    this.#prepare(shape, isObject(document) ? document : holder, at, this.#drift);
+    const kept = JSON.stringify(holder.document) ?? "null";
+    return { mode, sweep, page, position, contentId: null, reason, document: kept };
   }
 
   /** Reads a single-item answer; a document of another item is a reject. */
@@ -356,10 +350,11 @@ export class Staging {
   }
 }
 
-function listed(id: string, document: JsonObject): ListedItem {
+function listed(id: string, position: number, document: JsonObject): ListedItem {
   const updatedAt = document.updated_at;
   return {
     id,
+    position,
     updatedAt: typeof updatedAt === "string" ? updatedAt.slice(0, 19) : null,
     event: document.body_type === "event",
   };

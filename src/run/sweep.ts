@@ -2,7 +2,7 @@
  * One pass over a listing. Never ended by a short or an empty page: a pass goes on until the service says that no page
  * follows and all announced pages are read.
  */
-import PQueue from "p-queue";
+
 import type { Pagination } from "../api/envelope.ts";
 import type { Clock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
@@ -12,15 +12,16 @@ import { ByteBudget } from "./bytes.ts";
 import { type Catalogue, Sightings } from "./catalogue.ts";
 import { type Journal, observedAtOf, recordOf } from "./journal.ts";
 import type { OnProgress } from "./progress.ts";
+import { RequestQueue } from "./request-queue.ts";
 import type { ListedItem, PageResult } from "./staging.ts";
+import { type PageMark, uncleanReasons } from "./verdict.ts";
 import type { Workers } from "./workers.ts";
 
 export interface SweepSettings {
   readonly perPage: number;
   readonly columns: readonly string[];
+  /** Requests at the same time. */
   readonly concurrency: number;
-  /** Requests a second; undefined: as fast as they are answered. */
-  readonly ratePerSecond: number | undefined;
 }
 
 export interface SweepContext {
@@ -37,7 +38,6 @@ export interface SweepContext {
 /** Where an item was listed. */
 export interface Listed extends ListedItem {
   readonly page: number;
-  readonly position: number;
   readonly group: number;
 }
 
@@ -76,8 +76,8 @@ const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 /** Decoded bytes of a group, roughly: what a thread holds, and what a raw file has before compression. */
 const GROUP_BYTES = 4 * 1024 * 1024;
 const PAGES_PER_GROUP = 64;
-/** Pages that may follow the announced ones before the listing is taken for endless. */
-const PAGES_BEYOND = 10;
+/** Pages beyond the service's own total that may bring nothing new before no more are asked for. */
+const BARREN_PAGES = 10;
 
 export async function runSweep(
   context: SweepContext,
@@ -88,26 +88,24 @@ export async function runSweep(
   return new Pass(context, sweep, mode, staging).run();
 }
 
-interface PageMark {
-  readonly pagination: Pagination;
-  readonly rows: number;
-}
-
 class Pass {
   readonly #context: SweepContext;
   readonly #sweep: number;
   readonly #mode: ListMode;
   readonly #staging: SweepStaging | undefined;
   readonly #sightings: Sightings;
+  readonly #queue: RequestQueue;
   readonly #budget = new ByteBudget(BYTES_IN_FLIGHT);
   readonly #marks = new Map<number, PageMark>();
   readonly #closed = new Set<number>();
-  readonly #closing: Promise<void>[] = [];
   #pagesPerGroup = 1;
   #pageBytes = 0;
   #bytes = 0;
   #rows = 0;
   #rejected = 0;
+  /** Pages that the service's own total has room for. */
+  #pagesCounted = Number.POSITIVE_INFINITY;
+  #barren = 0;
 
   constructor(context: SweepContext, sweep: number, mode: ListMode, staging: SweepStaging | undefined) {
     this.#context = context;
@@ -115,38 +113,50 @@ class Pass {
     this.#mode = mode;
     this.#staging = staging;
     this.#sightings = new Sightings(context.catalogue);
+    this.#queue = new RequestQueue(context.settings.concurrency, context.signal);
   }
 
   async run(): Promise<Sweep> {
     const startedMs = this.#context.clock.now();
     const first = await this.#page(1, 0);
+    this.#pagesCounted = Math.ceil(first.count / Math.max(1, this.#rows));
     const fitting = clamp(Math.floor(GROUP_BYTES / Math.max(1, this.#pageBytes)), 1, PAGES_PER_GROUP);
     this.#pagesPerGroup = this.#staging?.pagesPerGroup ?? fitting;
-    let known = Math.max(1, first.pages);
-    await this.#range(2, known, known);
-    for (
-      let last = this.#mark(known);
-      last.next !== null && last.next !== undefined;
-      last = this.#mark(known)
-    ) {
-      known += 1;
-      if (known > pageLimit(first)) throw this.#endless(known);
-      await this.#range(known, known, known);
-    }
-    await this.#closeLast(known);
-    return this.#result(startedMs, first, this.#mark(known));
+    this.#closeGroupOf(1);
+    await this.#readAnnounced(first.pages);
+    await this.#readFollowing();
+    const last = this.#lastMark();
+    this.#close(this.#groupOf(this.#marks.size));
+    await this.#queue.done();
+    return this.#result(startedMs, first, last);
   }
 
-  #mark(page: number): Pagination {
-    const mark = this.#marks.get(page);
-    if (mark === undefined) throw new RangeError(`page ${page} was not read`);
+  /** Pages are read in order and without a gap, so the last one's number is how many there are. */
+  #lastMark(): Pagination {
+    const mark = this.#marks.get(this.#marks.size);
+    if (mark === undefined) throw new RangeError("a pass has at least one page");
     return mark.pagination;
+  }
+
+  /** Reads the pages from the second on, unless more are announced than the items can fill. */
+  async #readAnnounced(pages: number): Promise<void> {
+    for (let page = 2; page <= pages && this.#barren <= BARREN_PAGES; page++) await this.#queuePage(page);
+    await this.#queue.done();
+  }
+
+  /** Reads pages that nobody announced, for as long as each names a next one. */
+  async #readFollowing(): Promise<void> {
+    for (let last = this.#lastMark(); hasNext(last); last = this.#lastMark()) {
+      if (this.#barren > BARREN_PAGES) throw this.#endless(this.#marks.size);
+      await this.#queuePage(this.#marks.size + 1);
+      await this.#queue.done();
+    }
   }
 
   #endless(page: number): WarehouseError {
     return new WarehouseError(
       "source.protocol",
-      `The ${this.#mode} listing goes on beyond page ${page}, far past the pages it announced; ask the operator of the service.`,
+      `The ${this.#mode} listing goes on beyond page ${page} and brings nothing new; ask the operator of the service.`,
     );
   }
 
@@ -154,44 +164,25 @@ class Pass {
     return Math.floor((page - 1) / this.#pagesPerGroup);
   }
 
-  /** Reads pages `from` to `to`, both inclusive; the groups that end within them are closed on the way. */
-  async #range(from: number, to: number, lastPage: number): Promise<void> {
-    this.#closeGroupsOf(1, lastPage);
-    const { settings, signal } = this.#context;
-    const rate = settings.ratePerSecond;
-    const queue = new PQueue({
-      concurrency: settings.concurrency,
-      ...(rate === undefined ? {} : { interval: 1000 / rate, intervalCap: 1 }),
+  /** Queues a page as soon as the pages under way leave room for it. */
+  async #queuePage(page: number): Promise<void> {
+    const bytes = this.#pageBytes;
+    await this.#budget.take(bytes);
+    await this.#queue.add(async () => {
+      try {
+        await this.#page(page, this.#groupOf(page));
+        this.#closeGroupOf(page);
+      } finally {
+        this.#budget.give(bytes);
+      }
     });
-    const failure = new AbortController();
-    for (let page = from; page <= to && !failure.signal.aborted; page++) {
-      signal.throwIfAborted();
-      await this.#budget.take(this.#pageBytes);
-      await queue.onSizeLessThan(settings.concurrency);
-      void queue.add(async () => this.#budgetedPage(page, failure, lastPage));
-    }
-    await queue.onIdle();
-    failure.signal.throwIfAborted();
-  }
-
-  async #budgetedPage(page: number, failure: AbortController, lastPage: number): Promise<void> {
-    const taken = this.#pageBytes;
-    try {
-      if (failure.signal.aborted) return;
-      await this.#page(page, this.#groupOf(page));
-      this.#closeGroupsOf(page, lastPage);
-    } catch (error) {
-      failure.abort(error);
-    } finally {
-      this.#budget.give(taken);
-    }
   }
 
   async #page(page: number, group: number): Promise<Pagination> {
-    const { client, settings, signal, clock } = this.#context;
+    const { client, settings, clock } = this.#context;
     const { perPage, columns } = settings;
     const request = listRequest({ mode: this.#mode, page, perPage, columns, gallery: true });
-    const { response, value } = await client.readAs(request, signal, async (answer) => {
+    const { response, value } = await client.readAs(request, this.#queue.signal, async (answer) => {
       const observedAt = observedAtOf(answer, clock);
       const bytes = answer.body.byteLength;
       const result = await this.#context.workers.page({
@@ -226,10 +217,12 @@ class Pass {
     this.#rows += result.rows;
     this.#rejected += result.rejects.length;
     this.#context.journal.rejects.push(...result.rejects);
-    result.items.forEach((item, position) => {
+    const known = this.#sightings.distinct;
+    for (const item of result.items) {
       this.#sightings.add(item.id, item.updatedAt);
-      this.#staging?.onItem({ ...item, page, position, group });
-    });
+      this.#staging?.onItem({ ...item, page, group });
+    }
+    if (page > this.#pagesCounted && this.#sightings.distinct === known) this.#barren += 1;
   }
 
   /** The page must be the one that was asked for, and the next one the one after it. */
@@ -248,25 +241,18 @@ class Pass {
     );
   }
 
-  /** Closes the group of `page` once all its pages up to `lastPage` are read. */
-  #closeGroupsOf(page: number, lastPage: number): void {
+  /** Closes the group of `page` once all its pages are read. */
+  #closeGroupOf(page: number): void {
     const group = this.#groupOf(page);
     const first = group * this.#pagesPerGroup + 1;
-    const last = first + this.#pagesPerGroup - 1;
-    if (last > lastPage) return;
-    for (let each = first; each <= last; each++) if (!this.#marks.has(each)) return;
+    for (let each = first; each < first + this.#pagesPerGroup; each++) if (!this.#marks.has(each)) return;
     this.#close(group);
   }
 
   #close(group: number): void {
     if (this.#staging === undefined || this.#closed.has(group)) return;
     this.#closed.add(group);
-    this.#closing.push(this.#staging.closeGroup(group));
-  }
-
-  async #closeLast(lastPage: number): Promise<void> {
-    this.#close(this.#groupOf(lastPage));
-    await Promise.all(this.#closing);
+    this.#queue.follow(this.#staging.closeGroup(group));
   }
 
   #tell(): void {
@@ -293,35 +279,10 @@ class Pass {
       pagesAnnounced: first.pages,
       countBefore: first.count,
       countAfter: last.count,
-      reasons: this.#reasons(first),
+      reasons: uncleanReasons({ marks: this.#marks, sightings: this.#sightings, rejected: this.#rejected }),
       startedMs,
       endedMs: this.#context.clock.now(),
     };
-  }
-
-  #reasons(first: Pagination): string[] {
-    const reasons: string[] = [];
-    const marks = [...this.#marks].sort(([a], [b]) => a - b);
-    const { distinct, duplicates } = this.#sightings;
-    if (duplicates > 0) reasons.push(`${duplicates} rows repeat an item of the same pass`);
-    if (marks.some(([, { pagination }]) => pagination.count !== first.count))
-      reasons.push("the total changed");
-    if (marks.some(([, { pagination }]) => pagination.per_page !== first.per_page)) {
-      reasons.push("the page size changed");
-    }
-    if (marks.length !== first.pages && first.count > 0) {
-      reasons.push(`${marks.length} pages were read, ${first.pages} announced`);
-    }
-    const last = marks.at(-1)?.[0];
-    const short = marks.filter(([page, { rows }]) => page !== last && rows !== first.per_page).length;
-    if (short > 0) reasons.push(`${short} pages before the last are not full`);
-    if (distinct + this.#rejected !== first.count) {
-      reasons.push(`${distinct + this.#rejected} items were listed, the service counts ${first.count}`);
-    }
-    if (marks.some(([page, { pagination }]) => page !== last && (pagination.next ?? null) === null)) {
-      reasons.push("a page before the last says that no page follows");
-    }
-    return reasons;
   }
 }
 
@@ -329,6 +290,6 @@ function clamp(value: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, value));
 }
 
-function pageLimit(first: Pagination): number {
-  return Math.max(first.pages, Math.ceil(first.count / Math.max(1, first.per_page))) + PAGES_BEYOND;
+function hasNext({ next }: Pagination): boolean {
+  return next !== null && next !== undefined;
 }

@@ -37,6 +37,7 @@ class Thread {
     this.#worker = new Worker(WORKER, { workerData: setup, resourceLimits: LIMITS });
     this.#worker.on("message", (reply: ReplyMessage) => this.#settle(reply));
     this.#worker.on("error", (error) => this.#fail(error));
+    this.#worker.on("messageerror", (error) => this.#fail(error));
     this.#worker.on("exit", (code) => {
       this.#fail(new WarehouseError("internal", `A worker thread ended early (exit code ${code}).`));
     });

@@ -39,6 +39,7 @@ export function statement(staging: StagingFolder, items: number): Statement {
     startedAt: "2026-11-20T02:00:00.000Z",
     endedAt: "2026-11-20T02:01:02.500Z",
     verdict: "complete",
+    reasons: [],
     sweeps: [{ mode: "dynamic", items, clean: true }],
     rows: { content: items, content_tags: items },
     versions: { package: "0.1.0", duckdb: "1.5.6", node: "24.21.0" },

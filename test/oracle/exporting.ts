@@ -7,8 +7,9 @@ import { Worker } from "node:worker_threads";
 import { systemClock } from "../../src/clock.ts";
 import { silentLog } from "../../src/log.ts";
 import { type Config, loadConfig } from "../../src/run/config.ts";
+import type { RunSummary } from "../../src/run/outcome.ts";
 import { pipelineUrl } from "../../src/run/pipelines.ts";
-import { type RunSummary, runExport } from "../../src/run/run.ts";
+import { runExport } from "../../src/run/run.ts";
 
 export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "oracle-"));

@@ -1,0 +1,125 @@
+/** What came of a run: its accounting, its warnings, and the summary for people and programs. */
+import { join } from "node:path";
+import type { Accounting, Check } from "../audit/checks.ts";
+import type { CustomFieldLookup, DestinationLookup } from "../extract/lookups.ts";
+import type { LoadedTable } from "../load/build.ts";
+import type { SweepRecord } from "./account.ts";
+import type { Loaded } from "./assemble.ts";
+import type { Extraction } from "./extraction.ts";
+import type { Journal } from "./journal.ts";
+import type { Manifest } from "./manifest.ts";
+
+/** What a run did, for people and programs. */
+export interface RunSummary {
+  readonly run: string;
+  readonly sequence: number;
+  readonly pipeline: string;
+  readonly verdict: "complete" | "unsettled";
+  /** Why it is unsettled. */
+  readonly reasons: readonly string[];
+  /** Folder of the warehouse. */
+  readonly out: string;
+  /** Folder of the published run, below `out`. */
+  readonly directory: string;
+  readonly accounting: Accounting;
+  readonly tables: readonly { readonly name: string; readonly rows: number }[];
+  readonly sweeps: readonly SweepRecord[];
+  readonly requests: number;
+  /** Bytes of the answers as they came. */
+  readonly bytesReceived: number;
+  /** Bytes of the published files. */
+  readonly bytesPublished: number;
+  /** Kinds of departures from the specification; each is a row of `_drift`. */
+  readonly drift: number;
+  readonly warnings: readonly string[];
+  readonly milliseconds: number;
+}
+
+/** What became of everything that the passes listed. */
+export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting {
+  const { ids, sweeps, disagreements } = extraction;
+  // Things without an ID cannot be told from those of another pass: there are at least as many as any pass listed.
+  const rejected = Math.max(0, ...sweeps.map((sweep) => sweep.rejected));
+  const content = loaded.tables.find(({ table }) => table === "content");
+  return {
+    listed: ids.length + rejected,
+    loaded: content?.rows ?? ids.length,
+    rejected,
+    vanished: 0,
+    counted: sweeps.at(-1)?.countAfter ?? 0,
+    complete: disagreements.length === 0,
+  };
+}
+
+/** What the configuration asked for, or a listing named, and the service does not have. */
+export interface Lookups {
+  readonly destinations: DestinationLookup;
+  readonly fields: CustomFieldLookup;
+}
+
+export function warningsOf({ destinations, fields }: Lookups): string[] {
+  return [
+    ...destinations.unmatched.map(
+      ({ name, platform }) =>
+        `There is no destination "${name}" on platform "${platform}": its mapped values are missing.`,
+    ),
+    ...fields.unmatched.map((name) => `The service knows no custom field "${name}".`),
+  ];
+}
+
+/** Requests that were answered, but not with what was asked for: warnings, and no reason not to publish. */
+export function answerChecks({ destinations, fields }: Lookups, extraction: Extraction): Check[] {
+  return [
+    answerCheck(
+      "configured destinations that the service does not have",
+      destinations.unmatched.map(({ name }) => name),
+    ),
+    answerCheck("custom fields that the service does not have", fields.unmatched),
+    {
+      name: "single items that were gone when they were asked for",
+      verdict: extraction.detailsGone === 0 ? "passed" : "warning",
+      figure: extraction.detailsGone,
+      expected: 0,
+      detail: `of ${extraction.detailsWanted} single-item requests`,
+    },
+  ];
+}
+
+function answerCheck(name: string, unmatched: readonly string[]): Check {
+  const verdict = unmatched.length === 0 ? "passed" : "warning";
+  return { name, verdict, figure: unmatched.length, expected: 0, detail: unmatched.join(", ") };
+}
+
+export interface Made {
+  /** Folder of the warehouse, and the one with its runs. */
+  readonly folder: { readonly root: string; readonly runs: string };
+  readonly manifest: Manifest;
+  readonly tables: readonly LoadedTable[];
+  readonly sweeps: readonly SweepRecord[];
+  readonly accounting: Accounting;
+  readonly warnings: readonly string[];
+  readonly milliseconds: number;
+}
+
+export function summaryOf(made: Made, journal: Journal): RunSummary {
+  const { folder, manifest } = made;
+  const { requests } = journal;
+  return {
+    run: manifest.run,
+    sequence: manifest.sequence,
+    pipeline: manifest.pipeline,
+    verdict: manifest.verdict,
+    reasons: manifest.reasons,
+    out: folder.root,
+    directory: join(folder.runs, manifest.run),
+    accounting: made.accounting,
+    tables: made.tables.map(({ table, rows }) => ({ name: table, rows })),
+    sweeps: made.sweeps,
+    requests: requests.length,
+    bytesReceived: requests.reduce((sum, request) => sum + request.bytes, 0),
+    bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
+    drift: journal.drift.sorted().length,
+    warnings: made.warnings,
+    milliseconds: made.milliseconds,
+  };
+}

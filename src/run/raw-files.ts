@@ -1,0 +1,38 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+export interface RawFilesOptions {
+  /** The run's staging folder. */
+  readonly directory: string;
+  /** Folder of the raw files, below `directory`. */
+  readonly folder: string;
+  readonly sequence: number;
+}
+
+/** Names of a run's raw files, relative to the staging folder: one for each mode, pass and group of pages. */
+export class RawFiles {
+  readonly #options: RawFilesOptions;
+  readonly #names = new Set<string>();
+
+  constructor(options: RawFilesOptions) {
+    this.#options = options;
+  }
+
+  name(mode: "dynamic" | "full" | "item", sweep: number, group: number): string {
+    const { folder, sequence } = this.#options;
+    const run = String(sequence).padStart(6, "0");
+    const name = join(folder, mode, `${mode}-${run}-${sweep}-${String(group).padStart(5, "0")}.parquet`);
+    this.#names.add(name);
+    return name;
+  }
+
+  /** Absolute paths of those that exist: a group without documents has no file. */
+  existing(names: Iterable<string>): string[] {
+    return [...names].map((name) => join(this.#options.directory, name)).filter((file) => existsSync(file));
+  }
+
+  /** Absolute paths of all that were named and exist. */
+  all(): string[] {
+    return this.existing(this.#names);
+  }
+}
