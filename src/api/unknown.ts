@@ -7,85 +7,110 @@ import { z } from "zod";
  */
 export type UnknownVisitor = (path: string[], value: unknown, parent: Record<string, unknown>) => void;
 
-/** Calls `visit` for each key of `document` that the schema does not know; below an unknown key nothing is visited. */
-export type UnknownWalker = (document: unknown, visit: UnknownVisitor) => void;
+/**
+ * A list or an object where the contract knows none: in place of a text, a list in place of an object, or where any
+ * value is known. Below it no field is known. The path is the one of {@link UnknownVisitor}, and not a copy.
+ */
+export type UnforeseenVisitor = (path: readonly string[], value: object) => void;
+
+/**
+ * Calls `visit` for each key of `document` that the schema does not know; below an unknown key nothing is visited. A
+ * single object in place of a list is walked as its one element.
+ */
+export type UnknownWalker = (
+  document: unknown,
+  visit: UnknownVisitor,
+  unforeseen?: UnforeseenVisitor,
+) => void;
 
 type JsonObject = Record<string, unknown>;
 
-/** Known keys; `null` below a key means that any value is known there. */
-type Fields = ReadonlyMap<string, Node | null>;
+/** What a schema knows below some place; `null`: any value is known, but nothing of what is within. */
+type Below = Node | null;
+type Fields = ReadonlyMap<string, Below>;
 
 /** What a schema knows at one place, whichever of these the value turns out to be. */
 interface Node {
   readonly fields: Fields | undefined;
   /** Below each key of a record. */
-  readonly values: Node | undefined;
+  readonly values: Below | undefined;
   /** Below each element of a list. */
-  readonly elements: Node | undefined;
+  readonly elements: Below | undefined;
+}
+
+interface Visitors {
+  readonly visit: UnknownVisitor;
+  readonly unforeseen: UnforeseenVisitor | undefined;
 }
 
 /**
- * Compiles a walker over documents of `schema`. It looks at shapes only: a value of another type than the schema says
- * is passed over, for that is the validation's business. Its depth is the schema's, never the document's.
+ * Compiles a walker over documents of `schema`. It looks at shapes only: that a value is of another type than the
+ * schema says is the validation's business. Its depth is the schema's, never the document's.
  */
 export function unknownFieldWalker(schema: z.ZodObject): UnknownWalker {
-  const root = compile(schema);
-  return (document, visit) => {
-    if (root !== undefined) walk(root, document, [], visit);
-  };
+  const root = compile(schema) ?? null;
+  return (document, visit, unforeseen) => below(root, document, [], { visit, unforeseen });
 }
 
-function walk(node: Node, value: unknown, path: string[], visit: UnknownVisitor): void {
+/** Texts, numbers and the like hold nothing. */
+function below(known: Below, value: unknown, path: string[], visitors: Visitors): void {
+  if (typeof value !== "object" || value === null) return;
+  if (known === null) visitors.unforeseen?.(path, value);
+  else walk(known, value, path, visitors);
+}
+
+function walk(node: Node, value: object, path: string[], visitors: Visitors): void {
   if (Array.isArray(value)) {
-    if (node.elements !== undefined) walkElements(node.elements, value, path, visit);
+    if (node.elements === undefined) visitors.unforeseen?.(path, value);
+    else walkElements(node.elements, value, path, visitors);
   } else if (!isObject(value)) {
     return;
   } else if (node.fields !== undefined) {
-    walkFields(node.fields, value, path, visit);
+    walkFields(node.fields, value, path, visitors);
   } else if (node.values !== undefined) {
-    walkValues(node.values, value, path, visit);
+    walkValues(node.values, value, path, visitors);
+  } else if (node.elements !== undefined) {
+    walkElements(node.elements, [value], path, visitors);
   }
 }
 
 /** `for in` over what JSON.parse made visits own keys only, and makes no list of them. */
-function walkFields(fields: Fields, value: JsonObject, path: string[], visit: UnknownVisitor): void {
+function walkFields(fields: Fields, value: JsonObject, path: string[], visitors: Visitors): void {
   for (const key in value) {
     const known = fields.get(key);
-    if (known === null) continue;
+    const inner = value[key];
     if (known === undefined) {
-      visit([...path, key], value[key], value);
-      continue;
+      visitors.visit([...path, key], inner, value);
+    } else if (typeof inner === "object" && inner !== null) {
+      path.push(key);
+      below(known, inner, path, visitors);
+      path.pop();
     }
-    const below = value[key];
-    if (typeof below !== "object" || below === null) continue;
-    path.push(key);
-    walk(known, below, path, visit);
-    path.pop();
   }
 }
 
-function walkElements(node: Node, elements: readonly unknown[], path: string[], visit: UnknownVisitor): void {
+function walkElements(known: Below, elements: readonly unknown[], path: string[], visitors: Visitors): void {
   path.push("[]");
-  for (const element of elements) walk(node, element, path, visit);
+  for (const element of elements) below(known, element, path, visitors);
   path.pop();
 }
 
-function walkValues(node: Node, value: JsonObject, path: string[], visit: UnknownVisitor): void {
+function walkValues(known: Below, value: JsonObject, path: string[], visitors: Visitors): void {
   path.push("{}");
-  for (const key in value) walk(node, value[key], path, visit);
+  for (const key in value) below(known, value[key], path, visitors);
   path.pop();
 }
 
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null;
+function isObject(value: object): value is JsonObject {
+  return !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
-/** The node of a schema, or `undefined` where nothing below it can be unknown. */
+/** The node of a schema; `undefined` for one that is neither object nor list. */
 function compile(schema: z.core.$ZodType): Node | undefined {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return compile(schema.unwrap());
   if (schema instanceof z.ZodObject) return compileObject(schema);
-  if (schema instanceof z.ZodArray) return under("elements", compile(schema.element));
-  if (schema instanceof z.ZodRecord) return under("values", compile(schema.valueType));
+  if (schema instanceof z.ZodArray) return under("elements", compile(schema.element) ?? null);
+  if (schema instanceof z.ZodRecord) return under("values", compile(schema.valueType) ?? null);
   if (schema instanceof z.ZodUnion) return schema.options.map(compile).reduce(merge, undefined);
   return undefined;
 }
@@ -95,8 +120,7 @@ function compileObject(schema: z.ZodObject): Node {
   return { fields, values: undefined, elements: undefined };
 }
 
-function under(place: "values" | "elements", child: Node | undefined): Node | undefined {
-  if (child === undefined) return undefined;
+function under(place: "values" | "elements", child: Below): Node {
   return { fields: undefined, values: undefined, elements: undefined, [place]: child };
 }
 

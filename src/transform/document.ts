@@ -3,7 +3,12 @@ import { customFieldDefinition } from "../api/custom-field.ts";
 import { destination } from "../api/destination.ts";
 import { dynamicItem } from "../api/dynamic.ts";
 import { fullItem } from "../api/full.ts";
-import { unknownFieldWalker } from "../api/unknown.ts";
+import {
+  type UnforeseenVisitor,
+  type UnknownVisitor,
+  type UnknownWalker,
+  unknownFieldWalker,
+} from "../api/unknown.ts";
 import { DATA_TABLES } from "../tables/all.ts";
 import type { Drift } from "./drift.ts";
 import { type PolicyOptions, personalPolicy, unknownPolicy } from "./personal.ts";
@@ -45,7 +50,7 @@ export function documentPreparer(options: DocumentOptions): Prepare {
   return (shape, document, position, drift) => {
     rename(document, aliases);
     applyPolicy(shape, document, drift);
-    return { document, unknown: sift(fieldsUnknown(shape, document), "", position, drift) };
+    return { document, unknown: sift(WALKERS[shape], document, { ...position, prefix: "" }, drift) };
   };
 }
 
@@ -54,30 +59,42 @@ export function lookupPreparer(
   options: PolicyOptions,
 ): (resource: LookupResource, answer: JsonObject, drift: Drift) => UnknownField[] {
   const sift = sifter(options);
-  const position: Position = { order: Number.MAX_SAFE_INTEGER, contentId: null };
   return (resource, answer, drift) => {
-    mendHalves(answer, (path) => drift.note(`${resource}.${path}`, "unreadable", position.order, null));
-    return sift(unknownFields(WALKERS[resource], answer), `${resource}.`, position, drift);
+    const at = { order: Number.MAX_SAFE_INTEGER, contentId: null, prefix: `${resource}.` };
+    mendHalves(answer, (path) => drift.note(at.prefix + path, "unreadable", at.order, null));
+    return sift(WALKERS[resource], answer, at, drift);
   };
 }
 
-type Sift = (found: UnknownField[], prefix: string, position: Position, drift: Drift) => UnknownField[];
+/** Finds the unknown fields of a document and treats them by the policy. `prefix` stands before the drift's paths. */
+type Sift = (
+  walk: UnknownWalker,
+  document: JsonObject,
+  at: Position & { readonly prefix: string },
+  drift: Drift,
+) => UnknownField[];
 
 /** Treats personal-looking fields by the policy and counts all; leaves those that are kept, as they are or hashed. */
 function sifter(options: PolicyOptions): Sift {
-  const treatUnknown = unknownPolicy(options);
+  const policy = unknownPolicy(options);
   const treated = options.policy === "hash" ? "personal_hashed" : "personal_dropped";
-  return (found, prefix, { order, contentId }, drift) =>
-    found.flatMap((field) => {
-      const path = prefix + field.path.join(".").replaceAll(".[]", "[]");
-      const key = field.path.at(-1) ?? "";
-      treatUnknown(field.parent, key, (names) => {
-        drift.note([path, ...names.slice(1)].join("."), treated, order, contentId);
-      });
-      const value = field.parent[key];
-      drift.note(path, "unknown_field", order, contentId, value);
-      return value === undefined ? [] : [{ ...field, value }];
-    });
+  return (walk, document, { order, contentId, prefix }, drift) => {
+    const found: UnknownField[] = [];
+    const pathOf = (names: readonly string[]) => prefix + names.join(".").replaceAll(".[]", "[]");
+    const noteTreated = (path: readonly string[]) => drift.note(pathOf(path), treated, order, contentId);
+    const visit: UnknownVisitor = (path, _value, parent) => {
+      const key = path.at(-1) ?? "";
+      policy?.field(parent, key, (names) => noteTreated([...path, ...names.slice(1)]));
+      const value = parent[key];
+      drift.note(pathOf(path), "unknown_field", order, contentId, value);
+      if (value !== undefined) found.push({ path, parent, value, claimed: false });
+    };
+    // Where the contract knows no fields, those that are there are unknown too; they stay in the value.
+    const unforeseen: UnforeseenVisitor | undefined =
+      policy && ((path, value) => policy.within(value, (names) => noteTreated([...path, ...names])));
+    walk(document, visit, unforeseen);
+    return found;
+  };
 }
 
 function rename(document: JsonObject, aliases: readonly [string, string][]): void {

@@ -99,12 +99,13 @@ function visit(
   take: (object: JsonObject) => void,
 ): void {
   const step = steps[at];
-  if (step === undefined) {
+  if (Array.isArray(value)) {
+    // Lists count wherever they stand: a service may send one where a single object is specified.
+    for (const element of value) visit(element, steps, step === "[]" ? at + 1 : at, take);
+  } else if (step === undefined) {
     if (isObject(value)) take(value);
   } else if (step !== "[]") {
     if (isObject(value)) visit(value[step], steps, at + 1, take);
-  } else if (Array.isArray(value)) {
-    for (const element of value) visit(element, steps, at + 1, take);
   } else {
     visit(value, steps, at + 1, take);
   }
@@ -142,31 +143,36 @@ export function personalPolicy(tables: readonly Table[], options: PolicyOptions)
  * The policy for a field that the contract does not know, and for the fields within it. Calls `treated` with the names,
  * from the field on, of each that was dropped or hashed.
  */
-export type ApplyToUnknown = (
-  parent: JsonObject,
-  key: string,
-  treated: (names: readonly string[]) => void,
-) => void;
+export interface UnknownPolicy {
+  field(parent: JsonObject, key: string, treated: Treated): void;
+  /** For what is within a value, whatever the value's own name. */
+  within(value: unknown, treated: Treated): void;
+}
 
-export function unknownPolicy(options: PolicyOptions): ApplyToUnknown {
-  if (options.policy === "keep") return () => {};
+type Treated = (names: readonly string[]) => void;
+
+/** Undefined where everything is kept. */
+export function unknownPolicy(options: PolicyOptions): UnknownPolicy | undefined {
+  if (options.policy === "keep") return undefined;
   const treat = treatment(options);
-  const apply = (
-    parent: JsonObject,
-    names: readonly string[],
-    treated: (names: readonly string[]) => void,
-  ) => {
+  const within = (value: unknown, names: readonly string[], treated: Treated): void => {
+    for (const object of objectsIn(value)) {
+      for (const name of Object.keys(object)) apply(object, [...names, name], treated);
+    }
+  };
+  const apply = (parent: JsonObject, names: readonly string[], treated: Treated): void => {
     const key = names.at(-1) ?? "";
     if (looksPersonal(key) || names.length > MAX_DEPTH) {
       put(parent, key, treat(key, parent[key]));
       treated(names);
-      return;
-    }
-    for (const object of objectsIn(parent[key])) {
-      for (const name of Object.keys(object)) apply(object, [...names, name], treated);
+    } else {
+      within(parent[key], names, treated);
     }
   };
-  return (parent, key, treated) => apply(parent, [key], treated);
+  return {
+    field: (parent, key, treated) => apply(parent, [key], treated),
+    within: (value, treated) => within(value, [], treated),
+  };
 }
 
 /** What is nested deeper in an unknown field is not searched but taken for personal. */
