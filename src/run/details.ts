@@ -72,7 +72,7 @@ async function readDetail(
 ): Promise<{ gone: boolean; bytes: number }> {
   const { client, workers, journal, settings, clock } = context;
   const { id, page, position, group } = item;
-  const request = itemRequest({ id, mode: "dynamic", columns: settings.columns, gallery: true });
+  const request = itemRequest({ id, mode: "dynamic", columns: settings.itemColumns, gallery: true });
   const { response, value } = await client.readAs(request, signal, async (answer) => {
     const observedAt = observedAtOf(answer, clock);
     const bytes = answer.body.byteLength;

@@ -35,7 +35,7 @@ export interface Extraction {
 }
 
 /** Items in a range that is loaded at a time. */
-const ITEMS_PER_BUCKET = 16_000;
+const ITEMS_PER_BUCKET = 10_000;
 
 export async function extract(context: SweepContext, options: ExtractionOptions): Promise<Extraction> {
   const { workers, catalogue, journal } = context;

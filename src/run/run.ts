@@ -2,6 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { version as duckdbVersion } from "@duckdb/node-api";
+import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/columns.ts";
 import { type Accounting, accountingChecks } from "../audit/checks.ts";
 import type { Clock } from "../clock.ts";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
@@ -75,7 +76,7 @@ export interface RunOptions {
 }
 
 /** DuckDB's buffers while the result is built. */
-const MEMORY_LIMIT_MB = 512;
+const MEMORY_LIMIT_MB = 320;
 const KEEP_LEFTOVERS = 3;
 
 /**
@@ -238,7 +239,12 @@ class Run {
       limits: DECODE_LIMITS,
     });
     await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
-    const settings = { perPage: config.perPage, columns: columnsOf(config), concurrency: config.concurrency };
+    const settings = {
+      perPage: config.perPage,
+      columns: columnsOf(config),
+      itemColumns: itemColumnsOf(config),
+      concurrency: config.concurrency,
+    };
     const journal = this.#journal;
     const catalogue = this.#catalogue;
     return await extract(
@@ -363,6 +369,14 @@ const BODY_TYPE = "body_type";
 function columnsOf({ columns, details, aliases }: Config): readonly string[] {
   const atService = Object.keys(aliases).find((name) => aliases[name] === BODY_TYPE) ?? BODY_TYPE;
   return details !== "events" || columns.includes(atService) ? columns : [...columns, atService];
+}
+
+/** The configured columns that lists never give. */
+function itemColumnsOf({ columns, aliases }: Config): readonly string[] {
+  return columns.filter((atService) => {
+    const name = aliases[atService] ?? atService;
+    return isDynamicColumn(name) && DYNAMIC_COLUMNS[name].singleItemOnly;
+  });
 }
 
 /** Stands for the embedded service with the sample content. */

@@ -20,6 +20,8 @@ import type { Workers } from "./workers.ts";
 export interface SweepSettings {
   readonly perPage: number;
   readonly columns: readonly string[];
+  /** Those of the columns that only single-item requests give: all that such a request asks for. */
+  readonly itemColumns: readonly string[];
   /** Requests at the same time. */
   readonly concurrency: number;
 }

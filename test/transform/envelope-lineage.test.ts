@@ -62,7 +62,7 @@ async function account(t: TestContext, pages: readonly object[]): Promise<RunRow
       catalogue,
       clock: systemClock,
       signal: NEVER,
-      settings: { perPage: 2, columns: [], concurrency: 1 },
+      settings: { perPage: 2, columns: [], itemColumns: [], concurrency: 1 },
       onProgress: () => {},
     },
     1,
