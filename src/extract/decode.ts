@@ -142,6 +142,8 @@ function parseLarge(text: string): unknown {
   const body: unknown = JSON.parse(text);
   const elements = isListBody(body) ? elementsOf(text, body.response.length) : undefined;
   if (elements === undefined || !isListBody(body)) return JSON.parse(text, keepLarge);
+  // A match goes on from where the expression stands.
+  LARGE_NUMBER.lastIndex = 0;
   for (const { index } of text.matchAll(LARGE_NUMBER)) {
     const place = elements.findIndex(({ start, end }) => index >= start && index < end);
     const element = elements[place];

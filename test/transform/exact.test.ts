@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, type TestContext, test } from "node:test";
+import { parseJson } from "../../src/extract/decode.ts";
+import { readPart } from "../../src/load/part.ts";
+import { loadPipeline, pipelineUrl } from "../../src/run/pipelines.ts";
+import { Staging } from "../../src/run/staging.ts";
+import { SharedStore } from "../../src/transform/shared.ts";
+import { mayHoldHalves, mendHalves } from "../../src/transform/well-formed.ts";
+import { onlyRow, transform } from "./harness.ts";
+
+/** What JavaScript would round or a file could not hold. */
+
+const BIG = "12345678901234567890";
+
+/** Takes one page of each listing through a worker's staging, as the wire gives it. */
+async function stage(t: TestContext, dynamic: string, full: string) {
+  const directory = await mkdtemp(join(tmpdir(), "exact-"));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const staging = new Staging(await loadPipeline(pipelineUrl("nightly", directory)), {
+    directory,
+    worker: 0,
+    policy: "drop",
+    hashKey: undefined,
+    aliases: {},
+    limits: { decodedBytes: 1_000_000 },
+  });
+  const pagination = '{"previous":null,"next":null,"current":1,"per_page":100,"count":1,"pages":1}';
+  const page = (response: string) => {
+    const bytes = Buffer.from(`{"response":[${response}],"count":1,"pagination":${pagination}}`);
+    return { page: 1, group: 0, body: { bytes, contentEncoding: null, observedAt: 1_000_000 } };
+  };
+  const first = staging.page({ kind: "page", mode: "dynamic", sweep: 1, ...page(dynamic) });
+  staging.close({ kind: "close", sweep: 1, group: 0, rawFile: "dynamic.parquet", pairWith: undefined });
+  staging.page({ kind: "page", mode: "full", sweep: 2, ...page(full) });
+  const pairWith = [join(directory, "dynamic.parquet")];
+  staging.close({ kind: "close", sweep: 2, group: 0, rawFile: "full.parquet", pairWith });
+  const result = staging.flush();
+  const cell = (table: string, column: string): unknown => {
+    const part = result.parts.find((each) => each.table === table);
+    assert.ok(part, `${table} has rows`);
+    return readPart(part.part.file, [column]).getChild(column)?.get(0);
+  };
+  return { first, result, cell };
+}
+
+describe("integers beyond 2^53", () => {
+  test("keep every digit in columns and in extra, by way of the raw documents too", async (t) => {
+    const { cell } = await stage(
+      t,
+      `{"id":"i","wordcount":9007199254740993,"views":${BIG},"status":{"n":${BIG}},"excerpt":${BIG}}`,
+      `{"id":"i","hits":[${BIG}]}`,
+    );
+    assert.equal(cell("content", "wordcount"), 9_007_199_254_740_993n);
+    assert.equal(cell("content", "status"), `{"n":${BIG}}`);
+    assert.equal(cell("content", "extra"), `{"excerpt":${BIG},"hits":[${BIG}],"views":${BIG}}`);
+  });
+
+  test("keep every digit in what describes shared things, across threads", async (t) => {
+    const { result } = await stage(
+      t,
+      `{"id":"i","author_details":{"id":"u","badge":${BIG},"tz":${BIG}}}`,
+      `{"id":"i","custom_fields":[{"id":"cf","options":{"limit":${BIG}}}]}`,
+    );
+    const store = new SharedStore(parseJson);
+    for (const sighting of structuredClone(result.sightings)) store.add(sighting);
+    const [user] = store.of("users");
+    assert.equal(JSON.stringify([user?.attributes.tz, user?.unknown]), `[${BIG},{"badge":${BIG}}]`);
+    const [field] = store.of("custom_fields");
+    assert.equal(JSON.stringify(field?.attributes.options), `{"limit":${BIG}}`);
+  });
+
+  test("keep every digit in the answers of lookups", () => {
+    const definition = parseJson(
+      `{"id":"cf","version":${BIG},"formatted_select_values":[{"id":"v","rank":${BIG}}],"mappings":[{"id":"m","since":${BIG}}]}`,
+    );
+    const made = transform([], { destinations: [], definitions: [definition as Record<string, unknown>] });
+    assert.equal(onlyRow(made, "custom_fields").extra, `{"version":${BIG}}`);
+    assert.equal(onlyRow(made, "custom_field_select_values").extra, `{"rank":${BIG}}`);
+    assert.equal(onlyRow(made, "custom_field_mappings").extra, `{"since":${BIG}}`);
+  });
+});
+
+describe("halves of characters", () => {
+  test("become U+FFFD, in values and in names, and are counted", async (t) => {
+    const { first, result, cell } = await stage(
+      t,
+      '{"id":"i\\ud800","title":"a\\udc00b","status":{"x\\ud83d":"\\ud83d\\ude00"},"tags":["\\ud800"]}',
+      '{"id":"i\\ud800","title":"a\\udc00b"}',
+    );
+    assert.deepEqual(
+      first.items.map(({ id }) => id),
+      ["i\ufffd"],
+    );
+    assert.equal(cell("content", "content_id"), "i\ufffd");
+    assert.equal(cell("content", "title"), "a\ufffdb");
+    assert.equal(cell("content", "status"), '{"x\ufffd":"\u{1f600}"}');
+    assert.equal(cell("content_tags", "tag"), "\ufffd");
+    assert.deepEqual(
+      result.drift.filter(({ kind }) => kind === "unreadable").map(({ path, count }) => [path, count]),
+      [
+        ["id", 2],
+        ["title", 2],
+        ["status.x\ufffd", 1],
+        ["tags[]", 1],
+      ],
+    );
+  });
+
+  test("are looked for only where an escape may be one", () => {
+    for (const json of ['"plain"', '"\\ud83d\\ude00"', '"\u{1f600}"', '"\\u00e9"', '"\\\\ux"']) {
+      assert.ok(!mayHoldHalves(json), json);
+    }
+    for (const json of [
+      '"\\ud83d"',
+      '"\\ude00"',
+      '"\\ud83dx\\ude00"',
+      '"\\uD83D\\uD83D\\uDE00"',
+      '"\\ude00\\ud83d"',
+    ]) {
+      assert.ok(mayHoldHalves(json), json);
+    }
+    // A backslash that is data hides what follows it: such texts are looked at.
+    assert.ok(mayHoldHalves('"\\\\ud83d\\ude00"'));
+  });
+
+  test("are found wherever they stand, names that are special to JavaScript included", () => {
+    const value: unknown = JSON.parse(
+      '{"__proto__":["\\ud800"],"constructor\\udc00":{"a":[["\\udbff"]]},"ok":1}',
+    );
+    const found: string[] = [];
+    const mended = mendHalves(value, (path) => found.push(path));
+    assert.equal(
+      JSON.stringify(mended),
+      '{"__proto__":["\ufffd"],"ok":1,"constructor\ufffd":{"a":[["\ufffd"]]}}',
+    );
+    assert.deepEqual(found, ["__proto__[]", "constructor\ufffd.a[][]", "constructor\ufffd"]);
+  });
+});
