@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import type { ErrorCode } from "../../src/errors.ts";
+import { exportFrom, failsWith, HurriedClock, rowsOf, temporaryFolder, treeOf } from "./running.ts";
+import { type Item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
+
+/** A page of twelve items whose `pagination` says something else. */
+function paged(change: object) {
+  return (question: Question): Reply => {
+    const body = listBody(itemsOf(12), question);
+    return { body: { ...body, pagination: { ...body.pagination, ...change } } };
+  };
+}
+
+function body(change: object) {
+  return (question: Question): Reply => ({ body: { ...listBody(itemsOf(12), question), ...change } });
+}
+
+interface Case {
+  readonly reply: (question: Question) => Reply;
+  readonly code: ErrorCode;
+  readonly exitCode: number;
+  readonly message: RegExp;
+  /** Times that the page is asked for; 1 unless asking again may help. */
+  readonly asked?: number;
+}
+
+const PROTOCOL = { code: "source.protocol", exitCode: 22 } as const;
+const REFUSED = { code: "source.credentials", exitCode: 20 } as const;
+const UNAVAILABLE = { code: "source.unavailable", exitCode: 21, asked: 6 } as const;
+const SIGN_IN = "You need to sign in before continuing.";
+
+/** What page 2 of the dynamic listing answers. */
+const CASES: Readonly<Record<string, Case>> = {
+  "a page that says it is another": {
+    ...PROTOCOL,
+    reply: paged({ current: 1 }),
+    message: /answered with page 1/,
+  },
+  "a next page that skips one": {
+    ...PROTOCOL,
+    reply: paged({ next: 4 }),
+    message: /names page 4 as the next/,
+  },
+  "a next page that goes back": {
+    ...PROTOCOL,
+    reply: paged({ next: 1 }),
+    message: /names page 1 as the next/,
+  },
+  "a next page that is the same": {
+    ...PROTOCOL,
+    reply: paged({ next: 2 }),
+    message: /names page 2 as the next/,
+  },
+  "a next page that is a text": { ...PROTOCOL, reply: paged({ next: "3" }), message: /pagination\.next/ },
+  "a next page that is an address": {
+    ...PROTOCOL,
+    reply: paged({ next: "/api/v1/content?page=3" }),
+    message: /pagination\.next/,
+  },
+  "a response that is an object": {
+    ...PROTOCOL,
+    reply: body({ response: {} }),
+    message: /a page of the content list/,
+  },
+  "a response that is null": {
+    ...PROTOCOL,
+    reply: body({ response: null }),
+    message: /a page of the content list/,
+  },
+  "no pagination": { ...PROTOCOL, reply: body({ pagination: undefined }), message: /pagination/ },
+  "an empty list instead of an envelope": {
+    ...PROTOCOL,
+    reply: () => ({ body: [] }),
+    message: /content service/,
+  },
+  "status 204": { ...PROTOCOL, reply: () => ({ status: 204 }), message: /status 204/ },
+  "status 206": { ...PROTOCOL, reply: () => ({ status: 206, body: {} }), message: /status 206/ },
+  "an empty body": {
+    code: "source.damaged",
+    exitCode: 22,
+    asked: 2,
+    reply: () => ({ body: "" }),
+    message: /not JSON/,
+  },
+  "a web page": {
+    ...UNAVAILABLE,
+    reply: () => ({ body: "<html>Maintenance</html>", headers: { "content-type": "text/html" } }),
+    message: /web page instead of data/,
+  },
+  "status 500, again and again": {
+    ...UNAVAILABLE,
+    reply: () => ({ status: 500 }),
+    message: /not available just now \(500\).*Asked 6 times/,
+  },
+  "a failure with status 200": {
+    ...UNAVAILABLE,
+    reply: () => ({ body: { error: "Out of tea" } }),
+    message: /Out of tea/,
+  },
+  "a wish to sign in with status 200": {
+    ...REFUSED,
+    reply: () => ({ body: { error: SIGN_IN } }),
+    message: /CONTENT_API_TOKEN/,
+  },
+  "a redirect to a sign-in page": {
+    ...REFUSED,
+    reply: () => ({ status: 302, headers: { location: "/users/sign_in" } }),
+    message: /redirect \(302\)/,
+  },
+  "status 401": {
+    ...REFUSED,
+    reply: () => ({ status: 401, body: { error: "Wrong token." } }),
+    message: /refused the API token \(401\)/,
+  },
+  "status 404": {
+    code: "config.not_found",
+    exitCode: 2,
+    reply: () => ({ status: 404 }),
+    message: /check the URL \(CONTENT_API_URL\)/,
+  },
+  "a page without end": { ...PROTOCOL, reply: paged({ next: 3 }), message: /goes on beyond page/, asked: 1 },
+};
+
+suite("a run ends, publishes nothing and leaves nothing behind where the service answers with", () => {
+  for (const [what, { reply, code, exitCode, message, asked = 1 }] of Object.entries(CASES)) {
+    test(what, async (t) => {
+      const service = await Scripted.start(t, itemsOf(12));
+      const endless = what === "a page without end";
+      service.script = (question) => {
+        const { kind, mode, page } = question;
+        if (kind !== "list" || mode !== "dynamic") return undefined;
+        if (endless) return paged({ next: page + 1 })(question);
+        return page === 2 ? reply(question) : undefined;
+      };
+      const out = join(await temporaryFolder(t), "new", "warehouse");
+      const run = exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock() });
+      const error = await failsWith(code, run);
+      assert.equal(error.exitCode, exitCode);
+      assert.match(error.message, message);
+      assert.equal(service.asked("list").filter(({ page }) => page === 2).length, asked);
+      assert.deepEqual(service.asked("list", "full"), [], "the next pass is not begun");
+      assert.deepEqual(await readdir(join(out, "../..")), [], "not even the folder is left");
+    });
+  }
+});
+
+test("a run that fails leaves the published one as it is", async (t) => {
+  const service = await Scripted.start(t, itemsOf(12));
+  const out = await temporaryFolder(t);
+  await exportFrom({ url: service.url, out, threads: 1 });
+  const before = await treeOf(out);
+  service.script = ({ mode }) => (mode === "full" ? { status: 401 } : undefined);
+  await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1 }));
+  assert.deepEqual(await treeOf(out), before);
+});
+
+test("a run that fails in an empty folder leaves it empty", async (t) => {
+  const service = await Scripted.start(t, itemsOf(12));
+  service.script = () => ({ status: 403 });
+  const out = await temporaryFolder(t);
+  await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1 }));
+  assert.deepEqual(await treeOf(out), []);
+});
+
+test("a run that fails at the very last request leaves nothing behind either", async (t) => {
+  const service = await Scripted.start(t, [{ ...itemsOf(1)[0], custom_fields_details: [{ id: "f-1" }] }]);
+  service.script = ({ kind, mode }) => {
+    if (kind === "custom_fields") return { body: { error: "no more" } };
+    if (mode !== "full") return undefined;
+    return {
+      body: listBody([{ ...(itemsOf(1)[0] as Item), custom_fields: [{ id: "f-1", name: "Region" }] }], FIRST),
+    };
+  };
+  const out = await temporaryFolder(t);
+  const run = exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock() });
+  await failsWith("source.unavailable", run);
+  assert.equal(service.asked("custom_fields").length, 6);
+  assert.deepEqual(await treeOf(out), []);
+});
+
+const FIRST: Question = { kind: "list", mode: "full", page: 1, perPage: 5, id: "", columns: [], number: 1 };
+
+test("the first failure ends the requests under way, and no further ones are made", async (t) => {
+  const service = await Scripted.start(t, itemsOf(200));
+  service.script = ({ page }) => {
+    if (page === 3) return { status: 403 };
+    return page === 2 || page > 3 ? "hang" : undefined;
+  };
+  const out = await temporaryFolder(t);
+  await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1 }));
+  assert.ok(service.questions.length <= 6, `${service.questions.length} requests were made`);
+});
+
+test("a failed single-item request ends the others", { timeout: 20_000 }, async (t) => {
+  const service = await Scripted.start(t, itemsOf(100));
+  service.script = ({ kind, id }) => {
+    if (kind !== "item") return undefined;
+    return id === "c-002" ? { status: 403 } : "hang";
+  };
+  const out = await temporaryFolder(t);
+  const run = exportFrom({ url: service.url, out, threads: 1, config: { details: "all", perPage: 100 } });
+  await failsWith("source.credentials", run);
+  assert.ok(service.asked("item").length <= 5, `${service.asked("item").length} items were asked for`);
+});
+
+test("a single item that is gone is no failure: its listed views count, and _checks has the figure", async (t) => {
+  const service = await Scripted.start(t, itemsOf(20));
+  service.script = ({ kind, id }) => (kind === "item" && id === "c-010" ? { status: 410 } : undefined);
+  const { directory, accounting } = await exportFrom({
+    url: service.url,
+    out: await temporaryFolder(t),
+    config: { details: "events", perPage: 100 },
+  });
+  assert.equal(accounting.loaded, 20);
+  const check = "SELECT verdict, figure, detail FROM _checks WHERE check_name LIKE 'single items%'";
+  assert.deepEqual(await rowsOf(directory, check), [["warning", "1", "of 2 single-item requests"]]);
+});

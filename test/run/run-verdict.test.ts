@@ -1,0 +1,360 @@
+import assert from "node:assert/strict";
+import { suite, type TestContext, test } from "node:test";
+import { Catalogue, Sightings } from "../../src/run/catalogue.ts";
+import { readManifest } from "../../src/run/manifest.ts";
+import type { RunSummary } from "../../src/run/outcome.ts";
+import { disagreements, type PageMark, uncleanReasons } from "../../src/run/verdict.ts";
+import { exportFrom, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
+import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
+
+/** Pages of a pass by their number of rows. */
+function marks(
+  rows: readonly number[],
+  change: (page: number) => object = () => ({}),
+): Map<number, PageMark> {
+  const count = rows.reduce((sum, each) => sum + each, 0);
+  const pages = rows.map((each, index): [number, PageMark] => {
+    const page = index + 1;
+    const next = page < rows.length ? page + 1 : null;
+    const pagination = { current: page, next, per_page: 5, count, pages: rows.length, ...change(page) };
+    return [page, { pagination, rows: each }];
+  });
+  return new Map(pages);
+}
+
+suite("a pass is clean", () => {
+  const sightings = { distinct: 12, duplicates: 0 };
+
+  test("where its pages fit together", () => {
+    assert.deepEqual(uncleanReasons({ marks: marks([5, 5, 2]), sightings, rejected: 0 }), []);
+  });
+
+  test("where what is no item is counted too", () => {
+    const evidence = { marks: marks([5, 5, 2]), sightings: { distinct: 11, duplicates: 0 }, rejected: 1 };
+    assert.deepEqual(uncleanReasons(evidence), []);
+  });
+
+  test("where the service gives smaller pages than it says", () => {
+    const clamped = marks([5, 5, 2], () => ({ per_page: 100 }));
+    assert.deepEqual(uncleanReasons({ marks: clamped, sightings, rejected: 0 }), []);
+  });
+
+  test("where there is nothing, on no page or on one", () => {
+    const nothing = { distinct: 0, duplicates: 0 };
+    assert.deepEqual(uncleanReasons({ marks: marks([0]), sightings: nothing, rejected: 0 }), []);
+    const noPages = marks([0], () => ({ pages: 0 }));
+    assert.deepEqual(uncleanReasons({ marks: noPages, sightings: nothing, rejected: 0 }), []);
+  });
+});
+
+suite("a pass is not clean", () => {
+  const cases: readonly (readonly [string, Map<number, PageMark>, object, string])[] = [
+    [
+      "that lists an item twice",
+      marks([5, 5, 2]),
+      { distinct: 11, duplicates: 1 },
+      "1 row repeats an item of the same pass",
+    ],
+    [
+      "whose total changes",
+      marks([5, 5, 2], (page) => ({ count: page === 2 ? 13 : 12 })),
+      {},
+      "the total changed between its pages",
+    ],
+    [
+      "whose page size changes",
+      marks([5, 5, 2], (page) => ({ per_page: page })),
+      {},
+      "the page size changed between its pages",
+    ],
+    [
+      "that has more pages than announced",
+      marks([5, 5, 2], () => ({ pages: 2 })),
+      {},
+      "3 pages were read, 2 announced",
+    ],
+    [
+      "that has a short page in the middle",
+      marks([5, 4, 3]),
+      {},
+      "1 of the pages before the last differ from the first in their number of items",
+    ],
+    [
+      "that has an empty page in the middle",
+      marks([5, 0, 5, 2]),
+      {},
+      "1 of the pages before the last differ from the first in their number of items",
+    ],
+    [
+      "that says too early that no page follows",
+      marks([5, 5, 2], (page) => (page === 2 ? { next: null } : {})),
+      {},
+      "a page before the last says that no page follows",
+    ],
+    [
+      "that lists more or less than the service counts",
+      marks([5, 5, 2], () => ({ count: 14 })),
+      {},
+      "12 items were listed, the service counts 14",
+    ],
+  ];
+  for (const [what, pages, seen, reason] of cases) {
+    test(what, () => {
+      const sightings = { distinct: 12, duplicates: 0, ...seen };
+      assert.ok(uncleanReasons({ marks: pages, sightings, rejected: 0 }).includes(reason));
+    });
+  }
+});
+
+suite("two passes disagree", () => {
+  const catalogue = new Catalogue();
+  const pass = (
+    mode: string,
+    items: Readonly<Record<string, string | null>>,
+    count: number,
+    reasons: string[] = [],
+  ) => {
+    const sightings = new Sightings(catalogue);
+    for (const [id, updatedAt] of Object.entries(items)) sightings.add(id, updatedAt);
+    return { mode, sightings, countBefore: count, countAfter: count, reasons };
+  };
+  const same = { a: "2026-11-01T10:00:00", b: null };
+
+  test("not where both saw the same items of the same time", () => {
+    assert.deepEqual(disagreements(pass("dynamic", same, 2), pass("full", same, 2)), []);
+  });
+
+  test("where one is not clean, in which its reasons stand", () => {
+    assert.deepEqual(disagreements(pass("dynamic", same, 2, ["x"]), pass("full", same, 2)), [
+      "the dynamic pass is not clean: x",
+    ]);
+  });
+
+  test("where an item is of another time, has one or has none, or is in one alone", () => {
+    const other = pass("full", { a: "2026-11-01T10:00:01", b: "2026-11-01T10:00:00", c: null, d: null }, 2);
+    assert.deepEqual(disagreements(pass("dynamic", same, 2), other), [
+      "4 items differ between the two passes (a, b, c, ...)",
+    ]);
+  });
+
+  test("where what is no item came or went in between", () => {
+    assert.deepEqual(disagreements(pass("dynamic", same, 3), pass("full", same, 2)), [
+      "the service counted 3 items, then 2",
+    ]);
+  });
+});
+
+/** Items that are read in two groups of pages, at one item a page. */
+const GROUPS = 70;
+
+/** A run over a service whose listing changes as `prepare` says. */
+async function unsettledRun(
+  t: TestContext,
+  prepare: (service: Scripted) => void,
+): Promise<{ summary: RunSummary; service: Scripted }> {
+  const service = await Scripted.start(t, itemsOf(12));
+  prepare(service);
+  const out = await temporaryFolder(t);
+  const summary = await exportFrom({ url: service.url, out, threads: 1 });
+  assert.equal(summary.verdict, "unsettled");
+  return { summary, service };
+}
+
+/** Changes the listing before the first request of the second pass. */
+function betweenPasses(change: (service: Scripted) => void): (service: Scripted) => void {
+  return (service) => {
+    service.script = ({ mode, page }) => {
+      if (mode === "full" && page === 1) change(service);
+      return undefined;
+    };
+  };
+}
+
+function replyTo(matches: (question: Question) => boolean, reply: (question: Question) => Reply) {
+  return (service: Scripted) => {
+    service.script = (question) =>
+      question.kind === "list" && matches(question) ? reply(question) : undefined;
+  };
+}
+
+const ids = itemsOf(12).map(({ id }) => id);
+
+suite("a run whose listing changes is published as unsettled, with every item once", () => {
+  const edited = item("c-004", 4, { updated_at: "2026-11-19T00:00:00Z", title: "A new title" });
+  const replaceFourth = (items: readonly unknown[]) =>
+    items.map((each) => ((each as Item).id === "c-004" ? edited : each));
+
+  test("an item is edited between the passes: the later view counts, and every account gives the reason", async (t) => {
+    const { summary } = await unsettledRun(
+      t,
+      betweenPasses((service) => {
+        service.items = replaceFourth(service.items);
+      }),
+    );
+    const reason = "1 item differs between the two passes (c-004)";
+    assert.deepEqual(summary.reasons, [reason]);
+    assert.deepEqual((await readManifest(summary.directory)).reasons, [reason]);
+    assert.deepEqual(await rowsOf(summary.directory, "SELECT verdict, reason FROM _run"), [
+      ["unsettled", reason],
+    ]);
+    const digests = await rowsOf(summary.directory, "SELECT count(DISTINCT digest) FROM _sweeps");
+    assert.deepEqual(digests, [["2"]]);
+    const title = await rowsOf(summary.directory, "SELECT title FROM content WHERE content_id = 'c-004'");
+    assert.deepEqual(title, [["A new title"]]);
+    assert.deepEqual(await publishedIds(summary.directory), ids);
+  });
+
+  test("items come, go and move between the passes: what one pass saw alone is there", async (t) => {
+    const { summary } = await unsettledRun(
+      t,
+      betweenPasses((service) => {
+        const [first, second, ...rest] = service.items;
+        service.items = [...rest, item("c-new", 1), first];
+        assert.equal((second as Item).id, "c-001");
+      }),
+    );
+    assert.deepEqual(await publishedIds(summary.directory), [...ids, "c-new"].sort());
+    assert.deepEqual(summary.accounting, {
+      listed: 13,
+      loaded: 13,
+      rejected: 0,
+      vanished: 0,
+      counted: 12,
+      complete: false,
+    });
+    const tags = await rowsOf(
+      summary.directory,
+      "SELECT content_id, count(*) FROM content_tags GROUP BY ALL ORDER BY ALL",
+    );
+    assert.deepEqual(
+      tags,
+      [...ids, "c-new"].sort().map((id) => [id, "2"]),
+    );
+  });
+
+  test("an item jumps to a page of another group and is listed twice: it has its rows once, of all its views", async (t) => {
+    const service = await Scripted.start(t, itemsOf(GROUPS));
+    service.arrange = (items, { mode, page }) => {
+      if (mode !== "dynamic" || page === 1) return items;
+      const [first, ...rest] = items;
+      return [...rest.slice(0, -1), { ...(first as Item), title: "Seen last" }, rest.at(-1)];
+    };
+    const out = await temporaryFolder(t);
+    const summary = await exportFrom({ url: service.url, out, config: { perPage: 1 } });
+    assert.match(summary.reasons.join("; "), /the dynamic pass is not clean: 1 row repeats/);
+    const all = itemsOf(GROUPS).map(({ id }) => id);
+    // The second item moved to the page that was read already: the full pass alone saw it.
+    assert.deepEqual(await publishedIds(summary.directory), all);
+    const tags = await rowsOf(
+      summary.directory,
+      "SELECT content_id FROM content_tags ORDER BY content_id, ordinal",
+    );
+    assert.deepEqual(
+      tags.map(([id]) => id),
+      all.flatMap((id) => [id, id]),
+    );
+    const [dynamic, full] = await rowsOf(
+      summary.directory,
+      "SELECT clean, reason FROM _sweeps ORDER BY sweep",
+    );
+    assert.equal(dynamic?.[0], false);
+    assert.match(String(dynamic?.[1]), /1 row repeats/);
+    assert.deepEqual(full, [true, null]);
+  });
+
+  test("the service's own total is wrong on every page", async (t) => {
+    const { summary } = await unsettledRun(
+      t,
+      replyTo(
+        () => true,
+        (question) => {
+          const body = listBody(itemsOf(12), question);
+          return { body: { ...body, pagination: { ...body.pagination, count: 15 } } };
+        },
+      ),
+    );
+    assert.match(summary.reasons.join("; "), /12 items were listed, the service counts 15/);
+    assert.deepEqual(await publishedIds(summary.directory), ids);
+  });
+
+  test("a page in the middle is short, and one is empty: the pages after it are read", async (t) => {
+    const { summary, service } = await unsettledRun(
+      t,
+      replyTo(
+        ({ mode, page }) => page === 2 && mode !== "basic",
+        (question) => {
+          const body = listBody(itemsOf(12), question);
+          return { body: { ...body, response: question.mode === "full" ? [] : body.response.slice(0, 3) } };
+        },
+      ),
+    );
+    assert.deepEqual(
+      service
+        .asked("list")
+        .map(({ page }) => page)
+        .sort(),
+      [1, 1, 2, 2, 3, 3],
+    );
+    const lost = new Set(["c-008", "c-009"]);
+    assert.deepEqual(
+      await publishedIds(summary.directory),
+      ids.filter((id) => !lost.has(id)),
+    );
+  });
+
+  test("more pages follow than were announced: they are read for as long as each names a next one", async (t) => {
+    const { summary } = await unsettledRun(
+      t,
+      replyTo(
+        () => true,
+        (question) => {
+          const body = listBody(itemsOf(12), question);
+          return { body: { ...body, pagination: { ...body.pagination, pages: 1 } } };
+        },
+      ),
+    );
+    assert.match(summary.reasons.join("; "), /3 pages were read, 1 announced/);
+    assert.deepEqual(await publishedIds(summary.directory), ids);
+  });
+
+  test("far more pages are announced than the items can fill: a few are tried, and no more", async (t) => {
+    const { summary, service } = await unsettledRun(
+      t,
+      replyTo(
+        () => true,
+        (question) => {
+          const body = listBody(itemsOf(12), question);
+          return { body: { ...body, pagination: { ...body.pagination, pages: 1_000_000_000 } } };
+        },
+      ),
+    );
+    assert.ok(service.asked("list").length < 60, `${service.asked("list").length} pages were asked for`);
+    assert.deepEqual(await publishedIds(summary.directory), ids);
+  });
+});
+
+test("two modes that list the same items in other orders make a complete run, in which each item has both its views", async (t) => {
+  const service = await Scripted.start(t, itemsOf(GROUPS));
+  service.arrange = (items, { mode }) => {
+    const views = items.map((each) => ({
+      ...(each as Item),
+      ...(mode === "full"
+        ? { content: `body of ${(each as Item).id}` }
+        : { excerpt: `start of ${(each as Item).id}` }),
+    }));
+    return mode === "full" ? views.reverse() : views;
+  };
+  const stages = new Set<string>();
+  const summary = await exportFrom({
+    url: service.url,
+    out: await temporaryFolder(t),
+    config: { perPage: 1 },
+    onProgress: ({ stage }) => stages.add(stage),
+  });
+  assert.ok(stages.has("transform"), "some items could not be paired on the way");
+  assert.deepEqual([summary.verdict, summary.reasons], ["complete", []]);
+  assert.deepEqual(
+    await rowsOf(summary.directory, "SELECT content_id, excerpt, content FROM content ORDER BY content_id"),
+    itemsOf(GROUPS).map(({ id }) => [id, `start of ${id}`, `body of ${id}`]),
+  );
+});

@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, readFile, realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import type { TestContext } from "node:test";
+import { inspect } from "node:util";
+import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import { type Clock, systemClock } from "../../src/clock.ts";
+import { type ErrorCode, WarehouseError } from "../../src/errors.ts";
+import { type Log, silentLog } from "../../src/log.ts";
+import { type Config, loadConfig } from "../../src/run/config.ts";
+import type { RunSummary } from "../../src/run/outcome.ts";
+import type { OnProgress } from "../../src/run/progress.ts";
+import { runExport } from "../../src/run/run.ts";
+import { removeTree } from "../../src/run/tree.ts";
+
+/** A token whose shape nothing else has: a test finds it wherever it leaks. */
+export const CANARY = "CANARY-TOK-51c07e9b";
+
+export const SMALL = new URL("./small-pipeline.ts", import.meta.url).href;
+export const NIGHTLY = new URL("../../pipelines/nightly.ts", import.meta.url).href;
+
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "run-")));
+  t.after(() => removeTree(folder));
+  return folder;
+}
+
+/** Nobody waits: sleeping lets that much time pass at once. */
+export class HurriedClock implements Clock {
+  slept: number[] = [];
+  #passedMs = 0;
+
+  now(): number {
+    return Date.UTC(2026, 10, 20, 2) + this.#passedMs;
+  }
+
+  elapsedMs(): number {
+    return this.#passedMs;
+  }
+
+  async sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    this.slept.push(milliseconds);
+    this.#passedMs += milliseconds;
+  }
+}
+
+export interface ExportOptions {
+  readonly url: string;
+  /** The warehouse's folder. */
+  readonly out: string;
+  readonly config?: Partial<Config>;
+  readonly pipelineUrl?: string;
+  readonly clock?: Clock;
+  readonly log?: Log;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: OnProgress;
+  readonly threads?: number;
+}
+
+/** A run in this process, of few tables and small pages unless told otherwise. */
+export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
+  const { url, out } = options;
+  const env = { CONTENT_API_URL: url, CONTENT_API_TOKEN: CANARY };
+  const config = await loadConfig({ cwd: tmpdir(), env, flags: { out } });
+  return runExport({
+    config: { ...config, perPage: 5, details: "none", ...options.config },
+    pipelineUrl: options.pipelineUrl ?? SMALL,
+    clock: options.clock ?? systemClock,
+    log: options.log ?? silentLog,
+    signal: options.signal ?? new AbortController().signal,
+    onProgress: options.onProgress ?? (() => {}),
+    threads: options.threads ?? 2,
+    nodeVersion: process.versions.node,
+  });
+}
+
+/** The error that a run must end with: one sentence or two without the token. */
+export async function failsWith(code: ErrorCode, run: Promise<unknown>): Promise<WarehouseError> {
+  const error = await run.then(
+    (value) => assert.fail(`nothing was thrown, ${code} was expected; got ${inspect(value)}`),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof WarehouseError, inspect(error));
+  assert.equal(error.code, code, inspect(error));
+  assert.match(error.message, /^[^\n]{20,400}[.!)]$/, "is a sentence");
+  assert.ok(!inspect(error, { depth: Number.POSITIVE_INFINITY, showHidden: true }).includes(CANARY));
+  return error;
+}
+
+/** Everything below a folder, relative to it; folders end with a slash. */
+export async function treeOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)) + (entry.isDirectory() ? "/" : ""))
+    .sort();
+}
+
+export type Row = readonly unknown[];
+
+export interface Reader extends AsyncDisposable {
+  readonly connection: DuckDBConnection;
+  rows(sql: string): Promise<Row[]>;
+}
+
+/** The published database, as an analyst opens it. */
+export async function openPublished(directory: string): Promise<Reader> {
+  const file = join(directory, "warehouse.duckdb");
+  const instance = await DuckDBInstance.create(file, { access_mode: "READ_ONLY", threads: "1" });
+  const connection = await instance.connect();
+  return {
+    connection,
+    rows: async (sql) => (await connection.runAndReadAll(sql)).getRowsJson(),
+    [Symbol.asyncDispose]: async () => {
+      connection.closeSync();
+      instance.closeSync();
+    },
+  };
+}
+
+export async function rowsOf(directory: string, sql: string): Promise<Row[]> {
+  await using reader = await openPublished(directory);
+  return await reader.rows(sql);
+}
+
+/** IDs of the published items, in order. */
+export async function publishedIds(directory: string): Promise<unknown[]> {
+  return (await rowsOf(directory, "SELECT content_id FROM content ORDER BY content_id")).map(([id]) => id);
+}
+
+/** Fails where one of the texts stands in a file of the folder: in its bytes, or in what a compressed file holds. */
+export async function assertNowhereIn(folder: string, texts: readonly string[]): Promise<void> {
+  for (const { path, text } of await textsIn(folder)) {
+    for (const each of texts) assert.ok(!text.includes(each), `${each} stands in ${path}`);
+  }
+}
+
+/** What stands in the files of a folder, as text. */
+export async function textsIn(folder: string): Promise<{ path: string; text: string }[]> {
+  const files = (await treeOf(folder)).filter((path) => !path.endsWith("/"));
+  const texts: { path: string; text: string }[] = [];
+  const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
+  const connection = await instance.connect();
+  for (const path of files) {
+    const file = join(folder, path);
+    texts.push({ path, text: (await readFile(file)).toString("latin1") });
+    if (path.endsWith(".parquet")) texts.push({ path, text: await contentOf(connection, `'${file}'`) });
+    if (path.endsWith(".duckdb") && !path.startsWith(".")) {
+      await connection.run(`ATTACH '${file}' AS published (READ_ONLY)`);
+      const tables = await connection.runAndReadAll(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = 'published'",
+      );
+      for (const [table] of tables.getRows()) {
+        texts.push({ path: `${path}/${table}`, text: await contentOf(connection, `published."${table}"`) });
+      }
+      await connection.run("DETACH published");
+    }
+  }
+  connection.closeSync();
+  instance.closeSync();
+  return texts;
+}
+
+async function contentOf(connection: DuckDBConnection, source: string): Promise<string> {
+  return JSON.stringify((await connection.runAndReadAll(`FROM ${source}`)).getRowsJson());
+}
