@@ -49,7 +49,7 @@ export function documentPreparer(options: DocumentOptions): Prepare {
   const aliases = Object.entries(options.aliases);
   return (shape, document, position, drift) => {
     rename(document, aliases);
-    applyPolicy(shape, document, drift);
+    applyPolicy(document, drift);
     return { document, unknown: sift(WALKERS[shape], document, { ...position, prefix: "" }, drift) };
   };
 }

@@ -5,7 +5,7 @@
 import { createHmac } from "node:crypto";
 import type { Table } from "../tables/declare.ts";
 import type { Drift } from "./drift.ts";
-import { isObject, type JsonObject, type Shape, shapeOf } from "./views.ts";
+import { isObject, type JsonObject, shapeOf } from "./views.ts";
 
 export const PERSONAL_POLICIES = ["drop", "hash", "keep"] as const;
 export type PersonalPolicy = (typeof PERSONAL_POLICIES)[number];
@@ -75,11 +75,12 @@ interface PersonalPlace {
   readonly attributes: readonly string[];
 }
 
-function placesOf(tables: readonly Table[], shape: Shape): PersonalPlace[] {
+/** Those of both shapes of an item: a description may stand where the specification does not have it. */
+function placesOf(tables: readonly Table[]): PersonalPlace[] {
   const attributes = new Map<string, Set<string>>();
   const personal = tables.flatMap((table) => table.columns).filter((column) => column.personal);
   for (const origin of personal.flatMap((column) => column.origins)) {
-    if (shapeOf(origin) !== shape) continue;
+    if (shapeOf(origin) === undefined) continue;
     const dot = origin.path.lastIndexOf(".");
     const container = origin.path.slice(0, dot);
     const known = attributes.get(container) ?? new Set();
@@ -112,7 +113,7 @@ function visit(
 }
 
 /** Applies the policy to one document in place; what it took away is counted in the drift. */
-export type ApplyPolicy = (shape: Shape, document: JsonObject, drift: Drift) => void;
+export type ApplyPolicy = (document: JsonObject, drift: Drift) => void;
 
 export interface PolicyOptions {
   readonly policy: PersonalPolicy;
@@ -124,10 +125,10 @@ export interface PolicyOptions {
 export function personalPolicy(tables: readonly Table[], options: PolicyOptions): ApplyPolicy {
   if (options.policy === "keep") return () => {};
   const treat = treatment(options);
-  const places = { dynamic: placesOf(tables, "dynamic"), full: placesOf(tables, "full") };
+  const places = placesOf(tables);
   const kind = options.policy === "drop" ? "personal_dropped" : "personal_hashed";
-  return (shape, document, drift) => {
-    for (const place of places[shape]) {
+  return (document, drift) => {
+    for (const place of places) {
       visit(document, place.steps, 0, (object) => {
         for (const attribute of place.attributes) {
           if (object[attribute] === undefined) continue;

@@ -117,12 +117,18 @@ function find(item: Item, table: Table, containers: Containers): Found | undefin
       const value = reach(view.document, steps);
       if (value === undefined) continue;
       if (found === undefined) found = { view, path, value };
-      else if (!sameJson(found.value ?? [], value ?? [])) {
-        item.drift.note(table.name, "views_differ", view.order, item.contentId, [found.value, value]);
-      }
+      else if (sameJson(found.value ?? [], value ?? [])) claimWithin(view, path);
+      else item.drift.note(table.name, "views_differ", view.order, item.contentId, [found.value, value]);
     }
   }
   return found;
+}
+
+/** What is unknown in a container that another view has too stands in that view's rows. */
+function claimWithin(view: View, path: string): void {
+  for (const field of view.unknown) {
+    if (field.path.length > 1 && field.path[0] === path) field.claimed = true;
+  }
 }
 
 /** Readers of a table's columns below a container, `suffix` being `[]` for the elements of a list. */

@@ -84,6 +84,24 @@ describe("a list", () => {
     );
   });
 
+  test("keeps what nobody knows of its elements in their rows, once, where several answers have the same", () => {
+    const attachments = [
+      { id: "a", mood: 1, image_attributes: { focus: 2 } },
+      { id: "b", mood: 3 },
+    ];
+    const made = transform([
+      [
+        { shape: "dynamic", document: { id: "i", attachments } },
+        { shape: "full", document: { id: "i", attachments } },
+      ],
+    ]);
+    assert.deepEqual(cells(made, "content_attachments", "extra"), [
+      ['{"mood":1,"image_attributes.focus":2}'],
+      ['{"mood":3}'],
+    ]);
+    assert.deepEqual(cells(made, "content", "extra"), [[null]]);
+  });
+
   test("of which one answer says null and another that it is empty is no drift", () => {
     const made = transform([
       [

@@ -85,6 +85,19 @@ describe("declared personal columns", () => {
     assert.deepEqual([row.bio, row.phone, row.user_id], ["", null, "u"]);
   });
 
+  test("are dropped in a description that stands in the other document, or in a list", () => {
+    const person = { id: "u", name: CANARY, slug: CANARY, tz: "Europe/Oslo" };
+    for (const shape of ["dynamic", "full"] as const) {
+      const { document } = prepared(
+        { author_details: person, owner_details: [person, [person]] },
+        DROP,
+        shape,
+      );
+      const left = { id: "u", tz: "Europe/Oslo" };
+      assert.deepEqual(document, { author_details: left, owner_details: [left, [left]] });
+    }
+  });
+
   test("are counted by their path, without an example", () => {
     const { drift } = run(richWorld(), DROP);
     const dropped = drift.filter(({ kind }) => kind === "personal_dropped");
