@@ -44,11 +44,29 @@ export class Catalogue {
   }
 }
 
+/** A time for each item, in seconds: of an item that has none yet, not a number. */
+class Times {
+  #seconds = new Float64Array(1024).fill(UNSEEN);
+
+  at(number: number): number {
+    return this.#seconds[number] ?? UNSEEN;
+  }
+
+  set(number: number, seconds: number): void {
+    if (number >= this.#seconds.length) {
+      const larger = new Float64Array(Math.max(number + 1, this.#seconds.length * 2)).fill(UNSEEN);
+      larger.set(this.#seconds);
+      this.#seconds = larger;
+    }
+    this.#seconds[number] = seconds;
+  }
+}
+
 /** What one pass saw. */
 export class Sightings {
   readonly #catalogue: Catalogue;
-  /** By the item's number: `updated_at` in seconds. */
-  #updatedAt = new Float64Array(1024).fill(UNSEEN);
+  /** By the item's number: `updated_at`. */
+  readonly #updatedAt = new Times();
   distinct = 0;
   duplicates = 0;
   /** IDs that the pass listed more than once. */
@@ -60,18 +78,18 @@ export class Sightings {
 
   add(id: string, updatedAt: string | null): void {
     const number = this.#catalogue.numberOf(id);
-    if (number >= this.#updatedAt.length) {
-      const larger = new Float64Array(this.#updatedAt.length * 2).fill(UNSEEN);
-      larger.set(this.#updatedAt);
-      this.#updatedAt = larger;
-    }
-    if (Number.isNaN(this.#updatedAt[number])) {
+    if (Number.isNaN(this.#at(number))) {
       this.distinct += 1;
     } else {
       this.duplicates += 1;
       this.repeated.add(id);
     }
-    this.#updatedAt[number] = secondsOf(updatedAt);
+    this.#updatedAt.set(number, secondsOf(updatedAt));
+  }
+
+  /** `updated_at` of an item, in seconds; not a number where the pass did not see it. */
+  secondsOf(id: string): number {
+    return this.#catalogue.has(id) ? this.#at(this.#catalogue.numberOf(id)) : UNSEEN;
   }
 
   saw(id: string): boolean {
@@ -80,7 +98,7 @@ export class Sightings {
 
   /** Not a number where the pass did not see the item. */
   #at(number: number): number {
-    return this.#updatedAt[number] ?? UNSEEN;
+    return this.#updatedAt.at(number);
   }
 
   /** IDs of which the two passes say different things: listed by one alone, or of another time. */
@@ -99,5 +117,58 @@ export class Sightings {
       if (!Number.isNaN(seconds)) hash.update(`${id}\t${seconds}\n`);
     }
     return hash.digest("hex");
+  }
+}
+
+/**
+ * What the run holds of the items: the times of the views that were staged, and which items the service said are gone.
+ */
+export class Holdings {
+  readonly #catalogue: Catalogue;
+  readonly #held = { dynamic: new Times(), full: new Times() };
+  readonly #gone = new Set<string>();
+  /** Items that were there when they were asked for singly since the last pass. */
+  #there = new Set<string>();
+
+  constructor(catalogue: Catalogue) {
+    this.#catalogue = catalogue;
+  }
+
+  /** A view was staged. */
+  hold(shape: "dynamic" | "full", id: string, updatedAt: string | null): void {
+    this.#held[shape].set(this.#catalogue.numberOf(id), secondsOf(updatedAt));
+  }
+
+  /** A single-item request was answered. */
+  answered(id: string, answer: "gone" | "there"): void {
+    if (answer === "gone") this.#gone.add(id);
+    else this.#there.add(id);
+  }
+
+  /** Items that were listed once, are no longer, and are gone. */
+  gone(last: Sightings): string[] {
+    return [...this.#gone].filter((id) => !last.saw(id));
+  }
+
+  /**
+   * After a pass: the items whose staged views are not those that it saw, and those that it did not see, though they
+   * are not known to be gone, nor to have been there between the pass before and this one.
+   * `fullOnly`: the modes mean different instants by `updated_at`, so the dynamic view's is not held against the pass.
+   */
+  stale(pass: Sightings, fullOnly: boolean): string[] {
+    const stale: string[] = [];
+    const there = this.#there;
+    this.#there = new Set();
+    for (const id of this.#catalogue.ids()) {
+      if (!pass.saw(id)) {
+        if (!this.#gone.has(id) && !there.has(id)) stale.push(id);
+        continue;
+      }
+      const seconds = pass.secondsOf(id);
+      const number = this.#catalogue.numberOf(id);
+      const dynamic = fullOnly ? seconds : this.#held.dynamic.at(number);
+      if (dynamic !== seconds || this.#held.full.at(number) !== seconds) stale.push(id);
+    }
+    return stale;
   }
 }

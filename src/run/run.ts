@@ -76,7 +76,7 @@ export interface RunOptions {
 }
 
 /** DuckDB's buffers while the result is built. */
-const MEMORY_LIMIT_MB = 320;
+const MEMORY_LIMIT_MB = 224;
 const KEEP_LEFTOVERS = 3;
 
 /**
