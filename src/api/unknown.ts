@@ -129,7 +129,7 @@ function merge(left: Node | undefined, right: Node | undefined): Node | undefine
   if (left === undefined || right === undefined) return left ?? right;
   return {
     fields: left.fields ?? right.fields,
-    values: left.values ?? right.values,
-    elements: left.elements ?? right.elements,
+    values: left.values === undefined ? right.values : left.values,
+    elements: left.elements === undefined ? right.elements : left.elements,
   };
 }

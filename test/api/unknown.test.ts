@@ -112,3 +112,40 @@ test("never fails and never reports a known key, whatever JSON comes", () => {
     }),
   );
 });
+
+test("takes a single object in place of a list for its one element", () => {
+  assert.deepEqual(unknownIn(walkDynamic, { attachments: { id: "a1", mood: 1 } }), [
+    ["attachments.[].mood", 1],
+  ]);
+  assert.deepEqual(unknownIn(walkDynamic, { tags: { any: 1 } }), []);
+});
+
+test("shows lists and objects that stand where the contract knows none", () => {
+  const found: [string, object][] = [];
+  const document = {
+    id: "c1",
+    title: { any: 1 },
+    status: ["any"],
+    acl: [{ group_ids: [] }],
+    tags: ["text", { any: 2 }],
+    attachments: [{ url: ["u"] }],
+    added_to_collection_date: { k1: "2026-01-01T00:00:00Z", k2: { any: 3 } },
+    custom_field_values: { f1: [{ any: 4 }], f2: { id: "file", public: {} } },
+    unheard: { of: {} },
+  };
+  walkDynamic(
+    document,
+    () => {},
+    (path, value) => found.push([path.join("."), value]),
+  );
+  assert.deepEqual(found, [
+    ["title", { any: 1 }],
+    ["status", ["any"]],
+    ["acl", [{ group_ids: [] }]],
+    ["tags.[]", { any: 2 }],
+    ["attachments.[].url", ["u"]],
+    ["added_to_collection_date.{}", { any: 3 }],
+    ["custom_field_values.{}.[]", { any: 4 }],
+    ["custom_field_values.{}.public", {}],
+  ]);
+});
