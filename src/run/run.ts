@@ -247,8 +247,9 @@ class Run {
     };
     const journal = this.#journal;
     const catalogue = this.#catalogue;
+    const anyEnd = AbortSignal.any([signal, workers.failure]);
     return await extract(
-      { client, workers, journal, catalogue, clock, signal, settings, onProgress },
+      { client, workers, journal, catalogue, clock, signal: anyEnd, settings, onProgress },
       {
         details: config.details,
         directory: staging.root,

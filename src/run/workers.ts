@@ -1,7 +1,7 @@
 /** A pool of staging threads. A group of pages stays with one thread, because its documents wait there. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { WarehouseError } from "../errors.ts";
+import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { SourceError } from "../extract/source-error.ts";
 import type {
   CloseTask,
@@ -30,14 +30,16 @@ interface Pending {
 class Thread {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
+  readonly #failure: AbortController;
   #number = 0;
-  #failure: unknown;
 
-  constructor(setup: WorkerSetup) {
+  /** `failure` is shared by the threads of a pool: what ends one of them ends the work of all. */
+  constructor(setup: WorkerSetup, failure: AbortController) {
+    this.#failure = failure;
     this.#worker = new Worker(WORKER, { workerData: setup, resourceLimits: LIMITS });
     this.#worker.on("message", (reply: ReplyMessage) => this.#settle(reply));
-    this.#worker.on("error", (error) => this.#fail(error));
-    this.#worker.on("messageerror", (error) => this.#fail(error));
+    this.#worker.on("error", (error) => this.#fail(endedBy(error)));
+    this.#worker.on("messageerror", (error) => this.#fail(endedBy(error)));
     this.#worker.on("exit", (code) => {
       this.#fail(new WarehouseError("internal", `A worker thread ended early (exit code ${code}).`));
     });
@@ -49,7 +51,7 @@ class Thread {
   }
 
   async ask(task: StagingTask, transfer: ArrayBuffer[]): Promise<unknown> {
-    if (this.#failure !== undefined) throw this.#failure;
+    this.#failure.signal.throwIfAborted();
     this.#number += 1;
     const message: TaskMessage = { number: this.#number, task };
     return new Promise((resolve, reject) => {
@@ -70,10 +72,18 @@ class Thread {
   }
 
   #fail(error: unknown): void {
-    this.#failure ??= error;
+    this.#failure.abort(error);
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
   }
+}
+
+/** What nobody in the thread caught. */
+function endedBy(thrown: unknown): WarehouseError {
+  const error = asWarehouseError(thrown);
+  if (error.code !== "internal") return error;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new WarehouseError("internal", `A worker thread failed: ${message}.`, { cause: thrown });
 }
 
 function revive(failure: TaskFailure): WarehouseError {
@@ -96,12 +106,16 @@ interface Results {
 }
 
 export class Workers implements AsyncDisposable {
+  /** Aborted when a thread ends early, whether it had a task or not: nothing is to be waited for then. */
+  readonly failure: AbortSignal;
   readonly #threads: readonly Thread[];
 
   constructor(count: number, pipelineUrl: string, staging: Omit<StagingOptions, "worker">) {
+    const failure = new AbortController();
+    this.failure = failure.signal;
     this.#threads = Array.from(
       { length: count },
-      (_, worker) => new Thread({ pipelineUrl, staging: { ...staging, worker } }),
+      (_, worker) => new Thread({ pipelineUrl, staging: { ...staging, worker } }, failure),
     );
   }
 

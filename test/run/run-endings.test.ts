@@ -1,0 +1,207 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { type ErrorCode, WarehouseError } from "../../src/errors.ts";
+import { packagePath } from "../../src/package-root.ts";
+import { prepareOutput } from "../../src/run/directory.ts";
+import { acquireLock } from "../../src/run/lock.ts";
+import { CANARY, exportFrom, failsWith, publishedIds, temporaryFolder, treeOf } from "./running.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** `content-warehouse run small` in a process of its own, against a service. */
+function startRun(service: Scripted, out: string) {
+  const pipeline = packagePath("test/run/small-pipeline.ts");
+  const child = spawn(process.execPath, [packagePath("src/cli/main.ts"), "run", pipeline, "--out", out], {
+    env: { ...process.env, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
+    cwd: join(out, ".."),
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (text) => {
+    stdout += text;
+  });
+  child.stderr.on("data", (text) => {
+    stderr += text;
+  });
+  const ended = once(child, "close").then(([code]): Ended => ({ code, stdout, stderr }));
+  return { child, ended };
+}
+
+/** A service that answers no page from the third on, and a promise of the moment when one was asked for. */
+async function silentService(t: TestContext): Promise<{ service: Scripted; asked: Promise<void> }> {
+  const service = await Scripted.start(t, itemsOf(600));
+  const asked = new Promise<void>((resolve) => {
+    service.script = ({ page }) => {
+      if (page < 3) return undefined;
+      resolve();
+      return "hang";
+    };
+  });
+  return { service, asked };
+}
+
+suite("a signal", () => {
+  for (const [signal, exitCode, word] of [
+    ["SIGTERM", 143, "Terminated"],
+    ["SIGINT", 130, "Interrupted"],
+  ] as const) {
+    test(`${signal} while fetching ends a run within seconds with ${exitCode}, and leaves nothing`, {
+      timeout: 30_000,
+    }, async (t) => {
+      const { service, asked } = await silentService(t);
+      const folder = await temporaryFolder(t);
+      const { child, ended } = startRun(service, join(folder, "warehouse"));
+      await asked;
+      const sentMs = performance.now();
+      child.kill(signal);
+      assert.deepEqual(await ended, {
+        code: exitCode,
+        stdout: "",
+        stderr: `${word}; nothing was published.\n`,
+      });
+      assert.ok(performance.now() - sentMs < 5000);
+      assert.deepEqual(await treeOf(folder), []);
+    });
+  }
+
+  test("that comes while the result is built ends the run too", async (t) => {
+    const service = await Scripted.start(t, itemsOf(12));
+    const controller = new AbortController();
+    const out = await temporaryFolder(t);
+    const stages: string[] = [];
+    const run = exportFrom({
+      url: service.url,
+      out,
+      threads: 1,
+      signal: controller.signal,
+      onProgress: ({ stage }) => {
+        stages.push(stage);
+        if (stage === "load")
+          controller.abort(new WarehouseError("run.terminated", "Terminated by this very test."));
+      },
+    });
+    await failsWith("run.terminated", run);
+    assert.ok(!stages.includes("publish"));
+    assert.deepEqual(await treeOf(out), []);
+  });
+
+  test("that comes once the run is published changes nothing any more", async (t) => {
+    const service = await Scripted.start(t, itemsOf(12));
+    const controller = new AbortController();
+    const summary = await exportFrom({
+      url: service.url,
+      out: await temporaryFolder(t),
+      threads: 1,
+      signal: controller.signal,
+      onProgress: ({ stage }) => {
+        if (stage === "publish") controller.abort(new Error("too late"));
+      },
+    });
+    assert.equal((await publishedIds(summary.directory)).length, 12);
+  });
+});
+
+suite("the lock", () => {
+  test("a second run against the same folder ends at once with 75 and without a request", {
+    timeout: 30_000,
+  }, async (t) => {
+    const service = await Scripted.start(t, itemsOf(3));
+    const folder = await temporaryFolder(t);
+    const out = join(folder, "warehouse");
+    await using _lock = await acquireLock(await prepareOutput(out));
+    const before = await treeOf(out);
+    const { code, stderr } = await startRun(service, out).ended;
+    assert.equal(code, 75);
+    assert.match(
+      stderr,
+      /^Another run is under way in .*\/warehouse \(process \d+\); wait until it ends, .*\n$/,
+    );
+    const again = exportFrom({ url: service.url, out });
+    await failsWith("run.locked", again);
+    assert.deepEqual(service.questions, []);
+    assert.deepEqual(await treeOf(out), before, "what the first run made is not taken away");
+  });
+
+  test("is free after a run that failed, and its file is gone with the folder that was made for it", async (t) => {
+    const service = await Scripted.start(t, itemsOf(3));
+    const folder = await temporaryFolder(t);
+    const out = join(folder, "warehouse");
+    service.script = () => ({ status: 401 });
+    await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1 }));
+    assert.deepEqual(await treeOf(folder), []);
+    service.script = () => undefined;
+    const { sequence } = await exportFrom({ url: service.url, out, threads: 1 });
+    assert.equal(sequence, 1);
+  });
+});
+
+/** A pipeline with a table of its own whose rows are made by this program text. */
+async function ownPipeline(t: TestContext, rows: string): Promise<string> {
+  const file = join(await temporaryFolder(t), "own.mjs");
+  await writeFile(
+    file,
+    `import { definePipeline, tables, integer } from "content-warehouse";
+     export default definePipeline({
+       name: "own",
+       description: "x",
+       extract: { listings: ["dynamic", "full"] },
+       tables: tables.filter(({ name }) => name === "content"),
+       ownTables: [{
+         name: "own", comment: "x", key: ["content_id"],
+         columns: [integer("length", "", "x", { required: true })],
+         rows: ${rows},
+       }],
+       load: ["duckdb", "parquet"],
+     });`,
+  );
+  return pathToFileURL(file).href;
+}
+
+suite("a failure in a worker thread ends the run with a clear error, whatever else is under way:", () => {
+  const cases: readonly (readonly [string, string, ErrorCode, RegExp])[] = [
+    [
+      "a program that throws",
+      "() => { throw new Error('no luck'); }",
+      "config.invalid",
+      /^The table own of the pipeline cannot be made of item c-\d+: its program failed: no luck\.$/,
+    ],
+    ["a thread that ends itself", "() => process.exit(3)", "internal", /thread ended early \(exit code 3\)/],
+    [
+      "an exception that nobody catches, in a thread that has nothing to do",
+      "() => { setImmediate(() => { throw new Error('uncaught'); }); return []; }",
+      "internal",
+      /^A worker thread failed: uncaught\.$/,
+    ],
+  ];
+  for (const [what, rows, code, message] of cases) {
+    test(what, { timeout: 30_000 }, async (t) => {
+      const service = await Scripted.start(t, itemsOf(70));
+      // The first group of the full pass is made into rows while a page of the second one is still under way.
+      service.script = ({ mode, page }) => (mode === "full" && page > 64 ? "hang" : undefined);
+      const out = await temporaryFolder(t);
+      const pipelineUrl = await ownPipeline(t, rows);
+      const run = exportFrom({ url: service.url, out, pipelineUrl, threads: 1, config: { perPage: 1 } });
+      assert.match((await failsWith(code, run)).message, message);
+      assert.deepEqual(await treeOf(out), []);
+    });
+  }
+});
+
+test("two rows of one key in an own table are not published", async (t) => {
+  const service = await Scripted.start(t, itemsOf(3));
+  const out = await temporaryFolder(t);
+  const pipelineUrl = await ownPipeline(t, "() => [{ length: 1 }, { length: 2 }]");
+  const run = exportFrom({ url: service.url, out, pipelineUrl, threads: 1 });
+  assert.match((await failsWith("verify.failed", run)).message, /"unique key of own" failed \(3, expected 0/);
+  assert.deepEqual(await treeOf(out), []);
+});
