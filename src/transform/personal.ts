@@ -77,20 +77,18 @@ interface PersonalPlace {
 
 /** Those of both shapes of an item: a description may stand where the specification does not have it. */
 function placesOf(tables: readonly Table[]): PersonalPlace[] {
-  const attributes = new Map<string, Set<string>>();
-  const personal = tables.flatMap((table) => table.columns).filter((column) => column.personal);
-  for (const origin of personal.flatMap((column) => column.origins)) {
-    if (shapeOf(origin) === undefined) continue;
-    const dot = origin.path.lastIndexOf(".");
-    const container = origin.path.slice(0, dot);
-    const known = attributes.get(container) ?? new Set();
-    attributes.set(container, known.add(origin.path.slice(dot + 1)));
-  }
-  return [...attributes].map(([path, names]) => ({
-    path,
-    steps: path.replaceAll("[]", ".[]").split("."),
-    attributes: [...names],
-  }));
+  return tables.flatMap((table) => {
+    const paths = table.columns.filter((column) => column.personal).flatMap((column) => column.origins);
+    const dots = paths.map(({ path }) => ({ path, dot: path.lastIndexOf(".") }));
+    // What is personal in one place of a kind is so in all: a service may send more of a user than is specified.
+    const attributes = [...new Set(dots.map(({ path, dot }) => path.slice(dot + 1)))];
+    const containers = new Set(dots.map(({ path, dot }) => path.slice(0, dot)));
+    return [...containers].map((path) => ({
+      path,
+      steps: path.replaceAll("[]", ".[]").split("."),
+      attributes,
+    }));
+  });
 }
 
 function visit(
