@@ -8,6 +8,7 @@ import { schemaCommand } from "./schema.ts";
 import { serveCommand } from "./serve.ts";
 import { sqlCommand } from "./sql.ts";
 import { printableText } from "./terminal.ts";
+import { verifyCommand } from "./verify.ts";
 
 const EXIT_CODES = `
 Exit codes:
@@ -34,6 +35,7 @@ function program(): Command {
     sqlCommand(),
     schemaCommand(),
     runsCommand(),
+    verifyCommand(),
   ];
   for (const command of commands) root.addCommand(command);
   for (const command of everyCommand(root)) command.exitOverride();

@@ -5,7 +5,7 @@ import { findRun, listRuns, type PublishedRun, prune, RUNS_KEPT, rollback } from
 import { type OutputFolder, outputFolder } from "../run/directory.ts";
 import { acquireLock } from "../run/lock.ts";
 import type { Manifest } from "../run/manifest.ts";
-import { count, duration, megabytes } from "./display.ts";
+import { count, duration, fileSize } from "./display.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { drawTable, type TextColumn } from "./table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
@@ -46,7 +46,7 @@ function subcommand(name: string, description: string, example: string): Command
 function listCommand(terminal: Terminal): Command {
   return subcommand("list", "list the published runs, the newest first", "list --out /srv/warehouse").action(
     async ({ out }: Options) => {
-      await writeAll(terminal, [listText(await listRuns(existing(out)), terminal.columns)]);
+      await writeAll(terminal, [listText(await listRuns(existingFolder(out)), terminal.columns)]);
     },
   );
 }
@@ -55,7 +55,7 @@ function showCommand(terminal: Terminal): Command {
   return subcommand("show", "show what a run published", "show current")
     .argument("<run>", "name or number of a run, or current")
     .action(async (run: string, { out }: Options) => {
-      const { manifest, current } = await findRun(existing(out), run);
+      const { manifest, current } = await findRun(existingFolder(out), run);
       if (manifest instanceof WarehouseError) throw manifest;
       await writeAll(terminal, [showText(manifest, current, terminal.columns)]);
     });
@@ -65,7 +65,7 @@ function rollbackCommand(terminal: Terminal): Command {
   return subcommand("rollback", "make an earlier run the one that readers see", "rollback 41")
     .argument("<run>", "name or number of a run")
     .action(async (wanted: string, { out }: Options) => {
-      const folder = existing(out);
+      const folder = existingFolder(out);
       await using _lock = await acquireLock(folder);
       const { run } = await rollback(folder, wanted);
       await writeAll(terminal, [`current is now ${run}\n`]);
@@ -76,7 +76,7 @@ function pruneCommand(terminal: Terminal): Command {
   return subcommand("prune", "remove old runs; the current one always stays", "prune --keep 14")
     .option("--keep <n>", "number of the newest runs to keep", positive, RUNS_KEPT)
     .action(async ({ out, keep }: Options & { readonly keep: number }) => {
-      const folder = existing(out);
+      const folder = existingFolder(out);
       await using _lock = await acquireLock(folder);
       const removed = await prune(folder, keep);
       const lines = removed.map(({ run }) => `removed ${run}\n`);
@@ -89,7 +89,8 @@ function positive(text: string): number {
   return Number(text);
 }
 
-function existing(out: string): OutputFolder {
+/** The folder of a warehouse that is there. Throws `config.not_found`. */
+export function existingFolder(out: string): OutputFolder {
   const folder = outputFolder(out);
   if (existsSync(folder.runs)) return folder;
   throw new WarehouseError(
@@ -164,10 +165,6 @@ function parquetSize(manifest: Manifest, table: string): string {
 
 function size(manifest: Manifest): number {
   return manifest.files.reduce((sum, file) => sum + file.bytes, 0);
-}
-
-function fileSize(bytes: number): string {
-  return bytes < 1e6 ? `${count(Math.ceil(bytes / 1000))} kB` : megabytes(bytes);
 }
 
 function took({ startedAt, endedAt }: Manifest): string {

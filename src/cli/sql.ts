@@ -9,7 +9,7 @@ import { type Database, openForReading } from "../load/duckdb.ts";
 import { currentRun, DATABASE_FILE, outputFolder } from "../run/directory.ts";
 import { cellText, jsonObject } from "./cells.ts";
 import { csvRow, guardFormula } from "./csv.ts";
-import { count } from "./display.ts";
+import { counted } from "./display.ts";
 import { drawTable } from "./table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
 
@@ -64,7 +64,7 @@ async function openCurrent(out: string, temporaryDirectory: string): Promise<Dat
     );
   }
   const file = join(folder.runs, run, DATABASE_FILE);
-  if (!existsSync(file)) {
+  if (!existsSync(file) && existsSync(join(folder.runs, run))) {
     throw new WarehouseError(
       "config.not_found",
       `Run ${run} was published as Parquet files alone; read ${join(folder.current, "parquet")} with DuckDB or another engine.`,
@@ -158,10 +158,6 @@ async function* tableTexts(result: DuckDBResult, width: number | undefined): Asy
 /** What EXPLAIN answers is drawn already. */
 function isPlan(result: DuckDBResult): boolean {
   return result.columnNames().join() === "explain_key,explain_value";
-}
-
-function counted(number: number, what: string): string {
-  return `${count(number)} ${what}${number === 1 ? "" : "s"}`;
 }
 
 const NUMBERS: ReadonlySet<DuckDBTypeId> = new Set([

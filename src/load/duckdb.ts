@@ -137,14 +137,25 @@ export async function openForReading(options: ReadOptions): Promise<Database> {
     throw new WarehouseError("config.not_found", `There is no database at ${options.file}.`);
   }
   assertNoWal(options.file);
-  const settings: Record<string, string> = {
-    ...NO_EXTENSIONS,
-    access_mode: "READ_ONLY",
-    temp_directory: options.temporaryDirectory,
-  };
-  if (options.memoryLimitMb !== undefined) settings.memory_limit = `${options.memoryLimitMb}MB`;
-  if (options.threads !== undefined) settings.threads = String(options.threads);
+  const settings = { ...NO_EXTENSIONS, access_mode: "READ_ONLY", ...limitsOf(options) };
   return open(options.file, settings, (connection) => harden(connection, options.allowedDirectories), false);
+}
+
+/** A database in memory that reads files of these folders and nothing else. */
+export async function openForScanning(options: Omit<ReadOptions, "file">): Promise<Database> {
+  const settings = { ...NO_EXTENSIONS, ...limitsOf(options) };
+  return open(":memory:", settings, (connection) => harden(connection, options.allowedDirectories), true);
+}
+
+function limitsOf({
+  temporaryDirectory,
+  memoryLimitMb,
+  threads,
+}: Omit<ReadOptions, "file">): Record<string, string> {
+  const settings: Record<string, string> = { temp_directory: temporaryDirectory };
+  if (memoryLimitMb !== undefined) settings.memory_limit = `${memoryLimitMb}MB`;
+  if (threads !== undefined) settings.threads = String(threads);
+  return settings;
 }
 
 async function open(

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
-import type { PublishedFile } from "../run/manifest.ts";
+import { MANIFEST_FILE, type PublishedFile } from "../run/manifest.ts";
 import { readTree } from "../run/tree.ts";
-import { all, figure, openForReading } from "./duckdb.ts";
+import { all, figure, openForReading, openForScanning } from "./duckdb.ts";
 import { readParquet } from "./parquet.ts";
 import { quoteIdentifier } from "./sql-text.ts";
 
@@ -15,40 +15,73 @@ import { quoteIdentifier } from "./sql-text.ts";
 export type RowCounts = Readonly<Record<string, number>>;
 
 const UNFINISHED = /\.(wal|tmp)$|(^|\/)tmp_/;
+const LIMITS = { memoryLimitMb: 256, threads: 2 };
 
 export interface Proof {
-  /** Folder that becomes `runs/<run>`. */
+  /** Folder that becomes `runs/<run>`, or is one. */
   readonly result: string;
-  /** The database; it need not lie in the result. */
-  readonly database: string;
+  /** The database, which need not lie in the result; undefined where Parquet files alone were published. */
+  readonly database: string | undefined;
   readonly temporaryDirectory: string;
   readonly expected: RowCounts;
   /** Whether the result has the tables as Parquet files, all of them. */
   readonly parquet: boolean;
 }
 
-/**
- * Proves a finished result before it is published, and returns its files with their sizes, digests and rows: no log
- * or half-written file lies in it, the database can be opened read-only and has exactly the expected tables and rows,
- * and the Parquet files of a table have as many. No database may be open on it: closing a handle that read the file
- * would take away the lock of whoever has it open.
- */
-export async function verifyResult(proof: Proof): Promise<PublishedFile[]> {
-  const { result } = proof;
-  const { files } = await readTree(result);
-  const unfinished = files.find((file) => UNFINISHED.test(relative(result, file)));
-  if (unfinished !== undefined) throw failed(`${unfinished} was left unfinished`);
-  const digests = new Map<string, { bytes: number; sha256: string }>();
-  for (const file of files) digests.set(file, { bytes: (await stat(file)).size, sha256: await sha256(file) });
-  const rows = await recount(proof, files).catch((thrown) => {
-    throw asFailedProof(thrown);
-  });
-  return [...digests].map(([file, digest]) => ({
-    path: relative(result, file),
-    ...digest,
-    rows: rows.get(file) ?? null,
-  }));
+/** What a result is made of, and what is wrong with it. */
+export interface Examination {
+  /** All files but the manifest, with their sizes, digests and rows, in the order of their paths. */
+  readonly files: readonly PublishedFile[];
+  /** Each without its full stop; empty: the result stood its proof. */
+  readonly findings: readonly string[];
 }
+
+/**
+ * Proves a finished result before it is published, and returns its files with their sizes, digests and rows. Throws
+ * `verify.failed` with the first thing that `examine` finds.
+ */
+export async function verifyResult(proof: Proof): Promise<readonly PublishedFile[]> {
+  const { files, findings } = await examine(proof);
+  const [first] = findings;
+  if (first === undefined) return files;
+  throw new WarehouseError(
+    "verify.failed",
+    `The result did not stand its proof: ${first}; nothing was published, run again.`,
+  );
+}
+
+/**
+ * Holds a result against what is stated of it: no log or half-written file lies in it, the database can be opened
+ * read-only and has exactly the expected tables and rows, and the Parquet files of a table have as many. No database
+ * may be open on it for writing: closing a handle that read the file would take away the lock of whoever has it open.
+ * A failing disk is thrown, as `disk.io`; what else goes wrong is a finding.
+ */
+export async function examine(proof: Proof): Promise<Examination> {
+  const { result, database } = proof;
+  const files = (await readTree(result)).files.filter((file) => relative(result, file) !== MANIFEST_FILE);
+  const digests: Digest[] = [];
+  for (const file of files) {
+    digests.push({
+      path: relative(result, file),
+      bytes: (await stat(file)).size,
+      sha256: await sha256(file),
+    });
+  }
+  const paths = digests.map(({ path }) => path);
+  const unfinished = paths.filter((path) => UNFINISHED.test(path));
+  const tables = database === undefined ? [] : await tableFindings(proof, database);
+  const counted = await countParquet(proof, paths);
+  return {
+    files: digests.map((digest) => ({ ...digest, rows: counted.rows.get(digest.path) ?? null })),
+    findings: [
+      ...unfinished.map((path) => `the file ${path} was left unfinished`),
+      ...tables,
+      ...counted.findings,
+    ],
+  };
+}
+
+type Digest = Omit<PublishedFile, "rows">;
 
 async function sha256(file: string): Promise<string> {
   const digest = createHash("sha256");
@@ -56,25 +89,16 @@ async function sha256(file: string): Promise<string> {
   return digest.digest("hex");
 }
 
-/** Rows of each Parquet file, after comparing all counts with the expected ones. */
-async function recount(
-  { result, database: file, temporaryDirectory, expected, parquet }: Proof,
-  files: readonly string[],
-): Promise<Map<string, number>> {
-  await using database = await openForReading({
-    file,
-    temporaryDirectory,
-    allowedDirectories: [result],
-    memoryLimitMb: 256,
-    threads: 2,
+async function tableFindings(
+  { expected, temporaryDirectory }: Proof,
+  file: string,
+): Promise<readonly string[]> {
+  const options = { file, temporaryDirectory, allowedDirectories: [], ...LIMITS };
+  const counted = await attempt("the database cannot be read", async () => {
+    await using database = await openForReading(options);
+    return await countTables(database.connection);
   });
-  compare("DuckDB", await countTables(database.connection), expected);
-  const rows = new Map<string, number>();
-  for (const file of files.filter((each) => each.endsWith(".parquet"))) {
-    rows.set(file, await figure(database.connection, `SELECT count(*) FROM ${readParquet([file])}`));
-  }
-  compare("Parquet", parquetRows(result, rows), parquet ? expected : {});
-  return rows;
+  return "finding" in counted ? [counted.finding] : differences("DuckDB", counted.value, expected);
 }
 
 async function countTables(connection: DuckDBConnection): Promise<Map<string, number>> {
@@ -86,39 +110,70 @@ async function countTables(connection: DuckDBConnection): Promise<Map<string, nu
   return counts;
 }
 
-function compare(where: string, counted: ReadonlyMap<string, number>, expected: RowCounts): void {
-  for (const [table, rows] of Object.entries(expected)) {
-    const found = counted.get(table);
-    if (found === undefined) throw failed(`table ${table} is missing in ${where}`);
-    if (found !== rows)
-      throw failed(`table ${table} has ${found} rows in ${where} where ${rows} are expected`);
-  }
-  for (const table of counted.keys()) {
-    if (!Object.hasOwn(expected, table)) throw failed(`table ${table} in ${where} is not expected`);
-  }
+interface CountedFiles {
+  /** By path. */
+  readonly rows: ReadonlyMap<string, number>;
+  readonly findings: readonly string[];
 }
 
-/** Rows by table in its Parquet files. */
-function parquetRows(result: string, rows: ReadonlyMap<string, number>): Map<string, number> {
+/** Rows of each Parquet file; the tables are compared where every file could be read. */
+async function countParquet(
+  { result, expected, parquet, temporaryDirectory }: Proof,
+  paths: readonly string[],
+): Promise<CountedFiles> {
+  await using database = await openForScanning({
+    allowedDirectories: [result],
+    temporaryDirectory,
+    ...LIMITS,
+  });
+  const rows = new Map<string, number>();
+  const unreadable: string[] = [];
+  for (const path of paths.filter((each) => each.endsWith(".parquet"))) {
+    const count = `SELECT count(*) FROM ${readParquet([join(result, path)])}`;
+    const counted = await attempt(`the file ${path} cannot be read`, () =>
+      figure(database.connection, count),
+    );
+    if ("finding" in counted) unreadable.push(counted.finding);
+    else rows.set(path, counted.value);
+  }
+  if (unreadable.length > 0) return { rows, findings: unreadable };
+  return { rows, findings: differences("Parquet", rowsByTable(rows), parquet ? expected : {}) };
+}
+
+/** Rows by table in its Parquet files; other files than those of tables are none of their business. */
+function rowsByTable(rows: ReadonlyMap<string, number>): Map<string, number> {
   const counted = new Map<string, number>();
-  for (const [file, count] of rows) {
-    const [folder, table] = relative(result, file).split("/");
+  for (const [path, count] of rows) {
+    const [folder, table] = path.split("/");
     if (folder === "parquet" && table !== undefined) counted.set(table, (counted.get(table) ?? 0) + count);
   }
   return counted;
 }
 
-/** What cannot be read did not stand the proof; a failing disk stays one. */
-function asFailedProof(thrown: unknown): WarehouseError {
-  const error = asWarehouseError(thrown);
-  if (error.code === "verify.failed" || error.code === "disk.io") return error;
-  return failed(error.message.replace(/\.$/, ""), error);
+function differences(
+  where: string,
+  counted: ReadonlyMap<string, number>,
+  expected: RowCounts,
+): readonly string[] {
+  const wrong = Object.entries(expected).flatMap(([table, rows]) => {
+    const found = counted.get(table);
+    if (found === undefined) return [`table ${table} is missing in ${where}`];
+    return found === rows ? [] : [`table ${table} has ${found} rows in ${where} where ${rows} are expected`];
+  });
+  const unexpected = [...counted.keys()].filter((table) => !Object.hasOwn(expected, table));
+  return [...wrong, ...unexpected.map((table) => `table ${table} in ${where} is not expected`)];
 }
 
-function failed(what: string, cause?: unknown): WarehouseError {
-  return new WarehouseError(
-    "verify.failed",
-    `The result did not stand its proof: ${what}; nothing was published, run again.`,
-    { cause },
-  );
+/** What a step gives, or that it failed and why; a failing disk is thrown. */
+async function attempt<T>(
+  what: string,
+  step: () => Promise<T>,
+): Promise<{ readonly value: T } | { readonly finding: string }> {
+  try {
+    return { value: await step() };
+  } catch (thrown) {
+    const error = asWarehouseError(thrown);
+    if (error.code === "disk.io") throw error;
+    return { finding: `${what} (${error.message.replace(/\.$/, "")})` };
+  }
 }
