@@ -139,6 +139,11 @@ export class Holdings {
     this.#held[shape].set(this.#catalogue.numberOf(id), secondsOf(updatedAt));
   }
 
+  /** Several answers of one pass had the items: which of their views is the latest is not known here. */
+  forget(shape: "dynamic" | "full", ids: Iterable<string>): void {
+    for (const id of ids) this.#held[shape].set(this.#catalogue.numberOf(id), UNSEEN);
+  }
+
   /** A single-item request was answered. */
   answered(id: string, answer: "gone" | "there"): void {
     if (answer === "gone") this.#gone.add(id);

@@ -43,6 +43,7 @@ export async function readDetails(
   closeGroup: (group: number) => Promise<void>,
 ): Promise<number> {
   const queue = new RequestQueue(context.settings.concurrency, context.signal);
+  const columns = context.settings.itemColumns;
   const total = wanted.count;
   let done = 0;
   let gone = 0;
@@ -51,11 +52,13 @@ export async function readDetails(
     let left = items.length;
     for (const item of items) {
       await queue.add(async () => {
-        const answer = await readDetail(context, item, queue.signal);
+        const single = { ...item, shape: "dynamic", sweep: 1, columns } as const;
+        const answer = await readSingle(context, single, queue.signal);
         done += 1;
         left -= 1;
         bytes += answer.bytes;
         if (answer.gone) gone += 1;
+        else if (answer.updatedAt !== undefined) context.holdings.hold("dynamic", item.id, answer.updatedAt);
         if (left === 0) queue.follow(closeGroup(group));
         context.onProgress({ stage: "items", done, total, items: done, bytes });
       });
@@ -65,26 +68,75 @@ export async function readDetails(
   return gone;
 }
 
-async function readDetail(
+/** Group of what is asked for singly after a pass; no group of pages has its number. */
+const REPAIR_GROUP = 0;
+/** Answers that stand on one page of the order of observation. */
+const PER_PAGE = 1000;
+
+/**
+ * Asks for items singly in both shapes, after the pass `sweep`, so that new views of them are held, or they are known
+ * to be gone. An answer that cannot be read is a reject, and leaves the item as it was.
+ */
+export async function repair(
   context: SweepContext,
-  item: Listed,
-  signal: AbortSignal,
-): Promise<{ gone: boolean; bytes: number }> {
-  const { client, workers, journal, settings, clock } = context;
-  const { id, page, position, group } = item;
-  const request = itemRequest({ id, mode: "dynamic", columns: settings.itemColumns, gallery: true });
+  sweep: number,
+  ids: readonly string[],
+  closeGroup: (group: number) => Promise<void>,
+): Promise<void> {
+  const { holdings, settings, onProgress } = context;
+  const queue = new RequestQueue(settings.concurrency, context.signal);
+  let done = 0;
+  let bytes = 0;
+  for (const [i, id] of ids.entries()) {
+    await queue.add(async () => {
+      for (const [place, shape] of (["dynamic", "full"] as const).entries()) {
+        const at = { page: Math.floor(i / PER_PAGE), position: (i % PER_PAGE) * 2 + place };
+        const single = { id, shape, sweep, group: REPAIR_GROUP, ...at, columns: settings.columns };
+        const answer = await readSingle(context, single, queue.signal);
+        bytes += answer.bytes;
+        holdings.answered(id, answer.gone ? "gone" : "there");
+        if (!answer.gone && answer.updatedAt !== undefined) holdings.hold(shape, id, answer.updatedAt);
+      }
+      done += 1;
+      onProgress({ stage: "items", done, total: ids.length, items: done, bytes });
+    });
+  }
+  await queue.done();
+  await closeGroup(REPAIR_GROUP);
+}
+
+interface Single {
+  readonly id: string;
+  readonly shape: "dynamic" | "full";
+  /** Of the dynamic set. */
+  readonly columns: readonly string[];
+  readonly sweep: number;
+  readonly group: number;
+  readonly page: number;
+  readonly position: number;
+}
+
+interface SingleAnswer {
+  readonly gone: boolean;
+  /** Undefined: the answer could not be read. */
+  readonly updatedAt: string | null | undefined;
+  readonly bytes: number;
+}
+
+async function readSingle(context: SweepContext, single: Single, signal: AbortSignal): Promise<SingleAnswer> {
+  const { client, workers, journal, clock } = context;
+  const { id, shape, columns, sweep, group, page, position } = single;
+  const request = itemRequest({ id, mode: shape, columns, gallery: true });
   const { response, value } = await client.readAs(request, signal, async (answer) => {
     const observedAt = observedAtOf(answer, clock);
     const bytes = answer.body.byteLength;
-    if (answer.status !== 200) return { observedAt, bytes, rejects: [] };
+    if (answer.status !== 200) return { observedAt, bytes, updatedAt: undefined, rejects: [] };
     const body = { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt };
-    const task = { kind: "item", sweep: 1, group, page, position, contentId: id, body } as const;
+    const task = { kind: "item", shape, sweep, group, page, position, contentId: id, body } as const;
     return { observedAt, bytes, ...(await workers.item(task)) };
   });
-  const { observedAt, bytes, rejects } = value;
-  journal.requests.push(
-    recordOf(response, { mode: "item", sweep: 1, page, contentId: id, observedAt, bytes }),
-  );
+  const { observedAt, bytes, updatedAt, rejects } = value;
+  journal.requests.push(recordOf(response, { mode: "item", sweep, page, contentId: id, observedAt, bytes }));
   journal.rejects.push(...rejects);
-  return { gone: response.status !== 200, bytes };
+  return { gone: response.status !== 200, updatedAt, bytes };
 }

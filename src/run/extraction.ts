@@ -1,13 +1,14 @@
 /**
  * From requests to staged parts: the dynamic listing, single items, the full listing with its items paired and
- * transformed on the way, then what could not be paired on the way.
+ * transformed on the way; where passes differ, single items and basic passes; then what could not be paired on the way.
  */
 import type { Bounds } from "../load/buckets.ts";
-import { type Details, readDetails, Wanted } from "./details.ts";
+import type { Holdings } from "./catalogue.ts";
+import { type CertifyPorts, certify, type SweepMode } from "./certify.ts";
+import { type Details, readDetails, repair, Wanted } from "./details.ts";
 import { RawFiles } from "./raw-files.ts";
 import { regroup } from "./regroup.ts";
 import { runSweep, type Sweep, type SweepContext } from "./sweep.ts";
-import { disagreements } from "./verdict.ts";
 
 export interface ExtractionOptions {
   readonly details: Details;
@@ -30,7 +31,11 @@ export interface Extraction {
   readonly detailsWanted: number;
   /** Of these, how many the service said are gone. */
   readonly detailsGone: number;
-  /** Why the passes do not agree; empty: they do. */
+  /** Items that were asked for singly in both shapes, because passes differed. */
+  readonly repaired: number;
+  /** Items that were listed and are gone, by the word of a single-item request. */
+  readonly vanished: number;
+  /** Why the run is unsettled; empty: it is complete. */
   readonly disagreements: readonly string[];
 }
 
@@ -38,48 +43,118 @@ export interface Extraction {
 const ITEMS_PER_BUCKET = 10_000;
 
 export async function extract(context: SweepContext, options: ExtractionOptions): Promise<Extraction> {
-  const { workers, catalogue, journal } = context;
-  const raw = new RawFiles({ ...options, folder: options.raw });
-  const wanted = new Wanted(options.details);
-  const close = (mode: "dynamic" | "item") => async (group: number) => {
-    const rawFile = raw.name(mode, 1, group);
-    await workers.close({ kind: "close", sweep: 1, group, rawFile, pairWith: undefined });
-  };
-  const dynamic = await runSweep(context, 1, "dynamic", {
-    pagesPerGroup: undefined,
-    closeGroup: close("dynamic"),
-    onItem: (item) => wanted.note(item),
-  });
-  const detailsGone = await readDetails(context, wanted, close("item"));
-  const transformed = new Transformed();
-  const full = await runSweep(context, 2, "full", {
-    pagesPerGroup: dynamic.pagesPerGroup,
-    closeGroup: async (group) => {
-      const pairWith = raw.existing([raw.name("dynamic", 1, group), raw.name("item", 1, group)]);
-      const rawFile = raw.name("full", 2, group);
-      transformed.add(
-        (await workers.close({ kind: "close", sweep: 2, group, rawFile, pairWith })).transformed,
-      );
-    },
-    onItem: () => {},
-  });
-  const again = transformed.again([dynamic, full]);
-  await transformRest(context, options, {
-    rawFiles: raw.all(),
-    left: transformed.left(catalogue.sorted()),
-    again,
-  });
-  for (const result of await workers.flush()) journal.take(result);
-  const ids = catalogue.sorted();
-  return {
-    sweeps: [dynamic, full],
-    ids,
-    bounds: boundsOf(ids),
-    superseded: new Map(again.map((id) => [id, AGAIN])),
-    detailsWanted: wanted.count,
-    detailsGone,
-    disagreements: disagreements(dynamic, full),
-  };
+  const extractor = new Extractor(context, options);
+  const { sweeps, disagreements } = await certify<Sweep>(extractor);
+  return extractor.finish(sweeps, disagreements);
+}
+
+class Extractor implements CertifyPorts<Sweep> {
+  readonly holdings: Holdings;
+  readonly #context: SweepContext;
+  readonly #options: ExtractionOptions;
+  readonly #raw: RawFiles;
+  readonly #wanted: Wanted;
+  readonly #transformed = new Transformed();
+  readonly #repaired = new Set<string>();
+  #detailsGone = 0;
+  #pagesPerGroup: number | undefined;
+
+  constructor(context: SweepContext, options: ExtractionOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#raw = new RawFiles({ ...options, folder: options.raw });
+    this.#wanted = new Wanted(options.details);
+    this.holdings = context.holdings;
+  }
+
+  async sweep(sweep: number, mode: SweepMode): Promise<Sweep> {
+    switch (mode) {
+      case "dynamic":
+        return this.#dynamic(sweep);
+      case "full":
+        return this.#full(sweep);
+      case "basic":
+        return runSweep(this.#context, sweep, "basic", undefined);
+    }
+  }
+
+  async repair(sweep: number, ids: readonly string[]): Promise<void> {
+    for (const id of ids) this.#repaired.add(id);
+    await repair(this.#context, sweep, ids, this.#closeGroup("item", sweep));
+  }
+
+  #closeGroup(mode: "dynamic" | "item", sweep: number): (group: number) => Promise<void> {
+    return async (group) => {
+      const rawFile = this.#raw.name(mode, sweep, group);
+      await this.#context.workers.close({ kind: "close", sweep, group, rawFile, pairWith: undefined });
+    };
+  }
+
+  async #dynamic(sweep: number): Promise<Sweep> {
+    const pass = await runSweep(this.#context, sweep, "dynamic", {
+      pagesPerGroup: undefined,
+      closeGroup: this.#closeGroup("dynamic", sweep),
+      onItem: (item) => {
+        this.holdings.hold("dynamic", item.id, item.updatedAt);
+        this.#wanted.note(item);
+      },
+    });
+    this.#pagesPerGroup = pass.pagesPerGroup;
+    this.holdings.forget("dynamic", pass.sightings.repeated);
+    this.#detailsGone = await readDetails(this.#context, this.#wanted, this.#closeGroup("item", sweep));
+    return pass;
+  }
+
+  async #full(sweep: number): Promise<Sweep> {
+    const raw = this.#raw;
+    const pass = await runSweep(this.#context, sweep, "full", {
+      pagesPerGroup: this.#pagesPerGroup,
+      closeGroup: async (group) => {
+        const pairWith = raw.existing([raw.name("dynamic", 1, group), raw.name("item", 1, group)]);
+        const task = {
+          kind: "close",
+          sweep,
+          group,
+          rawFile: raw.name("full", sweep, group),
+          pairWith,
+        } as const;
+        this.#transformed.add((await this.#context.workers.close(task)).transformed);
+      },
+      onItem: (item) => this.holdings.hold("full", item.id, item.updatedAt),
+    });
+    this.holdings.forget("full", pass.sightings.repeated);
+    return pass;
+  }
+
+  /** Transforms what is left, and what is to be done anew; takes over what the threads hold. */
+  async finish(sweeps: readonly Sweep[], disagreements: readonly string[]): Promise<Extraction> {
+    const { workers, catalogue, journal } = this.#context;
+    const last = sweeps.at(-1);
+    const gone = new Set(last === undefined ? [] : this.holdings.gone(last.sightings));
+    const ids = catalogue.sorted();
+    const again = this.#transformed.again([
+      ...sweeps.flatMap((sweep) => [...sweep.sightings.repeated]),
+      ...this.#repaired,
+      ...gone,
+    ]);
+    await transformRest(this.#context, this.#options, {
+      rawFiles: this.#raw.all(),
+      left: this.#transformed.left(ids).filter((id) => !gone.has(id)),
+      again: again.filter((id) => !gone.has(id)),
+    });
+    for (const result of await workers.flush()) journal.take(result);
+    return {
+      sweeps,
+      ids,
+      bounds: boundsOf(ids),
+      superseded: new Map(again.map((id) => [id, AGAIN])),
+      detailsWanted: this.#wanted.count,
+      detailsGone: this.#detailsGone,
+      repaired: this.#repaired.size,
+      vanished: gone.size,
+      disagreements,
+    };
+  }
 }
 
 /** Items that have their rows. */
@@ -99,10 +174,9 @@ class Transformed {
     return ids.filter((id) => !this.#once.has(id));
   }
 
-  /** Those that have theirs from some of their views only: a pass listed them several times. Ascending. */
-  again(sweeps: readonly Sweep[]): string[] {
-    const repeated = sweeps.flatMap((sweep) => [...sweep.sightings.repeated]);
-    return [...new Set([...this.#twice, ...repeated])].filter((id) => this.#once.has(id)).sort();
+  /** Those of `ids` that have some and are to be done anew, and those that have them twice. Ascending. */
+  again(ids: readonly string[]): string[] {
+    return [...new Set([...this.#twice, ...ids])].filter((id) => this.#once.has(id)).sort();
   }
 }
 

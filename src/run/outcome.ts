@@ -40,13 +40,15 @@ export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting
   const { ids, sweeps, disagreements } = extraction;
   // Things without an ID cannot be told from those of another pass: there are at least as many as any pass listed.
   const rejected = Math.max(0, ...sweeps.map((sweep) => sweep.rejected));
+  const last = sweeps.at(-1);
   const content = loaded.tables.find(({ table }) => table === "content");
   return {
     listed: ids.length + rejected,
     loaded: content?.rows ?? ids.length,
     rejected,
-    vanished: 0,
-    counted: sweeps.at(-1)?.countAfter ?? 0,
+    vanished: extraction.vanished,
+    listedLast: (last?.sightings.distinct ?? 0) + (last?.rejected ?? 0),
+    counted: last?.countAfter ?? 0,
     complete: disagreements.length === 0,
   };
 }
@@ -81,6 +83,13 @@ export function answerChecks({ destinations, fields }: Lookups, extraction: Extr
       figure: extraction.detailsGone,
       expected: 0,
       detail: `of ${extraction.detailsWanted} single-item requests`,
+    },
+    {
+      name: "items that were asked for again because passes differed",
+      verdict: "passed",
+      figure: extraction.repaired,
+      expected: null,
+      detail: `${extraction.vanished} of the listed items are gone`,
     },
   ];
 }

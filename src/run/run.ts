@@ -29,7 +29,7 @@ import {
   tableRows,
 } from "./account.ts";
 import { type Assembled, assemble, assertPassed } from "./assemble.ts";
-import { Catalogue } from "./catalogue.ts";
+import { Catalogue, Holdings } from "./catalogue.ts";
 import { type Config, configFingerprint, keyId, type PersonalData } from "./config.ts";
 import {
   createStaging,
@@ -247,9 +247,10 @@ class Run {
     };
     const journal = this.#journal;
     const catalogue = this.#catalogue;
+    const holdings = new Holdings(catalogue);
     const anyEnd = AbortSignal.any([signal, workers.failure]);
     return await extract(
-      { client, workers, journal, catalogue, clock, signal: anyEnd, settings, onProgress },
+      { client, workers, journal, catalogue, holdings, clock, signal: anyEnd, settings, onProgress },
       {
         details: config.details,
         directory: staging.root,

@@ -56,9 +56,10 @@ export interface PageTask {
 /** The answer of a single-item request. */
 export interface ItemTask {
   readonly kind: "item";
+  readonly shape: Shape;
   readonly sweep: number;
   readonly group: number;
-  /** Page on which the item was listed. */
+  /** Page on which the item was listed; with `position`, the place of the answer in the order of observation. */
   readonly page: number;
   readonly position: number;
   readonly contentId: string;
@@ -88,6 +89,12 @@ export interface FlushTask {
 }
 
 export type StagingTask = PageTask | ItemTask | CloseTask | TransformTask | FlushTask;
+
+export interface ItemResult {
+  /** As {@link ListedItem} has it; undefined: the answer was a reject. */
+  readonly updatedAt: string | null | undefined;
+  readonly rejects: readonly Reject[];
+}
 
 /** An item as a listing shows it. */
 export interface ListedItem {
@@ -253,7 +260,7 @@ export class Staging {
   }
 
   /** Reads a single-item answer; a document of another item is a reject. */
-  item(task: ItemTask): { rejects: Reject[] } {
+  item(task: ItemTask): ItemResult {
     const text = decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits);
     const { sweep, page, position, contentId } = task;
     const order = observation({ sweep, page, position, single: true });
@@ -262,16 +269,18 @@ export class Staging {
     if ("reason" in found || found.id !== contentId || !isObject(document)) {
       const reason =
         "reason" in found ? found.reason : "the answer is of another item than the one asked for";
-      if (isObject(document)) this.#prepare("dynamic", document, { order, contentId }, this.#drift);
+      if (isObject(document)) this.#prepare(task.shape, document, { order, contentId }, this.#drift);
       const kept = JSON.stringify(document) ?? "null";
-      return { rejects: [{ mode: "item", sweep, page, position, contentId, reason, document: kept }] };
+      const reject = { mode: "item", sweep, page, position, contentId, reason, document: kept };
+      return { updatedAt: undefined, rejects: [reject] };
     }
-    const view = this.#view("dynamic", document, { order, contentId, observedAt: task.body.observedAt });
+    const { updatedAt } = listed(contentId, position, document);
+    const view = this.#view(task.shape, document, { order, contentId, observedAt: task.body.observedAt });
     const group = this.#group(task);
     const documents = group.get(page) ?? [];
     documents.push({ contentId, mode: "item", sweep, page, position, view });
     group.set(page, documents);
-    return { rejects: [] };
+    return { updatedAt, rejects: [] };
   }
 
   /** Writes a group's documents, in the order of its pages; then pairs its items with their other views. */

@@ -9,7 +9,7 @@ import { WarehouseError } from "../errors.ts";
 import type { HttpClient } from "../extract/client.ts";
 import { type ListMode, listRequest } from "../extract/request.ts";
 import { ByteBudget } from "./bytes.ts";
-import { type Catalogue, Sightings } from "./catalogue.ts";
+import { type Catalogue, type Holdings, Sightings } from "./catalogue.ts";
 import { type Journal, observedAtOf, recordOf } from "./journal.ts";
 import type { OnProgress } from "./progress.ts";
 import { RequestQueue } from "./request-queue.ts";
@@ -31,6 +31,7 @@ export interface SweepContext {
   readonly workers: Workers;
   readonly journal: Journal;
   readonly catalogue: Catalogue;
+  readonly holdings: Holdings;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly settings: SweepSettings;

@@ -7,10 +7,10 @@ import type {
   CloseTask,
   FlushResult,
   GroupResult,
+  ItemResult,
   ItemTask,
   PageResult,
   PageTask,
-  Reject,
   StagingOptions,
   StagingTask,
   TransformTask,
@@ -99,7 +99,7 @@ function revive(failure: TaskFailure): WarehouseError {
 /** Results by kind of task, as {@link Staging} gives them. */
 interface Results {
   page: PageResult;
-  item: { rejects: Reject[] };
+  item: ItemResult;
   close: GroupResult;
   transform: GroupResult;
   flush: FlushResult;

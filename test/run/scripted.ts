@@ -76,7 +76,7 @@ export class Scripted {
     this.authorizations.add(String(request.headers.authorization));
     const question = questionOf(String(request.url), this.questions.length + 1);
     this.questions.push(question);
-    const reply = this.script(question) ?? { body: this.#body(question) };
+    const reply = this.script(question) ?? this.#reply(question);
     if (reply === "hang") return;
     // A turn of the loop between request and answer, so that requests made together are seen together.
     setImmediate(() => {
@@ -86,15 +86,13 @@ export class Scripted {
     });
   }
 
-  #body(question: Question): object {
-    switch (question.kind) {
-      case "list":
-        return listBody(this.arrange(this.items, question), question);
-      case "item":
-        return { response: this.items.find((item) => (item as Item).id === question.id) };
-      default:
-        return [];
-    }
+  #reply(question: Question): Reply {
+    if (question.kind === "list") return { body: listBody(this.arrange(this.items, question), question) };
+    if (question.kind !== "item") return { body: [] };
+    const found = this.items.find((item) => (item as Item).id === question.id);
+    return found === undefined
+      ? { status: 404, body: { error: "There is no such item." } }
+      : { body: { response: found } };
   }
 }
 

@@ -8,7 +8,7 @@ import { systemClock } from "../../src/clock.ts";
 import { DECODE_LIMITS } from "../../src/extract/decode.ts";
 import { requestRows, sweepRecord, sweepRows } from "../../src/run/account.ts";
 import type { RunRows } from "../../src/run/assemble.ts";
-import { Catalogue } from "../../src/run/catalogue.ts";
+import { Catalogue, Holdings } from "../../src/run/catalogue.ts";
 import { Journal } from "../../src/run/journal.ts";
 import { pipelineUrl } from "../../src/run/pipelines.ts";
 import { runSweep } from "../../src/run/sweep.ts";
@@ -60,6 +60,7 @@ async function account(t: TestContext, pages: readonly object[]): Promise<RunRow
       workers,
       journal,
       catalogue,
+      holdings: new Holdings(catalogue),
       clock: systemClock,
       signal: NEVER,
       settings: { perPage: 2, columns: [], itemColumns: [], concurrency: 1 },
