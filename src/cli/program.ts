@@ -21,7 +21,8 @@ Example:
   $ content-warehouse sql "SELECT title, published_date FROM content ORDER BY published_date DESC LIMIT 5"
 `;
 
-function program(): Command {
+/** The whole command line; a command that ends itself, such as one for help, throws a CommanderError. */
+export function program(): Command {
   const root = new Command("content-warehouse")
     .description("Exports a content-management service to DuckDB and Parquet.")
     .version(VERSION)
@@ -42,7 +43,8 @@ function program(): Command {
   return root;
 }
 
-function everyCommand(command: Command): Command[] {
+/** A command and all within it. */
+export function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)];
 }
 

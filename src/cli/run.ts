@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import type { Writable } from "node:stream";
 import { Command } from "commander";
 import { systemClock } from "../clock.ts";
 import { UNSETTLED_EXIT_CODE, WarehouseError } from "../errors.ts";
@@ -6,9 +7,9 @@ import { createLog } from "../log.ts";
 import { loadConfig } from "../run/config.ts";
 import { pipelineNames, pipelineUrl } from "../run/pipelines.ts";
 import { runExport } from "../run/run.ts";
-import { createDisplay } from "./display.ts";
+import { createDisplay, type Display } from "./display.ts";
 import { summaryText } from "./summary.ts";
-import { standardOutput, writeAll } from "./terminal.ts";
+import { writeAll } from "./terminal.ts";
 
 interface RunFlags {
   readonly out?: string;
@@ -30,8 +31,28 @@ The token comes from CONTENT_API_TOKEN or from a file (setting \`tokenFile\`), n
 Exit code 0: complete. 10: published, but the listing changed while it was read.
 `;
 
+/** What a run has around it. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Absolute. */
+  readonly cwd: string;
+  /** Takes the summary. */
+  readonly out: Writable;
+  /** Takes progress and the log. */
+  readonly err: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  /** Says how the program is to end although nothing failed. */
+  readonly endWith: (exitCode: number) => void;
+}
+
+function processSurroundings(): Surroundings {
+  const endWith = (exitCode: number) => {
+    process.exitCode = exitCode;
+  };
+  return { env: process.env, cwd: process.cwd(), out: process.stdout, err: process.stderr, endWith };
+}
+
 /** `content-warehouse run PIPELINE`: one export, published only if it is whole. */
-export function runCommand(): Command {
+export function runCommand(surroundings: Surroundings = processSurroundings()): Command {
   return new Command("run")
     .description("run a pipeline: export the service's content and publish it")
     .argument("<pipeline>", "name of a pipeline of the package, or path of a module of your own")
@@ -44,20 +65,14 @@ export function runCommand(): Command {
     )
     .option("--json", "print one JSON object to standard output instead of the summary")
     .addHelpText("after", EXAMPLES)
-    .action(run);
+    .action((pipeline: string, flags: RunFlags) => run(pipeline, flags, surroundings));
 }
 
-async function run(pipeline: string, flags: RunFlags): Promise<void> {
-  const cwd = process.cwd();
+async function run(pipeline: string, flags: RunFlags, surroundings: Surroundings): Promise<void> {
+  const { env, cwd, out, endWith } = surroundings;
   const url = pipelineUrl(pipeline, cwd);
-  const config = await loadConfig({ cwd, env: process.env, flags });
-  const terminal = process.stderr.isTTY === true && process.env.TERM !== "dumb";
-  const display = createDisplay({
-    write: (text) => process.stderr.write(text),
-    // A terminal that knows no width says 0.
-    columns: terminal ? () => process.stderr.columns || 80 : undefined,
-    elapsedMs: () => performance.now(),
-  });
+  const config = await loadConfig({ cwd, env, flags });
+  const display = displayOn(surroundings);
   const stop = stopSignals();
   try {
     const summary = await runExport({
@@ -66,7 +81,7 @@ async function run(pipeline: string, flags: RunFlags): Promise<void> {
       clock: systemClock,
       log: createLog({
         level: "warn",
-        format: terminal ? "text" : "json",
+        format: isTerminal(surroundings) ? "text" : "json",
         secrets: config.source.kind === "service" ? [config.source.token] : [],
         clock: systemClock,
         write: display.log,
@@ -77,16 +92,31 @@ async function run(pipeline: string, flags: RunFlags): Promise<void> {
       nodeVersion: process.versions.node,
     });
     display.end();
-    await writeAll(standardOutput(), [
-      flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary),
-    ]);
-    if (summary.verdict === "unsettled") process.exitCode = UNSETTLED_EXIT_CODE;
+    const text = flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary);
+    await writeAll({ out, columns: undefined }, [text]);
+    if (summary.verdict === "unsettled") endWith(UNSETTLED_EXIT_CODE);
   } catch (thrown) {
     display.end();
     throw thrown;
   } finally {
     stop.release();
   }
+}
+
+function isTerminal({ env, err }: Surroundings): boolean {
+  return err.isTTY === true && env.TERM !== "dumb";
+}
+
+/** Width of a terminal that does not know its own. */
+const COLUMNS = 80;
+
+function displayOn(surroundings: Surroundings): Display {
+  const { err } = surroundings;
+  return createDisplay({
+    write: (text) => err.write(text),
+    columns: isTerminal(surroundings) ? () => err.columns || COLUMNS : undefined,
+    elapsedMs: () => performance.now(),
+  });
 }
 
 /** A signal that is aborted by SIGINT or SIGTERM; a second one ends the process at once, as it does by default. */

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import type { Command } from "commander";
+import { program as commandLine, everyCommand } from "../../src/cli/program.ts";
+import { VERSION } from "../../src/version.ts";
+import { program } from "./running.ts";
+
+test("the version is printed", async () => {
+  assert.deepEqual(await program(["--version"]), { code: 0, stdout: `${VERSION}\n`, stderr: "" });
+});
+
+test("without a command the help is shown, and the exit code is that of a configuration error", async () => {
+  const { code, stdout, stderr } = await program([]);
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.match(stderr, /^Usage: content-warehouse /);
+});
+
+test("an unknown option ends with 2 and says which was meant", async () => {
+  const { code, stdout, stderr } = await program(["run", "nightly", "--smaple"]);
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.match(stderr, /^error: unknown option '--smaple'\n\(Did you mean --sample\?\)\n$/);
+});
+
+for (const [what, args, message] of [
+  ["a command that there is not", ["exprot"], /unknown command 'exprot'/],
+  ["a format that there is not", ["schema", "--format", "yaml"], /choices are text, json, markdown, mermaid/],
+  ["no pipeline", ["run"], /missing required argument 'pipeline'/],
+] as const) {
+  test(`${what} is refused in words`, async () => {
+    const root = commandLine();
+    for (const command of everyCommand(root)) command.configureOutput({ writeErr: () => {} });
+    await assert.rejects(root.parseAsync([...args], { from: "user" }), { message });
+  });
+}
+
+suite("the help", () => {
+  test("of the program lists the exit codes and has an example", async () => {
+    const { code, stdout } = await program(["--help"]);
+    assert.equal(code, 0);
+    assert.match(stdout, /75 another run is under way/);
+    assert.match(stdout, /\$ content-warehouse run nightly --sample/);
+  });
+
+  for (const command of everyCommand(commandLine()).slice(1)) {
+    const path = pathOf(command);
+    test(`of ${path} has an example`, async () => {
+      let help = "";
+      command.configureOutput({
+        writeOut: (text) => {
+          help += text;
+        },
+      });
+      await assert.rejects(command.parseAsync(["--help"], { from: "user" }), { exitCode: 0 });
+      assert.match(help, new RegExp(`^Usage: content-warehouse ${path} `));
+      assert.match(help, new RegExp(`\\$ (?:[A-Z_]+=\\S+ )*content-warehouse ${path}`));
+    });
+  }
+});
+
+/** `runs show` */
+function pathOf(command: Command): string {
+  const parent =
+    command.parent?.parent === null || command.parent === null ? "" : `${command.parent.name()} `;
+  return `${parent}${command.name()}`;
+}
+
+suite("a failure", { concurrency: 2 }, () => {
+  const args = ["run", "nightly", "--sample", "--out", "/dev/null"];
+
+  test("is one sentence on standard error, without a stack trace", async () => {
+    assert.deepEqual(await program(args), {
+      code: 2,
+      stdout: "",
+      stderr:
+        "The output folder /dev/null cannot be used: a file is in the way; mend it or name another with --out.\n",
+    });
+  });
+
+  test("shows where it comes from with --debug, which may stand after the command", async () => {
+    const { code, stderr } = await program([...args, "--debug"]);
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /^The output folder .*\nWarehouseError: .*\n\s+at .*prepareOutput.*caused by: Error: EEXIST/s,
+    );
+  });
+});
+
+test("an older Node is told what is needed, before anything is loaded", async () => {
+  const older =
+    "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.18.0' } })";
+  const { code, stdout, stderr } = await program(["--help"], {
+    node: ["--import", `data:text/javascript,${encodeURIComponent(older)}`],
+  });
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.match(stderr, /^content-warehouse needs Node 22\.19 or newer; this is 22\.18\.0\. Install .*\n$/);
+});
