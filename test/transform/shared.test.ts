@@ -188,6 +188,34 @@ describe("custom field definitions", () => {
     assert.equal(onlyRow(made, "content").extra, null);
   });
 
+  test("keep what is no select value and no option where the definition is, and count it", () => {
+    const inItem = {
+      id: "cf",
+      formatted_select_values: [{ id: "v1" }, "loose", { id: "v1", display: "again" }, null],
+      select_value_ids: "none",
+      archived_value_ids: { v1: true },
+      select_values: 7,
+      options: ["html"],
+    };
+    const made = transform([[full("i", { custom_fields: [inItem] })]]);
+    const strange = {
+      select_value_ids: "none",
+      archived_value_ids: { v1: true },
+      select_values: 7,
+      "formatted_select_values[1]": "loose",
+      "formatted_select_values[2]": { id: "v1", display: "again" },
+      options: ["html"],
+    };
+    assert.deepEqual(JSON.parse(String(onlyRow(made, "custom_fields").extra)), strange);
+    assert.deepEqual(
+      made.drift.filter(({ kind }) => kind === "type").map(({ path }) => path),
+      Object.keys(strange)
+        .map((path) => `custom_fields.${path}`)
+        .sort(),
+    );
+    assert.equal(rowsOf(made, "custom_field_select_values").length, 1);
+  });
+
   test("find a value's text by its own ID only, whatever that is called", () => {
     const values = [{ id: "constructor" }, { id: "toString", value: null }, { id: "__proto__" }];
     const inItem = { id: "cf", formatted_select_values: values, select_value_ids: {} };
