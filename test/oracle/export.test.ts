@@ -10,13 +10,19 @@ import { runNightly, serve, temporaryFolder } from "./exporting.ts";
 import type { ExportOptions } from "./rows.ts";
 import { Warehouse } from "./warehouse.ts";
 
-/** Exports a content set and holds every data table against what a second, simpler program makes of the set. */
-async function assertExport(t: TestContext, folder: string, options: ExportOptions): Promise<void> {
+/** Exports a content set, and opens what was published until the test ends. */
+async function exported(t: TestContext, folder: string, options: ExportOptions): Promise<Warehouse> {
   const out = await temporaryFolder(t);
   const summary = await runNightly({ ...options, url: await serve(t, folder), out });
   assert.equal(summary.verdict, "complete", summary.reasons.join("; "));
-  await using warehouse = await Warehouse.open(join(summary.directory, "warehouse.duckdb"));
+  const warehouse = await Warehouse.open(join(summary.directory, "warehouse.duckdb"));
+  t.after(() => warehouse[Symbol.asyncDispose]());
   assert.deepEqual(await warehouse.dataTables(), DATA_TABLES.map(({ name }) => name).sort());
+  return warehouse;
+}
+
+/** Holds every data table against what a second, simpler program makes of the content set. */
+async function assertRows(warehouse: Warehouse, folder: string, options: ExportOptions): Promise<void> {
   const found = await differences(warehouse, folder, options);
   assert.equal(found.length, 0, `\n${found.join("\n")}`);
 }
@@ -31,19 +37,31 @@ function destinationsOf(folder: string): ExportOptions["destinations"] {
 
 test("the export of 20,000 generated items has the rows that a second program works out of the content set", async (t) => {
   const folder = join(await temporaryFolder(t), "set");
-  await generateContentSet({ items: Number(process.env.ITEMS ?? 20_000), seed: 7, out: folder });
+  await generateContentSet({ items: 20_000, seed: 7, out: folder });
   const destinations = destinationsOf(folder);
-  await assertExport(t, folder, {
-    token: "sample-token",
-    destinations,
-    customFields: [],
-    personalData: "keep",
-  });
+  const options = { token: "sample-token", destinations, customFields: [], personalData: "keep" } as const;
+  await assertRows(await exported(t, folder, options), folder, options);
 });
 
 test("the sample's export has its rows too, without personal data, for a user who may do and see little", async (t) => {
   const folder = fileURLToPath(new URL("../../data/sample/", import.meta.url));
   const destinations = destinationsOf(folder);
-  const token = "sample-viewer-token";
-  await assertExport(t, folder, { token, destinations, customFields: [], personalData: "drop" });
+  const options = {
+    token: "sample-viewer-token",
+    destinations,
+    customFields: [],
+    personalData: "drop",
+  } as const;
+  const warehouse = await exported(t, folder, options);
+  await assertRows(warehouse, folder, options);
+
+  // Held against something else, the comparison says where the two differ and shows both sides.
+  const others = await differences(warehouse, folder, { ...options, personalData: "keep" });
+  const users = others.find((difference) => difference.startsWith("users: "));
+  assert.match(users ?? "", /rows with another email\n +user_id=\w+: expected "[^"]+@[^"]+", found null/);
+  const editor = { ...options, token: "sample-token" };
+  const [content = ""] = await differences(warehouse, folder, editor);
+  assert.match(content, /^content: expected \d+ rows, .*found \d+ rows/);
+  assert.match(content, /rows that are missing\n +content_id="/);
+  assert.match(content, /rows with another can_modify\n +content_id=\w+: expected "true", found "false"/);
 });
