@@ -23,6 +23,7 @@ const LABELS: Record<StageName, string> = {
   dynamic: "dynamic listing",
   items: "single items",
   full: "full listing",
+  basic: "basic listing",
   transform: "transform",
   load: "tables",
   publish: "publish",
@@ -33,6 +34,7 @@ const UNITS: Record<StageName, string> = {
   dynamic: "pages",
   items: "items",
   full: "pages",
+  basic: "pages",
   transform: "items",
   load: "tables",
   publish: "",
@@ -52,7 +54,9 @@ export function createDisplay({ write, columns, elapsedMs }: DisplayOptions): Di
 }
 
 function timed(known: Map<StageName, Timed>, progress: Progress, nowMs: number): Timed {
-  const startedMs = known.get(progress.stage)?.startedMs ?? nowMs;
+  const before = known.get(progress.stage);
+  // A stage that begins anew, such as a further pass, counts from its own beginning.
+  const startedMs = before === undefined || progress.done < before.done ? nowMs : before.startedMs;
   const state = { ...progress, startedMs, atMs: nowMs };
   known.set(progress.stage, state);
   return state;
@@ -116,7 +120,7 @@ function details(state: Timed): string {
   const parts = [
     `${count(done)}${total === undefined ? "" : ` of ${count(total)}`} ${UNITS[stage]}`.trimEnd(),
   ];
-  if (stage === "dynamic" || stage === "full") {
+  if (stage === "dynamic" || stage === "full" || stage === "basic") {
     parts.push(`${count(items)} items`);
     if (seconds >= 1)
       parts.push(`${count(Math.round(items / seconds))} items/s`, `${megabytes(bytes / seconds)}/s`);

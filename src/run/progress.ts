@@ -1,6 +1,6 @@
 /** What a run tells while it is under way; the command line shows it, a library user may. */
 
-export type StageName = "lookups" | "dynamic" | "items" | "full" | "transform" | "load" | "publish";
+export type StageName = "lookups" | "dynamic" | "items" | "full" | "basic" | "transform" | "load" | "publish";
 
 export interface Progress {
   readonly stage: StageName;

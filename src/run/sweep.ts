@@ -261,7 +261,7 @@ class Pass {
   #tell(): void {
     const total = this.#marks.get(1)?.pagination.pages;
     this.#context.onProgress({
-      stage: this.#mode === "basic" ? "full" : this.#mode,
+      stage: this.#mode,
       done: this.#marks.size,
       total,
       items: this.#sightings.distinct,
