@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import { WarehouseError } from "../errors.ts";
 import { printable } from "../printable.ts";
 import { Secret } from "../secret.ts";
-import { importModule } from "./import-module.ts";
+import { importModule, importProblem } from "./import-module.ts";
 
 /** What configuration files say, before anybody has looked at it; and the file with the token. */
 
@@ -66,8 +66,7 @@ function placeIn(text: string, error: unknown): string {
 
 async function imported(path: string, name: string): Promise<unknown> {
   const module = await importModule(pathToFileURL(path).href).catch((error: unknown) => {
-    const message = error instanceof Error ? error.message : String(error);
-    throw invalid(`${name} cannot be imported: ${printable(message)}`, error);
+    throw invalid(`${name} ${importProblem(error)}`, error);
   });
   if (typeof module === "object" && module !== null && "default" in module) return module.default;
   throw invalid(`${name} exports no settings: write \`export default defineConfig({ ... })\`.`);

@@ -1,6 +1,7 @@
 /** Importing modules that are not the package's own: pipelines and configuration files of users. */
 import { registerHooks } from "node:module";
 import { extname } from "node:path";
+import { printable } from "../printable.ts";
 
 const OWN_NAME = "content-warehouse";
 const OWN_ENTRY = new URL(`../index${extname(import.meta.url)}`, import.meta.url).href;
@@ -19,4 +20,10 @@ export async function importModule(url: string): Promise<unknown> {
   } finally {
     hooks.deregister();
   }
+}
+
+/** Why a module could not be imported, as the end of a sentence. */
+export function importProblem(thrown: unknown): string {
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return `cannot be imported: ${printable(message).replace(/\.$/, "")}.`;
 }

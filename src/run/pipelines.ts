@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { WarehouseError } from "../errors.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { printable } from "../printable.ts";
-import { importModule } from "./import-module.ts";
+import { importModule, importProblem } from "./import-module.ts";
 
 /** The package's pipelines lie beside `src/`, in the sources and in the built package alike. */
 const DIRECTORY = new URL("../../pipelines/", import.meta.url);
@@ -43,8 +43,7 @@ export function pipelineUrl(pipeline: string, workingDirectory: string): string 
 /** Imports a pipeline's module. Errors: `config.invalid` where it cannot be imported or its default export is none. */
 export async function loadPipeline(url: string): Promise<Pipeline> {
   const module = await importModule(url).catch((thrown: unknown) => {
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    throw invalid(`The pipeline ${shownUrl(url)} cannot be imported: ${printable(message)}`, thrown);
+    throw invalid(`The pipeline ${shownUrl(url)} ${importProblem(thrown)}`, thrown);
   });
   const pipeline = isRecord(module) ? module.default : undefined;
   if (isPipeline(pipeline)) return pipeline;
