@@ -159,7 +159,7 @@ test("csv is RFC 4180: ends of lines, quotes, empty for NULL", async () => {
   );
 });
 
-test("S17: csv does not hand a spreadsheet a formula, in cells or in names, unless asked to", async () => {
+test("C17, S17: csv does not hand a spreadsheet a formula, in cells or in names, unless asked to", async () => {
   const { ask } = warehouse();
   const starts = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"];
   for (const start of starts) {

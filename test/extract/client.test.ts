@@ -56,7 +56,7 @@ test("an answer comes as its bytes on the wire, with their digest and what the h
   assert.equal(decodeBody(body, answer.contentEncoding, { decodedBytes: 1000 }), BODY);
 });
 
-test("a request says who asks, for what, with which token, and no more", async (t) => {
+test("B19: a request says who asks, for what, with which token, and no more", async (t) => {
   const { url, requests } = await serve(t, (_request, response) => response.end(BODY));
   const request = listRequest({
     mode: "dynamic",

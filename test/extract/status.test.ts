@@ -90,7 +90,7 @@ test("a failure without words of the service ends its sentence", () => {
   assert.equal(error?.message, "h is not available just now (503); run again later.");
 });
 
-test("B2: Retry-After is followed only in its two forms", () => {
+test("B2, G6: Retry-After is followed only in its two forms", () => {
   const answered = new Date("2026-11-20T02:00:00Z");
   const rows: [string | null, number | null][] = [
     ["0", 0],

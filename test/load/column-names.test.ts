@@ -20,7 +20,7 @@ test("a name that nobody else has stays as it is", () => {
   );
 });
 
-test("all names that differ only in case get their tag, by the rules of Unicode", () => {
+test("C9: all names that differ only in case get their tag, by the rules of Unicode", () => {
   assert.deepEqual(
     names([
       ["Topic", "f1"],
@@ -40,7 +40,7 @@ test("all names that differ only in case get their tag, by the rules of Unicode"
   );
 });
 
-test("a name that is reserved gets its tag", () => {
+test("H13: a name that is reserved gets its tag", () => {
   assert.deepEqual(names([["TITLE", "f1"]], ["content_id", "title"]), ["TITLE (f1)"]);
 });
 
@@ -55,7 +55,7 @@ test("a name that looks like a tagged one keeps its name, and the tagged one is 
   );
 });
 
-test("a name that DuckDB cannot have is written in another way", () => {
+test("C12: a name that DuckDB cannot have is written in another way", () => {
   const long = "\u{1F600}".repeat(200);
   const [empty, nul, cut] = names([
     ["", "f1"],

@@ -145,7 +145,7 @@ test("content_wide loses nothing where a field that should have one value has se
   ]);
 });
 
-test("content_wide names fields that share a name, also with a column of content, by their ID", async () => {
+test("H10: content_wide names fields that share a name, also with a column of content, by their ID", async () => {
   await build({
     fields: [
       field({ customFieldId: "f1", name: "Topic" }),
@@ -348,7 +348,7 @@ test("views and the columns of custom fields have comments", async () => {
   );
 });
 
-test("names and IDs cannot break out of a view's text, whatever they are", async () => {
+test("C12: names and IDs cannot break out of a view's text, whatever they are", async () => {
   const hostile = fc.oneof(
     fc.constantFrom(
       CANARY,

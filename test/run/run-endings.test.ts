@@ -55,7 +55,7 @@ suite("a signal", () => {
     ["SIGTERM", 143, "Terminated"],
     ["SIGINT", 130, "Interrupted"],
   ] as const) {
-    test(`${signal} while fetching ends a run within seconds with ${exitCode}, and leaves nothing`, {
+    test(`F3: ${signal} while fetching ends a run within seconds with ${exitCode}, and leaves nothing`, {
       timeout: 30_000,
     }, async (t) => {
       const { service, asked } = await silentService(t);
@@ -72,7 +72,7 @@ suite("a signal", () => {
     });
   }
 
-  test("that comes while the result is built ends the run too", async (t) => {
+  test("F3: that comes while the result is built ends the run too", async (t) => {
     const service = await Scripted.start(t, itemsOf(12));
     const controller = new AbortController();
     const out = await temporaryFolder(t);
@@ -110,7 +110,7 @@ suite("a signal", () => {
 });
 
 suite("the lock", () => {
-  test("a second run against the same folder ends at once with 75 and without a request", {
+  test("F13: a second run against the same folder ends at once with 75 and without a request", {
     timeout: 30_000,
   }, async (t) => {
     const service = await Scripted.start(t, itemsOf(3));
@@ -195,7 +195,7 @@ suite("a failure in a worker thread ends the run with a clear error, whatever el
   }
 });
 
-test("two rows of one key in an own table are not published", async (t) => {
+test("I8: two rows of one key in an own table are not published", async (t) => {
   const service = await Scripted.start(t, itemsOf(3));
   const out = await temporaryFolder(t);
   const pipelineUrl = await ownPipeline(t, "() => [{ length: 1 }, { length: 2 }]");

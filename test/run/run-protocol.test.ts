@@ -34,63 +34,63 @@ const SIGN_IN = "You need to sign in before continuing.";
 
 /** What page 2 of the dynamic listing answers. */
 const CASES: Readonly<Record<string, Case>> = {
-  "a page that says it is another": {
+  "D10: a page that says it is another": {
     ...PROTOCOL,
     reply: paged({ current: 1 }),
     message: /answered with page 1/,
   },
-  "a next page that skips one": {
+  "D5: a next page that skips one": {
     ...PROTOCOL,
     reply: paged({ next: 4 }),
     message: /names page 4 as the next/,
   },
-  "a next page that goes back": {
+  "D5: a next page that goes back": {
     ...PROTOCOL,
     reply: paged({ next: 1 }),
     message: /names page 1 as the next/,
   },
-  "a next page that is the same": {
+  "D5: a next page that is the same": {
     ...PROTOCOL,
     reply: paged({ next: 2 }),
     message: /names page 2 as the next/,
   },
-  "a next page that is a text": { ...PROTOCOL, reply: paged({ next: "3" }), message: /pagination\.next/ },
-  "a next page that is an address": {
+  "D5: a next page that is a text": { ...PROTOCOL, reply: paged({ next: "3" }), message: /pagination\.next/ },
+  "D5: a next page that is an address": {
     ...PROTOCOL,
     reply: paged({ next: "/api/v1/content?page=3" }),
     message: /pagination\.next/,
   },
-  "a response that is an object": {
+  "C13: a response that is an object": {
     ...PROTOCOL,
     reply: body({ response: {} }),
     message: /a page of the content list/,
   },
-  "a response that is null": {
+  "C13: a response that is null": {
     ...PROTOCOL,
     reply: body({ response: null }),
     message: /a page of the content list/,
   },
-  "no pagination": { ...PROTOCOL, reply: body({ pagination: undefined }), message: /pagination/ },
-  "an empty list instead of an envelope": {
+  "B16: no pagination": { ...PROTOCOL, reply: body({ pagination: undefined }), message: /pagination/ },
+  "B16: an empty list instead of an envelope": {
     ...PROTOCOL,
     reply: () => ({ body: [] }),
     message: /content service/,
   },
-  "status 204": { ...PROTOCOL, reply: () => ({ status: 204 }), message: /status 204/ },
-  "status 206": { ...PROTOCOL, reply: () => ({ status: 206, body: {} }), message: /status 206/ },
-  "an empty body": {
+  "B15: status 204": { ...PROTOCOL, reply: () => ({ status: 204 }), message: /status 204/ },
+  "B15: status 206": { ...PROTOCOL, reply: () => ({ status: 206, body: {} }), message: /status 206/ },
+  "B16: an empty body": {
     code: "source.damaged",
     exitCode: 22,
     asked: 2,
     reply: () => ({ body: "" }),
     message: /not JSON/,
   },
-  "a web page": {
+  "B14: a web page": {
     ...UNAVAILABLE,
     reply: () => ({ body: "<html>Maintenance</html>", headers: { "content-type": "text/html" } }),
     message: /web page instead of data/,
   },
-  "status 500, again and again": {
+  "B6: status 500, again and again": {
     ...UNAVAILABLE,
     reply: () => ({ status: 500 }),
     message: /not available just now \(500\).*Asked 6 times/,
@@ -100,35 +100,40 @@ const CASES: Readonly<Record<string, Case>> = {
     reply: () => ({ body: { error: "Out of tea" } }),
     message: /Out of tea/,
   },
-  "a wish to sign in with status 200": {
+  "B13: a wish to sign in with status 200": {
     ...REFUSED,
     reply: () => ({ body: { error: SIGN_IN } }),
     message: /CONTENT_API_TOKEN/,
   },
-  "a redirect to a sign-in page": {
+  "B9: a redirect to a sign-in page": {
     ...REFUSED,
     reply: () => ({ status: 302, headers: { location: "/users/sign_in" } }),
     message: /redirect \(302\)/,
   },
-  "status 401": {
+  "B8: status 401": {
     ...REFUSED,
     reply: () => ({ status: 401, body: { error: "Wrong token." } }),
     message: /refused the API token \(401\)/,
   },
-  "status 404": {
+  "B12: status 404": {
     code: "config.not_found",
     exitCode: 2,
     reply: () => ({ status: 404 }),
     message: /check the URL \(CONTENT_API_URL\)/,
   },
-  "a page without end": { ...PROTOCOL, reply: paged({ next: 3 }), message: /goes on beyond page/, asked: 1 },
+  "D7: a page without end": {
+    ...PROTOCOL,
+    reply: paged({ next: 3 }),
+    message: /goes on beyond page/,
+    asked: 1,
+  },
 };
 
 suite("a run ends, publishes nothing and leaves nothing behind where the service answers with", () => {
   for (const [what, { reply, code, exitCode, message, asked = 1 }] of Object.entries(CASES)) {
     test(what, async (t) => {
       const service = await Scripted.start(t, itemsOf(12));
-      const endless = what === "a page without end";
+      const endless = what === "D7: a page without end";
       service.script = (question) => {
         const { kind, mode, page } = question;
         if (kind !== "list" || mode !== "dynamic") return undefined;
@@ -206,7 +211,7 @@ test("a failed single-item request ends the others", { timeout: 20_000 }, async 
   assert.ok(service.asked("item").length <= 5, `${service.asked("item").length} items were asked for`);
 });
 
-test("a single item that is gone is no failure: its listed views count, and _checks has the figure", async (t) => {
+test("E1: a single item that is gone is no failure: its listed views count, and _checks has the figure", async (t) => {
   const service = await Scripted.start(t, itemsOf(20));
   service.script = ({ kind, id }) => (kind === "item" && id === "c-010" ? { status: 410 } : undefined);
   const { directory, accounting } = await exportFrom({

@@ -28,7 +28,7 @@ const NO_ITEMS: readonly (readonly [unknown, string])[] = [
   [{ id: " c-blank " }, "the item's id is empty or has white space at its ends"],
 ];
 
-test("what is no item goes to _rejects with its reason and document; the rest is published, and the account holds", async (t) => {
+test("C14, C15: what is no item goes to _rejects with its reason and document; the rest is published, and the account holds", async (t) => {
   const service = await Scripted.start(t, [...itemsOf(12), ...NO_ITEMS.map(([document]) => document)]);
   const summary = await exportFrom({
     url: service.url,
@@ -63,7 +63,7 @@ test("what is no item goes to _rejects with its reason and document; the rest is
   ]);
 });
 
-test("a single-item answer of another item is a reject, and the listed views count", async (t) => {
+test("E3: a single-item answer of another item is a reject, and the listed views count", async (t) => {
   const service = await Scripted.start(t, itemsOf(11));
   service.script = ({ kind, id }) =>
     kind === "item" && id === "c-010" ? { body: { response: itemsOf(11)[3] } } : undefined;

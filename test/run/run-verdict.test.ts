@@ -34,7 +34,7 @@ suite("a pass is clean", () => {
     assert.deepEqual(uncleanReasons(evidence), []);
   });
 
-  test("where the service gives smaller pages than it says", () => {
+  test("D8: where the service gives smaller pages than it says", () => {
     const clamped = marks([5, 5, 2], () => ({ per_page: 100 }));
     assert.deepEqual(uncleanReasons({ marks: clamped, sightings, rejected: 0 }), []);
   });
@@ -50,13 +50,13 @@ suite("a pass is clean", () => {
 suite("a pass is not clean", () => {
   const cases: readonly (readonly [string, Map<number, PageMark>, object, string])[] = [
     [
-      "that lists an item twice",
+      "D11: that lists an item twice",
       marks([5, 5, 2]),
       { distinct: 11, duplicates: 1 },
       "1 row repeats an item of the same pass",
     ],
     [
-      "whose total changes",
+      "D1, D2: whose total changes",
       marks([5, 5, 2], (page) => ({ count: page === 2 ? 13 : 12 })),
       {},
       "the total changed between its pages",
@@ -68,31 +68,31 @@ suite("a pass is not clean", () => {
       "the page size changed between its pages",
     ],
     [
-      "that has more pages than announced",
+      "D17: that has more pages than announced",
       marks([5, 5, 2], () => ({ pages: 2 })),
       {},
       "3 pages were read, 2 announced",
     ],
     [
-      "that has a short page in the middle",
+      "D9: that has a short page in the middle",
       marks([5, 4, 3]),
       {},
       "1 of the pages before the last differ from the first in their number of items",
     ],
     [
-      "that has an empty page in the middle",
+      "D4: that has an empty page in the middle",
       marks([5, 0, 5, 2]),
       {},
       "1 of the pages before the last differ from the first in their number of items",
     ],
     [
-      "that says too early that no page follows",
+      "D6: that says too early that no page follows",
       marks([5, 5, 2], (page) => (page === 2 ? { next: null } : {})),
       {},
       "a page before the last says that no page follows",
     ],
     [
-      "that lists more or less than the service counts",
+      "D16: that lists more or less than the service counts",
       marks([5, 5, 2], () => ({ count: 14 })),
       {},
       "12 items were listed, the service counts 14",
@@ -260,7 +260,7 @@ suite("a run whose listing changes while it is read", () => {
     );
   });
 
-  test("an item jumps to a page of another group and is listed twice: it has its rows once, of all its views", async (t) => {
+  test("D11: an item jumps to a page of another group and is listed twice: it has its rows once, of all its views", async (t) => {
     const service = await Scripted.start(t, itemsOf(GROUPS));
     service.arrange = (items, { mode, page }) => {
       if (mode !== "dynamic" || page === 1) return items;
@@ -290,7 +290,7 @@ suite("a run whose listing changes while it is read", () => {
     assert.deepEqual(full, [true, null]);
   });
 
-  test("the service's own total is wrong on every page", async (t) => {
+  test("D16: the service's own total is wrong on every page", async (t) => {
     const { summary } = await changingRun(
       t,
       "unsettled",
@@ -306,7 +306,7 @@ suite("a run whose listing changes while it is read", () => {
     assert.deepEqual(await publishedIds(summary.directory), ids);
   });
 
-  test("a page in the middle is short, and one is empty: the pages after it are read", async (t) => {
+  test("D4, D9: a page in the middle is short, and one is empty: the pages after it are read", async (t) => {
     const { summary, service } = await changingRun(
       t,
       "complete",
@@ -329,7 +329,7 @@ suite("a run whose listing changes while it is read", () => {
     assert.deepEqual(await publishedIds(summary.directory), ids);
   });
 
-  test("more pages follow than were announced: they are read for as long as each names a next one", async (t) => {
+  test("D17: more pages follow than were announced: they are read for as long as each names a next one", async (t) => {
     const { summary } = await changingRun(
       t,
       "unsettled",
@@ -345,7 +345,7 @@ suite("a run whose listing changes while it is read", () => {
     assert.deepEqual(await publishedIds(summary.directory), ids);
   });
 
-  test("far more pages are announced than the items can fill: a few are tried, and no more", async (t) => {
+  test("D17: far more pages are announced than the items can fill: a few are tried, and no more", async (t) => {
     const { summary, service } = await changingRun(
       t,
       "unsettled",
@@ -362,7 +362,7 @@ suite("a run whose listing changes while it is read", () => {
   });
 });
 
-test("two modes that list the same items in other orders make a complete run, in which each item has both its views", async (t) => {
+test("D15: two modes that list the same items in other orders make a complete run, in which each item has both its views", async (t) => {
   const service = await Scripted.start(t, itemsOf(GROUPS));
   service.arrange = (items, { mode }) => {
     const views = items.map((each) => ({

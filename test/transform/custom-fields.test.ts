@@ -126,7 +126,7 @@ describe("values of other fields", () => {
     );
   });
 
-  test("that are objects or lists stay as JSON", () => {
+  test("H5: that are objects or lists stay as JSON", () => {
     assert.deepEqual(cells(dynamic({ sent: [{ a: 1 }, ["b"]], shown: [{ a: 1 }, ["b"]] })), [
       [0, null, null, '{"a":1}', null],
       [1, null, null, '["b"]', null],

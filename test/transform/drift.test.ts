@@ -56,7 +56,7 @@ function kinds(entries: readonly DriftEntry[]): Record<string, number> {
 }
 
 describe("unknown fields", () => {
-  test("are counted once for each answer that has them", () => {
+  test("H1: are counted once for each answer that has them", () => {
     const document = {
       id: "i",
       mood: "calm",

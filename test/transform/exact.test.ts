@@ -47,7 +47,7 @@ async function stage(t: TestContext, dynamic: string, full: string) {
 }
 
 describe("integers beyond 2^53", () => {
-  test("keep every digit in columns and in extra, by way of the raw documents too", async (t) => {
+  test("C3: keep every digit in columns and in extra, by way of the raw documents too", async (t) => {
     const { cell } = await stage(
       t,
       `{"id":"i","wordcount":9007199254740993,"views":${BIG},"status":{"n":${BIG}},"excerpt":${BIG}}`,
@@ -84,7 +84,7 @@ describe("integers beyond 2^53", () => {
 });
 
 describe("halves of characters", () => {
-  test("become U+FFFD, in values and in names, and are counted", async (t) => {
+  test("C6: become U+FFFD, in values and in names, and are counted", async (t) => {
     const { first, result, cell } = await stage(
       t,
       '{"id":"i\\ud800","title":"a\\udc00b","status":{"x\\ud83d":"\\ud83d\\ude00"},"tags":["\\ud800"]}',

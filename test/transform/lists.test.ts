@@ -45,7 +45,7 @@ describe("a list", () => {
     }
   });
 
-  test("may come as a single value, which is counted", () => {
+  test("H8: may come as a single value, which is counted", () => {
     const made = dynamic({ tags: "alone", attachments: { id: "a", url: "u" } });
     assert.deepEqual(cells(made, "content_tags", "ordinal", "tag"), [[0, "alone"]]);
     assert.deepEqual(cells(made, "content_attachments", "ordinal", "attachment_id", "url"), [[0, "a", "u"]]);

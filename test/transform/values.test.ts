@@ -24,7 +24,7 @@ describe("parseInstant", () => {
     }
   });
 
-  test("reads every year of four digits, exactly", () => {
+  test("C16: reads every year of four digits, exactly", () => {
     assert.equal(parseInstant("1970-01-01T00:00:00Z"), 0);
     assert.equal(parseInstant("1969-12-31T23:59:59.999999Z"), -1);
     for (const text of [
@@ -39,7 +39,7 @@ describe("parseInstant", () => {
     assert.equal(last, micros("9999-12-31T23:59:59Z", 999_999));
   });
 
-  test("reads leap days where there are some, and rolls nothing over", () => {
+  test("C16: reads leap days where there are some, and rolls nothing over", () => {
     assert.notEqual(parseInstant("2024-02-29T00:00:00Z"), undefined);
     assert.notEqual(parseInstant("2000-02-29T00:00:00Z"), undefined);
     for (const text of [
@@ -58,7 +58,7 @@ describe("parseInstant", () => {
     }
   });
 
-  test("takes nothing but the form of the specification: UTC, with a T and a Z", () => {
+  test("C16: takes nothing but the form of the specification: UTC, with a T and a Z", () => {
     for (const text of [
       "2024-01-01T00:00:00+00:00",
       "2024-01-01T00:00:00+02:00",

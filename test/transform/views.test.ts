@@ -24,7 +24,7 @@ function driftOf(transformed: Transformed): [string, string, number][] {
 const micros = (iso: string, fraction = 0): number => Date.parse(iso) * 1000 + fraction;
 
 describe("a fact that several answers give", () => {
-  test("is that of the later observation, and the difference is counted", () => {
+  test("E6: is that of the later observation, and the difference is counted", () => {
     const later = transform([[dynamic({ title: "old" }), full({ title: "new" })]]);
     assert.equal(onlyRow(later, "content").title, "new");
     assert.deepEqual(driftOf(later), [["content.title", "views_differ", 1]]);
@@ -44,7 +44,7 @@ describe("a fact that several answers give", () => {
     assert.deepEqual(driftOf(reordered), []);
   });
 
-  test("is taken from the answer that has the key: one that lacks it overwrites nothing", () => {
+  test("H3: is taken from the answer that has the key: one that lacks it overwrites nothing", () => {
     const row = content(
       dynamic({ title: "kept", payment: 12.5, tags: ["a"] }),
       full({ slug: "s" }),
@@ -146,7 +146,7 @@ describe("instants", () => {
     assert.deepEqual(driftOf(merged), [["content.updated_at", "views_differ", 1]]);
   });
 
-  test("that are none are kept as text, whatever else they begin with", () => {
+  test("C16: that are none are kept as text, whatever else they begin with", () => {
     const text = "2026-03-01T09:30:12 o'clock";
     const merged = transform([[dynamic({ updated_at: second }), full({ updated_at: text })]]);
     const row = onlyRow(merged, "content");
@@ -160,7 +160,7 @@ describe("instants", () => {
 });
 
 describe("a value that is not of its column's type", () => {
-  test("leaves the column NULL, stays in extra, and is counted", () => {
+  test("H4: leaves the column NULL, stays in extra, and is counted", () => {
     const merged = transform([
       [
         dynamic({
