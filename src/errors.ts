@@ -63,9 +63,13 @@ export function asWarehouseError(thrown: unknown): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
   const code = (thrown as NodeJS.ErrnoException | undefined)?.code;
   if (code === "ENOSPC" || code === "EIO" || code === "EDQUOT" || code === "EFBIG" || code === "EMFILE") {
-    return new WarehouseError("disk.io", `The disk refused a write (${code}); free space or check the disk.`, {
-      cause: thrown,
-    });
+    return new WarehouseError(
+      "disk.io",
+      `The disk refused a write (${code}); free space or check the disk.`,
+      {
+        cause: thrown,
+      },
+    );
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new WarehouseError("internal", `Unexpected failure: ${message}`, { cause: thrown });

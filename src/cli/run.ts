@@ -16,6 +16,7 @@ interface RunFlags {
   readonly sample?: true;
   readonly url?: string;
   readonly config?: string;
+  readonly acceptShrink?: true;
   readonly json?: true;
 }
 
@@ -28,7 +29,8 @@ Examples:
   $ content-warehouse run ./my-pipeline.ts --config ./content-warehouse.config.json
 
 The token comes from CONTENT_API_TOKEN or from a file (setting \`tokenFile\`), never from a flag.
-Exit code 0: complete. 10: published, but the listing changed while it was read.
+Exit code 0: complete. 10: published, but the listing changed while it was read. 24: there is far less than in the
+run before; look why, and if that is right, run once with --accept-shrink.
 `;
 
 /** What a run has around it. */
@@ -63,6 +65,7 @@ export function runCommand(surroundings: Surroundings = processSurroundings()): 
       "--config <file>",
       "configuration file (default: content-warehouse.config.ts or .json, where there is one)",
     )
+    .option("--accept-shrink", "publish even where there is far less than in the run before")
     .option("--json", "print one JSON object to standard output instead of the summary")
     .addHelpText("after", EXAMPLES)
     .action((pipeline: string, flags: RunFlags) => run(pipeline, flags, surroundings));

@@ -35,6 +35,8 @@ export interface Config {
   readonly aliases: Readonly<Record<string, string>>;
   /** Absolute path of the warehouse's folder. */
   readonly out: string;
+  /** Whether a person said that this run may hold far less than the one before. */
+  readonly acceptShrink: boolean;
 }
 
 /** The embedded service with the sample content, or one that answers at an address. */
@@ -53,6 +55,8 @@ export interface ConfigFlags {
   readonly url?: string | undefined;
   readonly out?: string | undefined;
   readonly sample?: boolean | undefined;
+  /** Never a setting of a file: it is said of one run. */
+  readonly acceptShrink?: boolean | undefined;
 }
 
 export interface ConfigInputs {
@@ -97,6 +101,7 @@ export async function loadConfig({ cwd, env, flags }: ConfigInputs): Promise<Con
       flags.out === undefined
         ? resolve(file?.folder ?? cwd, spec.out ?? "warehouse")
         : resolve(cwd, flags.out),
+    acceptShrink: flags.acceptShrink === true,
   };
 }
 

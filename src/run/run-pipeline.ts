@@ -20,6 +20,8 @@ export interface RunPipelineOptions {
   readonly config?: string;
   /** Folder of the warehouse; `./warehouse` unless given or configured. */
   readonly out?: string;
+  /** Publishes even where there is far less than in the run before. */
+  readonly acceptShrink?: boolean;
   /** Where `CONTENT_API_URL`, `CONTENT_API_TOKEN` and `CONTENT_WAREHOUSE_HASH_KEY` are read. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Relative paths begin here. */
@@ -40,11 +42,11 @@ export interface RunPipelineOptions {
  * what is thrown is the signal's reason, if that is a `WarehouseError`.
  */
 export async function runPipeline(options: RunPipelineOptions): Promise<RunSummary> {
-  const { pipeline, env, cwd, sample, url, config, out } = options;
+  const { pipeline, env, cwd, sample, url, config, out, acceptShrink } = options;
   const signal = options.signal ?? new AbortController().signal;
   try {
     return await runExport({
-      config: await loadConfig({ cwd, env, flags: { sample, url, config, out } }),
+      config: await loadConfig({ cwd, env, flags: { sample, url, config, out, acceptShrink } }),
       pipelineUrl: pipeline instanceof URL ? pipeline.href : pipelineUrl(pipeline, cwd),
       clock: systemClock,
       log: options.log ?? silentLog,

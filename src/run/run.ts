@@ -3,13 +3,15 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { version as duckdbVersion } from "@duckdb/node-api";
 import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/columns.ts";
-import { type Accounting, accountingChecks } from "../audit/checks.ts";
+import { type Accounting, accountingChecks, type Check } from "../audit/checks.ts";
+import { assertNotShrunk, changesOf, guardChecks } from "../audit/guard.ts";
 import type { Clock } from "../clock.ts";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/client.ts";
 import { DECODE_LIMITS } from "../extract/decode.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { createRetry, RETRY_LIMITS } from "../extract/retry.ts";
+import type { LoadedTable } from "../load/build.ts";
 import { finishPublication, publishRun } from "../load/publish.ts";
 import type { Log } from "../log.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -28,18 +30,23 @@ import {
   sweepRows,
   tableRows,
 } from "./account.ts";
-import { type Assembled, assemble, assertPassed } from "./assemble.ts";
+import { type Assembled, assemble, assertPassed, type Loaded } from "./assemble.ts";
+import {
+  assertComparable,
+  assertSameInstance,
+  type Baseline,
+  baselineCheck,
+  readBaseline,
+} from "./baseline.ts";
 import { Catalogue, Holdings } from "./catalogue.ts";
 import { type Config, configFingerprint, keyId, type PersonalData } from "./config.ts";
 import {
   createStaging,
-  currentRun,
   databaseOf,
   discardLeftovers,
   discardUnused,
   nextRun,
   type OutputFolder,
-  parseRunName,
   prepareOutput,
   removeStaging,
   type StagingFolder,
@@ -90,12 +97,22 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
   try {
     await finishPublication(folder);
     await discardLeftovers(folder, KEEP_LEFTOVERS);
+    const baseline = await readBaseline(folder);
+    assertSameInstance(baseline, { id: null, origin: originOf(options.config) }, folder.root);
+    assertComparable(baseline, options.config.acceptShrink);
     await using source = await openSource(options.config);
-    return await new Run(options, pipeline, folder, source).execute();
+    return await new Run(options, pipeline, { folder, source, baseline }).execute();
   } catch (thrown) {
     await discardUnused(folder);
     throw thrown;
   }
+}
+
+/** Where a run reads and writes. */
+interface Place {
+  readonly folder: OutputFolder;
+  readonly source: OpenSource;
+  readonly baseline: Baseline;
 }
 
 /** What the requests of a run brought. */
@@ -116,25 +133,26 @@ class Run {
   readonly #pipeline: Pipeline;
   readonly #folder: OutputFolder;
   readonly #source: OpenSource;
+  readonly #baseline: Baseline;
   readonly #journal = new Journal();
   readonly #catalogue = new Catalogue();
   readonly #startedMs: number;
   readonly #startedElapsed: number;
 
-  constructor(options: RunOptions, pipeline: Pipeline, folder: OutputFolder, source: OpenSource) {
+  constructor(options: RunOptions, pipeline: Pipeline, { folder, source, baseline }: Place) {
     this.#options = options;
     this.#pipeline = pipeline;
     this.#folder = folder;
     this.#source = source;
+    this.#baseline = baseline;
     this.#startedMs = options.clock.now();
     this.#startedElapsed = options.clock.elapsedMs();
   }
 
   async execute(): Promise<RunSummary> {
-    const previous = await currentRun(this.#folder);
     const name = await nextRun(this.#folder, new Date(this.#startedMs));
     try {
-      return await this.#export(await createStaging(this.#folder, name), previous);
+      return await this.#export(await createStaging(this.#folder, name));
     } finally {
       await this.#clearAway(name);
     }
@@ -150,13 +168,13 @@ class Run {
     }
   }
 
-  async #export(staging: StagingFolder, previous: string | undefined): Promise<RunSummary> {
+  async #export(staging: StagingFolder): Promise<RunSummary> {
     const { signal, clock } = this.#options;
     let found: Found;
     let result: Result;
     try {
       found = await this.#find(staging);
-      result = await this.#build(staging, found, previous);
+      result = await this.#build(staging, found);
       signal.throwIfAborted();
     } catch (thrown) {
       // What was ended by the signal fails in many ways; the reason is the signal's.
@@ -192,12 +210,6 @@ class Run {
     } finally {
       await client.close();
     }
-  }
-
-  /** The sample's port is another in every run, so it is not named. */
-  #instanceUrl(): string {
-    const { source } = this.#options.config;
-    return source.kind === "sample" ? SAMPLE_ORIGIN : source.url.origin + source.url.prefix;
   }
 
   #client(): HttpClient {
@@ -281,7 +293,7 @@ class Run {
     });
   }
 
-  async #build(staging: StagingFolder, found: Found, previous: string | undefined): Promise<Result> {
+  async #build(staging: StagingFolder, found: Found): Promise<Result> {
     const { config, clock, threads, nodeVersion, signal } = this.#options;
     const { extraction } = found;
     const sweeps = extraction.sweeps.map((sweep) => sweepRecord(sweep, extraction.ids));
@@ -294,7 +306,8 @@ class Run {
       versions: { package: VERSION, duckdb: duckdbVersion(), node: nodeVersion },
     } as const;
     const { policy, key } = config.personalData;
-    const instanceUrl = this.#instanceUrl();
+    const instance = { id: this.#instanceId(), origin: originOf(config) };
+    assertSameInstance(this.#baseline, instance, this.#folder.root);
     const startedMs = this.#startedMs;
     const { load } = this.#pipeline;
     let accounting: Accounting | undefined;
@@ -320,12 +333,13 @@ class Run {
           ...loaded.checks,
           ...accountingChecks(accounting),
           ...answerChecks(found, extraction),
+          ...this.#compared(loaded),
         ];
         assertPassed(checks);
         return [
           runRows({
             ...facts,
-            instanceUrl,
+            instanceUrl: instance.origin,
             startedMs,
             endedMs: clock.now(),
             accounting,
@@ -346,16 +360,25 @@ class Run {
       ...facts,
       loaders: [...load],
       reasons: [...extraction.disagreements],
-      instance: { id: this.#instanceId(), origin: instanceUrl },
+      instance,
       startedAt: new Date(startedMs).toISOString(),
       endedAt: new Date(clock.now()).toISOString(),
       sweeps: sweeps.map((sweep) => ({ ...sweep })),
-      rows: Object.fromEntries(assembled.tables.map(({ table, rows }) => [table, rows])),
+      rows: rowCounts(assembled.tables),
       configuration: configFingerprint(config),
       personalData: { policy, keyId: key === null ? null : keyId(key) },
-      previousRun: previous === undefined ? null : (parseRunName(previous)?.run ?? null),
+      previousRun: this.#baseline.kind === "none" ? null : this.#baseline.run,
     };
     return { assembled, statement, sweeps, accounting };
+  }
+
+  /** Holds the tables against the run before. Throws `guard.shrink`. */
+  #compared(loaded: Loaded): Check[] {
+    const baseline = this.#baseline;
+    if (baseline.kind !== "run") return [baselineCheck(baseline)];
+    const changes = changesOf(baseline.manifest.rows, rowCounts(loaded.tables));
+    if (!this.#options.config.acceptShrink) assertNotShrunk(changes, baseline.run);
+    return [baselineCheck(baseline), ...guardChecks(changes)];
   }
 
   /** The instance that the items name, if they name one alone. */
@@ -381,8 +404,14 @@ function itemColumnsOf({ columns, aliases }: Config): readonly string[] {
   });
 }
 
-/** Stands for the embedded service with the sample content. */
-const SAMPLE_ORIGIN = "sample";
+/** Address of the service. The sample's port is another in every run, so it is not named. */
+function originOf({ source }: Config): string {
+  return source.kind === "sample" ? "sample" : source.url.origin + source.url.prefix;
+}
+
+function rowCounts(tables: readonly LoadedTable[]): Record<string, number> {
+  return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
+}
 
 function hashKeyOf({ key }: PersonalData): Uint8Array | undefined {
   return key === null ? undefined : Buffer.from(key.reveal());

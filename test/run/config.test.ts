@@ -71,6 +71,7 @@ test("without a file, everything has its default", async (t) => {
     personalData: { policy: "drop", key: null },
     aliases: {},
     out: join(cwd, "warehouse"),
+    acceptShrink: false,
   });
   assert.ok(source.kind === "service");
   assert.equal(source.url.origin, "https://content.example.com");
@@ -105,6 +106,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     personalData: { policy: "keep", key: null },
     aliases: {},
     out: join(cwd, "data/out"),
+    acceptShrink: false,
   });
   assert.ok(source.kind === "service" && source.url.prefix === "/tenants/a");
 });

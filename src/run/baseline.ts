@@ -1,0 +1,85 @@
+/** The run that this one is held against: what `current` names, also after a rollback. */
+import { join } from "node:path";
+import type { Check } from "../audit/checks.ts";
+import { asWarehouseError, WarehouseError } from "../errors.ts";
+import { currentRun, type OutputFolder } from "./directory.ts";
+import { type Manifest, readManifest } from "./manifest.ts";
+
+export type Baseline =
+  /** Nothing was published yet. */
+  | { readonly kind: "none" }
+  /** `current` names a run whose manifest is missing or cannot be read. */
+  | { readonly kind: "damaged"; readonly run: string; readonly reason: string }
+  | { readonly kind: "run"; readonly run: string; readonly manifest: Manifest };
+
+/** Throws `config.newer_version` for a run of a newer program. */
+export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
+  const run = await currentRun(folder);
+  if (run === undefined) return { kind: "none" };
+  try {
+    const manifest = await readManifest(join(folder.runs, run));
+    if (manifest.run === run) return { kind: "run", run, manifest };
+    return { kind: "damaged", run, reason: `Its manifest is that of the run ${manifest.run}.` };
+  } catch (thrown) {
+    const error = asWarehouseError(thrown);
+    if (error.code !== "verify.failed") throw error;
+    return { kind: "damaged", run, reason: error.message };
+  }
+}
+
+/**
+ * Throws `guard.shrink` where the run before cannot be read, so that nobody can tell whether this one shrank, unless
+ * that is accepted.
+ */
+export function assertComparable(baseline: Baseline, acceptShrink: boolean): void {
+  if (baseline.kind !== "damaged" || acceptShrink) return;
+  throw new WarehouseError(
+    "guard.shrink",
+    `The published run ${baseline.run} is damaged, so that nothing can be held against it; make another run current ` +
+      'with "runs rollback", or run again with --accept-shrink.',
+  );
+}
+
+/** What a warehouse holds the content of. */
+export interface Instance {
+  /** As the items name it; null where they name none, or several. */
+  readonly id: string | null;
+  /** Address of the service. */
+  readonly origin: string;
+}
+
+/** Throws `config.other_instance` where the warehouse holds the content of another instance. */
+export function assertSameInstance(baseline: Baseline, instance: Instance, root: string): void {
+  if (baseline.kind !== "run") return;
+  const before = baseline.manifest.instance;
+  const otherId = before.id !== null && instance.id !== null && before.id !== instance.id;
+  if (before.origin === instance.origin && !otherId) return;
+  throw new WarehouseError(
+    "config.other_instance",
+    `${root} has the content of ${named(before, otherId)}, and this run reads ${named(instance, otherId)}; ` +
+      "name another folder with --out, so that the two do not mix.",
+  );
+}
+
+function named({ id, origin }: Instance, withId: boolean): string {
+  const service = origin === "sample" ? "the sample" : origin;
+  return withId ? `${service} (instance ${id})` : service;
+}
+
+/** What this run was held against, for `_checks`. */
+export function baselineCheck(baseline: Baseline): Check {
+  const common = { name: "runs before this one that it was held against", expected: null };
+  switch (baseline.kind) {
+    case "none":
+      return { ...common, verdict: "passed", figure: 0, detail: "none was published yet" };
+    case "damaged":
+      return {
+        ...common,
+        verdict: "warning",
+        figure: 0,
+        detail: `${baseline.run} is damaged, and --accept-shrink was given: ${baseline.reason}`,
+      };
+    case "run":
+      return { ...common, verdict: "passed", figure: 1, detail: baseline.run };
+  }
+}
