@@ -16,6 +16,7 @@ function secondsOf(updatedAt: string | null): number {
 
 export class Catalogue {
   readonly #numbers = new Map<string, number>();
+  #weights = new Float32Array(1024);
 
   get size(): number {
     return this.#numbers.size;
@@ -32,6 +33,21 @@ export class Catalogue {
 
   has(id: string): boolean {
     return this.#numbers.has(id);
+  }
+
+  /** Notes how many bytes an answer spent on the item, roughly; the most counts. */
+  weigh(id: string, bytes: number): void {
+    const number = this.numberOf(id);
+    if (number >= this.#weights.length) {
+      const larger = new Float32Array(Math.max(number + 1, this.#weights.length * 2));
+      larger.set(this.#weights);
+      this.#weights = larger;
+    }
+    this.#weights[number] = Math.max(this.#weights[number] ?? 0, bytes);
+  }
+
+  weightOf(id: string): number {
+    return this.#weights[this.numberOf(id)] ?? 0;
   }
 
   ids(): Iterable<string> {

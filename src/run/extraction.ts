@@ -3,6 +3,7 @@
  * transformed on the way; where passes differ, single items and basic passes; then what could not be paired on the way.
  */
 import type { Bounds } from "../load/buckets.ts";
+import { bucketBounds } from "./bucket-bounds.ts";
 import type { Holdings } from "./catalogue.ts";
 import { type CertifyPorts, certify, type SweepMode } from "./certify.ts";
 import { type Details, readDetails, repair, Wanted } from "./details.ts";
@@ -38,9 +39,6 @@ export interface Extraction {
   /** Why the run is unsettled; empty: it is complete. */
   readonly disagreements: readonly string[];
 }
-
-/** Items in a range that is loaded at a time. */
-const ITEMS_PER_BUCKET = 10_000;
 
 export async function extract(context: SweepContext, options: ExtractionOptions): Promise<Extraction> {
   const extractor = new Extractor(context, options);
@@ -146,7 +144,11 @@ class Extractor implements CertifyPorts<Sweep> {
     return {
       sweeps,
       ids,
-      bounds: boundsOf(ids),
+      bounds: bucketBounds({
+        ids,
+        weightOf: (id) => catalogue.weightOf(id),
+        widestTableBytes: journal.widestTableBytes(),
+      }),
       superseded: new Map(again.map((id) => [id, AGAIN])),
       detailsWanted: this.#wanted.count,
       detailsGone: this.#detailsGone,
@@ -204,11 +206,4 @@ async function transformRest(context: SweepContext, options: ExtractionOptions, 
       onProgress({ stage: "transform", done, total, items: done, bytes: 0 });
     });
   }
-}
-
-/** Least ID of each range of about as many items; the first range is open below. */
-function boundsOf(ids: readonly string[]): string[] {
-  const buckets = Math.max(1, Math.round(ids.length / ITEMS_PER_BUCKET));
-  if (buckets === 1) return [];
-  return Array.from({ length: buckets }, (_, i) => ids[Math.floor((i * ids.length) / buckets)] ?? "");
 }

@@ -55,15 +55,22 @@ export class Journal {
   readonly store = new SharedStore(parseJson);
   /** Staged parts by table. */
   readonly parts = new Map<string, StagedPart[]>();
+  readonly #tableBytes = new Map<string, number>();
 
   /** Takes over what a thread gave. */
   take(result: FlushResult): void {
-    for (const { table, part } of result.parts) {
+    for (const { table, part, bytes } of result.parts) {
+      this.#tableBytes.set(table, (this.#tableBytes.get(table) ?? 0) + bytes);
       const known = this.parts.get(table);
       if (known === undefined) this.parts.set(table, [part]);
       else known.push(part);
     }
     for (const sighting of result.sightings) this.store.add(sighting);
     for (const entry of result.drift) this.drift.add(entry);
+  }
+
+  /** Staged bytes of the table that has most of them. */
+  widestTableBytes(): number {
+    return Math.max(0, ...this.#tableBytes.values());
   }
 }

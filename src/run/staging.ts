@@ -131,8 +131,15 @@ export interface GroupResult {
   readonly transformed: readonly string[];
 }
 
+export interface WrittenPart {
+  readonly table: string;
+  readonly part: StagedPart;
+  /** Of its columns, before compression. */
+  readonly bytes: number;
+}
+
 export interface FlushResult {
-  readonly parts: readonly { readonly table: string; readonly part: StagedPart }[];
+  readonly parts: readonly WrittenPart[];
   readonly sightings: readonly Sighting[];
   readonly drift: readonly DriftEntry[];
 }
@@ -164,7 +171,7 @@ export class Staging {
   readonly #groups = new Map<string, Map<number, RawDocument[]>>();
   #generation = 0;
   #part = 0;
-  #written: { table: string; part: StagedPart }[] = [];
+  #written: WrittenPart[] = [];
 
   constructor(pipeline: Pipeline, options: StagingOptions) {
     this.#options = options;
@@ -350,9 +357,11 @@ export class Staging {
       if (rows === 0) continue;
       const name = `${table}-${this.#options.worker}-${String(this.#part).padStart(5, "0")}.parquet`;
       const file = join(this.#options.directory, "parts", table, name);
+      const { bytes } = held.builder;
       writePart(file, held.builder.take(), "fast");
       const { firstKey = "", lastKey } = held;
-      this.#written.push({ table, part: { file, rows, firstKey, lastKey, generation: this.#generation } });
+      const part = { file, rows, firstKey, lastKey, generation: this.#generation };
+      this.#written.push({ table, part, bytes });
       held.firstKey = undefined;
       held.lastKey = "";
     }

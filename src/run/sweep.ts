@@ -221,7 +221,9 @@ class Pass {
     this.#rejected += result.rejects.length;
     this.#context.journal.rejects.push(...result.rejects);
     const known = this.#sightings.distinct;
+    const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
     for (const item of result.items) {
+      this.#context.catalogue.weigh(item.id, bytesPerRow);
       this.#sightings.add(item.id, item.updatedAt);
       this.#staging?.onItem({ ...item, page, group });
     }

@@ -386,7 +386,7 @@ test("a file that cannot be read is told by name and place, without its text", a
   assert.match(await refused("a.ts"), /a\.ts exports no settings: write `export default defineConfig/);
   assert.match(await refused("b.ts"), /b\.ts cannot be imported/);
   assert.match(await refused("c.yaml"), /ends in \.ts or \.json, found c\.yaml/);
-  assert.equal(await refused("d.ts"), "d.ts cannot be imported: no luck");
+  assert.equal(await refused("d.ts"), "d.ts cannot be imported: no luck.");
   assert.match(await refused("missing.json"), /There is no configuration file missing\.json/);
   const two = await folder(t, { [JSON_FILE]: "{}", "content-warehouse.config.ts": "export default {};" });
   assert.match(await refusal("config.invalid", load(two)), /two configuration files.*remove one/);

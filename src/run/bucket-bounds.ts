@@ -1,0 +1,38 @@
+import type { Bounds } from "../load/buckets.ts";
+
+/** Items in a range that is loaded at a time, at most. */
+const ITEMS_PER_BUCKET = 10_000;
+/**
+ * Staged bytes of the widest table in such a range, roughly: sorting and writing them takes the database some three
+ * times as much.
+ */
+const BYTES_PER_BUCKET = 24 * 1024 * 1024;
+
+export interface Weighing {
+  /** Ascending by their UTF-8 bytes. */
+  readonly ids: readonly string[];
+  /** Bytes of the answers that had the item, roughly: what matters is how it compares to other items. */
+  readonly weightOf: (id: string) => number;
+  /** Staged bytes of the table that has most of them. */
+  readonly widestTableBytes: number;
+}
+
+/** Least ID of each range of items that is loaded at a time; none where one range is enough. */
+export function bucketBounds({ ids, weightOf, widestTableBytes }: Weighing): Bounds {
+  const whole = ids.reduce((sum, id) => sum + weightOf(id), 0);
+  const bytesPerWeight = whole === 0 ? 0 : widestTableBytes / whole;
+  const bounds: string[] = [];
+  let items = 0;
+  let bytes = 0;
+  for (const id of ids) {
+    const more = weightOf(id) * bytesPerWeight;
+    if (items === 0 || items === ITEMS_PER_BUCKET || bytes + more > BYTES_PER_BUCKET) {
+      bounds.push(id);
+      items = 0;
+      bytes = 0;
+    }
+    items += 1;
+    bytes += more;
+  }
+  return bounds.length <= 1 ? [] : bounds;
+}

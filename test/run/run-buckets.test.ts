@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { rangesOf } from "../../src/load/buckets.ts";
+import { bucketBounds } from "../../src/run/bucket-bounds.ts";
+import { Catalogue } from "../../src/run/catalogue.ts";
+
+const MB = 1024 * 1024;
+const idsOf = (count: number) => Array.from({ length: count }, (_, i) => `c-${String(i).padStart(6, "0")}`);
+
+/** Items in each range. */
+function sizes(
+  count: number,
+  widestTableBytes: number,
+  weightOf: (id: string) => number = () => 1,
+): number[] {
+  const ids = idsOf(count);
+  const ranges = rangesOf(bucketBounds({ ids, weightOf, widestTableBytes }));
+  return ranges.map(
+    ({ lower, upper }) =>
+      ids.filter((id) => (lower === undefined || id >= lower) && (upper === undefined || id < upper)).length,
+  );
+}
+
+suite("the ranges of items that are loaded at a time", () => {
+  test("are one where the items are few and small, or none", () => {
+    assert.deepEqual(sizes(10_000, 20 * MB), [10_000]);
+    assert.deepEqual(sizes(0, 0), [0]);
+    assert.deepEqual(sizes(1, 500 * MB), [1]);
+  });
+
+  test("have ten thousand items at most, however small these are", () => {
+    assert.deepEqual(sizes(25_000, 1 * MB), [10_000, 10_000, 5000]);
+  });
+
+  test("have less of large items: 24 MB of the widest table", () => {
+    assert.deepEqual(sizes(10_000, 80 * MB), [3000, 3000, 3000, 1000]);
+  });
+
+  test("have less where the large items stand together", () => {
+    const weightOf = (id: string) => (id < "c-001000" ? 40 : 1);
+    const found = sizes(10_000, 49 * MB, weightOf);
+    assert.deepEqual(
+      found.map((size) => Math.round(size / 100) * 100),
+      [600, 8400, 1000],
+    );
+  });
+
+  test("have every item, also one that no answer weighs or that weighs more than a range may", () => {
+    const weightOf = (id: string) => (id === "c-000001" ? 1000 : 0);
+    assert.deepEqual(sizes(3, 100 * MB, weightOf), [1, 1, 1]);
+  });
+});
+
+test("the catalogue keeps the greatest weight of an item, and none of one that was never weighed", () => {
+  const catalogue = new Catalogue();
+  for (const id of idsOf(3000)) catalogue.weigh(id, 10);
+  catalogue.weigh("c-002999", 30);
+  catalogue.weigh("c-002999", 20);
+  assert.deepEqual(
+    [catalogue.weightOf("c-000000"), catalogue.weightOf("c-002999"), catalogue.weightOf("new")],
+    [10, 30, 0],
+  );
+});
