@@ -1,5 +1,7 @@
 /** Single-item requests, for the fields that only such answers give. */
+import { WarehouseError } from "../errors.ts";
 import { itemRequest } from "../extract/request.ts";
+import { SourceError } from "../extract/source-error.ts";
 import { observedAtOf, recordOf } from "./journal.ts";
 import { RequestQueue } from "./request-queue.ts";
 import type { Listed, SweepContext } from "./sweep.ts";
@@ -33,27 +35,32 @@ export class Wanted {
   }
 }
 
-/**
- * Asks for the items and calls `closeGroup` for each group of pages, once all its items were answered. Returns how many
- * items are gone.
- */
+export interface DetailsRead {
+  /** Items that are gone, by the service's word. */
+  readonly gone: number;
+  /** Items that could not be had singly: each is a reject, and its listed views count. */
+  readonly rejected: number;
+}
+
+/** Asks for the items and calls `closeGroup` for each group of pages, once all its items were answered. */
 export async function readDetails(
   context: SweepContext,
   wanted: Wanted,
   closeGroup: (group: number) => Promise<void>,
-): Promise<number> {
+): Promise<DetailsRead> {
   const queue = new RequestQueue(context.settings.concurrency, context.signal);
   const columns = context.settings.itemColumns;
   const total = wanted.count;
   let done = 0;
   let gone = 0;
   let bytes = 0;
+  const bearable = new Bearable(total);
   for (const [group, items] of wanted.groups()) {
     let left = items.length;
     for (const item of items) {
       await queue.add(async () => {
         const single = { ...item, shape: "dynamic", sweep: 1, columns } as const;
-        const answer = await readSingle(context, single, queue.signal);
+        const answer = await readSingle(context, single, bearable, queue.signal);
         done += 1;
         left -= 1;
         bytes += answer.bytes;
@@ -65,7 +72,41 @@ export async function readDetails(
     }
   }
   await queue.done();
-  return gone;
+  return { gone, rejected: bearable.rejected };
+}
+
+/** Items that may be rejected among those that are asked for singly: a share of all, and so many in any case. */
+const REJECTED_SHARE = 0.01;
+const REJECTED_ANYWAY = 5;
+
+/** Counts single items that could not be had, until there are so many that the service itself is at fault. */
+class Bearable {
+  readonly #most: number;
+  rejected = 0;
+
+  constructor(total: number) {
+    this.#most = Math.max(REJECTED_ANYWAY, total * REJECTED_SHARE);
+  }
+
+  /** Throws `thrown` for one too many. */
+  reject(thrown: unknown): void {
+    this.rejected += 1;
+    if (this.rejected > this.#most) throw thrown;
+  }
+}
+
+/** Why one item alone may fail while the service is well; undefined: the failure is not the item's. */
+function itemsOwnFailure(thrown: unknown): string | undefined {
+  if (!(thrown instanceof SourceError)) return undefined;
+  if (thrown.status === 403) return "the service does not allow to read the item singly (403)";
+  return thrown.status === 500 ? "the service fails when it is asked for the item (500)" : undefined;
+}
+
+function tooManyOthers(): WarehouseError {
+  return new WarehouseError(
+    "source.rejects",
+    "The service answers too many requests for single items with something else; ask its operator.",
+  );
 }
 
 /** Group of what is asked for singly after a pass; no group of pages has its number. */
@@ -85,6 +126,7 @@ export async function repair(
 ): Promise<void> {
   const { holdings, settings, onProgress } = context;
   const queue = new RequestQueue(settings.concurrency, context.signal);
+  const bearable = new Bearable(ids.length * 2);
   let done = 0;
   let bytes = 0;
   for (const [i, id] of ids.entries()) {
@@ -92,7 +134,7 @@ export async function repair(
       for (const [place, shape] of (["dynamic", "full"] as const).entries()) {
         const at = { page: Math.floor(i / PER_PAGE), position: (i % PER_PAGE) * 2 + place };
         const single = { id, shape, sweep, group: REPAIR_GROUP, ...at, columns: settings.columns };
-        const answer = await readSingle(context, single, queue.signal);
+        const answer = await readSingle(context, single, bearable, queue.signal);
         bytes += answer.bytes;
         holdings.answered(id, answer.gone ? "gone" : "there");
         if (!answer.gone && answer.updatedAt !== undefined) holdings.hold(shape, id, answer.updatedAt);
@@ -123,7 +165,36 @@ interface SingleAnswer {
   readonly bytes: number;
 }
 
-async function readSingle(context: SweepContext, single: Single, signal: AbortSignal): Promise<SingleAnswer> {
+/** Asks for an item. What is wrong with it alone is a reject, as long as that is bearable. */
+async function readSingle(
+  context: SweepContext,
+  single: Single,
+  bearable: Bearable,
+  signal: AbortSignal,
+): Promise<SingleAnswer> {
+  try {
+    const answer = await askSingle(context, single, signal);
+    if (!answer.gone && answer.updatedAt === undefined) bearable.reject(tooManyOthers());
+    return answer;
+  } catch (thrown) {
+    const reason = itemsOwnFailure(thrown);
+    if (reason === undefined) throw thrown;
+    bearable.reject(thrown);
+    const { id: contentId, sweep, page, position } = single;
+    context.journal.rejects.push({
+      mode: "item",
+      sweep,
+      page,
+      position,
+      contentId,
+      reason,
+      document: "null",
+    });
+    return { gone: false, updatedAt: undefined, bytes: 0 };
+  }
+}
+
+async function askSingle(context: SweepContext, single: Single, signal: AbortSignal): Promise<SingleAnswer> {
   const { client, workers, journal, clock } = context;
   const { id, shape, columns, sweep, group, page, position } = single;
   const request = itemRequest({ id, mode: shape, columns, gallery: true });

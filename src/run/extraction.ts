@@ -32,6 +32,8 @@ export interface Extraction {
   readonly detailsWanted: number;
   /** Of these, how many the service said are gone. */
   readonly detailsGone: number;
+  /** And how many could not be had: each is a reject. */
+  readonly detailsRejected: number;
   /** Items that were asked for singly in both shapes, because passes differed. */
   readonly repaired: number;
   /** Items that were listed and are gone, by the word of a single-item request. */
@@ -54,7 +56,7 @@ class Extractor implements CertifyPorts<Sweep> {
   readonly #wanted: Wanted;
   readonly #transformed = new Transformed();
   readonly #repaired = new Set<string>();
-  #detailsGone = 0;
+  #details = { gone: 0, rejected: 0 };
   #pagesPerGroup: number | undefined;
 
   constructor(context: SweepContext, options: ExtractionOptions) {
@@ -99,7 +101,7 @@ class Extractor implements CertifyPorts<Sweep> {
     });
     this.#pagesPerGroup = pass.pagesPerGroup;
     this.holdings.forget("dynamic", pass.sightings.repeated);
-    this.#detailsGone = await readDetails(this.#context, this.#wanted, this.#closeGroup("item", sweep));
+    this.#details = await readDetails(this.#context, this.#wanted, this.#closeGroup("item", sweep));
     return pass;
   }
 
@@ -151,7 +153,8 @@ class Extractor implements CertifyPorts<Sweep> {
       }),
       superseded: new Map(again.map((id) => [id, AGAIN])),
       detailsWanted: this.#wanted.count,
-      detailsGone: this.#detailsGone,
+      detailsGone: this.#details.gone,
+      detailsRejected: this.#details.rejected,
       repaired: this.#repaired.size,
       vanished: gone.size,
       disagreements,

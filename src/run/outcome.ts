@@ -85,6 +85,13 @@ export function answerChecks({ destinations, fields }: Lookups, extraction: Extr
       detail: `of ${extraction.detailsWanted} single-item requests`,
     },
     {
+      name: "single items that could not be read",
+      verdict: extraction.detailsRejected === 0 ? "passed" : "warning",
+      figure: extraction.detailsRejected,
+      expected: 0,
+      detail: "each is a reject, and its listed views count",
+    },
+    {
       name: "items that were asked for again because passes differed",
       verdict: "passed",
       figure: extraction.repaired,

@@ -203,7 +203,7 @@ test("a failed single-item request ends the others", { timeout: 20_000 }, async 
   const service = await Scripted.start(t, itemsOf(100));
   service.script = ({ kind, id }) => {
     if (kind !== "item") return undefined;
-    return id === "c-002" ? { status: 403 } : "hang";
+    return id === "c-002" ? { status: 401 } : "hang";
   };
   const out = await temporaryFolder(t);
   const run = exportFrom({ url: service.url, out, threads: 1, config: { details: "all", perPage: 100 } });

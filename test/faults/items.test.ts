@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import {
+  exportFrom,
+  failsWith,
+  HurriedClock,
+  NIGHTLY,
+  publishedIds,
+  rowsOf,
+  temporaryFolder,
+  treeOf,
+} from "../run/running.ts";
+import { type Item, item, itemsOf, type Question, type Reply, Scripted } from "../run/scripted.ts";
+
+const IDS = itemsOf(12).map(({ id }) => id);
+
+/** A run that asks for all of twelve items singly, some of which are answered as `reply` says. */
+async function itemsRun(t: TestContext, reply: (question: Question) => Reply | undefined) {
+  const service = await Scripted.start(t, itemsOf(12));
+  service.script = (question) => (question.kind === "item" ? reply(question) : undefined);
+  const out = await temporaryFolder(t);
+  const config = { details: "all", perPage: 5 } as const;
+  const run = () => exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock(), config });
+  return { service, out, run };
+}
+
+const REJECTS = "SELECT mode, content_id, reason, document::VARCHAR FROM _rejects ORDER BY content_id";
+const CHECK = "SELECT verdict, figure FROM _checks WHERE check_name = 'single items that could not be read'";
+
+test("E2: an item that may not be read singly is a reject, and its listed views count", async (t) => {
+  const { run } = await itemsRun(t, ({ id }) => (id === "c-004" ? { status: 403 } : undefined));
+  const { directory, verdict, accounting } = await run();
+  assert.deepEqual([verdict, accounting.loaded, accounting.rejected], ["complete", 12, 0]);
+  assert.deepEqual(await publishedIds(directory), IDS);
+  assert.deepEqual(await rowsOf(directory, REJECTS), [
+    ["item", "c-004", "the service does not allow to read the item singly (403)", "null"],
+  ]);
+  assert.deepEqual(await rowsOf(directory, CHECK), [["warning", "1"]]);
+});
+
+test("E5: an item that the service fails at for ever is asked for six times, then a reject; the run goes on", async (t) => {
+  const { run, service } = await itemsRun(t, ({ id }) => (id === "c-004" ? { status: 500 } : undefined));
+  const { directory, verdict } = await run();
+  assert.equal(verdict, "complete");
+  assert.equal(service.asked("item").filter(({ id }) => id === "c-004").length, 6);
+  assert.deepEqual(await publishedIds(directory), IDS);
+  assert.deepEqual(await rowsOf(directory, REJECTS), [
+    ["item", "c-004", "the service fails when it is asked for the item (500)", "null"],
+  ]);
+});
+
+test("E2, E3: more than five such items, or a hundredth, end the run", async (t) => {
+  const forbidden = await itemsRun(t, () => ({ status: 403 }));
+  await failsWith("source.credentials", forbidden.run());
+  assert.deepEqual(await treeOf(forbidden.out), []);
+  const other = await itemsRun(t, ({ id }) => ({ body: { response: item(`not-${id}`, 1) } }));
+  assert.equal((await failsWith("source.rejects", other.run())).exitCode, 22);
+  assert.deepEqual(await treeOf(other.out), []);
+});
+
+test("E5: a service that is away while items are asked for is not taken for their fault", async (t) => {
+  const { run, out } = await itemsRun(t, ({ id }) => (id === "c-004" ? { status: 503 } : undefined));
+  assert.equal((await failsWith("source.unavailable", run())).exitCode, 21);
+  assert.deepEqual(await treeOf(out), []);
+});
+
+test("E1: an item that is gone when it is asked for, and listed no more, has vanished", async (t) => {
+  const { run, service } = await itemsRun(t, ({ id }) => {
+    if (id !== "c-004") return undefined;
+    service.items = service.items.filter((each) => (each as Item).id !== "c-004");
+    return { status: 410 };
+  });
+  const { directory, accounting, verdict } = await run();
+  assert.deepEqual(
+    [verdict, accounting.listed, accounting.loaded, accounting.vanished],
+    ["complete", 12, 11, 1],
+  );
+  assert.ok(!(await publishedIds(directory)).includes("c-004"));
+});
+
+test("E4: an item that is older when asked for singly than it was listed is asked for again", async (t) => {
+  const older = item("c-004", 4, { title: "Of yesterday", updated_at: "2026-10-01T10:00:00Z" });
+  let asked = 0;
+  const { run, service } = await itemsRun(t, ({ id }) => {
+    if (id !== "c-004") return undefined;
+    asked += 1;
+    return asked === 1 ? { body: { response: older } } : undefined;
+  });
+  const { directory, verdict, sweeps } = await run();
+  assert.equal(verdict, "complete");
+  assert.deepEqual(
+    sweeps.map(({ mode }) => mode),
+    ["dynamic", "full", "basic"],
+  );
+  assert.equal(
+    service.asked("item").filter(({ id }) => id === "c-004").length,
+    3,
+    "once, then in both shapes",
+  );
+  assert.deepEqual(
+    await rowsOf(directory, "SELECT title, updated_at::VARCHAR FROM content WHERE content_id = 'c-004'"),
+    [["Title of c-004", "2026-11-01 10:00:00+00"]],
+  );
+});
+
+test("E4: an item that is newer when asked for singly comes as it is now", async (t) => {
+  const newer = item("c-004", 4, { title: "Of today", updated_at: "2026-11-19T10:00:00Z" });
+  const { run, service } = await itemsRun(t, ({ id }) => {
+    if (id === "c-004")
+      service.items = service.items.map((each) => ((each as Item).id === id ? newer : each));
+    return undefined;
+  });
+  const { directory, verdict } = await run();
+  assert.equal(verdict, "complete");
+  assert.deepEqual(await rowsOf(directory, "SELECT title FROM content WHERE content_id = 'c-004'"), [
+    ["Of today"],
+  ]);
+});
+
+test("E7: a reference to what is not there keeps its row, and the figure is in _checks", async (t) => {
+  const service = await Scripted.start(t, [
+    item("c-000", 1, { campaign_ids: ["nobody-knows"], author: "u-gone" }),
+  ]);
+  const out = await temporaryFolder(t);
+  const { directory, verdict } = await exportFrom({
+    url: service.url,
+    out,
+    threads: 1,
+    pipelineUrl: NIGHTLY,
+  });
+  assert.equal(verdict, "complete");
+  const dangling = await rowsOf(
+    directory,
+    "SELECT check_name, verdict, figure FROM _checks WHERE figure > 0 AND check_name LIKE '%names a row of%' ORDER BY ALL",
+  );
+  assert.ok(dangling.length > 0, "nothing dangles");
+  for (const [, verdict, figure] of dangling) assert.deepEqual([verdict, figure], ["warning", "1"]);
+  assert.deepEqual(await publishedIds(directory), ["c-000"]);
+});
