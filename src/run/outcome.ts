@@ -85,7 +85,7 @@ export function answerChecks({ destinations, fields }: Lookups, extraction: Extr
       detail: `of ${extraction.detailsWanted} single-item requests`,
     },
     {
-      name: "single items that could not be read",
+      name: "items that could not be read singly",
       verdict: extraction.detailsRejected === 0 ? "passed" : "warning",
       figure: extraction.detailsRejected,
       expected: 0,

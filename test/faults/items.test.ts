@@ -25,7 +25,7 @@ async function itemsRun(t: TestContext, reply: (question: Question) => Reply | u
 }
 
 const REJECTS = "SELECT mode, content_id, reason, document::VARCHAR FROM _rejects ORDER BY content_id";
-const CHECK = "SELECT verdict, figure FROM _checks WHERE check_name = 'single items that could not be read'";
+const CHECK = "SELECT verdict, figure FROM _checks WHERE check_name = 'items that could not be read singly'";
 
 test("E2: an item that may not be read singly is a reject, and its listed views count", async (t) => {
   const { run } = await itemsRun(t, ({ id }) => (id === "c-004" ? { status: 403 } : undefined));

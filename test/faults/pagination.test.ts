@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import type { RunSummary } from "../../src/run/outcome.ts";
+import { exportFrom, failsWith, HurriedClock, publishedIds, temporaryFolder } from "../run/running.ts";
+import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
+
+/** Services whose listings do not tell the truth about themselves. Twelve items on pages of five unless said. */
+const IDS = itemsOf(12).map(({ id }) => id);
+
+interface Lied {
+  readonly summary: RunSummary;
+  readonly service: Scripted;
+}
+
+/** A run over a listing that is answered as `lie` says, and as it should be where that says nothing. */
+async function runOver(
+  t: TestContext,
+  lie: (question: Question, service: Scripted) => Reply | undefined,
+): Promise<Lied> {
+  const service = await Scripted.start(t, itemsOf(12));
+  service.script = (question) => (question.kind === "list" ? lie(question, service) : undefined);
+  const out = await temporaryFolder(t);
+  const summary = await exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock() });
+  return { summary, service };
+}
+
+/** The page as it should be, but for what `change` says of its place. */
+function placed(question: Question, change: object, items: readonly unknown[] = itemsOf(12)): Reply {
+  const body = listBody(items, question);
+  return { body: { ...body, pagination: { ...body.pagination, ...change } } };
+}
+
+const passes = ({ sweeps }: RunSummary): string[] => sweeps.map(({ mode }) => mode);
+
+test("D1: a total that shrinks while a pass reads makes it unclean, and later passes settle it", async (t) => {
+  const { summary } = await runOver(t, ({ mode, page }, service) => {
+    if (mode === "dynamic" && page === 3) service.items = service.items.slice(0, 11);
+    return undefined;
+  });
+  assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full", "basic"]]);
+  assert.match(String(summary.sweeps[0]?.reason), /the total changed between its pages/);
+  assert.deepEqual(await publishedIds(summary.directory), IDS.slice(0, 11));
+});
+
+test("D2: so does a total that grows, and what came is there", async (t) => {
+  const { summary } = await runOver(t, ({ mode, page }, service) => {
+    if (mode === "dynamic" && page === 3) service.items = [...service.items, item("c-100", 1)];
+    return undefined;
+  });
+  assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full", "basic"]]);
+  assert.deepEqual(await publishedIds(summary.directory), [...IDS, "c-100"]);
+});
+
+test("D3: a page that comes again in place of the next is noticed, and the next pass has what it hid", async (t) => {
+  const { summary } = await runOver(t, (question) => {
+    const { mode, page } = question;
+    if (mode !== "dynamic" || page !== 2) return undefined;
+    return { body: { ...listBody(itemsOf(12), question), response: itemsOf(5) } };
+  });
+  assert.equal(summary.verdict, "complete");
+  assert.match(String(summary.sweeps[0]?.reason), /5 rows repeat an item/);
+  assert.deepEqual(await publishedIds(summary.directory), IDS);
+});
+
+test("D3: a page that comes again for ever leaves the run unsettled, with all that was ever listed", async (t) => {
+  const { summary } = await runOver(t, (question) => {
+    if (question.page !== 2) return undefined;
+    return { body: { ...listBody(itemsOf(12), question), response: itemsOf(5) } };
+  });
+  assert.deepEqual([summary.verdict, summary.sweeps.length], ["unsettled", 6]);
+  assert.deepEqual(await publishedIds(summary.directory), [...IDS.slice(0, 5), ...IDS.slice(10)]);
+});
+
+test("D6: an end that comes too early is not believed: the announced pages are read", async (t) => {
+  const { summary, service } = await runOver(t, (question) => {
+    return question.page === 2 && question.mode === "dynamic" ? placed(question, { next: null }) : undefined;
+  });
+  assert.equal(summary.verdict, "complete");
+  assert.deepEqual(passes(summary), ["dynamic", "full", "basic"]);
+  assert.equal(service.asked("list", "dynamic").length, 3);
+  assert.deepEqual(await publishedIds(summary.directory), IDS);
+});
+
+for (const echoed of [true, false]) {
+  const how = echoed ? "says so" : "does not say so";
+  test(`D8: a service that gives smaller pages than asked for, and ${how}, loses nothing`, async (t) => {
+    const { summary, service } = await runOver(t, (question) => {
+      const smaller = { ...question, perPage: 2 };
+      const body = listBody(itemsOf(12), smaller);
+      const { per_page } = body.pagination;
+      return { body: { ...body, pagination: { ...body.pagination, per_page: echoed ? per_page : 5 } } };
+    });
+    assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full"]]);
+    assert.equal(service.asked("list").length, 12);
+    assert.deepEqual(await publishedIds(summary.directory), IDS);
+  });
+}
+
+test("D10: the same page out of a cache, whatever page is asked for, ends the run", async (t) => {
+  const run = runOver(t, (question) => placed({ ...question, page: 1 }, {}));
+  assert.equal((await failsWith("source.protocol", run)).exitCode, 22);
+});
+
+test("D15: items of one time that come in another order with each request are still compared as a set", async (t) => {
+  const { summary } = await runOver(t, (question, service) => {
+    const turned = question.mode === "dynamic" ? service.items : service.items.toReversed();
+    return { body: listBody(turned, question) };
+  });
+  assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full"]]);
+});
+
+test("D15: an order that changes between the pages of a pass never makes a run complete that lacks an item", async (t) => {
+  let turn = 0;
+  const { summary } = await runOver(t, (question, service) => {
+    turn += 1;
+    const by = (turn * 5) % 12;
+    const turned = [...service.items.slice(by), ...service.items.slice(0, by)];
+    return { body: listBody(turned, question) };
+  });
+  const published = await publishedIds(summary.directory);
+  assert.ok(summary.verdict === "unsettled" || published.length === 12, `${published.length} of 12`);
+  for (const { reason, sweep } of summary.sweeps) assert.ok(reason !== null, `pass ${sweep} was clean`);
+});
+
+test("D18: pages begin at 1, and none beyond the last is asked for", async (t) => {
+  const { summary, service } = await runOver(t, (question) => {
+    const page = Math.min(3, Math.max(1, question.page));
+    return { body: listBody(itemsOf(12), { ...question, page }) };
+  });
+  assert.equal(summary.verdict, "complete");
+  assert.deepEqual(new Set(service.asked("list").map(({ page }) => page)), new Set([1, 2, 3]));
+});
+
+test("D18: a last page that repeats itself under further numbers is given up", async (t) => {
+  const run = runOver(t, (question) => {
+    const { page } = question;
+    const body = listBody(itemsOf(12), { ...question, page: Math.min(3, page) });
+    return { body: { ...body, pagination: { ...body.pagination, current: page, next: page + 1 } } };
+  });
+  assert.equal((await failsWith("source.protocol", run)).exitCode, 22);
+});
+
+test("D16, D17: a count and a number of pages that never fit leave the run unsettled, with every item", async (t) => {
+  for (const change of [{ count: 0 }, { count: 13 }, { pages: 0 }, { pages: 4 }]) {
+    const { summary } = await runOver(t, (question) => placed(question, change));
+    assert.equal(summary.verdict, "unsettled", JSON.stringify(change));
+    assert.deepEqual(await publishedIds(summary.directory), IDS, JSON.stringify(change));
+  }
+});
+
+test("D14: an item that is replaced by another between the passes leaves the count as it was, and is found out", async (t) => {
+  const { summary } = await runOver(t, ({ mode, page }, service) => {
+    if (mode !== "full" || page !== 1) return undefined;
+    service.items = [...service.items.filter((each) => (each as Item).id !== "c-003"), item("c-100", 1)];
+    return undefined;
+  });
+  assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full", "basic"]]);
+  const expected = [...IDS.filter((id) => id !== "c-003"), "c-100"];
+  assert.deepEqual(await publishedIds(summary.directory), expected);
+});

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { test } from "node:test";
+import {
+  exportFrom,
+  failsWith,
+  HurriedClock,
+  publishedIds,
+  temporaryFolder,
+  treeOf,
+} from "../run/running.ts";
+import { itemsOf, listBody, Scripted } from "../run/scripted.ts";
+
+const IDS = itemsOf(12).map(({ id }) => id);
+
+test("B7: a token that is refused at the start costs one request", async (t) => {
+  const service = await Scripted.start(t, itemsOf(12));
+  service.script = () => ({ status: 401, headers: { "www-authenticate": "Basic" } });
+  const out = await temporaryFolder(t);
+  const run = exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock() });
+  assert.equal((await failsWith("source.credentials", run)).exitCode, 20);
+  assert.equal(service.questions.length, 1);
+  assert.deepEqual(await treeOf(out), []);
+});
+
+for (const status of [401, 403]) {
+  test(`B8: a token that is revoked at page 37 ends the run with ${status}, and the run before stays`, async (t) => {
+    const service = await Scripted.start(t, itemsOf(80));
+    const out = await temporaryFolder(t);
+    const config = { perPage: 2 };
+    await exportFrom({ url: service.url, out, threads: 1, config });
+    const before = await treeOf(out);
+    service.script = ({ kind, page }) => (kind === "list" && page >= 37 ? { status } : undefined);
+    const run = exportFrom({ url: service.url, out, threads: 1, config });
+    assert.equal((await failsWith("source.credentials", run)).exitCode, 20);
+    assert.deepEqual(await treeOf(out), before);
+  });
+}
+
+for (const kind of ["destinations", "custom_fields"] as const) {
+  test(`B11: a token that may not read ${kind} alone ends the run, and the sentence says so`, async (t) => {
+    const service = await Scripted.start(t, itemsOf(3));
+    service.script = (question) => (question.kind === kind ? { status: 403 } : undefined);
+    const out = await temporaryFolder(t);
+    const config = { destinations: [{ name: "Portal", platform: "External" }], customFields: ["region"] };
+    const run = exportFrom({ url: service.url, out, threads: 1, config, clock: new HurriedClock() });
+    assert.match((await failsWith("source.credentials", run)).message, /does not allow .* \(403\)/);
+    assert.deepEqual(await treeOf(out), []);
+  });
+}
+
+test("B14: good JSON under a wrong label is data", async (t) => {
+  const service = await Scripted.start(t, itemsOf(12));
+  service.script = (question) =>
+    question.kind === "list"
+      ? { body: listBody(itemsOf(12), question), headers: { "content-type": "text/html" } }
+      : undefined;
+  const out = await temporaryFolder(t);
+  const summary = await exportFrom({ url: service.url, out, threads: 1 });
+  assert.equal(summary.verdict, "complete");
+  assert.deepEqual(await publishedIds(summary.directory), IDS);
+});
+
+test("B17: a problem document counts by the status of HTTP, whatever status it states", async (t) => {
+  const service = await Scripted.start(t, itemsOf(12));
+  const problem = { type: "https://elsewhere.example/", title: "All is well.", status: 200 };
+  let failures = 0;
+  service.script = ({ page }) => {
+    if (page !== 2 || failures === 2) return undefined;
+    failures += 1;
+    return { status: 503, headers: { "content-type": "application/problem+json" }, body: problem };
+  };
+  const clock = new HurriedClock();
+  const out = await temporaryFolder(t);
+  const summary = await exportFrom({ url: service.url, out, threads: 1, clock });
+  assert.equal(summary.verdict, "complete");
+  assert.ok(clock.slept.length >= 2, "nobody waited");
+  assert.equal(service.asked("list", "dynamic").length, 5);
+  assert.deepEqual(await publishedIds(summary.directory), IDS);
+  service.script = () => ({ status: 401, body: { ...problem, status: 429 } });
+  await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1, clock }));
+});
+
+test("B1, B3: a run waits as long as it is asked to, and ends where that is too long", async (t) => {
+  const service = await Scripted.start(t, itemsOf(12));
+  let busy = 1;
+  service.script = ({ page }) => {
+    if (page !== 2 || busy === 0) return undefined;
+    busy -= 1;
+    return { status: 429, headers: { "retry-after": "240" } };
+  };
+  const out = await temporaryFolder(t);
+  const clock = new HurriedClock();
+  await exportFrom({ url: service.url, out, threads: 1, clock });
+  assert.ok(clock.elapsedMs() >= 240_000, `only ${clock.elapsedMs()} ms passed`);
+  service.script = () => ({ status: 429, headers: { "retry-after": "3600" } });
+  const asked = service.questions.length;
+  const run = exportFrom({ url: service.url, out, threads: 1, clock });
+  assert.match((await failsWith("source.unavailable", run)).message, /asks to wait 3600 s/);
+  assert.equal(service.questions.length, asked + 1);
+});
+
+/** The network comes back when somebody has slept so often. */
+class BackAfter extends HurriedClock {
+  readonly #sleeps: number;
+  readonly #back: () => Promise<void>;
+
+  constructor(sleeps: number, back: () => Promise<void>) {
+    super();
+    this.#sleeps = sleeps;
+    this.#back = back;
+  }
+
+  override async sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+    await super.sleep(milliseconds, signal);
+    if (this.slept.length === this.#sleeps) await this.#back();
+  }
+}
+
+/** A port of this machine that nobody listens on. */
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+function forward(socket: Socket, port: number): void {
+  const onward = connect(port, "127.0.0.1");
+  for (const each of [socket, onward]) each.on("error", () => each.destroy());
+  socket.on("close", () => onward.destroy());
+  onward.on("close", () => socket.destroy());
+  socket.pipe(onward).pipe(socket);
+}
+
+test("A22: a network that is back within a few attempts is waited for; one that stays away ends the run", async (t) => {
+  const port = await closedPort();
+  const url = `http://127.0.0.1:${port}`;
+  const out = await temporaryFolder(t);
+  const away = exportFrom({ url, out, threads: 1, clock: new HurriedClock() });
+  assert.equal((await failsWith("source.unreachable", away)).exitCode, 21);
+  assert.deepEqual(await treeOf(out), []);
+  const service = await Scripted.start(t, itemsOf(12));
+  const back = async () => {
+    const proxy = createServer((socket) => forward(socket, Number(new URL(service.url).port)));
+    proxy.listen(port, "127.0.0.1");
+    t.after(() => proxy.close());
+    await once(proxy, "listening");
+  };
+  const summary = await exportFrom({ url, out, threads: 1, clock: new BackAfter(4, back) });
+  assert.equal(summary.verdict, "complete");
+});
