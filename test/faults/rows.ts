@@ -248,7 +248,7 @@ export const FAULTS: readonly Fault[] = [
     id: "G8",
     fault: "killed while fetching",
     expected: "staged parts used again, completeness proven anew",
-    untested: "Not built yet: a killed run is started anew, and its staging is cleared away.",
+    untested: "Not built yet: a killed run is started anew, and what it staged is not used again.",
   },
   { id: "G9", fault: "nights without a run", expected: "every run asks for everything" },
   {
