@@ -9,7 +9,7 @@ import { type ErrorCode, WarehouseError } from "../../src/errors.ts";
 import { packagePath } from "../../src/package-root.ts";
 import { prepareOutput } from "../../src/run/directory.ts";
 import { acquireLock } from "../../src/run/lock.ts";
-import { CANARY, exportFrom, failsWith, publishedIds, temporaryFolder, treeOf } from "./running.ts";
+import { CANARY, exportFrom, failsWith, NIGHTLY, publishedIds, temporaryFolder, treeOf } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 interface Ended {
@@ -72,26 +72,33 @@ suite("a signal", () => {
     });
   }
 
-  test("F3: that comes while the result is built ends the run too", async (t) => {
-    const service = await Scripted.start(t, itemsOf(12));
-    const controller = new AbortController();
-    const out = await temporaryFolder(t);
-    const stages: string[] = [];
-    const run = exportFrom({
-      url: service.url,
-      out,
-      threads: 1,
-      signal: controller.signal,
-      onProgress: ({ stage }) => {
-        stages.push(stage);
-        if (stage === "load")
-          controller.abort(new WarehouseError("run.terminated", "Terminated by this very test."));
-      },
+  for (const [when, delayed] of [
+    ["between two tables", (abort: () => void) => abort()],
+    ["while a table is made", (abort: () => void) => void setTimeout(abort, 1)],
+  ] as const) {
+    test(`F3: that comes ${when} ends the run with its own reason`, async (t) => {
+      const service = await Scripted.start(t, itemsOf(12));
+      const controller = new AbortController();
+      const out = await temporaryFolder(t);
+      const stages: string[] = [];
+      const run = exportFrom({
+        url: service.url,
+        out,
+        threads: 1,
+        pipelineUrl: NIGHTLY,
+        signal: controller.signal,
+        onProgress: ({ stage }) => {
+          stages.push(stage);
+          const reason = new WarehouseError("run.terminated", "Terminated by this very test.");
+          if (stage === "load" && !controller.signal.aborted) delayed(() => controller.abort(reason));
+        },
+      });
+      await failsWith("run.terminated", run);
+      assert.ok(!stages.includes("publish"));
+      assert.ok(stages.filter((stage) => stage === "load").length < 10, "the other tables are not made");
+      assert.deepEqual(await treeOf(out), []);
     });
-    await failsWith("run.terminated", run);
-    assert.ok(!stages.includes("publish"));
-    assert.deepEqual(await treeOf(out), []);
-  });
+  }
 
   test("that comes once the run is published changes nothing any more", async (t) => {
     const service = await Scripted.start(t, itemsOf(12));

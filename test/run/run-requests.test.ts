@@ -116,7 +116,7 @@ suite("requests", () => {
   });
 });
 
-suite("a queue of requests", () => {
+suite("a queue of requests", { timeout: 10_000 }, () => {
   test("does so many tasks at a time, and takes no more than wait", async () => {
     const queue = new RequestQueue(2, NEVER);
     const gates: (() => void)[] = [];
