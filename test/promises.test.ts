@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { packagePath } from "../src/package-root.ts";
+
+const PAGE = readFileSync(packagePath("docs/promises.md"), "utf8");
+const README = readFileSync(packagePath("README.md"), "utf8");
+
+/** The promises of the page, without their numbers. */
+const PROMISES = [...PAGE.matchAll(/^## \d+\. (.*)$/gm)].map(([, words = ""]) => words);
+
+test("each of the thirteen promises names the tests that hold it, and these are there", () => {
+  assert.equal(PROMISES.length, 13);
+  for (const section of PAGE.split(/^## /m).slice(1)) {
+    const held = [...section.matchAll(/^- `(test\/[^`]+)`: "(.*)"$/gm)];
+    assert.ok(held.length > 0, section.slice(0, 80));
+    for (const [, file = "", title = ""] of held) {
+      assert.ok(existsSync(packagePath(file)), `${file} is not there`);
+      const text = readFileSync(packagePath(file), "utf8");
+      const there = ['"', "`"].some((quote) => text.includes(`${quote}${title}${quote}`));
+      assert.ok(there, `${file} has no test "${title}"`);
+    }
+  }
+});
+
+test("the README gives the promises in the same words, each with a link to its section", () => {
+  const given = [...README.matchAll(/^\d+\. \[(.*)\]\(docs\/promises\.md#(.*)\)/gm)];
+  assert.deepEqual(
+    given.map(([, words]) => words),
+    PROMISES,
+  );
+  for (const [index, [, words = "", anchor]] of given.entries()) {
+    assert.equal(anchor, anchorOf(`${index + 1}. ${words}`));
+  }
+});
+
+/** As the page's viewers make it of a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} -]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+test("one file of the program opens connections, and the embedded service is the only one that takes any", () => {
+  const source = packagePath("src");
+  const opening =
+    /from "(?:node:)?(?:https?|net|tls|dgram|dns|http2|undici|fastify)(?:\/[a-z]+)?"|\bfetch\(|WebSocket/;
+  const files = readdirSync(source, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  const found = files.filter((file) =>
+    readFileSync(join(source, file), "utf8")
+      .split(/;\n/)
+      .some((statement) => opening.test(statement) && !/^\s*import type /.test(statement)),
+  );
+  assert.deepEqual(found.sort(), ["extract/client.ts", "service/app.ts"]);
+});
