@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { Writable } from "node:stream";
-import { Command } from "commander";
+import { Command, Option } from "commander";
+import { CONTRACTS, type Contract } from "../audit/contract.ts";
 import { systemClock } from "../clock.ts";
 import { UNSETTLED_EXIT_CODE, WarehouseError } from "../errors.ts";
 import { createLog } from "../log.ts";
@@ -16,6 +17,7 @@ interface RunFlags {
   readonly sample?: true;
   readonly url?: string;
   readonly config?: string;
+  readonly contract?: Contract;
   readonly acceptShrink?: true;
   readonly json?: true;
 }
@@ -64,6 +66,12 @@ export function runCommand(surroundings: Surroundings = processSurroundings()): 
     .option(
       "--config <file>",
       "configuration file (default: content-warehouse.config.ts or .json, where there is one)",
+    )
+    .addOption(
+      new Option(
+        "--contract <contract>",
+        "freeze: publish nothing that departs from the specification",
+      ).choices(CONTRACTS),
     )
     .option("--accept-shrink", "publish even where there is far less than in the run before")
     .option("--json", "print one JSON object to standard output instead of the summary")

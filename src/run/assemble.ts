@@ -3,6 +3,9 @@ import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Check, keyChecks, referenceChecks } from "../audit/checks.ts";
+import { columnValues, emptyColumns } from "../audit/columns.ts";
+import { type Misfits, misfitsIn } from "../audit/contract.ts";
+import { valueChecks } from "../audit/values.ts";
 import { WarehouseError } from "../errors.ts";
 import type { Bounds } from "../load/buckets.ts";
 import { exportTable, type LoadedTable, loadTable } from "../load/build.ts";
@@ -15,6 +18,7 @@ import { createSuperseded } from "../load/superseded.ts";
 import { createViews } from "../load/views.ts";
 import type { Table } from "../tables/declare.ts";
 import { type Cell, TableBuilder } from "../transform/columns.ts";
+import type { DriftEntry } from "../transform/drift.ts";
 
 export interface AssembleRequest {
   /** Tables of the pipeline, without the run's own. */
@@ -35,6 +39,8 @@ export interface AssembleRequest {
   readonly finalDirectory: string;
   readonly memoryLimitMb: number;
   readonly threads: number;
+  /** Of all answers. */
+  readonly drift: readonly DriftEntry[];
   /** Ends the work, the statement under way included. */
   readonly signal: AbortSignal;
   readonly onTable: (done: number, total: number) => void;
@@ -48,6 +54,10 @@ export interface Loaded {
   /** Bytes of a table's Parquet files, by table. */
   readonly parquetBytes: ReadonlyMap<string, number>;
   readonly checks: readonly Check[];
+  /** Columns that have no value, though their tables have rows. */
+  readonly emptyColumns: readonly string[];
+  /** Columns of which some values are not of their type. */
+  readonly misfits: readonly Misfits[];
 }
 
 export interface RunRows {
@@ -58,6 +68,7 @@ export interface RunRows {
 export interface Assembled {
   readonly tables: readonly LoadedTable[];
   readonly views: readonly string[];
+  readonly emptyColumns: readonly string[];
 }
 
 export async function assemble(request: AssembleRequest): Promise<Assembled> {
@@ -73,16 +84,21 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
   const { connection } = database;
   using _interrupting = interruptOn(request.signal, connection);
   const loaded = await loadTables(connection, request);
-  const checks = [...keyChecks(loaded), ...(await referenceChecks(connection, request.tables))];
+  const checks = [
+    ...keyChecks(loaded),
+    ...(await referenceChecks(connection, request.tables)),
+    ...(await valueChecks(connection, request.tables)),
+  ];
   const parquetBytes = await bytesOf(request, loaded);
   const own: LoadedTable[] = [];
-  for (const rows of request.account({ tables: loaded, parquetBytes, checks })) {
+  const state = { tables: loaded, parquetBytes, checks, ...(await columnsOf(connection, request, loaded)) };
+  for (const rows of request.account(state)) {
     own.push(await loadRows(connection, request, rows));
   }
   const has = new Set(request.tables.map((table) => table.name));
   const views = VIEWED.every((name) => has.has(name)) ? await createViews(connection) : [];
   await database.close();
-  return { tables: [...loaded, ...own], views };
+  return { tables: [...loaded, ...own], views, emptyColumns: state.emptyColumns };
 }
 
 function interruptOn(signal: AbortSignal, connection: DuckDBConnection): Disposable {
@@ -162,6 +178,18 @@ async function derive(connection: DuckDBConnection, request: AssembleRequest): P
     exported.push(await exportTable(connection, { table, bounds, finalDirectory, sequence }));
   }
   return exported;
+}
+
+async function columnsOf(
+  connection: DuckDBConnection,
+  { tables, drift, finalDirectory }: AssembleRequest,
+  loaded: readonly LoadedTable[],
+): Promise<Pick<Loaded, "emptyColumns" | "misfits">> {
+  const values = await columnValues(connection, loaded, finalDirectory);
+  return {
+    emptyColumns: emptyColumns(tables, values),
+    misfits: await misfitsIn(connection, tables, values, drift),
+  };
 }
 
 async function bytesOf(

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CONTRACTS } from "../audit/contract.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import { readServiceUrl } from "../extract/service-url.ts";
 import { printable } from "../printable.ts";
@@ -42,6 +43,8 @@ export const configSpec = z.strictObject({
   personalData: z.union([personalPolicy, personalData]).optional(),
   /** Name of a field at the service to its name in the specification. */
   aliases: z.record(name, name).optional(),
+  /** What becomes of a run whose answers depart from the specification. `--contract` wins over it. */
+  contract: z.enum(CONTRACTS).optional(),
   /** Folder of the warehouse, from the folder of the configuration file on. `--out` wins over it. */
   out: name.optional(),
 });
@@ -82,6 +85,7 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   personalData: `${oneOf(PERSONAL_POLICIES)}, or { policy: ... } with one of them`,
   aliases: 'an object such as { "name_at_the_service": "name_in_the_specification" }',
   "aliases{}": "the name of a field in the specification",
+  contract: oneOf(CONTRACTS),
   out: "the path of a folder",
 };
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { DYNAMIC_COLUMN_NAMES } from "../api/columns.ts";
+import type { Contract } from "../audit/contract.ts";
 import { WarehouseError } from "../errors.ts";
 import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import type { LookupMethodSetting } from "../extract/lookups.ts";
@@ -35,6 +36,7 @@ export interface Config {
   readonly aliases: Readonly<Record<string, string>>;
   /** Absolute path of the warehouse's folder. */
   readonly out: string;
+  readonly contract: Contract;
   /** Whether a person said that this run may hold far less than the one before. */
   readonly acceptShrink: boolean;
 }
@@ -55,6 +57,7 @@ export interface ConfigFlags {
   readonly url?: string | undefined;
   readonly out?: string | undefined;
   readonly sample?: boolean | undefined;
+  readonly contract?: Contract | undefined;
   /** Never a setting of a file: it is said of one run. */
   readonly acceptShrink?: boolean | undefined;
 }
@@ -101,6 +104,7 @@ export async function loadConfig({ cwd, env, flags }: ConfigInputs): Promise<Con
       flags.out === undefined
         ? resolve(file?.folder ?? cwd, spec.out ?? "warehouse")
         : resolve(cwd, flags.out),
+    contract: flags.contract ?? spec.contract ?? "evolve",
     acceptShrink: flags.acceptShrink === true,
   };
 }

@@ -42,6 +42,8 @@ const statement = z.object({
   sweeps: z.json(),
   /** Rows by table, all tables. */
   rows: z.record(z.string(), count),
+  /** `table.column` of those without any value, of tables that have rows; without personal columns and `extra`. */
+  emptyColumns: z.array(z.string()),
   versions: z.object({ package: z.string(), duckdb: z.string(), node: z.string() }),
   /** Fingerprint of the configuration that the run was made with. */
   configuration: z.string(),

@@ -1,5 +1,6 @@
 /** Running a pipeline from a program of one's own. */
 import { availableParallelism } from "node:os";
+import type { Contract } from "../audit/contract.ts";
 import { systemClock } from "../clock.ts";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { type Log, silentLog } from "../log.ts";
@@ -22,6 +23,8 @@ export interface RunPipelineOptions {
   readonly out?: string;
   /** Publishes even where there is far less than in the run before. */
   readonly acceptShrink?: boolean;
+  /** `freeze`: nothing that departs from the specification is published; `evolve` unless given or configured. */
+  readonly contract?: Contract;
   /** Where `CONTENT_API_URL`, `CONTENT_API_TOKEN` and `CONTENT_WAREHOUSE_HASH_KEY` are read. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Relative paths begin here. */
@@ -42,11 +45,11 @@ export interface RunPipelineOptions {
  * what is thrown is the signal's reason, if that is a `WarehouseError`.
  */
 export async function runPipeline(options: RunPipelineOptions): Promise<RunSummary> {
-  const { pipeline, env, cwd, sample, url, config, out, acceptShrink } = options;
+  const { pipeline, env, cwd, sample, url, config, out, contract, acceptShrink } = options;
   const signal = options.signal ?? new AbortController().signal;
   try {
     return await runExport({
-      config: await loadConfig({ cwd, env, flags: { sample, url, config, out, acceptShrink } }),
+      config: await loadConfig({ cwd, env, flags: { sample, url, config, out, contract, acceptShrink } }),
       pipelineUrl: pipeline instanceof URL ? pipeline.href : pipelineUrl(pipeline, cwd),
       clock: systemClock,
       log: options.log ?? silentLog,

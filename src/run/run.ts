@@ -3,15 +3,13 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { version as duckdbVersion } from "@duckdb/node-api";
 import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/columns.ts";
-import { type Accounting, accountingChecks, type Check } from "../audit/checks.ts";
-import { assertNotShrunk, changesOf, guardChecks } from "../audit/guard.ts";
+import { type Accounting, accountingChecks } from "../audit/checks.ts";
 import type { Clock } from "../clock.ts";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/client.ts";
 import { DECODE_LIMITS } from "../extract/decode.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { createRetry, RETRY_LIMITS } from "../extract/retry.ts";
-import type { LoadedTable } from "../load/build.ts";
 import { finishPublication, publishRun } from "../load/publish.ts";
 import type { Log } from "../log.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -30,14 +28,8 @@ import {
   sweepRows,
   tableRows,
 } from "./account.ts";
-import { type Assembled, assemble, assertPassed, type Loaded } from "./assemble.ts";
-import {
-  assertComparable,
-  assertSameInstance,
-  type Baseline,
-  baselineCheck,
-  readBaseline,
-} from "./baseline.ts";
+import { type Assembled, assemble, assertPassed } from "./assemble.ts";
+import { assertComparable, assertSameInstance, type Baseline, readBaseline } from "./baseline.ts";
 import { Catalogue, Holdings } from "./catalogue.ts";
 import { type Config, configFingerprint, keyId, type PersonalData } from "./config.ts";
 import {
@@ -53,6 +45,7 @@ import {
 } from "./directory.ts";
 import { type Extraction, extract } from "./extraction.ts";
 import { Journal, observedAtOf, recordOf } from "./journal.ts";
+import { type Judged, judgeAnswers, judgeDrift, judgeTables, rowCounts } from "./judgement.ts";
 import { acquireLock } from "./lock.ts";
 import type { Statement } from "./manifest.ts";
 import {
@@ -128,6 +121,7 @@ interface Result {
   readonly accounting: Accounting;
 }
 
+  readonly warnings: readonly string[];
 class Run {
   readonly #options: RunOptions;
   readonly #pipeline: Pipeline;
@@ -170,11 +164,9 @@ class Run {
 
   async #export(staging: StagingFolder): Promise<RunSummary> {
     const { signal, clock } = this.#options;
-    let found: Found;
     let result: Result;
     try {
-      found = await this.#find(staging);
-      result = await this.#build(staging, found);
+      result = await this.#build(staging, await this.#find(staging));
       signal.throwIfAborted();
     } catch (thrown) {
       // What was ended by the signal fails in many ways; the reason is the signal's.
@@ -183,10 +175,9 @@ class Run {
     this.#progress("publish", 0, 1);
     const manifest = await publishRun(this.#folder, staging, result.statement);
     this.#progress("publish", 1, 1);
-    const { assembled, sweeps, accounting } = result;
+    const { sweeps, accounting, warnings } = result;
+    const { tables } = result.assembled;
     const milliseconds = clock.elapsedMs() - this.#startedElapsed;
-    const warnings = warningsOf(found);
-    const { tables } = assembled;
     return summaryOf(
       { folder: this.#folder, manifest, tables, sweeps, accounting, warnings, milliseconds },
       this.#journal,
@@ -205,6 +196,7 @@ class Run {
       const extraction = await this.#extract(client, staging);
       const fields = await lookups.customFields(this.#fieldNames(), signal);
       this.#recordLookups(fields);
+      judgeAnswers(extraction, this.#journal);
       this.#progress("lookups", 2, 2);
       return { destinations, fields, extraction };
     } finally {
@@ -309,12 +301,16 @@ class Run {
     const instance = { id: this.#instanceId(), origin: originOf(config) };
     assertSameInstance(this.#baseline, instance, this.#folder.root);
     const startedMs = this.#startedMs;
-    const { load } = this.#pipeline;
-    let accounting: Accounting | undefined;
+    const { load, tables } = this.#pipeline;
+    const journal = this.#journal;
+    const baseline = this.#baseline;
+    const sharedRows = this.#sharedRows(found);
+    judgeDrift(config, journal);
+    let account: { readonly accounting: Accounting; readonly judged: Judged } | undefined;
     const assembled = await assemble({
-      tables: this.#pipeline.tables,
-      parts: this.#journal.parts,
-      sharedRows: this.#sharedRows(found),
+      tables,
+      parts: journal.parts,
+      sharedRows,
       bounds: extraction.bounds,
       superseded: extraction.superseded,
       passthrough: this.#pipeline.passthrough,
@@ -327,13 +323,16 @@ class Run {
       threads,
       signal,
       onTable: (done, total) => this.#progress("load", done, total),
+      drift: journal.drift.sorted(),
       account: (loaded) => {
-        accounting = accountingOf(extraction, loaded);
+        const accounting = accountingOf(extraction, loaded);
+        const judged = judgeTables({ config, baseline, tables, loaded, extraction, journal });
+        account = { accounting, judged };
         const checks = [
           ...loaded.checks,
           ...accountingChecks(accounting),
           ...answerChecks(found, extraction),
-          ...this.#compared(loaded),
+          ...judged.checks,
         ];
         assertPassed(checks);
         return [
@@ -346,16 +345,16 @@ class Run {
             personalData: policy,
           }),
           sweepRows(sweeps),
-          requestRows(this.#journal.requests),
-          rejectRows(this.#journal.rejects),
-          driftRows(this.#journal.drift.sorted()),
+          requestRows(journal.requests),
+          rejectRows(journal.rejects),
+          driftRows(journal.drift.sorted()),
           checkRows(checks),
           tableRows(loaded, load.includes("parquet")),
-          lineageRows(this.#pipeline.tables),
+          lineageRows(tables),
         ];
       },
     });
-    if (accounting === undefined) throw new WarehouseError("internal", "The run has no account of itself.");
+    if (account === undefined) throw new WarehouseError("internal", "The run has no account of itself.");
     const statement: Statement = {
       ...facts,
       loaders: [...load],
@@ -364,21 +363,14 @@ class Run {
       startedAt: new Date(startedMs).toISOString(),
       endedAt: new Date(clock.now()).toISOString(),
       sweeps: sweeps.map((sweep) => ({ ...sweep })),
-      rows: rowCounts(assembled.tables),
+      rows: { ...rowCounts(assembled.tables) },
+      emptyColumns: [...assembled.emptyColumns],
       configuration: configFingerprint(config),
       personalData: { policy, keyId: key === null ? null : keyId(key) },
       previousRun: this.#baseline.kind === "none" ? null : this.#baseline.run,
     };
-    return { assembled, statement, sweeps, accounting };
-  }
-
-  /** Holds the tables against the run before. Throws `guard.shrink`. */
-  #compared(loaded: Loaded): Check[] {
-    const baseline = this.#baseline;
-    if (baseline.kind !== "run") return [baselineCheck(baseline)];
-    const changes = changesOf(baseline.manifest.rows, rowCounts(loaded.tables));
-    if (!this.#options.config.acceptShrink) assertNotShrunk(changes, baseline.run);
-    return [baselineCheck(baseline), ...guardChecks(changes)];
+    const warnings = [...warningsOf(found), ...account.judged.warnings];
+    return { assembled, statement, sweeps, accounting: account.accounting, warnings };
   }
 
   /** The instance that the items name, if they name one alone. */
@@ -407,10 +399,6 @@ function itemColumnsOf({ columns, aliases }: Config): readonly string[] {
 /** Address of the service. The sample's port is another in every run, so it is not named. */
 function originOf({ source }: Config): string {
   return source.kind === "sample" ? "sample" : source.url.origin + source.url.prefix;
-}
-
-function rowCounts(tables: readonly LoadedTable[]): Record<string, number> {
-  return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
 }
 
 function hashKeyOf({ key }: PersonalData): Uint8Array | undefined {

@@ -57,7 +57,7 @@ export function itemRows(table: Table, when: "always" | "given" | "event"): Item
       valued ||= reading.cell !== null;
       return reading.cell;
     });
-    if (!given || (when === "event" && !valued && !isEvent(item))) return;
+    if (!given || (when === "event" && !valued && extra.cell() === null && !isEvent(item))) return;
     if (ownsTheRest) claimRest(item, extra);
     row[row.length - 1] = extra.cell();
     emit(row);

@@ -42,6 +42,7 @@ export function statement(staging: StagingFolder, items: number): Statement {
     reasons: [],
     sweeps: [{ mode: "dynamic", items, clean: true }],
     rows: { content: items, content_tags: items },
+    emptyColumns: [],
     versions: { package: "0.1.0", duckdb: "1.5.6", node: "24.21.0" },
     configuration: "f00d",
     personalData: { policy: "drop", keyId: null },

@@ -71,6 +71,7 @@ test("without a file, everything has its default", async (t) => {
     personalData: { policy: "drop", key: null },
     aliases: {},
     out: join(cwd, "warehouse"),
+    contract: "evolve",
     acceptShrink: false,
   });
   assert.ok(source.kind === "service");
@@ -92,6 +93,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     lookupMethod: "post",
     raw: false,
     personalData: { policy: "keep" },
+    contract: "freeze",
     out: "data/out",
   };
   const cwd = await folder(t, { [JSON_FILE]: `\ufeff${JSON.stringify(spec)}` });

@@ -1,0 +1,57 @@
+/** How many listed things may be no items that can be read, before nothing is published. */
+import { WarehouseError } from "../errors.ts";
+import type { Check } from "./checks.ts";
+
+/** As a share of what was listed, and so many in any case. */
+export const REJECT_LIMITS = { share: 0.005, anyway: 20 } as const;
+
+/** A rejected document, as far as its number counts. */
+export interface Rejected {
+  readonly mode: string;
+  readonly reason: string;
+}
+
+export interface RejectCount {
+  /** Items that were listed and can be read, by their IDs. */
+  readonly items: number;
+  /** Listed things that are no items: the most that any pass listed. */
+  readonly rejected: number;
+  /** Of all passes. */
+  readonly rejects: readonly Rejected[];
+}
+
+function limitOf({ items, rejected }: RejectCount): number {
+  return Math.max(REJECT_LIMITS.anyway, Math.floor((items + rejected) * REJECT_LIMITS.share));
+}
+
+const OTHER_TYPE_OF_ID = /^the item's id is a /;
+const EXAMPLES = 2;
+
+/**
+ * Throws `source.rejects` where too many were rejected. Where the IDs themselves are of another type, or not one of all
+ * that was listed can be read, what an item is has changed: `contract.drift`.
+ */
+export function assertFewRejects(count: RejectCount): void {
+  const { items, rejected, rejects } = count;
+  const none = items === 0 && rejected > 0;
+  if (rejected <= limitOf(count) && !none) return;
+  const listed = rejects.filter(({ mode }) => mode !== "item").map(({ reason }) => reason);
+  const byType = listed.filter((reason) => OTHER_TYPE_OF_ID.test(reason)).length;
+  throw new WarehouseError(
+    none || byType > listed.length / 2 ? "contract.drift" : "source.rejects",
+    `Of ${items + rejected} listed things ${rejected} could not be read, where ${limitOf(count)} are borne ` +
+      `(${[...new Set(listed)].slice(0, EXAMPLES).join("; ")}); nothing was published. ` +
+      "Ask the operator of the service what changed.",
+  );
+}
+
+export function rejectCheck(count: RejectCount): Check {
+  const { items, rejected } = count;
+  return {
+    name: "listed things that could not be read",
+    verdict: rejected === 0 ? "passed" : "warning",
+    figure: rejected,
+    expected: limitOf(count),
+    detail: `of ${items + rejected}; see _rejects`,
+  };
+}

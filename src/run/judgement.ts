@@ -1,0 +1,71 @@
+/** What keeps a run that is whole from being published: too many rejects, the contract, the run before it. */
+import type { Check } from "../audit/checks.ts";
+import { vanished, vanishedCheck } from "../audit/columns.ts";
+import { assertFrozen, assertTyped, misfitChecks } from "../audit/contract.ts";
+import { assertNotShrunk, changesOf, guardChecks, type RowCounts } from "../audit/guard.ts";
+import { assertFewRejects, type RejectCount, rejectCheck } from "../audit/rejects.ts";
+import type { LoadedTable } from "../load/build.ts";
+import type { Table } from "../tables/declare.ts";
+import type { Loaded } from "./assemble.ts";
+import { type Baseline, baselineCheck } from "./baseline.ts";
+import type { Config } from "./config.ts";
+import type { Extraction } from "./extraction.ts";
+import type { Journal } from "./journal.ts";
+
+/** Throws `source.rejects` or `contract.drift`, before the tables are made. */
+export function judgeAnswers(extraction: Extraction, journal: Journal): void {
+  assertFewRejects(rejectCount(extraction, journal));
+}
+
+/** Throws `contract.drift` where the contract is frozen and an answer departs from it. */
+export function judgeDrift({ contract }: Config, journal: Journal): void {
+  if (contract === "freeze") assertFrozen(journal.drift.sorted());
+}
+
+function rejectCount({ ids, sweeps }: Extraction, { rejects }: Journal): RejectCount {
+  return { items: ids.length, rejected: Math.max(0, ...sweeps.map(({ rejected }) => rejected)), rejects };
+}
+
+export interface Judged {
+  readonly checks: readonly Check[];
+  readonly warnings: readonly string[];
+}
+
+export interface Evidence {
+  readonly config: Config;
+  readonly baseline: Baseline;
+  readonly tables: readonly Table[];
+  readonly loaded: Loaded;
+  readonly extraction: Extraction;
+  readonly journal: Journal;
+}
+
+/** Throws `contract.drift` and `guard.shrink`. */
+export function judgeTables(evidence: Evidence): Judged {
+  const { loaded, extraction, journal } = evidence;
+  assertTyped(loaded.misfits);
+  const { checks, warnings } = compare(evidence);
+  return {
+    checks: [rejectCheck(rejectCount(extraction, journal)), ...misfitChecks(loaded.misfits), ...checks],
+    warnings,
+  };
+}
+
+/** Holds the tables against those of the run before. */
+function compare({ config, baseline, tables, loaded }: Evidence): Judged {
+  if (baseline.kind !== "run") return { checks: [baselineCheck(baseline)], warnings: [] };
+  const before = baseline.manifest;
+  const now = { rows: rowCounts(loaded.tables), emptyColumns: loaded.emptyColumns };
+  const changes = changesOf(before.rows, now.rows);
+  if (!config.acceptShrink) assertNotShrunk(changes, baseline.run);
+  const gone = vanished(tables, before, now);
+  return {
+    checks: [baselineCheck(baseline), ...guardChecks(changes), vanishedCheck(gone)],
+    warnings: gone.map((place) => `${place} had values in the run before, and has none now.`),
+  };
+}
+
+/** Rows by table. */
+export function rowCounts(tables: readonly LoadedTable[]): RowCounts {
+  return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
+}
