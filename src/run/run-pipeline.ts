@@ -21,10 +21,10 @@ export interface RunPipelineOptions {
   readonly config?: string;
   /** Folder of the warehouse; `./warehouse` unless given or configured. */
   readonly out?: string;
-  /** Publishes even where there is far less than in the run before. */
-  readonly acceptShrink?: boolean;
   /** `freeze`: nothing that departs from the specification is published; `evolve` unless given or configured. */
   readonly contract?: Contract;
+  /** Publishes even where there is far less than in the run before. */
+  readonly acceptShrink?: boolean;
   /** Where `CONTENT_API_URL`, `CONTENT_API_TOKEN` and `CONTENT_WAREHOUSE_HASH_KEY` are read. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Relative paths begin here. */

@@ -119,9 +119,9 @@ interface Result {
   readonly statement: Statement;
   readonly sweeps: readonly SweepRecord[];
   readonly accounting: Accounting;
+  readonly warnings: readonly string[];
 }
 
-  readonly warnings: readonly string[];
 class Run {
   readonly #options: RunOptions;
   readonly #pipeline: Pipeline;
@@ -194,9 +194,9 @@ class Run {
       this.#recordLookups(destinations);
       this.#progress("lookups", 1, 2);
       const extraction = await this.#extract(client, staging);
+      judgeAnswers(extraction, this.#journal);
       const fields = await lookups.customFields(this.#fieldNames(), signal);
       this.#recordLookups(fields);
-      judgeAnswers(extraction, this.#journal);
       this.#progress("lookups", 2, 2);
       return { destinations, fields, extraction };
     } finally {
@@ -321,9 +321,9 @@ class Run {
       finalDirectory: load.includes("parquet") ? staging.result : staging.root,
       memoryLimitMb: MEMORY_LIMIT_MB,
       threads,
+      drift: journal.drift.sorted(),
       signal,
       onTable: (done, total) => this.#progress("load", done, total),
-      drift: journal.drift.sorted(),
       account: (loaded) => {
         const accounting = accountingOf(extraction, loaded);
         const judged = judgeTables({ config, baseline, tables, loaded, extraction, journal });
