@@ -62,7 +62,14 @@ export const UNSETTLED_EXIT_CODE = 10;
 export function asWarehouseError(thrown: unknown): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
   const code = (thrown as NodeJS.ErrnoException | undefined)?.code;
-  if (code === "ENOSPC" || code === "EIO" || code === "EDQUOT" || code === "EFBIG" || code === "EMFILE") {
+  if (isOutOfHandles(thrown, code)) {
+    return new WarehouseError(
+      "disk.io",
+      "There are no file handles left; raise their limit (ulimit -n), or end what else uses them.",
+      { cause: thrown },
+    );
+  }
+  if (code === "ENOSPC" || code === "EIO" || code === "EDQUOT" || code === "EFBIG") {
     return new WarehouseError(
       "disk.io",
       `The disk refused a write (${code}); free space or check the disk.`,
@@ -73,4 +80,10 @@ export function asWarehouseError(thrown: unknown): WarehouseError {
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new WarehouseError("internal", `Unexpected failure: ${message}`, { cause: thrown });
+}
+
+/** A thread that finds none when it starts says so in its message alone. */
+function isOutOfHandles(thrown: unknown, code: string | undefined): boolean {
+  if (code === "EMFILE" || code === "ENFILE") return true;
+  return code === "ERR_WORKER_INIT_FAILED" && thrown instanceof Error && /\bE[MN]FILE\b/.test(thrown.message);
 }

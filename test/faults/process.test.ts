@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readlink } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { packagePath } from "../../src/package-root.ts";
+import { CANARY, exportFrom, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
+import { itemsOf, Scripted } from "../run/scripted.ts";
+
+const PIPELINE = packagePath("test/run/small-pipeline.ts");
+
+/** `content-warehouse run small` in a process of its own, below a shell that first does what `limit` says. */
+function startRun(service: Scripted, out: string, limit: string) {
+  const run = [process.execPath, packagePath("src/cli/main.ts"), "run", PIPELINE, "--out", out];
+  const child = spawn("sh", ["-c", `${limit} exec "$@"`, "sh", ...run], {
+    env: { PATH: process.env.PATH, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    stderr += text;
+  });
+  const ended = once(child, "close").then(([code, signal]) => ({ code, signal, stderr }));
+  return { child, ended };
+}
+
+/** A warehouse with one run of twelve items, and its tree. */
+async function published(t: TestContext) {
+  const service = await Scripted.start(t, itemsOf(12));
+  const out = await temporaryFolder(t);
+  const { directory } = await exportFrom({ url: service.url, out, threads: 1 });
+  return { service, out, directory };
+}
+
+for (const mode of ["dynamic", "full"] as const) {
+  test(`F11: a run that the kernel kills in the ${mode} listing leaves what was published, and the next needs no help`, async (t) => {
+    const { service, out, directory } = await published(t);
+    service.items = itemsOf(600);
+    const asked = new Promise<void>((resolve) => {
+      service.script = (question) => {
+        if (question.mode !== mode || question.page !== 4) return undefined;
+        resolve();
+        return "hang";
+      };
+    });
+    const { child, ended } = startRun(service, out, "");
+    await asked;
+    child.kill("SIGKILL");
+    assert.equal((await ended).signal, "SIGKILL");
+    assert.equal(join(out, await readlink(join(out, "current"))), directory);
+    assert.equal((await publishedIds(directory)).length, 12);
+    service.script = () => undefined;
+    const next = await exportFrom({ url: service.url, out, threads: 1, config: { perPage: 100 } });
+    assert.equal(next.verdict, "complete");
+    assert.equal((await publishedIds(next.directory)).length, 600);
+  });
+}
+
+test("F8: a machine without file handles ends the run with a reason, and leaves what was published", async (t) => {
+  const { service, out } = await published(t);
+  const before = await treeOf(join(out, "runs"));
+  const { code, stderr } = await startRun(service, out, "ulimit -n 28;").ended;
+  assert.equal(code, 30, stderr);
+  assert.match(stderr, /no file handles left; raise their limit/);
+  assert.ok(!stderr.includes(CANARY));
+  assert.deepEqual(await treeOf(join(out, "runs")), before);
+});
+
+test("F5: a file that may not grow ends the run with 30, and leaves what was published", async (t) => {
+  const { service, out } = await published(t);
+  const before = await treeOf(join(out, "runs"));
+  const { code, stderr } = await startRun(service, out, "ulimit -f 200;").ended;
+  assert.equal(code, 30, stderr);
+  assert.deepEqual(await treeOf(join(out, "runs")), before);
+});
