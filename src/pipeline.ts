@@ -69,6 +69,7 @@ export interface Pipeline {
 
 /** Checks a specification and fills in what it leaves open. Errors: `config.invalid`. */
 export function definePipeline(spec: PipelineSpec): Pipeline {
+  checkShape(spec);
   const ownTables = (spec.ownTables ?? []).map(ownTable);
   const tables = [...spec.tables, ...ownTables];
   const names = new Set(tables.map((table) => table.name.toLowerCase()));
@@ -96,6 +97,22 @@ export function definePipeline(spec: PipelineSpec): Pipeline {
     load: spec.load,
     passthrough: spec.passthrough === true,
   };
+}
+
+const LOADERS: readonly Loader[] = ["duckdb", "parquet"];
+const VIEWS = ["content_wide", "content_mapped_wide", "mapping_coverage"];
+
+/** A module in plain JavaScript has no types to keep it from this. */
+function checkShape(spec: PipelineSpec): void {
+  const lists = [spec.extract?.listings, spec.tables, spec.load].every(Array.isArray);
+  if (typeof spec.name !== "string" || !lists) {
+    throw invalid(spec, "it needs a name, extract: { listings }, tables and load");
+  }
+  const stranger = spec.load.find((loader) => !LOADERS.includes(loader));
+  if (stranger !== undefined) throw invalid(spec, `there is no loader ${JSON.stringify(stranger)}`);
+  if (new Set(spec.load).size !== spec.load.length) throw invalid(spec, "it names a loader twice");
+  const viewed = spec.ownTables?.find(({ name }) => VIEWS.includes(name));
+  if (viewed !== undefined) throw invalid(spec, `${viewed.name} is the name of a view of the package`);
 }
 
 /** Tables that mapped values are made from, and both that they make. */
@@ -127,16 +144,27 @@ function ownTable(own: OwnTable): Table {
       `The key of the table ${own.name} does not begin with content_id.`,
     );
   }
-  return defineTable({
-    name: own.name,
-    comment: own.comment,
-    stage: "item",
-    key: own.key,
-    rows: { kind: "program" },
-    references: [{ columns: ["content_id"], table: "content", to: ["content_id"] }],
-    columns: [
-      text("content_id", "", "Item; content.content_id.", { required: true }),
-      ...own.columns.filter((column) => column.name !== "content_id"),
-    ],
-  });
+  try {
+    return defineTable({
+      name: own.name,
+      comment: own.comment,
+      stage: "item",
+      key: own.key,
+      rows: { kind: "program" },
+      references: [{ columns: ["content_id"], table: "content", to: ["content_id"] }],
+      columns: [
+        text("content_id", "", "Item; content.content_id.", { required: true }),
+        ...own.columns.filter((column) => column.name !== "content_id"),
+      ],
+    });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new WarehouseError(
+      "config.invalid",
+      `The table ${own.name} of your own is not well declared: ${why}.`,
+      {
+        cause,
+      },
+    );
+  }
 }

@@ -12,7 +12,7 @@ import { verifyCommand } from "./verify.ts";
 
 const EXIT_CODES = `
 Exit codes:
-  0 ok, 2 configuration, 10 published but unsettled, 20 credentials, 21 service unavailable,
+  0 ok, 1 internal failure, 2 configuration, 10 published but unsettled, 20 credentials, 21 service unavailable,
   22 protocol, 23 schema contract, 24 mass change, 25 audit threshold, 30 disk,
   31 verification, 75 another run is under way, 130 and 143 signals
 
@@ -50,6 +50,10 @@ export function everyCommand(command: Command): Command[] {
 
 /** Runs the command line and returns the exit code. A failure is one sentence on standard error. */
 export async function main(argv: readonly string[]): Promise<number> {
+  // Progress and the log go to standard error: whoever stopped reading them does not stop the command.
+  process.stderr.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
   const root = program();
   try {
     await root.parseAsync([...argv]);

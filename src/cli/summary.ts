@@ -59,5 +59,5 @@ function rows({ tables }: RunSummary): string {
   const largest = data.filter((table) => table.rows > 0).toSorted((a, b) => b.rows - a.rows);
   const named = largest.slice(0, LARGEST).map((table) => `${table.name} ${count(table.rows)}`);
   const most = named.length === 0 ? "" : `; most in ${named.join(", ")}`;
-  return `${count(total)} in ${count(data.length)} tables${most}`;
+  return `${count(total)} in ${count(data.length)} ${data.length === 1 ? "table" : "tables"}${most}`;
 }

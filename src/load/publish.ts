@@ -49,7 +49,7 @@ export async function publishRun(
 /**
  * Finishes what a killed publication left between giving the folder its final name and removing its staged files:
  * such a run is proven and on the disk, and only `current` may be missing. Returns the run, if there was one. Needs
- * the lock, and comes before any search for staged files to go on from.
+ * the lock, and comes before what is left of dead runs is cleared away.
  */
 export async function finishPublication(folder: OutputFolder): Promise<string | undefined> {
   const published = new Set((await runsIn(folder)).map(({ run }) => run));

@@ -2,6 +2,7 @@
 
 import { hash } from "node:crypto";
 import type { Accounting, Check } from "../audit/checks.ts";
+import { compareUtf8 } from "../load/order.ts";
 import type { Table } from "../tables/declare.ts";
 import { checks, drift, lineage, rejects, requests, run, sweeps, tablesTable } from "../tables/run.ts";
 import type { Cell } from "../transform/columns.ts";
@@ -127,7 +128,7 @@ export function requestRows(records: readonly RequestRecord[]): RunRows {
       (a.sweep ?? 0) - (b.sweep ?? 0) ||
       MODES.indexOf(a.mode) - MODES.indexOf(b.mode) ||
       (a.page ?? 0) - (b.page ?? 0) ||
-      ((a.contentId ?? "") < (b.contentId ?? "") ? -1 : 1),
+      compareUtf8(a.contentId ?? "", b.contentId ?? ""),
   );
   return {
     table: requests,
@@ -142,7 +143,7 @@ export function requestRows(records: readonly RequestRecord[]): RunRows {
       record.status,
       record.attempts,
       record.bytes,
-      record.milliseconds,
+      Math.round(record.milliseconds * 1000) / 1000,
       record.observedAt,
       record.sha256,
     ]),

@@ -25,7 +25,7 @@ export interface Certificate<Pass extends ComparedPass> {
 }
 
 export const SWEEPS_AT_MOST = 6;
-/** Stale items that are asked for singly at most: a share of all, and so many in any case. */
+/** Stale items that are asked for singly at most: a share of all, and so many in any case. Else both are read anew. */
 const REPAIR_SHARE = 0.2;
 const REPAIR_ANYWAY = 200;
 /** From this share of items on whose time differs, while the IDs agree, the modes mean different instants by it. */
@@ -35,25 +35,34 @@ const EXAMPLES = 3;
 
 /**
  * Reads the dynamic and the full listing, and while the last two passes do not agree, asks singly for what changed and
- * passes once more over the cheap basic listing, six passes in all.
+ * passes once more over the cheap basic listing, six passes in all. Where much changed, both listings are read anew.
  */
 export async function certify<Pass extends ComparedPass>(
   ports: CertifyPorts<Pass>,
 ): Promise<Certificate<Pass>> {
   const { holdings } = ports;
-  let before = await ports.sweep(1, "dynamic");
-  let last = await ports.sweep(2, "full");
-  const sweeps = [before, last];
+  const sweeps: Pass[] = [];
+  const pass = async (mode: SweepMode): Promise<Pass> => {
+    const made = await ports.sweep(sweeps.length + 1, mode);
+    sweeps.push(made);
+    return made;
+  };
+  let before = await pass("dynamic");
+  let last = await pass("full");
   const fullOnly = meanOtherInstants(before, last);
   for (;;) {
     const stale = holdings.stale(last.sightings, fullOnly);
     const reasons = [...disagreements(before, last), ...staleReasons(last, stale)];
     if (reasons.length === 0 || sweeps.length === SWEEPS_AT_MOST) return { sweeps, disagreements: reasons };
     const bearable = Math.max(REPAIR_ANYWAY, last.sightings.distinct * REPAIR_SHARE);
+    if (stale.length > bearable && sweeps.length + 2 <= SWEEPS_AT_MOST) {
+      before = await pass("dynamic");
+      last = await pass("full");
+      continue;
+    }
     if (stale.length > 0 && stale.length <= bearable) await ports.repair(sweeps.length, stale);
     before = last;
-    last = await ports.sweep(sweeps.length + 1, "basic");
-    sweeps.push(last);
+    last = await pass("basic");
   }
 }
 

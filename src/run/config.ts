@@ -199,8 +199,8 @@ export function keyId(key: Secret): string {
 }
 
 /**
- * SHA-256, hexadecimal, of what decides the data of a run, this program's version included: a run is resumed only
- * under the same. Where and how fast the service is asked, and with which token, is no part of it.
+ * SHA-256, hexadecimal, of what decides the data of a run, this program's version included; the manifest
+ * names it. Where and how fast the service is asked, and with which token, is no part of it.
  */
 export function configFingerprint(config: Config): string {
   const { source, personalData, aliases, destinations, customFields, columns, details, perPage, raw } =

@@ -45,6 +45,7 @@ export interface DetailsRead {
 /** Asks for the items and calls `closeGroup` for each group of pages, once all its items were answered. */
 export async function readDetails(
   context: SweepContext,
+  sweep: number,
   wanted: Wanted,
   closeGroup: (group: number) => Promise<void>,
 ): Promise<DetailsRead> {
@@ -59,13 +60,15 @@ export async function readDetails(
     let left = items.length;
     for (const item of items) {
       await queue.add(async () => {
-        const single = { ...item, shape: "dynamic", sweep: 1, columns } as const;
+        const single = { ...item, shape: "dynamic", sweep, columns } as const;
         const answer = await readSingle(context, single, bearable, queue.signal);
         done += 1;
         left -= 1;
         bytes += answer.bytes;
         if (answer.gone) gone += 1;
-        else if (answer.updatedAt !== undefined) context.holdings.hold("dynamic", item.id, answer.updatedAt);
+        // Only a few columns were asked for: where the item was edited since it was listed, the rest is of before.
+        else if (answer.updatedAt !== undefined && answer.updatedAt !== item.updatedAt)
+          context.holdings.forget("dynamic", [item.id]);
         if (left === 0) queue.follow(closeGroup(group));
         context.onProgress({ stage: "items", done, total, items: done, bytes });
       });

@@ -58,6 +58,8 @@ class Extractor implements CertifyPorts<Sweep> {
   readonly #repaired = new Set<string>();
   #details = { gone: 0, rejected: 0 };
   #pagesPerGroup: number | undefined;
+  /** The latest dynamic pass: the full one is paired with its documents. */
+  #dynamicSweep = 0;
 
   constructor(context: SweepContext, options: ExtractionOptions) {
     this.#context = context;
@@ -100,8 +102,9 @@ class Extractor implements CertifyPorts<Sweep> {
       },
     });
     this.#pagesPerGroup = pass.pagesPerGroup;
+    this.#dynamicSweep = sweep;
     this.holdings.forget("dynamic", pass.sightings.repeated);
-    this.#details = await readDetails(this.#context, this.#wanted, this.#closeGroup("item", sweep));
+    this.#details = await readDetails(this.#context, sweep, this.#wanted, this.#closeGroup("item", sweep));
     return pass;
   }
 
@@ -110,7 +113,10 @@ class Extractor implements CertifyPorts<Sweep> {
     const pass = await runSweep(this.#context, sweep, "full", {
       pagesPerGroup: this.#pagesPerGroup,
       closeGroup: async (group) => {
-        const pairWith = raw.existing([raw.name("dynamic", 1, group), raw.name("item", 1, group)]);
+        const pairWith = raw.existing([
+          raw.name("dynamic", this.#dynamicSweep, group),
+          raw.name("item", this.#dynamicSweep, group),
+        ]);
         const task = {
           kind: "close",
           sweep,

@@ -60,9 +60,9 @@ async function openLock(folder: OutputFolder): Promise<DuckDBInstance> {
     await createLockFile(folder);
     const before = inodeOf(folder.lock);
     const instance = await openLockFile(folder);
-    if ((before !== undefined && inodeOf(folder.lock) === before) || opened === OPENED_AT_MOST)
-      return instance;
+    if (before !== undefined && inodeOf(folder.lock) === before) return instance;
     instance.closeSync();
+    if (opened === OPENED_AT_MOST) throw locked(folder, undefined);
   }
 }
 

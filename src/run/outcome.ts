@@ -44,7 +44,7 @@ export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting
   const content = loaded.tables.find(({ table }) => table === "content");
   return {
     listed: ids.length + rejected,
-    loaded: content?.rows ?? ids.length,
+    loaded: content?.rows ?? ids.length - extraction.vanished,
     rejected,
     vanished: extraction.vanished,
     listedLast: (last?.sightings.distinct ?? 0) + (last?.rejected ?? 0),

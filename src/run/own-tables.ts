@@ -24,7 +24,7 @@ function watch(table: Table, rows: OwnRows): OwnRows {
   const names = new Set(table.columns.map(({ name }) => name));
   return function* watchedRows(item) {
     for (const row of rowsFor(table, rows, item)) {
-      const whole: Row = { content_id: item.contentId, ...row };
+      const whole: Row = { ...row, content_id: item.contentId };
       const stranger = Object.keys(whole).find((name) => !names.has(name));
       if (stranger !== undefined) throw failed(table, item, `it has no column ${printable(stranger)}`);
       for (const column of table.columns) check(table, item, column, whole[column.name] ?? null);
@@ -35,6 +35,10 @@ function watch(table: Table, rows: OwnRows): OwnRows {
 
 function* rowsFor(table: Table, rows: OwnRows, item: OwnItem): Generator<Row> {
   try {
+    const given: unknown = rows(item);
+    if (typeof given !== "object" || given === null || !(Symbol.iterator in given)) {
+      throw new TypeError("`rows` must return a list of rows, or be a generator; it cannot be async");
+    }
     yield* rows(item);
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,5 +1,6 @@
 /** Running a pipeline from a program of one's own. */
 import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
 import type { Contract } from "../audit/contract.ts";
 import { systemClock } from "../clock.ts";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
@@ -25,10 +26,10 @@ export interface RunPipelineOptions {
   readonly contract?: Contract;
   /** Publishes even where there is far less than in the run before. */
   readonly acceptShrink?: boolean;
-  /** Where `CONTENT_API_URL`, `CONTENT_API_TOKEN` and `CONTENT_WAREHOUSE_HASH_KEY` are read. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Relative paths begin here. */
-  readonly cwd: string;
+  /** Where `CONTENT_API_URL`, `CONTENT_API_TOKEN` and `CONTENT_WAREHOUSE_HASH_KEY` are read; nowhere unless given. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Relative paths begin here; the working directory unless given. */
+  readonly cwd?: string;
   /** Ends the run with nothing published. */
   readonly signal?: AbortSignal;
   readonly onProgress?: OnProgress;
@@ -45,7 +46,8 @@ export interface RunPipelineOptions {
  * what is thrown is the signal's reason, if that is a `WarehouseError`.
  */
 export async function runPipeline(options: RunPipelineOptions): Promise<RunSummary> {
-  const { pipeline, env, cwd, sample, url, config, out, contract, acceptShrink } = options;
+  const { pipeline, env = {}, sample, url, config, out, contract, acceptShrink } = options;
+  const cwd = resolve(options.cwd ?? ".");
   const signal = options.signal ?? new AbortController().signal;
   try {
     return await runExport({

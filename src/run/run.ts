@@ -77,7 +77,6 @@ export interface RunOptions {
 
 /** DuckDB's buffers while the result is built. */
 const MEMORY_LIMIT_MB = 224;
-const KEEP_LEFTOVERS = 3;
 
 /**
  * Runs a pipeline and publishes its result. Errors are WarehouseErrors; then nothing was published, and a folder that
@@ -89,14 +88,17 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
   await using _lock = await acquireLock(folder);
   try {
     await finishPublication(folder);
-    await discardLeftovers(folder, KEEP_LEFTOVERS);
+    await discardLeftovers(folder, 0);
     const baseline = await readBaseline(folder);
     assertSameInstance(baseline, { id: null, origin: originOf(options.config) }, folder.root);
     assertComparable(baseline, options.config.acceptShrink);
     await using source = await openSource(options.config);
     return await new Run(options, pipeline, { folder, source, baseline }).execute();
   } catch (thrown) {
-    await discardUnused(folder);
+    // A failure to tidy up does not hide why the run failed.
+    await discardUnused(folder).catch((untidy: unknown) => {
+      options.log.warn(asWarehouseError(untidy).message);
+    });
     throw thrown;
   }
 }

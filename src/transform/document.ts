@@ -11,7 +11,7 @@ import {
 } from "../api/unknown.ts";
 import { DATA_TABLES } from "../tables/all.ts";
 import type { Drift } from "./drift.ts";
-import { type PolicyOptions, personalPolicy, unknownPolicy } from "./personal.ts";
+import { type PolicyOptions, personalPolicy, personFields, unknownPolicy } from "./personal.ts";
 import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./views.ts";
 import { mendHalves } from "./well-formed.ts";
 
@@ -21,6 +21,8 @@ const WALKERS = {
   destination: unknownFieldWalker(destination),
   custom_field_definition: unknownFieldWalker(customFieldDefinition),
 } as const;
+
+const PERSON_FIELDS = personFields(DATA_TABLES);
 
 /** What an answer of a lookup is. */
 export type LookupResource = "destination" | "custom_field_definition";
@@ -84,7 +86,8 @@ function sifter(options: PolicyOptions): Sift {
     const noteTreated = (path: readonly string[]) => drift.note(pathOf(path), treated, order, contentId);
     const visit: UnknownVisitor = (path, _value, parent) => {
       const key = path.at(-1) ?? "";
-      policy?.field(parent, key, (names) => noteTreated([...path, ...names.slice(1)]));
+      const apply = path.length > 1 && PERSON_FIELDS.has(path[0] ?? "") ? policy?.ofPerson : policy?.field;
+      apply?.(parent, key, (names) => noteTreated([...path, ...names.slice(1)]));
       const value = parent[key];
       drift.note(pathOf(path), "unknown_field", order, contentId, value);
       if (value !== undefined) found.push({ path, parent, value, claimed: false });

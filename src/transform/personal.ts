@@ -16,10 +16,11 @@ export type PersonalPolicy = (typeof PERSONAL_POLICIES)[number];
  */
 const PERSONAL_NAMES: readonly RegExp[] = [
   /e_?mail/,
-  /(^|_)(phone|mobile|fax|telephone|cell)(_|$)/,
-  /(^|_)(fullname|firstname|lastname|surname|nickname|username|forename)(_|$)/,
+  /(^|_)(phone|mobile|fax|telephone|tel|cell)(_|$)/,
+  /(^|_)(fullname|firstname|lastname|surname|nickname|username|forename|login|signature)(_|$)/,
   /(^|_)(avatar|portrait|headshot|gravatar)(_|$)/,
-  /(^|_)(bio|biography|birthday|birthdate|date_of_birth|ssn|passport)(_|$)/,
+  /(^|_)(profile|user|author)_?(image|photo|picture)(_|$)/,
+  /(^|_)(bio|biography|birthday|birthdate|date_of_birth|dob|ssn|passport)(_|$)/,
   /(^|_)(street|postal|home)_?address(_|$)/,
 ];
 
@@ -28,18 +29,26 @@ const NAMED = /(?:^|_)([a-z0-9]+)_name(?:_|$)/;
 const THINGS = new Set(
   (
     "app application brand bucket campaign category channel city class collection column company country database " +
-    "department display domain event field file folder font form format group host icon image instance key label " +
+    "department domain event field file folder font form format group host icon image instance key label " +
     "language list locale model node organization page place plan platform playlist product project property queue " +
     "region role segment server service site source space stage table tag task team template tenant theme timezone " +
     "topic type variable venue workflow zone"
   ).split(" "),
 );
 
-export function looksPersonal(name: string): boolean {
-  const plain = name
+/** Who is meant by a field of such a name: a text there is the person's name, and so is `name` in an object there. */
+const PERSONS =
+  /(^|_)(person|contact|manager|reviewer|approver|editor|author|owner|assignee|creator|speaker|customer|employee)$/;
+
+function plainName(name: string): string {
+  return name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "_");
+}
+
+export function looksPersonal(name: string): boolean {
+  const plain = plainName(name);
   const named = NAMED.exec(plain)?.[1];
   return (named !== undefined && !THINGS.has(named)) || PERSONAL_NAMES.some((pattern) => pattern.test(plain));
 }
@@ -110,6 +119,30 @@ function visit(
   }
 }
 
+/**
+ * A text where somebody's description is specified, alone or in a list, may be a name or an address: it is treated like
+ * one.
+ */
+function treatTexts(document: JsonObject, place: PersonalPlace, treat: Treatment, treated: () => void): void {
+  const key = place.steps[0] ?? "";
+  const value = document[key];
+  if (typeof value === "string") {
+    put(document, key, treat(key, value));
+    treated();
+  } else if (Array.isArray(value) && value.some((element) => typeof element === "string")) {
+    const others = value.map((element) =>
+      typeof element === "string" ? (treat(key, element) ?? null) : element,
+    );
+    document[key] = others;
+    treated();
+  }
+}
+
+/** Fields of an item that describe people. */
+export function personFields(tables: readonly Table[]): ReadonlySet<string> {
+  return new Set(placesOf(tables).map((place) => place.steps[0] ?? ""));
+}
+
 /** Applies the policy to one document in place; what it took away is counted in the drift. */
 export type ApplyPolicy = (document: JsonObject, drift: Drift) => void;
 
@@ -127,6 +160,7 @@ export function personalPolicy(tables: readonly Table[], options: PolicyOptions)
   const kind = options.policy === "drop" ? "personal_dropped" : "personal_hashed";
   return (document, drift) => {
     for (const place of places) {
+      treatTexts(document, place, treat, () => drift.note(place.path, kind, 0, null));
       visit(document, place.steps, 0, (object) => {
         for (const attribute of place.attributes) {
           if (object[attribute] === undefined) continue;
@@ -144,6 +178,8 @@ export function personalPolicy(tables: readonly Table[], options: PolicyOptions)
  */
 export interface UnknownPolicy {
   field(parent: JsonObject, key: string, treated: Treated): void;
+  /** For a field of somebody's description: whatever it is called. */
+  ofPerson(parent: JsonObject, key: string, treated: Treated): void;
   /** For what is within a value, whatever the value's own name. */
   within(value: unknown, treated: Treated): void;
 }
@@ -161,7 +197,9 @@ export function unknownPolicy(options: PolicyOptions): UnknownPolicy | undefined
   };
   const apply = (parent: JsonObject, names: readonly string[], treated: Treated): void => {
     const key = names.at(-1) ?? "";
-    if (looksPersonal(key) || names.length > MAX_DEPTH) {
+    const ofPerson = key === "name" && PERSONS.test(plainName(names.at(-2) ?? ""));
+    const isPerson = typeof parent[key] === "string" && PERSONS.test(plainName(key));
+    if (looksPersonal(key) || ofPerson || isPerson || names.length > MAX_DEPTH) {
       put(parent, key, treat(key, parent[key]));
       treated(names);
     } else {
@@ -170,6 +208,10 @@ export function unknownPolicy(options: PolicyOptions): UnknownPolicy | undefined
   };
   return {
     field: (parent, key, treated) => apply(parent, [key], treated),
+    ofPerson: (parent, key, treated) => {
+      put(parent, key, treat(key, parent[key]));
+      treated([key]);
+    },
     within: (value, treated) => within(value, [], treated),
   };
 }

@@ -127,6 +127,39 @@ describe("the keyed hash", () => {
   });
 });
 
+describe("what describes a person", () => {
+  test("is personal where it is a text, alone or in a list, and in every field that is not known", () => {
+    const { document, drift } = prepared(
+      {
+        author_details: "Jane Canary",
+        creator_details: { id: "u", tz: "UTC", shoe_size: 42 },
+        currently_editing: ["Jane Canary", { id: "v" }],
+      },
+      DROP,
+    );
+    assert.deepEqual(document, {
+      creator_details: { id: "u", tz: "UTC" },
+      currently_editing: [null, { id: "v" }],
+    });
+    assert.deepEqual(
+      drift.filter((line) => line.startsWith("personal_dropped")),
+      [
+        "personal_dropped author_details",
+        "personal_dropped creator_details.shoe_size",
+        "personal_dropped currently_editing[]",
+      ],
+    );
+  });
+
+  test("is personal in the name of whom an unknown field speaks of", () => {
+    const { document } = prepared(
+      { approver: "Jane Canary", manager: { name: "Jane Canary", level: 2 } },
+      DROP,
+    );
+    assert.deepEqual(document, { manager: { level: 2 } });
+  });
+});
+
 describe("names of unknown fields", () => {
   test("look personal where they speak of a person's address, number, name, picture or life", () => {
     for (const name of [
@@ -140,6 +173,11 @@ describe("names of unknown fields", () => {
       "first_name",
       "lastName",
       "reviewer_name",
+      "displayName",
+      "tel",
+      "dob",
+      "login",
+      "profile_image",
       "username",
       "avatar_small_url",
       "bio",
@@ -155,7 +193,6 @@ describe("names of unknown fields", () => {
       "id",
       "title",
       "file_name",
-      "displayName",
       "name",
       "phonetic",
       "biology",
