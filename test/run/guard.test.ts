@@ -121,6 +121,9 @@ test("D20: far fewer mapped values, or mapping values, than in the run before ar
     withField((index) => `value-${index}`),
     NIGHTLY,
   );
+  // The full view has a list of fields here, which is of no use for mapping.
+  service.arrange = (items, { mode }) =>
+    mode === "full" ? items.map((item) => ({ ...(item as Json), custom_fields: [] })) : items;
   let mapped = 40;
   service.script = ({ kind }) => (kind === "custom_fields" ? { body: [definition(mapped)] } : undefined);
   const named = () => run({ customFields: ["region"] });
