@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import pino from "pino";
 import { packagePath } from "../package-root.ts";
 import { createService, type Service } from "../service/service.ts";
 
@@ -36,7 +37,8 @@ export function serveCommand(): Command {
 }
 
 async function serve(options: ServeOptions): Promise<void> {
-  const service = await createService(options);
+  const logger = pino({ level: "error" }, pino.destination({ fd: 2, sync: true }));
+  const service = await createService({ ...options, logger });
   process.stdout.write(`${introduction(service, options.data)}\n`);
   await stopSignal();
   await service.close();

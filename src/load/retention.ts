@@ -1,4 +1,4 @@
-import { chmod, rename, stat } from "node:fs/promises";
+import { chmod, mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
 import {
@@ -116,6 +116,7 @@ export async function prune(folder: OutputFolder, keep: number): Promise<RunIden
 async function removeRun(folder: OutputFolder, run: string): Promise<void> {
   const directory = join(folder.runs, run);
   const away = join(folder.staging, `.pruned-${run}`);
+  await mkdir(folder.staging, { recursive: true, mode: 0o700 });
   await removeTree(away);
   // A folder that its owner cannot write cannot be moved into another.
   await chmod(directory, 0o755);

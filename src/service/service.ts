@@ -39,6 +39,9 @@ export interface Service {
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { data } = options;
+  if (data === undefined) {
+    throw new WarehouseError("config.content_set", "A service needs `data`: the folder of a content set.");
+  }
   if (typeof data !== "string") return start(data, options, async () => {});
   const set = await loadContentSet(data);
   return start(set, options, () => set.close());
