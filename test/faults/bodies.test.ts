@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { exportFrom, NIGHTLY, type Row, rowsOf, temporaryFolder } from "../run/running.ts";
+import { exportFrom, type Row, rowsOf, temporaryFolder } from "../run/running.ts";
 import { item, itemsOf, listBody, Scripted } from "../run/scripted.ts";
 
-/** A nightly run over items of which one is sent as this JSON text, between two plain ones. */
+/** A run over items of which one is sent as this JSON text, between two plain ones. */
 async function runWith(t: TestContext, text: string): Promise<string> {
   const service = await Scripted.start(t, [item("c-000", 1), item("c-hostile", 1), item("c-002", 1)]);
   service.script = (question) => {
@@ -12,8 +12,7 @@ async function runWith(t: TestContext, text: string): Promise<string> {
     return { body: body.replace(JSON.stringify(item("c-hostile", 1)), () => text) };
   };
   const out = await temporaryFolder(t);
-  const options = { url: service.url, out, threads: 1, pipelineUrl: NIGHTLY };
-  const { directory, verdict, accounting } = await exportFrom(options);
+  const { directory, verdict, accounting } = await exportFrom({ url: service.url, out, threads: 1 });
   assert.deepEqual([verdict, accounting.loaded], ["complete", 3]);
   return directory;
 }

@@ -45,7 +45,7 @@ test("G5: a clock that jumps by days changes neither the order of runs nor what 
   const service = await Scripted.start(t, itemsOf(6));
   const out = await temporaryFolder(t);
   const clock = new JumpingClock();
-  for (const sequence of [1, 2, 3]) {
+  for (const sequence of [1, 2]) {
     const summary = await exportFrom({ url: service.url, out, threads: 1, clock });
     assert.deepEqual([summary.sequence, summary.verdict], [sequence, "complete"]);
     assert.ok(summary.milliseconds >= 0);
