@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { readdir } from "node:fs/promises";
+import { type TestContext, test } from "node:test";
+import type { RunSummary } from "../../src/run/outcome.ts";
+import { exportFrom, failsWith, rowsOf, temporaryFolder } from "./running.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
+
+/** A run of so many items, and so many things in the same listing that are none. */
+async function run(
+  t: TestContext,
+  items: number,
+  rejects: readonly unknown[],
+  out?: string,
+): Promise<RunSummary> {
+  const service = await Scripted.start(t, [...itemsOf(items), ...rejects]);
+  const config = { perPage: 1000 };
+  return exportFrom({ url: service.url, out: out ?? (await temporaryFolder(t)), threads: 1, config });
+}
+
+const nulls = (count: number) => Array.from({ length: count }, () => null);
+const CHECK = "SELECT verdict, figure, expected, detail FROM _checks WHERE check_name LIKE 'listed things%'";
+
+test("C14: up to 20 listed things that are no items are rejects, and told", async (t) => {
+  const { directory, accounting } = await run(t, 80, nulls(20));
+  assert.equal(accounting.rejected, 20);
+  assert.deepEqual(await rowsOf(directory, CHECK), [["warning", "20", "20", "of 100; see _rejects"]]);
+});
+
+test("C14: more of them end the run with 22, with what is wrong with them, and nothing is published", async (t) => {
+  const out = await temporaryFolder(t);
+  const error = await failsWith("source.rejects", run(t, 80, [...nulls(15), ...Array(6).fill({})], out));
+  assert.equal(error.exitCode, 22);
+  assert.equal(
+    error.message,
+    "Of 101 listed things 21 could not be read, where 20 are borne (the listed item is not an object; " +
+      "the item has no id); nothing was published. Ask the operator of the service what changed.",
+  );
+  assert.deepEqual(await readdir(out), []);
+});
+
+test("C14: of a large listing, one in two hundred is borne", async (t) => {
+  assert.equal((await run(t, 4378, nulls(22))).accounting.rejected, 22);
+  await failsWith("source.rejects", run(t, 4377, nulls(23)));
+});
+
+test("C15: where most of them have an id of another type, it is the contract that is broken", async (t) => {
+  const numbers = (count: number) => Array.from({ length: count }, (_, id) => ({ id }));
+  await failsWith("source.rejects", run(t, 5, [...nulls(11), ...numbers(10)]));
+  assert.equal((await failsWith("contract.drift", run(t, 5, [...nulls(10), ...numbers(11)]))).exitCode, 23);
+});
