@@ -9,6 +9,7 @@ import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../src/clock.ts";
 import { silentLog } from "../src/log.ts";
 import { type Config, loadConfig } from "../src/run/config.ts";
+import { freeBytes } from "../src/run/disk.ts";
 import { pipelineUrl } from "../src/run/pipelines.ts";
 import { runExport } from "../src/run/run.ts";
 import { createService } from "../src/service/service.ts";
@@ -86,6 +87,7 @@ async function exportCase(t: TestContext, folder: string, given: Case): Promise<
     onProgress: () => {},
     threads: 1,
     nodeVersion: process.versions.node,
+    freeBytes,
   });
   assert.equal(summary.verdict, "complete", summary.reasons.join("; "));
   return join(summary.directory, "warehouse.duckdb");

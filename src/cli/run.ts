@@ -6,6 +6,7 @@ import { systemClock } from "../clock.ts";
 import { UNSETTLED_EXIT_CODE, WarehouseError } from "../errors.ts";
 import { createLog } from "../log.ts";
 import { loadConfig } from "../run/config.ts";
+import { freeBytes } from "../run/disk.ts";
 import { pipelineNames, pipelineUrl } from "../run/pipelines.ts";
 import { runExport } from "../run/run.ts";
 import { createDisplay, type Display } from "./display.ts";
@@ -101,6 +102,7 @@ async function run(pipeline: string, flags: RunFlags, surroundings: Surroundings
       onProgress: display.onProgress,
       threads: Math.max(1, Math.min(8, availableParallelism())),
       nodeVersion: process.versions.node,
+      freeBytes,
     });
     display.end();
     const text = flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary);

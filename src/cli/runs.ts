@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { WarehouseError } from "../errors.ts";
 import { findRun, listRuns, type PublishedRun, prune, RUNS_KEPT, rollback } from "../load/retention.ts";
+import { configuredKeepRuns } from "../run/config.ts";
 import { type OutputFolder, outputFolder } from "../run/directory.ts";
 import { acquireLock } from "../run/lock.ts";
 import type { Manifest } from "../run/manifest.ts";
@@ -74,9 +75,14 @@ function rollbackCommand(terminal: Terminal): Command {
 
 function pruneCommand(terminal: Terminal): Command {
   return subcommand("prune", "remove old runs; the current one always stays", "prune --keep 14")
-    .option("--keep <n>", "number of the newest runs to keep", positive, RUNS_KEPT)
-    .action(async ({ out, keep }: Options & { readonly keep: number }) => {
+    .option(
+      "--keep <n>",
+      `number of the newest runs to keep (default: the setting keepRuns, else ${RUNS_KEPT})`,
+      positive,
+    )
+    .action(async ({ out, keep: given }: Options & { readonly keep?: number }) => {
       const folder = existingFolder(out);
+      const keep = given ?? (await configuredKeepRuns(process.cwd()));
       await using _lock = await acquireLock(folder);
       const removed = await prune(folder, keep);
       const lines = removed.map(({ run }) => `removed ${run}\n`);

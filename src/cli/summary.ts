@@ -1,10 +1,10 @@
 /** What a run did, to be read at a glance. */
 import type { RunSummary } from "../run/outcome.ts";
-import { count, duration, megabytes } from "./display.ts";
+import { count, counted, duration, megabytes } from "./display.ts";
 import { printableText } from "./terminal.ts";
 
 export function summaryText(summary: RunSummary): string {
-  const { accounting, drift, reasons, warnings } = summary;
+  const { accounting, drift, reasons, removedRuns, warnings } = summary;
   const lines = [
     headline(summary),
     "",
@@ -18,6 +18,7 @@ export function summaryText(summary: RunSummary): string {
       ? [field("Rejected", `${count(accounting.rejected)}: see the table _rejects`)]
       : []),
     ...(drift > 0 ? [field("Drift", `${count(drift)} kinds: see the table _drift`)] : []),
+    ...(removedRuns.length > 0 ? [field("Removed", counted(removedRuns.length, "old run"))] : []),
     ...warnings.map((warning) => field("Warning", warning)),
   ];
   return `${printableText(lines.join("\n"))}\n`;

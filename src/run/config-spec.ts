@@ -45,6 +45,8 @@ export const configSpec = z.strictObject({
   aliases: z.record(name, name).optional(),
   /** What becomes of a run whose answers depart from the specification. `--contract` wins over it. */
   contract: z.enum(CONTRACTS).optional(),
+  /** Published runs to keep, the newest; the current one is kept besides. */
+  keepRuns: z.int().min(1).optional(),
   /** Folder of the warehouse, from the folder of the configuration file on. `--out` wins over it. */
   out: name.optional(),
 });
@@ -86,6 +88,7 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   aliases: 'an object such as { "name_at_the_service": "name_in_the_specification" }',
   "aliases{}": "the name of a field in the specification",
   contract: oneOf(CONTRACTS),
+  keepRuns: "a whole number from 1",
   out: "the path of a folder",
 };
 

@@ -7,6 +7,7 @@ import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import type { LookupMethodSetting } from "../extract/lookups.ts";
 import type { DestinationName } from "../extract/request.ts";
 import { readServiceUrl, type ServiceUrl } from "../extract/service-url.ts";
+import { RUNS_KEPT } from "../load/retention.ts";
 import { Secret } from "../secret.ts";
 import type { PersonalPolicy } from "../transform/personal.ts";
 import { VERSION } from "../version.ts";
@@ -37,6 +38,8 @@ export interface Config {
   /** Absolute path of the warehouse's folder. */
   readonly out: string;
   readonly contract: Contract;
+  /** Published runs to keep, the newest; the current one is kept besides. */
+  readonly keepRuns: number;
   /** Whether a person said that this run may hold far less than the one before. */
   readonly acceptShrink: boolean;
 }
@@ -105,8 +108,15 @@ export async function loadConfig({ cwd, env, flags }: ConfigInputs): Promise<Con
         ? resolve(file?.folder ?? cwd, spec.out ?? "warehouse")
         : resolve(cwd, flags.out),
     contract: flags.contract ?? spec.contract ?? "evolve",
+    keepRuns: spec.keepRuns ?? RUNS_KEPT,
     acceptShrink: flags.acceptShrink === true,
   };
+}
+
+/** Published runs to keep, as the configuration file in `cwd` says, where there is one. Errors: `config.invalid`. */
+export async function configuredKeepRuns(cwd: string): Promise<number> {
+  const file = await readConfigFile(cwd, undefined);
+  return (file === null ? undefined : specOf(file).keepRuns) ?? RUNS_KEPT;
 }
 
 type Spec = ReturnType<typeof specOf>;

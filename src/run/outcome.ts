@@ -31,6 +31,8 @@ export interface RunSummary {
   readonly bytesPublished: number;
   /** Kinds of departures from the specification; each is a row of `_drift`. */
   readonly drift: number;
+  /** Runs that were removed because they are old. */
+  readonly removedRuns: readonly string[];
   readonly warnings: readonly string[];
   readonly milliseconds: number;
 }
@@ -113,6 +115,7 @@ export interface Made {
   readonly tables: readonly LoadedTable[];
   readonly sweeps: readonly SweepRecord[];
   readonly accounting: Accounting;
+  readonly removed: readonly string[];
   readonly warnings: readonly string[];
   readonly milliseconds: number;
 }
@@ -135,6 +138,7 @@ export function summaryOf(made: Made, journal: Journal): RunSummary {
     bytesReceived: requests.reduce((sum, request) => sum + request.bytes, 0),
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
     drift: journal.drift.sorted().length,
+    removedRuns: made.removed,
     warnings: made.warnings,
     milliseconds: made.milliseconds,
   };

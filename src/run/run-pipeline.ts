@@ -6,6 +6,7 @@ import { systemClock } from "../clock.ts";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { type Log, silentLog } from "../log.ts";
 import { loadConfig } from "./config.ts";
+import { freeBytes } from "./disk.ts";
 import type { RunSummary } from "./outcome.ts";
 import { pipelineUrl } from "./pipelines.ts";
 import type { OnProgress } from "./progress.ts";
@@ -59,6 +60,7 @@ export async function runPipeline(options: RunPipelineOptions): Promise<RunSumma
       onProgress: options.onProgress ?? (() => {}),
       threads: Math.max(1, Math.min(8, availableParallelism())),
       nodeVersion: process.versions.node,
+      freeBytes,
     });
   } catch (thrown) {
     if (thrown !== signal.reason || thrown instanceof WarehouseError) throw asWarehouseError(thrown);

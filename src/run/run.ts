@@ -11,6 +11,7 @@ import { DECODE_LIMITS } from "../extract/decode.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { createRetry, RETRY_LIMITS } from "../extract/retry.ts";
 import { finishPublication, publishRun } from "../load/publish.ts";
+import { prune } from "../load/retention.ts";
 import type { Log } from "../log.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { type SharedRows, sharedRows } from "../transform/definitions.ts";
@@ -43,6 +44,7 @@ import {
   removeStaging,
   type StagingFolder,
 } from "./directory.ts";
+import { assertRoom, type FreeBytes } from "./disk.ts";
 import { type Extraction, extract } from "./extraction.ts";
 import { Journal, observedAtOf, recordOf } from "./journal.ts";
 import { type Judged, judgeAnswers, judgeDrift, judgeTables, rowCounts } from "./judgement.ts";
@@ -73,6 +75,7 @@ export interface RunOptions {
   /** Threads that read documents; DuckDB has as many. */
   readonly threads: number;
   readonly nodeVersion: string;
+  readonly freeBytes: FreeBytes;
 }
 
 /** DuckDB's buffers while the result is built. */
@@ -92,6 +95,7 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
     const baseline = await readBaseline(folder);
     assertSameInstance(baseline, { id: null, origin: originOf(options.config) }, folder.root);
     assertComparable(baseline, options.config.acceptShrink);
+    await assertRoom(folder.root, baseline, options.freeBytes);
     await using source = await openSource(options.config);
     return await new Run(options, pipeline, { folder, source, baseline }).execute();
   } catch (thrown) {
@@ -177,13 +181,27 @@ class Run {
     this.#progress("publish", 0, 1);
     const manifest = await publishRun(this.#folder, staging, result.statement);
     this.#progress("publish", 1, 1);
-    const { sweeps, accounting, warnings } = result;
+    const { sweeps, accounting } = result;
     const { tables } = result.assembled;
+    const retired = await this.#retire();
+    const warnings = [...result.warnings, ...retired.warnings];
+    const { removed } = retired;
     const milliseconds = clock.elapsedMs() - this.#startedElapsed;
     return summaryOf(
-      { folder: this.#folder, manifest, tables, sweeps, accounting, warnings, milliseconds },
+      { folder: this.#folder, manifest, tables, sweeps, accounting, removed, warnings, milliseconds },
       this.#journal,
     );
+  }
+
+  /** Removes old runs. A failure to do so is told, and takes nothing from the run that was published. */
+  async #retire(): Promise<{ readonly removed: readonly string[]; readonly warnings: readonly string[] }> {
+    try {
+      const removed = await prune(this.#folder, this.#options.config.keepRuns);
+      return { removed: removed.map(({ run }) => run), warnings: [] };
+    } catch (thrown) {
+      const { message } = asWarehouseError(thrown);
+      return { removed: [], warnings: [`Old runs could not be removed: ${message}`] };
+    }
   }
 
   /** All requests of the run: lookups, listings, single items. */

@@ -54,6 +54,7 @@ const COMPLETE: RunSummary = {
   bytesReceived: 123_456_789,
   bytesPublished: 45_600_000,
   drift: 0,
+  removedRuns: [],
   warnings: [],
   milliseconds: 83_400,
 };
@@ -80,6 +81,7 @@ test("an unsettled run says so first, and everything that is worth a look has a 
     reasons: ["2 items differ", "the full pass is not clean"],
     accounting,
     drift: 17,
+    removedRuns: ["000034-20261112T020000Z", "000035-20261113T020000Z"],
     warnings: ['There is no destination "Site".'],
     milliseconds: 900,
   });
@@ -96,6 +98,7 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   Unsettled  the full pass is not clean
   Rejected   3: see the table _rejects
   Drift      17 kinds: see the table _drift
+  Removed    2 old runs
   Warning    There is no destination "Site".
 `,
   );

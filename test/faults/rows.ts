@@ -188,7 +188,6 @@ export const FAULTS: readonly Fault[] = [
     id: "F6",
     fault: "disk too small from the start",
     expected: "30 before the first request",
-    untested: "Not built yet: the check of free space before the first request.",
   },
   {
     id: "F7",

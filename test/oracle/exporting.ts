@@ -7,6 +7,7 @@ import { Worker } from "node:worker_threads";
 import { systemClock } from "../../src/clock.ts";
 import { silentLog } from "../../src/log.ts";
 import { type Config, loadConfig } from "../../src/run/config.ts";
+import { freeBytes } from "../../src/run/disk.ts";
 import type { RunSummary } from "../../src/run/outcome.ts";
 import { pipelineUrl } from "../../src/run/pipelines.ts";
 import { runExport } from "../../src/run/run.ts";
@@ -49,5 +50,6 @@ export async function runNightly(request: ExportRequest): Promise<RunSummary> {
     onProgress: () => {},
     threads: 2,
     nodeVersion: process.versions.node,
+    freeBytes,
   });
 }

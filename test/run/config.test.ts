@@ -72,6 +72,7 @@ test("without a file, everything has its default", async (t) => {
     aliases: {},
     out: join(cwd, "warehouse"),
     contract: "evolve",
+    keepRuns: 7,
     acceptShrink: false,
   });
   assert.ok(source.kind === "service");
@@ -94,6 +95,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     raw: false,
     personalData: { policy: "keep" },
     contract: "freeze",
+    keepRuns: 30,
     out: "data/out",
   };
   const cwd = await folder(t, { [JSON_FILE]: `\ufeff${JSON.stringify(spec)}` });

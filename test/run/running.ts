@@ -9,6 +9,7 @@ import { type Clock, systemClock } from "../../src/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../src/errors.ts";
 import { type Log, silentLog } from "../../src/log.ts";
 import { type Config, loadConfig } from "../../src/run/config.ts";
+import { type FreeBytes, freeBytes } from "../../src/run/disk.ts";
 import type { RunSummary } from "../../src/run/outcome.ts";
 import type { OnProgress } from "../../src/run/progress.ts";
 import { runExport } from "../../src/run/run.ts";
@@ -57,6 +58,7 @@ export interface ExportOptions {
   readonly signal?: AbortSignal;
   readonly onProgress?: OnProgress;
   readonly threads?: number;
+  readonly freeBytes?: FreeBytes;
 }
 
 /** A run in this process, of few tables and small pages unless told otherwise. */
@@ -73,6 +75,7 @@ export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
     onProgress: options.onProgress ?? (() => {}),
     threads: options.threads ?? 2,
     nodeVersion: process.versions.node,
+    freeBytes: options.freeBytes ?? freeBytes,
   });
 }
 

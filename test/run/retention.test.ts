@@ -1,0 +1,102 @@
+import assert from "node:assert/strict";
+import { mkdir, readdir, readlink, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { rollback } from "../../src/load/retention.ts";
+import { outputFolder } from "../../src/run/directory.ts";
+import { freeBytes } from "../../src/run/disk.ts";
+import type { RunSummary } from "../../src/run/outcome.ts";
+import { program } from "../cli/running.ts";
+import { publish } from "../load/published.ts";
+import { exportFrom, failsWith, temporaryFolder } from "./running.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
+
+interface Warehouse {
+  readonly service: Scripted;
+  readonly out: string;
+  readonly run: (options?: Partial<Parameters<typeof exportFrom>[0]>) => Promise<RunSummary>;
+  /** Numbers of the published runs. */
+  readonly numbers: () => Promise<number[]>;
+}
+
+async function warehouse(t: TestContext): Promise<Warehouse> {
+  const service = await Scripted.start(t, itemsOf(5));
+  const out = await temporaryFolder(t);
+  return {
+    service,
+    out,
+    run: (options = {}) => exportFrom({ url: service.url, out, threads: 1, ...options }),
+    numbers: async () => (await readdir(join(out, "runs"))).map((run) => Number(run.slice(0, 6))).sort(),
+  };
+}
+
+test("F19: after a publication the newest runs are kept, and the older ones go", async (t) => {
+  const { run, numbers } = await warehouse(t);
+  const keeping = () => run({ config: { keepRuns: 2 } });
+  const first = await keeping();
+  assert.deepEqual([first.removedRuns, (await keeping()).removedRuns], [[], []]);
+  assert.deepEqual((await keeping()).removedRuns, [first.run]);
+  assert.deepEqual(await numbers(), [2, 3]);
+});
+
+test("F19: a run that fails removes nothing, and a rollback is undone by the next run that is published", async (t) => {
+  const { out, run, numbers } = await warehouse(t);
+  for (let night = 0; night < 3; night++) await run();
+  await rollback(outputFolder(out), "1");
+  await failsWith("disk.io", run({ config: { keepRuns: 1 }, freeBytes: async () => 0 }));
+  assert.deepEqual(await numbers(), [1, 2, 3]);
+  await run({ config: { keepRuns: 1 } });
+  assert.deepEqual(await numbers(), [4]);
+});
+
+test("a failure to remove old runs is told, and takes nothing from the run that was published", async (t) => {
+  const { out, run } = await warehouse(t);
+  await run();
+  // Named as a run and none: nothing that can be removed.
+  await symlink("nowhere", join(out, "runs", "000001-20251120T020000Z"));
+  const { warnings, removedRuns, directory } = await run({ config: { keepRuns: 1 } });
+  assert.deepEqual(removedRuns, []);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? "", /^Old runs could not be removed: .*ENOENT/);
+  assert.equal(join(out, await readlink(join(out, "current"))), directory);
+});
+
+test("runs prune keeps as many as the configuration in the working directory says", async (t) => {
+  const { out, numbers } = await warehouse(t);
+  for (let night = 0; night < 4; night++) await publish(out, 1);
+  const cwd = join(out, "work");
+  await mkdir(cwd);
+  await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify({ keepRuns: 3 }));
+  assert.equal((await program(["runs", "prune", "--out", out], { cwd })).code, 0);
+  assert.deepEqual(await numbers(), [2, 3, 4]);
+  assert.equal((await program(["runs", "prune", "--keep", "1", "--out", out], { cwd })).code, 0);
+  assert.deepEqual(await numbers(), [4]);
+});
+
+test("F6: without room for three times the last run, no request is made", async (t) => {
+  const { service, out, run } = await warehouse(t);
+  const first = await run({ freeBytes: async () => 0 });
+  service.questions.length = 0;
+  const asked: string[] = [];
+  const free = (bytes: number | undefined) => async (folder: string) => {
+    asked.push(folder);
+    return bytes;
+  };
+  const error = await failsWith("disk.io", run({ freeBytes: free(3 * first.bytesPublished - 1) }));
+  assert.equal(error.exitCode, 30);
+  assert.match(error.message, /has \d+\.\d MB free, and a run may take \d+\.\d MB, 3 times the run 000001-/);
+  assert.deepEqual(service.questions, []);
+  assert.deepEqual(asked, [out]);
+  assert.equal(await readlink(join(out, "current")), `runs/${first.run}`);
+  const second = await run({ freeBytes: free(3 * first.bytesPublished) });
+  await run({ freeBytes: free(undefined) });
+  assert.equal(second.sequence, 2);
+});
+
+test("F6: the room is what the file system says", async (t) => {
+  const folder = await temporaryFolder(t);
+  const free = await freeBytes(folder);
+  assert.ok(free !== undefined && Number.isSafeInteger(free) && free > 0);
+  await assert.rejects(freeBytes(join(folder, "none")), { code: "ENOENT" });
+  assert.equal(await freeBytes("/proc"), undefined, "a file system without blocks says nothing");
+});
