@@ -2,14 +2,12 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { version as duckdbVersion } from "@duckdb/node-api";
-import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/columns.ts";
 import { type Accounting, accountingChecks } from "../audit/checks.ts";
 import type { Clock } from "../clock.ts";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
-import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/client.ts";
+import type { HttpClient } from "../extract/client.ts";
 import { DECODE_LIMITS } from "../extract/decode.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
-import { createRetry, RETRY_LIMITS } from "../extract/retry.ts";
 import { finishPublication, publishRun } from "../load/publish.ts";
 import { prune } from "../load/retention.ts";
 import type { Log } from "../log.ts";
@@ -58,10 +56,10 @@ import {
   summaryOf,
   warningsOf,
 } from "./outcome.ts";
-import { createPace, paced } from "./pace.ts";
 import { loadPipeline } from "./pipelines.ts";
 import type { OnProgress } from "./progress.ts";
-import { type OpenSource, openSource } from "./source.ts";
+import { type OpenSource, openClient, openSource, originOf } from "./source.ts";
+import { columnsOf, itemColumnsOf } from "./wanted-columns.ts";
 import { Workers } from "./workers.ts";
 
 export interface RunOptions {
@@ -207,7 +205,7 @@ class Run {
   /** All requests of the run: lookups, listings, single items. */
   async #find(staging: StagingFolder): Promise<Found> {
     const { config, signal } = this.#options;
-    const client = this.#client();
+    const client = openClient(this.#source, this.#options);
     try {
       const lookups = createLookups(client, config.lookupMethod);
       const destinations = await lookups.destinations(this.#source.destinations, signal);
@@ -222,23 +220,6 @@ class Run {
     } finally {
       await client.close();
     }
-  }
-
-  #client(): HttpClient {
-    const { config, clock, log } = this.#options;
-    const retry = createRetry({ clock, random: Math.random, limits: RETRY_LIMITS, deadlineMs: null, log });
-    const { ratePerSecond } = config;
-    return createHttpClient({
-      url: this.#source.url,
-      token: this.#source.token,
-      connections: config.concurrency,
-      timeouts: TIMEOUTS,
-      caps: CAPS,
-      clock,
-      log,
-      retry: ratePerSecond === null ? retry : paced(retry, createPace(ratePerSecond, clock)),
-      lookup: null,
-    });
   }
 
   #progress(stage: "lookups" | "load" | "publish", done: number, total: number): void {
@@ -398,27 +379,6 @@ class Run {
     const [first, second] = this.#journal.store.of("instances");
     return first !== undefined && second === undefined ? first.id : null;
   }
-}
-
-const BODY_TYPE = "body_type";
-
-/** Events are known by their body type, so it is asked for even where the configuration narrows the columns. */
-function columnsOf({ columns, details, aliases }: Config): readonly string[] {
-  const atService = Object.keys(aliases).find((name) => aliases[name] === BODY_TYPE) ?? BODY_TYPE;
-  return details !== "events" || columns.includes(atService) ? columns : [...columns, atService];
-}
-
-/** The configured columns that lists never give. */
-function itemColumnsOf({ columns, aliases }: Config): readonly string[] {
-  return columns.filter((atService) => {
-    const name = aliases[atService] ?? atService;
-    return isDynamicColumn(name) && DYNAMIC_COLUMNS[name].singleItemOnly;
-  });
-}
-
-/** Address of the service. The sample's port is another in every run, so it is not named. */
-function originOf({ source }: Config): string {
-  return source.kind === "sample" ? "sample" : source.url.origin + source.url.prefix;
 }
 
 function hashKeyOf({ key }: PersonalData): Uint8Array | undefined {

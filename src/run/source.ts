@@ -1,10 +1,15 @@
 /** The service that a run reads: one that answers at an address, or the embedded one with the sample content. */
+import type { Clock } from "../clock.ts";
+import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/client.ts";
 import type { DestinationName } from "../extract/request.ts";
+import { createRetry, RETRY_LIMITS } from "../extract/retry.ts";
 import { readServiceUrl, type ServiceUrl } from "../extract/service-url.ts";
+import type { Log } from "../log.ts";
 import { packagePath } from "../package-root.ts";
 import { Secret } from "../secret.ts";
 import { createService } from "../service/service.ts";
 import type { Config } from "./config.ts";
+import { createPace, paced } from "./pace.ts";
 
 export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
@@ -33,4 +38,32 @@ export async function openSource(config: Config): Promise<OpenSource> {
     destinations: destinations.length > 0 ? destinations : own,
     [Symbol.asyncDispose]: async () => service.close(),
   };
+}
+
+/** Requests to an open source, as the configuration paces them, made again as the retry policy says. */
+export function openClient(source: OpenSource, { config, clock, log }: Asking): HttpClient {
+  const retry = createRetry({ clock, random: Math.random, limits: RETRY_LIMITS, deadlineMs: null, log });
+  const { ratePerSecond } = config;
+  return createHttpClient({
+    url: source.url,
+    token: source.token,
+    connections: config.concurrency,
+    timeouts: TIMEOUTS,
+    caps: CAPS,
+    clock,
+    log,
+    retry: ratePerSecond === null ? retry : paced(retry, createPace(ratePerSecond, clock)),
+    lookup: null,
+  });
+}
+
+export interface Asking {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Address of the service. The sample's port is another in every run, so it is not named. */
+export function originOf({ source }: Config): string {
+  return source.kind === "sample" ? "sample" : source.url.origin + source.url.prefix;
 }
