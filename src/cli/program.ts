@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { asWarehouseError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { generateCommand } from "./generate.ts";
+import { rejectsCommand } from "./rejects.ts";
 import { runCommand } from "./run.ts";
 import { runsCommand } from "./runs.ts";
 import { schemaCommand } from "./schema.ts";
@@ -37,6 +38,7 @@ export function program(): Command {
     schemaCommand(),
     runsCommand(),
     verifyCommand(),
+    rejectsCommand(),
   ];
   for (const command of commands) root.addCommand(command);
   for (const command of everyCommand(root)) command.exitOverride();

@@ -1,0 +1,76 @@
+/** Asks again for items that a run could not read. Publishes nothing: that is for the next run. */
+
+import type { HttpClient, HttpResponse } from "../extract/client.ts";
+import { DECODE_LIMITS, decodeBody } from "../extract/decode.ts";
+import { readItem } from "../extract/envelope.ts";
+import { itemRequest } from "../extract/request.ts";
+import { SourceError } from "../extract/source-error.ts";
+import { itemId } from "../transform/document.ts";
+import { RequestQueue } from "./request-queue.ts";
+import { type Asking, type OpenSource, openClient } from "./source.ts";
+import { columnsOf } from "./wanted-columns.ts";
+
+export interface Retried {
+  readonly contentId: string;
+  /** `readable`: the next run takes it. `gone`: the service has it no longer. `unreadable`: as before. */
+  readonly now: "readable" | "gone" | "unreadable";
+  /** Why it is unreadable; else empty. */
+  readonly reason: string;
+}
+
+/** Asks for each item singly, in the order given. Throws what is not the items' own failure: a refused token, say. */
+export async function retryItems(
+  contentIds: readonly string[],
+  source: OpenSource,
+  asking: Asking & { readonly signal: AbortSignal },
+): Promise<Retried[]> {
+  const client = openClient(source, asking);
+  const queue = new RequestQueue(asking.config.concurrency, asking.signal);
+  const found = new Map<string, Retried>();
+  try {
+    for (const id of contentIds) {
+      await queue.add(async () => {
+        found.set(id, { contentId: id, ...(await retryItem(client, id, asking, queue.signal)) });
+      });
+    }
+    await queue.done();
+  } finally {
+    await client.close();
+  }
+  return contentIds.flatMap((id) => found.get(id) ?? []);
+}
+
+async function retryItem(
+  client: HttpClient,
+  id: string,
+  { config }: Asking,
+  signal: AbortSignal,
+): Promise<Omit<Retried, "contentId">> {
+  const request = itemRequest({ id, mode: "dynamic", columns: columnsOf(config), gallery: true });
+  try {
+    const { value } = await client.readAs(request, signal, (response) => outcomeOf(response, id));
+    return value;
+  } catch (thrown) {
+    if (!isItemsOwn(thrown)) throw thrown;
+    return { now: "unreadable", reason: thrown.message };
+  }
+}
+
+function outcomeOf(response: HttpResponse, id: string): Omit<Retried, "contentId"> {
+  if (response.status !== 200) return { now: "gone", reason: "" };
+  const found = itemId(readItem(decodeBody(response.body, response.contentEncoding, DECODE_LIMITS)));
+  if ("reason" in found) return { now: "unreadable", reason: found.reason };
+  if (found.id === id) return { now: "readable", reason: "" };
+  return { now: "unreadable", reason: "the answer is of another item than the one asked for" };
+}
+
+/** Whether one item alone fails while the service is well: it forbids it, fails at it, or sends what cannot be read. */
+function isItemsOwn(thrown: unknown): thrown is SourceError {
+  if (!(thrown instanceof SourceError)) return false;
+  if (thrown.status !== null) return thrown.status === 403 || thrown.status === 500;
+  return (
+    thrown.code === "source.damaged" ||
+    thrown.code === "source.protocol" ||
+    thrown.code === "source.too_large"
+  );
+}
