@@ -124,20 +124,13 @@ function keysOf(table: Table, column: Column): string[] {
       return paths.flatMap((path) => [path.replaceAll("[]", ""), path.slice(path.lastIndexOf(".") + 1)]);
     case "list":
     case "object": {
-      const containers = rows.at.map(({ path }) => path);
-      const below = containers.map((path) => path + (rows.kind === "list" ? "[]." : "."));
-      const keys = paths.flatMap((path) => {
+      const below = rows.at.map(({ path }) => path + (rows.kind === "list" ? "[]." : "."));
+      return paths.flatMap((path) => {
         const container = below.find((each) => path.startsWith(each));
         return container === undefined ? path.replace(/\[\]$/, "") : path.slice(container.length);
       });
-      // What stands in the place of a whole row lies under the name of the list.
-      return column === firstOf(table) ? [...keys, ...containers] : keys;
     }
   }
-}
-
-function firstOf(table: Table): Column | undefined {
-  return table.columns.find(({ name, origins }) => name !== "content_id" && origins.length > 0);
 }
 
 async function countMisfits(

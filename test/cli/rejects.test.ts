@@ -72,10 +72,7 @@ for (const pipeline of ["small", "parquet"]) {
       (await rejects("--format", "json")).text,
     );
     assert.ok(json.some(({ document }) => document === '{"title":"=cmd()"}'));
-    assert.deepEqual(
-      json.map(({ content_id }) => content_id).filter((id) => id === "c-010").length > 0,
-      true,
-    );
+    assert.ok(json.some(({ content_id }) => content_id === "c-010"));
   });
 }
 

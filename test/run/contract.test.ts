@@ -99,6 +99,21 @@ test("H2: a field that vanishes from all items leaves its column, empty, and a w
   assert.deepEqual((await run()).warnings, [], "it is told once");
 });
 
+test("H2: what was never there, what the policy takes away, and extra are not missed", async (t) => {
+  const author = { id: "u-1", name: "Somebody", created_at: "2026-01-01T00:00:00Z" };
+  const given = items(3, () => ({ author_details: author, unheard_of: 1, body_type: "html" }));
+  const { service, run } = await nights(t, given, NIGHTLY);
+  await run({ personalData: { policy: "keep", key: null } });
+  service.items = items(3, () => ({ author_details: author, event_start_date: "05/04/24" }));
+  const { warnings, directory } = await run();
+  assert.deepEqual(await rowsOf(directory, "SELECT name FROM users"), [[null]]);
+  assert.deepEqual(
+    await rowsOf(directory, "SELECT count(event_end_date)::INTEGER, count(*)::INTEGER FROM content_events"),
+    [[0, 3]],
+  );
+  assert.deepEqual(warnings, []);
+});
+
 test("H2, C15: an id that vanishes from all items, or becomes a number, ends with 23", async (t) => {
   const { service, run } = await nights(
     t,
