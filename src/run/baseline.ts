@@ -66,6 +66,28 @@ function named({ id, origin }: Instance, withId: boolean): string {
   return withId ? `${service} (instance ${id})` : service;
 }
 
+/** How a run treats personal data. */
+export interface PersonalTreatment {
+  readonly policy: "drop" | "hash" | "keep";
+  /** Of the key that values are hashed with; null where none are. */
+  readonly keyId: string | null;
+}
+
+/**
+ * Throws `config.invalid` where personal values would be hashed with another key than in the run before: one person
+ * would have two hashes, and joins over runs would lose them without a word.
+ */
+export function assertSameKey(baseline: Baseline, { policy, keyId }: PersonalTreatment, root: string): void {
+  if (baseline.kind !== "run" || policy !== "hash") return;
+  const before = baseline.manifest.personalData;
+  if (before.policy !== "hash" || before.keyId === keyId) return;
+  throw new WarehouseError(
+    "config.invalid",
+    `The key of CONTENT_WAREHOUSE_HASH_KEY (${keyId}) is not the one of the current run ${baseline.run} in ${root} ` +
+      `(${before.keyId}), so the same person would have another hash; restore that key, or name another folder with --out.`,
+  );
+}
+
 /** What this run was held against, for `_checks`. */
 export function baselineCheck(baseline: Baseline): Check {
   const common = { name: "runs before this one that it was held against", expected: null };

@@ -28,7 +28,13 @@ import {
   tableRows,
 } from "./account.ts";
 import { type Assembled, assemble, assertPassed } from "./assemble.ts";
-import { assertComparable, assertSameInstance, type Baseline, readBaseline } from "./baseline.ts";
+import {
+  assertComparable,
+  assertSameInstance,
+  assertSameKey,
+  type Baseline,
+  readBaseline,
+} from "./baseline.ts";
 import { Catalogue, Holdings } from "./catalogue.ts";
 import { type Config, configFingerprint, keyId, type PersonalData } from "./config.ts";
 import {
@@ -92,6 +98,7 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
     await discardLeftovers(folder, 0);
     const baseline = await readBaseline(folder);
     assertSameInstance(baseline, { id: null, origin: originOf(options.config) }, folder.root);
+    assertSameKey(baseline, treatmentOf(options.config.personalData), folder.root);
     assertComparable(baseline, options.config.acceptShrink);
     await assertRoom(folder.root, baseline, options.freeBytes);
     await using source = await openSource(options.config);
@@ -298,7 +305,7 @@ class Run {
       reasons: extraction.disagreements,
       versions: { package: VERSION, duckdb: duckdbVersion(), node: nodeVersion },
     } as const;
-    const { policy, key } = config.personalData;
+    const personalData = treatmentOf(config.personalData);
     const instance = { id: this.#instanceId(), origin: originOf(config) };
     assertSameInstance(this.#baseline, instance, this.#folder.root);
     const startedMs = this.#startedMs;
@@ -343,7 +350,7 @@ class Run {
             startedMs,
             endedMs: clock.now(),
             accounting,
-            personalData: policy,
+            personalData: personalData.policy,
           }),
           sweepRows(sweeps),
           requestRows(journal.requests),
@@ -367,7 +374,7 @@ class Run {
       rows: { ...rowCounts(assembled.tables) },
       emptyColumns: [...assembled.emptyColumns],
       configuration: configFingerprint(config),
-      personalData: { policy, keyId: key === null ? null : keyId(key) },
+      personalData,
       previousRun: this.#baseline.kind === "none" ? null : this.#baseline.run,
     };
     const warnings = [...warningsOf(found), ...account.judged.warnings];
@@ -379,6 +386,10 @@ class Run {
     const [first, second] = this.#journal.store.of("instances");
     return first !== undefined && second === undefined ? first.id : null;
   }
+}
+
+function treatmentOf({ policy, key }: PersonalData): Statement["personalData"] {
+  return { policy, keyId: key === null ? null : keyId(key) };
 }
 
 function hashKeyOf({ key }: PersonalData): Uint8Array | undefined {
