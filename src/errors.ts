@@ -23,6 +23,7 @@ const CODES = {
   "source.rejects": { exitCode: 22, retry: false },
   "contract.drift": { exitCode: 23, retry: false },
   "guard.shrink": { exitCode: 24, retry: false },
+  "audit.threshold": { exitCode: 25, retry: false },
   "disk.io": { exitCode: 30, retry: false },
   "verify.failed": { exitCode: 31, retry: false },
   "run.locked": { exitCode: 75, retry: false },

@@ -14,8 +14,8 @@ import { verifyCommand } from "./verify.ts";
 const EXIT_CODES = `
 Exit codes:
   0 ok, 1 internal failure, 2 configuration, 10 published but unsettled, 20 credentials, 21 service unavailable,
-  22 protocol, 23 schema contract, 24 mass change, 30 disk,
-  31 verification, 75 another run is under way, 130 and 143 signals
+  22 protocol, 23 schema contract, 24 mass change, 25 audit threshold,
+  30 disk, 31 verification, 75 another run is under way, 130 and 143 signals
 
 Example:
   $ content-warehouse run nightly --sample

@@ -147,6 +147,39 @@ export async function openForScanning(options: Omit<ReadOptions, "file">): Promi
   return open(":memory:", settings, (connection) => harden(connection, options.allowedDirectories), true);
 }
 
+export interface AttachOptions extends Omit<ReadOptions, "file"> {
+  /** Database that is attached read-only as `published`; undefined: none. */
+  readonly file: string | undefined;
+}
+
+/** Catalog name of the published run that `openBeside` attaches. */
+export const PUBLISHED_CATALOG = "published";
+
+/**
+ * A database in memory beside a finished one, for questions that need tables of their own. Nothing can be written into
+ * the finished one. Throws `config.not_found` if there is none, `verify.failed` where it cannot be opened.
+ */
+export async function openBeside({ file, ...options }: AttachOptions): Promise<Database> {
+  if (file === undefined) return openForScanning(options);
+  if (!existsSync(file)) {
+    throw new WarehouseError("config.not_found", `There is no database at ${file}.`);
+  }
+  assertNoWal(file);
+  const settings = { ...NO_EXTENSIONS, ...limitsOf(options) };
+  const attach = `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(PUBLISHED_CATALOG)} (READ_ONLY)`;
+  return open(
+    ":memory:",
+    settings,
+    async (connection) => {
+      await connection.run(attach).catch((thrown: unknown) => {
+        throw openError(thrown, file, false);
+      });
+      await harden(connection, options.allowedDirectories);
+    },
+    true,
+  );
+}
+
 function limitsOf({
   temporaryDirectory,
   memoryLimitMb,

@@ -1,0 +1,57 @@
+/** The names that are nearest to one that does not exist, for a sentence that helps. */
+
+/** Edits that turn one text into the other: letters put in, left out, replaced, or two neighbours exchanged. */
+export function editDistance(a: string, b: string): number {
+  const [from, to] = [[...a], [...b]];
+  let beforeLast: number[] = [];
+  let last = to.map((_, index) => index);
+  last.push(to.length);
+  for (const [i, letter] of from.entries()) {
+    const row = [i + 1];
+    for (const [j, other] of to.entries()) {
+      const replaced = (last[j] ?? 0) + (letter === other ? 0 : 1);
+      let least = Math.min(replaced, (last[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1);
+      if (letter === to[j - 1] && from[i - 1] === other)
+        least = Math.min(least, (beforeLast[j - 1] ?? 0) + 1);
+      row.push(least);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[to.length] ?? 0;
+}
+
+const SHOWN = 3;
+
+/** Up to three of the names, the nearest first; none that has little in common with what was asked for. */
+export function nearest(wanted: string, names: Iterable<string>): string[] {
+  const asked = wanted.toLowerCase();
+  const ranked = [...new Set(names)].map((name) => ({
+    name,
+    distance: distanceOf(asked, name.toLowerCase()),
+  }));
+  return ranked
+    .filter(({ distance }) => distance <= Math.max(2, asked.length / 2))
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, SHOWN)
+    .map(({ name }) => name);
+}
+
+/** A name that holds the other is near, however long it is. */
+function distanceOf(asked: string, name: string): number {
+  const holds = asked.length > 2 && (name.includes(asked) || asked.includes(name));
+  return holds && name !== asked ? 1 : editDistance(asked, name);
+}
+
+/** ` Did you mean "Web CMS" or "Web Shop"?`, or, where nothing is near, what `otherwise` says. */
+export function suggestion(wanted: string, names: Iterable<string>, otherwise: string): string {
+  const near = nearest(wanted, names).map((name) => JSON.stringify(name));
+  if (near.length === 0) return otherwise === "" ? "" : ` ${otherwise}`;
+  return ` Did you mean ${listed(near, "or")}?`;
+}
+
+/** `a, b or c`. */
+export function listed(words: readonly string[], conjunction: "and" | "or"): string {
+  if (words.length < 2) return words.join("");
+  return `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`;
+}
