@@ -1,86 +1,133 @@
 /**
- * `npm run bench -- --items 10000`: what an export costs, the embedded service included. A content set is generated,
- * served by a process of its own and exported by another; time, CPU time and peak memory of the export are printed,
- * and whether the published run is complete and counts what was generated. No test asserts a time: machines differ.
+ * `npm run bench -- --items 20000`: what the export costs beside fetching and parsing the same pages (the floor), and
+ * beside what one writes by hand. The programs take turns, each in a process of its own, and the medians count. The
+ * published runs are checked. No test asserts a time: machines differ.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, cpus, tmpdir } from "node:os";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { removeTree } from "../../src/run/tree.ts";
-import { generateContentSet } from "../../src/service/generate/generate.ts";
+import { CASES, type Case } from "./cases.ts";
+import { writeTemplate } from "./content-set.ts";
+import { digestOf } from "./digest.ts";
+import { run, serving } from "./programs.ts";
+import { type Exported, type Rounds, reportOf, type Took } from "./report.ts";
 
-const { values } = parseArgs({ options: { items: { type: "string", default: "10000" } } });
-const items = Number(values.items);
-const folder = await mkdtemp(join(tmpdir(), "content-warehouse-bench-"));
-try {
-  const set = join(folder, "set");
-  await generateContentSet({ items, seed: 1, out: set });
-  const service = start("service.ts", [set], {});
-  try {
-    const { url, token } = JSON.parse(await firstLine(service));
-    const began = performance.now();
-    const exported = start("export.ts", [join(folder, "warehouse")], {
-      CONTENT_API_URL: url,
-      CONTENT_API_TOKEN: token,
-    });
-    const result = JSON.parse(await firstLine(exported));
-    report(result, (performance.now() - began) / 1000);
-  } finally {
-    service.kill("SIGTERM");
+const PROGRAMS = ["floor", "by-hand", "nightly"] as const;
+type ProgramName = (typeof PROGRAMS)[number];
+
+const HELP = `npm run bench -- [options]
+
+  --items N       items of the listings (20000)
+  --case NAME     ${Object.keys(CASES).join(", ")} (standard)
+  --rounds N      times that each program runs (3)
+  --only NAMES    of ${PROGRAMS.join(", ")}, with commas between (all)
+  --profile DIR   leaves a CPU profile of each thread of the export
+  --json FILE     writes the result
+
+Example: npm run bench -- --items 100000 --json result.json
+`;
+
+const { values } = parseArgs({
+  options: {
+    items: { type: "string", default: "20000" },
+    case: { type: "string", default: "standard" },
+    rounds: { type: "string", default: "3" },
+    only: { type: "string", default: PROGRAMS.join(",") },
+    profile: { type: "string" },
+    json: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+
+interface Address {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** Where the bench works. */
+interface Bench {
+  readonly folder: string;
+  readonly chosen: Case;
+  readonly template: string;
+  readonly config: string;
+}
+
+if (values.help) process.stdout.write(HELP);
+else await main();
+
+async function main(): Promise<void> {
+  const chosen = CASES[values.case];
+  const items = Number(values.items);
+  if (chosen === undefined) throw new Error(`There is no case "${values.case}".\n\n${HELP}`);
+  if (items % chosen.templates !== 0) {
+    throw new Error(`--items is ${items}; in this case give a multiple of ${chosen.templates}.`);
   }
-} finally {
-  await removeTree(folder);
-  await rm(folder, { recursive: true, force: true });
+  const folder = await mkdtemp(join(tmpdir(), "content-warehouse-bench-"));
+  try {
+    const bench = { folder, chosen, template: join(folder, "template"), config: join(folder, "config.json") };
+    await writeTemplate({ out: bench.template, items: chosen.templates, bodyBytes: chosen.bodyBytes });
+    await writeFile(bench.config, JSON.stringify({ perPage: chosen.perPage }));
+    // A service of its own without a delay: only the rows count.
+    const quick = { ...chosen, delayMs: 0, perSecond: null };
+    const sample = await withService(bench, quick, chosen.templates, (address) => nightly(bench, address));
+    const rounds = await withService(bench, chosen, items, (address) => takeTurns(bench, address, items));
+    const report = reportOf({ name: values.case, chosen, items, rounds, sample: sample.summary });
+    const text = `${JSON.stringify(report, undefined, 2)}\n`;
+    if (values.json !== undefined) await writeFile(values.json, text);
+    process.stdout.write(text);
+    if (!report.correct) process.exitCode = 1;
+  } finally {
+    await removeTree(folder);
+  }
 }
 
-interface Result {
-  readonly summary: {
-    readonly verdict: string;
-    readonly accounting: { readonly loaded: number };
-    readonly bytesReceived: number;
-    readonly tables: readonly { readonly rows: number }[];
+async function withService<Result>(
+  { template }: Bench,
+  { delayMs, perSecond }: Case,
+  items: number,
+  use: (address: Address) => Promise<Result>,
+): Promise<Result> {
+  const settings = JSON.stringify({ template, items, delayMs, perSecond });
+  return serving({ script: "service.ts", args: [settings] }, use);
+}
+
+async function takeTurns(bench: Bench, address: Address, items: number): Promise<Rounds> {
+  const { chosen, folder } = bench;
+  const settings = JSON.stringify({ ...address, perPage: chosen.perPage });
+  const rounds: Rounds = { floor: [], byHand: [], nightly: [] };
+  const wanted = (name: ProgramName) => values.only.split(",").includes(name);
+  const tell = (name: string, { seconds }: Took) => {
+    process.stderr.write(`${name}: ${seconds.toFixed(1)} s (${items} items)\n`);
   };
-  readonly peakMemoryMb: number;
-  readonly cpuSeconds: number;
+  for (let round = 0; round < Number(values.rounds); round++) {
+    if (wanted("floor")) rounds.floor.push(await run<Took>({ script: "floor.ts", args: [settings] }));
+    if (wanted("by-hand")) {
+      const out = join(folder, "by-hand");
+      rounds.byHand.push(await run<Took>({ script: "by-hand.ts", args: [settings, out] }));
+      await removeTree(out);
+    }
+    if (wanted("nightly")) rounds.nightly.push(await nightly(bench, address));
+    for (const [name, all] of Object.entries(rounds)) {
+      const last = all.at(-1);
+      if (last !== undefined) tell(name, last);
+    }
+  }
+  return rounds;
 }
 
-function report({ summary, peakMemoryMb, cpuSeconds }: Result, seconds: number): void {
-  const { verdict, accounting, bytesReceived, tables } = summary;
-  const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-  const correct = verdict === "complete" && accounting.loaded === items;
-  const figures = {
-    items,
-    seconds: round(seconds),
-    itemsPerSecond: Math.round(items / seconds),
-    rowsPerSecond: Math.round(rows / seconds),
-    receivedMb: round(bytesReceived / 1e6),
-    cpuSeconds: round(cpuSeconds),
-    peakMemoryMb: Math.round(peakMemoryMb),
-    correct,
-    machine: `${availableParallelism()} x ${cpus()[0]?.model.trim() ?? "unknown"}, Node ${process.versions.node}`,
-  };
-  process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
-  if (!correct) process.exitCode = 1;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
-function start(script: string, args: readonly string[], env: Record<string, string>): ChildProcess {
-  const path = fileURLToPath(new URL(script, import.meta.url));
-  return spawn(process.execPath, [path, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "inherit"],
+async function nightly({ folder, config }: Bench, { url, token }: Address): Promise<Exported> {
+  const out = join(folder, "warehouse");
+  const profile = values.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${values.profile}`];
+  const exported = await run<Exported>({
+    script: "export.ts",
+    args: [out, config],
+    env: { CONTENT_API_URL: url, CONTENT_API_TOKEN: token },
+    options: profile,
   });
-}
-
-async function firstLine(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new TypeError("the process has no output");
-  for await (const line of createInterface({ input: child.stdout })) return line;
-  throw new Error(`the process ended without a result (exit code ${child.exitCode})`);
+  const tables = exported.summary.tables.map(({ name }) => name).filter((name) => !name.startsWith("_"));
+  const digest = await digestOf(join(out, "current", "warehouse.duckdb"), tables);
+  await removeTree(out);
+  return { ...exported, digest };
 }

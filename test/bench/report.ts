@@ -1,0 +1,121 @@
+import { availableParallelism, cpus, totalmem } from "node:os";
+import type { RunSummary } from "../../src/run/outcome.ts";
+import type { Case } from "./cases.ts";
+import type { Measured } from "./measured.ts";
+import { CONCURRENCY } from "./reading.ts";
+import type { StageCost } from "./stages.ts";
+
+export interface Took extends Measured {
+  readonly seconds: number;
+}
+
+export interface Exported extends Took {
+  readonly summary: RunSummary;
+  readonly stages: Readonly<Record<string, StageCost>>;
+  /** Of the rows of all data tables. */
+  readonly digest: string;
+}
+
+/** What each program took, by round. */
+export interface Rounds {
+  readonly floor: Took[];
+  readonly byHand: Took[];
+  readonly nightly: Exported[];
+}
+
+export interface Benched {
+  readonly name: string;
+  readonly chosen: Case;
+  readonly items: number;
+  readonly rounds: Rounds;
+  /** An export of the documents that the items are copies of, each once. */
+  readonly sample: RunSummary;
+}
+
+export function reportOf(benched: Benched) {
+  const { name, chosen, items, rounds } = benched;
+  const nightly = medianRound(rounds.nightly);
+  const seconds = (took: readonly Took[]) => medianRound(took)?.seconds;
+  return {
+    case: name,
+    items,
+    perPage: chosen.perPage,
+    machine: `${availableParallelism()} x ${cpus()[0]?.model.trim() ?? "unknown"}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    node: process.versions.node,
+    floor: figures(rounds.floor),
+    byHand: figures(rounds.byHand),
+    nightly: figures(rounds.nightly),
+    timesTheFloor: ratio(nightly?.seconds, seconds(rounds.floor)),
+    byHandTimesNightly: ratio(seconds(rounds.byHand), nightly?.seconds),
+    timesTheService: ratio(nightly?.seconds, serviceSeconds(chosen, nightly?.summary)),
+    perSecond: nightly && perSecond(nightly, items),
+    stages: nightly && rounded(nightly.stages),
+    correct: isCorrect(benched),
+  };
+}
+
+/** The round of median length, of three the second. */
+function medianRound<Each extends Took>(rounds: readonly Each[]): Each | undefined {
+  return rounds.toSorted((a, b) => a.seconds - b.seconds)[Math.floor((rounds.length - 1) / 2)];
+}
+
+function figures(rounds: readonly Took[]) {
+  const median = medianRound(rounds);
+  return (
+    median && {
+      seconds: round(median.seconds, 2),
+      allSeconds: rounds.map(({ seconds }) => round(seconds, 2)),
+      cpuSeconds: round(median.cpuSeconds, 1),
+      peakMemoryMb: Math.round(Math.max(...rounds.map(({ peakMemoryMb }) => peakMemoryMb))),
+    }
+  );
+}
+
+function perSecond({ seconds, summary }: Exported, items: number) {
+  const rows = summary.tables.reduce((sum, table) => sum + table.rows, 0);
+  return {
+    items: Math.round(items / seconds),
+    rows: Math.round(rows / seconds),
+    receivedMb: Math.round(summary.bytesReceived / 1e6 / seconds),
+  };
+}
+
+/** Seconds that the service itself needs for the requests that were made; undefined: next to nothing. */
+function serviceSeconds({ delayMs, perSecond }: Case, summary: RunSummary | undefined): number | undefined {
+  if (summary === undefined || (delayMs === 0 && perSecond === null)) return undefined;
+  const each = Math.max(delayMs / 1000 / CONCURRENCY, perSecond === null ? 0 : 1 / perSecond);
+  return summary.requests * each;
+}
+
+/**
+ * Whether each export was complete, had as many rows as the copies of the documents have together (what many items
+ * share has as many as in the documents), and the same rows as the others.
+ */
+function isCorrect({ items, chosen, rounds, sample }: Benched): boolean {
+  const copies = items / chosen.templates;
+  const rows = new Map(sample.tables.map((table) => [table.name, table.rows]));
+  return rounds.nightly.every(({ summary, digest }) => {
+    const counted = summary.tables
+      .filter(({ name }) => !name.startsWith("_"))
+      .every((table) => [copies, 1].some((times) => table.rows === (rows.get(table.name) ?? 0) * times));
+    const loaded = summary.verdict === "complete" && summary.accounting.loaded === items;
+    return counted && loaded && digest === rounds.nightly[0]?.digest;
+  });
+}
+
+function rounded(stages: Exported["stages"]) {
+  return Object.fromEntries(
+    Object.entries(stages).map(([stage, { seconds, cpuSeconds, memoryMb }]) => [
+      stage,
+      { seconds: round(seconds, 2), cpuSeconds: round(cpuSeconds, 2), memoryMb: Math.round(memoryMb) },
+    ]),
+  );
+}
+
+function ratio(value: number | undefined, by: number | undefined): number | undefined {
+  return value === undefined || by === undefined ? undefined : round(value / by, 2);
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
+}

@@ -1,0 +1,40 @@
+/** What one stage of a run took: the time between the first word of it and the first of another. */
+export interface StageCost {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  /** Resident memory at its end. */
+  readonly memoryMb: number;
+}
+
+export class StageClock {
+  readonly #costs: Record<string, StageCost> = {};
+  #stage = "start";
+  #at = 0;
+  #cpu: NodeJS.CpuUsage = { user: 0, system: 0 };
+
+  enter(stage: string): void {
+    if (stage === this.#stage) return;
+    this.#close();
+    this.#stage = stage;
+  }
+
+  /** By stage, in the order in which they were entered; stages that were entered again are added up. */
+  end(): Readonly<Record<string, StageCost>> {
+    this.#close();
+    return this.#costs;
+  }
+
+  #close(): void {
+    const now = performance.now();
+    const cpu = process.cpuUsage();
+    const before = this.#costs[this.#stage] ?? { seconds: 0, cpuSeconds: 0 };
+    const cpuSeconds = (cpu.user - this.#cpu.user + cpu.system - this.#cpu.system) / 1e6;
+    this.#costs[this.#stage] = {
+      seconds: before.seconds + (now - this.#at) / 1000,
+      cpuSeconds: before.cpuSeconds + cpuSeconds,
+      memoryMb: process.memoryUsage.rss() / 2 ** 20,
+    };
+    this.#at = now;
+    this.#cpu = cpu;
+  }
+}
