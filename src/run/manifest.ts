@@ -48,6 +48,8 @@ const statement = z.object({
   /** Fingerprint of the configuration that the run was made with. */
   configuration: z.string(),
   personalData: z.object({ policy: z.enum(["drop", "hash", "keep"]), keyId: z.string().nullable() }),
+  /** When the run was taken up again after it was ended early; absent: it was made in one go. */
+  resumedAt: z.array(instant).optional(),
   /** What `current` named when the run began. */
   previousRun: runIdentifier.nullable(),
 });
