@@ -29,15 +29,15 @@ function properties(compression: PartCompression): WriterProperties {
 
 /**
  * Writes a part from an Arrow IPC stream, complete or not at all: under a temporary name first, for its owner alone.
- * Returns its bytes.
+ * Returns what was written.
  */
-export function writePart(file: string, ipcStream: Uint8Array, compression: PartCompression): number {
+export function writePart(file: string, ipcStream: Uint8Array, compression: PartCompression): Uint8Array {
   const bytes = writeParquet(WasmTable.fromIPCStream(ipcStream), properties(compression));
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.tmp`;
   writeFileSync(temporary, bytes, { mode: 0o600 });
   renameSync(temporary, file);
-  return bytes.length;
+  return bytes;
 }
 
 /** Rows of a part as an Arrow table; `columns`: those that are read. */

@@ -9,8 +9,8 @@ import type { Cell } from "../transform/columns.ts";
 import type { DriftEntry } from "../transform/drift.ts";
 import type { Loaded, RunRows } from "./assemble.ts";
 import type { RequestRecord } from "./journal.ts";
-import type { Reject } from "./staging.ts";
 import type { Sweep } from "./sweep.ts";
+import type { Reject } from "./tasks.ts";
 
 export interface RunFacts {
   readonly run: string;

@@ -2,6 +2,7 @@
  * When a run is complete. One pass over a list that changes cannot know what it missed, whatever its count says: an
  * item that is edited can jump from a page that is still to come to one that was read. Two clean passes in a row that
  * saw the same items, each of the same time, cannot both have missed it: what they saw is what there was in between.
+ * Of a run that was taken up, the pass after that moment must be wholly of the time since, however slow the one before.
  */
 import type { Holdings } from "./catalogue.ts";
 import { type ComparedPass, disagreements } from "./verdict.ts";
@@ -52,7 +53,7 @@ export async function certify<Pass extends ComparedPass>(
   const fullOnly = meanOtherInstants(before, last);
   for (;;) {
     const stale = holdings.stale(last.sightings, fullOnly);
-    const reasons = [...disagreements(before, last), ...staleReasons(last, stale)];
+    const reasons = [...disagreements(before, last), ...staleReasons(last, stale), ...keptReasons(last)];
     if (reasons.length === 0 || sweeps.length === SWEEPS_AT_MOST) return { sweeps, disagreements: reasons };
     const bearable = Math.max(REPAIR_ANYWAY, last.sightings.distinct * REPAIR_SHARE);
     if (stale.length > bearable && sweeps.length + 2 <= SWEEPS_AT_MOST) {
@@ -64,6 +65,11 @@ export async function certify<Pass extends ComparedPass>(
     before = last;
     last = await pass("basic");
   }
+}
+
+/** What was read before the run was taken up says nothing of what there is now: the last pass must be one of now. */
+function keptReasons({ mode, keptPages }: ComparedPass): string[] {
+  return keptPages === 0 ? [] : [`the ${mode} pass was begun before the run was taken up again`];
 }
 
 /** Whether nearly every item has another time in the two passes, while both saw the same items. */

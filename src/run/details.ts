@@ -1,9 +1,8 @@
-/** Single-item requests, for the fields that only such answers give. */
+/** Single-item requests after the dynamic listing, for the fields that only such answers give. */
 import { WarehouseError } from "../errors.ts";
-import { itemRequest } from "../extract/request.ts";
-import { SourceError } from "../extract/source-error.ts";
-import { observedAtOf, recordOf } from "./journal.ts";
+import type { SingleGroup, SingleRead } from "./checkpoint-form.ts";
 import { RequestQueue } from "./request-queue.ts";
+import { Bearable, isRejected, putOnRecord, readSingle } from "./single-item.ts";
 import type { Listed, SweepContext } from "./sweep.ts";
 
 /** Which items are asked for singly. */
@@ -42,175 +41,102 @@ export interface DetailsRead {
   readonly rejected: number;
 }
 
-/** Asks for the items and calls `closeGroup` for each group of pages, once all its items were answered. */
+/** What becomes of the single items that a group of pages listed. */
+export interface DetailsStaging {
+  /** Those that were answered before the run was taken up; undefined: they are to be asked for. */
+  readonly kept: (group: number) => Promise<SingleGroup | undefined>;
+  /** Called once all items of a group were answered. Answers when the group is written. */
+  readonly closeGroup: (group: number, answers: readonly SingleRead[]) => Promise<void>;
+  /** Called for each group that was written before. */
+  readonly reopenGroup: (group: number, kept: SingleGroup) => void;
+}
+
+/** Asks for the items, group by group of the pages that listed them. */
 export async function readDetails(
   context: SweepContext,
   sweep: number,
   wanted: Wanted,
-  closeGroup: (group: number) => Promise<void>,
+  staging: DetailsStaging,
 ): Promise<DetailsRead> {
-  const queue = new RequestQueue(context.settings.concurrency, context.signal);
-  const columns = context.settings.itemColumns;
-  const total = wanted.count;
-  let done = 0;
-  let gone = 0;
-  let bytes = 0;
-  const bearable = new Bearable(total);
-  for (const [group, items] of wanted.groups()) {
-    let left = items.length;
+  const reader = new DetailsReader(context, sweep, wanted.count, staging);
+  for (const [group, items] of wanted.groups()) await reader.read(group, items);
+  return reader.done();
+}
+
+class DetailsReader {
+  readonly #context: SweepContext;
+  readonly #sweep: number;
+  readonly #total: number;
+  readonly #staging: DetailsStaging;
+  readonly #queue: RequestQueue;
+  readonly #bearable: Bearable;
+  #done = 0;
+  #gone = 0;
+  #bytes = 0;
+
+  constructor(context: SweepContext, sweep: number, total: number, staging: DetailsStaging) {
+    this.#context = context;
+    this.#sweep = sweep;
+    this.#total = total;
+    this.#staging = staging;
+    this.#queue = new RequestQueue(context.settings.concurrency, context.signal);
+    this.#bearable = new Bearable(total);
+  }
+
+  async read(group: number, items: readonly Listed[]): Promise<void> {
+    const kept = await this.#staging.kept(group);
+    if (kept === undefined) await this.#ask(group, items);
+    else this.#replay(group, items, kept);
+  }
+
+  async done(): Promise<DetailsRead> {
+    await this.#queue.done();
+    return { gone: this.#gone, rejected: this.#bearable.rejected };
+  }
+
+  async #ask(group: number, items: readonly Listed[]): Promise<void> {
+    const { itemColumns: columns } = this.#context.settings;
+    const answers = new Map<Listed, SingleRead>();
     for (const item of items) {
-      await queue.add(async () => {
-        const single = { ...item, shape: "dynamic", sweep, columns } as const;
-        const answer = await readSingle(context, single, bearable, queue.signal);
-        done += 1;
-        left -= 1;
-        bytes += answer.bytes;
-        if (answer.gone) gone += 1;
-        // Only a few columns were asked for: where the item was edited since it was listed, the rest is of before.
-        else if (answer.updatedAt !== undefined && answer.updatedAt !== item.updatedAt)
-          context.holdings.forget("dynamic", [item.id]);
-        if (left === 0) queue.follow(closeGroup(group));
-        context.onProgress({ stage: "items", done, total, items: done, bytes });
+      await this.#queue.add(async () => {
+        const single = { ...item, shape: "dynamic", sweep: this.#sweep, columns } as const;
+        const answer = await readSingle(this.#context, single, this.#bearable, this.#queue.signal);
+        answers.set(item, answer);
+        this.#count(item, answer);
+        if (answers.size < items.length) return;
+        const inOrder = items.flatMap((each) => answers.get(each) ?? []);
+        this.#queue.follow(this.#staging.closeGroup(group, inOrder));
       });
     }
   }
-  await queue.done();
-  return { gone, rejected: bearable.rejected };
-}
 
-/** Items that may be rejected among those that are asked for singly: a share of all, and so many in any case. */
-const REJECTED_SHARE = 0.01;
-const REJECTED_ANYWAY = 5;
-
-/** Counts single items that could not be had, until there are so many that the service itself is at fault. */
-class Bearable {
-  readonly #most: number;
-  rejected = 0;
-
-  constructor(total: number) {
-    this.#most = Math.max(REJECTED_ANYWAY, total * REJECTED_SHARE);
+  /** Takes answers that were given before as if they were given now. */
+  #replay(group: number, items: readonly Listed[], kept: SingleGroup): void {
+    for (const [i, item] of items.entries()) {
+      const answer = kept.answers[i];
+      if (answer?.id !== item.id) throw doesNotFit();
+      putOnRecord(this.#context, answer);
+      if (isRejected(answer)) this.#bearable.rejected += 1;
+      this.#count(item, answer);
+    }
+    this.#staging.reopenGroup(group, kept);
   }
 
-  /** Throws `thrown` for one too many. */
-  reject(thrown: unknown): void {
-    this.rejected += 1;
-    if (this.rejected > this.#most) throw thrown;
+  #count(item: Listed, { gone, read, record }: SingleRead): void {
+    const { holdings, onProgress } = this.#context;
+    this.#done += 1;
+    this.#bytes += record?.bytes ?? 0;
+    if (gone) this.#gone += 1;
+    // Only a few columns were asked for: where the item was edited since it was listed, the rest is of before.
+    else if (read !== null && read.updatedAt !== item.updatedAt) holdings.forget("dynamic", [item.id]);
+    const done = this.#done;
+    onProgress({ stage: "items", done, total: this.#total, items: done, bytes: this.#bytes });
   }
 }
 
-/** Why one item alone may fail while the service is well; undefined: the failure is not the item's. */
-function itemsOwnFailure(thrown: unknown): string | undefined {
-  if (!(thrown instanceof SourceError)) return undefined;
-  if (thrown.status === 403) return "the service does not allow to read the item singly (403)";
-  return thrown.status === 500 ? "the service fails when it is asked for the item (500)" : undefined;
-}
-
-function tooManyOthers(): WarehouseError {
+function doesNotFit(): WarehouseError {
   return new WarehouseError(
-    "source.rejects",
-    "The service answers too many requests for single items with something else; ask its operator.",
+    "internal",
+    "What was staged of single items does not fit the listing; it is removed, so run again.",
   );
-}
-
-/** Group of what is asked for singly after a pass; no group of pages has its number. */
-const REPAIR_GROUP = 0;
-/** Answers that stand on one page of the order of observation. */
-const PER_PAGE = 1000;
-
-/**
- * Asks for items singly in both shapes, after the pass `sweep`, so that new views of them are held, or they are known
- * to be gone. An answer that cannot be read is a reject, and leaves the item as it was.
- */
-export async function repair(
-  context: SweepContext,
-  sweep: number,
-  ids: readonly string[],
-  closeGroup: (group: number) => Promise<void>,
-): Promise<void> {
-  const { holdings, settings, onProgress } = context;
-  const queue = new RequestQueue(settings.concurrency, context.signal);
-  const bearable = new Bearable(ids.length * 2);
-  let done = 0;
-  let bytes = 0;
-  for (const [i, id] of ids.entries()) {
-    await queue.add(async () => {
-      for (const [place, shape] of (["dynamic", "full"] as const).entries()) {
-        const at = { page: Math.floor(i / PER_PAGE), position: (i % PER_PAGE) * 2 + place };
-        const single = { id, shape, sweep, group: REPAIR_GROUP, ...at, columns: settings.columns };
-        const answer = await readSingle(context, single, bearable, queue.signal);
-        bytes += answer.bytes;
-        holdings.answered(id, answer.gone ? "gone" : "there");
-        if (!answer.gone && answer.updatedAt !== undefined) holdings.hold(shape, id, answer.updatedAt);
-      }
-      done += 1;
-      onProgress({ stage: "items", done, total: ids.length, items: done, bytes });
-    });
-  }
-  await queue.done();
-  await closeGroup(REPAIR_GROUP);
-}
-
-interface Single {
-  readonly id: string;
-  readonly shape: "dynamic" | "full";
-  /** Of the dynamic set. */
-  readonly columns: readonly string[];
-  readonly sweep: number;
-  readonly group: number;
-  readonly page: number;
-  readonly position: number;
-}
-
-interface SingleAnswer {
-  readonly gone: boolean;
-  /** Undefined: the answer could not be read. */
-  readonly updatedAt: string | null | undefined;
-  readonly bytes: number;
-}
-
-/** Asks for an item. What is wrong with it alone is a reject, as long as that is bearable. */
-async function readSingle(
-  context: SweepContext,
-  single: Single,
-  bearable: Bearable,
-  signal: AbortSignal,
-): Promise<SingleAnswer> {
-  try {
-    const answer = await askSingle(context, single, signal);
-    if (!answer.gone && answer.updatedAt === undefined) bearable.reject(tooManyOthers());
-    return answer;
-  } catch (thrown) {
-    const reason = itemsOwnFailure(thrown);
-    if (reason === undefined) throw thrown;
-    bearable.reject(thrown);
-    const { id: contentId, sweep, page, position } = single;
-    context.journal.rejects.push({
-      mode: "item",
-      sweep,
-      page,
-      position,
-      contentId,
-      reason,
-      document: "null",
-    });
-    return { gone: false, updatedAt: undefined, bytes: 0 };
-  }
-}
-
-async function askSingle(context: SweepContext, single: Single, signal: AbortSignal): Promise<SingleAnswer> {
-  const { client, workers, journal, clock } = context;
-  const { id, shape, columns, sweep, group, page, position } = single;
-  const request = itemRequest({ id, mode: shape, columns, gallery: true });
-  const { response, value } = await client.readAs(request, signal, async (answer) => {
-    const observedAt = observedAtOf(answer, clock);
-    const bytes = answer.body.byteLength;
-    if (answer.status !== 200) return { observedAt, bytes, updatedAt: undefined, rejects: [] };
-    const body = { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt };
-    const task = { kind: "item", shape, sweep, group, page, position, contentId: id, body } as const;
-    return { observedAt, bytes, ...(await workers.item(task)) };
-  });
-  const { observedAt, bytes, updatedAt, rejects } = value;
-  journal.requests.push(recordOf(response, { mode: "item", sweep, page, contentId: id, observedAt, bytes }));
-  journal.rejects.push(...rejects);
-  return { gone: response.status !== 200, updatedAt, bytes };
 }

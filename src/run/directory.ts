@@ -282,11 +282,11 @@ export async function removeStaging(folder: OutputFolder, run: string): Promise<
 const DEBRIS = /^\.(probe|pruned|current|lock)-/;
 
 /**
- * Clears away what earlier runs left: staged files but those of the newest `keep` runs, and debris of killed steps.
- * Only with the lock held: then whoever made them is dead.
+ * Clears away what earlier runs left: staged files, but those of the run that is to be `kept`, and debris of killed
+ * steps. Only with the lock held: then whoever made them is dead.
  */
-export async function discardLeftovers(folder: OutputFolder, keep: number): Promise<void> {
-  for (const { run } of (await stagingLeftovers(folder)).slice(keep)) await removeStaging(folder, run);
+export async function discardLeftovers(folder: OutputFolder, kept: string | undefined): Promise<void> {
+  for (const { run } of await stagingLeftovers(folder)) if (run !== kept) await removeStaging(folder, run);
   for (const parent of [folder.root, folder.runs, folder.staging]) {
     const debris = (await entriesOf(parent)).filter((name) => DEBRIS.test(name));
     for (const name of debris) await removeTree(join(parent, name));

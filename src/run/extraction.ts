@@ -6,10 +6,15 @@ import type { Bounds } from "../load/buckets.ts";
 import { bucketBounds } from "./bucket-bounds.ts";
 import type { Holdings } from "./catalogue.ts";
 import { type CertifyPorts, certify, type SweepMode } from "./certify.ts";
-import { type Details, readDetails, repair, Wanted } from "./details.ts";
+import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
+import type { ListedGroup, SingleGroup } from "./checkpoint-form.ts";
+import { type Details, readDetails, Wanted } from "./details.ts";
+import type { Kept } from "./kept.ts";
 import { RawFiles } from "./raw-files.ts";
 import { regroup } from "./regroup.ts";
-import { runSweep, type Sweep, type SweepContext } from "./sweep.ts";
+import { repair } from "./repair.ts";
+import { type ReadGroup, runSweep, type Sweep, type SweepContext } from "./sweep.ts";
+import type { GroupResult } from "./tasks.ts";
 
 export interface ExtractionOptions {
   readonly details: Details;
@@ -19,6 +24,10 @@ export interface ExtractionOptions {
   readonly raw: string;
   readonly temporaryDirectory: string;
   readonly sequence: number;
+  /** What was read before the run was taken up. */
+  readonly kept: Kept;
+  /** Where it is kept what is read. */
+  readonly checkpoint: Checkpoint;
 }
 
 export interface Extraction {
@@ -82,20 +91,43 @@ class Extractor implements CertifyPorts<Sweep> {
 
   async repair(sweep: number, ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#repaired.add(id);
-    await repair(this.#context, sweep, ids, this.#closeGroup("item", sweep));
+    await repair(this.#context, sweep, ids, async (group) => {
+      await this.#write("item", sweep, group);
+    });
   }
 
-  #closeGroup(mode: "dynamic" | "item", sweep: number): (group: number) => Promise<void> {
-    return async (group) => {
-      const rawFile = this.#raw.name(mode, sweep, group);
-      await this.#context.workers.close({ kind: "close", sweep, group, rawFile, pairWith: undefined });
-    };
+  /** Has a group written by its thread. */
+  async #write(
+    mode: Stage,
+    sweep: number,
+    group: number,
+    pairWith?: readonly string[],
+  ): Promise<GroupResult> {
+    const { workers, journal } = this.#context;
+    const rawFile = this.#raw.name(mode, sweep, group);
+    const result = await workers.close({ kind: "close", sweep, group, rawFile, pairWith });
+    journal.takeDrift(result.drift);
+    this.#transformed.add(result.transformed);
+    return result;
+  }
+
+  /** Takes over a group that was written before. */
+  #reopen(stage: Stage, group: number, { drift }: ListedGroup | SingleGroup): string {
+    this.#context.journal.takeDrift(drift);
+    return this.#raw.name(stage, SWEEP_OF[stage], group);
   }
 
   async #dynamic(sweep: number): Promise<Sweep> {
+    const kept = sweep === SWEEP_OF.dynamic ? this.#options.kept.dynamic : undefined;
     const pass = await runSweep(this.#context, sweep, "dynamic", {
       pagesPerGroup: undefined,
-      closeGroup: this.#closeGroup("dynamic", sweep),
+      kept,
+      closeGroup: async (group, read) => {
+        await this.#save("dynamic", sweep, group, read, await this.#write("dynamic", sweep, group));
+      },
+      reopenGroup: async (group, read) => {
+        this.#reopen("dynamic", group, read);
+      },
       onItem: (item) => {
         this.holdings.hold("dynamic", item.id, item.updatedAt);
         this.#wanted.note(item);
@@ -104,32 +136,73 @@ class Extractor implements CertifyPorts<Sweep> {
     this.#pagesPerGroup = pass.pagesPerGroup;
     this.#dynamicSweep = sweep;
     this.holdings.forget("dynamic", pass.sightings.repeated);
-    this.#details = await readDetails(this.#context, sweep, this.#wanted, this.#closeGroup("item", sweep));
+    await this.#end("dynamic", pass);
+    await this.#readDetails(sweep);
     return pass;
   }
 
+  async #readDetails(sweep: number): Promise<void> {
+    const { kept, checkpoint } = this.#options;
+    const first = sweep === SWEEP_OF.item;
+    let groups = 0;
+    this.#details = await readDetails(this.#context, sweep, this.#wanted, {
+      kept: async (group) => (first ? kept.singles(group) : undefined),
+      closeGroup: async (group, answers) => {
+        const { file, drift } = await this.#write("item", sweep, group);
+        groups += 1;
+        if (first) await checkpoint.single(group, { file: file ?? null, drift, answers });
+      },
+      reopenGroup: (group, single) => {
+        this.#reopen("item", group, single);
+        groups += 1;
+      },
+    });
+    if (first) await checkpoint.end("item", { groups, endedMs: this.#context.clock.now() });
+  }
+
   async #full(sweep: number): Promise<Sweep> {
-    const raw = this.#raw;
+    const kept = sweep === SWEEP_OF.full ? this.#options.kept.full : undefined;
     const pass = await runSweep(this.#context, sweep, "full", {
       pagesPerGroup: this.#pagesPerGroup,
-      closeGroup: async (group) => {
-        const pairWith = raw.existing([
-          raw.name("dynamic", this.#dynamicSweep, group),
-          raw.name("item", this.#dynamicSweep, group),
-        ]);
-        const task = {
-          kind: "close",
-          sweep,
-          group,
-          rawFile: raw.name("full", sweep, group),
-          pairWith,
-        } as const;
-        this.#transformed.add((await this.#context.workers.close(task)).transformed);
+      kept,
+      closeGroup: async (group, read) => {
+        const result = await this.#write("full", sweep, group, this.#pairedWith(group));
+        await this.#save("full", sweep, group, read, result);
+      },
+      reopenGroup: async (group, read) => {
+        const rawFile = this.#reopen("full", group, read);
+        if (read.file === null) return;
+        const task = { kind: "pair", group, rawFile, pairWith: this.#pairedWith(group) } as const;
+        this.#transformed.add((await this.#context.workers.pair(task)).transformed);
       },
       onItem: (item) => this.holdings.hold("full", item.id, item.updatedAt),
     });
     this.holdings.forget("full", pass.sightings.repeated);
+    await this.#end("full", pass);
     return pass;
+  }
+
+  /** Where the other views of a group's items are likely to be. */
+  #pairedWith(group: number): string[] {
+    const raw = this.#raw;
+    const sweep = this.#dynamicSweep;
+    return raw.existing([raw.name("dynamic", sweep, group), raw.name("item", sweep, group)]);
+  }
+
+  async #save(
+    stage: "dynamic" | "full",
+    sweep: number,
+    group: number,
+    read: ReadGroup,
+    { file, drift }: GroupResult,
+  ): Promise<void> {
+    if (sweep !== SWEEP_OF[stage]) return;
+    await this.#options.checkpoint.listed(stage, group, { ...read, file: file ?? null, drift });
+  }
+
+  async #end(stage: "dynamic" | "full", { sweep, pages, pagesPerGroup, endedMs }: Sweep): Promise<void> {
+    if (sweep !== SWEEP_OF[stage]) return;
+    await this.#options.checkpoint.end(stage, { groups: Math.ceil(pages / pagesPerGroup), endedMs });
   }
 
   /** Transforms what is left, and what is to be done anew; takes over what the threads hold. */

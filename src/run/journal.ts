@@ -4,9 +4,9 @@ import type { HttpResponse } from "../extract/client.ts";
 import { parseJson } from "../extract/decode.ts";
 import type { RequestMode } from "../extract/request.ts";
 import type { StagedPart } from "../load/parts.ts";
-import { Drift } from "../transform/drift.ts";
+import { Drift, type DriftEntry } from "../transform/drift.ts";
 import { SharedStore } from "../transform/shared.ts";
-import type { FlushResult, Reject } from "./staging.ts";
+import type { FlushResult, Reject } from "./tasks.ts";
 
 export interface RequestRecord {
   readonly mode: RequestMode;
@@ -66,7 +66,11 @@ export class Journal {
       else known.push(part);
     }
     for (const sighting of result.sightings) this.store.add(sighting);
-    for (const entry of result.drift) this.drift.add(entry);
+    this.takeDrift(result.drift);
+  }
+
+  takeDrift(entries: readonly DriftEntry[]): void {
+    for (const entry of entries) this.drift.add(entry);
   }
 
   /** Staged bytes of the table that has most of them. */

@@ -9,6 +9,11 @@ export interface RawFilesOptions {
   readonly sequence: number;
 }
 
+/** Folder of the raw files below the staging folder: in the result, where they are published. */
+export function rawFolder({ raw }: { readonly raw: boolean }): string {
+  return raw ? join("result", "raw") : "raw";
+}
+
 /** Names of a run's raw files, relative to the staging folder: one for each mode, pass and group of pages. */
 export class RawFiles {
   readonly #options: RawFilesOptions;

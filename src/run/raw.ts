@@ -36,12 +36,19 @@ export interface RawDocument {
   readonly view: View;
 }
 
-/** Writes raw documents in the order given and returns the file's bytes. */
+/** What a file must be for its content to be believed again later. */
+export interface WrittenFile {
+  readonly bytes: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
+}
+
+/** Writes raw documents in the order given. */
 export function writeRaw(
   file: string,
   documents: readonly RawDocument[],
   compression: PartCompression,
-): number {
+): WrittenFile {
   const builder = new TableBuilder({ columns: RAW_COLUMNS });
   for (const { contentId, mode, sweep, page, position, view } of documents) {
     const document = JSON.stringify(view.document);
@@ -59,7 +66,8 @@ export function writeRaw(
       document,
     ]);
   }
-  return writePart(file, builder.take(), compression);
+  const written = writePart(file, builder.take(), compression);
+  return { bytes: written.length, sha256: hash("sha256", written) };
 }
 
 const READ_COLUMNS = ["content_id", "shape", "observation", "observed_at", "unknown_fields", "document"];
@@ -78,7 +86,8 @@ export function readRaw(files: readonly string[]): Map<string, View[]> {
   return byItem;
 }
 
-function* viewsIn(file: string): Generator<{ contentId: string; view: View }> {
+/** The views in a raw file, in the order in which they were written. */
+export function* viewsIn(file: string): Generator<{ contentId: string; view: View }> {
   const table = readPart(file, READ_COLUMNS);
   for (const batch of table.batches) {
     const column = (name: string) => batch.getChild(name);

@@ -1,45 +1,14 @@
 /** One run from lock to publication. */
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import { version as duckdbVersion } from "@duckdb/node-api";
-import { type Accounting, accountingChecks } from "../audit/checks.ts";
-import type { Clock } from "../clock.ts";
-import { asWarehouseError, WarehouseError } from "../errors.ts";
-import type { HttpClient } from "../extract/client.ts";
-import { DECODE_LIMITS } from "../extract/decode.ts";
-import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
+import { asWarehouseError } from "../errors.ts";
 import { finishPublication, publishRun } from "../load/publish.ts";
 import { prune } from "../load/retention.ts";
-import type { Log } from "../log.ts";
-import type { Pipeline } from "../pipeline.ts";
-import { type SharedRows, sharedRows } from "../transform/definitions.ts";
-import { isObject } from "../transform/views.ts";
-import { VERSION } from "../version.ts";
-import {
-  checkRows,
-  driftRows,
-  lineageRows,
-  rejectRows,
-  requestRows,
-  runRows,
-  type SweepRecord,
-  sweepRecord,
-  sweepRows,
-  tableRows,
-} from "./account.ts";
-import { type Assembled, assemble, assertPassed } from "./assemble.ts";
-import {
-  assertComparable,
-  assertSameInstance,
-  assertSameKey,
-  type Baseline,
-  readBaseline,
-} from "./baseline.ts";
-import { Catalogue, Holdings } from "./catalogue.ts";
-import { type Config, configFingerprint, keyId, type PersonalData } from "./config.ts";
+import { findAnswers } from "./answers.ts";
+import { assertComparable, assertSameInstance, type Baseline, readBaseline } from "./baseline.ts";
+import { Catalogue } from "./catalogue.ts";
+import { Checkpoint } from "./checkpoint.ts";
+import { type RunContext, type RunOptions, tell } from "./context.ts";
 import {
   createStaging,
-  databaseOf,
   discardLeftovers,
   discardUnused,
   nextRun,
@@ -47,62 +16,53 @@ import {
   prepareOutput,
   removeStaging,
   type StagingFolder,
+  stagingFolder,
 } from "./directory.ts";
-import { assertRoom, type FreeBytes } from "./disk.ts";
-import { type Extraction, extract } from "./extraction.ts";
-import { Journal, observedAtOf, recordOf } from "./journal.ts";
-import { type Judged, judgeAnswers, judgeDrift, judgeTables, rowCounts } from "./judgement.ts";
+import { assertRoom } from "./disk.ts";
+import { Journal } from "./journal.ts";
+import { NOTHING_KEPT } from "./kept.ts";
 import { acquireLock } from "./lock.ts";
-import type { Statement } from "./manifest.ts";
-import {
-  accountingOf,
-  answerChecks,
-  type Lookups,
-  type RunSummary,
-  summaryOf,
-  warningsOf,
-} from "./outcome.ts";
+import { type RunSummary, summaryOf } from "./outcome.ts";
 import { loadPipeline } from "./pipelines.ts";
-import type { OnProgress } from "./progress.ts";
-import { type OpenSource, openClient, openSource, originOf } from "./source.ts";
-import { columnsOf, itemColumnsOf } from "./wanted-columns.ts";
-import { Workers } from "./workers.ts";
-
-export interface RunOptions {
-  readonly config: Config;
-  /** Module of the pipeline. */
-  readonly pipelineUrl: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  readonly onProgress: OnProgress;
-  /** Threads that read documents; DuckDB has as many. */
-  readonly threads: number;
-  readonly nodeVersion: string;
-  readonly freeBytes: FreeBytes;
-}
-
-/** DuckDB's buffers while the result is built. */
-const MEMORY_LIMIT_MB = 224;
+import { buildResult, type Result } from "./result.ts";
+import {
+  afterFailure,
+  type Beginning,
+  findResumable,
+  keepForInspection,
+  resumeFingerprint,
+  type TakenUp,
+  takeUp,
+  writeBeginning,
+} from "./resume.ts";
+import { openSource, originOf } from "./source.ts";
 
 /**
- * Runs a pipeline and publishes its result. Errors are WarehouseErrors; then nothing was published, and a folder that
- * was no warehouse before is none afterwards.
+ * Runs a pipeline and publishes its result; goes on with a run that was ended early, where there is one. Errors are
+ * WarehouseErrors; then nothing was published, and a folder that was no warehouse before is none afterwards, unless
+ * a later run can go on from what was staged in it.
  */
 export async function runExport(options: RunOptions): Promise<RunSummary> {
-  const pipeline = await loadPipeline(options.pipelineUrl);
-  const folder = await prepareOutput(options.config.out);
+  const { config, pipelineUrl, clock } = options;
+  const pipeline = await loadPipeline(pipelineUrl);
+  const folder = await prepareOutput(config.out);
   await using _lock = await acquireLock(folder);
   try {
     await finishPublication(folder);
-    await discardLeftovers(folder, 0);
+    const begun = { fingerprint: resumeFingerprint(config, pipelineUrl), startedMs: clock.now() };
+    const resumable = await findResumable(folder, {
+      fingerprint: begun.fingerprint,
+      config,
+      nowMs: begun.startedMs,
+    });
+    await discardLeftovers(folder, resumable?.run);
     const baseline = await readBaseline(folder);
-    assertSameInstance(baseline, { id: null, origin: originOf(options.config) }, folder.root);
-    assertSameKey(baseline, treatmentOf(options.config.personalData), folder.root);
-    assertComparable(baseline, options.config.acceptShrink);
-    await assertRoom(folder.root, baseline, options.freeBytes);
-    await using source = await openSource(options.config);
-    return await new Run(options, pipeline, { folder, source, baseline }).execute();
+    assertSameInstance(baseline, { id: null, origin: originOf(config) }, folder.root);
+    assertComparable(baseline, config.acceptShrink);
+    const taken = await roomFor(options, folder, baseline, resumable);
+    await using source = await openSource(config);
+    const beginning = taken?.beginning ?? { ...begun, resumedMs: [] };
+    return await new Run({ options, pipeline, folder, source, baseline }, beginning, taken).execute();
   } catch (thrown) {
     // A failure to tidy up does not hide why the run failed.
     await discardUnused(folder).catch((untidy: unknown) => {
@@ -112,286 +72,154 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
   }
 }
 
-/** Where a run reads and writes. */
-interface Place {
-  readonly folder: OutputFolder;
-  readonly source: OpenSource;
-  readonly baseline: Baseline;
+/** Makes sure that there is room; staged work that takes it up is given up for it. Throws `disk.io`. */
+async function roomFor(
+  { freeBytes }: RunOptions,
+  folder: OutputFolder,
+  baseline: Baseline,
+  resumable: TakenUp | undefined,
+): Promise<TakenUp | undefined> {
+  try {
+    await assertRoom(folder.root, baseline, freeBytes);
+    return resumable;
+  } catch (thrown) {
+    if (resumable === undefined) throw thrown;
+    await discardLeftovers(folder, undefined);
+    await assertRoom(folder.root, baseline, freeBytes);
+    return undefined;
+  }
 }
 
-/** What the requests of a run brought. */
-interface Found extends Lookups {
-  readonly extraction: Extraction;
-}
+type Left = ReturnType<typeof afterFailure>;
 
-/** A result that can be published, with what it states about itself. */
-interface Result {
-  readonly assembled: Assembled;
-  readonly statement: Statement;
-  readonly sweeps: readonly SweepRecord[];
-  readonly accounting: Accounting;
-  readonly warnings: readonly string[];
-}
+type Place = Pick<RunContext, "options" | "pipeline" | "folder" | "source" | "baseline">;
 
 class Run {
-  readonly #options: RunOptions;
-  readonly #pipeline: Pipeline;
-  readonly #folder: OutputFolder;
-  readonly #source: OpenSource;
-  readonly #baseline: Baseline;
-  readonly #journal = new Journal();
-  readonly #catalogue = new Catalogue();
-  readonly #startedMs: number;
+  readonly #place: Place;
+  readonly #beginning: Beginning;
+  readonly #taken: TakenUp | undefined;
   readonly #startedElapsed: number;
 
-  constructor(options: RunOptions, pipeline: Pipeline, { folder, source, baseline }: Place) {
-    this.#options = options;
-    this.#pipeline = pipeline;
-    this.#folder = folder;
-    this.#source = source;
-    this.#baseline = baseline;
-    this.#startedMs = options.clock.now();
-    this.#startedElapsed = options.clock.elapsedMs();
+  constructor(place: Place, beginning: Beginning, taken: TakenUp | undefined) {
+    this.#place = place;
+    this.#beginning = beginning;
+    this.#taken = taken;
+    this.#startedElapsed = place.options.clock.elapsedMs();
   }
 
   async execute(): Promise<RunSummary> {
-    const name = await nextRun(this.#folder, new Date(this.#startedMs));
+    const startedAt = new Date(this.#beginning.startedMs);
+    const name = this.#taken?.run ?? (await nextRun(this.#place.folder, startedAt));
+    const staging = stagingFolder(this.#place.folder, name);
+    let run: RunContext | undefined;
+    let left: Left = "remove";
     try {
-      return await this.#export(await createStaging(this.#folder, name));
+      run = await this.#begin(staging);
+      return await this.#export(run);
+    } catch (thrown) {
+      if (run !== undefined) left = await this.#leave(run, thrown);
+      throw thrown;
     } finally {
-      await this.#clearAway(name);
+      await this.#clearAway(staging, left);
     }
+  }
+
+  /** Makes the staging folder, or takes up the one that is there. */
+  async #begin(staging: StagingFolder): Promise<RunContext> {
+    const { folder, options } = this.#place;
+    const taken = this.#taken;
+    let beginning = this.#beginning;
+    if (taken !== undefined) {
+      beginning = await takeUp(staging, taken, options.clock.now());
+      this.#tellTakenUp(taken);
+    }
+    await createStaging(folder, staging.run);
+    if (taken === undefined) await writeBeginning(staging, beginning);
+    return {
+      ...this.#place,
+      staging,
+      beginning,
+      kept: taken?.kept ?? NOTHING_KEPT,
+      checkpoint: new Checkpoint(staging.root),
+      journal: new Journal(),
+      catalogue: new Catalogue(),
+    };
+  }
+
+  #tellTakenUp({ run, kept }: TakenUp): void {
+    const pages = (kept.dynamic?.pages ?? 0) + (kept.full?.pages ?? 0);
+    const { items } = kept;
+    this.#place.options.log.warn("The run that was ended early is taken up.", { run, pages, items });
+  }
+
+  /** What becomes of the staged files of a run that failed. */
+  async #leave({ staging, checkpoint, kept }: RunContext, thrown: unknown): Promise<Left> {
+    await checkpoint.settled();
+    const { log } = this.#place.options;
+    const left = afterFailure(asWarehouseError(thrown).code);
+    const { run } = staging;
+    if (left === "resume" && checkpoint.groups === 0 && kept.dynamic === undefined) return "remove";
+    if (left === "resume") {
+      log.warn("What was read is kept: run again within six hours of its start to go on from there.", {
+        run,
+      });
+    }
+    if (left === "inspect") log.warn("What was staged is left as it is, until the next run.", { run });
+    return left;
   }
 
   /** A failure to clear away does not hide how the run ended: the next run clears away what is left. */
-  async #clearAway(run: string): Promise<void> {
+  async #clearAway(staging: StagingFolder, left: Left): Promise<void> {
+    const { folder, options } = this.#place;
+    const { run } = staging;
     try {
-      await removeStaging(this.#folder, run);
+      if (left === "remove") await removeStaging(folder, run);
+      if (left === "inspect") await keepForInspection(staging);
     } catch (thrown) {
       const { message } = asWarehouseError(thrown);
-      this.#options.log.warn(`The staged files could not be removed: ${message}`, { run });
+      options.log.warn(`The staged files could not be removed: ${message}`, { run });
     }
   }
 
-  async #export(staging: StagingFolder): Promise<RunSummary> {
-    const { signal, clock } = this.#options;
+  async #export(run: RunContext): Promise<RunSummary> {
+    const { folder, staging, options, journal } = run;
+    const { signal, clock } = options;
     let result: Result;
     try {
-      result = await this.#build(staging, await this.#find(staging));
+      result = await buildResult(run, await findAnswers(run));
       signal.throwIfAborted();
     } catch (thrown) {
       // What was ended by the signal fails in many ways; the reason is the signal's.
       throw signal.aborted ? signal.reason : thrown;
     }
-    this.#progress("publish", 0, 1);
-    const manifest = await publishRun(this.#folder, staging, result.statement);
-    this.#progress("publish", 1, 1);
-    const { sweeps, accounting } = result;
-    const { tables } = result.assembled;
+    tell(run, "publish", 0, 1);
+    const manifest = await publishRun(folder, staging, result.statement);
+    tell(run, "publish", 1, 1);
     const retired = await this.#retire();
-    const warnings = [...result.warnings, ...retired.warnings];
-    const { removed } = retired;
-    const milliseconds = clock.elapsedMs() - this.#startedElapsed;
     return summaryOf(
-      { folder: this.#folder, manifest, tables, sweeps, accounting, removed, warnings, milliseconds },
-      this.#journal,
+      {
+        folder,
+        manifest,
+        tables: result.assembled.tables,
+        sweeps: result.sweeps,
+        accounting: result.accounting,
+        removed: retired.removed,
+        warnings: [...result.warnings, ...retired.warnings],
+        milliseconds: clock.elapsedMs() - this.#startedElapsed,
+      },
+      journal,
     );
   }
 
   /** Removes old runs. A failure to do so is told, and takes nothing from the run that was published. */
   async #retire(): Promise<{ readonly removed: readonly string[]; readonly warnings: readonly string[] }> {
+    const { folder, options } = this.#place;
     try {
-      const removed = await prune(this.#folder, this.#options.config.keepRuns);
+      const removed = await prune(folder, options.config.keepRuns);
       return { removed: removed.map(({ run }) => run), warnings: [] };
     } catch (thrown) {
       const { message } = asWarehouseError(thrown);
       return { removed: [], warnings: [`Old runs could not be removed: ${message}`] };
     }
   }
-
-  /** All requests of the run: lookups, listings, single items. */
-  async #find(staging: StagingFolder): Promise<Found> {
-    const { config, signal } = this.#options;
-    const client = openClient(this.#source, this.#options);
-    try {
-      const lookups = createLookups(client, config.lookupMethod);
-      const destinations = await lookups.destinations(this.#source.destinations, signal);
-      this.#recordLookups(destinations);
-      this.#progress("lookups", 1, 2);
-      const extraction = await this.#extract(client, staging);
-      judgeAnswers(extraction, this.#journal);
-      const fields = await lookups.customFields(this.#fieldNames(), signal);
-      this.#recordLookups(fields);
-      this.#progress("lookups", 2, 2);
-      return { destinations, fields, extraction };
-    } finally {
-      await client.close();
-    }
-  }
-
-  #progress(stage: "lookups" | "load" | "publish", done: number, total: number): void {
-    this.#options.onProgress({ stage, done, total, items: this.#catalogue.size, bytes: 0 });
-  }
-
-  #recordLookups({ answered }: DestinationLookup | CustomFieldLookup): void {
-    for (const { request, response } of answered) {
-      const observedAt = observedAtOf(response, this.#options.clock);
-      const bytes = response.body.byteLength;
-      this.#journal.requests.push(recordOf(response, { mode: request.mode, observedAt, bytes }));
-    }
-  }
-
-  async #extract(client: HttpClient, staging: StagingFolder): Promise<Extraction> {
-    const { config, clock, signal, onProgress, threads, pipelineUrl } = this.#options;
-    await using workers = new Workers(threads, pipelineUrl, {
-      directory: staging.root,
-      policy: config.personalData.policy,
-      hashKey: hashKeyOf(config.personalData),
-      aliases: config.aliases,
-      limits: DECODE_LIMITS,
-    });
-    await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
-    const settings = {
-      perPage: config.perPage,
-      columns: columnsOf(config),
-      itemColumns: itemColumnsOf(config),
-      concurrency: config.concurrency,
-    };
-    const journal = this.#journal;
-    const catalogue = this.#catalogue;
-    const holdings = new Holdings(catalogue);
-    const anyEnd = AbortSignal.any([signal, workers.failure]);
-    return await extract(
-      { client, workers, journal, catalogue, holdings, clock, signal: anyEnd, settings, onProgress },
-      {
-        details: config.details,
-        directory: staging.root,
-        raw: config.raw ? join("result", "raw") : "raw",
-        temporaryDirectory: staging.temporary,
-        sequence: staging.sequence,
-      },
-    );
-  }
-
-  /** Names of the custom fields that the items carry, and those that the configuration names. */
-  #fieldNames(): Set<string> {
-    const names = new Set(this.#options.config.customFields);
-    for (const { attributes } of this.#journal.store.of("custom_fields")) {
-      if (typeof attributes.name === "string") names.add(attributes.name);
-    }
-    return names;
-  }
-
-  #sharedRows({ destinations, fields }: Lookups): SharedRows {
-    const { personalData } = this.#options.config;
-    return sharedRows({
-      store: this.#journal.store,
-      destinations: destinations.destinations.filter(isObject),
-      lookedUp: new Map(fields.definitions.map((definition) => [definition.id, definition])),
-      personal: { policy: personalData.policy, hashKey: hashKeyOf(personalData) },
-      drift: this.#journal.drift,
-    });
-  }
-
-  async #build(staging: StagingFolder, found: Found): Promise<Result> {
-    const { config, clock, threads, nodeVersion, signal } = this.#options;
-    const { extraction } = found;
-    const sweeps = extraction.sweeps.map((sweep) => sweepRecord(sweep, extraction.ids));
-    const facts = {
-      run: staging.run,
-      sequence: staging.sequence,
-      pipeline: this.#pipeline.name,
-      verdict: extraction.disagreements.length === 0 ? "complete" : "unsettled",
-      reasons: extraction.disagreements,
-      versions: { package: VERSION, duckdb: duckdbVersion(), node: nodeVersion },
-    } as const;
-    const personalData = treatmentOf(config.personalData);
-    const instance = { id: this.#instanceId(), origin: originOf(config) };
-    assertSameInstance(this.#baseline, instance, this.#folder.root);
-    const startedMs = this.#startedMs;
-    const { load, tables } = this.#pipeline;
-    const journal = this.#journal;
-    const baseline = this.#baseline;
-    const sharedRows = this.#sharedRows(found);
-    judgeDrift(config, journal);
-    let account: { readonly accounting: Accounting; readonly judged: Judged } | undefined;
-    const assembled = await assemble({
-      tables,
-      parts: journal.parts,
-      sharedRows,
-      bounds: extraction.bounds,
-      superseded: extraction.superseded,
-      passthrough: this.#pipeline.passthrough,
-      sequence: staging.sequence,
-      directory: staging.root,
-      temporaryDirectory: staging.temporary,
-      database: databaseOf(staging, load),
-      finalDirectory: load.includes("parquet") ? staging.result : staging.root,
-      memoryLimitMb: MEMORY_LIMIT_MB,
-      threads,
-      drift: journal.drift.sorted(),
-      signal,
-      onTable: (done, total) => this.#progress("load", done, total),
-      account: (loaded) => {
-        const accounting = accountingOf(extraction, loaded);
-        const judged = judgeTables({ config, baseline, tables, loaded, extraction, journal });
-        account = { accounting, judged };
-        const checks = [
-          ...loaded.checks,
-          ...accountingChecks(accounting),
-          ...answerChecks(found, extraction),
-          ...judged.checks,
-        ];
-        assertPassed(checks);
-        return [
-          runRows({
-            ...facts,
-            instanceUrl: instance.origin,
-            startedMs,
-            endedMs: clock.now(),
-            accounting,
-            personalData: personalData.policy,
-          }),
-          sweepRows(sweeps),
-          requestRows(journal.requests),
-          rejectRows(journal.rejects),
-          driftRows(journal.drift.sorted()),
-          checkRows(checks),
-          tableRows(loaded, load.includes("parquet")),
-          lineageRows(tables),
-        ];
-      },
-    });
-    if (account === undefined) throw new WarehouseError("internal", "The run has no account of itself.");
-    const statement: Statement = {
-      ...facts,
-      loaders: [...load],
-      reasons: [...extraction.disagreements],
-      instance,
-      startedAt: new Date(startedMs).toISOString(),
-      endedAt: new Date(clock.now()).toISOString(),
-      sweeps: sweeps.map((sweep) => ({ ...sweep })),
-      rows: { ...rowCounts(assembled.tables) },
-      emptyColumns: [...assembled.emptyColumns],
-      configuration: configFingerprint(config),
-      personalData,
-      previousRun: this.#baseline.kind === "none" ? null : this.#baseline.run,
-    };
-    const warnings = [...warningsOf(found), ...account.judged.warnings];
-    return { assembled, statement, sweeps, accounting: account.accounting, warnings };
-  }
-
-  /** The instance that the items name, if they name one alone. */
-  #instanceId(): string | null {
-    const [first, second] = this.#journal.store.of("instances");
-    return first !== undefined && second === undefined ? first.id : null;
-  }
-}
-
-function treatmentOf({ policy, key }: PersonalData): Statement["personalData"] {
-  return { policy, keyId: key === null ? null : keyId(key) };
-}
-
-function hashKeyOf({ key }: PersonalData): Uint8Array | undefined {
-  return key === null ? undefined : Buffer.from(key.reveal());
 }

@@ -4,22 +4,36 @@
  */
 import { join } from "node:path";
 import { type DecodeLimits, decodeBody } from "../extract/decode.ts";
-import { type ListAnswer, readItem, readList } from "../extract/envelope.ts";
+import { readItem, readList } from "../extract/envelope.ts";
 import { compareUtf8 } from "../load/order.ts";
 import { writePart } from "../load/part.ts";
-import type { StagedPart } from "../load/parts.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Table } from "../tables/declare.ts";
 import { type Cell, TableBuilder } from "../transform/columns.ts";
 import { documentPreparer, itemId, type Prepare } from "../transform/document.ts";
-import { Drift, type DriftEntry } from "../transform/drift.ts";
+import { Drift } from "../transform/drift.ts";
 import { compileTransform } from "../transform/item.ts";
 import type { PersonalPolicy } from "../transform/personal.ts";
-import { SharedPool, type Sighting } from "../transform/shared.ts";
+import { SharedPool } from "../transform/shared.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
 import { mayHoldHalves, mendHalves } from "../transform/well-formed.ts";
 import { watchedOwnRows } from "./own-tables.ts";
-import { type RawDocument, readRaw, writeRaw } from "./raw.ts";
+import { type RawDocument, readRaw, viewsIn, writeRaw } from "./raw.ts";
+import type {
+  CloseTask,
+  FlushResult,
+  GroupResult,
+  ItemResult,
+  ItemTask,
+  ListedItem,
+  PageResult,
+  PageTask,
+  PairTask,
+  Reject,
+  TransformResult,
+  TransformTask,
+  WrittenPart,
+} from "./tasks.ts";
 
 export interface StagingOptions {
   /** Folder of the run's staged files. */
@@ -33,117 +47,6 @@ export interface StagingOptions {
   readonly limits: DecodeLimits;
 }
 
-/** Body of one answer, as it came. */
-export interface Body {
-  readonly bytes: Uint8Array;
-  readonly contentEncoding: string | null;
-  /** Microseconds since 1970 UTC: the answer's `Date`. */
-  readonly observedAt: number;
-}
-
-/** A page of a listing. `basic` pages are read and not staged. */
-export interface PageTask {
-  readonly kind: "page";
-  readonly mode: "dynamic" | "full" | "basic";
-  /** From 1. */
-  readonly sweep: number;
-  readonly group: number;
-  /** From 1. */
-  readonly page: number;
-  readonly body: Body;
-}
-
-/** The answer of a single-item request. */
-export interface ItemTask {
-  readonly kind: "item";
-  readonly shape: Shape;
-  readonly sweep: number;
-  readonly group: number;
-  /** Page on which the item was listed; with `position`, the place of the answer in the order of observation. */
-  readonly page: number;
-  readonly position: number;
-  readonly contentId: string;
-  readonly body: Body;
-}
-
-/** Writes what a group holds; with `pairWith`, transforms its items together with the views in those files. */
-export interface CloseTask {
-  readonly kind: "close";
-  readonly sweep: number;
-  readonly group: number;
-  /** Name of the raw file below the staging folder. */
-  readonly rawFile: string;
-  readonly pairWith: readonly string[] | undefined;
-}
-
-/** Transforms the items of raw files, all views of an item being in them. */
-export interface TransformTask {
-  readonly kind: "transform";
-  readonly rawFiles: readonly string[];
-  readonly generation: number;
-}
-
-/** Writes out the rows that are held. */
-export interface FlushTask {
-  readonly kind: "flush";
-}
-
-export type StagingTask = PageTask | ItemTask | CloseTask | TransformTask | FlushTask;
-
-export interface ItemResult {
-  /** As {@link ListedItem} has it; undefined: the answer was a reject. */
-  readonly updatedAt: string | null | undefined;
-  readonly rejects: readonly Reject[];
-}
-
-/** An item as a listing shows it. */
-export interface ListedItem {
-  readonly id: string;
-  /** On the page, from 0. */
-  readonly position: number;
-  /** `updated_at` to the second, as sent: its first 19 characters; null where there is none. */
-  readonly updatedAt: string | null;
-  readonly event: boolean;
-}
-
-export interface Reject {
-  readonly mode: string;
-  readonly sweep: number;
-  readonly page: number;
-  readonly position: number;
-  readonly contentId: string | null;
-  readonly reason: string;
-  readonly document: string;
-}
-
-export interface PageResult {
-  readonly answer: Omit<ListAnswer, "response">;
-  readonly rows: number;
-  readonly items: readonly ListedItem[];
-  readonly rejects: readonly Reject[];
-  readonly decodedBytes: number;
-}
-
-export interface GroupResult {
-  readonly rawFile: string | undefined;
-  readonly documents: number;
-  /** Items of the group that were transformed. */
-  readonly transformed: readonly string[];
-}
-
-export interface WrittenPart {
-  readonly table: string;
-  readonly part: StagedPart;
-  /** Of its columns, before compression. */
-  readonly bytes: number;
-}
-
-export interface FlushResult {
-  readonly parts: readonly WrittenPart[];
-  readonly sightings: readonly Sighting[];
-  readonly drift: readonly DriftEntry[];
-}
-
 /** Rows held before they are written out, in bytes of all tables together. */
 const FLUSH_BYTES = 12 * 1024 * 1024;
 /** Places on a page, and pages in a sweep, that the order of observation tells apart. */
@@ -153,6 +56,12 @@ const PAGES = 10_000_000;
 /** Position in the order of observation. Single-item answers come after all pages of their sweep. */
 export function observation(at: { sweep: number; page: number; position: number; single: boolean }): number {
   return ((at.sweep * 2 + Number(at.single)) * PAGES + at.page) * PLACES + at.position;
+}
+
+/** Pages or single items that wait for their group to be closed. */
+interface Group {
+  readonly pages: Map<number, RawDocument[]>;
+  readonly drift: Drift;
 }
 
 interface Held {
@@ -168,7 +77,7 @@ export class Staging {
   readonly #pool = new SharedPool();
   readonly #tables = new Map<string, Held>();
   readonly #transform: ReturnType<typeof compileTransform>;
-  readonly #groups = new Map<string, Map<number, RawDocument[]>>();
+  readonly #groups = new Map<string, Group>();
   #generation = 0;
   #part = 0;
   #written: WrittenPart[] = [];
@@ -202,66 +111,76 @@ export class Staging {
     const items: ListedItem[] = [];
     const rejects: Reject[] = [];
     const documents: RawDocument[] = [];
-    const mend = this.#mender(text);
+    // Nobody closes the group of a page that is not staged.
+    const { pages, drift } =
+      task.mode === "basic" ? { pages: undefined, drift: this.#drift } : this.#group(task);
+    const mend = mender(text, drift);
     response.forEach((sent, position) => {
       const document = mend(sent, observation({ ...task, position, single: false }));
       const found = itemId(document);
       if ("reason" in found || !isObject(document)) {
-        rejects.push(this.#reject(task, position, document, "reason" in found ? found.reason : ""));
+        const reason = "reason" in found ? found.reason : "";
+        rejects.push(this.#reject(task, { position, document, reason }, drift));
         return;
       }
       // First the document, which gives fields the names of the specification.
-      if (task.mode !== "basic") documents.push(this.#document(task, { ...found, document, position }));
+      if (pages !== undefined) documents.push(this.#document(task, { ...found, document, position }, drift));
       items.push(listed(found.id, position, document));
     });
-    if (task.mode !== "basic") this.#group(task).set(task.page, documents);
+    pages?.set(task.page, documents);
     return { answer, rows: response.length, items, rejects, decodedBytes: text.length };
   }
 
-  /** Takes halves of characters out of the documents of an answer; most answers have none. */
-  #mender(text: string): (document: unknown, order: number) => unknown {
-    if (!mayHoldHalves(text)) return (document) => document;
-    return (document, order) =>
-      mendHalves(document, (path) => this.#drift.note(path, "unreadable", order, null));
-  }
-
-  #group(task: { sweep: number; group: number }): Map<number, RawDocument[]> {
+  #group(task: { sweep: number; group: number }): Group {
     const key = `${task.sweep}.${task.group}`;
-    let pages = this.#groups.get(key);
-    if (pages === undefined) {
-      pages = new Map();
-      this.#groups.set(key, pages);
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      group = { pages: new Map(), drift: new Drift() };
+      this.#groups.set(key, group);
     }
-    return pages;
+    return group;
   }
 
-  #document(task: PageTask, found: { id: string; document: JsonObject; position: number }): RawDocument {
+  #document(
+    task: PageTask,
+    found: { id: string; document: JsonObject; position: number },
+    drift: Drift,
+  ): RawDocument {
     const { id, document, position } = found;
     const shape: Shape = task.mode === "dynamic" ? "dynamic" : "full";
     const { sweep, page } = task;
     const order = observation({ sweep, page, position, single: false });
-    const view = this.#view(shape, document, { order, contentId: id, observedAt: task.body.observedAt });
-    return { contentId: id, mode: shape, sweep, page, position, view };
+    const at = { order, contentId: id, observedAt: task.body.observedAt };
+    return {
+      contentId: id,
+      mode: shape,
+      sweep,
+      page,
+      position,
+      view: this.#view(shape, document, at, drift),
+    };
   }
 
   #view(
     shape: Shape,
     document: JsonObject,
     at: { order: number; contentId: string; observedAt: number },
+    drift: Drift,
   ): View {
     const { order, contentId, observedAt } = at;
-    const { unknown } = this.#prepare(shape, document, { order, contentId }, this.#drift);
+    const { unknown } = this.#prepare(shape, document, { order, contentId }, drift);
     return { shape, document, observedAt, order, unknown };
   }
 
-  #reject(task: PageTask, position: number, document: unknown, reason: string): Reject {
+  #reject(task: PageTask, rejected: Rejected, drift: Drift): Reject {
     const { mode, sweep, page } = task;
+    const { position, document, reason } = rejected;
     const order = observation({ sweep, page, position, single: false });
     const shape: Shape = mode === "dynamic" ? "dynamic" : "full";
     // The policy holds for what is no object too, and may take it away altogether.
     const holder: JsonObject = { document };
     const at = { order, contentId: null };
-    this.#prepare(shape, isObject(document) ? document : holder, at, this.#drift);
+    this.#prepare(shape, isObject(document) ? document : holder, at, drift);
     const kept = JSON.stringify(holder.document) ?? "null";
     return { mode, sweep, page, position, contentId: null, reason, document: kept };
   }
@@ -271,41 +190,48 @@ export class Staging {
     const text = decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits);
     const { sweep, page, position, contentId } = task;
     const order = observation({ sweep, page, position, single: true });
-    const document = this.#mender(text)(readItem(text), order);
+    const { pages, drift } = this.#group(task);
+    const document = mender(text, drift)(readItem(text), order);
     const found = itemId(document);
     if ("reason" in found || found.id !== contentId || !isObject(document)) {
       const reason =
         "reason" in found ? found.reason : "the answer is of another item than the one asked for";
-      if (isObject(document)) this.#prepare(task.shape, document, { order, contentId }, this.#drift);
+      if (isObject(document)) this.#prepare(task.shape, document, { order, contentId }, drift);
       const kept = JSON.stringify(document) ?? "null";
       const reject = { mode: "item", sweep, page, position, contentId, reason, document: kept };
       return { updatedAt: undefined, rejects: [reject] };
     }
     const { updatedAt } = listed(contentId, position, document);
-    const view = this.#view(task.shape, document, { order, contentId, observedAt: task.body.observedAt });
-    const group = this.#group(task);
-    const documents = group.get(page) ?? [];
+    const at = { order, contentId, observedAt: task.body.observedAt };
+    const view = this.#view(task.shape, document, at, drift);
+    const documents = pages.get(page) ?? [];
     documents.push({ contentId, mode: "item", sweep, page, position, view });
-    group.set(page, documents);
+    pages.set(page, documents);
     return { updatedAt, rejects: [] };
   }
 
   /** Writes a group's documents, in the order of its pages; then pairs its items with their other views. */
   close(task: CloseTask): GroupResult {
-    const pages = this.#group(task);
+    const group = this.#group(task);
     this.#groups.delete(`${task.sweep}.${task.group}`);
-    const documents = [...pages]
+    const drift = group.drift.take();
+    const documents = [...group.pages]
       .sort(([a], [b]) => a - b)
       .flatMap(([, found]) => found.toSorted((a, b) => a.position - b.position));
-    if (documents.length === 0) return { rawFile: undefined, documents: 0, transformed: [] };
-    const rawFile = join(this.#options.directory, task.rawFile);
-    writeRaw(rawFile, documents, "small");
+    if (documents.length === 0) return { file: undefined, transformed: [], drift };
+    const file = writeRaw(join(this.#options.directory, task.rawFile), documents, "small");
     const transformed = task.pairWith === undefined ? [] : this.#pair(documents, task.pairWith);
-    return { rawFile, documents: documents.length, transformed };
+    return { file, transformed, drift };
+  }
+
+  /** As closing the group did for its items, once more: from the file that it wrote. */
+  pair(task: PairTask): TransformResult {
+    const documents = viewsIn(join(this.#options.directory, task.rawFile));
+    return { transformed: this.#pair(documents, task.pairWith) };
   }
 
   /** Transforms the items of `documents` that have a view in the files; each once. */
-  #pair(documents: readonly RawDocument[], files: readonly string[]): string[] {
+  #pair(documents: Iterable<Pick<RawDocument, "contentId" | "view">>, files: readonly string[]): string[] {
     const others = readRaw(files);
     const transformed: string[] = [];
     for (const { contentId, view } of documents) {
@@ -329,7 +255,7 @@ export class Staging {
     return bytes;
   }
 
-  transform(task: TransformTask): GroupResult {
+  transform(task: TransformTask): TransformResult {
     if (task.generation !== this.#generation) {
       this.#write();
       this.#generation = task.generation;
@@ -339,7 +265,7 @@ export class Staging {
       this.#transformItem(contentId, views);
       transformed.push(contentId);
     }
-    return { rawFile: undefined, documents: 0, transformed };
+    return { transformed };
   }
 
   /** Writes out all rows that are held; gives everything that was not given before. */
@@ -366,6 +292,18 @@ export class Staging {
       held.lastKey = "";
     }
   }
+}
+
+interface Rejected {
+  readonly position: number;
+  readonly document: unknown;
+  readonly reason: string;
+}
+
+/** Takes halves of characters out of the documents of an answer; most answers have none. */
+function mender(text: string, drift: Drift): (document: unknown, order: number) => unknown {
+  if (!mayHoldHalves(text)) return (document) => document;
+  return (document, order) => mendHalves(document, (path) => drift.note(path, "unreadable", order, null));
 }
 
 function listed(id: string, position: number, document: JsonObject): ListedItem {

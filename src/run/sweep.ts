@@ -10,10 +10,12 @@ import type { HttpClient } from "../extract/client.ts";
 import { type ListMode, listRequest } from "../extract/request.ts";
 import { ByteBudget } from "./bytes.ts";
 import { type Catalogue, type Holdings, Sightings } from "./catalogue.ts";
+import type { ListedGroup, PageRead } from "./checkpoint-form.ts";
 import { type Journal, observedAtOf, recordOf } from "./journal.ts";
+import type { KeptPass } from "./kept.ts";
 import type { OnProgress } from "./progress.ts";
 import { RequestQueue } from "./request-queue.ts";
-import type { ListedItem, PageResult } from "./staging.ts";
+import type { ListedItem } from "./tasks.ts";
 import { type PageMark, uncleanReasons } from "./verdict.ts";
 import type { Workers } from "./workers.ts";
 
@@ -48,16 +50,25 @@ export interface Listed extends ListedItem {
 export interface SweepStaging {
   /** As in the pass that this one is paired with; undefined: by the size of the first page. */
   readonly pagesPerGroup: number | undefined;
+  /** Pages that were read before the run was taken up; undefined: none. */
+  readonly kept: KeptPass | undefined;
   /** Called when all pages of a group are in its thread. Answers when the group is written. */
-  readonly closeGroup: (group: number) => Promise<void>;
+  readonly closeGroup: (group: number, read: ReadGroup) => Promise<void>;
+  /** Called for each group that was written before. */
+  readonly reopenGroup: (group: number, kept: ListedGroup) => Promise<void>;
   /** Called for each item, in no particular order. */
   readonly onItem: (item: Listed) => void;
 }
+
+/** A group as it was read, in the order of its pages. */
+export type ReadGroup = Omit<ListedGroup, "file" | "drift">;
 
 export interface Sweep {
   readonly sweep: number;
   readonly mode: ListMode;
   readonly pages: number;
+  /** Of these, how many were read before the run was taken up. */
+  readonly keptPages: number;
   readonly pagesPerGroup: number;
   readonly rows: number;
   /** Listed things that are no items: their IDs are not known. */
@@ -101,6 +112,9 @@ class Pass {
   readonly #budget = new ByteBudget(BYTES_IN_FLIGHT);
   readonly #marks = new Map<number, PageMark>();
   readonly #closed = new Set<number>();
+  /** Pages of groups that are not closed. */
+  readonly #read = new Map<number, PageRead[]>();
+  #startedMs: number;
   #pagesPerGroup = 1;
   #pageBytes = 0;
   #bytes = 0;
@@ -117,33 +131,57 @@ class Pass {
     this.#staging = staging;
     this.#sightings = new Sightings(context.catalogue);
     this.#queue = new RequestQueue(context.settings.concurrency, context.signal);
+    this.#startedMs = context.clock.now();
   }
 
   async run(): Promise<Sweep> {
-    const startedMs = this.#context.clock.now();
-    const first = await this.#page(1, 0);
-    this.#pagesCounted = Math.ceil(first.count / Math.max(1, this.#rows));
-    const fitting = clamp(Math.floor(GROUP_BYTES / Math.max(1, this.#pageBytes)), 1, PAGES_PER_GROUP);
-    this.#pagesPerGroup = this.#staging?.pagesPerGroup ?? fitting;
-    this.#closeGroupOf(1);
+    const kept = this.#staging?.kept;
+    if (kept === undefined) await this.#begin();
+    else await this.#replay(kept);
+    const first = this.#mark(1);
     await this.#readAnnounced(first.pages);
     await this.#readFollowing();
     const last = this.#lastMark();
     this.#close(this.#groupOf(this.#marks.size));
     await this.#queue.done();
-    return this.#result(startedMs, first, last);
+    return this.#result(first, last, kept);
+  }
+
+  /** The size of the first page says how many make a group. */
+  async #begin(): Promise<void> {
+    await this.#page(1, 0);
+    const fitting = clamp(Math.floor(GROUP_BYTES / Math.max(1, this.#pageBytes)), 1, PAGES_PER_GROUP);
+    this.#pagesPerGroup = this.#staging?.pagesPerGroup ?? fitting;
+    this.#closeGroupOf(1);
+  }
+
+  /** Takes the pages that were read before as if they were answered now. */
+  async #replay(kept: KeptPass): Promise<void> {
+    this.#startedMs = kept.startedMs;
+    this.#pagesPerGroup = kept.pagesPerGroup;
+    for (let group = 0; group < kept.groups; group++) {
+      const read = await kept.read(group);
+      for (const page of read.pages) this.#take(page, group);
+      this.#closed.add(group);
+      if (this.#staging !== undefined) this.#queue.follow(this.#staging.reopenGroup(group, read));
+    }
   }
 
   /** Pages are read in order and without a gap, so the last one's number is how many there are. */
   #lastMark(): Pagination {
-    const mark = this.#marks.get(this.#marks.size);
-    if (mark === undefined) throw new RangeError("a pass has at least one page");
+    return this.#mark(this.#marks.size);
+  }
+
+  #mark(page: number): Pagination {
+    const mark = this.#marks.get(page);
+    if (mark === undefined) throw new RangeError(`page ${page} was not read`);
     return mark.pagination;
   }
 
-  /** Reads the pages from the second on, unless more are announced than the items can fill. */
+  /** Reads the pages that are still to be read, unless more are announced than the items can fill. */
   async #readAnnounced(pages: number): Promise<void> {
-    for (let page = 2; page <= pages && this.#barren <= BARREN_PAGES; page++) await this.#queuePage(page);
+    for (let page = this.#marks.size + 1; page <= pages && this.#barren <= BARREN_PAGES; page++)
+      await this.#queuePage(page);
     await this.#queue.done();
   }
 
@@ -181,7 +219,7 @@ class Pass {
     });
   }
 
-  async #page(page: number, group: number): Promise<Pagination> {
+  async #page(page: number, group: number): Promise<void> {
     const { client, settings, clock } = this.#context;
     const { perPage, columns } = settings;
     const request = listRequest({ mode: this.#mode, page, perPage, columns, gallery: true });
@@ -199,27 +237,29 @@ class Pass {
       return { result, observedAt, bytes };
     });
     const { result, observedAt, bytes } = value;
-    const record = recordOf(response, { mode: this.#mode, sweep: this.#sweep, page, observedAt, bytes });
-    this.#take(page, group, result);
     const { next, previous } = result.answer.pagination;
-    this.#context.journal.requests.push({
-      ...record,
+    const record = {
+      ...recordOf(response, { mode: this.#mode, sweep: this.#sweep, page, observedAt, bytes }),
       nextPage: next ?? null,
       previousPage: previous ?? null,
-    });
-    this.#bytes += record.bytes;
-    this.#tell();
-    return result.answer.pagination;
+    };
+    this.#take({ page, result, record }, group);
+    if (this.#staging === undefined) return;
+    const read = this.#read.get(group) ?? [];
+    read.push({ page, result, record });
+    this.#read.set(group, read);
   }
 
-  #take(page: number, group: number, result: PageResult): void {
+  #take({ page, result, record }: PageRead, group: number): void {
     const { pagination } = result.answer;
     this.#checkPosition(page, pagination);
     this.#marks.set(page, { pagination, rows: result.rows });
     this.#pageBytes = Math.max(this.#pageBytes, result.decodedBytes);
     this.#rows += result.rows;
     this.#rejected += result.rejects.length;
+    if (page === 1) this.#pagesCounted = Math.ceil(pagination.count / Math.max(1, result.rows));
     this.#context.journal.rejects.push(...result.rejects);
+    this.#context.journal.requests.push(record);
     const known = this.#sightings.distinct;
     const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
     for (const item of result.items) {
@@ -228,6 +268,8 @@ class Pass {
       this.#staging?.onItem({ ...item, page, group });
     }
     if (page > this.#pagesCounted && this.#sightings.distinct === known) this.#barren += 1;
+    this.#bytes += record.bytes;
+    this.#tell();
   }
 
   /** The page must be the one that was asked for, and the next one the one after it. */
@@ -257,7 +299,15 @@ class Pass {
   #close(group: number): void {
     if (this.#staging === undefined || this.#closed.has(group)) return;
     this.#closed.add(group);
-    this.#queue.follow(this.#staging.closeGroup(group));
+    const pages = this.#read.get(group) ?? [];
+    this.#read.delete(group);
+    const read = {
+      startedMs: this.#startedMs,
+      perPage: this.#context.settings.perPage,
+      pagesPerGroup: this.#pagesPerGroup,
+      pages: pages.toSorted((a, b) => a.page - b.page),
+    };
+    this.#queue.follow(this.#staging.closeGroup(group, read));
   }
 
   #tell(): void {
@@ -271,11 +321,12 @@ class Pass {
     });
   }
 
-  #result(startedMs: number, first: Pagination, last: Pagination): Sweep {
+  #result(first: Pagination, last: Pagination, kept: KeptPass | undefined): Sweep {
     return {
       sweep: this.#sweep,
       mode: this.#mode,
       pages: this.#marks.size,
+      keptPages: kept?.pages ?? 0,
       pagesPerGroup: this.#pagesPerGroup,
       rows: this.#rows,
       rejected: this.#rejected,
@@ -285,8 +336,8 @@ class Pass {
       countBefore: first.count,
       countAfter: last.count,
       reasons: uncleanReasons({ marks: this.#marks, sightings: this.#sightings, rejected: this.#rejected }),
-      startedMs,
-      endedMs: this.#context.clock.now(),
+      startedMs: this.#startedMs,
+      endedMs: kept?.endedMs ?? this.#context.clock.now(),
     };
   }
 }

@@ -1,4 +1,4 @@
-import { chmod, lstat, open, readdir, rm } from "node:fs/promises";
+import { chmod, lstat, open, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { WarehouseError } from "../errors.ts";
 
@@ -57,6 +57,20 @@ export async function sealTree(root: string): Promise<void> {
 export async function removeTree(path: string): Promise<void> {
   await openUp(path);
   await rm(path, { recursive: true, force: true });
+}
+
+/** Removes all that is below a folder but the files that are `kept`, which are absolute paths, and their folders. */
+export async function removeAllBut(folder: string, kept: ReadonlySet<string>): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (kept.has(path)) continue;
+    if (!entry.isDirectory()) {
+      await rm(path);
+      continue;
+    }
+    await removeAllBut(path, kept);
+    if ((await readdir(path)).length === 0) await rmdir(path);
+  }
 }
 
 /** Gives the owner leave to remove what is in the folders. */

@@ -64,6 +64,8 @@ export interface ComparedPass {
   readonly countAfter: number;
   /** Why the pass is not clean. */
   readonly reasons: readonly string[];
+  /** Pages of it that were read before the run was taken up. */
+  readonly keptPages: number;
 }
 
 const EXAMPLES = 3;

@@ -3,7 +3,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { asWarehouseError, type ErrorCode } from "../errors.ts";
 import { SourceError } from "../extract/source-error.ts";
 import { loadPipeline } from "./pipelines.ts";
-import { Staging, type StagingOptions, type StagingTask } from "./staging.ts";
+import { Staging, type StagingOptions } from "./staging.ts";
+import type { StagingTask } from "./tasks.ts";
 
 export interface WorkerSetup {
   /** Module whose default export is the pipeline. */
@@ -37,6 +38,8 @@ function perform(staging: Staging, task: StagingTask): unknown {
       return staging.item(task);
     case "close":
       return staging.close(task);
+    case "pair":
+      return staging.pair(task);
     case "transform":
       return staging.transform(task);
     case "flush":

@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { SourceError } from "../extract/source-error.ts";
+import type { StagingOptions } from "./staging.ts";
 import type {
   CloseTask,
   FlushResult,
@@ -11,10 +12,11 @@ import type {
   ItemTask,
   PageResult,
   PageTask,
-  StagingOptions,
+  PairTask,
   StagingTask,
+  TransformResult,
   TransformTask,
-} from "./staging.ts";
+} from "./tasks.ts";
 import type { ReplyMessage, TaskFailure, TaskMessage, WorkerSetup } from "./worker.ts";
 
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
@@ -101,7 +103,8 @@ interface Results {
   page: PageResult;
   item: ItemResult;
   close: GroupResult;
-  transform: GroupResult;
+  pair: TransformResult;
+  transform: TransformResult;
   flush: FlushResult;
 }
 
@@ -130,6 +133,10 @@ export class Workers implements AsyncDisposable {
 
   async close(task: CloseTask): Promise<Results["close"]> {
     return this.#ask<"close">(this.#of(task.group), task);
+  }
+
+  async pair(task: PairTask): Promise<Results["pair"]> {
+    return this.#ask<"pair">(this.#of(task.group), task);
   }
 
   /** Sends to the thread that has least to do. */

@@ -116,7 +116,7 @@ suite("two passes disagree", () => {
   ) => {
     const sightings = new Sightings(catalogue);
     for (const [id, updatedAt] of Object.entries(items)) sightings.add(id, updatedAt);
-    return { mode, sightings, countBefore: count, countAfter: count, reasons };
+    return { mode, sightings, countBefore: count, countAfter: count, reasons, keptPages: 0 };
   };
   const same = { a: "2026-11-01T10:00:00", b: null };
 

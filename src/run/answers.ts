@@ -1,0 +1,93 @@
+/** All requests of a run: lookups, listings, single items. */
+import { mkdir } from "node:fs/promises";
+import type { HttpClient } from "../extract/client.ts";
+import { DECODE_LIMITS } from "../extract/decode.ts";
+import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
+import { Holdings } from "./catalogue.ts";
+import { hashKeyOf, type RunContext, tell } from "./context.ts";
+import { type Extraction, extract } from "./extraction.ts";
+import { observedAtOf, recordOf } from "./journal.ts";
+import { judgeAnswers } from "./judgement.ts";
+import type { Lookups } from "./outcome.ts";
+import { rawFolder } from "./raw-files.ts";
+import { openClient } from "./source.ts";
+import { columnsOf, itemColumnsOf } from "./wanted-columns.ts";
+import { Workers } from "./workers.ts";
+
+/** What the requests of a run brought. */
+export interface Found extends Lookups {
+  readonly extraction: Extraction;
+}
+
+/** Errors: those of the source, and `source.rejects`. */
+export async function findAnswers(run: RunContext): Promise<Found> {
+  const { config, signal } = run.options;
+  const client = openClient(run.source, run.options);
+  try {
+    const lookups = createLookups(client, config.lookupMethod);
+    const destinations = await lookups.destinations(run.source.destinations, signal);
+    recordLookups(run, destinations);
+    tell(run, "lookups", 1, 2);
+    const extraction = await extractFrom(run, client);
+    judgeAnswers(extraction, run.journal);
+    const fields = await lookups.customFields(fieldNames(run), signal);
+    recordLookups(run, fields);
+    tell(run, "lookups", 2, 2);
+    return { destinations, fields, extraction };
+  } finally {
+    await client.close();
+  }
+}
+
+function recordLookups(
+  { options, journal }: RunContext,
+  { answered }: DestinationLookup | CustomFieldLookup,
+): void {
+  for (const { request, response } of answered) {
+    const observedAt = observedAtOf(response, options.clock);
+    const bytes = response.body.byteLength;
+    journal.requests.push(recordOf(response, { mode: request.mode, observedAt, bytes }));
+  }
+}
+
+async function extractFrom(run: RunContext, client: HttpClient): Promise<Extraction> {
+  const { options, staging, journal, catalogue, kept, checkpoint } = run;
+  const { config, clock, signal, onProgress, threads, pipelineUrl } = options;
+  await using workers = new Workers(threads, pipelineUrl, {
+    directory: staging.root,
+    policy: config.personalData.policy,
+    hashKey: hashKeyOf(config.personalData),
+    aliases: config.aliases,
+    limits: DECODE_LIMITS,
+  });
+  await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
+  const settings = {
+    perPage: config.perPage,
+    columns: columnsOf(config),
+    itemColumns: itemColumnsOf(config),
+    concurrency: config.concurrency,
+  };
+  const holdings = new Holdings(catalogue);
+  const anyEnd = AbortSignal.any([signal, workers.failure]);
+  return await extract(
+    { client, workers, journal, catalogue, holdings, clock, signal: anyEnd, settings, onProgress },
+    {
+      details: config.details,
+      directory: staging.root,
+      raw: rawFolder(config),
+      temporaryDirectory: staging.temporary,
+      sequence: staging.sequence,
+      kept,
+      checkpoint,
+    },
+  );
+}
+
+/** Names of the custom fields that the items carry, and those that the configuration names. */
+function fieldNames({ options, journal }: RunContext): Set<string> {
+  const names = new Set(options.config.customFields);
+  for (const { attributes } of journal.store.of("custom_fields")) {
+    if (typeof attributes.name === "string") names.add(attributes.name);
+  }
+  return names;
+}

@@ -1,0 +1,139 @@
+/** Form of what a checkpoint keeps of a group of answers: parsed at the border, since a killed run wrote it. */
+import { z } from "zod";
+import { pagination } from "../api/envelope.ts";
+import { DRIFT_KINDS, type DriftEntry } from "../transform/drift.ts";
+import type { RequestRecord } from "./journal.ts";
+import type { WrittenFile } from "./raw.ts";
+import type { PageResult, Reject } from "./tasks.ts";
+
+/** A page of a listing as it was read. */
+export interface PageRead {
+  readonly page: number;
+  readonly result: PageResult;
+  readonly record: RequestRecord;
+}
+
+/** A group of pages of a listing. */
+export interface ListedGroup {
+  /** Of the pass; milliseconds since 1970. */
+  readonly startedMs: number;
+  readonly pagesPerGroup: number;
+  /** Items a page that were asked for. */
+  readonly perPage: number;
+  /** The raw file of its documents; null: it has none. */
+  readonly file: WrittenFile | null;
+  readonly drift: readonly DriftEntry[];
+  readonly pages: readonly PageRead[];
+}
+
+/** What came of a request for a single item. */
+export interface SingleRead {
+  readonly id: string;
+  readonly gone: boolean;
+  /** Null: the answer could not be read. */
+  readonly read: { readonly updatedAt: string | null } | null;
+  readonly rejects: readonly Reject[];
+  /** Null: the service refused the request, or failed at it. */
+  readonly record: RequestRecord | null;
+}
+
+/** The single items that a group of pages listed. */
+export interface SingleGroup {
+  readonly file: WrittenFile | null;
+  readonly drift: readonly DriftEntry[];
+  readonly answers: readonly SingleRead[];
+}
+
+/** Says that all groups of a stage are there. */
+export interface StageEnd {
+  readonly groups: number;
+  /** Milliseconds since 1970. */
+  readonly endedMs: number;
+}
+
+/** Of the form: another one is not read. */
+export const CHECKPOINT_VERSION = 1;
+
+const count = z.number().int().nonnegative();
+const place = z.number().int().positive();
+const version = z.literal(CHECKPOINT_VERSION);
+const updatedAt = z.string().nullable();
+
+const file = z.strictObject({ bytes: count, sha256: z.string().regex(/^[0-9a-f]{64}$/) }).nullable();
+
+const drift = z.array(
+  z.strictObject({
+    path: z.string(),
+    kind: z.enum(DRIFT_KINDS),
+    count: place,
+    order: count,
+    contentId: z.string().nullable(),
+    example: z.string().nullable(),
+  }),
+);
+
+const record = z.strictObject({
+  mode: z.enum(["dynamic", "full", "basic", "item", "destinations", "custom_fields"]),
+  sweep: place.nullable(),
+  page: count.nullable(),
+  nextPage: z.number().nullable(),
+  previousPage: z.number().nullable(),
+  contentId: z.string().nullable(),
+  status: count,
+  attempts: count,
+  bytes: count,
+  milliseconds: z.number(),
+  observedAt: z.number(),
+  sha256: z.string(),
+});
+
+const rejects = z.array(
+  z.strictObject({
+    mode: z.string(),
+    sweep: place,
+    page: count,
+    position: count,
+    contentId: z.string().nullable(),
+    reason: z.string(),
+    document: z.string(),
+  }),
+);
+
+const item = z.strictObject({ id: z.string(), position: count, updatedAt, event: z.boolean() });
+
+const result = z.strictObject({
+  answer: z.strictObject({ pagination }),
+  rows: count,
+  items: z.array(item),
+  rejects,
+  decodedBytes: count,
+});
+
+const listed = z.strictObject({
+  version,
+  startedMs: z.number(),
+  perPage: place,
+  pagesPerGroup: place,
+  file,
+  drift,
+  pages: z.array(z.strictObject({ page: place, result, record })).min(1),
+});
+
+const answer = z.strictObject({
+  id: z.string(),
+  gone: z.boolean(),
+  read: z.strictObject({ updatedAt }).nullable(),
+  rejects,
+  record: record.nullable(),
+});
+
+const single = z.strictObject({ version, file, drift, answers: z.array(answer) });
+const end = z.strictObject({ version, groups: count, endedMs: z.number() });
+
+export const forms: Forms = { listed, single, end };
+
+interface Forms {
+  readonly listed: z.ZodType<ListedGroup>;
+  readonly single: z.ZodType<SingleGroup>;
+  readonly end: z.ZodType<StageEnd>;
+}

@@ -1,0 +1,77 @@
+/**
+ * What a run keeps of its answers, so that it can be taken up after it was ended early: for each closed group of the
+ * first two passes and of the single items, the raw file of its documents and, written after it, a file with all else
+ * that was learned from the answers. All later steps are made from these alone.
+ */
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { CHECKPOINT_VERSION, type ListedGroup, type SingleGroup, type StageEnd } from "./checkpoint-form.ts";
+
+/** In this order: a stage is begun when the ones before it are whole. */
+export type Stage = "dynamic" | "item" | "full";
+/** The passes that are kept are the first two; single items are asked for after the first. */
+export const SWEEP_OF: Readonly<Record<Stage, number>> = { dynamic: 1, item: 1, full: 2 };
+
+/** Absolute path of what is kept of a group, or of the end of a stage. `directory`: the run's staging folder. */
+export function checkpointFile(directory: string, stage: Stage, group: number | "end"): string {
+  const name = typeof group === "number" ? String(group).padStart(5, "0") : group;
+  return join(directory, "checkpoint", `${stage}-${name}.json`);
+}
+
+/** Writes a file for its owner alone, complete or not at all. */
+export async function writeWhole(file: string, content: unknown): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.tmp`;
+  await writeFile(temporary, JSON.stringify(content), { mode: 0o600 });
+  await rename(temporary, file);
+}
+
+export class Checkpoint {
+  readonly #directory: string;
+  readonly #underWay = new Set<Promise<void>>();
+  #groups = 0;
+
+  /** `directory`: the run's staging folder. */
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Groups that were written by this process. */
+  get groups(): number {
+    return this.#groups;
+  }
+
+  async listed(stage: "dynamic" | "full", group: number, listed: ListedGroup): Promise<void> {
+    await this.#write(stage, group, listed);
+    this.#groups += 1;
+  }
+
+  async single(group: number, single: SingleGroup): Promise<void> {
+    await this.#write("item", group, single);
+    this.#groups += 1;
+  }
+
+  async end(stage: Stage, end: StageEnd): Promise<void> {
+    await this.#write(stage, "end", end);
+  }
+
+  /** Resolves when nothing is being written any more; failures are those of who wrote. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  async #write(
+    stage: Stage,
+    group: number | "end",
+    content: ListedGroup | SingleGroup | StageEnd,
+  ): Promise<void> {
+    const file = checkpointFile(this.#directory, stage, group);
+    const written = writeWhole(file, { version: CHECKPOINT_VERSION, ...content });
+    this.#underWay.add(written);
+    try {
+      await written;
+    } finally {
+      this.#underWay.delete(written);
+    }
+  }
+}

@@ -1,0 +1,57 @@
+/** What the steps of one run share. */
+import type { Clock } from "../clock.ts";
+import type { Log } from "../log.ts";
+import type { Pipeline } from "../pipeline.ts";
+import type { Baseline } from "./baseline.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import type { Config, PersonalData } from "./config.ts";
+import type { OutputFolder, StagingFolder } from "./directory.ts";
+import type { FreeBytes } from "./disk.ts";
+import type { Journal } from "./journal.ts";
+import type { Kept } from "./kept.ts";
+import type { OnProgress } from "./progress.ts";
+import type { Beginning } from "./resume.ts";
+import type { OpenSource } from "./source.ts";
+
+export interface RunOptions {
+  readonly config: Config;
+  /** Module of the pipeline. */
+  readonly pipelineUrl: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly onProgress: OnProgress;
+  /** Threads that read documents; DuckDB has as many. */
+  readonly threads: number;
+  readonly nodeVersion: string;
+  readonly freeBytes: FreeBytes;
+}
+
+export interface RunContext {
+  readonly options: RunOptions;
+  readonly pipeline: Pipeline;
+  readonly folder: OutputFolder;
+  readonly staging: StagingFolder;
+  readonly source: OpenSource;
+  readonly baseline: Baseline;
+  readonly beginning: Beginning;
+  /** What was read before the run was taken up. */
+  readonly kept: Kept;
+  readonly checkpoint: Checkpoint;
+  readonly journal: Journal;
+  readonly catalogue: Catalogue;
+}
+
+export function tell(
+  { options, catalogue }: RunContext,
+  stage: "lookups" | "load" | "publish",
+  done: number,
+  total: number,
+): void {
+  options.onProgress({ stage, done, total, items: catalogue.size, bytes: 0 });
+}
+
+export function hashKeyOf({ key }: PersonalData): Uint8Array | undefined {
+  return key === null ? undefined : Buffer.from(key.reveal());
+}

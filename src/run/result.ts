@@ -1,0 +1,192 @@
+/** From what was found to a result that can be published, with what it states about itself. */
+import { version as duckdbVersion } from "@duckdb/node-api";
+import { type Accounting, accountingChecks } from "../audit/checks.ts";
+import { WarehouseError } from "../errors.ts";
+import { type SharedRows, sharedRows } from "../transform/definitions.ts";
+import { isObject } from "../transform/views.ts";
+import { VERSION } from "../version.ts";
+import {
+  checkRows,
+  driftRows,
+  lineageRows,
+  type RunFacts,
+  rejectRows,
+  requestRows,
+  runRows,
+  type SweepRecord,
+  sweepRecord,
+  sweepRows,
+  tableRows,
+} from "./account.ts";
+import type { Found } from "./answers.ts";
+import { type Assembled, assemble, assertPassed, type Loaded, type RunRows } from "./assemble.ts";
+import { assertSameInstance } from "./baseline.ts";
+import { configFingerprint, keyId } from "./config.ts";
+import { hashKeyOf, type RunContext, tell } from "./context.ts";
+import { databaseOf } from "./directory.ts";
+import { type Judged, judgeDrift, judgeTables, rowCounts } from "./judgement.ts";
+import type { Statement } from "./manifest.ts";
+import { accountingOf, answerChecks, type Lookups, warningsOf } from "./outcome.ts";
+import { originOf } from "./source.ts";
+
+/** DuckDB's buffers while the result is built. */
+const MEMORY_LIMIT_MB = 224;
+
+/** A result that can be published. */
+export interface Result {
+  readonly assembled: Assembled;
+  readonly statement: Statement;
+  readonly sweeps: readonly SweepRecord[];
+  readonly accounting: Accounting;
+  readonly warnings: readonly string[];
+}
+
+/** Throws what keeps a run from being published: `verify.failed`, `contract.drift`, `guard.shrink`, and others. */
+export async function buildResult(run: RunContext, found: Found): Promise<Result> {
+  return new Build(run, found).result();
+}
+
+interface Account {
+  readonly accounting: Accounting;
+  readonly judged: Judged;
+}
+
+type Facts = Pick<RunFacts, "run" | "sequence" | "pipeline" | "verdict" | "reasons" | "versions">;
+
+class Build {
+  readonly #run: RunContext;
+  readonly #found: Found;
+  readonly #sweeps: readonly SweepRecord[];
+  readonly #facts: Facts;
+
+  constructor(run: RunContext, found: Found) {
+    const { extraction } = found;
+    this.#run = run;
+    this.#found = found;
+    this.#sweeps = extraction.sweeps.map((sweep) => sweepRecord(sweep, extraction.ids));
+    this.#facts = {
+      run: run.staging.run,
+      sequence: run.staging.sequence,
+      pipeline: run.pipeline.name,
+      verdict: extraction.disagreements.length === 0 ? "complete" : "unsettled",
+      reasons: extraction.disagreements,
+      versions: { package: VERSION, duckdb: duckdbVersion(), node: run.options.nodeVersion },
+    };
+  }
+
+  async result(): Promise<Result> {
+    const { options, baseline, folder, journal, pipeline, staging } = this.#run;
+    const { extraction } = this.#found;
+    assertSameInstance(baseline, this.#instance(), folder.root);
+    const sharedRows = this.#sharedRows();
+    judgeDrift(options.config, journal);
+    let account: Account | undefined;
+    const assembled = await assemble({
+      tables: pipeline.tables,
+      parts: journal.parts,
+      sharedRows,
+      bounds: extraction.bounds,
+      superseded: extraction.superseded,
+      passthrough: pipeline.passthrough,
+      sequence: staging.sequence,
+      directory: staging.root,
+      temporaryDirectory: staging.temporary,
+      database: databaseOf(staging, pipeline.load),
+      finalDirectory: pipeline.load.includes("parquet") ? staging.result : staging.root,
+      memoryLimitMb: MEMORY_LIMIT_MB,
+      threads: options.threads,
+      drift: journal.drift.sorted(),
+      signal: options.signal,
+      onTable: (done, total) => tell(this.#run, "load", done, total),
+      account: (loaded) => {
+        account = this.#account(loaded);
+        return this.#ownRows(loaded, account);
+      },
+    });
+    if (account === undefined) throw new WarehouseError("internal", "The run has no account of itself.");
+    const { accounting, judged } = account;
+    const warnings = [...warningsOf(this.#found), ...judged.warnings];
+    return { assembled, statement: this.#statement(assembled), sweeps: this.#sweeps, accounting, warnings };
+  }
+
+  #sharedRows(): SharedRows {
+    const { options, journal } = this.#run;
+    const { destinations, fields }: Lookups = this.#found;
+    const { personalData } = options.config;
+    return sharedRows({
+      store: journal.store,
+      destinations: destinations.destinations.filter(isObject),
+      lookedUp: new Map(fields.definitions.map((definition) => [definition.id, definition])),
+      personal: { policy: personalData.policy, hashKey: hashKeyOf(personalData) },
+      drift: journal.drift,
+    });
+  }
+
+  #account(loaded: Loaded): Account {
+    const { options, baseline, pipeline, journal } = this.#run;
+    const { extraction } = this.#found;
+    const { tables } = pipeline;
+    const accounting = accountingOf(extraction, loaded);
+    const judged = judgeTables({ config: options.config, baseline, tables, loaded, extraction, journal });
+    return { accounting, judged };
+  }
+
+  /** Rows of the run's own tables. Throws where a check failed. */
+  #ownRows(loaded: Loaded, { accounting, judged }: Account): RunRows[] {
+    const { options, pipeline, journal, beginning } = this.#run;
+    const { extraction } = this.#found;
+    const checks = [
+      ...loaded.checks,
+      ...accountingChecks(accounting),
+      ...answerChecks(this.#found, extraction),
+      ...judged.checks,
+    ];
+    assertPassed(checks);
+    return [
+      runRows({
+        ...this.#facts,
+        instanceUrl: originOf(options.config),
+        startedMs: beginning.startedMs,
+        endedMs: options.clock.now(),
+        accounting,
+        personalData: options.config.personalData.policy,
+      }),
+      sweepRows(this.#sweeps),
+      requestRows(journal.requests),
+      rejectRows(journal.rejects),
+      driftRows(journal.drift.sorted()),
+      checkRows(checks),
+      tableRows(loaded, pipeline.load.includes("parquet")),
+      lineageRows(pipeline.tables),
+    ];
+  }
+
+  #statement(assembled: Assembled): Statement {
+    const { options, pipeline, baseline, beginning } = this.#run;
+    const { config, clock } = options;
+    const { policy, key } = config.personalData;
+    const { resumedMs, startedMs } = beginning;
+    return {
+      ...this.#facts,
+      loaders: [...pipeline.load],
+      reasons: [...this.#facts.reasons],
+      instance: this.#instance(),
+      startedAt: new Date(startedMs).toISOString(),
+      endedAt: new Date(clock.now()).toISOString(),
+      sweeps: this.#sweeps.map((sweep) => ({ ...sweep })),
+      rows: { ...rowCounts(assembled.tables) },
+      emptyColumns: [...assembled.emptyColumns],
+      configuration: configFingerprint(config),
+      personalData: { policy, keyId: key === null ? null : keyId(key) },
+      ...(resumedMs.length > 0 ? { resumedAt: resumedMs.map((ms) => new Date(ms).toISOString()) } : {}),
+      previousRun: baseline.kind === "none" ? null : baseline.run,
+    };
+  }
+
+  /** The instance that the items name, if they name one alone. */
+  #instance(): { readonly id: string | null; readonly origin: string } {
+    const [first, second] = this.#run.journal.store.of("instances");
+    const id = first !== undefined && second === undefined ? first.id : null;
+    return { id, origin: originOf(this.#run.options.config) };
+  }
+}

@@ -1,0 +1,117 @@
+/** One request for a single item: its answer, or why there is none. */
+import { WarehouseError } from "../errors.ts";
+import { itemRequest } from "../extract/request.ts";
+import { SourceError } from "../extract/source-error.ts";
+import type { SingleRead } from "./checkpoint-form.ts";
+import { observedAtOf, recordOf } from "./journal.ts";
+import type { SweepContext } from "./sweep.ts";
+
+/** Items that may be rejected among those that are asked for singly: a share of all, and so many in any case. */
+const REJECTED_SHARE = 0.01;
+const REJECTED_ANYWAY = 5;
+
+/** Counts single items that could not be had, until there are so many that the service itself is at fault. */
+export class Bearable {
+  readonly #most: number;
+  rejected = 0;
+
+  constructor(total: number) {
+    this.#most = Math.max(REJECTED_ANYWAY, total * REJECTED_SHARE);
+  }
+
+  /** Throws `thrown` for one too many. */
+  reject(thrown: unknown): void {
+    this.rejected += 1;
+    if (this.rejected > this.#most) throw thrown;
+  }
+}
+
+/** Why one item alone may fail while the service is well; undefined: the failure is not the item's. */
+function itemsOwnFailure(thrown: unknown): string | undefined {
+  if (!(thrown instanceof SourceError)) return undefined;
+  if (thrown.status === 403) return "the service does not allow to read the item singly (403)";
+  return thrown.status === 500 ? "the service fails when it is asked for the item (500)" : undefined;
+}
+
+function tooManyOthers(): WarehouseError {
+  return new WarehouseError(
+    "source.rejects",
+    "The service answers too many requests for single items with something else; ask its operator.",
+  );
+}
+
+/** An item that is asked for. */
+export interface Single {
+  readonly id: string;
+  readonly shape: "dynamic" | "full";
+  /** Of the dynamic set. */
+  readonly columns: readonly string[];
+  readonly sweep: number;
+  readonly group: number;
+  readonly page: number;
+  readonly position: number;
+}
+
+/** Asks for an item. What is wrong with it alone is a reject, as long as that is bearable. */
+export async function readSingle(
+  context: SweepContext,
+  single: Single,
+  bearable: Bearable,
+  signal: AbortSignal,
+): Promise<SingleRead> {
+  const answer = await answerOf(context, single, bearable, signal);
+  putOnRecord(context, answer);
+  if (answer.record !== null && isRejected(answer)) bearable.reject(tooManyOthers());
+  return answer;
+}
+
+/** Whether there is neither a view of the item nor the word that it is gone. */
+export function isRejected({ gone, read }: SingleRead): boolean {
+  return !gone && read === null;
+}
+
+/** Puts an answer on record. */
+export function putOnRecord({ journal }: SweepContext, { record, rejects }: SingleRead): void {
+  if (record !== null) journal.requests.push(record);
+  journal.rejects.push(...rejects);
+}
+
+async function answerOf(
+  context: SweepContext,
+  single: Single,
+  bearable: Bearable,
+  signal: AbortSignal,
+): Promise<SingleRead> {
+  try {
+    return await askSingle(context, single, signal);
+  } catch (thrown) {
+    const reason = itemsOwnFailure(thrown);
+    if (reason === undefined) throw thrown;
+    bearable.reject(thrown);
+    const { id, sweep, page, position } = single;
+    const reject = { mode: "item", sweep, page, position, contentId: id, reason, document: "null" };
+    return { id, gone: false, read: null, rejects: [reject], record: null };
+  }
+}
+
+async function askSingle(context: SweepContext, single: Single, signal: AbortSignal): Promise<SingleRead> {
+  const { client, workers, clock } = context;
+  const { id, shape, columns, sweep, group, page, position } = single;
+  const request = itemRequest({ id, mode: shape, columns, gallery: true });
+  const { response, value } = await client.readAs(request, signal, async (answer) => {
+    const observedAt = observedAtOf(answer, clock);
+    const bytes = answer.body.byteLength;
+    if (answer.status !== 200) return { observedAt, bytes, updatedAt: undefined, rejects: [] };
+    const body = { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt };
+    const task = { kind: "item", shape, sweep, group, page, position, contentId: id, body } as const;
+    return { observedAt, bytes, ...(await workers.item(task)) };
+  });
+  const { observedAt, bytes, updatedAt, rejects } = value;
+  return {
+    id,
+    gone: response.status !== 200,
+    read: updatedAt === undefined ? null : { updatedAt },
+    rejects,
+    record: recordOf(response, { mode: "item", sweep, page, contentId: id, observedAt, bytes }),
+  };
+}

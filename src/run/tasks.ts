@@ -1,0 +1,133 @@
+/** What threads are asked to do with answers, and what they answer: values that cross from thread to thread. */
+import type { ListAnswer } from "../extract/envelope.ts";
+import type { StagedPart } from "../load/parts.ts";
+import type { DriftEntry } from "../transform/drift.ts";
+import type { Sighting } from "../transform/shared.ts";
+import type { Shape } from "../transform/views.ts";
+import type { WrittenFile } from "./raw.ts";
+
+/** Body of one answer, as it came. */
+export interface Body {
+  readonly bytes: Uint8Array;
+  readonly contentEncoding: string | null;
+  /** Microseconds since 1970 UTC: the answer's `Date`. */
+  readonly observedAt: number;
+}
+
+/** A page of a listing. `basic` pages are read and not staged. */
+export interface PageTask {
+  readonly kind: "page";
+  readonly mode: "dynamic" | "full" | "basic";
+  /** From 1. */
+  readonly sweep: number;
+  readonly group: number;
+  /** From 1. */
+  readonly page: number;
+  readonly body: Body;
+}
+
+/** The answer of a single-item request. */
+export interface ItemTask {
+  readonly kind: "item";
+  readonly shape: Shape;
+  readonly sweep: number;
+  readonly group: number;
+  /** Page on which the item was listed; with `position`, the place of the answer in the order of observation. */
+  readonly page: number;
+  readonly position: number;
+  readonly contentId: string;
+  readonly body: Body;
+}
+
+/** Writes what a group holds; with `pairWith`, transforms its items together with the views in those files. */
+export interface CloseTask {
+  readonly kind: "close";
+  readonly sweep: number;
+  readonly group: number;
+  /** Name of the raw file below the staging folder. */
+  readonly rawFile: string;
+  readonly pairWith: readonly string[] | undefined;
+}
+
+/** Transforms the items of a group whose documents were written before, together with the views in `pairWith`. */
+export interface PairTask {
+  readonly kind: "pair";
+  readonly group: number;
+  /** Name of the raw file below the staging folder. */
+  readonly rawFile: string;
+  readonly pairWith: readonly string[];
+}
+
+/** Transforms the items of raw files, all views of an item being in them. */
+export interface TransformTask {
+  readonly kind: "transform";
+  readonly rawFiles: readonly string[];
+  readonly generation: number;
+}
+
+/** Writes out the rows that are held. */
+export interface FlushTask {
+  readonly kind: "flush";
+}
+
+export type StagingTask = PageTask | ItemTask | CloseTask | PairTask | TransformTask | FlushTask;
+
+export interface ItemResult {
+  /** As {@link ListedItem} has it; undefined: the answer was a reject. */
+  readonly updatedAt: string | null | undefined;
+  readonly rejects: readonly Reject[];
+}
+
+/** An item as a listing shows it. */
+export interface ListedItem {
+  readonly id: string;
+  /** On the page, from 0. */
+  readonly position: number;
+  /** `updated_at` to the second, as sent: its first 19 characters; null where there is none. */
+  readonly updatedAt: string | null;
+  readonly event: boolean;
+}
+
+export interface Reject {
+  readonly mode: string;
+  readonly sweep: number;
+  readonly page: number;
+  readonly position: number;
+  readonly contentId: string | null;
+  readonly reason: string;
+  readonly document: string;
+}
+
+export interface PageResult {
+  readonly answer: Omit<ListAnswer, "response">;
+  readonly rows: number;
+  readonly items: readonly ListedItem[];
+  readonly rejects: readonly Reject[];
+  readonly decodedBytes: number;
+}
+
+export interface GroupResult {
+  /** Undefined: the group has no documents, and so no raw file. */
+  readonly file: WrittenFile | undefined;
+  /** Items of the group that were transformed. */
+  readonly transformed: readonly string[];
+  /** Noted while the answers of the group were read; what the transform notes comes with the rows. */
+  readonly drift: readonly DriftEntry[];
+}
+
+export interface TransformResult {
+  readonly transformed: readonly string[];
+}
+
+export interface WrittenPart {
+  readonly table: string;
+  readonly part: StagedPart;
+  /** Of its columns, before compression. */
+  readonly bytes: number;
+}
+
+export interface FlushResult {
+  readonly parts: readonly WrittenPart[];
+  readonly sightings: readonly Sighting[];
+  readonly drift: readonly DriftEntry[];
+}
