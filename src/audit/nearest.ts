@@ -37,17 +37,18 @@ export function nearest(wanted: string, names: Iterable<string>): string[] {
     .map(({ name }) => name);
 }
 
-/** A name that holds the other is near, however long it is. */
+/** A name that holds what was asked for is near, however long it is; so is one that makes up half of it. */
 function distanceOf(asked: string, name: string): number {
-  const holds = asked.length > 2 && (name.includes(asked) || asked.includes(name));
-  return holds && name !== asked ? 1 : editDistance(asked, name);
+  const holds = asked.length > 2 && name.includes(asked);
+  const isHeld = name.length * 2 >= asked.length && asked.includes(name);
+  return (holds || isHeld) && name !== asked ? 1 : editDistance(asked, name);
 }
 
-/** ` Did you mean "Web CMS" or "Web Shop"?`, or, where nothing is near, what `otherwise` says. */
+/** ` The nearest are "Web CMS" and "Web Shop".`, or, where nothing is near, what `otherwise` says. */
 export function suggestion(wanted: string, names: Iterable<string>, otherwise: string): string {
   const near = nearest(wanted, names).map((name) => JSON.stringify(name));
   if (near.length === 0) return otherwise === "" ? "" : ` ${otherwise}`;
-  return ` Did you mean ${listed(near, "or")}?`;
+  return ` The nearest ${near.length === 1 ? "is" : "are"} ${listed(near, "and")}.`;
 }
 
 /** `a, b or c`. */

@@ -10,6 +10,7 @@ import { serveCommand } from "./serve.ts";
 import { sqlCommand } from "./sql.ts";
 import { printableText } from "./terminal.ts";
 import { verifyCommand } from "./verify.ts";
+import { auditCommand } from "./audit.ts";
 
 const EXIT_CODES = `
 Exit codes:
@@ -39,6 +40,7 @@ export function program(): Command {
     runsCommand(),
     verifyCommand(),
     rejectsCommand(),
+    auditCommand(),
   ];
   for (const command of commands) root.addCommand(command);
   for (const command of everyCommand(root)) command.exitOverride();

@@ -23,6 +23,7 @@ test("the nearest names come first, three at most, and none that is far", () => 
   assert.deepEqual(nearest("web csm", names), ["Web CMS"]);
   assert.deepEqual(nearest("web", names), ["Web CMS", "Web Shop"]);
   assert.deepEqual(nearest("Archive", names), ["Print Archive"]);
+  assert.deepEqual(nearest("Nordix", ["D", "no", "nordic", "Nordics"]), ["nordic", "Nordics"]);
   assert.deepEqual(nearest("zzzzzz", names), []);
   assert.equal(
     nearest(
@@ -33,8 +34,9 @@ test("the nearest names come first, three at most, and none that is far", () => 
   );
 });
 
-test("a suggestion is a question, or what is said where nothing is near", () => {
-  assert.equal(suggestion("regoin", ["region", "season"], "None."), ' Did you mean "region"?');
+test("a suggestion is a sentence, or what is said where nothing is near", () => {
+  assert.equal(suggestion("regoin", ["region", "season"], "None."), ' The nearest is "region".');
+  assert.equal(suggestion("web", ["Web A", "Web B"], "None."), ' The nearest are "Web A" and "Web B".');
   assert.equal(suggestion("xxxxxxxx", ["region"], "None."), " None.");
   assert.equal(suggestion("xxxxxxxx", [], ""), "");
 });

@@ -1,0 +1,29 @@
+-- External field names that several custom fields have at one destination: their values share a list.
+WITH shared_names AS (
+  SELECT destination_id, external_field_name, custom_field_id
+  FROM custom_field_mappings
+  SEMI JOIN audit_destinations USING (destination_id)
+  WHERE external_field_name IS NOT NULL
+  GROUP BY ALL
+),
+uses AS (
+  SELECT destination_id, custom_field_id, sum(collision) AS uses
+  FROM audit_value_counts
+  GROUP BY ALL
+)
+SELECT
+  shared_names.destination_id,
+  any_value(destinations.identification) AS destination,
+  shared_names.external_field_name,
+  string_agg(
+    coalesce(custom_fields.name, shared_names.custom_field_id), ', ' ORDER BY shared_names.custom_field_id
+  ) AS custom_fields,
+  coalesce(sum(uses.uses), 0)::BIGINT AS uses
+FROM shared_names
+LEFT JOIN uses USING (destination_id, custom_field_id)
+LEFT JOIN destinations USING (destination_id)
+LEFT JOIN custom_fields USING (custom_field_id)
+GROUP BY shared_names.destination_id, shared_names.external_field_name
+HAVING count(*) > 1
+  AND bool_or(shared_names.custom_field_id IN (SELECT custom_field_id FROM audit_fields))
+ORDER BY destination NULLS LAST, shared_names.destination_id, shared_names.external_field_name

@@ -1,0 +1,35 @@
+-- Mapping entries that no item uses, and why where that is known: another one for the same value ID comes first.
+SELECT
+  mapping.destination_id,
+  destinations.identification AS destination,
+  mapping.custom_field_id,
+  custom_fields.name AS custom_field,
+  mapping.external_field_name,
+  mapping.mapping_id,
+  entry.mapping_value_id,
+  entry.value_id,
+  offered.value,
+  entry.external_value,
+  CASE
+    WHEN mapping.mapping_id <> target.mapping_id THEN 'an earlier mapping of the field for the destination counts'
+    WHEN answer.mapping_value_id <> entry.mapping_value_id THEN 'an earlier entry for the value counts'
+    WHEN offered.value_id IS NULL THEN 'the field does not offer the value'
+    WHEN offered.archived THEN 'no item has the value, which is archived'
+    ELSE 'no item has the value'
+  END AS reason
+FROM custom_field_mapping_values AS entry
+JOIN custom_field_mappings AS mapping USING (mapping_id)
+SEMI JOIN audit_destinations ON audit_destinations.destination_id = mapping.destination_id
+SEMI JOIN audit_fields ON audit_fields.custom_field_id = mapping.custom_field_id
+ANTI JOIN (
+  SELECT mapping_value_id
+  FROM audit_value_counts
+) AS used ON used.mapping_value_id = entry.mapping_value_id
+LEFT JOIN mapping_targets AS target
+  ON target.destination_id = mapping.destination_id AND target.custom_field_id = mapping.custom_field_id
+LEFT JOIN mapping_answers AS answer ON answer.mapping_id = mapping.mapping_id AND answer.value_id = entry.value_id
+LEFT JOIN custom_field_select_values AS offered
+  ON offered.custom_field_id = mapping.custom_field_id AND offered.value_id = entry.value_id
+LEFT JOIN destinations ON destinations.destination_id = mapping.destination_id
+LEFT JOIN custom_fields ON custom_fields.custom_field_id = mapping.custom_field_id
+ORDER BY destination NULLS LAST, mapping.destination_id, custom_field NULLS LAST, mapping.ordinal, entry.ordinal

@@ -1,0 +1,56 @@
+-- One row per destination, mapped custom field and value in use, the one that most items have first.
+--
+-- $1  status to keep to; NULL: any
+-- $2  value ID, value or external value to keep to; NULL: any
+-- $3  whether only values are wanted that are not mapped, archived or ambiguous
+WITH counts AS (
+  SELECT
+    destination_id,
+    custom_field_id,
+    value_id,
+    max(value) AS value,
+    status,
+    external_value,
+    value_archived AS archived,
+    sum(items)::BIGINT AS items,
+    sum(uses)::BIGINT AS uses,
+    sum(ambiguous)::BIGINT AS ambiguous,
+    sum(matched_by_text)::BIGINT AS matched_by_text,
+    sum(collision)::BIGINT AS collision
+  FROM audit_value_counts
+  WHERE ($1::VARCHAR IS NULL OR status = $1::VARCHAR)
+    AND ($2::VARCHAR IS NULL OR value_id = $2::VARCHAR OR value = $2::VARCHAR OR external_value = $2::VARCHAR)
+  GROUP BY destination_id, custom_field_id, value_id, text, status, mapping_value_id, external_value, value_archived
+)
+SELECT
+  counts.destination_id,
+  destinations.identification AS destination,
+  counts.custom_field_id,
+  custom_fields.name AS custom_field,
+  target.external_field_name,
+  counts.value_id,
+  counts.value,
+  counts.status,
+  counts.external_value,
+  counts.archived,
+  counts.items,
+  counts.uses,
+  counts.ambiguous,
+  counts.matched_by_text,
+  counts.collision
+FROM counts
+LEFT JOIN mapping_targets AS target USING (destination_id, custom_field_id)
+LEFT JOIN destinations USING (destination_id)
+LEFT JOIN custom_fields USING (custom_field_id)
+WHERE NOT $3::BOOLEAN
+  OR counts.status IN ('unmapped', 'unknown_value')
+  OR counts.archived
+  OR counts.ambiguous > 0
+ORDER BY
+  counts.items DESC,
+  destination NULLS LAST,
+  custom_field NULLS LAST,
+  counts.value NULLS LAST,
+  counts.destination_id,
+  counts.custom_field_id,
+  counts.value_id
