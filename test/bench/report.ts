@@ -105,9 +105,13 @@ function isCorrect({ items, chosen, rounds, sample }: Benched): boolean {
 
 function rounded(stages: Exported["stages"]) {
   return Object.fromEntries(
-    Object.entries(stages).map(([stage, { seconds, cpuSeconds, memoryMb }]) => [
+    Object.entries(stages).map(([stage, { seconds, cpuSeconds, peakMemoryMb }]) => [
       stage,
-      { seconds: round(seconds, 2), cpuSeconds: round(cpuSeconds, 2), memoryMb: Math.round(memoryMb) },
+      {
+        seconds: round(seconds, 2),
+        cpuSeconds: round(cpuSeconds, 2),
+        peakMemoryMb: Math.round(peakMemoryMb),
+      },
     ]),
   );
 }

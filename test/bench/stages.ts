@@ -2,8 +2,8 @@
 export interface StageCost {
   readonly seconds: number;
   readonly cpuSeconds: number;
-  /** Resident memory at its end. */
-  readonly memoryMb: number;
+  /** Most resident memory, by a look every 20 ms. */
+  readonly peakMemoryMb: number;
 }
 
 export class StageClock {
@@ -11,6 +11,12 @@ export class StageClock {
   #stage = "start";
   #at = 0;
   #cpu: NodeJS.CpuUsage = { user: 0, system: 0 };
+  #peakMemoryMb = 0;
+  readonly #looking = setInterval(() => this.#look(), 20).unref();
+
+  #look(): void {
+    this.#peakMemoryMb = Math.max(this.#peakMemoryMb, process.memoryUsage.rss() / 2 ** 20);
+  }
 
   enter(stage: string): void {
     if (stage === this.#stage) return;
@@ -20,20 +26,23 @@ export class StageClock {
 
   /** By stage, in the order in which they were entered; stages that were entered again are added up. */
   end(): Readonly<Record<string, StageCost>> {
+    clearInterval(this.#looking);
     this.#close();
     return this.#costs;
   }
 
   #close(): void {
+    this.#look();
     const now = performance.now();
     const cpu = process.cpuUsage();
-    const before = this.#costs[this.#stage] ?? { seconds: 0, cpuSeconds: 0 };
+    const before = this.#costs[this.#stage] ?? { seconds: 0, cpuSeconds: 0, peakMemoryMb: 0 };
     const cpuSeconds = (cpu.user - this.#cpu.user + cpu.system - this.#cpu.system) / 1e6;
     this.#costs[this.#stage] = {
       seconds: before.seconds + (now - this.#at) / 1000,
       cpuSeconds: before.cpuSeconds + cpuSeconds,
-      memoryMb: process.memoryUsage.rss() / 2 ** 20,
+      peakMemoryMb: Math.max(before.peakMemoryMb, this.#peakMemoryMb),
     };
+    this.#peakMemoryMb = 0;
     this.#at = now;
     this.#cpu = cpu;
   }
