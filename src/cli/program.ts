@@ -1,7 +1,9 @@
 import { Command, CommanderError } from "commander";
 import { asWarehouseError } from "../errors.ts";
 import { VERSION } from "../version.ts";
+import { auditCommand } from "./audit.ts";
 import { generateCommand } from "./generate.ts";
+import { purgeCommand } from "./purge.ts";
 import { rejectsCommand } from "./rejects.ts";
 import { runCommand } from "./run.ts";
 import { runsCommand } from "./runs.ts";
@@ -10,7 +12,6 @@ import { serveCommand } from "./serve.ts";
 import { sqlCommand } from "./sql.ts";
 import { printableText } from "./terminal.ts";
 import { verifyCommand } from "./verify.ts";
-import { auditCommand } from "./audit.ts";
 
 const EXIT_CODES = `
 Exit codes:
@@ -39,8 +40,9 @@ export function program(): Command {
     schemaCommand(),
     runsCommand(),
     verifyCommand(),
-    rejectsCommand(),
     auditCommand(),
+    rejectsCommand(),
+    purgeCommand(),
   ];
   for (const command of commands) root.addCommand(command);
   for (const command of everyCommand(root)) command.exitOverride();

@@ -1,4 +1,4 @@
-import { rename, rm, symlink } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import {
   currentRun,
@@ -12,6 +12,8 @@ import {
 } from "../run/directory.ts";
 import { type Manifest, type Statement, writeManifest } from "../run/manifest.ts";
 import { sealTree, sync, syncTree } from "../run/tree.ts";
+import { finishPurge } from "./purge-plan.ts";
+import { pointCurrentAt } from "./run-folders.ts";
 import { verifyResult } from "./verify.ts";
 
 /**
@@ -48,10 +50,12 @@ export async function publishRun(
 
 /**
  * Finishes what a killed publication left between giving the folder its final name and removing its staged files:
- * such a run is proven and on the disk, and only `current` may be missing. Returns the run, if there was one. Needs
- * the lock, and comes before what is left of dead runs is cleared away.
+ * such a run is proven and on the disk, and only `current` may be missing. Returns the run, if there was one. So it is
+ * with a purge that was killed once it was decided. Needs the lock, and comes before what is left of dead runs is
+ * cleared away.
  */
 export async function finishPublication(folder: OutputFolder): Promise<string | undefined> {
+  await finishPurge(folder);
   const published = new Set((await runsIn(folder)).map(({ run }) => run));
   const interrupted = (await stagingLeftovers(folder)).filter(({ run }) => published.has(run));
   const newest = interrupted[0];
@@ -62,14 +66,4 @@ export async function finishPublication(folder: OutputFolder): Promise<string | 
   }
   for (const { run } of interrupted) await removeStaging(folder, run);
   return newest?.run;
-}
-
-/** Moves `current` to a run in `runs/`, in one step and for good. */
-export async function pointCurrentAt(folder: OutputFolder, run: string): Promise<void> {
-  if ((await currentRun(folder)) === run) return;
-  const link = join(folder.root, `.current-${run}`);
-  await rm(link, { force: true });
-  await symlink(join("runs", run), link);
-  await rename(link, folder.current);
-  await sync(folder.root);
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, rename, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
 import {
@@ -10,9 +10,10 @@ import {
   runsIn,
 } from "../run/directory.ts";
 import { type Manifest, readManifest } from "../run/manifest.ts";
-import { removeTree, sealTree, sync } from "../run/tree.ts";
+import { sealTree } from "../run/tree.ts";
 import { assertNoWal } from "./duckdb.ts";
-import { pointCurrentAt } from "./publish.ts";
+import { finishPurge } from "./purge-plan.ts";
+import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
 /** Published runs that are kept unless somebody says otherwise; the current one is kept besides. */
 export const RUNS_KEPT = 7;
@@ -62,6 +63,7 @@ export async function findRun(folder: OutputFolder, wanted: string): Promise<Pub
  * and changes nothing, where the run lacks a file, has one of another size, or has a log beside its database.
  */
 export async function rollback(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
+  await finishPurge(folder);
   const found = await findRun(folder, wanted);
   if (found.manifest instanceof WarehouseError) throw found.manifest;
   await assertWhole(found.directory, found.manifest);
@@ -100,27 +102,14 @@ async function sizeOf(file: string): Promise<number | undefined> {
 
 /**
  * Removes old runs, all but the newest `keep` and the current one, and returns them, the newest first. Needs the lock.
- * Each leaves `runs/` in one step before its files go, so that nobody lists half a run; whoever has a file of it open
- * keeps reading it.
  */
 export async function prune(folder: OutputFolder, keep: number): Promise<RunIdentity[]> {
   if (!Number.isSafeInteger(keep) || keep < 1) {
     throw new WarehouseError("config.invalid", "The number of runs to keep is a whole number from 1.");
   }
+  await finishPurge(folder);
   const current = await currentRun(folder);
   const old = (await runsIn(folder)).slice(keep).filter(({ run }) => run !== current);
   for (const { run } of old) await removeRun(folder, run);
   return old;
-}
-
-async function removeRun(folder: OutputFolder, run: string): Promise<void> {
-  const directory = join(folder.runs, run);
-  const away = join(folder.staging, `.pruned-${run}`);
-  await mkdir(folder.staging, { recursive: true, mode: 0o700 });
-  await removeTree(away);
-  // A folder that its owner cannot write cannot be moved into another.
-  await chmod(directory, 0o755);
-  await rename(directory, away);
-  await sync(folder.runs);
-  await removeTree(away);
 }

@@ -52,6 +52,10 @@ const statement = z.object({
   resumedAt: z.array(instant).optional(),
   /** What `current` named when the run began. */
   previousRun: runIdentifier.nullable(),
+  /** The run that this one took the place of, when somebody's personal data were erased from it; it is gone. */
+  supersedes: runIdentifier.optional(),
+  /** When that was, each time; never of whom. */
+  purgedAt: z.array(instant).optional(),
 });
 
 const manifest = statement.extend({

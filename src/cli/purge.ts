@@ -1,0 +1,80 @@
+import { availableParallelism } from "node:os";
+import { Command } from "commander";
+import { systemClock } from "../clock.ts";
+import { WarehouseError } from "../errors.ts";
+import { type PurgeReport, purgeUser } from "../load/purge.ts";
+import { freeBytes } from "../run/disk.ts";
+import { acquireLock } from "../run/lock.ts";
+import { count, counted } from "./display.ts";
+import { existingFolder } from "./runs.ts";
+import { DEFAULT_OUT } from "./sql.ts";
+import { drawTable, type TextColumn } from "./table.ts";
+import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
+
+interface Options {
+  readonly user: string;
+  readonly out: string;
+  readonly json?: true;
+}
+
+const HELP = `
+Names, addresses, pictures and everything else that is personal goes from the tables, the raw documents, the rejects and
+the examples of drift of every retained run; the user ID stays, so that rows can be joined as before. Each run that
+changes is replaced by one of its own, with a new number; what nobody holds of the user is no failure. Let the service
+forget the user first, or the next run brings the details again.
+
+Example:
+  $ content-warehouse purge --user 5f1e0c2ab4d3e90017c0ffee --out /srv/warehouse
+
+Exit code 0: no retained run holds anything of the user any more.
+`;
+
+/** `content-warehouse purge`: erases a person from the retained runs. */
+export function purgeCommand(terminal: Terminal = standardOutput()): Command {
+  return new Command("purge")
+    .description("erase one person's details from all retained runs")
+    .requiredOption("--user <id>", "ID of the user")
+    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .option("--json", "print one JSON object instead of the table")
+    .addHelpText("after", HELP)
+    .action(async (options: Options) => {
+      const { user: userId, out, json } = options;
+      if (userId.trim() === "" || userId.trim() !== userId) {
+        throw new WarehouseError(
+          "config.invalid",
+          "--user: give the ID of a user, as the table users has it.",
+        );
+      }
+      const folder = existingFolder(out);
+      await using _lock = await acquireLock(folder);
+      const report = await purgeUser(folder, {
+        userId,
+        clock: systemClock,
+        threads: availableParallelism(),
+        freeBytes,
+        onStep: () => {},
+      });
+      const text = json === true ? `${JSON.stringify(report)}\n` : reportText(report, terminal.columns);
+      await writeAll(terminal, [text]);
+    });
+}
+
+const left = (name: string): TextColumn => ({ name, align: "left" });
+const right = (name: string): TextColumn => ({ name, align: "right" });
+
+function reportText({ searched, named, replaced }: PurgeReport, width: number | undefined): string {
+  const runs = `${counted(searched, "retained run")}`;
+  if (replaced.length === 0) {
+    const known = named === 0 ? "none knows this user" : `the user is known in ${count(named)}, by ID alone`;
+    return `nothing to erase: ${runs} searched, ${known}\n`;
+  }
+  const columns = [left("run"), left("replaced by"), right("rows"), right("raw documents"), left("")];
+  const rows = replaced.map((each) => [
+    each.run,
+    each.replacedBy,
+    count(each.rows),
+    count(each.documents),
+    each.current ? "current" : "",
+  ]);
+  return `${drawTable({ columns, rows }, width).text}${printableText(`${runs} searched, ${count(replaced.length)} replaced\n`)}`;
+}

@@ -1,0 +1,242 @@
+/** Makes a run anew without what is to be erased: another database file, other Parquet files of what changes. */
+import { copyFile, mkdir, readdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import { DATABASE_FILE, type StagingFolder } from "../run/directory.ts";
+import { MANIFEST_FILE } from "../run/manifest.ts";
+import { readTree } from "../run/tree.ts";
+import { all, execute, openForBuilding, openForScanning, PREVIOUS_CATALOG } from "./duckdb.ts";
+import { readParquet } from "./parquet.ts";
+import {
+  columnsOf,
+  type Erasure,
+  type PublishedFiles,
+  type RunErasure,
+  type SourceColumn,
+} from "./purge-search.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+
+export interface Rewriting {
+  readonly from: PublishedFiles & { readonly sequence: number };
+  readonly to: StagingFolder;
+  readonly erasure: RunErasure;
+  readonly userId: string;
+  readonly threads: number;
+}
+
+const MEMORY_LIMIT_MB = 224;
+
+/** Makes the result of `to` from that of `from`; all but the manifest. Nothing erased ever stands in a file of it. */
+export async function rewriteRun(rewriting: Rewriting): Promise<void> {
+  const { from, to } = rewriting;
+  for (const path of [to.result, to.temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
+  await rewriteFiles(rewriting);
+  if (from.manifest.loaders.includes("duckdb")) await rewriteDatabase(rewriting);
+}
+
+async function rewriteFiles(rewriting: Rewriting): Promise<void> {
+  const { from, to, threads } = rewriting;
+  await using database = await openForScanning({
+    allowedDirectories: [from.directory, to.root],
+    temporaryDirectory: to.temporary,
+    memoryLimitMb: MEMORY_LIMIT_MB,
+    threads,
+  });
+  const { connection } = database;
+  const files = (await readTree(from.directory)).files.map((file) => file.slice(from.directory.length + 1));
+  const others = files.filter((path) => path !== MANIFEST_FILE && path !== DATABASE_FILE);
+  // `_tables` tells the sizes of the others.
+  for (const path of others.toSorted((a, b) => Number(isSizes(a)) - Number(isSizes(b)))) {
+    const target = join(to.result, renumbered(path, from.sequence, to.sequence));
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    const table = tableOf(path);
+    const erasure =
+      table === undefined ? rewriting.erasure.raw.get(path) : rewriting.erasure.tables.get(table);
+    if (erasure === undefined && table !== "_run" && table !== "_tables") {
+      await copyFile(join(from.directory, path), target);
+    } else {
+      await rewriteFile(connection, rewriting, { path, target, table, erasure });
+    }
+  }
+}
+
+const tableOf = (path: string): string | undefined => /^parquet\/([^/]+)\//.exec(path)?.[1];
+const isSizes = (path: string): boolean => tableOf(path) === "_tables";
+
+/** The number of a run is part of its files' names. */
+function renumbered(path: string, from: number, to: number): string {
+  const [old, now] = [from, to].map((sequence) => `-${String(sequence).padStart(6, "0")}-`);
+  return path.replace(old ?? "", now ?? "");
+}
+
+interface FileRewriting {
+  readonly path: string;
+  readonly target: string;
+  readonly table: string | undefined;
+  readonly erasure: Erasure | undefined;
+}
+
+async function rewriteFile(
+  connection: DuckDBConnection,
+  rewriting: Rewriting,
+  { path, target, table, erasure }: FileRewriting,
+): Promise<void> {
+  const file = join(rewriting.from.directory, path);
+  const columns = await columnsOf(connection, readParquet([file]));
+  await noteCells(connection, erasure);
+  const numbered = `read_parquet([${quoteLiteral(exactPattern(file))}], hive_partitioning = false, file_row_number = true)`;
+  const { text, params } = await selection(rewriting, {
+    columns,
+    source: numbered,
+    place: "file_row_number",
+    table,
+    erasure,
+  });
+  const metadata = await metadataOf(connection, file);
+  const options = `FORMAT parquet, COMPRESSION zstd${metadata}`;
+  await execute(connection, `COPY (${text}) TO ${quoteLiteral(target)} (${options})`, params);
+}
+
+/** What a file says of itself, for the one that takes its place. */
+async function metadataOf(connection: DuckDBConnection, file: string): Promise<string> {
+  const rows = await all(
+    connection,
+    `SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata(${quoteLiteral(exactPattern(file))})
+     WHERE decode(key) <> 'ARROW:schema'`,
+  );
+  if (rows.length === 0) return "";
+  const entries = rows.map(
+    ({ key, value }) => `${quoteIdentifier(String(key))}: ${quoteLiteral(String(value))}`,
+  );
+  return `, KV_METADATA {${entries.join(", ")}}`;
+}
+
+async function rewriteDatabase(rewriting: Rewriting): Promise<void> {
+  const { from, to, threads, erasure } = rewriting;
+  await using database = await openForBuilding({
+    file: to.database,
+    staging: to.root,
+    temporaryDirectory: to.temporary,
+    memoryLimitMb: MEMORY_LIMIT_MB,
+    threads,
+    previous: join(from.directory, DATABASE_FILE),
+  });
+  const { connection } = database;
+  const previous = quoteIdentifier(PREVIOUS_CATALOG);
+  const [catalog] = await all(connection, "SELECT current_database() AS name");
+  await execute(
+    connection,
+    `COPY FROM DATABASE ${previous} TO ${quoteIdentifier(String(catalog?.name))} (SCHEMA)`,
+  );
+  for (const table of Object.keys(from.manifest.rows)) {
+    const source = `${previous}.${quoteIdentifier(table)}`;
+    const columns = await columnsOf(connection, source);
+    const ofTable = erasure.tables.get(table);
+    await noteCells(connection, ofTable);
+    const rows = await selection(rewriting, { columns, source, place: "rowid", table, erasure: ofTable });
+    await execute(connection, `INSERT INTO ${quoteIdentifier(table)} ${rows.text}`, rows.params);
+  }
+  await database.close();
+}
+
+const CELLS = "temp.erased_cells";
+
+/** The texts that change, in a table of this connection alone, which lies in no file that stays. */
+async function noteCells(connection: DuckDBConnection, erasure: Erasure | undefined): Promise<void> {
+  if (erasure === undefined || erasure.cells.size === 0) return;
+  await execute(
+    connection,
+    `CREATE OR REPLACE TEMP TABLE erased_cells (cell VARCHAR, old VARCHAR, new VARCHAR, unknown_fields INTEGER)`,
+  );
+  for (const [column, texts] of erasure.cells) {
+    for (const [old, { text, unknownFields }] of texts) {
+      await execute(connection, `INSERT INTO ${CELLS} VALUES ($1, $2, $3, $4)`, [
+        column,
+        old,
+        text,
+        unknownFields,
+      ]);
+    }
+  }
+}
+
+interface Source {
+  readonly columns: readonly SourceColumn[];
+  readonly source: string;
+  /** Column that says where a row stands. */
+  readonly place: string;
+  readonly table: string | undefined;
+  readonly erasure: Erasure | undefined;
+}
+
+/** The rows of a table as they will be, in the order in which they were. */
+async function selection(
+  rewriting: Rewriting,
+  { columns, source, place, table, erasure }: Source,
+): Promise<{ text: string; params: DuckDBValue[] }> {
+  const changed = [...(erasure?.cells.keys() ?? [])];
+  const facts = await ownFacts(rewriting, table);
+  const list = columns.map((column) => {
+    const expression = facts.get(column.name) ?? newCell(column.name, changed, erasure);
+    return `CAST(${expression} AS ${column.type}) AS ${quoteIdentifier(column.name)}`;
+  });
+  const joins = changed.map((column, index) => {
+    const joined = `e${index}`;
+    const text = `CAST(t.${quoteIdentifier(column)} AS VARCHAR)`;
+    return `LEFT JOIN ${CELLS} ${joined} ON ${joined}.cell = ${quoteLiteral(column)} AND ${joined}.old = ${text}`;
+  });
+  const order = changed.length === 0 ? "" : `ORDER BY t.${place}`;
+  const nulls = (erasure?.nulled?.columns.length ?? 0) > 0;
+  return {
+    text: `SELECT ${list.join(", ")} FROM ${source} t ${joins.join(" ")} ${order}`,
+    params: nulls ? [rewriting.userId] : [],
+  };
+}
+
+function newCell(column: string, changed: readonly string[], erasure: Erasure | undefined): string {
+  const cell = `t.${quoteIdentifier(column)}`;
+  const nulled = erasure?.nulled;
+  if (nulled?.columns.includes(column) === true) {
+    return `CASE WHEN t.${quoteIdentifier(nulled.userColumn)} = $1 THEN NULL ELSE ${cell} END`;
+  }
+  const own = changed.indexOf(column);
+  if (own >= 0) return `CASE WHEN e${own}.old IS NULL THEN CAST(${cell} AS VARCHAR) ELSE e${own}.new END`;
+  // The digest and the account of a document follow the document.
+  const document = changed.indexOf("document");
+  if (document < 0) return cell;
+  const joined = `e${document}`;
+  if (column === "sha256")
+    return `CASE WHEN ${joined}.old IS NULL THEN ${cell} ELSE sha256(${joined}.new) END`;
+  if (column === "unknown_fields") return `coalesce(${joined}.unknown_fields, ${cell})`;
+  return cell;
+}
+
+/** What a run says of itself: its name and number, and the sizes of its files. */
+async function ownFacts(
+  { from, to }: Rewriting,
+  table: string | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  if (table === "_run") {
+    return new Map([
+      ["run", quoteLiteral(to.run)],
+      ["sequence", String(to.sequence)],
+    ]);
+  }
+  if (table !== "_tables" || !from.manifest.loaders.includes("parquet")) return new Map();
+  const sizes = await Promise.all(
+    Object.keys(from.manifest.rows)
+      .filter((name) => !name.startsWith("_"))
+      .map(
+        async (name) => `WHEN ${quoteLiteral(name)} THEN ${await bytesIn(join(to.result, "parquet", name))}`,
+      ),
+  );
+  return sizes.length === 0
+    ? new Map()
+    : new Map([["parquet_bytes", `CASE t.table_name ${sizes.join(" ")} ELSE t.parquet_bytes END`]]);
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  const names = await readdir(folder);
+  const sizes = await Promise.all(names.map(async (name) => (await stat(join(folder, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

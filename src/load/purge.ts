@@ -1,0 +1,261 @@
+/** Erases one person's details from all retained runs. */
+import { existsSync } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../clock.ts";
+import { WarehouseError } from "../errors.ts";
+import { databaseOf, nextRun, type OutputFolder, parseRunName, runName } from "../run/directory.ts";
+import type { FreeBytes } from "../run/disk.ts";
+import { type Manifest, writeManifest } from "../run/manifest.ts";
+import { removeTree } from "../run/tree.ts";
+import { finishPublication } from "./publish.ts";
+import { Person } from "./purge-person.ts";
+import { commitPlan, finishPurge, purgePlace, type Replacement, stagedReplacement } from "./purge-plan.ts";
+import { rewriteRun } from "./purge-rewrite.ts";
+import { type RunErasure, searchRun } from "./purge-search.ts";
+import { listRuns, type PublishedRun } from "./retention.ts";
+import { verifyResult } from "./verify.ts";
+import { verifyRuns } from "./verify-run.ts";
+
+export interface PurgeOptions {
+  readonly userId: string;
+  readonly clock: Clock;
+  readonly threads: number;
+  readonly freeBytes: FreeBytes;
+  /** Called as each run is searched, proven and rewritten, and when all are replaced. */
+  readonly onStep: (step: PurgeStep) => void;
+}
+
+export interface PurgeStep {
+  readonly kind: "search" | "prove" | "rewrite" | "commit" | "replace" | "done";
+  readonly run: string;
+}
+
+/** What became of a run. */
+export interface PurgedRun {
+  readonly run: string;
+  readonly replacedBy: string;
+  /** Whether readers see the run that took its place. */
+  readonly current: boolean;
+  /** Rows of tables that changed. */
+  readonly rows: number;
+  /** Raw documents that changed. */
+  readonly documents: number;
+}
+
+export interface PurgeReport {
+  /** Runs that were searched. */
+  readonly searched: number;
+  /** Those of them that know the user's ID, whatever else they know of the user. */
+  readonly named: number;
+  /** Runs that were replaced, the oldest first. */
+  readonly replaced: readonly PurgedRun[];
+}
+
+/** A run that can be read. */
+interface Readable extends PublishedRun {
+  readonly manifest: Manifest;
+}
+
+/** A run that is to be made anew. */
+interface Planned {
+  readonly from: Readable;
+  readonly to: string;
+  readonly erasure: RunErasure;
+}
+
+/**
+ * Erases what the retained runs hold of a user; the user ID stays. Each run that holds something, and each that is newer
+ * than one that does, is replaced by a run of its own, so that the order of the runs stays that of their numbers: its
+ * name has a number above all others and the instant of the old name. Nothing published is changed in place; the old
+ * runs go once the new ones are proven, on the disk, and have their names, and `current` names the new one. Staged files
+ * of runs that were killed go too. Needs the lock.
+ *
+ * Throws `verify.failed` for a run that is damaged, `config.newer_version` for one of a newer program, `disk.io` where
+ * there is no room; then every run is as it was.
+ */
+export async function purgeUser(folder: OutputFolder, options: PurgeOptions): Promise<PurgeReport> {
+  await finishPublication(folder);
+  await clearStaging(folder);
+  const runs = (await listRuns(folder)).toReversed().map(readable);
+  const place = purgePlace(folder);
+  const temporary = join(place, "tmp");
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
+  try {
+    const person = new Person(options.userId);
+    const found = await searchAll(runs, person, temporary, options);
+    const planned = await plan(folder, runs, found);
+    if (planned.length > 0) await replace(folder, planned, person, options);
+    const named = [...found.values()].filter((erasure) => erasure.named).length;
+    return { searched: runs.length, named, replaced: planned.map(reported) };
+  } finally {
+    // What was decided is carried out even so, now or by the next command that changes the warehouse.
+    await finishPurge(folder);
+  }
+}
+
+/** Whoever staged something is dead, and what was staged may hold the person. */
+async function clearStaging({ staging }: OutputFolder): Promise<void> {
+  if (!existsSync(staging)) return;
+  for (const name of await readdir(staging)) await removeTree(join(staging, name));
+}
+
+function readable(run: PublishedRun): Readable {
+  const { manifest } = run;
+  if (manifest instanceof WarehouseError) throw manifest;
+  return { ...run, manifest };
+}
+
+/** Twice, because a run may say of the person what is needed to find them in another. */
+async function searchAll(
+  runs: readonly Readable[],
+  person: Person,
+  temporary: string,
+  { onStep }: PurgeOptions,
+): Promise<Map<string, RunErasure>> {
+  const found = new Map<string, RunErasure>();
+  for (const _pass of ["learn", "find"]) {
+    for (const run of runs) {
+      onStep({ kind: "search", run: run.run });
+      found.set(run.run, await searchRun(run, person, temporary));
+    }
+  }
+  return found;
+}
+
+const isEmpty = ({ tables, raw }: RunErasure): boolean => tables.size === 0 && raw.size === 0;
+
+/** From the oldest run that holds something on: later numbers are those of later runs. */
+async function plan(
+  folder: OutputFolder,
+  runs: readonly Readable[],
+  found: ReadonlyMap<string, RunErasure>,
+): Promise<Planned[]> {
+  const erasures = runs.flatMap((from) => {
+    const erasure = found.get(from.run);
+    return erasure === undefined ? [] : [{ from, erasure }];
+  });
+  const first = erasures.findIndex(({ erasure }) => !isEmpty(erasure));
+  if (first < 0) return [];
+  const next = parseRunName(await nextRun(folder, new Date(0)))?.sequence ?? 1;
+  return erasures.slice(first).map((each, index) => ({
+    ...each,
+    to: runName(next + index, each.from.startedAt),
+  }));
+}
+
+async function replace(
+  folder: OutputFolder,
+  planned: readonly Planned[],
+  person: Person,
+  options: PurgeOptions,
+): Promise<void> {
+  const temporary = join(purgePlace(folder), "tmp");
+  for (const { from } of planned) {
+    options.onStep({ kind: "prove", run: from.run });
+    await assertWhole(folder, from.run, temporary);
+  }
+  await assertRoom(folder, planned, options.freeBytes);
+  const renamed = new Map(planned.map(({ from, to }) => [from.run, to]));
+  const purgedAt = new Date(options.clock.now()).toISOString();
+  for (const each of planned) {
+    options.onStep({ kind: "rewrite", run: each.from.run });
+    await stage(folder, each, person, { ...options, purgedAt, renamed });
+  }
+  await removeTree(temporary);
+  const replacements: Replacement[] = planned.map(({ from, to }) => ({ from: from.run, to }));
+  options.onStep({ kind: "commit", run: replacements.at(-1)?.to ?? "" });
+  await commitPlan(folder, replacements);
+  options.onStep({ kind: "replace", run: replacements.at(-1)?.to ?? "" });
+  await finishPurge(folder);
+  options.onStep({ kind: "done", run: replacements.at(-1)?.to ?? "" });
+}
+
+/** A damaged run is not made anew: its copy would stand the proof that it does not. */
+async function assertWhole(folder: OutputFolder, run: string, temporary: string): Promise<void> {
+  const { runs } = await verifyRuns(folder, { run }, temporary);
+  const finding = runs.flatMap(({ findings }) => findings)[0];
+  if (finding === undefined) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `The run ${run} is damaged (${finding.replace(/\.$/, "")}), so nothing was erased; ` +
+      'make a whole run current, remove this one with "runs prune", and purge again.',
+  );
+}
+
+async function assertRoom(
+  folder: OutputFolder,
+  planned: readonly Planned[],
+  freeBytes: FreeBytes,
+): Promise<void> {
+  const needed = planned
+    .flatMap(({ from }) => from.manifest.files)
+    .reduce((sum, file) => sum + file.bytes, 0);
+  const left = await freeBytes(folder.root);
+  if (left === undefined || left >= needed) return;
+  const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+  throw new WarehouseError(
+    "disk.io",
+    `${folder.root} has ${megabytes(left)} free, and the runs that hold this user take ${megabytes(needed)}; nothing ` +
+      'was erased: free space or remove old runs with "runs prune", and purge again.',
+  );
+}
+
+interface Staging extends PurgeOptions {
+  readonly purgedAt: string;
+  readonly renamed: ReadonlyMap<string, string>;
+}
+
+/** A replacement, proven: as many rows as before in every table, and nothing of the person. */
+async function stage(
+  folder: OutputFolder,
+  { from, to, erasure }: Planned,
+  person: Person,
+  { userId, threads, purgedAt, renamed }: Staging,
+): Promise<void> {
+  const staging = stagedReplacement(folder, to);
+  await rewriteRun({ from, to: staging, erasure, userId, threads });
+  const { manifestVersion: _version, files: _files, ...stated } = from.manifest;
+  const { loaders, rows } = stated;
+  const files = await verifyResult({
+    result: staging.result,
+    database: loaders.includes("duckdb") ? databaseOf(staging, loaders) : undefined,
+    temporaryDirectory: staging.temporary,
+    expected: rows,
+    parquet: loaders.includes("parquet"),
+  });
+  const left = await searchRun(
+    { directory: staging.result, manifest: from.manifest },
+    person,
+    staging.temporary,
+  );
+  if (!isEmpty(left)) {
+    const where = [...left.tables.keys(), ...left.raw.keys()].join(", ");
+    throw new WarehouseError("verify.failed", `The user is still found in ${where}; nothing was erased.`);
+  }
+  await removeTree(staging.temporary);
+  await writeManifest(
+    staging.result,
+    {
+      ...stated,
+      run: to,
+      sequence: staging.sequence,
+      previousRun: renamed.get(stated.previousRun ?? "") ?? stated.previousRun,
+      supersedes: from.run,
+      purgedAt: [...(stated.purgedAt ?? []), purgedAt],
+    },
+    files,
+  );
+}
+
+function reported({ from, to, erasure }: Planned): PurgedRun {
+  const sum = (erasures: RunErasure["tables"]) =>
+    [...erasures.values()].reduce((total, each) => total + each.rows, 0);
+  return {
+    run: from.run,
+    replacedBy: to,
+    current: from.current,
+    rows: sum(erasure.tables),
+    documents: sum(erasure.raw),
+  };
+}

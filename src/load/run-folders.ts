@@ -1,0 +1,31 @@
+/** Steps on the folders of published runs; each needs the lock. */
+import { chmod, mkdir, rename, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { currentRun, type OutputFolder } from "../run/directory.ts";
+import { removeTree, sync } from "../run/tree.ts";
+
+/** Moves `current` to a run in `runs/`, in one step and for good. */
+export async function pointCurrentAt(folder: OutputFolder, run: string): Promise<void> {
+  if ((await currentRun(folder)) === run) return;
+  const link = join(folder.root, `.current-${run}`);
+  await rm(link, { force: true });
+  await symlink(join("runs", run), link);
+  await rename(link, folder.current);
+  await sync(folder.root);
+}
+
+/**
+ * Removes a run. It leaves `runs/` in one step before its files go, so that nobody lists half a run; whoever has a file
+ * of it open keeps reading it.
+ */
+export async function removeRun(folder: OutputFolder, run: string): Promise<void> {
+  const directory = join(folder.runs, run);
+  const away = join(folder.staging, `.pruned-${run}`);
+  await mkdir(folder.staging, { recursive: true, mode: 0o700 });
+  await removeTree(away);
+  // A folder that its owner cannot write cannot be moved into another.
+  await chmod(directory, 0o755);
+  await rename(directory, away);
+  await sync(folder.runs);
+  await removeTree(away);
+}

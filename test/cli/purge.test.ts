@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { readdir, readlink } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { purgeCommand } from "../../src/cli/purge.ts";
+import { outputFolder } from "../../src/run/directory.ts";
+import { acquireLock } from "../../src/run/lock.ts";
+import { exportFrom, NIGHTLY, temporaryFolder } from "../run/running.ts";
+import { item, Scripted } from "../run/scripted.ts";
+import { capture } from "./capture.ts";
+
+const USER = "5f1e0c2ab4d3e90017c0ffe1";
+
+async function warehouse(t: TestContext): Promise<string> {
+  const author_details = { id: USER, name: "Anna Canary", email: "anna.canary@example.com" };
+  const service = await Scripted.start(t, [item("c-1", 0, { author: USER, author_details })]);
+  const out = await temporaryFolder(t);
+  const personalData = { policy: "keep", key: null } as const;
+  await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, threads: 1, config: { personalData } });
+  return out;
+}
+
+test("purge says which runs took the place of which, and then that there is nothing more to erase", async (t) => {
+  const out = await warehouse(t);
+  const [run = ""] = await readdir(join(out, "runs"));
+  const purge = (...args: string[]) => capture(purgeCommand, [...args, "--out", out]);
+  assert.equal(
+    await purge("--user", "5f1e0c2ab4d3e90017c0ffe9"),
+    "nothing to erase: 1 retained run searched, none knows this user\n",
+  );
+  const text = await purge("--user", USER);
+  const replacement = run.replace("000001", "000002");
+  assert.match(text, new RegExp(`│ ${run} │ ${replacement} │ +1 │ +2 │ current │`));
+  assert.match(text, /\n1 retained run searched, 1 replaced\n$/);
+  assert.equal(await readlink(join(out, "current")), `runs/${replacement}`);
+  assert.equal(
+    await purge("--user", USER),
+    "nothing to erase: 1 retained run searched, the user is known in 1, by ID alone\n",
+  );
+  assert.deepEqual(JSON.parse(await purge("--user", USER, "--json")), {
+    searched: 1,
+    named: 1,
+    replaced: [],
+  });
+});
+
+test("purge needs an ID, a warehouse, and the lock", async (t) => {
+  const out = await warehouse(t);
+  const purge = (...args: string[]) => capture(purgeCommand, args);
+  await assert.rejects(purge("--out", out), { code: "commander.missingMandatoryOptionValue" });
+  await assert.rejects(purge("--user", " ", "--out", out), { code: "config.invalid", exitCode: 2 });
+  await assert.rejects(purge("--user", USER, "--out", await temporaryFolder(t)), {
+    code: "config.not_found",
+  });
+  await using _lock = await acquireLock(outputFolder(out));
+  await assert.rejects(purge("--user", USER, "--out", out), { code: "run.locked", exitCode: 75 });
+});

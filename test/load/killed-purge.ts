@@ -1,0 +1,23 @@
+/** Purges a user and ends, as a kill would end it, at a step: `node killed-purge.ts FOLDER USER "rewrite 2"`. */
+import { systemClock } from "../../src/clock.ts";
+import { purgeUser } from "../../src/load/purge.ts";
+import { outputFolder } from "../../src/run/directory.ts";
+import { freeBytes } from "../../src/run/disk.ts";
+import { acquireLock } from "../../src/run/lock.ts";
+
+const [, , out = "", userId = "", at = ""] = process.argv;
+const [kind, times = "1"] = at.split(" ");
+let seen = 0;
+const folder = outputFolder(out);
+await using _lock = await acquireLock(folder);
+await purgeUser(folder, {
+  userId,
+  clock: systemClock,
+  threads: 1,
+  freeBytes,
+  onStep: (step) => {
+    if (step.kind !== kind) return;
+    seen += 1;
+    if (seen === Number(times)) process.kill(process.pid, "SIGKILL");
+  },
+});

@@ -1,0 +1,490 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFile,
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readlink,
+  rename,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, type TestContext, test } from "node:test";
+import { systemClock } from "../../src/clock.ts";
+import { type PurgeOptions, type PurgeReport, purgeUser } from "../../src/load/purge.ts";
+import { findRun, listRuns, prune, rollback } from "../../src/load/retention.ts";
+import { verifyRuns } from "../../src/load/verify-run.ts";
+import type { PersonalData } from "../../src/run/config.ts";
+import { type OutputFolder, outputFolder } from "../../src/run/directory.ts";
+import { freeBytes } from "../../src/run/disk.ts";
+import { acquireLock } from "../../src/run/lock.ts";
+import { readManifest } from "../../src/run/manifest.ts";
+import { removeTree } from "../../src/run/tree.ts";
+import { Secret } from "../../src/secret.ts";
+import { personalHash } from "../../src/transform/personal.ts";
+import {
+  assertNowhereIn,
+  exportFrom,
+  NIGHTLY,
+  openPublished,
+  rowsOf,
+  temporaryFolder,
+  textsIn,
+} from "../run/running.ts";
+import { type Item, item, type Json, Scripted } from "../run/scripted.ts";
+
+const ANNA = "5f1e0c2ab4d3e90017c0ffe1";
+const BERT = "5f1e0c2ab4d3e90017c0ffe2";
+
+/** A description of a user whose every detail begins with a word that stands nowhere else. */
+function personOf(id: string, word: string): Json {
+  return {
+    id,
+    email: `${word}.mail@example.com`,
+    name: `${word} Name`,
+    name_sort: `${word} Sort`,
+    bio: `${word} Bio`,
+    short_bio: `${word} Short`,
+    phone: `+43-${word}-PHONE`,
+    slug: `${word}-slug`,
+    avatar_feed_url: `https://${word}.example/feed.png`,
+    avatar_profile_url: `https://${word}.example/profile.png`,
+    nickname: `${word} Nick`,
+    favorite_dish: `${word} Dish`,
+    tz: "Europe/Vienna",
+    role: "author",
+  };
+}
+
+/** Everywhere that a service can say something of a person. */
+function peopleIn(service: Scripted): void {
+  const anna = personOf(ANNA, "CANARYANNA");
+  const bert = personOf(BERT, "CANARYBERT");
+  service.arrange = (items, { mode }) =>
+    items.map((each) => {
+      const { id } = each as Item;
+      if (typeof id !== "string") return each;
+      const [who, other] = id === "c-1" ? [anna, bert] : [bert, bert];
+      const unknown = {
+        reviewer: { id: who.id, contact_email: who.email, rank: 1 },
+        contact_email: who.email,
+        // Longer than an example of the drift, which cuts it in the middle of a detail.
+        signature: `${"x".repeat(170)}${who.email}, ${who.name}`,
+      };
+      const full = {
+        owner_details: who,
+        owner: who.id,
+        last_updated_by: who,
+        last_updated_by_details: other,
+      };
+      const editing = [
+        {
+          id: who.id,
+          name: who.name,
+          avatar_url: who.avatar_feed_url,
+          last_seen: 1,
+          mood: `${who.name} Mood`,
+        },
+        { id: other.id, name: other.name, avatar_url: null, last_seen: 2 },
+      ];
+      const dynamic = {
+        author: who.id,
+        author_details: who,
+        creator_details: other,
+        currently_editing: editing,
+      };
+      return { ...(each as Item), ...unknown, ...(mode === "full" ? full : dynamic) };
+    });
+}
+
+const ITEMS = [
+  item("c-1", 0),
+  item("c-2", 1),
+  {
+    title: "No ID",
+    author_details: personOf(ANNA, "CANARYANNA"),
+    contact_email: "CANARYANNA.mail@example.com",
+  },
+];
+const KEEP: PersonalData = { policy: "keep", key: null };
+
+interface Warehouse {
+  readonly out: string;
+  readonly folder: OutputFolder;
+  readonly service: Scripted;
+  readonly run: () => Promise<string>;
+  readonly purge: (userId: string, options?: Partial<PurgeOptions>) => Promise<PurgeReport>;
+  /** Fails where a run is not as its manifest says. */
+  readonly verify: () => Promise<void>;
+}
+
+async function warehouse(t: TestContext, personalData = KEEP): Promise<Warehouse> {
+  const out = await temporaryFolder(t);
+  const folder = outputFolder(out);
+  const service = await Scripted.start(t, ITEMS);
+  peopleIn(service);
+  return {
+    out,
+    folder,
+    service,
+    run: async () => {
+      const config = { details: "all", personalData, perPage: 100 } as const;
+      return (await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, threads: 1, config })).run;
+    },
+    purge: async (userId, options = {}) => {
+      await using _lock = await acquireLock(folder);
+      const onStep = () => {};
+      return await purgeUser(folder, {
+        userId,
+        clock: systemClock,
+        threads: 1,
+        freeBytes,
+        onStep,
+        ...options,
+      });
+    },
+    verify: async () => {
+      const place = await temporaryFolder(t);
+      assert.deepEqual((await verifyRuns(folder, { all: true }, place)).findings, []);
+    },
+  };
+}
+
+const CANARIES = ["CANARYANNA", Buffer.from("CANARYANNA").toString("base64").slice(0, 12)];
+
+/** A warehouse of two runs, made once, of which every test gets a copy. */
+let made: { out: string; runs: string[] } | undefined;
+
+async function twoRuns(t: TestContext): Promise<Warehouse & { runs: readonly string[] }> {
+  const place = await warehouse(t);
+  if (made === undefined) {
+    made = { out: await mkdtemp(join(tmpdir(), "purge-")), runs: [await place.run(), await place.run()] };
+    await cp(place.out, made.out, COPY);
+  } else {
+    await cp(made.out, place.out, COPY);
+  }
+  return { ...place, runs: made.runs };
+}
+
+const COPY = { recursive: true, verbatimSymlinks: true, force: true } as const;
+
+after(async () => {
+  if (made !== undefined) await removeTree(made.out);
+});
+
+/** Everything that stands in the runs, and in what was staged. */
+async function textsOf({ runs, staging }: OutputFolder): Promise<string> {
+  const found = [...(await textsIn(runs)), ...(await textsIn(staging))];
+  return found.map(({ text }) => text).join("\n");
+}
+
+async function assertGone({ runs, staging }: OutputFolder, texts: readonly string[]): Promise<void> {
+  await assertNowhereIn(runs, texts);
+  await assertNowhereIn(staging, texts);
+}
+
+/** What every table says, but those of which a purge changes rows. */
+async function otherTables(directory: string): Promise<Record<string, unknown>> {
+  const names = await rowsOf(directory, "SELECT table_name FROM duckdb_tables() ORDER BY ALL");
+  const changed = ["users", "content", "content_current_editors", "_rejects", "_drift", "_run", "_tables"];
+  const others = names.flat().filter((name) => !changed.includes(String(name)));
+  assert.ok(others.length > 30);
+  const rows = others.map(async (name) => [name, await rowsOf(directory, `FROM "${name}"`)] as const);
+  return Object.fromEntries(await Promise.all(rows));
+}
+
+test("S24: nothing of a purged user stands in any byte of the folder, and everything else is as it was", async (t) => {
+  const { out, folder, purge, verify, runs } = await twoRuns(t);
+  const before = await textsOf(folder);
+  for (const word of ["Name", "Nick", "Dish", "Bio", "-PHONE"])
+    assert.ok(before.includes(`CANARYANNA ${word}`) || before.includes(`CANARYANNA${word}`), word);
+  const tables = await otherTables(join(out, "current"));
+  const bert = await rowsOf(join(out, "current"), `FROM users WHERE user_id = '${BERT}'`);
+  const comments =
+    "SELECT table_name, column_name, comment FROM duckdb_columns() WHERE NOT internal ORDER BY ALL";
+  const schema = await rowsOf(join(out, "current"), comments);
+  const report = await purge(ANNA);
+  assert.deepEqual([report.searched, report.named], [2, 2]);
+  assert.deepEqual(
+    report.replaced.map(({ run, current }) => [run, current]),
+    [
+      [runs[0], false],
+      [runs[1], true],
+    ],
+  );
+  for (const { rows, documents } of report.replaced)
+    assert.ok(rows >= 5 && documents >= 2, `${rows} ${documents}`);
+  await assertGone(folder, CANARIES);
+  await verify();
+  const directory = join(out, "current");
+  assert.deepEqual(
+    await rowsOf(
+      directory,
+      `SELECT user_id, email, name, tz, role, extra FROM users WHERE user_id = '${ANNA}'`,
+    ),
+    [[ANNA, null, null, "Europe/Vienna", "author", null]],
+  );
+  assert.deepEqual(await rowsOf(directory, `FROM users WHERE user_id = '${BERT}'`), bert);
+  assert.deepEqual(await rowsOf(directory, comments), schema);
+  assert.deepEqual(await otherTables(directory), tables);
+  const later = await textsOf(folder);
+  for (const word of ["Name", "Nick", "Dish", "Bio"]) assert.ok(later.includes(`CANARYBERT ${word}`), word);
+  const editors =
+    "SELECT user_id, name FROM content_current_editors WHERE content_id = 'c-1' ORDER BY ordinal";
+  assert.deepEqual(await rowsOf(directory, editors), [
+    [ANNA, null],
+    [BERT, "CANARYBERT Name"],
+  ]);
+});
+
+test("S24: hashes of a purged user go as well", async (t) => {
+  const key = new Secret("CANARY-KEY-0123456789abcdef0123456789abcdef");
+  const { folder, run, purge, verify } = await warehouse(t, { policy: "hash", key });
+  await run();
+  const hash = (field: string, value: string) => personalHash(Buffer.from(key.reveal()), field, value);
+  const hashes = [
+    hash("email", "CANARYANNA.mail@example.com"),
+    hash("name", "CANARYANNA Name"),
+    hash("contact_email", "CANARYANNA.mail@example.com"),
+    hash("nickname", "CANARYANNA Nick"),
+  ];
+  const before = await textsOf(folder);
+  for (const each of hashes) assert.ok(before.includes(each));
+  await purge(ANNA);
+  await assertGone(folder, hashes);
+  await verify();
+  const later = await textsOf(folder);
+  assert.ok(later.includes(hash("email", "CANARYBERT.mail@example.com")), "others stay");
+});
+
+test("S24: the new runs say what they supersede and when, and their raw documents, numbers and sizes are true", async (t) => {
+  const { out, folder, purge, verify, runs } = await twoRuns(t);
+  const requests = await rowsOf(join(out, "current"), "FROM _requests ORDER BY request");
+  const { replaced } = await purge(ANNA);
+  assert.deepEqual(
+    replaced.map(({ replacedBy }) => replacedBy),
+    runs.map((name, index) => `00000${index + 3}${name.slice(6)}`),
+    "later numbers, and the nights of the old names",
+  );
+  for (const [index, { replacedBy }] of replaced.entries()) {
+    const directory = join(folder.runs, replacedBy);
+    const manifest = await readManifest(directory);
+    assert.deepEqual(
+      [manifest.run, manifest.supersedes, manifest.purgedAt?.length],
+      [replacedBy, runs[index], 1],
+    );
+    assert.ok(!JSON.stringify(manifest).includes(ANNA), "of whom is not said");
+    assert.equal(manifest.previousRun, index === 0 ? null : replaced[0]?.replacedBy);
+    assert.deepEqual(await rowsOf(directory, "SELECT run, sequence FROM _run"), [[replacedBy, index + 3]]);
+    assert.deepEqual(
+      await rowsOf(directory, `SELECT run, sequence FROM '${directory}/parquet/_run/*.parquet'`),
+      [[replacedBy, index + 3]],
+    );
+    const names = manifest.files.map(({ path }) => path).filter((path) => path !== "warehouse.duckdb");
+    for (const name of names) assert.match(name, new RegExp(`-00000${index + 3}-`));
+    const wrong = `SELECT count(*) FROM '${directory}/raw/*/*.parquet' WHERE sha256(document) <> sha256`;
+    assert.deepEqual(await rowsOf(directory, wrong), [["0"]]);
+    const rejects =
+      "SELECT count(*), count(*) FILTER (WHERE sha256(document::VARCHAR) = sha256) FROM _rejects";
+    assert.deepEqual(await rowsOf(directory, rejects), [["2", "2"]]);
+    for (const [table, bytes] of await rowsOf(
+      directory,
+      "SELECT table_name, parquet_bytes::INTEGER FROM _tables",
+    )) {
+      const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
+      assert.equal(
+        files.reduce((sum, file) => sum + file.bytes, 0),
+        bytes,
+        String(table),
+      );
+    }
+    const users = files(
+      manifest.files.map(({ path }) => path),
+      "users",
+    ).map((path) => `'${directory}/${path}'`);
+    assert.deepEqual(
+      await rowsOf(
+        directory,
+        `SELECT count(*) FROM (FROM users EXCEPT FROM read_parquet([${users.join()}]))`,
+      ),
+      [["0"]],
+    );
+  }
+  assert.deepEqual(await rowsOf(join(out, "current"), "FROM _requests ORDER BY request"), requests);
+  const metadata = "SELECT decode(key) FROM parquet_kv_metadata(";
+  const [users = ""] = (await readManifest(join(out, "current"))).files
+    .map(({ path }) => path)
+    .filter((path) => path.includes("/users/"));
+  const keys = await rowsOf(join(out, "current"), `${metadata}'${out}/current/${users}') ORDER BY ALL`);
+  assert.deepEqual(keys.flat(), ["columns", "comment", "key", "table"]);
+  await verify();
+});
+
+const files = (paths: readonly string[], table: string) =>
+  paths.filter((path) => path.includes(`/${table}/`));
+
+test("S24: who has an old run open keeps reading it; runs, rollback, retention and the next run go on as before", async (t) => {
+  const { out, folder, run, purge, verify, service } = await warehouse(t);
+  await run();
+  await run();
+  await using reader = await openPublished(join(out, "current"));
+  await purge(ANNA);
+  assert.deepEqual(await reader.rows(`SELECT name FROM users WHERE user_id = '${ANNA}'`), [
+    ["CANARYANNA Name"],
+  ]);
+  assert.deepEqual(
+    (await listRuns(folder)).map(({ sequence, current }) => [sequence, current]),
+    [
+      [4, true],
+      [3, false],
+    ],
+  );
+  assert.equal((await rollback(folder, "3")).sequence, 3);
+  service.items = [item("c-1", 0), item("c-2", 1), item("c-3", 2)];
+  assert.equal((await run()).slice(0, 6), "000005");
+  assert.equal((await readManifest(join(out, "current"))).previousRun?.slice(0, 6), "000003");
+  assert.deepEqual(
+    (await prune(folder, 1)).map(({ sequence }) => sequence),
+    [4, 3],
+  );
+  await verify();
+});
+
+test("S24: after a rollback, current names the run that took the place of the one it named", async (t) => {
+  const { folder, purge, runs } = await twoRuns(t);
+  await rollback(folder, "1");
+  const { replaced } = await purge(ANNA);
+  assert.equal(replaced.find(({ current }) => current)?.run, runs[0]);
+  assert.equal((await findRun(folder, "current")).sequence, 3);
+});
+
+test("S24: runs that are newer than one with the user are numbered anew too, so that their order stays", async (t) => {
+  const { folder, run, purge, service } = await warehouse(t);
+  await run();
+  service.items = [item("c-2", 1)];
+  const second = await run();
+  const { replaced } = await purge(ANNA);
+  assert.deepEqual(
+    replaced.map(({ run, rows }) => [Number(run.slice(0, 6)), rows > 0]),
+    [
+      [1, true],
+      [2, false],
+    ],
+  );
+  const manifest = await readManifest(join(folder.runs, replaced[1]?.replacedBy ?? ""));
+  assert.equal(manifest.supersedes, second);
+  await run();
+  const again = await purge(BERT);
+  assert.deepEqual(
+    again.replaced.map(({ replacedBy }) => Number(replacedBy.slice(0, 6))),
+    [6, 7, 8],
+  );
+  const [oldest] = (await listRuns(folder)).toReversed();
+  assert.ok(oldest !== undefined && "purgedAt" in oldest.manifest);
+  assert.equal(oldest.manifest.purgedAt?.length, 2, "every erasure is told");
+});
+
+test("S24: a user whom no run knows, and one known by ID alone, are no failure and change nothing", async (t) => {
+  const { out, purge, runs: both } = await twoRuns(t);
+  assert.deepEqual(await purge("5f1e0c2ab4d3e90017c0ffe9"), { searched: 2, named: 0, replaced: [] });
+  assert.deepEqual(await readdir(join(out, "runs")), both);
+  await purge(ANNA);
+  const runs = await readdir(join(out, "runs"));
+  assert.deepEqual(await purge(ANNA), { searched: 2, named: 2, replaced: [] });
+  assert.deepEqual(await readdir(join(out, "runs")), runs);
+  assert.deepEqual(await readdir(join(out, ".staging")), []);
+});
+
+test("S24: staged files of a killed run go too, whoever is in them", async (t) => {
+  const { out, purge } = await twoRuns(t);
+  const left = join(out, ".staging", "000009-20261120T020000Z", "result", "raw");
+  await mkdir(left, { recursive: true });
+  await writeFile(join(left, "dynamic.parquet"), "CANARYANNA");
+  await purge("5f1e0c2ab4d3e90017c0ffe9");
+  assert.deepEqual(await readdir(join(out, ".staging")), []);
+});
+
+test("S24: a damaged run, one of a newer program, and a full disk are said, and change nothing", async (t) => {
+  const { folder, purge, runs } = await twoRuns(t);
+  const intact = async () => {
+    assert.deepEqual(await readdir(folder.runs), runs);
+    assert.equal(await readlink(folder.current), `runs/${runs[1]}`);
+    assert.deepEqual(await readdir(folder.staging), []);
+  };
+  await assert.rejects(purge(ANNA, { freeBytes: async () => 1 }), {
+    code: "disk.io",
+    message: /nothing was erased/,
+  });
+  await intact();
+  const file = join(folder.runs, runs[0] ?? "", "manifest.json");
+  const { manifestVersion: _, ...manifest } = await readManifest(join(folder.runs, runs[0] ?? ""));
+  await chmod(file, 0o644);
+  await writeFile(file, JSON.stringify({ ...manifest, manifestVersion: 99 }));
+  await assert.rejects(purge(ANNA), { code: "config.newer_version" });
+  await intact();
+  await writeFile(file, "{");
+  await assert.rejects(purge(ANNA), { code: "verify.failed", message: /manifest/ });
+  await writeFile(file, JSON.stringify({ ...manifest, manifestVersion: 1 }));
+  const tags = join(
+    folder.runs,
+    runs[0] ?? "",
+    manifest.files.find(({ path }) => path.includes("/content_tags/"))?.path ?? "",
+  );
+  await chmod(tags, 0o644);
+  await appendFile(tags, "x");
+  await assert.rejects(purge(ANNA), { code: "verify.failed", message: /damaged .*nothing was erased/ });
+  await intact();
+});
+
+/** A purge in a process of its own, which ends itself at a step as a kill would. */
+async function killedAt(folder: OutputFolder, step: string): Promise<void> {
+  const child = spawn(
+    process.execPath,
+    [new URL("killed-purge.ts", import.meta.url).pathname, folder.root, ANNA, step],
+    {
+      stdio: ["ignore", "inherit", "inherit"],
+    },
+  );
+  const [, signal] = await once(child, "exit");
+  assert.equal(signal, "SIGKILL");
+}
+
+for (const step of ["rewrite 2", "commit", "replace"]) {
+  test(`S24: a purge that is killed at "${step}" shows no half run, and the next one finishes it`, async (t) => {
+    const { folder, purge, verify, runs } = await twoRuns(t);
+    await killedAt(folder, step);
+    assert.deepEqual(await readdir(folder.runs), runs);
+    await verify();
+    const { replaced } = await purge(ANNA);
+    // Once it was decided, the next command finishes it, and finds nothing more to do.
+    assert.equal(replaced.length, step === "replace" ? 0 : 2);
+    assert.deepEqual(
+      (await listRuns(folder)).map(({ sequence }) => sequence),
+      [4, 3],
+    );
+    await assertGone(folder, CANARIES);
+    await verify();
+  });
+}
+
+test("S24: whichever steps of the replacement a kill let happen, the next command takes the rest", async (t) => {
+  const { folder, verify, runs } = await twoRuns(t);
+  await killedAt(folder, "replace");
+  const replaced = runs.map((name, index) => `00000${index + 3}${name.slice(6)}`);
+  await rename(
+    join(folder.staging, ".purge", replaced[0] ?? "", "result"),
+    join(folder.runs, replaced[0] ?? ""),
+  );
+  assert.equal((await rollback(folder, "3")).sequence, 3);
+  assert.deepEqual(
+    (await listRuns(folder)).map(({ sequence }) => sequence),
+    [4, 3],
+  );
+  await verify();
+  await assertGone(folder, CANARIES);
+});
