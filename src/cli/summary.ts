@@ -1,5 +1,5 @@
 /** What a run did, to be read at a glance. */
-import type { RunSummary } from "../run/outcome.ts";
+import type { Resumed, RunSummary } from "../run/outcome.ts";
 import { count, counted, duration, megabytes } from "./display.ts";
 import { printableText } from "./terminal.ts";
 
@@ -12,6 +12,7 @@ export function summaryText(summary: RunSummary): string {
     field("Evidence", evidence(summary)),
     field("Rows", rows(summary)),
     field("Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`),
+    ...(summary.resumed === null ? [] : [field("Resumed", resumed(summary.resumed))]),
     field("Published", `${summary.directory} (${megabytes(summary.bytesPublished)})`),
     ...reasons.map((reason) => field("Unsettled", reason)),
     ...(accounting.rejected > 0
@@ -44,6 +45,11 @@ function items({ accounting }: RunSummary): string {
   return [`${count(listed)} listed, ${count(loaded)} loaded`, ...rest.filter((text) => text !== "")].join(
     ", ",
   );
+}
+
+function resumed({ pages, items }: Resumed): string {
+  const singly = items === 0 ? "" : ` and ${counted(items, "single item")}`;
+  return `${counted(pages, "page")}${singly} from before the run was ended early`;
 }
 
 function evidence({ verdict, sweeps, accounting }: RunSummary): string {

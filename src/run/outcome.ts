@@ -7,6 +7,7 @@ import type { SweepRecord } from "./account.ts";
 import type { Loaded } from "./assemble.ts";
 import type { Extraction } from "./extraction.ts";
 import type { Journal } from "./journal.ts";
+import type { Kept } from "./kept.ts";
 import type { Manifest } from "./manifest.ts";
 
 /** What a run did, for people and programs. */
@@ -25,6 +26,8 @@ export interface RunSummary {
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
   readonly sweeps: readonly SweepRecord[];
   readonly requests: number;
+  /** Answers that were there already when the run was taken up; of these are the requests and bytes too. */
+  readonly resumed: Resumed | null;
   /** Bytes of the answers as they came. */
   readonly bytesReceived: number;
   /** Bytes of the published files. */
@@ -35,6 +38,18 @@ export interface RunSummary {
   readonly removedRuns: readonly string[];
   readonly warnings: readonly string[];
   readonly milliseconds: number;
+}
+
+export interface Resumed {
+  /** Of listings. */
+  readonly pages: number;
+  /** Single items. */
+  readonly items: number;
+}
+
+/** What was kept of a run that is taken up; null where nothing was. */
+export function resumedOf({ dynamic, full, items }: Kept): Resumed | null {
+  return dynamic === undefined ? null : { pages: dynamic.pages + (full?.pages ?? 0), items };
 }
 
 /** What became of everything that the passes listed. */
@@ -115,6 +130,7 @@ export interface Made {
   readonly tables: readonly LoadedTable[];
   readonly sweeps: readonly SweepRecord[];
   readonly accounting: Accounting;
+  readonly resumed: Resumed | null;
   readonly removed: readonly string[];
   readonly warnings: readonly string[];
   readonly milliseconds: number;
@@ -135,6 +151,7 @@ export function summaryOf(made: Made, journal: Journal): RunSummary {
     tables: made.tables.map(({ table, rows }) => ({ name: table, rows })),
     sweeps: made.sweeps,
     requests: requests.length,
+    resumed: made.resumed,
     bytesReceived: requests.reduce((sum, request) => sum + request.bytes, 0),
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
     drift: journal.drift.sorted().length,

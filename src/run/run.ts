@@ -22,7 +22,7 @@ import { assertRoom } from "./disk.ts";
 import { Journal } from "./journal.ts";
 import { NOTHING_KEPT } from "./kept.ts";
 import { acquireLock } from "./lock.ts";
-import { type RunSummary, summaryOf } from "./outcome.ts";
+import { type RunSummary, resumedOf, summaryOf } from "./outcome.ts";
 import { loadPipeline } from "./pipelines.ts";
 import { buildResult, type Result } from "./result.ts";
 import {
@@ -147,9 +147,7 @@ class Run {
   }
 
   #tellTakenUp({ run, kept }: TakenUp): void {
-    const pages = (kept.dynamic?.pages ?? 0) + (kept.full?.pages ?? 0);
-    const { items } = kept;
-    this.#place.options.log.warn("The run that was ended early is taken up.", { run, pages, items });
+    this.#place.options.log.warn("A run that was ended early is taken up.", { run, ...resumedOf(kept) });
   }
 
   /** What becomes of the staged files of a run that failed. */
@@ -203,6 +201,7 @@ class Run {
         tables: result.assembled.tables,
         sweeps: result.sweeps,
         accounting: result.accounting,
+        resumed: resumedOf(run.kept),
         removed: retired.removed,
         warnings: [...result.warnings, ...retired.warnings],
         milliseconds: clock.elapsedMs() - this.#startedElapsed,

@@ -51,6 +51,7 @@ const COMPLETE: RunSummary = {
   ],
   sweeps: [sweep(1, "dynamic", 12_345), sweep(2, "full", 12_345)],
   requests: 260,
+  resumed: null,
   bytesReceived: 123_456_789,
   bytesPublished: 45_600_000,
   drift: 0,
@@ -101,6 +102,15 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   Removed    2 old runs
   Warning    There is no destination "Site".
 `,
+  );
+});
+
+test("a run that was taken up says what was there already", () => {
+  const text = summaryText({ ...COMPLETE, resumed: { pages: 37, items: 1200 } });
+  assert.match(text, /^ {2}Resumed {4}37 pages and 1,200 single items from before the run was ended early$/m);
+  assert.match(
+    summaryText({ ...COMPLETE, resumed: { pages: 1, items: 0 } }),
+    /Resumed {4}1 page from before/,
   );
 });
 

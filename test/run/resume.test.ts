@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { readManifest } from "../../src/run/manifest.ts";
+import { assertSame, killed, oddItems, PAGES_PER_GROUP, SETTINGS, staged, startRun } from "./resuming.ts";
+import { exportFrom, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
+import { type Question, Scripted } from "./scripted.ts";
+
+const ITEMS = 400;
+const PAGES = ITEMS / SETTINGS.perPage;
+
+async function begin(t: TestContext) {
+  const service = await Scripted.start(t, oddItems(ITEMS));
+  return { service, out: join(await temporaryFolder(t), "warehouse") };
+}
+
+/** What an undisturbed run publishes. */
+async function undisturbed(t: TestContext, service: Scripted, pipelineUrl = SMALL) {
+  return exportFrom({ url: service.url, out: await temporaryFolder(t), config: SETTINGS, pipelineUrl });
+}
+
+interface Point {
+  readonly at: (question: Question) => boolean;
+  /** Pages and single items that are not to be asked for again, at least. */
+  readonly pages: number;
+  readonly items: number;
+  readonly passes: readonly string[];
+}
+
+const page = (mode: Question["mode"], at: number) => (question: Question) =>
+  question.kind === "list" && question.mode === mode && question.page === at;
+
+const POINTS: Readonly<Record<string, Point>> = {
+  "the dynamic listing": {
+    at: page("dynamic", 2 * PAGES_PER_GROUP + 20),
+    pages: 2 * PAGES_PER_GROUP,
+    items: 0,
+    passes: ["dynamic", "full"],
+  },
+  "the single items": {
+    at: ({ kind, id }) => kind === "item" && id === "c-0370",
+    pages: PAGES,
+    items: 1,
+    passes: ["dynamic", "full"],
+  },
+  "the full listing": {
+    at: page("full", PAGES_PER_GROUP + 20),
+    pages: PAGES + PAGES_PER_GROUP,
+    items: 40,
+    passes: ["dynamic", "full", "basic"],
+  },
+  "the lookups at the end": {
+    at: ({ kind }) => kind === "custom_fields",
+    pages: 2 * PAGES,
+    items: 40,
+    passes: ["dynamic", "full", "basic"],
+  },
+};
+
+suite("G8: a run that is killed goes on, and publishes what an undisturbed run does,", () => {
+  for (const [where, { at, pages, items, passes }] of Object.entries(POINTS)) {
+    test(`killed in ${where}`, async (t) => {
+      const { service, out } = await begin(t);
+      await killed(service, out, at);
+      const [run] = await staged(out);
+      const before = service.questions.length;
+      const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
+      assert.equal(summary.run, run);
+      assert.equal(summary.verdict, "complete");
+      assert.deepEqual(
+        summary.sweeps.map(({ mode }) => mode),
+        passes,
+      );
+      const { resumed } = summary;
+      assert.ok((resumed?.pages ?? 0) >= pages, `${resumed?.pages} pages were kept`);
+      assert.ok((resumed?.items ?? 0) >= items, `${resumed?.items} items were kept`);
+      const asked = service.questions.slice(before);
+      const listed = asked.filter(({ kind, mode }) => kind === "list" && mode !== "basic");
+      assert.equal(
+        listed.length,
+        2 * PAGES - (resumed?.pages ?? 0),
+        "pages that were kept are not asked for",
+      );
+      assert.equal(asked.filter(({ kind }) => kind === "item").length, 40 - (resumed?.items ?? 0));
+      assert.equal(asked.filter(({ mode }) => mode === "basic").length, passes.length === 3 ? PAGES : 0);
+      assert.equal(asked.filter(({ kind }) => kind === "custom_fields").length, 1, "lookups are made anew");
+      assert.equal((await readManifest(summary.directory)).resumedAt?.length, 1);
+      const requests =
+        "SELECT mode, count(*) FROM _requests WHERE mode IN ('dynamic', 'full', 'item') GROUP BY 1";
+      assert.deepEqual(await rowsOf(summary.directory, `${requests} ORDER BY 1`), [
+        ["dynamic", `${PAGES}`],
+        ["full", `${PAGES}`],
+        ["item", "40"],
+      ]);
+      await assertSame(summary, await undisturbed(t, service));
+      assert.deepEqual(await staged(out), []);
+    });
+  }
+});
