@@ -100,6 +100,10 @@ export class Person {
     const cut = example.endsWith("…") ? example.slice(0, -1) : undefined;
     const ofPersons = PERSON_FIELDS.has(path.split(/[.[]/, 1)[0] ?? "") || path.startsWith("users.");
     if (ofPersons && [...this.#described].some((text) => text === example || isCutOf(cut, text))) return true;
+    // The ID alone is nothing personal.
+    const value = jsonOf(example);
+    if (example === this.id) return false;
+    if (typeof value === "object" && value !== null) return this.fromCell(example) !== undefined;
     return this.marks().some((mark) => example.includes(mark) || endsWithBeginning(cut, mark));
   }
 

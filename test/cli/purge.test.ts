@@ -30,7 +30,7 @@ test("purge says which runs took the place of which, and then that there is noth
   );
   const text = await purge("--user", USER);
   const replacement = run.replace("000001", "000002");
-  assert.match(text, new RegExp(`│ ${run} │ ${replacement} │ +1 │ +2 │ current │`));
+  assert.match(text, new RegExp(`│ ${run} │ ${replacement} │ +3 │ +2 │ current │`));
   assert.match(text, /\n1 retained run searched, 1 replaced\n$/);
   assert.equal(await readlink(join(out, "current")), `runs/${replacement}`);
   assert.equal(
