@@ -3,7 +3,8 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../../src/errors.ts";
 import { packagePath } from "../../src/package-root.ts";
@@ -36,12 +37,15 @@ function odd(id: string, i: number): Item {
   return item(id, i, more);
 }
 
-/** A run in a process of its own that is killed when `at` holds for a request; that one gets no answer. */
+/**
+ * A run in a process of its own that is killed when `at` holds for a request, which gets no answer, and what is `kept`
+ * is written.
+ */
 export async function killed(
   service: Scripted,
   out: string,
   at: (question: Question) => boolean,
-  pipelineUrl = SMALL,
+  { kept, pipelineUrl = SMALL }: { kept?: string; pipelineUrl?: string } = {},
 ): Promise<void> {
   const reached = new Promise<void>((resolve) => {
     service.script = (question) => {
@@ -52,6 +56,7 @@ export async function killed(
   });
   const { child, ended } = await startRun(service, out, pipelineUrl);
   await Promise.race([reached, ended.then(({ stderr }) => assert.fail(`it ended by itself: ${stderr}`))]);
+  if (kept !== undefined) await until(async () => (await checkpointsIn(out)).includes(`${kept}.json`));
   child.kill("SIGKILL");
   assert.equal((await ended).signal, "SIGKILL");
   service.script = () => undefined;
@@ -91,12 +96,23 @@ export async function interrupted(
   service.script = () => undefined;
 }
 
-/** All rows of the tables, by name: the run's own as far as they tell of the data. */
+/** Names of what the runs in the staging folder keep of their answers. */
+export async function checkpointsIn(out: string): Promise<string[]> {
+  const paths = await readdir(join(out, ".staging"), { recursive: true });
+  return paths.filter((path) => path.includes("/checkpoint/")).map((path) => basename(path));
+}
+
+/** Looks every few milliseconds whether something has come about. */
+export async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await delay(5);
+}
+
+/** All rows of the data tables, by name. */
 export async function everythingIn({ directory, tables }: RunSummary): Promise<Map<string, Row[]>> {
   await using reader = await openPublished(directory);
   const rows = new Map<string, Row[]>();
   for (const { name } of tables) {
-    if (name.startsWith("_") && !["_drift", "_rejects"].includes(name)) continue;
+    if (name.startsWith("_")) continue;
     rows.set(name, await reader.rows(`FROM "${name}" ORDER BY ALL`));
   }
   return rows;
