@@ -15,7 +15,9 @@
  */
 import { WarehouseError } from "./errors.ts";
 import { DATA_TABLES } from "./tables/all.ts";
+import { content } from "./tables/content.ts";
 import { type Column, defineTable, type Table, text } from "./tables/declare.ts";
+import { HISTORY_TABLES } from "./tables/history.ts";
 import type { OwnRows } from "./transform/item.ts";
 
 /** Listings that a pipeline reads, in this order; two that agree make a run complete. */
@@ -85,6 +87,13 @@ export function definePipeline(spec: PipelineSpec): Pipeline {
     throw invalid(
       spec,
       `its mapped values need the tables ${missing.map(({ name }) => name).join(", ")} too`,
+    );
+  }
+  const history = HISTORY_TABLES.filter((table) => spec.tables.includes(table)).length;
+  if (history > 0 && (history < HISTORY_TABLES.length || derived === 0 || !spec.tables.includes(content))) {
+    throw invalid(
+      spec,
+      "the history needs all of its tables, content, content_mapped_values and content_external_payloads",
     );
   }
   if (spec.load.length === 0) throw invalid(spec, "it names no loader: duckdb, parquet or both");

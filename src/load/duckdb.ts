@@ -29,8 +29,11 @@ export interface BuildOptions {
   /** Of DuckDB's buffers; the process takes up to 400 MB more. */
   readonly memoryLimitMb: number;
   readonly threads: number;
-  /** Database of the run before, attached read-only as `previous`; it cannot be attached later. */
-  readonly previous: string | undefined;
+  /**
+   * Database of the run before, attached read-only as `previous`; it cannot be attached later. Or its folder, whose
+   * files may be read.
+   */
+  readonly previous: string | { readonly directory: string } | undefined;
 }
 
 export interface ReadOptions {
@@ -121,14 +124,18 @@ export async function openForBuilding(options: BuildOptions): Promise<Database> 
       storage_compatibility_version: STORAGE_VERSION,
     },
     async (connection) => {
-      if (options.previous !== undefined) {
-        const alias = quoteIdentifier(PREVIOUS_CATALOG);
-        await execute(connection, `ATTACH ${quoteLiteral(options.previous)} AS ${alias} (READ_ONLY)`);
-      }
-      await harden(connection, [await realpath(options.staging), options.staging]);
+      const { previous, staging } = options;
+      if (typeof previous === "string") await attachPreviousDatabase(connection, previous);
+      const readable = typeof previous === "object" ? [previous.directory] : [];
+      await harden(connection, [await realpath(staging), staging, ...readable]);
     },
     true,
   );
+}
+
+async function attachPreviousDatabase(connection: DuckDBConnection, file: string): Promise<void> {
+  const alias = quoteIdentifier(PREVIOUS_CATALOG);
+  await execute(connection, `ATTACH ${quoteLiteral(file)} AS ${alias} (READ_ONLY)`);
 }
 
 /** A finished database, read-only, with the same walls around it. Throws `config.not_found` if there is none. */

@@ -59,3 +59,9 @@ export function loadSql(name: string): string {
     });
   }
 }
+
+/** Puts texts in the place of the marks, comments such as `columns` alone, in one pass: a name may look like a mark. */
+export function fillMarks(sql: string, texts: Readonly<Record<string, string>>): string {
+  const marks = new Map(Object.entries(texts));
+  return sql.replace(/\/\* (\w+) \*\//g, (mark, name: string) => marks.get(name) ?? mark);
+}

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { distinctColumnNames } from "./column-names.ts";
 import { all, execute, type Row } from "./duckdb.ts";
-import { loadSql, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+import { fillMarks, loadSql, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
 /**
  * The three views for analysts. Two of them have a column per custom field or external field name, so their text is
@@ -52,7 +52,7 @@ async function contentWide(connection: DuckDBConnection): Promise<View> {
   const lists = fields.map((field, place) => fieldList(field, listName(place)));
   return {
     name: "content_wide",
-    sql: fill(loadSql("view_content_wide"), { lists: listed(lists), columns: selected(columns) }),
+    sql: fillMarks(loadSql("view_content_wide"), { lists: listed(lists), columns: selected(columns) }),
     comment:
       "content with one column per custom field, by its name: the text of the value, else the file ID, the JSON " +
       "text or the value ID; a list of texts for a multiselect.",
@@ -99,7 +99,7 @@ async function contentMappedWide(connection: DuckDBConnection): Promise<View> {
   }));
   return {
     name: "content_mapped_wide",
-    sql: fill(loadSql("view_content_mapped_wide"), { columns: selected(columns) }),
+    sql: fillMarks(loadSql("view_content_mapped_wide"), { columns: selected(columns) }),
     comment:
       "content_external_payloads with one list column per external field name; where an item has no payload for a " +
       "destination, there is no row.",
@@ -110,7 +110,7 @@ async function contentMappedWide(connection: DuckDBConnection): Promise<View> {
 function mappingCoverage(): View {
   return {
     name: "mapping_coverage",
-    sql: fill(loadSql("view_mapping_coverage"), {
+    sql: fillMarks(loadSql("view_mapping_coverage"), {
       mapping_targets: loadSql("mapping_targets"),
       mapping_answers: loadSql("mapping_answers"),
     }),
@@ -126,12 +126,6 @@ const selected = (columns: readonly ViewColumn[]): string =>
 
 /** Further elements of a list that has some already. */
 const listed = (parts: readonly string[]): string => parts.map((part) => `, ${part}`).join("\n  ");
-
-/** Puts texts in the place of the marks, comments such as `columns` alone, in one pass: a name may look like a mark. */
-function fill(sql: string, texts: Readonly<Record<string, string>>): string {
-  const marks = new Map(Object.entries(texts));
-  return sql.replace(/\/\* (\w+) \*\//g, (mark, name: string) => marks.get(name) ?? mark);
-}
 
 /** Any text of the data as SQL: a NUL cannot stand in a literal. */
 function literal(text: string): string {

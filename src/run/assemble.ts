@@ -11,6 +11,8 @@ import type { Bounds } from "../load/buckets.ts";
 import { exportTable, type LoadedTable, loadTable } from "../load/build.ts";
 import { createTable } from "../load/ddl.ts";
 import { openForBuilding } from "../load/duckdb.ts";
+import { type Absences, fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRun } from "../load/history.ts";
+import type { PreviousHistory } from "../load/history-previous.ts";
 import { writePart } from "../load/part.ts";
 import type { StagedPart } from "../load/parts.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../load/steps.ts";
@@ -43,6 +45,12 @@ export interface AssembleRequest {
   readonly drift: readonly DriftEntry[];
   /** Ends the work, the statement under way included. */
   readonly signal: AbortSignal;
+  /** What the history says of this run, and what it carries on. */
+  readonly history: {
+    readonly run: HistoryRun;
+    readonly previous: PreviousHistory;
+    readonly absences: Absences;
+  };
   readonly onTable: (done: number, total: number) => void;
   /** Rows of the run's own tables, once the others are loaded and checked; in this order. */
   readonly account: (state: Loaded) => readonly RunRows[];
@@ -79,7 +87,7 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
     temporaryDirectory: request.temporaryDirectory,
     memoryLimitMb: request.memoryLimitMb,
     threads: request.threads,
-    previous: undefined,
+    previous: request.history.previous.kind === "carried" ? request.history.previous.access : undefined,
   });
   const { connection } = database;
   using _interrupting = interruptOn(request.signal, connection);
@@ -133,7 +141,7 @@ async function loadTables(connection: DuckDBConnection, request: AssembleRequest
   for (const table of tables) {
     if (table.stage === "shared") {
       done(await loadRows(connection, request, { table, rows: sharedRows.get(table.name) ?? [] }));
-    } else if (table.stage !== "derived") {
+    } else if (table.stage !== "derived" && table.stage !== "history") {
       const staged = parts.get(table.name) ?? [];
       done(
         await loadTable(connection, { table, parts: staged, bounds, finalDirectory, sequence, superseded }),
@@ -141,6 +149,7 @@ async function loadTables(connection: DuckDBConnection, request: AssembleRequest
     }
   }
   for (const table of await derive(connection, request)) done(table);
+  for (const table of await carryOn(connection, request)) done(table);
   return loaded;
 }
 
@@ -175,6 +184,21 @@ async function derive(connection: DuckDBConnection, request: AssembleRequest): P
   });
   const exported: LoadedTable[] = [];
   for (const table of derived) {
+    exported.push(await exportTable(connection, { table, bounds, finalDirectory, sequence }));
+  }
+  return exported;
+}
+
+/** The history, from that of the run before and the tables of this one. */
+async function carryOn(connection: DuckDBConnection, request: AssembleRequest): Promise<LoadedTable[]> {
+  const tables = request.tables.filter((table) => table.stage === "history");
+  if (tables.length === 0) return [];
+  for (const table of tables) await createTable(connection, table);
+  const { bounds: itemBounds, passthrough, finalDirectory, sequence, history } = request;
+  const rowsPerRange = HISTORY_ROWS_PER_RANGE;
+  const bounds = await fillHistory(connection, { ...history, passthrough, itemBounds, rowsPerRange });
+  const exported: LoadedTable[] = [];
+  for (const table of tables) {
     exported.push(await exportTable(connection, { table, bounds, finalDirectory, sequence }));
   }
   return exported;

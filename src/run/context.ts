@@ -1,5 +1,6 @@
 /** What the steps of one run share. */
 import type { Clock } from "../clock.ts";
+import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Log } from "../log.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Baseline } from "./baseline.ts";
@@ -35,6 +36,8 @@ export interface RunContext {
   readonly staging: StagingFolder;
   readonly source: OpenSource;
   readonly baseline: Baseline;
+  /** What the run before says of the past. */
+  readonly history: PreviousHistory;
   readonly beginning: Beginning;
   /** What was read before the run was taken up. */
   readonly kept: Kept;

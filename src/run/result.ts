@@ -24,6 +24,7 @@ import { assertSameInstance } from "./baseline.ts";
 import { configFingerprint, keyId } from "./config.ts";
 import { hashKeyOf, type RunContext, tell } from "./context.ts";
 import { databaseOf } from "./directory.ts";
+import { historyChecks, historyOf, historyWarnings } from "./history.ts";
 import { type Judged, judgeDrift, judgeTables, rowCounts } from "./judgement.ts";
 import type { Statement } from "./manifest.ts";
 import { accountingOf, answerChecks, type Lookups, warningsOf } from "./outcome.ts";
@@ -97,6 +98,7 @@ class Build {
       threads: options.threads,
       drift: journal.drift.sorted(),
       signal: options.signal,
+      history: historyOf(this.#run, extraction),
       onTable: (done, total) => tell(this.#run, "load", done, total),
       account: (loaded) => {
         account = this.#account(loaded);
@@ -105,7 +107,7 @@ class Build {
     });
     if (account === undefined) throw new WarehouseError("internal", "The run has no account of itself.");
     const { accounting, judged } = account;
-    const warnings = [...warningsOf(this.#found), ...judged.warnings];
+    const warnings = [...warningsOf(this.#found), ...judged.warnings, ...historyWarnings(this.#run.history)];
     return { assembled, statement: this.#statement(assembled), sweeps: this.#sweeps, accounting, warnings };
   }
 
@@ -140,6 +142,7 @@ class Build {
       ...accountingChecks(accounting),
       ...answerChecks(this.#found, extraction),
       ...judged.checks,
+      ...historyChecks(this.#run.history, pipeline),
     ];
     assertPassed(checks);
     return [

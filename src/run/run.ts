@@ -19,6 +19,7 @@ import {
   stagingFolder,
 } from "./directory.ts";
 import { assertRoom } from "./disk.ts";
+import { previousHistory } from "./history.ts";
 import { Journal } from "./journal.ts";
 import { NOTHING_KEPT } from "./kept.ts";
 import { acquireLock } from "./lock.ts";
@@ -59,10 +60,15 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
     const baseline = await readBaseline(folder);
     assertSameInstance(baseline, { id: null, origin: originOf(config) }, folder.root);
     assertComparable(baseline, config.acceptShrink);
+    const history = await previousHistory(baseline, pipeline, folder);
     const taken = await roomFor(options, folder, baseline, resumable);
     await using source = await openSource(config);
     const beginning = taken?.beginning ?? { ...begun, resumedMs: [] };
-    return await new Run({ options, pipeline, folder, source, baseline }, beginning, taken).execute();
+    return await new Run(
+      { options, pipeline, folder, source, baseline, history },
+      beginning,
+      taken,
+    ).execute();
   } catch (thrown) {
     // A failure to tidy up does not hide why the run failed.
     await discardUnused(folder).catch((untidy: unknown) => {
@@ -92,7 +98,7 @@ async function roomFor(
 
 type Left = ReturnType<typeof afterFailure>;
 
-type Place = Pick<RunContext, "options" | "pipeline" | "folder" | "source" | "baseline">;
+type Place = Pick<RunContext, "options" | "pipeline" | "folder" | "source" | "baseline" | "history">;
 
 class Run {
   readonly #place: Place;

@@ -13,6 +13,7 @@ import {
   customFieldMappingValues,
   destinations,
 } from "./destinations.ts";
+import { HISTORY_TABLES } from "./history.ts";
 import {
   contentAclPrincipals,
   contentAttachments,
@@ -74,6 +75,7 @@ export const DATA_TABLES: readonly Table[] = [
   customFieldMappingValues,
   contentMappedValues,
   contentExternalPayloads,
+  ...HISTORY_TABLES,
 ];
 
 /** The run's own account of itself; in every warehouse, whatever the pipeline. */

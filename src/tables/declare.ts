@@ -65,9 +65,10 @@ export interface Reference {
  * - `pooled`: met in items, but not theirs alone: staged like `item`, kept once per key at load.
  * - `shared`: described many times over in the items and lookups, few, kept once.
  * - `derived`: SQL steps over the other tables.
+ * - `history`: SQL steps over the other tables and the history of the run before.
  * - `run`: the run's own account of itself.
  */
-export type Stage = "item" | "pooled" | "shared" | "derived" | "run";
+export type Stage = "item" | "pooled" | "shared" | "derived" | "history" | "run";
 
 /**
  * How the transform finds an item's rows.

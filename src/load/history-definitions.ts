@@ -1,0 +1,102 @@
+/** The history of the definitions: destinations, fields, select values, mappings and their entries. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Table } from "../tables/declare.ts";
+import {
+  type Cause,
+  customFieldHistory,
+  destinationHistory,
+  mappingHistory,
+  mappingValueHistory,
+  selectValueHistory,
+} from "../tables/history.ts";
+import { execute } from "./duckdb.ts";
+import { type HistoryRun, instant } from "./history.ts";
+import { fillMarks, loadSql, quoteIdentifier } from "./sql-text.ts";
+
+/** Definitions whose changes have one name as causes. */
+export type Family = "destination" | "mapping" | "definition";
+
+export interface DefinitionHistory {
+  readonly history: Table;
+  /** The table whose versions it holds. */
+  readonly of: string;
+  readonly family: Family;
+  /** Condition under which a run that cannot know every definition knows that one is gone. */
+  readonly lookedUp: string;
+}
+
+const LOOKED_UP = "(SELECT custom_field_id FROM custom_fields WHERE from_lookup)";
+
+export const DEFINITION_HISTORIES: readonly DefinitionHistory[] = [
+  { history: destinationHistory, of: "destinations", family: "destination", lookedUp: "false" },
+  { history: customFieldHistory, of: "custom_fields", family: "definition", lookedUp: "false" },
+  {
+    history: selectValueHistory,
+    of: "custom_field_select_values",
+    family: "definition",
+    lookedUp: `before.definition.custom_field_id IN ${LOOKED_UP}`,
+  },
+  {
+    history: mappingHistory,
+    of: "custom_field_mappings",
+    family: "mapping",
+    lookedUp: `before.definition.custom_field_id IN ${LOOKED_UP}`,
+  },
+  {
+    history: mappingValueHistory,
+    of: "custom_field_mapping_values",
+    family: "mapping",
+    lookedUp:
+      "before.definition.mapping_id IN " +
+      `(SELECT mapping_id FROM previous_mapping_history WHERE custom_field_id IN ${LOOKED_UP})`,
+  },
+];
+
+const CAUSE_OF: Readonly<Record<Family, Cause>> = {
+  destination: "destination_changed",
+  mapping: "mapping_changed",
+  definition: "definition_changed",
+};
+
+/** Columns of the definition itself, without the interval. */
+export function definitionColumns({ columns }: Table): string[] {
+  const names = columns.map(({ name }) => name);
+  return names.slice(0, names.indexOf("valid_from_run"));
+}
+
+/** Fills the histories of the definitions, which are few: in one go each. */
+export async function fillDefinitions(connection: DuckDBConnection, run: HistoryRun): Promise<void> {
+  for (const definition of DEFINITION_HISTORIES) {
+    const sql = `INSERT INTO ${quoteIdentifier(definition.history.name)} BY NAME ${stepOf(definition)}`;
+    await execute(connection, sql, [
+      run.run,
+      instant(run.startedAt.getTime()),
+      CAUSE_OF[definition.family],
+      run.verdict === "complete",
+    ]);
+  }
+}
+
+function stepOf({ history, of, lookedUp }: DefinitionHistory): string {
+  const names = definitionColumns(history);
+  const columns = names.map(quoteIdentifier);
+  const key = history.key.filter((name) => name !== "valid_from_run").map(quoteIdentifier);
+  return fillMarks(loadSql("history_definitions"), {
+    previous: quoteIdentifier(`previous_${history.name}`),
+    now: `SELECT ${columns.join(", ")} FROM ${quoteIdentifier(of)}`,
+    columns_as_row: structOf("", names),
+    key: key.join(", "),
+    looked_up: lookedUp,
+    reordered: names.includes("ordinal") ? onlyOrdinal(names.filter((name) => name !== "ordinal")) : "false",
+  });
+}
+
+/** Whether both are there, and differ in nothing but their place. */
+function onlyOrdinal(names: readonly string[]): string {
+  const same = `${structOf("before.", names)} IS NOT DISTINCT FROM ${structOf("now.", names)}`;
+  return `before.definition IS NOT NULL AND now.definition IS NOT NULL AND ${same}`;
+}
+
+function structOf(source: string, names: readonly string[]): string {
+  return `struct_pack(${names.map((name) => `${quoteIdentifier(name)} := ${source}${quoteIdentifier(name)}`).join(", ")})`;
+}

@@ -1,0 +1,176 @@
+/**
+ * The history of mapped values and of the definitions that they come from, carried from run to run: what the run before
+ * says, held against the tables of this one. Set-based, a range of items at a time, so that memory stays bounded; items
+ * whose mapped values have the digest that they had are copied without a look.
+ */
+import { type DuckDBConnection, DuckDBTimestampTZValue, type DuckDBValue } from "@duckdb/node-api";
+import { HISTORY_VERSION } from "../tables/history.ts";
+import { type Bounds, type Range, rangesOf } from "./buckets.ts";
+import { all, execute } from "./duckdb.ts";
+import { fillDefinitions } from "./history-definitions.ts";
+import { Epochs } from "./history-epochs.ts";
+import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
+import { loadSql, quoteIdentifier } from "./sql-text.ts";
+
+/** What the history says of this run. */
+export interface HistoryRun {
+  readonly run: string;
+  readonly sequence: number;
+  /** As the run's name says it, to the second: from then on holds what the run found. */
+  readonly startedAt: Date;
+  /** When the last answer was there, in milliseconds since 1970. */
+  readonly extractedMs: number;
+  readonly pipeline: string;
+  readonly verdict: "complete" | "unsettled";
+  readonly packageVersion: string;
+}
+
+/** What a run knows of items that it does not have. */
+export interface Absences {
+  /** Items that the service, asked singly, said are gone. */
+  readonly confirmed: ReadonlySet<string>;
+  /** Items that are there, but could not be read. */
+  readonly unread: ReadonlySet<string>;
+  /** Whether not to be listed is evidence: the passes agree, and each listed thing had an ID. */
+  readonly listIsWhole: boolean;
+}
+
+export interface HistoryRequest {
+  readonly run: HistoryRun;
+  readonly passthrough: boolean;
+  readonly previous: PreviousHistory;
+  readonly absences: Absences;
+  /** Buckets of items; no range crosses one. */
+  readonly itemBounds: Bounds;
+  /** What decides about memory: {@link HISTORY_ROWS_PER_RANGE}. */
+  readonly rowsPerRange: number;
+}
+
+/** Rows of the ledger and of the history in a range of items. */
+export const HISTORY_ROWS_PER_RANGE = 600_000;
+
+/**
+ * Fills the tables of the history, which exist and are empty. They read those of the content and of the mappings, and
+ * what `prepareMappings` made. Answers the bounds of the ranges it went by.
+ */
+export async function fillHistory(connection: DuckDBConnection, request: HistoryRequest): Promise<Bounds> {
+  const { run, previous, absences } = request;
+  await attachPrevious(connection, previous);
+  await fillRuns(connection, request);
+  await keepTemporary(connection, "history_runs", [run.run, run.sequence]);
+  await fillDefinitions(connection, run);
+  await keepTemporary(connection, "history_epochs", []);
+  await keepIds(connection, "history_removed", absences.confirmed);
+  await keepIds(connection, "history_unread", absences.unread);
+  const steps = new Steps(connection, request);
+  await steps.begin();
+  const bounds: string[] = [];
+  for (const bucket of rangesOf(request.itemBounds)) bounds.push(...(await steps.bucket(bucket)));
+  return bounds;
+}
+
+async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): Promise<void> {
+  const { run, previous, passthrough } = request;
+  await execute(connection, "INSERT INTO run_history BY NAME FROM previous_run_history");
+  await execute(connection, "INSERT INTO run_history VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)", [
+    run.run,
+    run.sequence,
+    instant(run.startedAt.getTime()),
+    instant(run.extractedMs),
+    run.pipeline,
+    run.verdict,
+    previous.kind === "carried" ? previous.run : null,
+    passthrough,
+    run.packageVersion,
+    HISTORY_VERSION,
+  ]);
+}
+
+/** The temporary table of a step's name, made anew by its text. */
+export async function keepTemporary(
+  connection: DuckDBConnection,
+  name: string,
+  params: readonly DuckDBValue[],
+): Promise<void> {
+  const sql = `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`;
+  await execute(connection, sql, params);
+}
+
+async function keepIds(connection: DuckDBConnection, name: string, ids: ReadonlySet<string>): Promise<void> {
+  const table = quoteIdentifier(name);
+  const read = `SELECT unnest(CAST(CAST($1 AS JSON) AS VARCHAR[])) AS content_id`;
+  await execute(connection, `CREATE OR REPLACE TEMP TABLE ${table} AS ${read}`, [JSON.stringify([...ids])]);
+}
+
+export function instant(milliseconds: number): DuckDBTimestampTZValue {
+  return new DuckDBTimestampTZValue(BigInt(milliseconds) * 1000n);
+}
+
+/** The steps over ranges of items. */
+class Steps {
+  readonly #connection: DuckDBConnection;
+  readonly #request: HistoryRequest;
+  readonly #epochs: Epochs;
+
+  constructor(connection: DuckDBConnection, request: HistoryRequest) {
+    this.#connection = connection;
+    this.#request = request;
+    this.#epochs = new Epochs(connection);
+  }
+
+  async begin(): Promise<void> {
+    await this.#epochs.begin();
+  }
+
+  /** All items of a bucket. Answers the first items of its ranges. */
+  async bucket(bucket: Range): Promise<string[]> {
+    const { absences, rowsPerRange } = this.#request;
+    await this.#keep("history_items", [...ends(bucket), absences.listIsWhole]);
+    await execute(this.#connection, "CREATE OR REPLACE TEMP TABLE history_kept (content_id VARCHAR)");
+    const rows = await all(this.#connection, loadSql("history_ranges"), [rowsPerRange]);
+    const firsts = rows.map((row) => String(row.first_id));
+    for (const [place, lower] of firsts.entries())
+      await this.#range({ lower, upper: firsts[place + 1] ?? bucket.upper });
+    await this.#insert("content_history", "history_content", bucket);
+    return firsts;
+  }
+
+  async #range(range: Range): Promise<void> {
+    await this.#keep("history_several", ends(range));
+    await this.#insert("mapped_value_history", "history_first_values", range);
+    await this.#compare(range);
+    await this.#insert("mapped_value_history", "history_values", range);
+    await this.#insert("mapped_value_order_history", "history_order_rows", range);
+  }
+
+  /** Holds the values of the items that have to be looked at against those that they had. */
+  async #compare(range: Range): Promise<void> {
+    const complete = this.#request.run.verdict === "complete";
+    await this.#keep("history_now", ends(range));
+    await this.#keep("history_before", ends(range));
+    await this.#keep("history_pairs", [complete]);
+    await this.#keep("history_numbers", []);
+    await this.#keep("history_questions", []);
+    await this.#epochs.ask();
+    await this.#keep("history_causes", ends(range));
+    await this.#keep("history_orders", ends(range));
+    await execute(
+      this.#connection,
+      "INSERT INTO history_kept SELECT DISTINCT content_id FROM history_pairs WHERE event = 'kept'",
+    );
+  }
+
+  async #keep(name: string, params: readonly DuckDBValue[]): Promise<void> {
+    await keepTemporary(this.#connection, name, params);
+  }
+
+  async #insert(table: string, step: string, range: Range): Promise<void> {
+    const { run } = this.#request;
+    const sql = `INSERT INTO ${quoteIdentifier(table)} BY NAME ${loadSql(step)}`;
+    await execute(this.#connection, sql, [...ends(range), run.run, instant(run.startedAt.getTime())]);
+  }
+}
+
+function ends(range: Range): [string | null, string | null] {
+  return [range.lower ?? null, range.upper ?? null];
+}

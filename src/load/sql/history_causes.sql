@@ -1,0 +1,83 @@
+-- Why each value in history_pairs begins, ends or becomes another: the temporary table history_causes.
+--
+-- $1  first content ID, inclusive; NULL: from the first item
+-- $2  last content ID, exclusive; NULL: to the last item
+--
+-- What an item held while its field was mapped nowhere is not in the history: then only the mapping is a cause.
+WITH held AS (
+  SELECT DISTINCT content_id, custom_field_id, input
+  FROM history_before
+),
+given AS (
+  SELECT DISTINCT content_id, custom_field_id, mapping_input AS input
+  FROM content_custom_field_values
+  WHERE mapping_input IS NOT NULL
+    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND content_id IN (SELECT content_id FROM history_pairs WHERE event = 'closed')
+),
+effects AS (
+  SELECT
+    question,
+    bool_or(family = 'destination') AS destination,
+    bool_or(family = 'mapping') AS mapping,
+    bool_or(family = 'definition') AS definition
+  FROM history_effects
+  GROUP BY question
+),
+bearing AS (
+  SELECT
+    pair.*,
+    CASE pair.event
+      WHEN 'opened' THEN held.content_id IS NULL AND (pair.epoch IS NULL OR mapped.custom_field_id IS NOT NULL)
+      WHEN 'closed' THEN given.content_id IS NULL
+      ELSE false
+    END AS item,
+    coalesce(effects.destination, false) AS destination,
+    CASE
+      WHEN pair.event = 'closed' THEN target.mapping_id IS NULL
+      ELSE coalesce(effects.mapping, false)
+    END AS mapping,
+    coalesce(effects.definition, false) AS definition
+  FROM history_pairs AS pair
+  LEFT JOIN held USING (content_id, custom_field_id, input)
+  LEFT JOIN given USING (content_id, custom_field_id, input)
+  LEFT JOIN mapping_targets AS target USING (destination_id, custom_field_id)
+  LEFT JOIN history_mapped_before AS mapped
+    ON mapped.epoch = pair.epoch AND mapped.custom_field_id = pair.custom_field_id
+  LEFT JOIN history_questions AS asked
+    ON asked.epoch = pair.epoch
+    AND asked.destination_id = pair.destination_id
+    AND asked.custom_field_id = pair.custom_field_id
+    AND asked.input = pair.input
+    AND asked.is_id = pair.is_id
+    AND asked.own_text IS NOT DISTINCT FROM pair.own_text
+    AND asked.answer IS NOT DISTINCT FROM pair.answer
+  LEFT JOIN effects ON effects.question = asked.question
+  WHERE pair.event IN ('opened', 'changed', 'closed', 'returned')
+)
+SELECT
+  content_id,
+  destination_id,
+  custom_field_id,
+  input,
+  variant,
+  event,
+  CASE
+    WHEN state = 'first_seen' THEN ['first_seen']
+    ELSE list_filter(
+      [
+        CASE WHEN state = 'returned' THEN 'item_returned' END,
+        -- A difference that no definition explains is one of what the service says of the item.
+        CASE
+          WHEN item THEN 'item_changed'
+          WHEN NOT (destination OR mapping OR definition) AND answer IS DISTINCT FROM answer_before
+            THEN 'item_changed'
+        END,
+        CASE WHEN destination THEN 'destination_changed' END,
+        CASE WHEN mapping THEN 'mapping_changed' END,
+        CASE WHEN definition THEN 'definition_changed' END
+      ],
+      lambda cause: cause IS NOT NULL
+    )
+  END AS causes
+FROM bearing

@@ -1,0 +1,40 @@
+-- Rows of content_history of the items of history_items.
+--
+-- $1  first content ID, inclusive; NULL: from the first item
+-- $2  last content ID, exclusive; NULL: to the last item
+-- $3  this run
+-- $4  its start
+--
+-- An item with mapped values that an unsettled run kept without seeing them (history_kept) has no digest: the next run
+-- must look at it again.
+SELECT
+  before.* REPLACE (
+    CASE WHEN item.state = 'removed' THEN $3 ELSE before.valid_to_run END AS valid_to_run,
+    CASE WHEN item.state = 'removed' THEN $4 ELSE before.valid_to END AS valid_to,
+    CASE WHEN item.state = 'removed' THEN '["item_removed"]'::JSON ELSE before.valid_to_cause END AS valid_to_cause,
+    CASE WHEN item.state IN ('same', 'changed') THEN $3 ELSE before.last_seen_run END AS last_seen_run,
+    CASE
+      WHEN content_id IN (SELECT content_id FROM history_kept) THEN NULL
+      WHEN item.state IN ('same', 'changed') THEN item.digest
+      ELSE before.values_digest
+    END AS values_digest
+  )
+FROM previous_content_history AS before
+JOIN history_items AS item USING (content_id)
+WHERE before.valid_to_run IS NULL
+  AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+UNION ALL BY NAME
+SELECT *
+FROM previous_content_history
+WHERE valid_to_run IS NOT NULL
+  AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+UNION ALL BY NAME
+SELECT
+  content_id,
+  $3 AS valid_from_run,
+  $4 AS valid_from,
+  CASE state WHEN 'first_seen' THEN '["first_seen"]' ELSE '["item_returned"]' END::JSON AS cause,
+  $3 AS last_seen_run,
+  digest AS values_digest
+FROM history_items
+WHERE state IN ('first_seen', 'returned')

@@ -1,0 +1,59 @@
+-- Rows of the history of one kind of definitions: the marks are its names. $1 this run, $2 its start, $3 the word for
+-- a change of this kind, $4 whether this run knows every definition: an unsettled one ends none by absence, unless it
+-- looked up what would have it.
+WITH before AS (
+  SELECT *, /* columns_as_row */ AS definition
+  FROM /* previous */
+  WHERE valid_to_run IS NULL
+),
+now AS (
+  SELECT *, /* columns_as_row */ AS definition
+  FROM (
+    /* now */
+  )
+),
+pairs AS (
+  SELECT
+    /* key */,
+    before.definition AS definition_before,
+    before.valid_from_run,
+    before.valid_from,
+    before.cause,
+    now.definition,
+    CASE
+      WHEN before.definition IS NULL THEN 'opened'
+      WHEN now.definition IS NULL THEN CASE WHEN $4::BOOLEAN OR /* looked_up */ THEN 'closed' ELSE 'same' END
+      WHEN now.definition IS NOT DISTINCT FROM before.definition THEN 'same'
+      ELSE 'changed'
+    END AS event,
+    CASE WHEN /* reordered */ THEN 'reordered' ELSE $3 END AS reason
+  FROM before
+  FULL JOIN now USING (/* key */)
+),
+known AS (
+  SELECT DISTINCT /* key */, true AS is_known
+  FROM /* previous */
+)
+SELECT *
+FROM /* previous */
+WHERE valid_to_run IS NOT NULL
+UNION ALL BY NAME
+SELECT
+  unnest(definition_before),
+  valid_from_run,
+  valid_from,
+  CASE WHEN event IN ('changed', 'closed') THEN $1 END AS valid_to_run,
+  CASE WHEN event IN ('changed', 'closed') THEN $2 END AS valid_to,
+  cause,
+  CASE WHEN event IN ('changed', 'closed') THEN to_json([reason]) END AS valid_to_cause
+FROM pairs
+WHERE definition_before IS NOT NULL
+UNION ALL BY NAME
+SELECT
+  unnest(definition),
+  $1 AS valid_from_run,
+  $2 AS valid_from,
+  to_json([CASE WHEN event = 'opened' AND is_known IS NULL THEN 'first_seen' ELSE reason END]) AS cause
+FROM pairs
+LEFT JOIN known USING (/* key */)
+WHERE event IN ('opened', 'changed')

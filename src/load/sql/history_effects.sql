@@ -1,0 +1,52 @@
+-- Questions whose answer would be another if one family of definitions were as it was in an epoch: that family bears on
+-- the value. The steps of the ledger, with that family's tables as they were, stand in place of the marks.
+--
+-- $1, $2  NULL: all questions
+-- $3      the epoch
+WITH content_custom_field_values AS (
+  SELECT
+    question AS content_id,
+    custom_field_id,
+    0 AS ordinal,
+    input AS mapping_input,
+    is_id AS mapping_input_is_id,
+    own_text AS value
+  FROM history_questions
+  WHERE epoch = $3
+),
+mapping_targets AS (
+  FROM /* targets */
+),
+mapping_inputs AS (
+  FROM /* inputs */
+),
+mapping_answers AS (
+  FROM /* answers */
+),
+answered AS (
+  SELECT
+    content_id AS question,
+    destination_id,
+    {
+      'external_field_name': external_field_name,
+      'value_id': value_id,
+      'value': value,
+      'mapping_id': mapping_id,
+      'mapping_value_id': mapping_value_id,
+      'external_value': external_value,
+      'status': status,
+      'value_archived': value_archived,
+      'value_unknown': value_unknown,
+      'ambiguous': ambiguous,
+      'matched_by_text': matched_by_text,
+      'destination_unsupported': destination_unsupported,
+      'collision': collision
+    } AS answer
+  FROM (
+    /* mapped_values */
+  )
+)
+SELECT asked.question
+FROM history_questions AS asked
+LEFT JOIN answered ON answered.question = asked.question AND answered.destination_id = asked.destination_id
+WHERE asked.epoch = $3 AND answered.answer IS DISTINCT FROM asked.answer

@@ -1,0 +1,85 @@
+-- What became of each item of a range: the temporary table history_items. One row per item that is there or that the
+-- history knows.
+--
+-- $1  first content ID, inclusive; NULL: from the first item
+-- $2  last content ID, exclusive; NULL: to the last item
+-- $3  whether absence from this run says that an item is removed
+--
+-- state   first_seen  there, and never before
+--         returned    there, and it was removed
+--         same        there, with the mapped values that it had
+--         changed     there, and its mapped values or what they are made from may differ
+--         removed     gone, with evidence
+--         unseen      not there, which says nothing
+--         gone        removed by an earlier run
+-- epoch   the run whose definitions the item was last mapped with; NULL where no definition has changed since
+-- weight  rows that the item has in the ledger and in the history, so that ranges can be cut by them
+WITH present AS (
+  SELECT content_id
+  FROM content
+  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+),
+answers AS (
+  SELECT
+    content_id,
+    count(*) AS weight,
+    sum(
+      hash(
+        destination_id, custom_field_id, ordinal, external_field_name, value_id, value, mapping_id, mapping_value_id,
+        external_value, status, value_archived, value_unknown, ambiguous, matched_by_text, destination_unsupported,
+        collision
+      )
+    ) AS digest
+  FROM content_mapped_values
+  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  GROUP BY content_id
+),
+given AS (
+  SELECT content_id, sum(hash(custom_field_id, ordinal, mapping_input)) AS digest
+  FROM content_custom_field_values
+  WHERE mapping_input IS NOT NULL
+    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  GROUP BY content_id
+),
+present_now AS (
+  SELECT
+    content_id,
+    coalesce(answers.weight, 0) AS weight,
+    concat_ws(':', coalesce(answers.digest, 0), coalesce(given.digest, 0)) AS digest
+  FROM present
+  LEFT JOIN answers USING (content_id)
+  LEFT JOIN given USING (content_id)
+),
+before AS (
+  SELECT previous_content_history.*
+  FROM previous_content_history
+  JOIN history_runs ON run = valid_from_run
+  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  QUALIFY row_number() OVER (PARTITION BY content_id ORDER BY sequence DESC) = 1
+),
+weights_before AS (
+  SELECT content_id, count(*) AS weight
+  FROM previous_mapped_value_history
+  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  GROUP BY content_id
+)
+SELECT
+  content_id,
+  CASE
+    WHEN present_now.content_id IS NOT NULL AND before.content_id IS NULL THEN 'first_seen'
+    WHEN present_now.content_id IS NOT NULL AND before.valid_to_run IS NOT NULL THEN 'returned'
+    WHEN present_now.content_id IS NOT NULL AND before.values_digest = present_now.digest THEN 'same'
+    WHEN present_now.content_id IS NOT NULL THEN 'changed'
+    WHEN before.valid_to_run IS NOT NULL THEN 'gone'
+    WHEN content_id IN (SELECT content_id FROM history_removed) THEN 'removed'
+    WHEN $3::BOOLEAN AND content_id NOT IN (SELECT content_id FROM history_unread) THEN 'removed'
+    ELSE 'unseen'
+  END AS state,
+  present_now.digest,
+  before.valid_to_run AS removed_in_run,
+  epochs.epoch,
+  coalesce(present_now.weight, 0) + coalesce(weights_before.weight, 0) AS weight
+FROM present_now
+FULL JOIN before USING (content_id)
+LEFT JOIN weights_before USING (content_id)
+LEFT JOIN history_epochs AS epochs ON epochs.run = before.last_seen_run

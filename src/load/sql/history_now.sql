@@ -1,0 +1,61 @@
+-- Mapped values of the items that have to be looked at, each once, with the places where it stands: the temporary
+-- table history_now. By history_items and history_several.
+--
+-- $1  first content ID, inclusive; NULL: from the first item
+-- $2  last content ID, exclusive; NULL: to the last item
+--
+-- input    the value as the item gives it
+-- answer   what the mapping makes of it
+-- variant  tells values apart that the item gives alike: 1, as good as always
+WITH given AS (
+  SELECT
+    content_id,
+    ledger.destination_id,
+    custom_field_id,
+    ordinal,
+    item.state,
+    item.epoch,
+    value.mapping_input AS input,
+    coalesce(value.mapping_input_is_id, false) AS is_id,
+    value.value AS own_text,
+    {
+      'external_field_name': ledger.external_field_name,
+      'value_id': ledger.value_id,
+      'value': ledger.value,
+      'mapping_id': ledger.mapping_id,
+      'mapping_value_id': ledger.mapping_value_id,
+      'external_value': ledger.external_value,
+      'status': ledger.status,
+      'value_archived': ledger.value_archived,
+      'value_unknown': ledger.value_unknown,
+      'ambiguous': ledger.ambiguous,
+      'matched_by_text': ledger.matched_by_text,
+      'destination_unsupported': ledger.destination_unsupported,
+      'collision': ledger.collision
+    } AS answer
+  FROM content_mapped_values AS ledger
+  JOIN history_items AS item USING (content_id)
+  JOIN content_custom_field_values AS value USING (content_id, custom_field_id, ordinal)
+  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND (
+      item.state IN ('changed', 'returned')
+      OR (
+        item.state = 'first_seen'
+        AND (content_id, custom_field_id) IN (SELECT (content_id, custom_field_id) FROM history_several)
+      )
+    )
+)
+SELECT
+  content_id,
+  destination_id,
+  custom_field_id,
+  input,
+  row_number() OVER (PARTITION BY content_id, destination_id, custom_field_id, input ORDER BY answer) AS variant,
+  any_value(state) AS state,
+  any_value(epoch) AS epoch,
+  bool_or(is_id) AS is_id,
+  min(own_text) AS own_text,
+  answer,
+  list_sort(list(ordinal)) AS ordinals
+FROM given
+GROUP BY content_id, destination_id, custom_field_id, input, answer

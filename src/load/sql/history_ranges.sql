@@ -1,0 +1,9 @@
+-- The first items of the parts of history_items, where a part has about $1 rows of the ledger and the history.
+WITH placed AS (
+  SELECT content_id, (sum(weight) OVER (ORDER BY content_id) - 1) // $1::BIGINT AS part
+  FROM history_items
+)
+SELECT min(content_id) AS first_id
+FROM placed
+GROUP BY part
+ORDER BY first_id

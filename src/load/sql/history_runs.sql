@@ -1,0 +1,5 @@
+-- The runs of the history, this one included: the temporary table history_runs. $1 this run, $2 its sequence number.
+SELECT run, sequence
+FROM previous_run_history
+UNION ALL
+SELECT CAST($1 AS VARCHAR) AS run, CAST($2 AS INTEGER) AS sequence

@@ -1,0 +1,65 @@
+-- Rows of mapped_value_history of a range of items, but those of history_first_values.
+--
+-- $1  first content ID, inclusive; NULL: from the first item
+-- $2  last content ID, exclusive; NULL: to the last item
+-- $3  this run
+-- $4  its start
+WITH touched AS (
+  SELECT content_id, state
+  FROM history_items
+  WHERE state IN ('changed', 'removed')
+),
+going_on AS (
+  SELECT *
+  FROM previous_mapped_value_history
+  WHERE (valid_to_run IS NOT NULL OR content_id NOT IN (SELECT content_id FROM touched))
+    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+),
+removed AS (
+  SELECT * REPLACE ($3 AS valid_to_run, $4 AS valid_to, '["item_removed"]'::JSON AS valid_to_cause)
+  FROM previous_mapped_value_history
+  WHERE valid_to_run IS NULL
+    AND content_id IN (SELECT content_id FROM touched WHERE state = 'removed')
+    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+),
+compared AS (
+  SELECT
+    content_id,
+    destination_id,
+    custom_field_id,
+    value_number,
+    unnest(answer_before),
+    CASE WHEN answer_before.matched_by_text THEN input END AS matched_text,
+    valid_from_run,
+    valid_from,
+    CASE WHEN event IN ('changed', 'closed') THEN $3 END AS valid_to_run,
+    CASE WHEN event IN ('changed', 'closed') THEN $4 END AS valid_to,
+    cause,
+    CASE WHEN event IN ('changed', 'closed') THEN to_json(causes) END AS valid_to_cause
+  FROM history_pairs
+  LEFT JOIN history_causes USING (content_id, destination_id, custom_field_id, input, variant, event)
+  WHERE state = 'changed' AND answer_before IS NOT NULL
+),
+begun AS (
+  SELECT
+    content_id,
+    destination_id,
+    custom_field_id,
+    coalesce(history_pairs.value_number, history_numbers.value_number) AS value_number,
+    unnest(answer),
+    CASE WHEN answer.matched_by_text THEN input END AS matched_text,
+    $3 AS valid_from_run,
+    $4 AS valid_from,
+    to_json(causes) AS cause
+  FROM history_pairs
+  JOIN history_causes USING (content_id, destination_id, custom_field_id, input, variant, event)
+  LEFT JOIN history_numbers USING (content_id, destination_id, custom_field_id, input, variant)
+  WHERE event IN ('opened', 'changed', 'returned')
+)
+FROM going_on
+UNION ALL BY NAME
+FROM removed
+UNION ALL BY NAME
+FROM compared
+UNION ALL BY NAME
+FROM begun
