@@ -1,23 +1,36 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { suite, type TestContext, test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { readManifest } from "../../src/run/manifest.ts";
 import type { RunSummary } from "../../src/run/outcome.ts";
-import { assertSame, killed, oddItems, PAGES_PER_GROUP, SETTINGS, staged } from "./resuming.ts";
-import { exportFrom, rowsOf, SMALL, temporaryFolder } from "./running.ts";
+import {
+  assertSame,
+  killed,
+  oddItems,
+  PAGES_PER_GROUP,
+  SETTINGS,
+  staged,
+  stagedFiles,
+  startRun,
+  until,
+} from "./resuming.ts";
+import { exportFrom, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
 import { type Question, Scripted } from "./scripted.ts";
 
 const ITEMS = 400;
 const PAGES = ITEMS / SETTINGS.perPage;
+/** Every tenth; they are asked for singly. */
+const EVENTS = ITEMS / 10;
 
-async function begin(t: TestContext) {
+/** A service, and what an undisturbed run over it publishes. */
+async function undisturbed(t: TestContext, pipelineUrl = SMALL) {
   const service = await Scripted.start(t, oddItems(ITEMS));
-  return { service, out: join(await temporaryFolder(t), "warehouse") };
+  const out = await temporaryFolder(t);
+  return { service, whole: await exportFrom({ url: service.url, out, config: SETTINGS, pipelineUrl }) };
 }
 
-/** What an undisturbed run publishes. */
-async function undisturbed(t: TestContext, service: Scripted, pipelineUrl = SMALL) {
-  return exportFrom({ url: service.url, out: await temporaryFolder(t), config: SETTINGS, pipelineUrl });
+async function emptyFolder(t: TestContext): Promise<string> {
+  return join(await temporaryFolder(t), "warehouse");
 }
 
 /** What the run says of departures from the specification, and of listed things that are no items. */
@@ -69,16 +82,16 @@ const POINTS: Readonly<Record<string, Point>> = {
   },
 };
 
-suite("G8: a run that is killed goes on, and publishes what an undisturbed run does,", () => {
+test("G8: a run that is killed goes on, and publishes what an undisturbed run does", async (t) => {
+  const { service, whole } = await undisturbed(t);
   for (const [where, { kept, at, pages, items, passes }] of Object.entries(POINTS)) {
-    test(`killed in ${where}`, async (t) => {
-      const { service, out } = await begin(t);
+    await t.test(`killed in ${where}`, async (t) => {
+      const out = await emptyFolder(t);
       await killed(service, out, at, { kept });
       const [run] = await staged(out);
       const before = service.questions.length;
       const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
-      assert.equal(summary.run, run);
-      assert.equal(summary.verdict, "complete");
+      assert.deepEqual([summary.run, summary.verdict], [run, "complete"]);
       assert.deepEqual(
         summary.sweeps.map(({ mode }) => mode),
         passes,
@@ -93,7 +106,7 @@ suite("G8: a run that is killed goes on, and publishes what an undisturbed run d
         2 * PAGES - (resumed?.pages ?? 0),
         "pages that were kept are not asked for",
       );
-      assert.equal(asked.filter(({ kind }) => kind === "item").length, 40 - (resumed?.items ?? 0));
+      assert.equal(asked.filter(({ kind }) => kind === "item").length, EVENTS - (resumed?.items ?? 0));
       assert.equal(asked.filter(({ mode }) => mode === "basic").length, passes.length === 3 ? PAGES : 0);
       assert.equal(asked.filter(({ kind }) => kind === "custom_fields").length, 1, "lookups are made anew");
       assert.equal((await readManifest(summary.directory)).resumedAt?.length, 1);
@@ -102,9 +115,8 @@ suite("G8: a run that is killed goes on, and publishes what an undisturbed run d
       assert.deepEqual(await rowsOf(summary.directory, `${requests} ORDER BY 1`), [
         ["dynamic", `${PAGES}`],
         ["full", `${PAGES}`],
-        ["item", "40"],
+        ["item", `${EVENTS}`],
       ]);
-      const whole = await undisturbed(t, service);
       await assertSame(summary, whole);
       // A third pass counts once more what is odd.
       if (passes.length === 2) assert.deepEqual(await oddities(summary), await oddities(whole));
@@ -112,3 +124,42 @@ suite("G8: a run that is killed goes on, and publishes what an undisturbed run d
     });
   }
 });
+
+test("G8: a run of all tables that is killed while it loads them goes on", async (t) => {
+  const { service, whole } = await undisturbed(t, NIGHTLY);
+  const out = await emptyFolder(t);
+  const { child, ended } = await startRun(service, out, NIGHTLY);
+  await until(async () =>
+    (await stagedFiles(out)).some((path) => /parquet.content_tags.*parquet$/.test(path)),
+  );
+  child.kill("SIGKILL");
+  assert.equal((await ended).signal, "SIGKILL");
+  const [run] = await staged(out);
+  const summary = await exportFrom({ url: service.url, out, config: SETTINGS, pipelineUrl: NIGHTLY });
+  assert.deepEqual([summary.run, summary.resumed], [run, { pages: 2 * PAGES, items: EVENTS }]);
+  await assertSame(summary, whole);
+});
+
+const KILLS = 5;
+
+test("G8: a run that is killed again and again, at any request, comes to its end as if nothing had been", async (t) => {
+  const { service, whole } = await undisturbed(t);
+  const out = await emptyFolder(t);
+  const random = seeded(20261120);
+  for (let kill = 0; kill < KILLS; kill++) {
+    let left = 5 + Math.floor(random() * 150);
+    await killed(service, out, () => left-- === 0);
+  }
+  const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
+  assert.equal(summary.verdict, "complete");
+  await assertSame(summary, whole);
+});
+
+/** Numbers from 0 up to 1, the same for the same seed. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}

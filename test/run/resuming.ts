@@ -98,8 +98,15 @@ export async function interrupted(
 
 /** Names of what the runs in the staging folder keep of their answers. */
 export async function checkpointsIn(out: string): Promise<string[]> {
-  const paths = await readdir(join(out, ".staging"), { recursive: true });
-  return paths.filter((path) => path.includes("/checkpoint/")).map((path) => basename(path));
+  return (await stagedFiles(out))
+    .filter((path) => path.includes("/checkpoint/"))
+    .map((path) => basename(path));
+}
+
+/** Paths of all that is staged; none where nothing is yet. */
+export async function stagedFiles(out: string): Promise<string[]> {
+  // A folder may come or go while the list is made.
+  return readdir(join(out, ".staging"), { recursive: true }).catch(() => []);
 }
 
 /** Looks every few milliseconds whether something has come about. */
@@ -107,12 +114,15 @@ export async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(5);
 }
 
+/** Tables that tell of the run itself, or name it. */
+const OF_THE_RUN = /^_|_history$/;
+
 /** All rows of the data tables, by name. */
 export async function everythingIn({ directory, tables }: RunSummary): Promise<Map<string, Row[]>> {
   await using reader = await openPublished(directory);
   const rows = new Map<string, Row[]>();
   for (const { name } of tables) {
-    if (name.startsWith("_")) continue;
+    if (OF_THE_RUN.test(name)) continue;
     rows.set(name, await reader.rows(`FROM "${name}" ORDER BY ALL`));
   }
   return rows;
@@ -121,9 +131,12 @@ export async function everythingIn({ directory, tables }: RunSummary): Promise<M
 /** SHA-256 of each Parquet file of the data tables, and of each raw file. */
 export async function filesOf({ directory }: RunSummary): Promise<Map<string, string>> {
   const paths = await readdir(directory, { recursive: true });
-  const files = paths.filter((path) => /^(raw|parquet\/[^_]).*\.parquet$/.test(path)).sort();
+  const files = paths.filter((path) => {
+    const [kind, table = ""] = path.split("/");
+    return path.endsWith(".parquet") && !(kind === "parquet" && OF_THE_RUN.test(table));
+  });
   const digests = new Map<string, string>();
-  for (const path of files) {
+  for (const path of files.sort()) {
     const bytes = await readFile(join(directory, path));
     digests.set(path, createHash("sha256").update(bytes).digest("hex"));
   }

@@ -46,6 +46,7 @@ export class Scripted {
   atOnce = 0;
   url = "";
   #underWay = 0;
+  readonly #server = createServer((request, response) => this.#answer(request, response));
 
   constructor(items: readonly unknown[]) {
     this.items = [...items];
@@ -53,14 +54,19 @@ export class Scripted {
 
   static async start(t: TestContext, items: readonly unknown[]): Promise<Scripted> {
     const scripted = new Scripted(items);
-    const server = createServer((request, response) => scripted.#answer(request, response));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    scripted.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    t.after(() => {
-      server.closeAllConnections();
-      server.close();
-    });
+    await scripted.listen();
+    t.after(() => scripted.close());
     return scripted;
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
   }
 
   asked(kind: Question["kind"], mode?: Question["mode"]): Question[] {
