@@ -109,7 +109,7 @@ export function definePipeline(spec: PipelineSpec): Pipeline {
 }
 
 const LOADERS: readonly Loader[] = ["duckdb", "parquet"];
-const VIEWS = ["content_wide", "content_mapped_wide", "mapping_coverage"];
+const VIEWS = ["content_wide", "content_mapped_wide", "mapping_coverage", "mapped_value_intervals"];
 
 /** A module in plain JavaScript has no types to keep it from this. */
 function checkShape(spec: PipelineSpec): void {

@@ -21,6 +21,8 @@ import { drift, rejects } from "../src/tables/run.ts";
 
 const GOLDEN = fileURLToPath(new URL("./golden/", import.meta.url));
 const UPDATE = process.env.UPDATE_GOLDEN === "1";
+/** Without the history: its rows name runs and their starts, and its own tests hold it. */
+const TABLES = DATA_TABLES.filter(({ stage }) => stage !== "history");
 /** The service's clock stands still, so that the time of the answers is known. */
 const NOW = Date.UTC(2026, 2, 1, 2, 0, 0);
 
@@ -45,7 +47,7 @@ for (const name of readdirSync(GOLDEN)) {
     const file = await exportCase(t, folder, given);
     const instance = await DuckDBInstance.create(file, { access_mode: "READ_ONLY", threads: "1" });
     const connection = await instance.connect();
-    for (const table of [...DATA_TABLES, drift, rejects]) {
+    for (const table of [...TABLES, drift, rejects]) {
       const path = join(folder, "expected", `${table.name}.jsonl`);
       const found = await rowsOf(connection, table);
       if (UPDATE) rewrite(path, found);

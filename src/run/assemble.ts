@@ -13,6 +13,7 @@ import { createTable } from "../load/ddl.ts";
 import { openForBuilding } from "../load/duckdb.ts";
 import { type Absences, fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRun } from "../load/history.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
+import { createHistoryMacros } from "../load/macros.ts";
 import { writePart } from "../load/part.ts";
 import type { StagedPart } from "../load/parts.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../load/steps.ts";
@@ -104,7 +105,10 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
     own.push(await loadRows(connection, request, rows));
   }
   const has = new Set(request.tables.map((table) => table.name));
-  const views = VIEWED.every((name) => has.has(name)) ? await createViews(connection) : [];
+  const views = [
+    ...(VIEWED.every((name) => has.has(name)) ? await createViews(connection) : []),
+    ...(has.has("mapped_value_history") ? await createHistoryMacros(connection) : []),
+  ];
   await database.close();
   return { tables: [...loaded, ...own], views, emptyColumns: state.emptyColumns };
 }

@@ -1,0 +1,69 @@
+/** The past in SQL: a view of intervals over the history, and macros that ask for an instant or for two runs. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { execute } from "./duckdb.ts";
+import { loadSql, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+
+/** View of the history with the places of the values. */
+export const INTERVALS_VIEW = "mapped_value_intervals";
+
+interface Macro {
+  readonly name: string;
+  readonly parameters: readonly string[];
+  readonly kind: "table" | "scalar";
+  readonly comment: string;
+}
+
+const WITHIN =
+  "Names are looked for in the current database: with several attached, say USE first. Instants are timestamps with a " +
+  "time zone, or texts that can be read as such.";
+
+export const MACROS: readonly Macro[] = [
+  {
+    name: "mapped_values_as_of",
+    parameters: ["instant"],
+    kind: "table",
+    comment: `content_mapped_values as the last run found it that had started by the instant. ${WITHIN}`,
+  },
+  {
+    name: "payloads_as_of",
+    parameters: ["instant"],
+    kind: "table",
+    comment: `content_external_payloads as the last run found it that had started by the instant. ${WITHIN}`,
+  },
+  {
+    name: "payload_as_of",
+    parameters: ["content_id", "destination_id", "instant"],
+    kind: "scalar",
+    comment: `The payload of an item for a destination at an instant; NULL where there was none. ${WITHIN}`,
+  },
+  {
+    name: "mapped_value_changes",
+    parameters: ["from_run", "to_run"],
+    kind: "table",
+    comment: `Values that differ between two runs, by name or number, with every cause in between. ${WITHIN}`,
+  },
+];
+
+/** Creates the view and the macros over the tables of the history. Answers the names of the views. */
+export async function createHistoryMacros(connection: DuckDBConnection): Promise<readonly string[]> {
+  const view = quoteIdentifier(INTERVALS_VIEW);
+  const comment =
+    "content_mapped_values of all runs of the history, each row with the runs in which it held; to be filtered by " +
+    "valid_from_sequence (inclusive) and valid_to_sequence (exclusive, NULL while it holds).";
+  await execute(connection, `CREATE OR REPLACE VIEW ${view} AS ${loadSql(`view_${INTERVALS_VIEW}`)}`);
+  await execute(connection, `COMMENT ON VIEW ${view} IS ${quoteLiteral(comment)}`);
+  for (const macro of MACROS) await createMacro(connection, macro);
+  return [INTERVALS_VIEW];
+}
+
+async function createMacro(connection: DuckDBConnection, macro: Macro): Promise<void> {
+  const name = quoteIdentifier(macro.name);
+  const table = macro.kind === "table";
+  const body = loadSql(`macro_${macro.name}`);
+  await execute(
+    connection,
+    `CREATE OR REPLACE MACRO ${name}(${macro.parameters.map(quoteIdentifier).join(", ")}) AS ${table ? "TABLE " : ""}${body}`,
+  );
+  const kind = table ? "MACRO TABLE" : "MACRO";
+  await execute(connection, `COMMENT ON ${kind} ${name} IS ${quoteLiteral(macro.comment)}`);
+}
