@@ -5,7 +5,9 @@ import { type ExportOptions, expectedRows } from "./rows.ts";
 import type { Row } from "./values.ts";
 import type { Warehouse } from "./warehouse.ts";
 
-const TABLES = new Map(DATA_TABLES.map((table) => [table.name, table]));
+/** The history names runs: its own tests hold it. */
+const COMPARED = DATA_TABLES.filter(({ stage }) => stage !== "history");
+const TABLES = new Map(COMPARED.map((table) => [table.name, table]));
 const EXAMPLES = 2;
 const EXAMPLE_LENGTH = 160;
 
@@ -13,8 +15,8 @@ type Cells = readonly (string | null)[];
 
 /** What an export of the content set must hold, table by table. */
 export function expectedDigests(folder: string, options: ExportOptions): Map<string, Digest> {
-  const digests = new Map(DATA_TABLES.map(({ name }) => [name, new Digest()]));
-  const columns = new Map(DATA_TABLES.map((table) => [table.name, comparedColumns(table)]));
+  const digests = new Map(COMPARED.map(({ name }) => [name, new Digest()]));
+  const columns = new Map(COMPARED.map((table) => [table.name, comparedColumns(table)]));
   expectedRows(
     folder,
     options,

@@ -110,7 +110,8 @@ suite("two nightly runs over a set that has everything, with more threads and re
   });
 
   test("give the same Parquet bytes of every data table, and the same raw documents", async () => {
-    for (const { name } of DATA_TABLES) {
+    // The history names the run, and the second carries on that of the first.
+    for (const { name } of DATA_TABLES.filter(({ stage }) => stage !== "history")) {
       assert.deepEqual(await parquetDigests(second, name), await parquetDigests(first, name), name);
     }
     for (const mode of ["dynamic", "item", "full"]) {
