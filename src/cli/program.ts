@@ -12,6 +12,7 @@ import { serveCommand } from "./serve.ts";
 import { sqlCommand } from "./sql.ts";
 import { printableText } from "./terminal.ts";
 import { verifyCommand } from "./verify.ts";
+import { explainCommand } from "./explain.ts";
 
 const EXIT_CODES = `
 Exit codes:
@@ -43,6 +44,7 @@ export function program(): Command {
     auditCommand(),
     rejectsCommand(),
     purgeCommand(),
+    explainCommand(),
   ];
   for (const command of commands) root.addCommand(command);
   for (const command of everyCommand(root)) command.exitOverride();

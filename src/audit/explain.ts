@@ -1,0 +1,145 @@
+/** Why an item produces what it produces: the procedure, step by step, held against what was published. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { WarehouseError } from "../errors.ts";
+import { all } from "../load/duckdb.ts";
+import { compareLedgers, comparePayloads } from "./compare.ts";
+import type { Definitions } from "./definitions.ts";
+import { contradicted, type Evidence, findEvidence } from "./evidence.ts";
+import { listed } from "./nearest.ts";
+import type { OpenedRun } from "./open-run.ts";
+import { type Item, type MappedItem, mapItem } from "./procedure.ts";
+import { readDefinitions, readItemValues, readLedger, readPayloads } from "./read-run.ts";
+
+export interface ItemFacts {
+  readonly contentId: string;
+  readonly slug: string | null;
+  readonly title: string | null;
+  readonly contentType: string | null;
+  /** ISO 8601, UTC. */
+  readonly updatedAt: string | null;
+}
+
+export interface ItemExplanation {
+  readonly item: ItemFacts;
+  readonly values: Item;
+  readonly definitions: Definitions;
+  /** Ledger, payloads and steps; the same as published. */
+  readonly mapped: MappedItem;
+  /** Whether values of fields without value mappings join the payload: what the pipeline of the run said. */
+  readonly passthrough: boolean;
+  readonly evidence: Evidence;
+}
+
+/**
+ * Explains an item, by ID or slug. Throws `config.not_found` where the run has no such item, and `verify.failed` where
+ * the procedure gives something else than what was published, or the raw document says something else.
+ */
+export async function explainItem(opened: OpenedRun, wanted: string): Promise<ItemExplanation> {
+  const { connection } = opened;
+  const item = await findItem(connection, wanted);
+  const definitions = await readDefinitions(connection);
+  const values = await readItemValues(connection, item.contentId);
+  const evidence = await findEvidence(opened, item.contentId);
+  const { mapped, passthrough } = await agreeing(opened, values, definitions);
+  const wrong = evidence.document === undefined ? [] : contradicted(evidence.document, values);
+  if (wrong.length > 0) {
+    throw disagreement(
+      opened,
+      item.contentId,
+      `the raw document ${evidence.document?.file} has other values in the custom field ${listed(wrong, "and")}`,
+    );
+  }
+  return { item, values, definitions, mapped, passthrough, evidence };
+}
+
+/** What the procedure gives, where the published rows and payloads agree with it. */
+async function agreeing(
+  opened: OpenedRun,
+  values: Item,
+  definitions: Definitions,
+): Promise<{ mapped: MappedItem; passthrough: boolean }> {
+  const ledger = await readLedger(opened.connection, values.contentId);
+  const payloads = await readPayloads(opened.connection, values.contentId);
+  const plain = mapItem(values, definitions, { passthrough: false, explain: true });
+  const [first] = compareLedgers(ledger, plain.ledger);
+  if (first !== undefined) {
+    const { destinationId, customFieldId, ordinal, columns } = first;
+    const what =
+      columns.length === 0 ? "one of them has no such row" : `they differ in ${listed(columns, "and")}`;
+    throw disagreement(
+      opened,
+      values.contentId,
+      `of value ${ordinal} of the custom field ${customFieldId} at the destination ${destinationId}, ${what}`,
+    );
+  }
+  if (comparePayloads(payloads, plain).length === 0) return { mapped: plain, passthrough: false };
+  const passing = mapItem(values, definitions, { passthrough: true, explain: true });
+  const different = comparePayloads(payloads, passing);
+  if (different.length === 0) return { mapped: passing, passthrough: true };
+  throw disagreement(
+    opened,
+    values.contentId,
+    `the payloads for the destination ${listed(different, "and")} differ`,
+  );
+}
+
+function disagreement({ run }: OpenedRun, contentId: string, what: string): WarehouseError {
+  return new WarehouseError(
+    "verify.failed",
+    `INTERNAL ERROR: run ${run} published something else for the item ${contentId} than the mapping procedure gives: ` +
+      `${what}. Do not trust its mapped values; prove the run with "verify", and report this.`,
+  );
+}
+
+const ITEMS = `
+  SELECT content_id, slug, title, coalesce(content_types.display_name, content.content_type_id) AS content_type,
+    strftime(content.updated_at, '%Y-%m-%dT%H:%M:%SZ') AS updated_at
+  FROM content LEFT JOIN content_types USING (content_type_id)`;
+
+/** An item by its ID, else by its slug. Throws `config.not_found` with the nearest that exist. */
+export async function findItem(connection: DuckDBConnection, wanted: string): Promise<ItemFacts> {
+  const rows = await all(
+    connection,
+    `${ITEMS} WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id LIMIT 4`,
+    [wanted],
+  );
+  const [row] = rows;
+  if (row === undefined) throw await unknownItem(connection, wanted);
+  if (rows.length > 1 && row.content_id !== wanted) {
+    const ids = rows.map(({ content_id }) => String(content_id));
+    throw new WarehouseError(
+      "config.not_found",
+      `Several items have the slug "${wanted}": ${listed(ids, "and")}; name one by its ID.`,
+    );
+  }
+  const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
+  return {
+    contentId: String(row.content_id),
+    slug: text(row.slug),
+    title: text(row.title),
+    contentType: text(row.content_type),
+    updatedAt: text(row.updated_at),
+  };
+}
+
+/** The nearest by title, slug and ID; in SQL, because there may be a million. */
+const NEAREST = `
+  SELECT coalesce(slug, content_id) AS name,
+    contains(lower(coalesce(title, '')), lower($1)) OR contains(coalesce(slug, ''), lower($1)) AS holds,
+    least(damerau_levenshtein(content_id, $1), damerau_levenshtein(coalesce(slug, content_id), lower($1))) AS distance
+  FROM content
+  WHERE holds OR distance <= greatest(2, length($1) // 2)
+  ORDER BY holds DESC, distance, name
+  LIMIT 3`;
+
+async function unknownItem(connection: DuckDBConnection, wanted: string): Promise<WarehouseError> {
+  const names = (await all(connection, NEAREST, [wanted])).map(({ name }) => JSON.stringify(String(name)));
+  const near =
+    names.length === 0
+      ? 'No item is like it; look for it with "sql".'
+      : `The nearest ${names.length === 1 ? "is" : "are"} ${listed(names, "and")}.`;
+  return new WarehouseError(
+    "config.not_found",
+    `The run has no item "${wanted}", neither by ID nor by slug. ${near}`,
+  );
+}

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { explainCommand } from "../../src/cli/explain.ts";
+import { sampleWarehouse } from "../audit/sample.ts";
+import { capture, outcome } from "./capture.ts";
+import { program } from "./running.ts";
+
+const out = await sampleWarehouse();
+const SLUG = "why-your-tent-is-wet-inside-and-what-to-do-about-it";
+const explain = (...args: string[]) => capture(explainCommand, [...args, "--out", out]);
+
+test("one field at one destination is explained rule by rule, with the evidence", async () => {
+  const text = await explain(SLUG, "--destination", "Web CMS", "--field", "region");
+  const instant = "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC";
+  const lines = [
+    "Why your tent is wet inside, and what to do about it",
+    `Item 66d57e529df0deca35000000, slug ${SLUG}, content type "Article", last changed ${instant}\\.`,
+    "This is what run 000001-\\S+ published\\. The numbers are those of the mapping procedure's rules\\.",
+    "",
+    "Web CMS",
+    "  1  Web CMS is the destination a2e2f3220fa6939a6a43c501\\. It supports custom field mappings\\.",
+    "",
+    "  region \\(0f54ae5d6e353c46e3583e1f\\)",
+    "  2  Its mapping for Web CMS is f9ece04e4db7723e41ef8cfd\\.",
+    '  3  Web CMS calls it "market"\\. The mapping has 6 entries\\. The field launch_market has that name there too: a collision\\. Their values share one list\\.',
+    "  4  A multiselect field has value mappings: each value is looked up\\.",
+    '  5  The item has "caf893c7c05eb1c37b247cec": the ID of "Nordics"\\.',
+    '  6  The entry 99d2ad268cd71d3690522f18 makes it "nordic"\\.',
+    "",
+    "  7  So Web CMS receives:",
+    '       "market": \\["nordic"\\]',
+    "",
+    "Where this was read",
+    `  The item stood on page 1 of the dynamic listing, pass 1, at position 0\\. That was request \\d+, answered ${instant}; the response has the SHA-256 [0-9a-f]{64}\\.`,
+    "  Its document is kept in raw/dynamic/dynamic-000001-1-00000\\.parquet, with the SHA-256 [0-9a-f]{64}\\. There the rules read:",
+    '    /custom_fields/0f54ae5d6e353c46e3583e1f  \\["caf893c7c05eb1c37b247cec"\\]',
+    "  The definitions and mappings came with request \\d+, the destinations with requests \\d+, \\d+ and \\d+ of the same run; their SHA-256 stand in _requests\\.",
+    "  The run published the same: 17 rows of content_mapped_values and 2 payloads for this item, compared with what the rules give\\.",
+  ];
+  assert.match(text, new RegExp(`^${lines.join("\\n")}\\n$`));
+});
+
+test("on a screen the lines fit, and nothing steers it", async () => {
+  const text = await capture(explainCommand, [SLUG, "--out", out], 80);
+  for (const line of text.split("\n")) {
+    const longest = Math.max(
+      ...line
+        .trim()
+        .split(" ")
+        .map((word) => word.length),
+    );
+    assert.ok(line.length <= 80 || longest > 60, line);
+  }
+  assert.doesNotMatch(text.replaceAll("\n", ""), /[\p{Cc}\p{Bidi_Control}]/u);
+});
+
+test("json has the steps, the payloads and the evidence, narrowed by the filters", async () => {
+  const answer = JSON.parse(await explain(SLUG, "--json", "--field", "region", "--destination", "Web CMS"));
+  assert.equal(answer.item.slug, SLUG);
+  assert.deepEqual(
+    answer.destinations.map((each: { identification: string }) => each.identification),
+    ["Web CMS"],
+  );
+  const rules = answer.destinations[0].steps.map((step: { rule: number }) => step.rule);
+  assert.deepEqual(rules.slice(0, 6), [1, 2, 3, 4, 5, 6]);
+  assert.deepEqual(answer.destinations[0].payload.market, ["nordic"]);
+  assert.deepEqual(answer.evidence.document.parts, [
+    {
+      customFieldId: "0f54ae5d6e353c46e3583e1f",
+      pointer: "/custom_fields/0f54ae5d6e353c46e3583e1f",
+      json: '["caf893c7c05eb1c37b247cec"]',
+    },
+  ]);
+  const all = JSON.parse(await explain(SLUG, "--json"));
+  assert.equal(all.destinations.length, 4);
+  assert.equal(all.fields.length, 35);
+});
+
+test("an earlier run is explained by its number, its name or an instant", async () => {
+  const text = await explain(SLUG, "--run", "1", "--field", "region");
+  assert.equal(await explain(SLUG, "--as-of", "1", "--field", "region"), text);
+  assert.equal(await explain(SLUG, "--as-of", "2999-01-01T00:00:00Z", "--field", "region"), text);
+  const failed = async (...args: string[]) =>
+    (await outcome(explainCommand, [SLUG, "--out", out, ...args])).error;
+  assert.match(
+    (await failed("--as-of", "2001-01-01"))?.message ?? "",
+    /^No run that is kept was finished by 2001-01-01 \(the oldest that is kept is 000001-/,
+  );
+  assert.equal((await failed("--as-of", "2001-13-01"))?.code, "config.invalid");
+  assert.equal((await failed("--as-of", "1", "--run", "1"))?.code, "config.invalid");
+  assert.equal((await failed("--run", "9"))?.code, "config.not_found");
+});
+
+test("what does not exist ends the process with 2 and one sentence with the nearest names", async () => {
+  for (const [args, said] of [
+    [[SLUG.slice(1)], `The nearest is "${SLUG}".`],
+    [[SLUG, "--destination", "web cms"], 'The nearest is "Web CMS".'],
+    [[SLUG, "--field", "seasn"], 'The nearest is "season"'],
+  ] as const) {
+    const { code, stdout, stderr } = await program(["explain", ...args, "--out", out]);
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.ok(stderr.includes(said), stderr);
+    assert.equal(stderr.trimEnd().split("\n").length, 1);
+  }
+});
