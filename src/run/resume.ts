@@ -27,11 +27,12 @@ export function resumeFingerprint(config: Config, pipelineUrl: string): string {
     .digest("hex");
 }
 
-const beginning = z.strictObject({
+const beginningForm = z.strictObject({
   version: z.literal(CHECKPOINT_VERSION),
   fingerprint: z.string(),
   startedMs: z.number(),
   resumedMs: z.array(z.number()),
+  shrunk: z.boolean(),
 });
 
 /** How a run began. Instants are milliseconds since 1970, by this machine's clock. */
@@ -40,6 +41,8 @@ export interface Beginning {
   readonly startedMs: number;
   /** When it was taken up again. */
   readonly resumedMs: readonly number[];
+  /** Whether it ended because it holds far less than the run before: then only a person's word goes on with it. */
+  readonly shrunk: boolean;
 }
 
 function beginningFile(staging: StagingFolder): string {
@@ -48,6 +51,11 @@ function beginningFile(staging: StagingFolder): string {
 
 export async function writeBeginning(staging: StagingFolder, begun: Beginning): Promise<void> {
   await writeWhole(beginningFile(staging), { version: CHECKPOINT_VERSION, ...begun });
+}
+
+/** Notes that a run ended because it holds far less than the run before. */
+export async function markShrunk(staging: StagingFolder, begun: Beginning): Promise<void> {
+  await writeBeginning(staging, { ...begun, shrunk: true });
 }
 
 /** Leaves staged files for a person to look into; no run goes on from them. */
@@ -84,7 +92,7 @@ export async function findResumable(folder: OutputFolder, wanted: Wanted): Promi
   if (published.some(({ sequence }) => sequence >= latest.sequence)) return undefined;
   const { run, sequence } = latest;
   const staging = stagingFolder(folder, run);
-  const found = await readForm(beginningFile(staging), beginning);
+  const found = await readForm(beginningFile(staging), beginningForm);
   if (found === undefined || !fits(found, wanted)) return undefined;
   const raw = new RawFiles({ directory: staging.root, folder: rawFolder(wanted.config), sequence });
   const kept = await readKept(staging.root, raw);
@@ -92,9 +100,10 @@ export async function findResumable(folder: OutputFolder, wanted: Wanted): Promi
 }
 
 /** A clock that was set back since tells nothing about the age. */
-function fits(found: Beginning, { fingerprint, nowMs }: Wanted): boolean {
+function fits(found: Beginning, { fingerprint, config, nowMs }: Wanted): boolean {
   const ageMs = nowMs - found.startedMs;
-  return found.fingerprint === fingerprint && ageMs >= 0 && ageMs < RESUMABLE_MS;
+  const accepted = !found.shrunk || config.acceptShrink;
+  return accepted && found.fingerprint === fingerprint && ageMs >= 0 && ageMs < RESUMABLE_MS;
 }
 
 /** Removes all staged files that do not count, and notes that the run is taken up. */
@@ -115,11 +124,14 @@ const TO_BE_RESUMED: ReadonlySet<ErrorCode> = new Set([
   "source.timeout",
   "source.unavailable",
   "source.damaged",
-  "guard.shrink",
 ]);
 
-/** What becomes of staged work: taken up by the next run, kept to be looked into until then, or removed. */
-export function afterFailure(code: ErrorCode): "resume" | "inspect" | "remove" {
+/**
+ * What becomes of staged work: taken up by the next run, by the next one with a person's word, kept to be looked into
+ * until then, or removed.
+ */
+export function afterFailure(code: ErrorCode): "resume" | "accept" | "inspect" | "remove" {
   if (code === "verify.failed") return "inspect";
+  if (code === "guard.shrink") return "accept";
   return TO_BE_RESUMED.has(code) ? "resume" : "remove";
 }

@@ -31,6 +31,7 @@ import {
   type Beginning,
   findResumable,
   keepForInspection,
+  markShrunk,
   resumeFingerprint,
   type TakenUp,
   takeUp,
@@ -63,7 +64,7 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
     const history = await previousHistory(baseline, pipeline, folder);
     const taken = await roomFor(options, folder, baseline, resumable);
     await using source = await openSource(config);
-    const beginning = taken?.beginning ?? { ...begun, resumedMs: [] };
+    const beginning = taken?.beginning ?? { ...begun, resumedMs: [], shrunk: false };
     return await new Run(
       { options, pipeline, folder, source, baseline, history },
       beginning,
@@ -98,11 +99,18 @@ async function roomFor(
 
 type Left = ReturnType<typeof afterFailure>;
 
+const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
+  resume: "What was read is kept: run again within six hours of its start to go on from there.",
+  accept:
+    "What was read is kept: run with --accept-shrink within six hours of its start to go on from there.",
+  inspect: "What was staged is left as it is, until the next run.",
+};
+
 type Place = Pick<RunContext, "options" | "pipeline" | "folder" | "source" | "baseline" | "history">;
 
 class Run {
   readonly #place: Place;
-  readonly #beginning: Beginning;
+  #beginning: Beginning;
   readonly #taken: TakenUp | undefined;
   readonly #startedElapsed: number;
 
@@ -134,17 +142,16 @@ class Run {
   async #begin(staging: StagingFolder): Promise<RunContext> {
     const { folder, options } = this.#place;
     const taken = this.#taken;
-    let beginning = this.#beginning;
     if (taken !== undefined) {
-      beginning = await takeUp(staging, taken, options.clock.now());
+      this.#beginning = await takeUp(staging, taken, options.clock.now());
       this.#tellTakenUp(taken);
     }
     await createStaging(folder, staging.run);
-    if (taken === undefined) await writeBeginning(staging, beginning);
+    if (taken === undefined) await writeBeginning(staging, this.#beginning);
     return {
       ...this.#place,
       staging,
-      beginning,
+      beginning: this.#beginning,
       kept: taken?.kept ?? NOTHING_KEPT,
       checkpoint: new Checkpoint(staging.root),
       journal: new Journal(),
@@ -159,16 +166,10 @@ class Run {
   /** What becomes of the staged files of a run that failed. */
   async #leave({ staging, checkpoint, kept }: RunContext, thrown: unknown): Promise<Left> {
     await checkpoint.settled();
-    const { log } = this.#place.options;
     const left = afterFailure(asWarehouseError(thrown).code);
-    const { run } = staging;
-    if (left === "resume" && checkpoint.groups === 0 && kept.dynamic === undefined) return "remove";
-    if (left === "resume") {
-      log.warn("What was read is kept: run again within six hours of its start to go on from there.", {
-        run,
-      });
-    }
-    if (left === "inspect") log.warn("What was staged is left as it is, until the next run.", { run });
+    const nothing = checkpoint.groups === 0 && kept.dynamic === undefined;
+    if (left === "remove" || (nothing && left !== "inspect")) return "remove";
+    this.#place.options.log.warn(LEFT[left], { run: staging.run });
     return left;
   }
 
@@ -179,9 +180,10 @@ class Run {
     try {
       if (left === "remove") await removeStaging(folder, run);
       if (left === "inspect") await keepForInspection(staging);
+      if (left === "accept") await markShrunk(staging, this.#beginning);
     } catch (thrown) {
       const { message } = asWarehouseError(thrown);
-      options.log.warn(`The staged files could not be removed: ${message}`, { run });
+      options.log.warn(`The staged files could not be cleared away: ${message}`, { run });
     }
   }
 

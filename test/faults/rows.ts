@@ -63,7 +63,7 @@ export const FAULTS: readonly Fault[] = [
   { id: "B5", fault: "passing 500, 502, 503, 504, 520", expected: "waited out" },
   { id: "B6", fault: "500 on one page for ever", expected: "21; the page is never skipped" },
   { id: "B7", fault: "401 on the first request", expected: "20 after one request" },
-  { id: "B8", fault: "401 or 403 on a later page", expected: "20, nothing published" },
+  { id: "B8", fault: "401 or 403 on a later page", expected: "20, nothing published; the next run goes on" },
   { id: "B9", fault: "redirect to a sign-in page", expected: "20, not followed" },
   {
     id: "B10",
@@ -236,8 +236,7 @@ export const FAULTS: readonly Fault[] = [
   {
     id: "G8",
     fault: "killed while fetching",
-    expected: "staged parts used again, completeness proven anew",
-    untested: "Not built yet: a killed run is started anew, and what it staged is not used again.",
+    expected: "staged answers used again, completeness proven anew",
   },
   { id: "G9", fault: "nights without a run", expected: "every run asks for everything" },
   {
@@ -286,5 +285,9 @@ export const FAULTS: readonly Fault[] = [
     expected: "not supported",
     untested: "Not required: Windows is not supported.",
   },
-  { id: "I8", fault: "check fails after the build", expected: "31, nothing published, run before stays" },
+  {
+    id: "I8",
+    fault: "check fails after the build",
+    expected: "31, nothing published, staging left to be looked into",
+  },
 ];
