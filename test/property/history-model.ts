@@ -1,0 +1,151 @@
+import { type FieldDefinition, indexDefinitions } from "../../src/audit/definitions.ts";
+import { type MappedValue, mapItem } from "../../src/audit/procedure.ts";
+import type { MappingWorld } from "../load/mapping-tables.ts";
+
+/** A row of the ledger as the history has it: with the run that its version began in, and why. */
+export interface KnownRow {
+  readonly row: MappedValue;
+  readonly input: string;
+  /** Sequence number. */
+  readonly since: number;
+  readonly causes: readonly string[];
+}
+
+/** What is known after a run. */
+export interface Known {
+  readonly sequence: number;
+  /** The definitions, with those that an unsettled run did not look up as they were. */
+  readonly definitions: Omit<MappingWorld, "items">;
+  readonly items: ReadonlyMap<string, KnownItem>;
+}
+
+export interface KnownItem {
+  readonly present: boolean;
+  readonly lastSeen: number;
+  /** The definitions when it was last seen. */
+  readonly definitions: Omit<MappingWorld, "items">;
+  /** What it gives, or gave when it was last there. */
+  readonly rows: readonly KnownRow[];
+}
+
+export interface ModelNight {
+  readonly sequence: number;
+  readonly world: MappingWorld;
+  /** Items that are not in the world, and are there. */
+  readonly unseen: ReadonlySet<string>;
+  readonly notLookedUp: ReadonlySet<string>;
+}
+
+const FAMILIES = ["destination", "mapping", "definition"] as const;
+type Family = (typeof FAMILIES)[number];
+
+/** What must be known after a night, by the per-item procedure and the definitions as they were. */
+export function afterNight(before: Known | undefined, night: ModelNight): Known {
+  const definitions = knownDefinitions(before, night);
+  const items = new Map<string, KnownItem>();
+  for (const [id, item] of before?.items ?? []) {
+    const present = item.present && night.unseen.has(id);
+    items.set(id, { ...item, present });
+  }
+  for (const { contentId } of night.world.items) {
+    const known = before?.items.get(contentId);
+    const rows = rowsOf(contentId, known, night);
+    items.set(contentId, { present: true, lastSeen: night.sequence, definitions, rows });
+  }
+  return { sequence: night.sequence, definitions, items };
+}
+
+function knownDefinitions(
+  before: Known | undefined,
+  { world, notLookedUp }: ModelNight,
+): Known["definitions"] {
+  const fields = world.fields.map((field) => {
+    const known = before?.definitions.fields.find((each) => each.customFieldId === field.customFieldId);
+    if (known === undefined || !notLookedUp.has(field.customFieldId)) return field;
+    return { ...field, mappings: known.mappings, selectValues: known.selectValues };
+  });
+  return { fields, destinations: world.destinations };
+}
+
+function rowsOf(contentId: string, known: KnownItem | undefined, night: ModelNight): KnownRow[] {
+  const kept =
+    known?.present === true ? known.rows.filter(({ row }) => night.notLookedUp.has(row.customFieldId)) : [];
+  const found = ledgerOf(contentId, night.world, night.world).map(({ row, input }): KnownRow => {
+    const same = known?.rows.find((held) => isSameValue(held, row, input) && isSameAnswer(held.row, row));
+    if (same !== undefined && known?.present === true) return { ...same, row, input };
+    const causes = causesOf(row, input, known, night);
+    return { row, input, since: night.sequence, causes };
+  });
+  return [...kept, ...found];
+}
+
+/** The ledger of an item of a world by some definitions, each row with what the item gave. */
+function ledgerOf(contentId: string, world: MappingWorld, by: Known["definitions"]) {
+  const item = world.items.find((each) => each.contentId === contentId);
+  if (item === undefined) return [];
+  const definitions = indexDefinitions(by.fields, by.destinations);
+  const { ledger } = mapItem(item, definitions, { passthrough: false, explain: false });
+  return ledger.map((row) => {
+    const given = item.values.find(
+      ({ customFieldId, ordinal }) => customFieldId === row.customFieldId && ordinal === row.ordinal,
+    );
+    return { row, input: given?.input ?? "" };
+  });
+}
+
+function isSameValue(held: KnownRow, row: MappedValue, input: string): boolean {
+  return (
+    held.input === input &&
+    held.row.destinationId === row.destinationId &&
+    held.row.customFieldId === row.customFieldId
+  );
+}
+
+function isSameAnswer(one: MappedValue, other: MappedValue): boolean {
+  return JSON.stringify({ ...one, ordinal: 0 }) === JSON.stringify({ ...other, ordinal: 0 });
+}
+
+function causesOf(
+  row: MappedValue,
+  input: string,
+  known: KnownItem | undefined,
+  night: ModelNight,
+): string[] {
+  if (known === undefined) return ["first_seen"];
+  const bearing = FAMILIES.filter((family) => bears(family, row, known, night));
+  const held = known.rows.filter((each) => each.row.customFieldId === row.customFieldId);
+  const wasMapped = known.definitions.fields
+    .find((field) => field.customFieldId === row.customFieldId)
+    ?.mappings.some((mapping) => mapping.destinationId !== null);
+  const isNew = wasMapped === true && !held.some((each) => each.input === input);
+  const before = known.rows.find((each) => isSameValue(each, row, input));
+  const differs = before === undefined || !isSameAnswer(before.row, row);
+  const item = isNew || (differs && bearing.length === 0);
+  return [
+    ...(known.present ? [] : ["item_returned"]),
+    ...(item ? ["item_changed"] : []),
+    ...bearing.map((family) => `${family}_changed`),
+  ];
+}
+
+/** Whether the row would be another, or would not be, had the family not changed since the item was last seen. */
+function bears(family: Family, row: MappedValue, known: KnownItem, night: ModelNight): boolean {
+  const by = withOld(family, night.world, known.definitions);
+  const instead = ledgerOf(row.contentId, night.world, by).find(
+    (each) =>
+      each.row.destinationId === row.destinationId &&
+      each.row.customFieldId === row.customFieldId &&
+      each.row.ordinal === row.ordinal,
+  );
+  return instead === undefined || !isSameAnswer(instead.row, row);
+}
+
+function withOld(family: Family, now: MappingWorld, old: Known["definitions"]): Known["definitions"] {
+  if (family === "destination") return { fields: now.fields, destinations: old.destinations };
+  const fields = now.fields.map((field): FieldDefinition => {
+    const was = old.fields.find((each) => each.customFieldId === field.customFieldId);
+    if (family === "mapping") return { ...field, mappings: was?.mappings ?? [] };
+    return { ...field, fieldType: was?.fieldType ?? null, selectValues: was?.selectValues ?? [] };
+  });
+  return { fields, destinations: now.destinations };
+}

@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import fc from "fast-check";
+import { payloadJson, payloadMembers } from "../../src/audit/payload.ts";
+import type { MappedValue } from "../../src/audit/procedure.ts";
+import { runName } from "../../src/run/directory.ts";
+import { type Night, Nights } from "../load/history-world.ts";
+import { afterNight, type Known } from "./history-model.ts";
+import {
+  applyEdit,
+  type Draft,
+  editScript,
+  FIELD_IDS,
+  firstDraft,
+  ITEM_IDS,
+  seed,
+  worldOf,
+} from "./history-script.ts";
+
+/** What becomes of a night: most runs are complete. */
+const fate = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ kind: fc.constant("complete" as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant("unsettled" as const),
+      hidden: fc.subarray([...ITEM_IDS]),
+      notLookedUp: fc.subarray([...FIELD_IDS]),
+    }),
+  },
+  /** Somebody makes an earlier run current before the night. */
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("rollback" as const), to: fc.nat(20) }) },
+  /** The run before cannot be read. */
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("missing" as const) }) },
+);
+
+const nights = fc.array(
+  fc.record({
+    edits: editScript,
+    fate,
+    rowsPerRange: fc.constantFrom(20, 600_000, 600_000),
+    passthrough: fc.boolean(),
+  }),
+  { minLength: 10, maxLength: 10 },
+);
+
+/** A run that was published, with the chain of runs that its history knows. */
+interface Published {
+  readonly known: Known;
+  readonly passthrough: boolean;
+  readonly draft: Draft;
+  readonly before: Published | undefined;
+}
+
+const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
+const nameOf = (sequence: number): string => runName(sequence, startOf(sequence));
+
+/** A script of ten nights takes seconds; a longer search is for whoever changes the steps. */
+const RUNS = Number(process.env.HISTORY_RUNS ?? 4);
+
+let world: Nights;
+before(async () => {
+  world = await Nights.open();
+});
+
+test("the history answers for every run of ten nights what that night's ledger and payloads said, and why", async () => {
+  const seen = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(seed, nights, async (first, script) => {
+      let draft = firstDraft(first);
+      let current: Published | undefined;
+      for (const [at, { edits, fate, rowsPerRange, passthrough }] of script.entries()) {
+        const sequence = at + 1;
+        if (fate.kind === "rollback") current = chainOf(current)[fate.to % at] ?? current;
+        if (fate.kind === "missing") current = undefined;
+        draft = structuredClone(draft);
+        if (at > 0) for (const edit of edits) applyEdit(draft, edit);
+        const hidden = new Set(fate.kind === "unsettled" ? fate.hidden : []);
+        const notLookedUp = new Set(fate.kind === "unsettled" ? fate.notLookedUp : []);
+        const verdict = fate.kind === "unsettled" ? "unsettled" : "complete";
+        const night: Night = {
+          world: worldOf(draft, { hidden, notLookedUp }),
+          sequence,
+          startedAt: startOf(sequence),
+          verdict,
+          previous: current === undefined ? undefined : nameOf(current.known.sequence),
+          lookedUp: (field) => !notLookedUp.has(field),
+          rowsPerRange,
+          passthrough,
+        };
+        await world.run(night);
+        const unseen = new Set(verdict === "unsettled" ? ITEM_IDS : []);
+        const known = afterNight(current?.known, { ...night, unseen, notLookedUp });
+        current = { known, passthrough, draft, before: current };
+      }
+      for (const run of chainOf(current)) await assertAsOf(run, seen);
+      await assertRuns(chainOf(current));
+    }),
+    { numRuns: RUNS, interruptAfterTimeLimit: 15_000 * RUNS, endOnFailure: true },
+  );
+  for (const cause of ["first_seen", "item_returned", "item_changed", "destination_changed"]) {
+    assert.ok(seen.has(cause), cause);
+  }
+  assert.ok(seen.has("mapping_changed") && seen.has("definition_changed"));
+});
+
+/** The newest first. */
+function chainOf(run: Published | undefined): Published[] {
+  return run === undefined ? [] : [run, ...chainOf(run.before)];
+}
+
+async function assertRuns(chain: readonly Published[]): Promise<void> {
+  const rows = await world.rows("SELECT run, previous_run FROM run_history ORDER BY sequence DESC");
+  assert.deepEqual(
+    rows.map(({ run, previous_run }) => [run, previous_run]),
+    chain.map(({ known, before }) => [
+      nameOf(known.sequence),
+      before === undefined ? null : nameOf(before.known.sequence),
+    ]),
+  );
+}
+
+async function assertAsOf({ known, passthrough }: Published, seen: Set<string>): Promise<void> {
+  const present = [...known.items.values()].filter((item) => item.present).flatMap(({ rows }) => rows);
+  const expected = present
+    .map(({ row, since, causes }) => {
+      for (const cause of causes) seen.add(cause);
+      return { ...columnsOf(row), version_from_run: nameOf(since), cause: causes.join(", ") };
+    })
+    .sort(byKey);
+  const instant = `'${startOf(known.sequence).toISOString()}'`;
+  const columns = [...Object.keys(columnsOf(EXAMPLE)), "version_from_run"].join(", ");
+  const found = await world.rows(
+    `SELECT ${columns}, array_to_string(cause, ', ') AS cause FROM mapped_values_as_of(${instant}) ORDER BY ALL`,
+  );
+  assert.deepEqual(
+    found.map((row) => ({ ...row })),
+    expected,
+    `as of run ${known.sequence}`,
+  );
+  const payloads = payloadsOf(
+    present.map(({ row }) => row),
+    passthrough,
+  );
+  const sent = await world.rows(`FROM payloads_as_of(${instant}) ORDER BY ALL`);
+  assert.deepEqual(
+    sent.map((row) => ({ ...row })),
+    payloads,
+    `payloads as of run ${known.sequence}`,
+  );
+  for (const { content_id, destination_id, payload } of payloads) {
+    const [one] = await world.rows(
+      `SELECT payload_as_of('${content_id}', '${destination_id}', ${instant}) AS payload`,
+    );
+    assert.equal(one?.payload, payload);
+  }
+}
+
+const columnsOf = (row: MappedValue) => ({
+  content_id: row.contentId,
+  destination_id: row.destinationId,
+  custom_field_id: row.customFieldId,
+  ordinal: row.ordinal,
+  external_field_name: row.externalFieldName,
+  value_id: row.valueId,
+  value: row.value,
+  mapping_id: row.mappingId,
+  mapping_value_id: row.mappingValueId,
+  external_value: row.externalValue,
+  status: row.status,
+  value_archived: row.valueArchived,
+  value_unknown: row.valueUnknown,
+  ambiguous: row.ambiguous,
+  matched_by_text: row.matchedByText,
+  destination_unsupported: row.destinationUnsupported,
+  collision: row.collision,
+});
+
+const EXAMPLE: MappedValue = {
+  contentId: "",
+  destinationId: "",
+  customFieldId: "",
+  ordinal: 0,
+  externalFieldName: null,
+  valueId: null,
+  value: null,
+  mappingId: "",
+  mappingValueId: null,
+  externalValue: null,
+  status: "mapped",
+  valueArchived: false,
+  valueUnknown: false,
+  ambiguous: false,
+  matchedByText: false,
+  destinationUnsupported: null,
+  collision: false,
+};
+
+type Columns = ReturnType<typeof columnsOf>;
+
+function byKey(one: Columns, other: Columns): number {
+  const key = ({ content_id, destination_id, custom_field_id, ordinal }: Columns) =>
+    [content_id, destination_id, custom_field_id, String(ordinal)].join("\0");
+  return key(one) < key(other) ? -1 : 1;
+}
+
+function payloadsOf(rows: readonly MappedValue[], passthrough: boolean) {
+  const groups = Map.groupBy(rows, ({ contentId, destinationId }) => `${contentId}\0${destinationId}`);
+  return [...groups]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([, group]) => {
+      const [first] = group;
+      const members = payloadMembers(
+        group.toSorted((a, b) => byKey(columnsOf(a), columnsOf(b))),
+        passthrough,
+      );
+      if (first === undefined || members.size === 0) return [];
+      const { contentId, destinationId, destinationUnsupported } = first;
+      return [
+        {
+          content_id: contentId,
+          destination_id: destinationId,
+          payload: payloadJson({ contentId, destinationId, members, destinationUnsupported }),
+          destination_unsupported: destinationUnsupported,
+        },
+      ];
+    });
+}
