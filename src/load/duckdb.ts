@@ -298,7 +298,7 @@ async function attempt<T>(step: () => Promise<T>): Promise<T> {
 }
 
 const DISK =
-  /No space left|Disk quota|Input\/output error|Could not (write|sync)|temp_directory|database has been invalidated/i;
+  /No space left|Disk quota|Input\/output error|Could not (write|sync)|fsync failed|temp_directory|database has been invalidated/i;
 const MEMORY = /^Out of Memory Error/;
 /** Kinds whose text repeats the cell that failed: shown without it, because a cell may hold personal data. */
 const REPEATS_CELLS = /^(Conversion|Constraint|Invalid Input|Out of Range|Serialization) Error/;
