@@ -174,14 +174,12 @@ export const FAULTS: readonly Fault[] = [
     id: "F2",
     fault: "killed at random, with readers",
     expected: "no half run, none lost",
-    untested: "Not built yet: the loop of kills with readers belongs to the long suite.",
   },
   { id: "F3", fault: "SIGTERM, SIGINT", expected: "130 or 143 within seconds, nothing published" },
   {
     id: "F4",
     fault: "fsync fails",
     expected: "30, nothing published",
-    untested: "Not built yet: failing one system call at a time needs strace and belongs to the long suite.",
   },
   { id: "F5", fault: "disk full while writing", expected: "30, run before untouched" },
   {
@@ -193,7 +191,6 @@ export const FAULTS: readonly Fault[] = [
     id: "F7",
     fault: "database given up by its engine",
     expected: "30",
-    untested: "Not tested: needs a small file system of its own; what DuckDB throws is held by F5.",
   },
   { id: "F8", fault: "no file handles, no inodes", expected: "30 with the way out" },
   { id: "F9", fault: "staging and runs on different file systems", expected: "2 before the run" },

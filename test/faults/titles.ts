@@ -11,7 +11,7 @@ const TITLE = /["'`]((?:[A-Z]\d+)(?:, [A-Z]\d+)*): /g;
 export function testsByRow(folder: string): Map<string, string[]> {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const found = new Map<string, string[]>();
-  for (const file of files.filter((each) => each.endsWith(".test.ts")).sort()) {
+  for (const file of files.filter((each) => /\.(test|soak)\.ts$/.test(each)).sort()) {
     for (const row of rowsIn(readFileSync(join(folder, file), "utf8"))) {
       const known = found.get(row);
       if (known === undefined) found.set(row, [file]);

@@ -252,7 +252,8 @@ const schedule: fc.Arbitrary<Schedule> = fc.record({
   pagesPerGroup: fc.integer({ min: 1, max: 3 }),
 });
 
-const SCHEDULES = 20_000;
+/** More of them, and others, where the long suite asks for it. */
+const SCHEDULES = Number(process.env.SCHEDULES ?? 20_000);
 
 test(`D11, D12, D13, D14: no run says complete wrongly, in ${SCHEDULES} schedules of random edits and kills`, async () => {
   const tally = { complete: 0, unsettled: 0, repaired: 0, resumed: 0 };

@@ -1,0 +1,21 @@
+/** Publishes the result that lies staged in a folder, as a run does, and ends as the program does. */
+import { asWarehouseError } from "../../src/errors.ts";
+import { publishRun } from "../../src/load/publish.ts";
+import { outputFolder, removeStaging, stagingFolder, stagingLeftovers } from "../../src/run/directory.ts";
+import { statement } from "../load/published.ts";
+import { STAGED_ITEMS } from "./staged.ts";
+
+const folder = outputFolder(process.argv[2] ?? "");
+try {
+  const [left] = await stagingLeftovers(folder);
+  if (left === undefined) throw new Error("nothing is staged");
+  const staging = stagingFolder(folder, left.run);
+  await publishRun(folder, staging, statement(staging, STAGED_ITEMS));
+  // What a run says is published counts as published, whatever comes after it.
+  process.stdout.write("published\n");
+  await removeStaging(folder, left.run).catch(() => undefined);
+} catch (thrown) {
+  const error = asWarehouseError(thrown);
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = error.exitCode;
+}
