@@ -3,7 +3,8 @@
  * first two passes and of the single items, the raw file of its documents and, written after it, a file with all else
  * that was learned from the answers. All later steps are made from these alone.
  */
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CHECKPOINT_VERSION, type ListedGroup, type SingleGroup, type StageEnd } from "./checkpoint-form.ts";
 
@@ -53,6 +54,14 @@ export class Checkpoint {
 
   async end(stage: Stage, end: StageEnd): Promise<void> {
     await this.#write(stage, "end", end);
+  }
+
+  /** Takes back what was written of a stage. */
+  async forget(stage: Stage): Promise<void> {
+    const folder = dirname(checkpointFile(this.#directory, stage, 0));
+    for (const name of existsSync(folder) ? await readdir(folder) : []) {
+      if (name.startsWith(`${stage}-`)) await rm(join(folder, name), { force: true });
+    }
   }
 
   /** Resolves when nothing is being written any more; failures are those of who wrote. */

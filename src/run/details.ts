@@ -11,10 +11,12 @@ export type Details = "events" | "all" | "none";
 /** Collects the items of a listing that are to be asked for singly, each once however often it is listed. */
 export class Wanted {
   readonly #details: Details;
-  readonly #items = new Map<string, Listed>();
+  readonly #items: Map<string, Listed>;
 
-  constructor(details: Details) {
+  /** `before`: what earlier passes listed. */
+  constructor(details: Details, before: Wanted | undefined) {
     this.#details = details;
+    this.#items = new Map(before === undefined ? [] : before.#items);
   }
 
   note(item: Listed): void {

@@ -9,12 +9,19 @@ import { type CertifyPorts, certify, type SweepMode } from "./certify.ts";
 import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
 import type { ListedGroup, SingleGroup } from "./checkpoint-form.ts";
 import { type Details, readDetails, Wanted } from "./details.ts";
-import type { Kept } from "./kept.ts";
+import type { Kept, KeptPass } from "./kept.ts";
 import { RawFiles } from "./raw-files.ts";
-import { regroup } from "./regroup.ts";
 import { repair } from "./repair.ts";
-import { type ReadGroup, runSweep, type Sweep, type SweepContext } from "./sweep.ts";
+import {
+  isTooLarge,
+  type ReadGroup,
+  runSweep,
+  type Sweep,
+  type SweepContext,
+  type SweepStaging,
+} from "./sweep.ts";
 import type { GroupResult } from "./tasks.ts";
+import { AGAIN, Transformed, transformRest } from "./transformed.ts";
 
 export interface ExtractionOptions {
   readonly details: Details;
@@ -47,6 +54,8 @@ export interface Extraction {
   readonly repaired: number;
   /** Items that were listed and are gone, by the word of a single-item request. */
   readonly vanished: number;
+  /** Items a page that were asked for in the end: fewer than the configuration says where pages were too large. */
+  readonly perPage: number;
   /** Why the run is unsettled; empty: it is complete. */
   readonly disagreements: readonly string[];
 }
@@ -62,11 +71,14 @@ class Extractor implements CertifyPorts<Sweep> {
   readonly #context: SweepContext;
   readonly #options: ExtractionOptions;
   readonly #raw: RawFiles;
-  readonly #wanted: Wanted;
+  #wanted: Wanted;
   readonly #transformed = new Transformed();
   readonly #repaired = new Set<string>();
   #details = { gone: 0, rejected: 0 };
+  /** Items a page that are asked for. */
+  #perPage: number;
   #pagesPerGroup: number | undefined;
+  #dynamicPerPage = 1;
   /** The latest dynamic pass: the full one is paired with its documents. */
   #dynamicSweep = 0;
 
@@ -74,7 +86,8 @@ class Extractor implements CertifyPorts<Sweep> {
     this.#context = context;
     this.#options = options;
     this.#raw = new RawFiles({ ...options, folder: options.raw });
-    this.#wanted = new Wanted(options.details);
+    this.#wanted = new Wanted(options.details, undefined);
+    this.#perPage = context.settings.perPage;
     this.holdings = context.holdings;
   }
 
@@ -85,8 +98,44 @@ class Extractor implements CertifyPorts<Sweep> {
       case "full":
         return this.#full(sweep);
       case "basic":
-        return runSweep(this.#context, sweep, "basic", undefined);
+        return this.#pass(sweep, "basic", () => undefined);
     }
+  }
+
+  /**
+   * Makes a pass; where a page is too large, anew with half as many items a page. What was kept before counts the first
+   * time alone.
+   */
+  async #pass(
+    sweep: number,
+    mode: SweepMode,
+    staging: (kept: KeptPass | undefined) => SweepStaging | undefined,
+  ): Promise<Sweep> {
+    const { journal } = this.#context;
+    let kept = mode !== "basic" && sweep === SWEEP_OF[mode] ? this.#options.kept[mode] : undefined;
+    for (;;) {
+      if (kept !== undefined) this.#perPage = kept.perPage;
+      const mark = journal.mark();
+      try {
+        const settings = { ...this.#context.settings, perPage: this.#perPage };
+        return await runSweep({ ...this.#context, settings }, sweep, mode, staging(kept));
+      } catch (thrown) {
+        if (!isTooLarge(thrown) || this.#perPage === 1) throw thrown;
+        journal.backTo(mark);
+        if (mode !== "basic") await this.#discard(sweep, mode);
+        this.#perPage = Math.floor(this.#perPage / 2);
+        kept = undefined;
+      }
+    }
+  }
+
+  /** Takes back what was staged of a pass; items that have rows from it are done anew. */
+  async #discard(sweep: number, mode: "dynamic" | "full"): Promise<void> {
+    await this.#context.workers.drop({ kind: "drop", sweep });
+    await this.#options.checkpoint.settled();
+    if (sweep === SWEEP_OF[mode]) await this.#options.checkpoint.forget(mode);
+    await this.#raw.remove(mode, sweep);
+    if (mode === "full") this.#transformed.redo();
   }
 
   async repair(sweep: number, ids: readonly string[]): Promise<void> {
@@ -118,8 +167,22 @@ class Extractor implements CertifyPorts<Sweep> {
   }
 
   async #dynamic(sweep: number): Promise<Sweep> {
-    const kept = sweep === SWEEP_OF.dynamic ? this.#options.kept.dynamic : undefined;
-    const pass = await runSweep(this.#context, sweep, "dynamic", {
+    const before = this.#wanted;
+    const pass = await this.#pass(sweep, "dynamic", (kept) => {
+      this.#wanted = new Wanted(this.#options.details, before);
+      return this.#dynamicStaging(sweep, kept);
+    });
+    this.#pagesPerGroup = pass.pagesPerGroup;
+    this.#dynamicPerPage = this.#perPage;
+    this.#dynamicSweep = sweep;
+    this.holdings.forget("dynamic", pass.sightings.repeated);
+    await this.#end("dynamic", pass);
+    await this.#readDetails(sweep);
+    return pass;
+  }
+
+  #dynamicStaging(sweep: number, kept: KeptPass | undefined): SweepStaging {
+    return {
       pagesPerGroup: undefined,
       kept,
       closeGroup: async (group, read) => {
@@ -132,13 +195,7 @@ class Extractor implements CertifyPorts<Sweep> {
         this.holdings.hold("dynamic", item.id, item.updatedAt);
         this.#wanted.note(item);
       },
-    });
-    this.#pagesPerGroup = pass.pagesPerGroup;
-    this.#dynamicSweep = sweep;
-    this.holdings.forget("dynamic", pass.sightings.repeated);
-    await this.#end("dynamic", pass);
-    await this.#readDetails(sweep);
-    return pass;
+    };
   }
 
   async #readDetails(sweep: number): Promise<void> {
@@ -161,9 +218,15 @@ class Extractor implements CertifyPorts<Sweep> {
   }
 
   async #full(sweep: number): Promise<Sweep> {
-    const kept = sweep === SWEEP_OF.full ? this.#options.kept.full : undefined;
-    const pass = await runSweep(this.#context, sweep, "full", {
-      pagesPerGroup: this.#pagesPerGroup,
+    const pass = await this.#pass(sweep, "full", (kept) => this.#fullStaging(sweep, kept));
+    this.holdings.forget("full", pass.sightings.repeated);
+    await this.#end("full", pass);
+    return pass;
+  }
+
+  #fullStaging(sweep: number, kept: KeptPass | undefined): SweepStaging {
+    return {
+      pagesPerGroup: this.#pairedPages(),
       kept,
       closeGroup: async (group, read) => {
         const result = await this.#write("full", sweep, group, this.#pairedWith(group));
@@ -176,10 +239,13 @@ class Extractor implements CertifyPorts<Sweep> {
         this.#transformed.add((await this.#context.workers.pair(task)).transformed);
       },
       onItem: (item) => this.holdings.hold("full", item.id, item.updatedAt),
-    });
-    this.holdings.forget("full", pass.sightings.repeated);
-    await this.#end("full", pass);
-    return pass;
+    };
+  }
+
+  /** Pages of a group that has as many items as one of the dynamic pass. */
+  #pairedPages(): number | undefined {
+    if (this.#pagesPerGroup === undefined) return undefined;
+    return Math.ceil((this.#pagesPerGroup * this.#dynamicPerPage) / this.#perPage);
   }
 
   /** Where the other views of a group's items are likely to be. */
@@ -236,56 +302,8 @@ class Extractor implements CertifyPorts<Sweep> {
       detailsRejected: this.#details.rejected,
       repaired: this.#repaired.size,
       vanished: gone.size,
+      perPage: this.#perPage,
       disagreements,
     };
-  }
-}
-
-/** Items that have their rows. */
-class Transformed {
-  readonly #once = new Set<string>();
-  readonly #twice = new Set<string>();
-
-  add(ids: readonly string[]): void {
-    for (const id of ids) {
-      if (this.#once.has(id)) this.#twice.add(id);
-      this.#once.add(id);
-    }
-  }
-
-  /** Those of `ids` that have none: no group had all their views. */
-  left(ids: readonly string[]): string[] {
-    return ids.filter((id) => !this.#once.has(id));
-  }
-
-  /** Those of `ids` that have some and are to be done anew, and those that have them twice. Ascending. */
-  again(ids: readonly string[]): string[] {
-    return [...new Set([...this.#twice, ...ids])].filter((id) => this.#once.has(id)).sort();
-  }
-}
-
-/** Generation of the rows of items that are done anew. */
-const AGAIN = 1;
-
-interface Rest {
-  readonly rawFiles: readonly string[];
-  readonly left: readonly string[];
-  readonly again: readonly string[];
-}
-
-/** Items that no group could pair, and those that must be done anew because several answers of one pass have them. */
-async function transformRest(context: SweepContext, options: ExtractionOptions, rest: Rest): Promise<void> {
-  const { workers, signal, onProgress } = context;
-  const { directory, temporaryDirectory } = options;
-  const total = rest.left.length + rest.again.length;
-  let done = 0;
-  for (const [generation, contentIds] of [rest.left, rest.again].entries()) {
-    const request = { contentIds, rawFiles: rest.rawFiles, directory, temporaryDirectory };
-    await regroup(request, async (file) => {
-      signal.throwIfAborted();
-      const { transformed } = await workers.transform({ kind: "transform", rawFiles: [file], generation });
-      done += transformed.length;
-      onProgress({ stage: "transform", done, total, items: done, bytes: 0 });
-    });
   }
 }

@@ -48,6 +48,11 @@ export function recordOf(
   };
 }
 
+export interface JournalMark {
+  readonly rejects: number;
+  readonly drift: readonly DriftEntry[];
+}
+
 export class Journal {
   readonly requests: RequestRecord[] = [];
   readonly rejects: Reject[] = [];
@@ -67,6 +72,18 @@ export class Journal {
     }
     for (const sighting of result.sightings) this.store.add(sighting);
     this.takeDrift(result.drift);
+  }
+
+  /** What can be gone back to. */
+  mark(): JournalMark {
+    return { rejects: this.rejects.length, drift: this.drift.sorted() };
+  }
+
+  /** Takes back rejects and drift of answers that do not count; that they were asked for stays on record. */
+  backTo({ rejects, drift }: JournalMark): void {
+    this.rejects.length = rejects;
+    this.drift.take();
+    this.takeDrift(drift);
   }
 
   takeDrift(entries: readonly DriftEntry[]): void {

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface RawFilesOptions {
@@ -24,11 +25,22 @@ export class RawFiles {
   }
 
   name(mode: "dynamic" | "full" | "item", sweep: number, group: number): string {
-    const { folder, sequence } = this.#options;
-    const run = String(sequence).padStart(6, "0");
-    const name = join(folder, mode, `${mode}-${run}-${sweep}-${String(group).padStart(5, "0")}.parquet`);
+    const name = `${this.#stem(mode, sweep)}${String(group).padStart(5, "0")}.parquet`;
     this.#names.add(name);
     return name;
+  }
+
+  /** Removes the files of a pass. */
+  async remove(mode: "dynamic" | "full" | "item", sweep: number): Promise<void> {
+    for (const name of [...this.#names].filter((each) => each.startsWith(this.#stem(mode, sweep)))) {
+      await rm(join(this.#options.directory, name), { force: true });
+      this.#names.delete(name);
+    }
+  }
+
+  #stem(mode: string, sweep: number): string {
+    const { folder, sequence } = this.#options;
+    return join(folder, mode, `${mode}-${String(sequence).padStart(6, "0")}-${sweep}-`);
   }
 
   /** Absolute paths of those that exist: a group without documents has no file. */

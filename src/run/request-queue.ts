@@ -39,7 +39,12 @@ export class RequestQueue {
 
   /** Resolves when all tasks and all that is followed are done; throws the first failure. */
   async done(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    await this.settled();
     this.signal.throwIfAborted();
+  }
+
+  /** Resolves when nothing is under way any more, whatever failed. */
+  async settled(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }
 }

@@ -107,8 +107,20 @@ class Build {
     });
     if (account === undefined) throw new WarehouseError("internal", "The run has no account of itself.");
     const { accounting, judged } = account;
-    const warnings = [...warningsOf(this.#found), ...judged.warnings, ...historyWarnings(this.#run.history)];
+    const warnings = [
+      ...warningsOf(this.#found),
+      ...this.#pageWarnings(),
+      ...judged.warnings,
+      ...historyWarnings(this.#run.history),
+    ];
     return { assembled, statement: this.#statement(assembled), sweeps: this.#sweeps, accounting, warnings };
+  }
+
+  #pageWarnings(): string[] {
+    const { perPage: asked } = this.#run.options.config;
+    const { perPage } = this.#found.extraction;
+    if (perPage === asked) return [];
+    return [`Pages of ${asked} items were too large to be read: set perPage to ${perPage}, which was used.`];
   }
 
   #sharedRows(): SharedRows {

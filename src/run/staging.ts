@@ -21,6 +21,7 @@ import { watchedOwnRows } from "./own-tables.ts";
 import { type RawDocument, readRaw, viewsIn, writeRaw } from "./raw.ts";
 import type {
   CloseTask,
+  DropTask,
   FlushResult,
   GroupResult,
   ItemResult,
@@ -222,6 +223,11 @@ export class Staging {
     const file = writeRaw(join(this.#options.directory, task.rawFile), documents, "small");
     const transformed = task.pairWith === undefined ? [] : this.#pair(documents, task.pairWith);
     return { file, transformed, drift };
+  }
+
+  /** Forgets the groups of a pass that are not closed. */
+  drop({ sweep }: DropTask): void {
+    for (const key of this.#groups.keys()) if (key.startsWith(`${sweep}.`)) this.#groups.delete(key);
   }
 
   /** As closing the group did for its items, once more: from the file that it wrote. */

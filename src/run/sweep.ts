@@ -135,7 +135,16 @@ class Pass {
   }
 
   async run(): Promise<Sweep> {
-    const kept = this.#staging?.kept;
+    try {
+      return await this.#readAll(this.#staging?.kept);
+    } catch (thrown) {
+      // The pass is made anew then, and nothing of this one may come after it.
+      if (isTooLarge(thrown)) await this.#queue.settled();
+      throw thrown;
+    }
+  }
+
+  async #readAll(kept: KeptPass | undefined): Promise<Sweep> {
     if (kept === undefined) await this.#begin();
     else await this.#replay(kept);
     const first = this.#mark(1);
@@ -340,6 +349,11 @@ class Pass {
       endedMs: kept?.endedMs ?? this.#context.clock.now(),
     };
   }
+}
+
+/** Whether an answer was larger than what is read at once. */
+export function isTooLarge(thrown: unknown): boolean {
+  return thrown instanceof WarehouseError && thrown.code === "source.too_large";
 }
 
 function clamp(value: number, least: number, most: number): number {

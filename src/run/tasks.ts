@@ -49,6 +49,12 @@ export interface CloseTask {
   readonly pairWith: readonly string[] | undefined;
 }
 
+/** Lets go of what waits for its group to be closed: the pass is made anew. */
+export interface DropTask {
+  readonly kind: "drop";
+  readonly sweep: number;
+}
+
 /** Transforms the items of a group whose documents were written before, together with the views in `pairWith`. */
 export interface PairTask {
   readonly kind: "pair";
@@ -70,7 +76,7 @@ export interface FlushTask {
   readonly kind: "flush";
 }
 
-export type StagingTask = PageTask | ItemTask | CloseTask | PairTask | TransformTask | FlushTask;
+export type StagingTask = DropTask | PageTask | ItemTask | CloseTask | PairTask | TransformTask | FlushTask;
 
 export interface ItemResult {
   /** As {@link ListedItem} has it; undefined: the answer was a reject. */

@@ -38,6 +38,8 @@ function perform(staging: Staging, task: StagingTask): unknown {
       return staging.item(task);
     case "close":
       return staging.close(task);
+    case "drop":
+      return staging.drop(task);
     case "pair":
       return staging.pair(task);
     case "transform":

@@ -6,6 +6,7 @@ import { SourceError } from "../extract/source-error.ts";
 import type { StagingOptions } from "./staging.ts";
 import type {
   CloseTask,
+  DropTask,
   FlushResult,
   GroupResult,
   ItemResult,
@@ -103,6 +104,7 @@ interface Results {
   page: PageResult;
   item: ItemResult;
   close: GroupResult;
+  drop: undefined;
   pair: TransformResult;
   transform: TransformResult;
   flush: FlushResult;
@@ -133,6 +135,11 @@ export class Workers implements AsyncDisposable {
 
   async close(task: CloseTask): Promise<Results["close"]> {
     return this.#ask<"close">(this.#of(task.group), task);
+  }
+
+  /** Tells all threads. */
+  async drop(task: DropTask): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => this.#ask<"drop">(thread, task)));
   }
 
   async pair(task: PairTask): Promise<Results["pair"]> {

@@ -84,10 +84,11 @@ export async function interrupted(
   service: Scripted,
   options: Omit<ExportOptions, "url">,
   at: (question: Question) => boolean,
+  otherwise: Scripted["script"] = () => undefined,
 ): Promise<void> {
   const controller = new AbortController();
   service.script = (question) => {
-    if (!at(question)) return undefined;
+    if (!at(question)) return otherwise(question);
     controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published."));
     return "hang";
   };
