@@ -13,6 +13,7 @@ import { sqlCommand } from "./sql.ts";
 import { printableText } from "./terminal.ts";
 import { verifyCommand } from "./verify.ts";
 import { explainCommand } from "./explain.ts";
+import { whatIfCommand } from "./what-if.ts";
 
 const EXIT_CODES = `
 Exit codes:
@@ -45,6 +46,7 @@ export function program(): Command {
     rejectsCommand(),
     purgeCommand(),
     explainCommand(),
+    whatIfCommand(),
   ];
   for (const command of commands) root.addCommand(command);
   for (const command of everyCommand(root)) command.exitOverride();

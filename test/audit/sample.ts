@@ -8,7 +8,7 @@ import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { removeTree } from "../../src/run/tree.ts";
 
 /** A warehouse with a run of the sample, removed when the tests of the file are done; call it outside of hooks. */
-export async function sampleWarehouse(pipeline: "nightly" | "parquet" = "nightly"): Promise<string> {
+export async function sampleWarehouse(pipeline: "nightly" | "parquet" | URL = "nightly"): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "audit-"));
   after(() => removeTree(folder));
   const out = join(folder, "warehouse");

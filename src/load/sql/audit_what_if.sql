@@ -1,0 +1,61 @@
+-- What destinations would receive otherwise in a range of items: the published content_mapped_values against
+-- what_if_after, which has the same columns by the edited mappings. One row per value of an item that is sent under
+-- another name, as another value, newly or no longer.
+--
+-- $1  first content ID, inclusive; NULL: from the first item
+-- $2  last content ID, exclusive; NULL: to the last item
+-- $3  whether values of fields without value mappings are sent, as they are
+WITH published AS (
+  SELECT
+    content_id,
+    destination_id,
+    custom_field_id,
+    ordinal,
+    value_id,
+    value,
+    status,
+    external_field_name AS name,
+    CASE
+      WHEN external_field_name IS NULL THEN NULL
+      WHEN status = 'mapped' THEN external_value
+      WHEN status = 'no_value_mapping' AND $3::BOOLEAN THEN value
+    END AS sent
+  FROM content_mapped_values
+  WHERE content_id >= coalesce($1::VARCHAR, '')
+    AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+),
+edited AS (
+  SELECT
+    content_id,
+    destination_id,
+    custom_field_id,
+    ordinal,
+    value_id,
+    value,
+    status,
+    external_field_name AS name,
+    CASE
+      WHEN external_field_name IS NULL THEN NULL
+      WHEN status = 'mapped' THEN external_value
+      WHEN status = 'no_value_mapping' AND $3::BOOLEAN THEN value
+    END AS sent
+  FROM what_if_after
+)
+SELECT
+  content_id,
+  destination_id,
+  custom_field_id,
+  ordinal,
+  coalesce(edited.value_id, published.value_id) AS value_id,
+  coalesce(edited.value, published.value) AS value,
+  published.status AS status_before,
+  edited.status AS status_after,
+  CASE WHEN published.sent IS NOT NULL THEN published.name END AS name_before,
+  published.sent AS external_value_before,
+  CASE WHEN edited.sent IS NOT NULL THEN edited.name END AS name_after,
+  edited.sent AS external_value_after,
+  CASE WHEN published.sent IS NULL THEN 'gained' WHEN edited.sent IS NULL THEN 'lost' ELSE 'changed' END AS change
+FROM published
+FULL JOIN edited USING (content_id, destination_id, custom_field_id, ordinal)
+WHERE published.sent IS DISTINCT FROM edited.sent
+  OR (published.sent IS NOT NULL AND published.name IS DISTINCT FROM edited.name)

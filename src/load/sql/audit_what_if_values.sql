@@ -1,0 +1,49 @@
+-- The changes of what_if_changes per value: what it gives now, what it would give, and for how many items. The values
+-- of fields without value mappings count together.
+WITH shown AS (
+  SELECT
+    content_id,
+    destination_id,
+    custom_field_id,
+    value_id,
+    CASE WHEN status_after IS DISTINCT FROM 'no_value_mapping' THEN value END AS value,
+    change,
+    name_before,
+    CASE WHEN status_before <> 'no_value_mapping' THEN external_value_before END AS external_value_before,
+    name_after,
+    CASE WHEN status_after <> 'no_value_mapping' THEN external_value_after END AS external_value_after
+  FROM what_if_changes
+),
+of_item AS (
+  SELECT * EXCLUDE (value), max(value) AS value
+  FROM shown
+  GROUP BY ALL
+),
+of_value AS (
+  SELECT * EXCLUDE (content_id, value), max(value) AS value, count(*) AS items
+  FROM of_item
+  GROUP BY ALL
+)
+SELECT
+  of_value.destination_id,
+  destinations.identification AS destination,
+  of_value.custom_field_id,
+  custom_fields.name AS custom_field,
+  of_value.value_id,
+  of_value.value,
+  of_value.change,
+  of_value.name_before,
+  of_value.external_value_before,
+  of_value.name_after,
+  of_value.external_value_after,
+  of_value.items
+FROM of_value
+LEFT JOIN destinations USING (destination_id)
+LEFT JOIN custom_fields USING (custom_field_id)
+ORDER BY
+  of_value.items DESC,
+  destination NULLS LAST,
+  of_value.destination_id,
+  custom_field NULLS LAST,
+  of_value.value NULLS LAST,
+  of_value.value_id

@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { auditCommand } from "../../src/cli/audit.ts";
+import { whatIfCommand } from "../../src/cli/what-if.ts";
+import { sampleWarehouse } from "../audit/sample.ts";
+import { capture } from "./capture.ts";
+import { program } from "./running.ts";
+
+const out = await sampleWarehouse();
+const file = join(out, "..", "mapping.csv");
+await capture(auditCommand, ["--out", out, "--export-mapping", file]);
+const whatIf = (mapping: string, ...args: string[]) =>
+  capture(whatIfCommand, ["--mapping", mapping, "--out", out, ...args]);
+
+/** The exported mapping with a change. */
+async function edited(name: string, from: string | RegExp, to: string): Promise<string> {
+  const path = join(out, "..", name);
+  const text = await readFile(file, "utf8");
+  const changed = text.replaceAll(from, to);
+  assert.notEqual(changed, text);
+  await writeFile(path, changed);
+  return path;
+}
+
+test("a screen gets the changes by destination and field, by value, and item by item", async () => {
+  assert.match(await whatIf(file), /^No external value would change in the run 000001-\S+\.\n$/);
+  const mapping = await edited("north.csv", ",T1 North\r\n", ",=Far North\r\n");
+  const text = await whatIf(mapping);
+  assert.match(text, /│ Partner Portal │ region │ +136 │ +139 │ +0 │ +0 │ +139 │/);
+  assert.match(
+    text,
+    /│ Partner Portal │ region │ Nordics +│ Sales Territory │ T1 North │ Sales Territory │ =Far North +│ +69 │/,
+  );
+  assert.match(text, /\nand 119 more values of items; --format csv has all\n/);
+  assert.match(text, /\n139 external values of 136 items would change in the run 000001-\S+\n$/);
+  const csv = (await whatIf(mapping, "--format", "csv")).split("\r\n");
+  assert.equal(csv.length, 141);
+  assert.ok(csv[1]?.endsWith(",changed,Sales Territory,T1 North,Sales Territory,'=Far North"), csv[1]);
+  const json = JSON.parse(await whatIf(mapping, "--format", "json"));
+  assert.deepEqual([json.items_changed, json.values_changed, json.items.length], [136, 139, 139]);
+  assert.equal(json.items[0].external_value_after, "=Far North");
+});
+
+test("a file that is wrong ends the process with 2 and its place, and nothing is written", async () => {
+  const started = (mapping: string) => program(["what-if", "--mapping", mapping, "--out", out]);
+  for (const [mapping, said] of [
+    [
+      await edited("value.csv", "caf893c7c05eb1c37b247cec", "caf893c7c05eb1c37b247ced"),
+      /value\.csv, line \d+, column \d+: the field \w+ has no value with the ID "caf893c7c05eb1c37b247ced"\. The nearest is "caf893c7c05eb1c37b247cec"/,
+    ],
+    [
+      await edited("column.csv", "mapping_value_id,", ""),
+      /column\.csv, line 1, column 1: the column mapping_value_id is missing/,
+    ],
+    [join(out, "none.csv"), /The mapping file .*none\.csv cannot be read \(ENOENT\)/],
+    [join(out, "none.txt"), /call it \.csv or \.json/],
+  ] as const) {
+    const { code, stdout, stderr } = await started(mapping);
+    assert.deepEqual([code, stdout], [2, ""], stderr);
+    assert.match(stderr, said);
+    assert.equal(stderr.trimEnd().split("\n").length, 1);
+  }
+});
