@@ -7,7 +7,7 @@ import { loadSql, quoteIdentifier } from "../load/sql-text.ts";
 import { LEDGER_ROWS_PER_RANGE, prepareMappings } from "../load/steps.ts";
 import type { Scope } from "./filters.ts";
 import { suggestion } from "./nearest.ts";
-import type { OpenedRun } from "./open-run.ts";
+import type { AskedRun } from "./open-run.ts";
 import type { Status } from "./procedure.ts";
 
 export interface CoverageFilter extends Scope {
@@ -44,7 +44,7 @@ export interface Definitions {
 
 /** Throws `config.not_found` for a value that no item in the filter has. */
 export async function coverageOf(
-  opened: OpenedRun,
+  opened: AskedRun,
   filter: CoverageFilter,
   rowsPerRange: number = LEDGER_ROWS_PER_RANGE,
 ): Promise<Coverage> {
@@ -142,7 +142,7 @@ async function assertKnownValue(connection: DuckDBConnection, value: string): Pr
 const COUNTS = ["audit_field_counts", "audit_value_counts", "audit_unmapped_counts"] as const;
 
 async function count(
-  opened: OpenedRun,
+  opened: AskedRun,
   { status, value }: CoverageFilter,
   rowsPerRange: number,
 ): Promise<void> {
@@ -164,7 +164,7 @@ async function count(
  * by the averages of the run.
  */
 export async function itemBounds(
-  { connection, manifest }: OpenedRun,
+  { connection, manifest }: AskedRun,
   rowsPerRange: number,
 ): Promise<string[]> {
   const {

@@ -13,15 +13,20 @@ import { suggestion } from "./nearest.ts";
 /** Of DuckDB's buffers; what does not fit is spilled. */
 const LIMITS = { memoryLimitMb: 256, threads: 2 };
 
-export interface OpenedRun extends AsyncDisposable {
-  readonly run: string;
-  readonly directory: string;
-  readonly manifest: Manifest;
+/** What can be asked of a run, published or about to be. */
+export interface AskedRun {
+  readonly manifest: Pick<Manifest, "rows">;
   /**
    * Every table of the run is a view of its own name here, whether the run was published as DuckDB or as Parquet files.
    * Tables can be made beside them; the run itself cannot be written.
    */
   readonly connection: DuckDBConnection;
+}
+
+export interface OpenedRun extends AskedRun, AsyncDisposable {
+  readonly run: string;
+  readonly directory: string;
+  readonly manifest: Manifest;
 }
 
 export interface OpenRequest {
@@ -53,7 +58,7 @@ export async function openRun({ folder, wanted, temporaryDirectory }: OpenReques
   const found = await findNamed(folder, wanted);
   const { run, directory, manifest } = found;
   if (manifest instanceof WarehouseError) throw manifest;
-  const missing = NEEDED.filter((table) => !Object.hasOwn(manifest.rows, table));
+  const missing = missingTables(manifest.rows);
   if (missing.length > 0) {
     throw new WarehouseError(
       "config.not_found",
@@ -61,18 +66,13 @@ export async function openRun({ folder, wanted, temporaryDirectory }: OpenReques
     );
   }
   const hasDatabase = manifest.loaders.includes("duckdb");
-  const database = await openBeside({
-    file: hasDatabase ? join(directory, DATABASE_FILE) : undefined,
+  const database = await openTables({
+    tables: Object.keys(manifest.rows),
+    database: hasDatabase ? join(directory, DATABASE_FILE) : undefined,
+    directory,
+    filesOf: (table) => filesOf(directory, manifest, table),
     temporaryDirectory,
-    allowedDirectories: [directory],
-    ...LIMITS,
   });
-  try {
-    await createViews(database, found.directory, manifest);
-  } catch (thrown) {
-    await database[Symbol.asyncDispose]();
-    throw thrown;
-  }
   return {
     run,
     directory,
@@ -80,6 +80,36 @@ export async function openRun({ folder, wanted, temporaryDirectory }: OpenReques
     connection: database.connection,
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
+}
+
+/** Tables of those without which there is nothing to audit that are not there. */
+export function missingTables(rows: Manifest["rows"]): string[] {
+  return NEEDED.filter((table) => !Object.hasOwn(rows, table));
+}
+
+export interface TablesRequest {
+  readonly tables: readonly string[];
+  /** Database that has the tables; undefined: their Parquet files are read. */
+  readonly database: string | undefined;
+  /** Folder that may be read besides the database. */
+  readonly directory: string;
+  /** Absolute paths of the Parquet files of a table; only asked where there is no database. */
+  readonly filesOf: (table: string) => readonly string[];
+  /** For spilled blocks; exists. */
+  readonly temporaryDirectory: string;
+}
+
+/** A database in memory in which every table is a view of its own name. */
+export async function openTables(request: TablesRequest): Promise<Database> {
+  const { directory, temporaryDirectory, database: file } = request;
+  const database = await openBeside({ file, temporaryDirectory, allowedDirectories: [directory], ...LIMITS });
+  try {
+    await createViews(database, request);
+  } catch (thrown) {
+    await database[Symbol.asyncDispose]();
+    throw thrown;
+  }
+  return database;
 }
 
 async function findNamed(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
@@ -98,11 +128,12 @@ async function findNamed(folder: OutputFolder, wanted: string): Promise<Publishe
   );
 }
 
-async function createViews({ connection }: Database, directory: string, manifest: Manifest): Promise<void> {
-  for (const table of Object.keys(manifest.rows)) {
-    const source = manifest.loaders.includes("duckdb")
-      ? `${quoteIdentifier(PUBLISHED_CATALOG)}.${quoteIdentifier(table)}`
-      : readParquet(filesOf(directory, manifest, table));
+async function createViews({ connection }: Database, request: TablesRequest): Promise<void> {
+  for (const table of request.tables) {
+    const source =
+      request.database === undefined
+        ? readParquet(request.filesOf(table))
+        : `${quoteIdentifier(PUBLISHED_CATALOG)}.${quoteIdentifier(table)}`;
     await execute(connection, `CREATE VIEW ${quoteIdentifier(table)} AS FROM ${source}`);
   }
 }

@@ -1,0 +1,12 @@
+-- The items of report_items that need attention most.
+--
+-- $1  items at most
+-- $2  mapped values of all of them at most
+WITH ranked AS (
+  SELECT *, row_number() OVER (ORDER BY gaps DESC, flagged DESC, content_id) AS place
+  FROM report_items
+  QUALIFY place <= $1::BIGINT
+)
+SELECT *
+FROM ranked
+QUALIFY sum(values) OVER (ORDER BY place) <= $2::BIGINT

@@ -1,0 +1,27 @@
+-- Items of a range with what of their mapped values needs attention; an item without mapped values has zeros.
+--
+-- $1  first content ID, inclusive; NULL: from the first item
+-- $2  last content ID, exclusive; NULL: to the last item
+--
+-- gaps     values that a destination does not get: unmapped or unknown
+-- flagged  values that are archived, ambiguous, or under a name that several fields have
+WITH of_item AS (
+  SELECT
+    content_id,
+    count_if(status IN ('unmapped', 'unknown_value')) AS gaps,
+    count_if(value_archived OR ambiguous OR collision) AS flagged,
+    count(*) AS values
+  FROM content_mapped_values
+  WHERE content_id >= coalesce($1::VARCHAR, '')
+    AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  GROUP BY content_id
+)
+SELECT
+  content.content_id,
+  coalesce(of_item.gaps, 0) AS gaps,
+  coalesce(of_item.flagged, 0) AS flagged,
+  coalesce(of_item.values, 0) AS values
+FROM content
+LEFT JOIN of_item USING (content_id)
+WHERE content.content_id >= coalesce($1::VARCHAR, '')
+  AND ($2::VARCHAR IS NULL OR content.content_id < $2::VARCHAR)

@@ -1,0 +1,52 @@
+-- The mapped values of the chosen items, each with the number of its answer: values that say the same have the same.
+--
+-- $1  longest text, in characters; longer ones are cut
+-- $2  whether values of fields without value mappings are sent, as they are
+WITH cut AS (
+  SELECT
+    chosen.place,
+    ledger.destination_id,
+    ledger.custom_field_id,
+    ledger.ordinal,
+    ledger.external_field_name,
+    ledger.value_id,
+    left(ledger.value, $1::BIGINT) AS value,
+    ledger.mapping_id,
+    ledger.mapping_value_id,
+    left(ledger.external_value, $1::BIGINT) AS external_value,
+    ledger.status,
+    ledger.value_archived,
+    ledger.ambiguous,
+    ledger.matched_by_text,
+    ledger.collision,
+    coalesce(length(ledger.value) > $1::BIGINT OR length(ledger.external_value) > $1::BIGINT, false) AS shortened,
+    ledger.external_field_name IS NOT NULL
+    AND CASE ledger.status
+      WHEN 'mapped' THEN ledger.external_value IS NOT NULL
+      WHEN 'no_value_mapping' THEN $2::BOOLEAN AND ledger.value IS NOT NULL
+      ELSE false
+    END AS sent
+  FROM content_mapped_values AS ledger
+  JOIN report_chosen AS chosen USING (content_id)
+)
+SELECT
+  *,
+  dense_rank() OVER (
+    ORDER BY
+      destination_id,
+      external_field_name,
+      custom_field_id,
+      value_id,
+      value,
+      mapping_id,
+      mapping_value_id,
+      external_value,
+      status,
+      value_archived,
+      ambiguous,
+      matched_by_text,
+      collision,
+      shortened,
+      sent
+  ) - 1 AS answer
+FROM cut
