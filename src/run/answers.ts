@@ -8,6 +8,7 @@ import { hashKeyOf, type RunContext, tell } from "./context.ts";
 import { type Extraction, extract } from "./extraction.ts";
 import { observedAtOf, recordOf } from "./journal.ts";
 import { judgeAnswers } from "./judgement.ts";
+import { findMissing } from "./missing.ts";
 import type { Lookups } from "./outcome.ts";
 import { rawFolder } from "./raw-files.ts";
 import { openClient } from "./source.ts";
@@ -79,6 +80,14 @@ async function extractFrom(run: RunContext, client: HttpClient): Promise<Extract
       sequence: staging.sequence,
       kept,
       checkpoint,
+      findMissing: async (listed) =>
+        findMissing({
+          baseline: run.baseline,
+          runs: run.folder.runs,
+          temporaryDirectory: staging.temporary,
+          listed,
+          acceptShrink: config.acceptShrink,
+        }),
     },
   );
 }

@@ -10,8 +10,9 @@ import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
 import type { ListedGroup, SingleGroup } from "./checkpoint-form.ts";
 import { type Details, readDetails, Wanted } from "./details.ts";
 import type { Kept, KeptPass } from "./kept.ts";
+import type { Missing } from "./missing.ts";
 import { RawFiles } from "./raw-files.ts";
-import { repair } from "./repair.ts";
+import { askForUnlisted, repair } from "./repair.ts";
 import {
   isTooLarge,
   type ReadGroup,
@@ -35,12 +36,19 @@ export interface ExtractionOptions {
   readonly kept: Kept;
   /** Where it is kept what is read. */
   readonly checkpoint: Checkpoint;
+  /** Finds items of the run before that are not `listed`. */
+  readonly findMissing: (listed: (contentId: string) => boolean) => Promise<Missing>;
 }
 
 export interface Extraction {
   readonly sweeps: readonly Sweep[];
-  /** All item IDs that any pass listed, ascending. */
+  /** All item IDs that any pass listed, and those of `unlisted`, ascending. */
   readonly ids: readonly string[];
+  /** Items of the run before that no pass listed, and that the service has all the same. */
+  readonly unlisted: readonly string[];
+  /** Items of the run before that no pass listed, and that are gone by the word of a single-item request (404, 410). */
+  readonly removed: readonly string[];
+  readonly missing: Missing;
   readonly bounds: Bounds;
   /** Items that were transformed more than once: their latest generation counts. */
   readonly superseded: ReadonlyMap<string, number>;
@@ -276,6 +284,11 @@ class Extractor implements CertifyPorts<Sweep> {
     const { workers, catalogue, journal } = this.#context;
     const last = sweeps.at(-1);
     const gone = new Set(last === undefined ? [] : this.holdings.gone(last.sightings));
+    const missing = await this.#options.findMissing((id) => catalogue.has(id));
+    const unlisted = await askForUnlisted(this.#context, sweeps.length, missing.ids, async (group) => {
+      await this.#write("item", sweeps.length, group);
+    });
+    for (const id of unlisted.found) catalogue.numberOf(id);
     const ids = catalogue.sorted();
     const again = this.#transformed.again([
       ...sweeps.flatMap((sweep) => [...sweep.sightings.repeated]),
@@ -291,6 +304,9 @@ class Extractor implements CertifyPorts<Sweep> {
     return {
       sweeps,
       ids,
+      unlisted: unlisted.found,
+      removed: unlisted.removed,
+      missing,
       bounds: bucketBounds({
         ids,
         weightOf: (id) => catalogue.weightOf(id),

@@ -52,16 +52,16 @@ export function resumedOf({ dynamic, full, items }: Kept): Resumed | null {
   return dynamic === undefined ? null : { pages: dynamic.pages + (full?.pages ?? 0), items };
 }
 
-/** What became of everything that the passes listed. */
+/** What became of everything that the passes listed; items that are loaded though none listed them are left out. */
 export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting {
-  const { ids, sweeps, disagreements } = extraction;
+  const { ids, unlisted, sweeps, disagreements } = extraction;
   // Things without an ID cannot be told from those of another pass: there are at least as many as any pass listed.
   const rejected = Math.max(0, ...sweeps.map((sweep) => sweep.rejected));
   const last = sweeps.at(-1);
   const content = loaded.tables.find(({ table }) => table === "content");
   return {
-    listed: ids.length + rejected,
-    loaded: content?.rows ?? ids.length - extraction.vanished,
+    listed: ids.length - unlisted.length + rejected,
+    loaded: (content?.rows ?? ids.length - extraction.vanished) - unlisted.length,
     rejected,
     vanished: extraction.vanished,
     listedLast: (last?.sightings.distinct ?? 0) + (last?.rejected ?? 0),
@@ -115,7 +115,26 @@ export function answerChecks({ destinations, fields }: Lookups, extraction: Extr
       expected: null,
       detail: `${extraction.vanished} of the listed items are gone`,
     },
+    {
+      name: "items of the run before that no pass listed",
+      verdict: extraction.missing.notAsked === null ? "passed" : "warning",
+      figure: extraction.missing.count,
+      expected: null,
+      detail: missingDetail(extraction),
+    },
+    {
+      name: "items that no pass listed, and that the service has all the same",
+      verdict: extraction.unlisted.length === 0 ? "passed" : "warning",
+      figure: extraction.unlisted.length,
+      expected: 0,
+      detail: "loaded besides those that were listed",
+    },
   ];
+}
+
+function missingDetail({ missing, removed, unlisted }: Extraction): string {
+  if (missing.notAsked !== null) return `none was asked for singly: ${missing.notAsked}`;
+  return `asked for singly: ${removed.length} are gone, ${unlisted.length} are there`;
 }
 
 function answerCheck(name: string, unmatched: readonly string[]): Check {

@@ -1,4 +1,5 @@
-/** Single-item requests after a pass, for items of which the passes say different things. */
+/** Single-item requests after a pass: for items of which the passes say different things, or that none listed. */
+import type { SingleRead } from "./checkpoint-form.ts";
 import { RequestQueue } from "./request-queue.ts";
 import { Bearable, readSingle } from "./single-item.ts";
 import type { SweepContext } from "./sweep.ts";
@@ -18,7 +19,47 @@ export async function repair(
   ids: readonly string[],
   closeGroup: (group: number) => Promise<void>,
 ): Promise<void> {
-  const { holdings, settings, onProgress } = context;
+  const { holdings } = context;
+  await askSingly(context, sweep, ids, (shape, { id, gone, read }) => {
+    holdings.answered(id, gone ? "gone" : "there");
+    if (read !== null) holdings.hold(shape, id, read.updatedAt);
+  });
+  await closeGroup(REPAIR_GROUP);
+}
+
+/** What came of items that no pass listed. Items in neither list could not be read, and are rejects. */
+export interface Unlisted {
+  /** The service has them all the same. */
+  readonly found: readonly string[];
+  /** Gone, by the service's word. */
+  readonly removed: readonly string[];
+}
+
+/** Asks for items that no pass listed, after the last pass; those that are there are staged like others. */
+export async function askForUnlisted(
+  context: SweepContext,
+  sweep: number,
+  ids: readonly string[],
+  closeGroup: (group: number) => Promise<void>,
+): Promise<Unlisted> {
+  const found = new Set<string>();
+  const removed = new Set<string>();
+  if (ids.length === 0) return { found: [], removed: [] };
+  await askSingly(context, sweep, ids, (_shape, { id, gone, read }) => {
+    if (gone) removed.add(id);
+    if (read !== null) found.add(id);
+  });
+  await closeGroup(REPAIR_GROUP);
+  return { found: ids.filter((id) => found.has(id) && !removed.has(id)), removed: [...removed].sort() };
+}
+
+async function askSingly(
+  context: SweepContext,
+  sweep: number,
+  ids: readonly string[],
+  take: (shape: "dynamic" | "full", answer: SingleRead) => void,
+): Promise<void> {
+  const { settings, onProgress } = context;
   const queue = new RequestQueue(settings.concurrency, context.signal);
   const bearable = new Bearable(ids.length * 2);
   let done = 0;
@@ -30,13 +71,11 @@ export async function repair(
         const single = { id, shape, sweep, group: REPAIR_GROUP, ...at, columns: settings.columns };
         const answer = await readSingle(context, single, bearable, queue.signal);
         bytes += answer.record?.bytes ?? 0;
-        holdings.answered(id, answer.gone ? "gone" : "there");
-        if (answer.read !== null) holdings.hold(shape, id, answer.read.updatedAt);
+        take(shape, answer);
       }
       done += 1;
       onProgress({ stage: "items", done, total: ids.length, items: done, bytes });
     });
   }
   await queue.done();
-  await closeGroup(REPAIR_GROUP);
 }
