@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { asWarehouseError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { auditCommand } from "./audit.ts";
+import { explainCommand } from "./explain.ts";
 import { generateCommand } from "./generate.ts";
 import { purgeCommand } from "./purge.ts";
 import { rejectsCommand } from "./rejects.ts";
@@ -12,7 +13,7 @@ import { serveCommand } from "./serve.ts";
 import { sqlCommand } from "./sql.ts";
 import { printableText } from "./terminal.ts";
 import { verifyCommand } from "./verify.ts";
-import { explainCommand } from "./explain.ts";
+import { verifyMappingsCommand } from "./verify-mappings.ts";
 import { whatIfCommand } from "./what-if.ts";
 
 const EXIT_CODES = `
@@ -47,6 +48,7 @@ export function program(): Command {
     purgeCommand(),
     explainCommand(),
     whatIfCommand(),
+    verifyMappingsCommand(),
   ];
   for (const command of commands) root.addCommand(command);
   for (const command of everyCommand(root)) command.exitOverride();

@@ -1,0 +1,142 @@
+/** Asks the service again for some items of a published run, and holds its mapped values against the answers. */
+import { LIVE_COLUMNS, liveDefinitions, liveItem } from "../audit/live.ts";
+import type { OpenedRun } from "../audit/open-run.ts";
+import { readDefinitions, readLedger } from "../audit/read-run.ts";
+import { type VerifiedItem, verifyItem } from "../audit/verify-item.ts";
+import type { HttpClient, HttpResponse } from "../extract/client.ts";
+import { DECODE_LIMITS, decodeBody } from "../extract/decode.ts";
+import { readItem } from "../extract/envelope.ts";
+import { createLookups } from "../extract/lookups.ts";
+import { itemRequest } from "../extract/request.ts";
+import { SourceError } from "../extract/source-error.ts";
+import { all } from "../load/duckdb.ts";
+import { itemId } from "../transform/document.ts";
+import { isObject, type JsonObject } from "../transform/views.ts";
+import { RequestQueue } from "./request-queue.ts";
+import { type Asking, type OpenSource, openClient } from "./source.ts";
+
+export interface VerifyMappingsRequest extends Asking {
+  readonly source: OpenSource;
+  readonly signal: AbortSignal;
+  /** Items to ask for; all of the run where it has fewer. */
+  readonly items: number;
+  /** The same seed asks for the same items of a run. */
+  readonly seed: string;
+  readonly onItem: (done: number, total: number) => void;
+}
+
+export interface VerifiedMappings {
+  /** Items that were asked for. */
+  readonly asked: number;
+  readonly agreeing: number;
+  /** Those that do not agree, in ascending order of their IDs. */
+  readonly others: readonly VerifiedItem[];
+}
+
+/** The definitions and destinations are asked for first, as in a run. Throws what the client throws. */
+export async function verifyMappings(
+  opened: OpenedRun,
+  request: VerifyMappingsRequest,
+): Promise<VerifiedMappings> {
+  const { connection } = opened;
+  const { source, signal, config } = request;
+  const drawn = await drawItems(opened, request);
+  const published = await readDefinitions(connection);
+  const client = openClient(source, request);
+  const queue = new RequestQueue(config.concurrency, signal);
+  const others: VerifiedItem[] = [];
+  let done = 0;
+  try {
+    const lookups = createLookups(client, config.lookupMethod);
+    const { destinations } = await lookups.destinations(source.destinations, signal);
+    const names = published.fields.flatMap(({ name }) => (name === null ? [] : [name]));
+    const definitions = liveDefinitions(
+      (await lookups.customFields(names, signal)).definitions,
+      destinations,
+    );
+    for (const { contentId, updatedAt } of drawn) {
+      await queue.add(async () => {
+        const document = await ask(client, contentId, request, queue.signal);
+        const live = {
+          item: document === undefined ? undefined : liveItem(contentId, document),
+          definitions,
+          updatedAt: document === undefined ? null : secondsOf(document.updated_at),
+        };
+        const ledger = await readLedger(connection, contentId);
+        const verified = verifyItem(contentId, { ledger, definitions: published, updatedAt }, live);
+        if (verified.verdict !== "agrees") others.push(verified);
+        done += 1;
+        request.onItem(done, drawn.length);
+      });
+    }
+    await queue.done();
+  } finally {
+    await client.close();
+  }
+  others.sort((a, b) => (a.contentId < b.contentId ? -1 : 1));
+  return { asked: drawn.length, agreeing: drawn.length - others.length, others };
+}
+
+interface DrawnItem {
+  readonly contentId: string;
+  readonly updatedAt: number | null;
+}
+
+/** By a digest of seed and ID, so that the draw does not depend on the engine or on the order of the rows. */
+async function drawItems(
+  { connection }: OpenedRun,
+  { items, seed }: VerifyMappingsRequest,
+): Promise<DrawnItem[]> {
+  const rows = await all(
+    connection,
+    `SELECT content_id, floor(epoch(updated_at))::BIGINT AS updated_at FROM content
+     ORDER BY md5($1 || chr(10) || content_id), content_id LIMIT $2::BIGINT`,
+    [seed, items],
+  );
+  return rows.map(({ content_id, updated_at }) => ({
+    contentId: String(content_id),
+    updatedAt: updated_at === null || updated_at === undefined ? null : Number(updated_at),
+  }));
+}
+
+async function ask(
+  client: HttpClient,
+  id: string,
+  { config }: Asking,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  const columns = LIVE_COLUMNS.map((name) => atService(config.aliases, name));
+  const { value } = await client.readAs(
+    itemRequest({ id, mode: "dynamic", columns, gallery: false }),
+    signal,
+    (response) => (response.status === 200 ? documentOf(response, id, config.aliases) : undefined),
+  );
+  return value;
+}
+
+/** Name of a field at the service, where an instance spells it otherwise. */
+function atService(aliases: Readonly<Record<string, string>>, name: string): string {
+  return Object.keys(aliases).find((alias) => aliases[alias] === name) ?? name;
+}
+
+function documentOf(
+  response: HttpResponse,
+  id: string,
+  aliases: Readonly<Record<string, string>>,
+): JsonObject {
+  const document = readItem(decodeBody(response.body, response.contentEncoding, DECODE_LIMITS));
+  const found = itemId(document);
+  if (!isObject(document) || "reason" in found || found.id !== id) {
+    const why = "reason" in found ? found.reason : "it is of another item";
+    throw new SourceError(
+      "source.protocol",
+      `The service's answer for the item ${id} cannot be used: ${why}.`,
+    );
+  }
+  return Object.fromEntries(Object.entries(document).map(([name, value]) => [aliases[name] ?? name, value]));
+}
+
+function secondsOf(instant: unknown): number | null {
+  const milliseconds = typeof instant === "string" ? Date.parse(instant) : Number.NaN;
+  return Number.isNaN(milliseconds) ? null : Math.floor(milliseconds / 1000);
+}
