@@ -5,6 +5,7 @@ import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { DATABASE_FILE, type StagingFolder } from "../run/directory.ts";
 import { MANIFEST_FILE } from "../run/manifest.ts";
 import { readTree } from "../run/tree.ts";
+import { TABLES } from "../tables/all.ts";
 import { all, execute, openForBuilding, openForScanning, PREVIOUS_CATALOG } from "./duckdb.ts";
 import { readParquet } from "./parquet.ts";
 import {
@@ -21,6 +22,8 @@ export interface Rewriting {
   readonly to: StagingFolder;
   readonly erasure: RunErasure;
   readonly userId: string;
+  /** Names of all runs that are replaced in this purge, to their new ones: the histories name them. */
+  readonly renamed: ReadonlyMap<string, string>;
   readonly threads: number;
 }
 
@@ -52,7 +55,7 @@ async function rewriteFiles(rewriting: Rewriting): Promise<void> {
     const table = tableOf(path);
     const erasure =
       table === undefined ? rewriting.erasure.raw.get(path) : rewriting.erasure.tables.get(table);
-    if (erasure === undefined && table !== "_run" && table !== "_tables") {
+    if (erasure === undefined && !tellsOfRuns(table)) {
       await copyFile(join(from.directory, path), target);
     } else {
       await rewriteFile(connection, rewriting, { path, target, table, erasure });
@@ -60,6 +63,11 @@ async function rewriteFiles(rewriting: Rewriting): Promise<void> {
   }
 }
 
+/** `_run` says what the run is called, `_tables` how large its files are, the histories in which run something changed. */
+const tellsOfRuns = (table: string | undefined): boolean =>
+  table === "_run" || table === "_tables" || isHistory(table);
+const isHistory = (table: string | undefined): boolean =>
+  TABLES.find(({ name }) => name === table)?.stage === "history";
 const tableOf = (path: string): string | undefined => /^parquet\/([^/]+)\//.exec(path)?.[1];
 const isSizes = (path: string): boolean => tableOf(path) === "_tables";
 
@@ -175,7 +183,7 @@ async function selection(
   { columns, source, place, table, erasure }: Source,
 ): Promise<{ text: string; params: DuckDBValue[] }> {
   const changed = [...(erasure?.cells.keys() ?? [])];
-  const facts = await ownFacts(rewriting, table);
+  const facts = isHistory(table) ? newNames(rewriting, columns) : await ownFacts(rewriting, table);
   const list = columns.map((column) => {
     const expression = facts.get(column.name) ?? newCell(column.name, changed, erasure);
     return `CAST(${expression} AS ${column.type}) AS ${quoteIdentifier(column.name)}`;
@@ -233,6 +241,21 @@ async function ownFacts(
   return sizes.length === 0
     ? new Map()
     : new Map([["parquet_bytes", `CASE t.table_name ${sizes.join(" ")} ELSE t.parquet_bytes END`]]);
+}
+
+/** The histories of a run know it, and those before it that are kept, by their new names and numbers. */
+function newNames({ renamed }: Rewriting, columns: readonly SourceColumn[]): ReadonlyMap<string, string> {
+  const facts = new Map<string, string>();
+  for (const { name } of columns.filter((column) => /(^|_)run$/.test(column.name))) {
+    const cell = `t.${quoteIdentifier(name)}`;
+    const names = [...renamed].map(([from, to]) => `WHEN ${quoteLiteral(from)} THEN ${quoteLiteral(to)}`);
+    facts.set(name, `CASE ${cell} ${names.join(" ")} ELSE ${cell} END`);
+  }
+  const numbers = [...renamed].map(
+    ([from, to]) => `WHEN ${quoteLiteral(from)} THEN ${Number(to.split("-", 1)[0])}`,
+  );
+  if (facts.has("run")) facts.set("sequence", `CASE t.run ${numbers.join(" ")} ELSE t.sequence END`);
+  return facts;
 }
 
 async function bytesIn(folder: string): Promise<number> {

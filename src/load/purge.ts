@@ -214,7 +214,7 @@ async function stage(
   { userId, threads, purgedAt, renamed }: Staging,
 ): Promise<void> {
   const staging = stagedReplacement(folder, to);
-  await rewriteRun({ from, to: staging, erasure, userId, threads });
+  await rewriteRun({ from, to: staging, erasure, userId, renamed, threads });
   const { manifestVersion: _version, files: _files, ...stated } = from.manifest;
   const { loaders, rows } = stated;
   const files = await verifyResult({

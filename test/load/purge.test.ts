@@ -192,7 +192,10 @@ async function assertGone({ runs, staging }: OutputFolder, texts: readonly strin
 async function otherTables(directory: string): Promise<Record<string, unknown>> {
   const names = await rowsOf(directory, "SELECT table_name FROM duckdb_tables() ORDER BY ALL");
   const changed = ["users", "content", "content_current_editors", "_rejects", "_drift", "_run", "_tables"];
-  const others = names.flat().filter((name) => !changed.includes(String(name)));
+  const others = names
+    .flat()
+    .map(String)
+    .filter((name) => !changed.includes(name) && !name.endsWith("_history"));
   assert.ok(others.length > 30);
   const rows = others.map(async (name) => [name, await rowsOf(directory, `FROM "${name}"`)] as const);
   return Object.fromEntries(await Promise.all(rows));
@@ -348,6 +351,14 @@ test("S24: who has an old run open keeps reading it; runs, rollback, retention a
   service.items = [item("c-1", 0), item("c-2", 1), item("c-3", 2)];
   assert.equal((await run()).slice(0, 6), "000005");
   assert.equal((await readManifest(join(out, "current"))).previousRun?.slice(0, 6), "000003");
+  const history =
+    "SELECT sequence, previous_run IS NULL OR previous_run IN (SELECT run FROM run_history) FROM run_history";
+  assert.deepEqual(await rowsOf(join(out, "current"), `${history} ORDER BY sequence`), [
+    [3, true],
+    [5, true],
+  ]);
+  const since = "SELECT DISTINCT valid_from_run IN (SELECT run FROM run_history) FROM content_history";
+  assert.deepEqual(await rowsOf(join(out, "current"), since), [[true]]);
   assert.deepEqual(
     (await prune(folder, 1)).map(({ sequence }) => sequence),
     [4, 3],
