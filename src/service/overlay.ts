@@ -1,0 +1,64 @@
+/**
+ * What became of a content set: a folder with the lines that changed or are new, in files of the same names, and
+ * `removed.ndjson`, whose lines name those that are gone: `{"file": "content.ndjson", "id": "..."}`.
+ */
+import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { WarehouseError } from "../errors.ts";
+
+const REMOVED = "removed.ndjson";
+const identified = z.object({ id: z.string() });
+const removal = z.object({ file: z.string(), id: z.string() });
+
+/**
+ * Writes a content set as it is after some changes into a new folder. Changed lines keep their place, new ones come
+ * last. Throws `config.content_set` for a change of what is not there, or a line that cannot be read.
+ */
+export async function applyChanges(set: string, changes: string, out: string): Promise<void> {
+  await mkdir(out, { recursive: true });
+  const changed = await readdir(changes);
+  const removed = changed.includes(REMOVED) ? await linesOf(join(changes, REMOVED), removal) : [];
+  for (const name of await readdir(set)) {
+    const gone = removed.filter(({ value }) => value.file === name).map(({ value }) => value.id);
+    if (!changed.includes(name) && gone.length === 0) {
+      await copyFile(join(set, name), join(out, name));
+      continue;
+    }
+    const lines = new Map(
+      (await linesOf(join(set, name), identified)).map(({ value, text }) => [value.id, text]),
+    );
+    const newer = changed.includes(name) ? await linesOf(join(changes, name), identified) : [];
+    for (const { value, text } of newer) lines.set(value.id, text);
+    for (const id of gone) {
+      if (!lines.delete(id)) throw refused(join(changes, REMOVED), `${name} has no ${id}`);
+    }
+    await writeFile(join(out, name), [...lines.values()].map((line) => `${line}\n`).join(""));
+  }
+}
+
+interface Line<T> {
+  readonly value: T;
+  readonly text: string;
+}
+
+async function linesOf<T>(file: string, schema: z.ZodType<T>): Promise<Line<T>[]> {
+  const lines = (await readFile(file, "utf8")).split("\n");
+  return lines.flatMap((text, at) =>
+    text.trim() === "" ? [] : [{ value: parse(text, schema, file, at + 1), text }],
+  );
+}
+
+function parse<T>(text: string, schema: z.ZodType<T>, file: string, number: number): T {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw refused(`${file}, line ${number}`, "it is not what a line of it must be", cause);
+  }
+}
+
+function refused(where: string, why: string, cause?: unknown): WarehouseError {
+  return new WarehouseError("config.content_set", `The changes cannot be applied: ${where}: ${why}.`, {
+    cause,
+  });
+}
