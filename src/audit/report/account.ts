@@ -1,0 +1,124 @@
+/** What the run says of itself, from its own tables. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { all, figure } from "../../load/duckdb.ts";
+import { instant, integer, integerOrNull, text, textOrNull } from "./cells.ts";
+
+export interface Account {
+  readonly run: string;
+  readonly sequence: number;
+  readonly pipeline: string;
+  readonly instanceUrl: string;
+  readonly startedAt: Date;
+  readonly endedAt: Date;
+  readonly verdict: string;
+  readonly reason: string | null;
+  readonly listed: number;
+  readonly loaded: number;
+  readonly rejected: number;
+  readonly vanished: number;
+  readonly personalData: string;
+  readonly packageVersion: string;
+  readonly duckdbVersion: string;
+  readonly nodeVersion: string;
+  readonly requests: number;
+  readonly bytes: number;
+  /** Kinds of departures from the specification. */
+  readonly drift: number;
+  readonly sweeps: readonly Sweep[];
+  readonly checks: readonly RunCheck[];
+  readonly tables: readonly TableSize[];
+}
+
+export interface Sweep {
+  readonly sweep: number;
+  readonly mode: string;
+  readonly pages: number;
+  readonly items: number;
+  readonly duplicates: number;
+  readonly countBefore: number | null;
+  readonly countAfter: number | null;
+  readonly clean: boolean;
+  readonly reason: string | null;
+}
+
+export interface RunCheck {
+  readonly name: string;
+  readonly verdict: string;
+  readonly figure: number;
+  readonly expected: number | null;
+  readonly detail: string | null;
+}
+
+export interface TableSize {
+  readonly table: string;
+  readonly rows: number;
+  readonly parquetBytes: number;
+}
+
+export async function readAccount(connection: DuckDBConnection): Promise<Account> {
+  const [row] = await all(connection, "FROM _run");
+  if (row === undefined) throw new TypeError("the run has no row in _run");
+  return {
+    run: text(row.run),
+    sequence: integer(row.sequence),
+    pipeline: text(row.pipeline),
+    instanceUrl: text(row.instance_url),
+    startedAt: instant(row.started_at),
+    endedAt: instant(row.ended_at),
+    verdict: text(row.verdict),
+    reason: textOrNull(row.reason),
+    listed: integer(row.items_listed),
+    loaded: integer(row.items_loaded),
+    rejected: integer(row.items_rejected),
+    vanished: integer(row.items_vanished),
+    personalData: text(row.personal_data),
+    packageVersion: text(row.package_version),
+    duckdbVersion: text(row.duckdb_version),
+    nodeVersion: text(row.node_version),
+    requests: await figure(connection, "SELECT count(*) FROM _requests"),
+    bytes: await figure(connection, "SELECT coalesce(sum(bytes), 0)::BIGINT FROM _requests"),
+    drift: await figure(connection, "SELECT count(*) FROM _drift"),
+    sweeps: await readSweeps(connection),
+    checks: await readChecks(connection),
+    tables: await readTables(connection),
+  };
+}
+
+async function readSweeps(connection: DuckDBConnection): Promise<Sweep[]> {
+  const rows = await all(connection, "FROM _sweeps ORDER BY sweep");
+  return rows.map((row) => ({
+    sweep: integer(row.sweep),
+    mode: text(row.mode),
+    pages: integer(row.pages),
+    items: integer(row.distinct_items),
+    duplicates: integer(row.duplicates),
+    countBefore: integerOrNull(row.count_before),
+    countAfter: integerOrNull(row.count_after),
+    clean: row.clean === true,
+    reason: textOrNull(row.reason),
+  }));
+}
+
+/** What failed or warns first. */
+async function readChecks(connection: DuckDBConnection): Promise<RunCheck[]> {
+  const rows = await all(
+    connection,
+    "FROM _checks ORDER BY CASE verdict WHEN 'failed' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, check_name",
+  );
+  return rows.map((row) => ({
+    name: text(row.check_name),
+    verdict: text(row.verdict),
+    figure: integer(row.figure),
+    expected: integerOrNull(row.expected),
+    detail: textOrNull(row.detail),
+  }));
+}
+
+async function readTables(connection: DuckDBConnection): Promise<TableSize[]> {
+  const rows = await all(connection, "FROM _tables ORDER BY row_count DESC, table_name");
+  return rows.map((row) => ({
+    table: text(row.table_name),
+    rows: integer(row.row_count),
+    parquetBytes: integer(row.parquet_bytes),
+  }));
+}

@@ -1,0 +1,211 @@
+/** The charts, drawn with Observable Plot into SVG that needs no script. Colours are the page's own, by theme. */
+import * as Plot from "@observablehq/plot";
+import { parseHTML } from "linkedom";
+import { type Markup, trusted } from "./markup.ts";
+
+/** Steps of the heat map: 0 is all covered, the last one nothing. */
+export const HEAT_STEPS = [
+  { least: 1, label: "100%" },
+  { least: 0.95, label: "95% to 99.9%" },
+  { least: 0.8, label: "80% to 94.9%" },
+  { least: 0.5, label: "50% to 79.9%" },
+  { least: Number.MIN_VALUE, label: "under 50%" },
+  { least: 0, label: "none" },
+] as const;
+
+export function heatStep(share: number): number {
+  return HEAT_STEPS.findIndex(({ least }) => share >= least);
+}
+
+export interface HeatCell {
+  /** Of the row and the column; unique. */
+  readonly row: string;
+  readonly column: string;
+  /** Number of a step, or what is no step. */
+  readonly step: number | "none" | "as-is";
+  readonly label: string;
+  readonly title: string;
+}
+
+export interface HeatMap {
+  readonly rows: readonly string[];
+  readonly columns: readonly string[];
+  readonly cells: readonly HeatCell[];
+  /** What a row or a column is called. */
+  readonly nameOf: (key: string) => string;
+  readonly description: string;
+}
+
+/** Widths of a chart in pixels: for screens, and for phones. */
+const WIDE = 1040;
+const NARROW = 328;
+
+export function heatMap(map: HeatMap): Markup {
+  const columns = Math.max(1, map.columns.length);
+  const wide = Math.min(WIDE, 220 + columns * 170);
+  const narrow = Math.max(NARROW, 124 + columns * 64);
+  return both(
+    drawHeatMap(map, { width: wide, marginLeft: 220, size: 13, letters: 30 }),
+    drawHeatMap(map, { width: narrow, marginLeft: 124, size: 12, letters: 17 }),
+  );
+}
+
+interface Frame {
+  readonly width: number;
+  readonly marginLeft: number;
+  readonly size: number;
+  /** Of a label, before it is cut. */
+  readonly letters: number;
+}
+
+function drawHeatMap(map: HeatMap, { width, marginLeft, size, letters }: Frame): string {
+  const columnLetters = Math.floor((width - marginLeft) / Math.max(1, map.columns.length) / (size * 0.56));
+  const rowHeight = 30;
+  const common = { x: "column", y: "row" } as const;
+  return draw({
+    width,
+    height: 34 + map.rows.length * rowHeight,
+    marginLeft,
+    marginTop: 34,
+    marginRight: 0,
+    marginBottom: 0,
+    fontSize: size,
+    ariaLabel: map.description,
+    x: {
+      domain: [...map.columns],
+      axis: "top",
+      label: null,
+      tickSize: 0,
+      tickPadding: 10,
+      padding: 0,
+      tickFormat: (key: string) => cut(map.nameOf(key), columnLetters),
+    },
+    y: {
+      domain: [...map.rows],
+      label: null,
+      tickSize: 0,
+      tickPadding: 12,
+      padding: 0,
+      tickFormat: (key: string) => cut(map.nameOf(key), letters),
+    },
+    color: {
+      type: "ordinal",
+      domain: ["none", "as-is", ...HEAT_STEPS.keys()],
+      range: ["var(--heat-none)", "var(--heat-as-is)", ...HEAT_STEPS.map((_, step) => `var(--heat-${step})`)],
+    },
+    marks: [
+      Plot.cell(map.cells, { ...common, fill: "step", inset: 1.5, rx: 3, title: "title" }),
+      ...["none", "as-is", ...HEAT_STEPS.keys()].map((step) =>
+        Plot.text(
+          map.cells.filter((cell) => cell.step === step),
+          {
+            ...common,
+            text: "label",
+            fill: `var(--heat-ink-${step})`,
+            fontVariant: "tabular-nums",
+            pointerEvents: "none",
+          },
+        ),
+      ),
+    ],
+  });
+}
+
+export interface Bar {
+  readonly run: string;
+  readonly cause: string;
+  readonly values: number;
+  readonly title: string;
+}
+
+export interface BarChart {
+  /** Keys of the runs, the oldest first. */
+  readonly runs: readonly string[];
+  readonly labelOf: (run: string) => string;
+  /** From the bottom of a bar to its top. */
+  readonly causes: readonly string[];
+  readonly bars: readonly Bar[];
+  readonly description: string;
+}
+
+/** On a phone, the last of the runs. */
+const RUNS_ON_PHONE = 8;
+
+export function barChart(chart: BarChart): Markup {
+  const some = chart.runs.slice(-RUNS_ON_PHONE);
+  const bars = chart.bars.filter(({ run }) => some.includes(run));
+  const wide = Math.min(WIDE, Math.max(420, 80 + chart.runs.length * 96));
+  return both(drawBars(chart, wide, 280), drawBars({ ...chart, runs: some, bars }, NARROW, 220));
+}
+
+function drawBars(chart: BarChart, width: number, height: number): string {
+  return draw({
+    width,
+    height,
+    marginLeft: 52,
+    marginRight: 0,
+    marginTop: 16,
+    marginBottom: 28,
+    fontSize: 12,
+    ariaLabel: chart.description,
+    x: {
+      type: "band",
+      domain: [...chart.runs],
+      label: null,
+      tickSize: 0,
+      tickPadding: 8,
+      padding: 0.35,
+      tickFormat: chart.labelOf,
+    },
+    y: { grid: true, label: null, ticks: 4, nice: true, tickSize: 0, tickFormat: wholeNumber },
+    color: {
+      type: "ordinal",
+      domain: [...chart.causes],
+      range: chart.causes.map((cause) => `var(--cause-${cause})`),
+    },
+    marks: [
+      Plot.barY(chart.bars, {
+        x: "run",
+        y: "values",
+        fill: "cause",
+        order: [...chart.causes],
+        title: "title",
+        insetTop: 1,
+      }),
+      Plot.ruleY([0], { stroke: "var(--line-strong)" }),
+    ],
+  });
+}
+
+function wholeNumber(value: number): string {
+  return Number.isInteger(value) ? value.toLocaleString("en-US") : "";
+}
+
+function cut(text: string, letters: number): string {
+  const characters = [...text];
+  return characters.length <= letters ? text : `${characters.slice(0, Math.max(1, letters - 1)).join("")}…`;
+}
+
+/** One of the two is shown, by the width of the screen. */
+function both(wide: string, narrow: string): Markup {
+  return trusted(`<div class="chart wide">${wide}</div><div class="chart narrow">${narrow}</div>`);
+}
+
+interface Drawing extends Plot.PlotOptions {
+  readonly fontSize: number;
+  readonly ariaLabel: string;
+}
+
+/**
+ * The SVG alone, as one picture with a description: what it says stands in a table beside it. Plot's own style element
+ * goes, because the page allows no style but its own.
+ */
+function draw({ fontSize, ariaLabel, ...options }: Drawing): string {
+  const { document } = parseHTML("<!doctype html><html><body></body></html>");
+  const svg = Plot.plot({ ...options, document, className: "plot" });
+  for (const element of svg.querySelectorAll("style")) element.remove();
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", ariaLabel);
+  svg.setAttribute("font-size", String(fontSize));
+  return String(svg.outerHTML);
+}

@@ -1,0 +1,207 @@
+/** Coverage as a heat map of fields by destinations, and the values that no destination gets. */
+import type { Row } from "../../load/duckdb.ts";
+import type { Coverage } from "../coverage.ts";
+import { integer, text, textOrNull } from "./cells.ts";
+import { HEAT_STEPS, type HeatCell, heatMap, heatStep } from "./charts.ts";
+import { count, counted, percent } from "./format.ts";
+import { html, type Markup } from "./markup.ts";
+import { valueName } from "./overview.ts";
+import { sql, table } from "./tables.ts";
+import { foreign, named, plainForeign } from "./visible.ts";
+
+/** Fields and destinations of the heat map, and rows of the tables; there are rarely more. */
+const FIELDS_SHOWN = 60;
+const DESTINATIONS_SHOWN = 12;
+const ROWS_SHOWN = 500;
+const VALUES_SHOWN = 100;
+
+export function coverageSection({ coverage }: Coverage): Markup {
+  const shown = coverage.slice(0, ROWS_SHOWN);
+  return html`<section id="coverage" aria-labelledby="coverage-title">
+<h2 id="coverage-title">Coverage</h2>
+${
+  coverage.length === 0
+    ? html`<p class="empty">No custom field is mapped for a destination, so there is nothing to cover.</p>`
+    : html`<p class="lead">The share of each field’s values that have an external value at each destination. The stronger the colour, the more is missing.</p>
+${chart(coverage)}
+<details><summary>The figures as a table</summary>
+${table({ caption: "Coverage per field and destination, in values", columns: COLUMNS, rows: shown })}
+${coverage.length > shown.length && html`<p class="note">${counted(coverage.length - shown.length, "more row")}: <code>content-warehouse audit --section coverage --format csv</code> has all.</p>`}
+</details>`
+}
+</section>`;
+}
+
+const COLUMNS = [
+  { head: "Field", cell: (row: Row) => fieldName(row), kind: "head" },
+  { head: "Destination", cell: (row: Row) => destinationName(row) },
+  { head: "External name", cell: (row: Row) => foreign(textOrNull(row.external_field_name) ?? "") },
+  {
+    head: "Covered",
+    cell: (row: Row) => share(row) ?? (integer(row.values) === 0 ? "no values" : "as is"),
+    kind: "number",
+  },
+  { head: "Items", cell: figure("items"), kind: "number" },
+  { head: "Values", cell: figure("values"), kind: "number" },
+  { head: "Mapped", cell: figure("mapped"), kind: "number" },
+  { head: "Unmapped", cell: figure("unmapped"), kind: "number" },
+  { head: "Unknown", cell: figure("unknown_value"), kind: "number" },
+  { head: "As is", cell: figure("no_value_mapping"), kind: "number" },
+  { head: "Archived", cell: figure("archived"), kind: "number" },
+  { head: "Ambiguous", cell: figure("ambiguous"), kind: "number" },
+  { head: "Unused entries", cell: figure("entries_unused"), kind: "number" },
+] as const;
+
+function figure(name: string): (row: Row) => string {
+  return (row) => count(integer(row[name]));
+}
+
+function fieldName(row: Row): Markup {
+  return named(textOrNull(row.custom_field), text(row.custom_field_id));
+}
+
+function destinationName(row: Row): Markup {
+  return named(textOrNull(row.destination), text(row.destination_id));
+}
+
+function coverable(row: Row): number {
+  return integer(row.mapped) + integer(row.unmapped) + integer(row.unknown_value);
+}
+
+function share(row: Row): string | null {
+  return percent(integer(row.mapped), coverable(row));
+}
+
+/** Fields with the largest gaps stay where there are too many; those shown stand in the order of their names. */
+function chart(coverage: readonly Row[]): Markup {
+  const [fields, names] = keysOf(coverage, "custom_field_id", "custom_field", FIELDS_SHOWN);
+  const [destinations, destinationNames] = keysOf(
+    coverage,
+    "destination_id",
+    "destination",
+    DESTINATIONS_SHOWN,
+  );
+  const known = new Map(
+    coverage.map((row) => [
+      `custom_field_id ${row.custom_field_id} destination_id ${row.destination_id}`,
+      row,
+    ]),
+  );
+  const cells = fields.flatMap((field) =>
+    destinations.map((destination) => heatCell(field, destination, known.get(`${field} ${destination}`))),
+  );
+  const leftOut = [
+    leftOutOf(coverage, "custom_field_id", fields.length, "field"),
+    leftOutOf(coverage, "destination_id", destinations.length, "destination"),
+  ].filter((each) => each !== undefined);
+  const all = new Map([...names, ...destinationNames]);
+  return html`<figure>
+<div class="chart-scroll">${heatMap({
+    rows: fields,
+    columns: destinations,
+    cells,
+    nameOf: (key) => all.get(key) ?? key,
+    description: description(fields.length, destinations.length, coverage),
+  })}</div>
+<figcaption><ul class="legend">${HEAT_STEPS.map(({ label }, step) => html`<li><span class="swatch heat-${step}"></span>${label}</li>`)}<li><span class="swatch heat-as-is"></span>sent as is: a field without value mappings</li><li><span class="swatch heat-none"></span>not mapped, or no values</li></ul>
+${leftOut.length > 0 && html`<p class="note">The chart leaves out ${leftOut.join(" and ")} with fewer gaps; the table has them.</p>`}
+</figcaption></figure>`;
+}
+
+function leftOutOf(coverage: readonly Row[], key: string, shown: number, what: string): string | undefined {
+  const all = new Set(coverage.map((row) => row[key])).size;
+  return all > shown ? counted(all - shown, what) : undefined;
+}
+
+/** The keys to show, ordered by their names, and the names. */
+function keysOf(
+  coverage: readonly Row[],
+  id: "custom_field_id" | "destination_id",
+  name: "custom_field" | "destination",
+  most: number,
+): [string[], Map<string, string>] {
+  const prefixed = (row: Row) => `${id} ${row[id]}`;
+  const gaps = new Map<string, number>();
+  const names = new Map<string, string>();
+  for (const row of coverage) {
+    const key = prefixed(row);
+    gaps.set(key, (gaps.get(key) ?? 0) + integer(row.unmapped) + integer(row.unknown_value));
+    names.set(key, plainForeign(textOrNull(row[name]) ?? text(row[id])));
+  }
+  const worst = [...gaps].sort(([, a], [, b]) => b - a).slice(0, most);
+  const kept = new Set(worst.map(([key]) => key));
+  const order = (key: string) => names.get(key) ?? "";
+  return [
+    [...kept].sort((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : a < b ? -1 : 1)),
+    names,
+  ];
+}
+
+function heatCell(row: string, column: string, cell: Row | undefined): HeatCell {
+  if (cell === undefined) return { row, column, step: "none", label: "–", title: "not mapped" };
+  const possible = coverable(cell);
+  if (possible === 0) {
+    const values = integer(cell.values);
+    return values === 0
+      ? { row, column, step: "none", label: "no values", title: "mapped, but no item has a value" }
+      : {
+          row,
+          column,
+          step: "as-is",
+          label: "as is",
+          title: `${counted(values, "value")}, sent as they are or not at all`,
+        };
+  }
+  const mapped = integer(cell.mapped);
+  return {
+    row,
+    column,
+    step: heatStep(mapped / possible),
+    label: share(cell) ?? "",
+    title: `${count(mapped)} of ${counted(possible, "value")} mapped, in ${counted(integer(cell.items), "item")}`,
+  };
+}
+
+function description(fields: number, destinations: number, coverage: readonly Row[]): string {
+  const rows = coverage.filter((row) => coverable(row) > 0);
+  const whole = rows.filter((row) => coverable(row) === integer(row.mapped)).length;
+  return `Heat map of ${counted(fields, "field")} by ${counted(destinations, "destination")}: ${count(whole)} of ${count(rows.length)} pairs with value mappings are covered whole. The table below has the figures.`;
+}
+
+export function unmappedSection({ values }: Coverage): Markup {
+  const gaps = values.filter((row) => row.status === "unmapped" || row.status === "unknown_value");
+  const shown = gaps.slice(0, VALUES_SHOWN);
+  return html`<section id="unmapped" aria-labelledby="unmapped-title">
+<h2 id="unmapped-title">Values without an external value</h2>
+${
+  gaps.length === 0
+    ? html`<p class="empty">Every value in use has an external value at every destination that its field is mapped for.</p>`
+    : html`<p class="lead">The value that touches most items first.${gaps.length > shown.length && ` These are the first ${count(shown.length)} of ${count(gaps.length)}.`}</p>
+${table({
+  caption: "Values without an external value, by the items that have them",
+  columns: VALUE_COLUMNS,
+  rows: shown,
+})}
+${gaps.length > shown.length && html`<p class="note">The other ${count(gaps.length - shown.length)}, in SQL:</p>${sql(unmappedSql(shown.length))}`}`
+}
+</section>`;
+}
+
+const VALUE_COLUMNS = [
+  { head: "Items", cell: figure("items"), kind: "number" },
+  { head: "Value", cell: (row: Row) => valueName(row.value, row.value_id), kind: "head" },
+  { head: "Field", cell: fieldName },
+  { head: "Destination", cell: destinationName },
+  {
+    head: "Why",
+    cell: (row: Row) =>
+      html`<span class="status ${text(row.status)}">${row.status === "unmapped" ? "unmapped" : "unknown value"}</span>${row.archived === true && html` <span class="tag">archived</span>`}`,
+  },
+] as const;
+
+function unmappedSql(offset: number): string {
+  return `SELECT items, value, custom_field, destination, status FROM mapping_coverage
+WHERE status IN ('unmapped', 'unknown_value') AND items > 0
+ORDER BY items DESC, destination NULLS LAST, custom_field NULLS LAST, value NULLS LAST, destination_id, custom_field_id, value_id
+OFFSET ${offset}`;
+}

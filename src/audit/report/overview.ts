@@ -1,0 +1,153 @@
+/** The first screen: is this run good, and what needs attention? */
+import type { Coverage } from "../coverage.ts";
+import type { Account } from "./account.ts";
+import { integer, text, textOrNull } from "./cells.ts";
+import { count, counted, duration, fileSize, minute, percent } from "./format.ts";
+import type { ReportItems } from "./items.ts";
+import { html, type Markup } from "./markup.ts";
+import { foreign, named } from "./visible.ts";
+
+export interface OverviewFacts {
+  readonly account: Account;
+  readonly coverage: Coverage;
+  readonly items: ReportItems;
+}
+
+/** Kinds of unmapped values that are named; the others have their own section. */
+const NAMED = 3;
+
+export function overview(facts: OverviewFacts): Markup {
+  return html`<section id="overview" aria-labelledby="overview-title">
+<h2 id="overview-title" class="visually-hidden">Overview</h2>
+${verdict(facts.account)}
+<dl class="figures">${figures(facts)}</dl>
+${attention(facts)}
+</section>`;
+}
+
+function verdict(account: Account): Markup {
+  const complete = account.verdict === "complete";
+  const word = complete ? "Complete" : "Unsettled";
+  return html`<div class="verdict ${complete ? "good" : "poor"}">
+<p class="verdict-word"><span class="sign" aria-hidden="true">${complete ? "✓" : "!"}</span>${word}</p>
+<p class="verdict-why">${complete ? COMPLETE : unsettled(account)}</p>
+</div>`;
+}
+
+const COMPLETE =
+  "Two passes over the listing agreed with each other, and with the service’s own count of its items.";
+
+function unsettled({ reason }: Account): Markup {
+  return html`No two passes over the listing agreed, so items may be missing or may have changed meanwhile${
+    reason === null ? "" : html`: ${foreign(reason)}`
+  }.`;
+}
+
+function figures({ account, coverage, items }: OverviewFacts): Markup[] {
+  const { covered, coverable } = coverageTotals(coverage);
+  const warnings = account.checks.filter((check) => check.verdict !== "passed").length;
+  return [
+    figure("Items", count(account.loaded), itemsNote(account)),
+    figure(
+      "Values covered",
+      percent(covered, coverable) ?? "none",
+      coverable === 0
+        ? "no item has a value that a mapping could map"
+        : `${count(covered)} of ${count(coverable)} have an external value`,
+    ),
+    figure(
+      "Items with a gap",
+      count(items.withGaps),
+      items.withGaps === 0
+        ? "every value reaches its destinations"
+        : `${percent(items.withGaps, items.total)} have a value that some destination does not get`,
+    ),
+    figure(
+      "Checks",
+      warnings === 0 ? "all passed" : counted(warnings, "warning"),
+      `${count(account.checks.length - warnings)} of ${count(account.checks.length)} passed`,
+    ),
+  ];
+}
+
+function figure(name: string, value: string, note: string): Markup {
+  return html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${note}</span></dd></div>`;
+}
+
+function itemsNote({ listed, rejected, vanished }: Account): string {
+  const parts = [`${count(listed)} listed`];
+  if (rejected > 0) parts.push(`${count(rejected)} could not be read`);
+  if (vanished > 0) parts.push(`${count(vanished)} gone since`);
+  return parts.length === 1 ? `all ${parts[0]}` : parts.join(", ");
+}
+
+/** Values with a value mapping, and those of them that have an external value. */
+export function coverageTotals({ coverage }: Coverage): { covered: number; coverable: number } {
+  const sum = (name: string) => coverage.reduce((total, row) => total + integer(row[name]), 0);
+  const covered = sum("mapped");
+  return { covered, coverable: covered + sum("unmapped") + sum("unknown_value") };
+}
+
+function attention(facts: OverviewFacts): Markup {
+  const points = [...runPoints(facts.account), ...mappingPoints(facts.coverage)];
+  return html`<h3>What needs attention</h3>${
+    points.length === 0
+      ? html`<p class="empty">Nothing: every check passed, and every value in use has an external value.</p>`
+      : html`<ul class="attention">${points.map((point) => html`<li>${point}</li>`)}</ul>`
+  }`;
+}
+
+function runPoints({ checks, rejected }: Account): Markup[] {
+  const warnings = checks.filter((check) => check.verdict !== "passed");
+  return [
+    rejected > 0 &&
+      html`<a href="#checks">${counted(rejected, "item")} could not be read</a>: the table <code>_rejects</code> says why.`,
+    warnings.length > 0 &&
+      html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${warnings
+        .slice(0, NAMED)
+        .map(
+          (check, index) => html`${index > 0 ? "; " : ""}${foreign(check.name)} (${count(check.figure)})`,
+        )}${warnings.length > NAMED ? ", and more" : ""}.`,
+  ].filter((point) => point !== false);
+}
+
+function mappingPoints({ values, definitions, totals }: Coverage): Markup[] {
+  const gaps = values.filter((row) => row.status === "unmapped" || row.status === "unknown_value");
+  const named3 = gaps
+    .slice(0, NAMED)
+    .map(
+      (row) =>
+        html`<a href="#unmapped">${row.status === "unmapped" ? "Unmapped" : "Unknown value"}</a>: ${valueName(row.value, row.value_id)} of ${named(
+          textOrNull(row.custom_field),
+          text(row.custom_field_id),
+        )} for ${named(textOrNull(row.destination), text(row.destination_id))}, in ${counted(integer(row.items), "item")}.`,
+    );
+  const more = gaps.length - named3.length;
+  const collisions = definitions?.collisions ?? [];
+  return [
+    ...named3,
+    more > 0 &&
+      html`<a href="#unmapped">${counted(more, "more value")}</a> ${more === 1 ? "has" : "have"} no external value.`,
+    collisions.length > 0 &&
+      html`<a href="#coverage">${counted(collisions.length, "external name")} of several fields</a>: ${collisions
+        .slice(0, NAMED)
+        .map(
+          (row, index) =>
+            html`${index > 0 ? "; " : ""}${foreign(text(row.external_field_name))} at ${named(textOrNull(row.destination), text(row.destination_id))} (${foreign(text(row.custom_fields))})`,
+        )}.`,
+    totals.ambiguous > 0 &&
+      html`<a href="#items">${counted(totals.ambiguous, "value")}</a> fit several entries, of which the first was used.`,
+  ].filter((point) => point !== false);
+}
+
+/** A value's text, or its ID where it has none. */
+export function valueName(value: unknown, id: unknown): Markup {
+  if (typeof value === "string") return foreign(value);
+  return typeof id === "string" ? html`<code>${foreign(id)}</code>` : html`<em>without text</em>`;
+}
+
+/** Under the name of the run. */
+export function subtitle(account: Account): Markup {
+  const took = account.endedAt.getTime() - account.startedAt.getTime();
+  return html`<p class="subtitle">${foreign(account.instanceUrl)}, read by the pipeline ${foreign(account.pipeline)} on <time datetime="${account.startedAt.toISOString()}">${minute(account.startedAt)}</time> in ${duration(took)}: ${counted(account.requests, "request")}, ${fileSize(account.bytes)} received.</p>`;
+}

@@ -1,0 +1,75 @@
+/** What the run says of itself: checks, passes, tables. */
+import type { Account, RunCheck, Sweep, TableSize } from "./account.ts";
+import { count, counted, fileSize } from "./format.ts";
+import { html, type Markup } from "./markup.ts";
+import { type Column, table } from "./tables.ts";
+import { foreign } from "./visible.ts";
+
+export function checksSection({ checks, sweeps, rejected, drift }: Account): Markup {
+  const warnings = checks.filter(({ verdict }) => verdict !== "passed");
+  const passed = checks.filter(({ verdict }) => verdict === "passed");
+  return html`<section id="checks" aria-labelledby="checks-title">
+<h2 id="checks-title">Checks</h2>
+${
+  warnings.length === 0
+    ? html`<p class="empty">All ${counted(checks.length, "check")} passed.</p>`
+    : table({ caption: "Checks that did not pass", columns: CHECK_COLUMNS, rows: warnings })
+}
+${
+  passed.length > 0 &&
+  html`<details><summary>${counted(passed.length, "check")} passed</summary>${table({ caption: "Checks that passed", columns: CHECK_COLUMNS, rows: passed })}</details>`
+}
+<p class="note">${
+    drift === 0
+      ? "No answer departed from the specification."
+      : html`Answers departed from the specification in ${counted(drift, "way")}: see the table <code>_drift</code>.`
+  }${rejected > 0 && html` Why ${counted(rejected, "item")} could not be read: see the table <code>_rejects</code>.`}</p>
+<h3>Passes over the listing</h3>
+${table({ caption: "Passes over the listing", columns: SWEEP_COLUMNS, rows: sweeps })}
+</section>`;
+}
+
+const CHECK_COLUMNS: readonly Column<RunCheck>[] = [
+  { head: "Check", cell: ({ name }) => foreign(name), kind: "head" },
+  { head: "Verdict", cell: ({ verdict }) => html`<span class="status check-${verdict}">${verdict}</span>` },
+  { head: "Counted", cell: ({ figure }) => count(figure), kind: "number" },
+  { head: "Expected", cell: ({ expected }) => (expected === null ? "" : count(expected)), kind: "number" },
+  { head: "Detail", cell: ({ detail }) => foreign(detail ?? "") },
+];
+
+const SWEEP_COLUMNS: readonly Column<Sweep>[] = [
+  { head: "Pass", cell: ({ sweep }) => sweep, kind: "head" },
+  { head: "View", cell: ({ mode }) => mode },
+  { head: "Pages", cell: ({ pages }) => count(pages), kind: "number" },
+  { head: "Items", cell: ({ items }) => count(items), kind: "number" },
+  { head: "Repeats", cell: ({ duplicates }) => count(duplicates), kind: "number" },
+  {
+    head: "Service’s count",
+    cell: ({ countBefore, countAfter }) => {
+      const ends = [countBefore, countAfter].map((each) => (each === null ? "none" : count(each)));
+      return ends[0] === ends[1] ? ends[0] : ends.join(", then ");
+    },
+    kind: "number",
+  },
+  {
+    head: "Clean",
+    cell: ({ clean, reason }) => (clean ? "yes" : html`no: ${foreign(reason ?? "")}`),
+  },
+];
+
+export function tablesSection({ tables }: Account): Markup {
+  const rows = tables.reduce((sum, each) => sum + each.rows, 0);
+  const bytes = tables.reduce((sum, each) => sum + each.parquetBytes, 0);
+  return html`<section id="tables" aria-labelledby="tables-title">
+<h2 id="tables-title">Tables</h2>
+<p class="lead">${counted(rows, "row")} in ${counted(tables.length, "table")}${bytes > 0 && `, ${fileSize(bytes)} as Parquet`}. <code>content-warehouse schema</code> says what each column is.</p>
+<details><summary>Rows per table</summary>
+${table({ caption: "Rows per table", columns: TABLE_COLUMNS, rows: tables })}</details>
+</section>`;
+}
+
+const TABLE_COLUMNS: readonly Column<TableSize>[] = [
+  { head: "Table", cell: (each) => html`<code>${each.table}</code>`, kind: "head" },
+  { head: "Rows", cell: ({ rows }) => count(rows), kind: "number" },
+  { head: "Parquet", cell: ({ parquetBytes }) => fileSize(parquetBytes), kind: "number" },
+];
