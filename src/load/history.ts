@@ -6,7 +6,7 @@
 import { type DuckDBConnection, DuckDBTimestampTZValue, type DuckDBValue } from "@duckdb/node-api";
 import { HISTORY_VERSION } from "../tables/history.ts";
 import { type Bounds, type Range, rangesOf } from "./buckets.ts";
-import { all, execute } from "./duckdb.ts";
+import { all, execute, toSafeInteger } from "./duckdb.ts";
 import { fillDefinitions } from "./history-definitions.ts";
 import { Epochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
@@ -47,7 +47,7 @@ export interface HistoryRequest {
 }
 
 /** Rows of the ledger and of the history in a range of items. */
-export const HISTORY_ROWS_PER_RANGE = 600_000;
+export const HISTORY_ROWS_PER_RANGE = 400_000;
 
 /**
  * Fills the tables of the history, which exist and are empty. They read those of the content and of the mappings, and
@@ -59,7 +59,7 @@ export async function fillHistory(connection: DuckDBConnection, request: History
   await fillRuns(connection, request);
   await keepTemporary(connection, "history_runs", [run.run, run.sequence]);
   await fillDefinitions(connection, run);
-  await keepTemporary(connection, "history_epochs", []);
+  await keepTemporary(connection, "history_epochs", [run.verdict === "complete"]);
   await keepIds(connection, "history_removed", absences.confirmed);
   await keepIds(connection, "history_unread", absences.unread);
   const steps = new Steps(connection, request);
@@ -127,12 +127,16 @@ class Steps {
     const { absences, rowsPerRange } = this.#request;
     await this.#keep("history_items", [...ends(bucket), absences.listIsWhole]);
     await execute(this.#connection, "CREATE OR REPLACE TEMP TABLE history_kept (content_id VARCHAR)");
-    const rows = await all(this.#connection, loadSql("history_ranges"), [rowsPerRange]);
-    const firsts = rows.map((row) => String(row.first_id));
-    for (const [place, lower] of firsts.entries())
+    const parts = await all(this.#connection, loadSql("history_ranges"), [rowsPerRange]);
+    const firsts = parts.map((part) => String(part.first_id));
+    for (const [place, lower] of firsts.entries()) {
       await this.#range({ lower, upper: firsts[place + 1] ?? bucket.upper });
+    }
     await this.#insert("content_history", "history_content", bucket);
-    return firsts;
+    return wideEnough(
+      firsts.map((first, place) => ({ first, rows: toSafeInteger(parts[place]?.rows ?? 0) })),
+      rowsPerRange,
+    );
   }
 
   async #range(range: Range): Promise<void> {
@@ -169,6 +173,23 @@ class Steps {
     const sql = `INSERT INTO ${quoteIdentifier(table)} BY NAME ${loadSql(step)}`;
     await execute(this.#connection, sql, [...ends(range), run.run, instant(run.startedAt.getTime())]);
   }
+}
+
+/** First items of ranges put together as long as they have few rows, for files that are not many and small. */
+function wideEnough(
+  parts: readonly { readonly first: string; readonly rows: number }[],
+  rowsPerRange: number,
+): string[] {
+  const firsts: string[] = [];
+  let rows = Number.POSITIVE_INFINITY;
+  for (const part of parts) {
+    if (rows + part.rows > rowsPerRange) {
+      firsts.push(part.first);
+      rows = 0;
+    }
+    rows += part.rows;
+  }
+  return firsts;
 }
 
 function ends(range: Range): [string | null, string | null] {

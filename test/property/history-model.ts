@@ -120,11 +120,15 @@ function causesOf(
   const isNew = wasMapped === true && !held.some((each) => each.input === input);
   const before = known.rows.find((each) => isSameValue(each, row, input));
   const differs = before === undefined || !isSameAnswer(before.row, row);
-  const item = isNew || (differs && bearing.length === 0);
+  const unexplained = differs && !isNew && bearing.length === 0;
+  // Whether names meet depends on another field, which an unsettled run may not have known.
+  const byOther = unexplained && before !== undefined && before.row.collision !== row.collision;
+  const item = isNew || (unexplained && !byOther);
   return [
     ...(known.present ? [] : ["item_returned"]),
     ...(item ? ["item_changed"] : []),
     ...bearing.map((family) => `${family}_changed`),
+    ...(byOther ? ["mapping_changed"] : []),
   ];
 }
 

@@ -215,7 +215,11 @@ function payloadsOf(rows: readonly MappedValue[], passthrough: boolean) {
         passthrough,
       );
       if (first === undefined || members.size === 0) return [];
-      const { contentId, destinationId, destinationUnsupported } = first;
+      const { contentId, destinationId } = first;
+      const sent = group.filter((row) => payloadMembers([row], passthrough).size > 0);
+      // What an unsettled run kept may say of the destination what was true before.
+      const said = sent.map((row) => row.destinationUnsupported).filter((flag) => flag !== null);
+      const destinationUnsupported = said.length === 0 ? null : said.includes(true);
       return [
         {
           content_id: contentId,

@@ -37,7 +37,9 @@ bearing AS (
       WHEN pair.event = 'closed' THEN target.mapping_id IS NULL
       ELSE coalesce(effects.mapping, false)
     END AS mapping,
-    coalesce(effects.definition, false) AS definition
+    coalesce(effects.definition, false) AS definition,
+    -- The mapping of another field, which an unsettled run did not know.
+    coalesce(pair.answer.collision <> pair.answer_before.collision, false) AS collides_otherwise
   FROM history_pairs AS pair
   LEFT JOIN held USING (content_id, custom_field_id, input)
   LEFT JOIN given USING (content_id, custom_field_id, input)
@@ -70,11 +72,14 @@ SELECT
         -- A difference that no definition explains is one of what the service says of the item.
         CASE
           WHEN item THEN 'item_changed'
-          WHEN NOT (destination OR mapping OR definition) AND answer IS DISTINCT FROM answer_before
+          WHEN NOT (destination OR mapping OR definition OR collides_otherwise)
+            AND answer IS DISTINCT FROM answer_before
             THEN 'item_changed'
         END,
         CASE WHEN destination THEN 'destination_changed' END,
-        CASE WHEN mapping THEN 'mapping_changed' END,
+        CASE
+          WHEN mapping OR (NOT (item OR destination OR definition) AND collides_otherwise) THEN 'mapping_changed'
+        END,
         CASE WHEN definition THEN 'definition_changed' END
       ],
       lambda cause: cause IS NOT NULL

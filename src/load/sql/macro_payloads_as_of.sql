@@ -1,4 +1,5 @@
--- payloads_as_of(instant): content_external_payloads as the last run found it that had started by then.
+-- payloads_as_of(instant): content_external_payloads as the last run found it that had started by then. What an
+-- unsettled run did not see counts as it was.
 WITH at_run AS (
   SELECT max(run_history.sequence) AS sequence
   FROM run_history
@@ -28,7 +29,7 @@ members AS (
   SELECT
     item,
     destination,
-    any_value(destination_unsupported) AS destination_unsupported,
+    bool_or(destination_unsupported) AS destination_unsupported,
     external_field_name,
     string_agg(CAST(to_json(sent_value) AS VARCHAR), ',' ORDER BY custom_field_id, ordinal) AS sent_values
   FROM sent
@@ -42,6 +43,6 @@ SELECT
     '{' || string_agg(to_json(external_field_name) || ':[' || sent_values || ']', ',' ORDER BY external_field_name) || '}'
     AS JSON
   ) AS payload,
-  any_value(destination_unsupported) AS destination_unsupported
+  bool_or(destination_unsupported) AS destination_unsupported
 FROM members
 GROUP BY item, destination
