@@ -6,6 +6,7 @@ import { explainCommand } from "./explain.ts";
 import { generateCommand } from "./generate.ts";
 import { purgeCommand } from "./purge.ts";
 import { rejectsCommand } from "./rejects.ts";
+import { reportCommand } from "./report.ts";
 import { runCommand } from "./run.ts";
 import { runsCommand } from "./runs.ts";
 import { schemaCommand } from "./schema.ts";
@@ -44,6 +45,7 @@ export function program(): Command {
     runsCommand(),
     verifyCommand(),
     auditCommand(),
+    reportCommand(),
     rejectsCommand(),
     purgeCommand(),
     explainCommand(),

@@ -9,6 +9,7 @@ import { Checkpoint } from "./checkpoint.ts";
 import { type RunContext, type RunOptions, tell } from "./context.ts";
 import {
   createStaging,
+  databaseOf,
   discardLeftovers,
   discardUnused,
   nextRun,
@@ -198,6 +199,8 @@ class Run {
       // What was ended by the signal fails in many ways; the reason is the signal's.
       throw signal.aborted ? signal.reason : thrown;
     }
+    const unreported = await this.#report(run, result);
+    signal.throwIfAborted();
     tell(run, "publish", 0, 1);
     const manifest = await publishRun(folder, staging, result.statement);
     tell(run, "publish", 1, 1);
@@ -211,11 +214,32 @@ class Run {
         accounting: result.accounting,
         resumed: resumedOf(run.kept),
         removed: retired.removed,
-        warnings: [...result.warnings, ...retired.warnings],
+        warnings: [...result.warnings, ...unreported, ...retired.warnings],
         milliseconds: clock.elapsedMs() - this.#startedElapsed,
       },
       journal,
     );
+  }
+
+  /** Writes the report of the run. A failure to do so is told, and takes nothing from the run. */
+  async #report(
+    { staging, options, pipeline }: RunContext,
+    { statement }: Result,
+  ): Promise<readonly string[]> {
+    try {
+      const { writeReport } = await import("../audit/report/report.ts");
+      await writeReport({
+        result: staging.result,
+        database: databaseOf(staging, pipeline.load),
+        temporaryDirectory: staging.temporary,
+        rows: statement.rows,
+      });
+      return [];
+    } catch (thrown) {
+      const { message } = asWarehouseError(thrown);
+      options.log.warn(`The report of the run could not be made: ${message}`, { run: staging.run });
+      return [`The run has no report: ${message} Make it with "content-warehouse report".`];
+    }
   }
 
   /** Removes old runs. A failure to do so is told, and takes nothing from the run that was published. */

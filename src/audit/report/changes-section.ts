@@ -55,20 +55,20 @@ function chart(runs: readonly RunChanges[]): Markup {
     .join(", ")}. The table below has the figures.`;
   const days = new Map(runs.map(({ run, sequence, startedAt }) => [run, `${sequence} · ${day(startedAt)}`]));
   return html`<figure>
-<div class="chart-scroll">${barChart({
-    runs: runs.map(({ run }) => run),
-    labelOf: (run) => days.get(run) ?? run,
-    causes,
-    bars: runs.flatMap(({ run, changes }) =>
-      changes.map(({ cause, values, items }) => ({
-        run,
-        cause,
-        values,
-        title: `${nameOf(cause)}: ${counted(values, "value")} of ${counted(items, "item")}`,
-      })),
-    ),
-    description,
-  })}</div>
+${barChart({
+  runs: runs.map(({ run }) => run),
+  labelOf: (run) => days.get(run) ?? run,
+  causes,
+  bars: runs.flatMap(({ run, changes }) =>
+    changes.map(({ cause, values, items }) => ({
+      run,
+      cause,
+      values,
+      title: `${nameOf(cause)}: ${counted(values, "value")} of ${counted(items, "item")}`,
+    })),
+  ),
+  description,
+})}
 <figcaption><ul class="legend">${causes.map((cause) => html`<li><span class="swatch cause-${cause}"></span>${nameOf(cause)}</li>`)}</ul></figcaption></figure>`;
 }
 

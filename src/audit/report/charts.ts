@@ -1,7 +1,7 @@
 /** The charts, drawn with Observable Plot into SVG that needs no script. Colours are the page's own, by theme. */
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
-import { type Markup, trusted } from "./markup.ts";
+import { html, type Markup, trusted } from "./markup.ts";
 
 /** Steps of the heat map: 0 is all covered, the last one nothing. */
 export const HEAT_STEPS = [
@@ -43,10 +43,10 @@ const NARROW = 328;
 export function heatMap(map: HeatMap): Markup {
   const columns = Math.max(1, map.columns.length);
   const wide = Math.min(WIDE, 220 + columns * 170);
-  const narrow = Math.max(NARROW, 124 + columns * 64);
+  const narrow = Math.max(NARROW, 124 + columns * 92);
   return both(
     drawHeatMap(map, { width: wide, marginLeft: 220, size: 13, letters: 30 }),
-    drawHeatMap(map, { width: narrow, marginLeft: 124, size: 12, letters: 17 }),
+    drawHeatMap(map, { width: narrow, marginLeft: 124, size: 11, letters: 18 }),
   );
 }
 
@@ -188,7 +188,7 @@ function cut(text: string, letters: number): string {
 
 /** One of the two is shown, by the width of the screen. */
 function both(wide: string, narrow: string): Markup {
-  return trusted(`<div class="chart wide">${wide}</div><div class="chart narrow">${narrow}</div>`);
+  return html`<div class="chart-scroll" role="region" aria-label="Chart" tabindex="0"><div class="chart wide">${trusted(wide)}</div><div class="chart narrow">${trusted(narrow)}</div></div>`;
 }
 
 interface Drawing extends Plot.PlotOptions {

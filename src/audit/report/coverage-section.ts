@@ -96,13 +96,13 @@ function chart(coverage: readonly Row[]): Markup {
   ].filter((each) => each !== undefined);
   const all = new Map([...names, ...destinationNames]);
   return html`<figure>
-<div class="chart-scroll">${heatMap({
-    rows: fields,
-    columns: destinations,
-    cells,
-    nameOf: (key) => all.get(key) ?? key,
-    description: description(fields.length, destinations.length, coverage),
-  })}</div>
+${heatMap({
+  rows: fields,
+  columns: destinations,
+  cells,
+  nameOf: (key) => all.get(key) ?? key,
+  description: description(fields.length, destinations.length, coverage),
+})}
 <figcaption><ul class="legend">${HEAT_STEPS.map(({ label }, step) => html`<li><span class="swatch heat-${step}"></span>${label}</li>`)}<li><span class="swatch heat-as-is"></span>sent as is: a field without value mappings</li><li><span class="swatch heat-none"></span>not mapped, or no values</li></ul>
 ${leftOut.length > 0 && html`<p class="note">The chart leaves out ${leftOut.join(" and ")} with fewer gaps; the table has them.</p>`}
 </figcaption></figure>`;

@@ -157,7 +157,7 @@ class Packing {
 
   #packed(row: Row): PackedAnswer {
     const flags = Object.entries(FLAGS).filter(([name]) => row[name] === true);
-    const status = STATUSES.findIndex((each) => each === row.status);
+    const status = STATUSES.findIndex((each) => row.status === each);
     return [
       this.#destinations.of(text(row.destination_id)),
       this.#fields.of(text(row.custom_field_id)),

@@ -54,7 +54,9 @@
   function element(tag, attributes = {}, ...children) {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...children.flat(Number.POSITIVE_INFINITY).filter((child) => child !== null && child !== false));
+    made.append(
+      ...children.flat(Number.POSITIVE_INFINITY).filter((child) => child !== null && child !== false),
+    );
     return made;
   }
 
@@ -368,8 +370,8 @@
     return element(
       "span",
       { class: "ids" },
-      `${STATUS_NAMES[status]} `,
-      ids.map(([what, id]) => [`· ${what} `, code(id), " "]),
+      element("span", { class: "id" }, STATUS_NAMES[status]),
+      ids.map(([what, id]) => element("span", { class: "id" }, `${what} `, code(id))),
     );
   }
 

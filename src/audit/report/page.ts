@@ -68,7 +68,7 @@ ${itemsSection(items)}
 ${checksSection(account)}
 ${tablesSection(account)}
 </main>
-<footer><p>Made by content-warehouse ${account.packageVersion} from the tables of the run alone (DuckDB ${account.duckdbVersion}, Node ${account.nodeVersion}). Personal data: ${account.personalData}; the report shows no personal columns. Times are UTC.</p></footer>
+<footer><p class="foot">Made by content-warehouse ${account.packageVersion} from the tables of the run alone (DuckDB ${account.duckdbVersion}, Node ${account.nodeVersion}). Personal data: ${account.personalData}; the report shows no personal columns. Times are UTC.</p></footer>
 <script type="application/json" id="data">${dataIsland(items.json)}</script>
 <script>${trusted(script ?? "")}</script>
 </body>

@@ -1,5 +1,5 @@
 /** The report of a run, from its tables alone: the same run gives the same bytes. */
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Manifest } from "../../run/manifest.ts";
 import { coverageOf } from "../coverage.ts";
@@ -61,6 +61,13 @@ export async function writeReport({
     temporaryDirectory,
   });
   const page = await reportOf({ connection: opened.connection, manifest: { rows } });
-  await writeFile(join(result, REPORT_FILE), page, { flag: "wx", mode: 0o600 });
+  const file = join(result, REPORT_FILE);
+  try {
+    await writeFile(file, page, { mode: 0o600 });
+  } catch (thrown) {
+    // A part of the page is no page, and what lies in the folder is published.
+    await rm(file, { force: true });
+    throw thrown;
+  }
   return true;
 }

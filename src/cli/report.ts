@@ -1,0 +1,68 @@
+import { stat, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Command } from "commander";
+import { WarehouseError } from "../errors.ts";
+import { fileSize } from "./display.ts";
+import { DEFAULT_OUT } from "./sql.ts";
+import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
+import { withRun } from "./with-run.ts";
+
+interface Options {
+  readonly warehouse: string;
+  readonly out?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  $ content-warehouse report
+  $ content-warehouse report 42 --out monday.html --warehouse /srv/warehouse
+
+RUN is a run's name, its number, or "current". The page is one file that opens from the disk and asks nobody for
+anything. Each run has it in its own folder, as report.html; this command makes the same page from the run's tables.
+`;
+
+/** `content-warehouse report [RUN]`: a page of a run for people. */
+export function reportCommand(terminal: Terminal = standardOutput()): Command {
+  return new Command("report")
+    .description("write one HTML page of a run: its verdict, coverage, changes, and each item's payloads")
+    .argument("[run]", "name or number of a run, or current", "current")
+    .option("--out <file>", "file to write (default: report-<run>.html)")
+    .option("--warehouse <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addHelpText("after", EXAMPLES)
+    .action(async (run: string, { warehouse, out }: Options) => {
+      if (out !== undefined) await assertNoFolder(out);
+      await withRun(warehouse, run, async (opened) => {
+        const { reportOf } = await import("../audit/report/report.ts");
+        const page = await reportOf(opened);
+        const file = out ?? `report-${opened.run}.html`;
+        await write(file, page);
+        const size = fileSize(Buffer.byteLength(page));
+        await writeAll(terminal, [
+          printableText(`${resolve(file)} (${size}) is the report of ${opened.run}\n`),
+        ]);
+      });
+    });
+}
+
+/** Elsewhere `--out` is the warehouse. Throws `config.invalid`. */
+async function assertNoFolder(out: string): Promise<void> {
+  const found = await stat(out).catch(() => undefined);
+  if (found?.isDirectory() !== true) return;
+  throw new WarehouseError(
+    "config.invalid",
+    `${out} is a folder; --out names the file of the report, and --warehouse the folder of the warehouse.`,
+  );
+}
+
+async function write(file: string, page: string): Promise<void> {
+  try {
+    await writeFile(resolve(file), page);
+  } catch (cause) {
+    const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    throw new WarehouseError(
+      "config.output",
+      `The file ${file} cannot be written (${why}); choose another.`,
+      { cause },
+    );
+  }
+}
