@@ -14,17 +14,31 @@ import type { RunSummary } from "../../src/run/outcome.ts";
 import type { OnProgress } from "../../src/run/progress.ts";
 import { runExport } from "../../src/run/run.ts";
 import { removeTree } from "../../src/run/tree.ts";
+import { assertNoToken, CANARY } from "./canary.ts";
 
-/** A token whose shape nothing else has: a test finds it wherever it leaks. */
-export const CANARY = "CANARY-TOK-51c07e9b";
+export { CANARY };
 
 export const SMALL = new URL("./small-pipeline.ts", import.meta.url).href;
 export const NIGHTLY = new URL("../../pipelines/nightly.ts", import.meta.url).href;
 
+/** A folder for a test, in which no token may stand when it ends. */
 export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "run-")));
-  t.after(() => removeTree(folder));
+  t.after(async () => {
+    try {
+      await assertNoToken(folder, await filesIn(folder));
+    } finally {
+      await removeTree(folder);
+    }
+  });
   return folder;
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
 }
 
 /** Nobody waits: sleeping lets that much time pass at once. */

@@ -1,0 +1,32 @@
+/** The token of the tests, in every form in which it could leak into a file. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { basicCredentials, Secret } from "../../src/secret.ts";
+
+/** A token whose shape nothing else has: a test finds it wherever it leaks. */
+export const CANARY = "CANARY-TOK-51c07e9b";
+
+const FORMS = [CANARY, basicCredentials(new Secret(CANARY)).slice("Basic ".length, -4)];
+
+/** Fails where the token stands in one of the files: in their bytes or, compressed, in what a run says of itself. */
+export async function assertNoToken(folder: string, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    const text = (await readFile(join(folder, path))).toString("latin1");
+    for (const form of FORMS) assert.ok(!text.includes(form), `the token stands in ${path}`);
+  }
+  const accounts = paths.filter((path) => /(^|\/)_\w+-\d+-\d+\.parquet$/.test(path));
+  if (accounts.length === 0) return;
+  const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
+  const connection = await instance.connect();
+  for (const path of accounts) {
+    const file = join(folder, path).replaceAll("'", "''");
+    // A file that a test has damaged holds nothing that anybody could read.
+    const read = await connection.runAndReadAll(`FROM read_parquet('${file}')`).catch(() => undefined);
+    const text = JSON.stringify(read?.getRowsJson() ?? []);
+    for (const form of FORMS) assert.ok(!text.includes(form), `the token stands in ${path}`);
+  }
+  connection.closeSync();
+  instance.closeSync();
+}
