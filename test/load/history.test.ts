@@ -1,0 +1,298 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { runName } from "../../src/run/directory.ts";
+import { type Night, Nights } from "./history-world.ts";
+import type { MappingWorld } from "./mapping-tables.ts";
+
+/** One item with two values of a multiselect, mapped at one destination. */
+function worldWith(change: (world: Draft) => void = () => {}): MappingWorld {
+  const draft: Draft = {
+    fieldType: "multiselect",
+    archived: false,
+    text: "Text A",
+    entries: { a: "alpha", b: "beta" },
+    name: "topics",
+    mapped: true,
+    supports: true,
+    inputs: ["a", "b"],
+    there: true,
+  };
+  change(draft);
+  const values = draft.inputs.map((input, ordinal) => ({
+    customFieldId: "f",
+    ordinal,
+    input,
+    inputIsId: true,
+    text: null,
+  }));
+  return {
+    fields: [
+      {
+        customFieldId: "f",
+        name: "topic",
+        fieldType: draft.fieldType,
+        selectValues: [
+          { valueId: "a", display: draft.text, value: draft.text, archived: draft.archived },
+          { valueId: "b", display: "Text B", value: "Text B", archived: false },
+          { valueId: "c", display: "Text C", value: "Text C", archived: false },
+        ],
+        mappings: draft.mapped
+          ? [
+              {
+                mappingId: "m",
+                destinationId: "d",
+                externalFieldName: draft.name,
+                entries: Object.entries(draft.entries).map(([valueId, externalValue]) => ({
+                  mappingValueId: `e ${valueId}`,
+                  valueId,
+                  externalValue,
+                })),
+              },
+            ]
+          : [],
+      },
+    ],
+    destinations: [{ destinationId: "d", identification: "Web", supportsMappings: draft.supports }],
+    items: draft.there ? [{ contentId: "i", values }] : [],
+  };
+}
+
+interface Draft {
+  fieldType: string;
+  archived: boolean;
+  text: string;
+  entries: Record<string, string>;
+  name: string;
+  mapped: boolean;
+  supports: boolean;
+  inputs: string[];
+  there: boolean;
+}
+
+const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
+const nameOf = (sequence: number): string => runName(sequence, startOf(sequence));
+
+let nights: Nights;
+before(async () => {
+  nights = await Nights.open();
+});
+
+async function runNights(worlds: readonly (MappingWorld | Partial<Night>)[]): Promise<void> {
+  for (const [at, given] of worlds.entries()) {
+    const sequence = at + 1;
+    const settings = "items" in given ? { world: given } : given;
+    await nights.run({
+      world: worldWith(),
+      sequence,
+      startedAt: startOf(sequence),
+      verdict: "complete",
+      previous: at === 0 ? undefined : nameOf(at),
+      ...settings,
+    });
+  }
+}
+
+async function lines(sql: string): Promise<string[]> {
+  return (await nights.rows(sql)).map((row) => Object.values(row).map(String).join(" | "));
+}
+
+const changes = (from: number, to: number) =>
+  lines(
+    `SELECT change, array_to_string(causes, ', '), value_id_before, value_id_after, external_value_before,
+       external_value_after, status_after
+     FROM mapped_value_changes(${from}, ${to}) ORDER BY ALL`,
+  );
+
+/** What is done to the world, and the changes between the two nights: every cause by itself. */
+const EDITS: readonly (readonly [
+  what: string,
+  change: (draft: Draft) => void,
+  expected: readonly string[],
+])[] = [
+  ["nothing", () => {}, []],
+  [
+    "an item gets another value",
+    (draft) => {
+      draft.inputs = ["a", "c"];
+    },
+    ["changed | item_changed | b | c | beta | null | unmapped"],
+  ],
+  [
+    "an item loses a value",
+    (draft) => {
+      draft.inputs = ["a"];
+    },
+    ["removed | item_changed | b | null | beta | null | null"],
+  ],
+  [
+    "the values of an item are put in another order",
+    (draft) => {
+      draft.inputs = ["b", "a"];
+    },
+    ["reordered | reordered | null | null | null | null | null"],
+  ],
+  [
+    "an entry has another external value",
+    (draft) => {
+      draft.entries.a = "first";
+    },
+    ["changed | mapping_changed | a | a | alpha | first | mapped"],
+  ],
+  [
+    "an entry is removed",
+    (draft) => {
+      draft.entries = { a: "alpha" };
+    },
+    ["changed | mapping_changed | b | b | beta | null | unmapped"],
+  ],
+  [
+    "the external field gets another name",
+    (draft) => {
+      draft.name = "subjects";
+    },
+    [
+      "changed | mapping_changed | a | a | alpha | alpha | mapped",
+      "changed | mapping_changed | b | b | beta | beta | mapped",
+    ],
+  ],
+  [
+    "a select value is archived",
+    (draft) => {
+      draft.archived = true;
+    },
+    ["changed | definition_changed | a | a | alpha | alpha | mapped"],
+  ],
+  [
+    "a select value is relabelled",
+    (draft) => {
+      draft.text = "Text A, new";
+    },
+    ["changed | definition_changed | a | a | alpha | alpha | mapped"],
+  ],
+  [
+    "the field gets another type",
+    (draft) => {
+      draft.fieldType = "text";
+    },
+    [
+      "changed | definition_changed | a | null | alpha | null | no_value_mapping",
+      "changed | definition_changed | b | null | beta | null | no_value_mapping",
+    ],
+  ],
+  [
+    "the destination supports mappings no more",
+    (draft) => {
+      draft.supports = false;
+    },
+    [
+      "changed | destination_changed | a | a | alpha | alpha | mapped",
+      "changed | destination_changed | b | b | beta | beta | mapped",
+    ],
+  ],
+  [
+    "the mapping is removed",
+    (draft) => {
+      draft.mapped = false;
+    },
+    [
+      "removed | mapping_changed | a | null | alpha | null | null",
+      "removed | mapping_changed | b | null | beta | null | null",
+    ],
+  ],
+  [
+    "the item is removed",
+    (draft) => {
+      draft.there = false;
+    },
+    [
+      "removed | item_removed | a | null | alpha | null | null",
+      "removed | item_removed | b | null | beta | null | null",
+    ],
+  ],
+  [
+    "several at once",
+    (draft) => {
+      draft.entries.a = "first";
+      draft.archived = true;
+      draft.supports = false;
+      draft.inputs = ["a"];
+    },
+    [
+      "changed | destination_changed, mapping_changed, definition_changed | a | a | alpha | first | mapped",
+      "removed | item_changed | b | null | beta | null | null",
+    ],
+  ],
+];
+
+for (const [what, change, expected] of EDITS) {
+  test(`says why values change when ${what}`, async () => {
+    await runNights([worldWith(), worldWith(change)]);
+    assert.deepEqual(await changes(1, 2), expected);
+  });
+}
+
+test("tells an item that comes back from a new one, with what changed meanwhile", async () => {
+  const gone = worldWith((draft) => {
+    draft.there = false;
+  });
+  const back = worldWith((draft) => {
+    draft.entries.b = "second";
+  });
+  await runNights([worldWith(), gone, gone, back]);
+  assert.deepEqual(await changes(3, 4), [
+    "added | item_returned | null | a | null | alpha | mapped",
+    "added | item_returned, mapping_changed | null | b | null | second | mapped",
+  ]);
+  assert.deepEqual(
+    await lines("SELECT valid_from_run, valid_to_run, cause FROM content_history ORDER BY 1"),
+    [`${nameOf(1)} | ${nameOf(2)} | ["first_seen"]`, `${nameOf(4)} | null | ["item_returned"]`],
+  );
+});
+
+test("removes no item by absence without evidence: an unsettled run, or an item that could not be read", async () => {
+  const gone = worldWith((draft) => {
+    draft.there = false;
+  });
+  const open = "SELECT count(*) FROM mapped_value_history WHERE valid_to_run IS NULL";
+  await runNights([worldWith(), { world: gone, verdict: "unsettled" }]);
+  assert.deepEqual(await lines(open), ["2"]);
+  await runNights([worldWith(), { world: gone, unread: new Set(["i"]) }]);
+  assert.deepEqual(await lines(open), ["2"]);
+  await runNights([worldWith(), { world: gone, listIsWhole: false }]);
+  assert.deepEqual(await lines(open), ["2"]);
+  await runNights([worldWith(), { world: gone, verdict: "unsettled", confirmed: new Set(["i"]) }]);
+  assert.deepEqual(await lines(open), ["0"]);
+});
+
+test("rebuilds repeated values in their places", async () => {
+  const repeated = worldWith((draft) => {
+    draft.inputs = ["b", "a", "b"];
+  });
+  await runNights([worldWith(), repeated, worldWith()]);
+  const at = (sequence: number) =>
+    lines(
+      `SELECT ordinal, value_id FROM mapped_values_as_of('${startOf(sequence).toISOString()}') ORDER BY 1`,
+    );
+  assert.deepEqual(await at(1), ["0 | a", "1 | b"]);
+  assert.deepEqual(await at(2), ["0 | b", "1 | a", "2 | b"]);
+  assert.deepEqual(await at(3), ["0 | a", "1 | b"]);
+  assert.deepEqual(await lines("SELECT count(*) FROM mapped_value_history"), ["2"]);
+});
+
+test("orders runs by their number where the clock went back, and knows nothing before the first", async () => {
+  const renamed = worldWith((draft) => {
+    draft.name = "subjects";
+  });
+  const startedAt = new Date(Date.UTC(2025, 11, 31));
+  await runNights([worldWith(), { world: renamed, startedAt }]);
+  const names = (instant: string) =>
+    lines(`SELECT DISTINCT external_field_name FROM mapped_values_as_of('${instant}')`);
+  assert.deepEqual(await names("2025-12-30T00:00:00Z"), []);
+  assert.deepEqual(await names("2025-12-31T12:00:00Z"), ["subjects"]);
+  assert.deepEqual(await names("2026-01-02T00:00:00Z"), ["subjects"]);
+});
+
+test("says of a run that it does not know", async () => {
+  await runNights([worldWith()]);
+  await assert.rejects(nights.connection.run("FROM mapped_value_changes(1, 7)"), /knows no run 7/);
+});
