@@ -296,3 +296,21 @@ test("says of a run that it does not know", async () => {
   await runNights([worldWith()]);
   await assert.rejects(nights.connection.run("FROM mapped_value_changes(1, 7)"), /knows no run 7/);
 });
+
+test("ends no definition that an unsettled run did not look up, and ends it once a run did", async () => {
+  const unmapped = worldWith((draft) => {
+    draft.mapped = false;
+  });
+  const open = `SELECT (SELECT count(*) FROM mapping_history WHERE valid_to_run IS NULL),
+    (SELECT count(*) FROM mapping_value_history WHERE valid_to_run IS NULL)`;
+  const unsettled = { world: unmapped, verdict: "unsettled" } as const;
+  await runNights([worldWith(), { ...unsettled, lookedUp: () => false }]);
+  assert.deepEqual(await lines(open), ["1 | 2"]);
+  await runNights([worldWith(), unsettled]);
+  assert.deepEqual(await lines(open), ["0 | 0"]);
+  await runNights([worldWith(), unmapped]);
+  assert.deepEqual(await lines(open), ["0 | 0"]);
+  assert.deepEqual(await lines("SELECT cause, valid_to_cause FROM mapping_history"), [
+    '["first_seen"] | ["mapping_changed"]',
+  ]);
+});
