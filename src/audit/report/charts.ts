@@ -45,21 +45,26 @@ export function heatMap(map: HeatMap): Markup {
   const wide = Math.min(WIDE, 220 + columns * 170);
   const narrow = Math.max(NARROW, 124 + columns * 92);
   return both(
-    drawHeatMap(map, { width: wide, marginLeft: 220, size: 13, letters: 30 }),
-    drawHeatMap(map, { width: narrow, marginLeft: 124, size: 11, letters: 18 }),
+    drawHeatMap(map, { width: wide, marginLeft: 220, size: 13 }),
+    drawHeatMap(map, { width: narrow, marginLeft: 124, size: 11 }),
   );
 }
 
 interface Frame {
   readonly width: number;
   readonly marginLeft: number;
+  /** Of the font, in pixels. */
   readonly size: number;
-  /** Of a label, before it is cut. */
-  readonly letters: number;
 }
 
-function drawHeatMap(map: HeatMap, { width, marginLeft, size, letters }: Frame): string {
-  const columnLetters = Math.floor((width - marginLeft) / Math.max(1, map.columns.length) / (size * 0.56));
+/** Letters that fit into so many pixels, whatever the font; a label that is longer is cut. */
+function lettersIn(width: number, size: number): number {
+  return Math.floor(width / (size * 0.62));
+}
+
+function drawHeatMap(map: HeatMap, { width, marginLeft, size }: Frame): string {
+  const columnLetters = lettersIn((width - marginLeft) / Math.max(1, map.columns.length) - 8, size);
+  const rowLetters = lettersIn(marginLeft - 12, size);
   const rowHeight = 30;
   const common = { x: "column", y: "row" } as const;
   return draw({
@@ -86,7 +91,7 @@ function drawHeatMap(map: HeatMap, { width, marginLeft, size, letters }: Frame):
       tickSize: 0,
       tickPadding: 12,
       padding: 0,
-      tickFormat: (key: string) => cut(map.nameOf(key), letters),
+      tickFormat: (key: string) => cut(map.nameOf(key), rowLetters),
     },
     color: {
       type: "ordinal",
@@ -128,8 +133,10 @@ export interface BarChart {
   readonly description: string;
 }
 
+/** Of a run's label, in pixels; where they would touch, some are left out. */
+const LABEL_WIDTH = 80;
 /** On a phone, the last of the runs. */
-const RUNS_ON_PHONE = 8;
+const RUNS_ON_PHONE = 12;
 
 export function barChart(chart: BarChart): Markup {
   const some = chart.runs.slice(-RUNS_ON_PHONE);
@@ -139,6 +146,7 @@ export function barChart(chart: BarChart): Markup {
 }
 
 function drawBars(chart: BarChart, width: number, height: number): string {
+  const every = Math.ceil((chart.runs.length * LABEL_WIDTH) / width);
   return draw({
     width,
     height,
@@ -155,7 +163,8 @@ function drawBars(chart: BarChart, width: number, height: number): string {
       tickSize: 0,
       tickPadding: 8,
       padding: 0.35,
-      tickFormat: chart.labelOf,
+      tickFormat: (run: string, index: number) =>
+        (chart.runs.length - 1 - index) % every === 0 ? chart.labelOf(run) : "",
     },
     y: { grid: true, label: null, ticks: 4, nice: true, tickSize: 0, tickFormat: wholeNumber },
     color: {

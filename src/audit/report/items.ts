@@ -157,7 +157,8 @@ class Packing {
 
   #packed(row: Row): PackedAnswer {
     const flags = Object.entries(FLAGS).filter(([name]) => row[name] === true);
-    const status = STATUSES.findIndex((each) => row.status === each);
+    const statuses: readonly unknown[] = STATUSES;
+    const status = statuses.indexOf(row.status);
     return [
       this.#destinations.of(text(row.destination_id)),
       this.#fields.of(text(row.custom_field_id)),
@@ -234,11 +235,11 @@ class Numbers {
 
 /** The items that the page leaves out, in its order. */
 export function leftOutSql(shown: number): string {
-  return `SELECT content_id, title,
-  count_if(status IN ('unmapped', 'unknown_value')) AS gaps,
-  count_if(value_archived OR ambiguous OR collision) AS flagged
-FROM content LEFT JOIN content_mapped_values USING (content_id)
-GROUP BY content_id, title
-ORDER BY gaps DESC, flagged DESC, content_id
+  return `SELECT content.content_id, content.title,
+  count_if(mapped.status IN ('unmapped', 'unknown_value')) AS gaps,
+  count_if(mapped.value_archived OR mapped.ambiguous OR mapped.collision) AS flagged
+FROM content LEFT JOIN content_mapped_values AS mapped USING (content_id)
+GROUP BY ALL
+ORDER BY gaps DESC, flagged DESC, content.content_id
 OFFSET ${shown}`;
 }

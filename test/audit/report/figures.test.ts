@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { parseHTML } from "linkedom";
+import { reportOf } from "../../../src/audit/report/report.ts";
+import { reportCommand } from "../../../src/cli/report.ts";
+import { all, figure } from "../../../src/load/duckdb.ts";
+import { packagePath } from "../../../src/package-root.ts";
+import { createService } from "../../../src/service/service.ts";
+import { capture, outcome } from "../../cli/capture.ts";
+import { askService, statementsOf } from "../independent.ts";
+import { opened, sampleWarehouse } from "../sample.ts";
+import { type PageItem, pageItems } from "./page-data.ts";
+
+const out = await sampleWarehouse();
+const parquet = await sampleWarehouse("parquet");
+const file = join(out, "current", "report.html");
+const page = await readFile(file, "utf8");
+const { document } = parseHTML(page);
+const service = await createService({ data: packagePath("data/sample") });
+after(() => service.close());
+const [token = ""] = service.contentSet.tokens.keys();
+const answers = await askService(
+  service.url,
+  token,
+  service.contentSet.destinations.map(({ identification, platform }) => ({ name: identification, platform })),
+);
+
+/** Rows of the table with this caption, cell by cell. */
+function rowsOf(caption: string): string[][] {
+  const table = [...document.querySelectorAll("table")].find(
+    (each) => each.querySelector("caption")?.textContent === caption,
+  );
+  assert.ok(table, caption);
+  return [...table.querySelectorAll("tbody tr")].map((row) =>
+    [...row.querySelectorAll("th, td")].map((cell) => cell.textContent),
+  );
+}
+
+const STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"];
+
+/** The parts of a statement; what an item has may have the separator in it. */
+function partsOf(statement: string): string[] {
+  const parts = statement.split(" | ");
+  const status = parts.findLastIndex((part) => STATUSES.includes(part));
+  return [...parts.slice(0, 5), parts.slice(5, status).join(" | "), ...parts.slice(status)];
+}
+
+/** The statements of the HTTP answers alone: `destination | field | mapping | name | ordinal | input | status ...`. */
+const stated = answers.items.map((item) => ({ id: item.id, statements: statementsOf(item, answers) }));
+const values = stated.flatMap(({ id, statements }) =>
+  statements.filter((each) => !/^\S+ \| .* = \[/.test(each)).map((each) => ({ id, parts: partsOf(each) })),
+);
+const nameOfField = new Map(answers.definitions.map(({ id, name }) => [id, name]));
+const nameOfDestination = new Map(answers.destinations.map(({ id, identification }) => [id, identification]));
+
+test("the coverage is what the rules give for the answers of the service", () => {
+  const expected = new Map<string, number[]>();
+  for (const { parts } of values) {
+    const [site = "", field = "", , , , , status = ""] = parts;
+    const key = `${nameOfField.get(field)} | ${nameOfDestination.get(site) ?? site}`;
+    const counts = expected.get(key) ?? [0, 0, 0, 0];
+    const index = STATUSES.indexOf(status);
+    counts[index] = (counts[index] ?? 0) + 1;
+    expected.set(key, counts);
+  }
+  const shown = new Map(
+    rowsOf("Coverage per field and destination, in values")
+      .map((cells) => cells.map((cell) => cell.replaceAll(",", "")))
+      .map(([field, destination, , , , , ...counts]) => [
+        `${field} | ${destination}`,
+        counts.slice(0, 4).map(Number),
+      ]),
+  );
+  for (const [key, counts] of expected) assert.deepEqual(shown.get(key), counts, key);
+  assert.ok(expected.size > 20);
+});
+
+test("the heat map says of each field and destination what the table says", () => {
+  const labels = rowsOf("Coverage per field and destination, in values").map((cells) => cells[3] ?? "");
+  const drawn = [...document.querySelectorAll("#coverage .wide svg g[aria-label=text] text")].map(
+    (text) => text.textContent,
+  );
+  const sorted = (texts: readonly string[]) => texts.filter((text) => text !== "–").sort();
+  assert.deepEqual(sorted(drawn), sorted(labels));
+  assert.ok(drawn.some((label) => /^\d+\.\d%$/.test(label)));
+});
+
+test("values without an external value are ranked by the items that have them", () => {
+  const items = new Map<string, Set<string>>();
+  for (const { id, parts } of values) {
+    const [site = "", field = "", , , , input = "", status = ""] = parts;
+    if (status !== "unmapped" && status !== "unknown_value") continue;
+    const definition = answers.definitions.find((each) => each.id === field);
+    const offered = definition?.formatted_select_values?.find(
+      (value) => value.id === input || value.value === input || value.display === input,
+    );
+    const key = [
+      nameOfField.get(field),
+      nameOfDestination.get(site) ?? site,
+      offered?.value ?? input,
+      status,
+    ].join(" | ");
+    items.set(key, (items.get(key) ?? new Set()).add(id));
+  }
+  const rows = rowsOf("Values without an external value, by the items that have them");
+  const counts = rows.map(([number]) => Number(number?.replaceAll(",", "")));
+  assert.deepEqual(
+    counts,
+    counts.toSorted((a, b) => b - a),
+  );
+  assert.deepEqual(
+    counts,
+    [...items.values()].map(({ size }) => size).sort((a, b) => b - a),
+  );
+  const [first, second, third] = rows;
+  for (const row of [first, second, third]) {
+    const [number, value, field, destination, why = ""] = row ?? [];
+    const key = [field, destination, value, why.startsWith("unmapped") ? "unmapped" : "unknown_value"].join(
+      " | ",
+    );
+    assert.equal(items.get(key)?.size, Number(number), key);
+  }
+});
+
+function statementsOfPage(item: PageItem): string[] {
+  return [...item.payloads].flatMap(([destination, members]) =>
+    members.map(({ name, values: sent }) => `${destination} | ${name} = ${JSON.stringify(sent)}`),
+  );
+}
+
+test("each item's payloads are what the rules give, with the mapping and entry of each value", () => {
+  const items = pageItems(page);
+  assert.equal(items.size, 500);
+  for (const { id, statements } of stated) {
+    const item = items.get(id);
+    assert.ok(item, id);
+    assert.deepEqual(
+      statementsOfPage(item).sort(),
+      statements.filter((each) => /^\S+ \| .* = \[/.test(each)).sort(),
+      id,
+    );
+    const expected = statements
+      .filter((each) => !/^\S+ \| .* = \[/.test(each))
+      .map(partsOf)
+      .map(([site, field, mapping, name, , , status, entry = "", external = ""]) =>
+        [site, field, mapping, name, status, entry, external].join(" | "),
+      );
+    assert.deepEqual([...item.values].sort(), expected.sort(), id);
+  }
+});
+
+test("the figures of the first screen and the tables are those of the run", async () => {
+  await using run = await opened(out);
+  const items = await figure(run.connection, "SELECT count(*) FROM content");
+  const shown = [...document.querySelectorAll(".figures strong")].map(({ textContent }) => textContent);
+  assert.equal(shown[0], items.toLocaleString("en-US"));
+  const gaps = new Set(
+    values.filter(({ parts }) => parts[6] === "unmapped" || parts[6] === "unknown_value").map(({ id }) => id),
+  );
+  assert.equal(shown[2], gaps.size.toLocaleString("en-US"));
+  const tables = await all(run.connection, "SELECT table_name, row_count FROM _tables");
+  assert.deepEqual(
+    rowsOf("Rows per table")
+      .map(([name, rows]) => `${name} ${rows?.replaceAll(",", "")}`)
+      .sort(),
+    tables.map(({ table_name, row_count }) => `${table_name} ${row_count}`).sort(),
+  );
+  const checks = await figure(run.connection, "SELECT count(*) FROM _checks");
+  const listed = [...rowsOf("Checks that did not pass"), ...rowsOf("Checks that passed")];
+  assert.equal(listed.length, checks);
+});
+
+test("the command makes the page of the run's folder again, byte by byte, also of Parquet files alone", async () => {
+  for (const warehouse of [out, parquet]) {
+    const target = join(warehouse, "..", "again.html");
+    const said = await capture(reportCommand, ["--warehouse", warehouse, "--out", target]);
+    assert.match(said, /again\.html \(\d+ kB\) is the report of 000001-\S+\n$/);
+    assert.equal(
+      await readFile(target, "utf8"),
+      await readFile(join(warehouse, "current", "report.html"), "utf8"),
+    );
+  }
+});
+
+test("the report is one of the published files", async () => {
+  const manifest = JSON.parse(await readFile(join(out, "current", "manifest.json"), "utf8"));
+  const stated = manifest.files.find(({ path }: { path: string }) => path === "report.html");
+  assert.equal(stated.bytes, Buffer.byteLength(page));
+});
+
+test("an unknown run is told with the nearest, and a folder is no file", async () => {
+  const missing = await outcome(reportCommand, ["7", "--warehouse", out]);
+  assert.match(missing.error?.message ?? "", /^There is no run "7" in .* The nearest is "1"\./);
+  const folder = await outcome(reportCommand, ["--out", out]);
+  assert.equal(folder.error?.code, "config.invalid");
+  assert.match(folder.error?.message ?? "", /--warehouse the folder of the warehouse/);
+});
+
+test("a page with room for few items has those that need attention most, and the SQL gives all others", async () => {
+  await using run = await opened(out);
+  for (const limits of [
+    { items: 20, values: 1e6, bytes: 1e6 },
+    { items: 1000, values: 900, bytes: 1e6 },
+    { items: 1000, values: 1e6, bytes: 20_000 },
+  ]) {
+    const small = await reportOf(run, limits);
+    const shown = [...pageItems(small).keys()];
+    assert.ok(shown.length >= 5 && shown.length < 200, String(shown.length));
+    const sql = parseHTML(small).document.querySelector("#items pre")?.textContent ?? "";
+    const rest = await all(run.connection, sql);
+    assert.equal(rest.length, 500 - shown.length);
+    assert.equal(new Set([...shown, ...rest.map((row) => String(row.content_id))]).size, 500);
+    assert.match(small, new RegExp(`The page holds ${shown.length} items of 500`));
+  }
+});

@@ -1,0 +1,53 @@
+/** What the data within a page say, read without the page's own script. */
+
+export interface PageItem {
+  /** By destination ID: the keys in their order, each with its values. */
+  readonly payloads: ReadonlyMap<string, readonly { readonly name: string; readonly values: string[] }[]>;
+  /** `destination | field | mapping | external name | status | entry | external value`, one per value. */
+  readonly values: readonly string[];
+}
+
+interface Data {
+  readonly statuses: readonly string[];
+  readonly destinations: readonly [string, ...unknown[]][];
+  readonly fields: readonly [string, ...unknown[]][];
+  readonly texts: readonly string[];
+  readonly answers: readonly number[][];
+  readonly items: readonly [string, unknown, unknown, unknown, readonly number[]][];
+}
+
+const SENT = 128;
+
+export function pageItems(page: string): Map<string, PageItem> {
+  const [, island = ""] = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page) ?? [];
+  const data: Data = JSON.parse(island);
+  return new Map(data.items.map(([id, , , , numbers]) => [id, itemOf(data, numbers)]));
+}
+
+function itemOf(data: Data, numbers: readonly number[]): PageItem {
+  const payloads = new Map<string, { name: string; values: string[] }[]>();
+  const values = numbers.map((number) => {
+    const [destination = 0, field = 0, name, , value, mapping, entry, external, bits = 0] =
+      data.answers[number] ?? [];
+    const text = (index: number | null | undefined) => data.texts[index ?? -1] ?? "";
+    const site = data.destinations[destination]?.[0] ?? "";
+    if ((bits & SENT) !== 0) {
+      const members = payloads.get(site) ?? [];
+      const sent = text(external) === "" ? text(value) : text(external);
+      const last = members.at(-1);
+      if (last?.name === text(name)) last.values.push(sent);
+      else members.push({ name: text(name), values: [sent] });
+      payloads.set(site, members);
+    }
+    return [
+      site,
+      data.fields[field]?.[0],
+      text(mapping),
+      text(name),
+      data.statuses[bits & 3],
+      text(entry),
+      text(external),
+    ].join(" | ");
+  });
+  return { payloads, values };
+}
