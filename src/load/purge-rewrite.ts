@@ -1,27 +1,34 @@
 /** Makes a run anew without what is to be erased: another database file, other Parquet files of what changes. */
 import { copyFile, mkdir, readdir, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
-import { DATABASE_FILE, type StagingFolder } from "../run/directory.ts";
+import { dirname, join, relative } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { WarehouseError } from "../errors.ts";
+import { DATABASE_FILE, databaseOf, type StagingFolder } from "../run/directory.ts";
 import { MANIFEST_FILE } from "../run/manifest.ts";
 import { readTree } from "../run/tree.ts";
 import { TABLES } from "../tables/all.ts";
 import { all, execute, openForBuilding, openForScanning, PREVIOUS_CATALOG } from "./duckdb.ts";
 import { readParquet } from "./parquet.ts";
+import type { Person } from "./purge-person.ts";
 import {
   columnsOf,
   type Erasure,
+  fileSource,
   type PublishedFiles,
   type RunErasure,
+  type Source,
   type SourceColumn,
+  searchRaw,
+  searchTable,
 } from "./purge-search.ts";
+import type { Query } from "./query.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
 export interface Rewriting {
   readonly from: PublishedFiles & { readonly sequence: number };
   readonly to: StagingFolder;
   readonly erasure: RunErasure;
-  readonly userId: string;
+  readonly person: Person;
   /** Names of all runs that are replaced in this purge, to their new ones: the histories name them. */
   readonly renamed: ReadonlyMap<string, string>;
   readonly threads: number;
@@ -33,11 +40,27 @@ const MEMORY_LIMIT_MB = 224;
 export async function rewriteRun(rewriting: Rewriting): Promise<void> {
   const { from, to } = rewriting;
   for (const path of [to.result, to.temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
-  await rewriteFiles(rewriting);
-  if (from.manifest.loaders.includes("duckdb")) await rewriteDatabase(rewriting);
+  const files = (await readTree(from.directory)).files.map((file) => relative(from.directory, file));
+  await rewriteFiles(rewriting, files);
+  if (!from.manifest.loaders.includes("duckdb")) return;
+  await rewriteDatabase(rewriting);
+  if (files.includes(REPORT)) await rewriteReport(rewriting);
 }
 
-async function rewriteFiles(rewriting: Rewriting): Promise<void> {
+const REPORT = "report.html";
+
+/** The page tells of the tables, so it is made from the new ones; a run without a database leaves it out. */
+async function rewriteReport({ from, to }: Rewriting): Promise<void> {
+  const { writeReport } = await import("../audit/report/report.ts");
+  await writeReport({
+    result: to.result,
+    database: to.database,
+    temporaryDirectory: to.temporary,
+    rows: from.manifest.rows,
+  });
+}
+
+async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Promise<void> {
   const { from, to, threads } = rewriting;
   await using database = await openForScanning({
     allowedDirectories: [from.directory, to.root],
@@ -46,20 +69,23 @@ async function rewriteFiles(rewriting: Rewriting): Promise<void> {
     threads,
   });
   const { connection } = database;
-  const files = (await readTree(from.directory)).files.map((file) => file.slice(from.directory.length + 1));
-  const others = files.filter((path) => path !== MANIFEST_FILE && path !== DATABASE_FILE);
+  const others = files.filter((path) => ![MANIFEST_FILE, DATABASE_FILE, REPORT].includes(path));
+  const strange = others.find((path) => !path.endsWith(".parquet"));
+  if (strange !== undefined) {
+    throw new WarehouseError(
+      "internal",
+      `Nobody knows whether ${strange} holds the user; nothing was erased.`,
+    );
+  }
   // `_tables` tells the sizes of the others.
   for (const path of others.toSorted((a, b) => Number(isSizes(a)) - Number(isSizes(b)))) {
     const target = join(to.result, renumbered(path, from.sequence, to.sequence));
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     const table = tableOf(path);
-    const erasure =
-      table === undefined ? rewriting.erasure.raw.get(path) : rewriting.erasure.tables.get(table);
-    if (erasure === undefined && !tellsOfRuns(table)) {
-      await copyFile(join(from.directory, path), target);
-    } else {
-      await rewriteFile(connection, rewriting, { path, target, table, erasure });
-    }
+    const { tables, raw } = rewriting.erasure;
+    const changes = table === undefined ? raw.has(path) : tables.has(table) || tellsOfRuns(table);
+    if (changes) await rewriteFile(connection, rewriting, { path, target, table });
+    else await copyFile(join(from.directory, path), target);
   }
 }
 
@@ -80,28 +106,26 @@ function renumbered(path: string, from: number, to: number): string {
 interface FileRewriting {
   readonly path: string;
   readonly target: string;
+  /** Undefined: a raw file. */
   readonly table: string | undefined;
-  readonly erasure: Erasure | undefined;
 }
 
 async function rewriteFile(
   connection: DuckDBConnection,
   rewriting: Rewriting,
-  { path, target, table, erasure }: FileRewriting,
+  { path, target, table }: FileRewriting,
 ): Promise<void> {
   const file = join(rewriting.from.directory, path);
-  const columns = await columnsOf(connection, readParquet([file]));
+  const source = fileSource(file);
+  const { person } = rewriting;
+  const erasure =
+    table === undefined
+      ? await searchRaw(connection, source, person)
+      : await searchTable(connection, source, table, person);
   await noteCells(connection, erasure);
-  const numbered = `read_parquet([${quoteLiteral(exactPattern(file))}], hive_partitioning = false, file_row_number = true)`;
-  const { text, params } = await selection(rewriting, {
-    columns,
-    source: numbered,
-    place: "file_row_number",
-    table,
-    erasure,
-  });
-  const metadata = await metadataOf(connection, file);
-  const options = `FORMAT parquet, COMPRESSION zstd${metadata}`;
+  const columns = await columnsOf(connection, source.from);
+  const { text, params } = await selection(rewriting, { columns, source, table, erasure });
+  const options = `FORMAT parquet, COMPRESSION zstd${await metadataOf(connection, file)}`;
   await execute(connection, `COPY (${text}) TO ${quoteLiteral(target)} (${options})`, params);
 }
 
@@ -119,10 +143,11 @@ async function metadataOf(connection: DuckDBConnection, file: string): Promise<s
   return `, KV_METADATA {${entries.join(", ")}}`;
 }
 
+/** Its tables are read from the new Parquet files, so that both hold the same; else from the old database. */
 async function rewriteDatabase(rewriting: Rewriting): Promise<void> {
-  const { from, to, threads, erasure } = rewriting;
+  const { from, to, threads } = rewriting;
   await using database = await openForBuilding({
-    file: to.database,
+    file: databaseOf(to, from.manifest.loaders),
     staging: to.root,
     temporaryDirectory: to.temporary,
     memoryLimitMb: MEMORY_LIMIT_MB,
@@ -137,21 +162,37 @@ async function rewriteDatabase(rewriting: Rewriting): Promise<void> {
     `COPY FROM DATABASE ${previous} TO ${quoteIdentifier(String(catalog?.name))} (SCHEMA)`,
   );
   for (const table of Object.keys(from.manifest.rows)) {
-    const source = `${previous}.${quoteIdentifier(table)}`;
-    const columns = await columnsOf(connection, source);
-    const ofTable = erasure.tables.get(table);
-    await noteCells(connection, ofTable);
-    const rows = await selection(rewriting, { columns, source, place: "rowid", table, erasure: ofTable });
-    await execute(connection, `INSERT INTO ${quoteIdentifier(table)} ${rows.text}`, rows.params);
+    for (const rows of await newRows(connection, rewriting, table)) {
+      await execute(connection, `INSERT INTO ${quoteIdentifier(table)} ${rows.text}`, rows.params);
+    }
   }
   await database.close();
+}
+
+async function newRows(
+  connection: DuckDBConnection,
+  rewriting: Rewriting,
+  table: string,
+): Promise<readonly Query[]> {
+  const { from, to, person } = rewriting;
+  const source = { from: `${quoteIdentifier(PREVIOUS_CATALOG)}.${quoteIdentifier(table)}`, place: "rowid" };
+  const columns = await columnsOf(connection, source.from);
+  if (!from.manifest.loaders.includes("parquet")) {
+    const erasure = await searchTable(connection, source, table, person);
+    await noteCells(connection, erasure);
+    return [await selection(rewriting, { columns, source, table, erasure })];
+  }
+  const list = columns.map(({ name, type }) => `CAST(${quoteIdentifier(name)} AS ${type})`).join(", ");
+  const folder = join(to.result, "parquet", table);
+  const files = (await readdir(folder)).toSorted().map((name) => join(folder, name));
+  return files.map((file) => ({ text: `SELECT ${list} FROM ${readParquet([file])}`, params: [] }));
 }
 
 const CELLS = "temp.erased_cells";
 
 /** The texts that change, in a table of this connection alone, which lies in no file that stays. */
-async function noteCells(connection: DuckDBConnection, erasure: Erasure | undefined): Promise<void> {
-  if (erasure === undefined || erasure.cells.size === 0) return;
+async function noteCells(connection: DuckDBConnection, erasure: Erasure): Promise<void> {
+  if (erasure.cells.size === 0) return;
   await execute(
     connection,
     `CREATE OR REPLACE TEMP TABLE erased_cells (cell VARCHAR, old VARCHAR, new VARCHAR, unknown_fields INTEGER)`,
@@ -168,21 +209,19 @@ async function noteCells(connection: DuckDBConnection, erasure: Erasure | undefi
   }
 }
 
-interface Source {
+interface Selected {
   readonly columns: readonly SourceColumn[];
-  readonly source: string;
-  /** Column that says where a row stands. */
-  readonly place: string;
+  readonly source: Source;
   readonly table: string | undefined;
-  readonly erasure: Erasure | undefined;
+  readonly erasure: Erasure;
 }
 
 /** The rows of a table as they will be, in the order in which they were. */
 async function selection(
   rewriting: Rewriting,
-  { columns, source, place, table, erasure }: Source,
-): Promise<{ text: string; params: DuckDBValue[] }> {
-  const changed = [...(erasure?.cells.keys() ?? [])];
+  { columns, source, table, erasure }: Selected,
+): Promise<Query> {
+  const changed = [...erasure.cells.keys()];
   const facts = isHistory(table) ? newNames(rewriting, columns) : await ownFacts(rewriting, table);
   const list = columns.map((column) => {
     const expression = facts.get(column.name) ?? newCell(column.name, changed, erasure);
@@ -193,17 +232,17 @@ async function selection(
     const text = `CAST(t.${quoteIdentifier(column)} AS VARCHAR)`;
     return `LEFT JOIN ${CELLS} ${joined} ON ${joined}.cell = ${quoteLiteral(column)} AND ${joined}.old = ${text}`;
   });
-  const order = changed.length === 0 ? "" : `ORDER BY t.${place}`;
-  const nulls = (erasure?.nulled?.columns.length ?? 0) > 0;
+  const order = changed.length === 0 ? "" : `ORDER BY t.${source.place}`;
+  const nulls = (erasure.nulled?.columns.length ?? 0) > 0;
   return {
-    text: `SELECT ${list.join(", ")} FROM ${source} t ${joins.join(" ")} ${order}`,
-    params: nulls ? [rewriting.userId] : [],
+    text: `SELECT ${list.join(", ")} FROM ${source.from} t ${joins.join(" ")} ${order}`,
+    params: nulls ? [rewriting.person.id] : [],
   };
 }
 
-function newCell(column: string, changed: readonly string[], erasure: Erasure | undefined): string {
+function newCell(column: string, changed: readonly string[], erasure: Erasure): string {
   const cell = `t.${quoteIdentifier(column)}`;
-  const nulled = erasure?.nulled;
+  const nulled = erasure.nulled;
   if (nulled?.columns.includes(column) === true) {
     return `CASE WHEN t.${quoteIdentifier(nulled.userColumn)} = $1 THEN NULL ELSE ${cell} END`;
   }

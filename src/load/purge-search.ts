@@ -8,9 +8,8 @@ import type { Manifest } from "../run/manifest.ts";
 import { TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import { all, type Database, figure, openForReading, openForScanning } from "./duckdb.ts";
-import { readParquet } from "./parquet.ts";
 import type { Person } from "./purge-person.ts";
-import { quoteIdentifier } from "./sql-text.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
 /** What replaces a cell's text; `null`: nothing. `unknownFields`: of a raw document. */
 export interface NewText {
@@ -18,9 +17,8 @@ export interface NewText {
   readonly unknownFields: number | null;
 }
 
-/** What is to change in a table, or in the raw files of a folder. */
+/** What is to change in one file, or in a table of a database. */
 export interface Erasure {
-  readonly table: string;
   /** Columns that become NULL in the rows of the person, which `userColumn` names. */
   readonly nulled: { readonly userColumn: string; readonly columns: readonly string[] } | undefined;
   /** Texts by column: the old one to the new. */
@@ -29,11 +27,12 @@ export interface Erasure {
   readonly rows: number;
 }
 
-/** What is to change in a run. Tables and raw files that are not named stay as they are. */
+/** What is to change in a run, as numbers of rows; what is not named stays as it is. */
 export interface RunErasure {
-  readonly tables: ReadonlyMap<string, Erasure>;
-  /** Raw files by their path below the run's folder. */
-  readonly raw: ReadonlyMap<string, Erasure>;
+  /** By table. */
+  readonly tables: ReadonlyMap<string, number>;
+  /** By raw file, as a path below the run's folder. */
+  readonly raw: ReadonlyMap<string, number>;
   /** Whether the run knows the user's ID at all. */
   readonly named: boolean;
 }
@@ -43,61 +42,78 @@ export interface PublishedFiles {
   readonly manifest: Pick<Manifest, "loaders" | "rows">;
 }
 
+/** Rows in SQL. */
+export interface Source {
+  /** What stands after FROM. */
+  readonly from: string;
+  /** Column that says where a row stands. */
+  readonly place: string;
+}
+
+export function fileSource(file: string): Source {
+  const list = `[${quoteLiteral(exactPattern(file))}]`;
+  return {
+    from: `read_parquet(${list}, hive_partitioning = false, file_row_number = true)`,
+    place: "file_row_number",
+  };
+}
+
 const LIMITS = { memoryLimitMb: 224, threads: 2 };
 const USERS = "users";
 
-/** Searches a run, and notes in `person` whatever its descriptions say of them: search all runs twice. */
+/**
+ * Searches a run, and notes in `person` whatever its descriptions say of them: search all runs twice. Memory holds what
+ * one file has of the person.
+ */
 export async function searchRun(
   published: PublishedFiles,
   person: Person,
   temporaryDirectory: string,
 ): Promise<RunErasure> {
-  await using reader = await openRun(published, temporaryDirectory);
-  const tables = new Map<string, Erasure>();
-  for (const name of Object.keys(published.manifest.rows)) {
-    const erasure = await searchTable(reader, name, person);
-    if (erasure.rows > 0) tables.set(name, erasure);
+  const { directory, manifest } = published;
+  await using database = await openRun(published, temporaryDirectory);
+  const { connection } = database;
+  const tables = new Map<string, number>();
+  let named = false;
+  for (const table of Object.keys(manifest.rows)) {
+    let rows = 0;
+    for (const source of await sourcesOf(published, table)) {
+      rows += (await searchTable(connection, source, table, person)).rows;
+      named ||= await isNamed(connection, source, table, person);
+    }
+    if (rows > 0) tables.set(table, rows);
   }
-  const named = await isNamed(reader, published, person);
   await using scanner = await openForScanning({
-    allowedDirectories: [published.directory],
+    allowedDirectories: [directory],
     temporaryDirectory,
     ...LIMITS,
   });
-  const raw = new Map<string, Erasure>();
-  for (const path of await rawFiles(published.directory)) {
-    const source = readParquet([join(published.directory, path)]);
-    const cells = await documents(scanner.connection, source, person);
-    const rows = await matching(scanner.connection, source, cells);
-    if (rows > 0) raw.set(path, { table: path, nulled: undefined, cells, rows });
+  const raw = new Map<string, number>();
+  for (const path of await rawFiles(directory)) {
+    const { rows } = await searchRaw(scanner.connection, fileSource(join(directory, path)), person);
+    if (rows > 0) raw.set(path, rows);
   }
   return { tables, raw, named };
 }
 
-interface RunReader extends AsyncDisposable {
-  readonly connection: DuckDBConnection;
-  readonly source: (table: string) => Promise<string>;
+/** The tables of a run: its Parquet files or, where there are none, its database, which has the same rows. */
+async function openRun(
+  { directory, manifest }: PublishedFiles,
+  temporaryDirectory: string,
+): Promise<Database> {
+  const limits = { temporaryDirectory, ...LIMITS };
+  return manifest.loaders.includes("parquet")
+    ? openForScanning({ allowedDirectories: [directory], ...limits })
+    : openForReading({ file: join(directory, DATABASE_FILE), allowedDirectories: [], ...limits });
 }
 
-/** The tables of a run: of its database or, where there is none, of its Parquet files. */
-async function openRun(published: PublishedFiles, temporaryDirectory: string): Promise<RunReader> {
-  const { directory, manifest } = published;
-  const limits = { temporaryDirectory, ...LIMITS };
-  const database: Database = manifest.loaders.includes("duckdb")
-    ? await openForReading({ file: join(directory, DATABASE_FILE), allowedDirectories: [], ...limits })
-    : await openForScanning({ allowedDirectories: [directory], ...limits });
-  return {
-    connection: database.connection,
-    source: async (table) =>
-      manifest.loaders.includes("duckdb")
-        ? quoteIdentifier(table)
-        : readParquet(await tableFiles(directory, table)),
-    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
-  };
+async function sourcesOf({ directory, manifest }: PublishedFiles, table: string): Promise<Source[]> {
+  if (!manifest.loaders.includes("parquet")) return [{ from: quoteIdentifier(table), place: "rowid" }];
+  return (await tableFiles(directory, table)).map(fileSource);
 }
 
 /** Parquet files of a table, as absolute paths, in order. */
-export async function tableFiles(directory: string, table: string): Promise<string[]> {
+async function tableFiles(directory: string, table: string): Promise<string[]> {
   const folder = join(directory, "parquet", table);
   return (await readdir(folder)).toSorted().map((name) => join(folder, name));
 }
@@ -117,37 +133,75 @@ export interface SourceColumn {
   readonly name: string;
   /** As DuckDB names it. */
   readonly type: string;
-  readonly nullable: boolean;
 }
 
-export async function columnsOf(connection: DuckDBConnection, source: string): Promise<SourceColumn[]> {
-  const rows = await all(connection, `DESCRIBE SELECT * FROM ${source}`);
-  return rows.map((row) => ({
+export async function columnsOf(connection: DuckDBConnection, from: string): Promise<SourceColumn[]> {
+  const rows = await all(connection, `DESCRIBE SELECT * FROM ${from}`);
+  const own = rows.filter((row) => row.column_name !== "file_row_number");
+  return own.map((row) => ({
     name: String(row.column_name),
     type: String(row.column_type),
-    nullable: row.null !== "NO",
   }));
 }
 
-async function searchTable(reader: RunReader, name: string, person: Person): Promise<Erasure> {
-  const { connection } = reader;
-  const source = await reader.source(name);
+/** What is to change in a table, or in one of its files. */
+export async function searchTable(
+  connection: DuckDBConnection,
+  source: Source,
+  name: string,
+  person: Person,
+): Promise<Erasure> {
   const table = TABLES.find((each) => each.name === name);
-  const columns = await columnsOf(connection, source);
+  const columns = await columnsOf(connection, source.from);
   const declared = table === undefined ? undefined : userColumnOf(table);
   const userColumn = columns.find((column) => column.name === declared)?.name;
   if (table !== undefined && userColumn !== undefined) {
-    return searchPeople(connection, { table, source, columns, userColumn }, person);
+    return searchPeople(connection, { table, source: source.from, columns, userColumn }, person);
   }
-  const cells = new Map<string, Map<string, NewText>>();
+  const found = new Found();
   for (const column of columns.filter((each) => mayHoldPeople(table, each))) {
-    const found =
-      name === "_drift"
-        ? await shownExamples(connection, source, person)
-        : await cellsOf(connection, source, column, person);
-    if (found.size > 0) cells.set(column.name, found);
+    if (name === "_drift") await shownExamples(connection, source, person, found);
+    else await cellsOf(connection, source, { table, column: column.name }, person, found);
   }
-  return { table: name, nulled: undefined, cells, rows: await matching(connection, source, cells) };
+  return found.erasure();
+}
+
+/** What is to change in a raw file. */
+export async function searchRaw(
+  connection: DuckDBConnection,
+  source: Source,
+  person: Person,
+): Promise<Erasure> {
+  const marks = person.marks();
+  const rows = await all(
+    connection,
+    `SELECT ${source.place} AS place, shape, CAST(document AS VARCHAR) AS text
+     FROM ${source.from} WHERE ${mentions("document", marks)}`,
+    marks,
+  );
+  const found = new Found();
+  for (const { place, shape, text } of rows) {
+    const left = person.fromDocument(String(text), shape === "full" ? "full" : "dynamic");
+    if (left !== undefined) found.add("document", String(text), left, place);
+  }
+  return found.erasure();
+}
+
+/** Texts that change, and the rows that they stand in. */
+class Found {
+  readonly #cells = new Map<string, Map<string, NewText>>();
+  readonly #places = new Set<unknown>();
+
+  add(column: string, old: string, left: NewText, place: unknown): void {
+    const known = this.#cells.get(column);
+    if (known === undefined) this.#cells.set(column, new Map([[old, left]]));
+    else known.set(old, left);
+    this.#places.add(place);
+  }
+
+  erasure(): Erasure {
+    return { nulled: undefined, cells: this.#cells, rows: this.#places.size };
+  }
 }
 
 /** The column that says whose a row is, of tables that describe people. */
@@ -189,7 +243,7 @@ async function searchPeople(
   const filled = list.map((name) => `${name} IS NOT NULL`).join(" OR ");
   const rows =
     nulled.length === 0 ? 0 : await figure(connection, `SELECT count(*) ${own} AND (${filled})`, [person.id]);
-  return { table: table.name, nulled: { userColumn, columns: nulled }, cells: new Map(), rows };
+  return { nulled: { userColumn, columns: nulled }, cells: new Map(), rows };
 }
 
 function jsonObject(cell: unknown): unknown {
@@ -201,100 +255,63 @@ function mentions(column: string, marks: readonly string[]): string {
   return marks.map((_, index) => `contains(${column}, $${index + 1})`).join(" OR ");
 }
 
-async function distinctTexts(
+async function cellsOf(
   connection: DuckDBConnection,
-  source: string,
-  column: string,
+  source: Source,
+  { table, column }: { readonly table: Table | undefined; readonly column: string },
   person: Person,
-): Promise<string[]> {
+  found: Found,
+): Promise<void> {
   const text = `CAST(${quoteIdentifier(column)} AS VARCHAR)`;
   const marks = person.marks();
   const rows = await all(
     connection,
-    `SELECT DISTINCT ${text} AS found FROM ${source} WHERE ${mentions(text, marks)}`,
+    `SELECT ${source.place} AS place, ${text} AS text FROM ${source.from} WHERE ${mentions(text, marks)}`,
     marks,
   );
-  return rows.map(({ found }) => String(found));
-}
-
-async function cellsOf(
-  connection: DuckDBConnection,
-  source: string,
-  column: SourceColumn,
-  person: Person,
-): Promise<Map<string, NewText>> {
-  const cells = new Map<string, NewText>();
-  for (const text of await distinctTexts(connection, source, column.name, person)) {
-    const left = person.fromCell(text);
-    if (left !== undefined) cells.set(text, { text: left ?? nothing(column), unknownFields: null });
+  for (const { place, text } of rows) {
+    const left = person.fromCell(String(text));
+    if (left === undefined) continue;
+    const kept = left ?? nothing(table, column, String(text));
+    found.add(column, String(text), { text: kept, unknownFields: null }, place);
   }
-  return cells;
 }
 
-/** What stands for nothing in a column. */
-function nothing({ nullable, type }: SourceColumn): string | null {
-  if (nullable) return null;
-  return type === "JSON" ? "null" : "";
+/** What stands for nothing in a cell: of a column that nobody here declared, it may be that NULL is not allowed. */
+function nothing(table: Table | undefined, column: string, text: string): string | null {
+  if (table?.columns.find((each) => each.name === column)?.nullable === true) return null;
+  return text.startsWith('"') ? "null" : "";
 }
 
 /** Examples are cut: all are looked at, for the person's mark may be cut off. */
 async function shownExamples(
   connection: DuckDBConnection,
-  source: string,
+  source: Source,
   person: Person,
-): Promise<Map<string, NewText>> {
-  const rows = await all(connection, `SELECT path, example FROM ${source} WHERE example IS NOT NULL`);
-  const shown = rows.filter((row) => person.isShownBy(String(row.example), String(row.path)));
-  return new Map(shown.map((row) => [String(row.example), { text: null, unknownFields: null }]));
-}
-
-async function documents(
-  connection: DuckDBConnection,
-  source: string,
-  person: Person,
-): Promise<Map<string, Map<string, NewText>>> {
-  const marks = person.marks();
-  const rows = await all(
-    connection,
-    `SELECT DISTINCT shape, CAST(document AS VARCHAR) AS document FROM ${source} WHERE ${mentions("document", marks)}`,
-    marks,
-  );
-  const cells = new Map<string, NewText>();
-  for (const { shape, document } of rows) {
-    const left = person.fromDocument(String(document), shape === "full" ? "full" : "dynamic");
-    if (left !== undefined) cells.set(String(document), left);
+  found: Found,
+): Promise<void> {
+  const query = `SELECT ${source.place} AS place, path, example FROM ${source.from} WHERE example IS NOT NULL`;
+  for (const { place, path, example } of await all(connection, query)) {
+    if (!person.isShownBy(String(example), String(path))) continue;
+    found.add("example", String(example), { text: null, unknownFields: null }, place);
   }
-  return cells.size === 0 ? new Map() : new Map([["document", cells]]);
 }
 
-/** Rows in which one of the cells stands. */
-async function matching(
+/** Whether a table has the ID where it has users. */
+async function isNamed(
   connection: DuckDBConnection,
-  source: string,
-  cells: ReadonlyMap<string, ReadonlyMap<string, NewText>>,
-): Promise<number> {
-  if (cells.size === 0) return 0;
-  const params: string[] = [];
-  const conditions = [...cells].map(([column, texts]) => {
-    const places = [...texts.keys()].map((text) => `$${params.push(text)}`);
-    return `CAST(${quoteIdentifier(column)} AS VARCHAR) IN (${places.join(", ")})`;
-  });
-  return figure(connection, `SELECT count(*) FROM ${source} WHERE ${conditions.join(" OR ")}`, params);
-}
-
-/** Whether any table has the ID where it has users. */
-async function isNamed(reader: RunReader, { manifest }: PublishedFiles, person: Person): Promise<boolean> {
-  for (const name of Object.keys(manifest.rows)) {
-    const table = TABLES.find((each) => each.name === name);
-    const references = (table?.references ?? []).filter((each) => each.table === USERS);
-    const wanted = name === USERS ? (table?.key ?? []) : references.flatMap((each) => each.columns);
-    if (wanted.length === 0) continue;
-    const source = await reader.source(name);
-    const there = new Set((await columnsOf(reader.connection, source)).map((column) => column.name));
-    for (const column of wanted.filter((each) => there.has(each))) {
-      const query = `SELECT count(*) FROM ${source} WHERE ${quoteIdentifier(column)} = $1`;
-      if ((await figure(reader.connection, query, [person.id])) > 0) return true;
-    }
+  source: Source,
+  name: string,
+  person: Person,
+): Promise<boolean> {
+  const table = TABLES.find((each) => each.name === name);
+  const references = (table?.references ?? []).filter((each) => each.table === USERS);
+  const wanted = name === USERS ? (table?.key ?? []) : references.flatMap((each) => each.columns);
+  if (wanted.length === 0) return false;
+  const there = new Set((await columnsOf(connection, source.from)).map((column) => column.name));
+  for (const column of wanted.filter((each) => there.has(each))) {
+    const query = `SELECT count(*) FROM ${source.from} WHERE ${quoteIdentifier(column)} = $1`;
+    if ((await figure(connection, query, [person.id])) > 0) return true;
   }
   return false;
 }

@@ -82,6 +82,10 @@ export async function purgeUser(folder: OutputFolder, options: PurgeOptions): Pr
   const temporary = join(place, "tmp");
   await mkdir(temporary, { recursive: true, mode: 0o700 });
   try {
+    for (const { run } of runs) {
+      options.onStep({ kind: "prove", run });
+      await assertWhole(folder, run, temporary);
+    }
     const person = new Person(options.userId);
     const found = await searchAll(runs, person, temporary, options);
     const planned = await plan(folder, runs, found);
@@ -151,10 +155,6 @@ async function replace(
   options: PurgeOptions,
 ): Promise<void> {
   const temporary = join(purgePlace(folder), "tmp");
-  for (const { from } of planned) {
-    options.onStep({ kind: "prove", run: from.run });
-    await assertWhole(folder, from.run, temporary);
-  }
   await assertRoom(folder, planned, options.freeBytes);
   const renamed = new Map(planned.map(({ from, to }) => [from.run, to]));
   const purgedAt = new Date(options.clock.now()).toISOString();
@@ -211,10 +211,10 @@ async function stage(
   folder: OutputFolder,
   { from, to, erasure }: Planned,
   person: Person,
-  { userId, threads, purgedAt, renamed }: Staging,
+  { threads, purgedAt, renamed }: Staging,
 ): Promise<void> {
   const staging = stagedReplacement(folder, to);
-  await rewriteRun({ from, to: staging, erasure, userId, renamed, threads });
+  await rewriteRun({ from, to: staging, erasure, person, renamed, threads });
   const { manifestVersion: _version, files: _files, ...stated } = from.manifest;
   const { loaders, rows } = stated;
   const files = await verifyResult({
@@ -249,8 +249,8 @@ async function stage(
 }
 
 function reported({ from, to, erasure }: Planned): PurgedRun {
-  const sum = (erasures: RunErasure["tables"]) =>
-    [...erasures.values()].reduce((total, each) => total + each.rows, 0);
+  const sum = (rows: ReadonlyMap<string, number>) =>
+    [...rows.values()].reduce((total, each) => total + each, 0);
   return {
     run: from.run,
     replacedBy: to,

@@ -8,6 +8,7 @@ import {
   mkdir,
   mkdtemp,
   readdir,
+  readFile,
   readlink,
   rename,
   writeFile,
@@ -288,8 +289,10 @@ test("S24: the new runs say what they supersede and when, and their raw document
       await rowsOf(directory, `SELECT run, sequence FROM '${directory}/parquet/_run/*.parquet'`),
       [[replacedBy, index + 3]],
     );
-    const names = manifest.files.map(({ path }) => path).filter((path) => path !== "warehouse.duckdb");
+    const names = manifest.files.map(({ path }) => path).filter((path) => path.endsWith(".parquet"));
     for (const name of names) assert.match(name, new RegExp(`-00000${index + 3}-`));
+    const report = await readFile(join(directory, "report.html"), "utf8");
+    assert.ok(report.includes(replacedBy) && !report.includes(runs[index] ?? "-"));
     const wrong = `SELECT count(*) FROM '${directory}/raw/*/*.parquet' WHERE sha256(document) <> sha256`;
     assert.deepEqual(await rowsOf(directory, wrong), [["0"]]);
     const rejects =

@@ -10,7 +10,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 
 const [, , out = "", items = "0"] = process.argv;
 /** Leaves the processor to the runs. */
-const PAUSE_MS = 150;
+const PAUSE_MS = 250;
 
 let reading = true;
 process.stdin.on("end", () => {
