@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../../src/clock.ts";
 import { type PurgeOptions, type PurgeReport, purgeUser } from "../../src/load/purge.ts";
 import { findRun, listRuns, prune, rollback } from "../../src/load/retention.ts";
@@ -502,3 +503,30 @@ test("S24: whichever steps of the replacement a kill let happen, the next comman
   await verify();
   await assertGone(folder, CANARIES);
 });
+
+for (const load of ["duckdb", "parquet"] as const) {
+  test(`S24: a run that was published as ${load} alone is purged like any other`, async (t) => {
+    const { out, folder, service, purge, verify } = await warehouse(t);
+    const module = new URL(`./purged-${load}-pipeline.ts`, import.meta.url).href;
+    const config = { details: "none", personalData: KEEP, perPage: 100 } as const;
+    await exportFrom({ url: service.url, out, pipelineUrl: module, threads: 1, config });
+    assert.ok((await textsOf(folder)).includes("CANARYANNA"));
+    const { replaced } = await purge(ANNA);
+    assert.equal(replaced.length, 1);
+    await assertGone(folder, CANARIES);
+    await verify();
+    const users = load === "duckdb" ? "users" : `'${out}/current/parquet/users/*.parquet'`;
+    const instance = await DuckDBInstance.create(
+      load === "duckdb" ? join(out, "current", "warehouse.duckdb") : ":memory:",
+      load === "duckdb" ? { access_mode: "READ_ONLY" } : {},
+    );
+    const connection = await instance.connect();
+    const rows = await connection.runAndReadAll(`SELECT user_id, name FROM ${users} ORDER BY ALL`);
+    assert.deepEqual(rows.getRowsJson(), [
+      [ANNA, null],
+      [BERT, "CANARYBERT Name"],
+    ]);
+    connection.closeSync();
+    instance.closeSync();
+  });
+}
