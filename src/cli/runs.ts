@@ -147,6 +147,7 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
     ["Started", `${minute(new Date(startedAt))} UTC, took ${took(manifest)}`],
     ["Verdict", verdict],
     ["Before it", previousRun ?? "no run"],
+    ...supersession(manifest),
     [
       "Personal data",
       personalData.keyId === null ? personalData.policy : `${personalData.policy}, key ${personalData.keyId}`,
@@ -162,6 +163,13 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
   ]);
   const { text } = drawTable({ columns: [left("table"), right("rows"), right("Parquet")], rows }, width);
   return `${printableText(facts)}\n${text}`;
+}
+
+/** Of a run that took the place of another when somebody was erased from it. */
+function supersession({ supersedes, purgedAt }: Manifest): [string, string][] {
+  const last = purgedAt?.at(-1);
+  if (supersedes === undefined || last === undefined) return [];
+  return [["Supersedes", `${supersedes}, purged ${minute(new Date(last))} UTC`]];
 }
 
 function parquetSize(manifest: Manifest, table: string): string {

@@ -3,6 +3,7 @@ import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { purgeCommand } from "../../src/cli/purge.ts";
+import { runsCommand } from "../../src/cli/runs.ts";
 import { outputFolder } from "../../src/run/directory.ts";
 import { acquireLock } from "../../src/run/lock.ts";
 import { exportFrom, NIGHTLY, temporaryFolder } from "../run/running.ts";
@@ -33,6 +34,8 @@ test("purge says which runs took the place of which, and then that there is noth
   assert.match(text, new RegExp(`│ ${run} │ ${replacement} │ +3 │ +2 │ current │`));
   assert.match(text, /\n1 retained run searched, 1 replaced\n$/);
   assert.equal(await readlink(join(out, "current")), `runs/${replacement}`);
+  const shown = await capture(runsCommand, ["show", "current", "--out", out]);
+  assert.match(shown, new RegExp(`\\nSupersedes +${run}, purged \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\n`));
   assert.equal(
     await purge("--user", USER),
     "nothing to erase: 1 retained run searched, the user is known in 1, by ID alone\n",
