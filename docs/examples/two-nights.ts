@@ -7,11 +7,11 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { packagePath } from "../src/package-root.ts";
-import { runPipeline } from "../src/run/run-pipeline.ts";
-import { removeTree } from "../src/run/tree.ts";
-import { applyChanges } from "../src/service/overlay.ts";
-import { createService } from "../src/service/service.ts";
+import { packagePath } from "../../src/package-root.ts";
+import { runPipeline } from "../../src/run/run-pipeline.ts";
+import { removeTree } from "../../src/run/tree.ts";
+import { applyChanges } from "../../src/service/overlay.ts";
+import { createService } from "../../src/service/service.ts";
 
 const QUESTIONS: readonly (readonly [question: string, sql: string])[] = [
   [
