@@ -213,6 +213,8 @@ function draw({ fontSize, ariaLabel, ...options }: Drawing): string {
   const { document } = parseHTML("<!doctype html><html><body></body></html>");
   const svg = Plot.plot({ ...options, document, className: "plot" });
   for (const element of svg.querySelectorAll("style")) element.remove();
+  // Within one picture, its parts have no names of their own.
+  for (const element of svg.querySelectorAll("g[aria-label]")) element.removeAttribute("aria-label");
   svg.setAttribute("role", "img");
   svg.setAttribute("aria-label", ariaLabel);
   svg.setAttribute("font-size", String(fontSize));

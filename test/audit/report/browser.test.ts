@@ -1,0 +1,325 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { all } from "../../../src/load/duckdb.ts";
+import { opened } from "../sample.ts";
+import { HOSTILE, twoNights } from "./warehouse.ts";
+
+/** Where Debian's package has it. */
+const CHROMIUM = "/usr/bin/chromium";
+const skip = existsSync(CHROMIUM)
+  ? false
+  : `needs a browser, and there is none at ${CHROMIUM} (apt-get install chromium)`;
+
+const nights = skip === false ? await twoNights() : undefined;
+const browser: Browser | undefined =
+  skip === false ? await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] }) : undefined;
+after(() => browser?.close());
+
+interface Opened {
+  readonly page: Page;
+  /** What no page may do: ask for anything, write to the console, break its policy. */
+  readonly offences: string[];
+}
+
+/** The report of the second night, from the disk. Ends with the test, which fails for an offence. */
+async function open(t: TestContext, options: BrowserContextOptions = {}, hash = ""): Promise<Opened> {
+  assert.ok(browser !== undefined && nights !== undefined);
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const page = await context.newPage();
+  const offences: string[] = [];
+  const address = pathToFileURL(join(nights.out, "current", "report.html")).href;
+  page.on("request", (request) => {
+    if (request.url().split("#")[0] !== address) offences.push(`request ${request.url()}`);
+  });
+  page.on("console", (message) => offences.push(`console ${message.text()}`));
+  page.on("pageerror", (error) => offences.push(`error ${error.message}`));
+  page.on("dialog", (dialog) => {
+    offences.push(`dialog ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.addInitScript({
+    content:
+      'addEventListener("securitypolicyviolation", (event) => console.error("policy", event.violatedDirective))',
+  });
+  t.after(async () => {
+    const harmed = await page.evaluate("globalThis.harmed");
+    await context.close();
+    assert.deepEqual(offences, []);
+    assert.equal(harmed, undefined);
+  });
+  await page.goto(`${address}${hash}`);
+  return { page, offences };
+}
+
+const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
+const titles = (page: Page) => page.locator("#item-rows button.title").allTextContents();
+const found = (page: Page) => page.locator("#found").textContent();
+
+test("the first screen says whether the run is good, and what needs attention", { skip }, async (t) => {
+  const { page } = await open(t);
+  assert.match((await page.locator(".verdict").textContent()) ?? "", /Complete\s*Two passes/);
+  const lowest = await page.locator(".attention li").first().boundingBox();
+  assert.ok(lowest !== null && lowest.y + lowest.height < 900);
+  assert.equal(await page.locator(".figures strong").first().textContent(), "499");
+});
+
+test("the heat map has a cell with its figure for each mapped field and destination", { skip }, async (t) => {
+  const { page } = await open(t);
+  const map = page.getByRole("img", { name: /^Heat map of \d+ fields by \d+ destinations/ }).first();
+  await map.scrollIntoViewIfNeeded();
+  assert.ok(await map.isVisible());
+  const figures = await map.locator("text").allTextContents();
+  assert.ok(figures.filter((text) => /^\d+(\.\d)?%$/.test(text)).length > 15);
+  assert.ok(figures.includes(HOSTILE.destination));
+  const fills = await map
+    .locator("rect")
+    .evaluateAll((cells) => cells.map((cell) => cell.ownerDocument.defaultView.getComputedStyle(cell).fill));
+  assert.ok(new Set(fills).size >= 5, "the steps have colours");
+  await page.locator("#coverage summary").click();
+  assert.ok(
+    await page.getByRole("table", { name: "Coverage per field and destination, in values" }).isVisible(),
+  );
+});
+
+test("the changes of the second night are drawn by cause, and counted in a table", { skip }, async (t) => {
+  const { page } = await open(t);
+  const chart = page.getByRole("img", {
+    name: /^Bar chart of changed values in 1 run, by cause: .*mapping changed \d+/,
+  });
+  assert.ok(await chart.first().isVisible());
+  const details = page.locator("#changes details");
+  await details.first().locator("summary").click();
+  const heads = await page.locator("#changes thead th").allTextContents();
+  const cells = await page.locator("#changes tbody tr").first().locator("th, td").allTextContents();
+  await using run = await opened(nights?.out ?? "");
+  const rows = await all(
+    run.connection,
+    `SELECT cause, sum(number)::INT AS number FROM (
+       SELECT CAST(cause AS VARCHAR[])[1] AS cause, count(*) AS number FROM mapped_value_history
+       WHERE valid_from_run = $1 GROUP BY 1
+       UNION ALL
+       SELECT CAST(valid_to_cause AS VARCHAR[])[1], count(*) FROM mapped_value_history AS ended
+       WHERE valid_to_run = $1 AND NOT EXISTS (
+         SELECT 1 FROM mapped_value_history AS began
+         WHERE began.valid_from_run = $1 AND began.content_id = ended.content_id
+           AND began.destination_id = ended.destination_id AND began.custom_field_id = ended.custom_field_id
+           AND began.value_number = ended.value_number)
+       GROUP BY 1
+     ) GROUP BY 1`,
+    [nights?.runs[1] ?? ""],
+  );
+  const shown = new Map(heads.map((head, index) => [head, cells[index]]));
+  for (const { cause, number } of rows) {
+    const name = String(cause).replace("_", " ");
+    const head = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    assert.equal(shown.get(head), Number(number).toLocaleString("en-US"), head);
+  }
+  assert.ok(rows.some(({ cause }) => cause === "mapping_changed"));
+  assert.ok(rows.some(({ cause }) => cause === "item_removed"));
+});
+
+test("items are found by title, type, destination, field, value and status, and by all together", {
+  skip,
+}, async (t) => {
+  const { page } = await open(t);
+  assert.equal(await found(page), "499 items, the first 50 are shown.");
+  await field(page, "Title or ID").fill("repair kit");
+  assert.deepEqual(await titles(page), ["A repair kit the size of a matchbox"]);
+  assert.equal(await found(page), "1 of 499 items.");
+  await page.getByRole("button", { name: "Clear" }).click();
+  await page.waitForFunction('document.getElementById("found").textContent.startsWith("499")');
+
+  await using run = await opened(nights?.out ?? "");
+  const expected = async (where: string, params: string[] = []) => {
+    const sql = `SELECT count(DISTINCT content.content_id)::INT AS number FROM content JOIN content_types USING (content_type_id)
+      JOIN content_mapped_values AS mapped USING (content_id) JOIN destinations USING (destination_id)
+      JOIN custom_fields USING (custom_field_id) WHERE ${where}`;
+    return Number((await all(run.connection, sql, params))[0]?.number);
+  };
+  const shown = async () => Number(/^[\d,]+/.exec((await found(page)) ?? "")?.[0].replace(",", ""));
+  await field(page, "Content type").selectOption("Article");
+  await field(page, "Status").selectOption("unmapped");
+  const article = "content_types.display_name = 'Article' AND mapped.status = 'unmapped'";
+  assert.equal(await shown(), await expected(article));
+  await field(page, "Destination").selectOption(HOSTILE.destination);
+  assert.equal(await shown(), await expected(`${article} AND identification = $1`, [HOSTILE.destination]));
+  await field(page, "Custom field").selectOption("audience");
+  const narrow = `${article} AND identification = $1 AND custom_fields.name = 'audience'`;
+  const number = await shown();
+  assert.equal(number, await expected(narrow, [HOSTILE.destination]));
+  assert.ok(number > 0);
+  await field(page, "Value").fill("retail part");
+  assert.equal(
+    await shown(),
+    await expected(`${narrow} AND lower(mapped.value) LIKE '%retail part%'`, [HOSTILE.destination]),
+  );
+  assert.ok((await shown()) > 0);
+  await field(page, "Value").fill("there is no such value");
+  assert.equal(await found(page), "No item in this page is like that. Clear a filter to see more.");
+});
+
+test("an item shows what each destination receives, side by side, and where each value came from", {
+  skip,
+}, async (t) => {
+  await using run = await opened(nights?.out ?? "");
+  const [row] = await all(
+    run.connection,
+    `SELECT content_id, max(title) AS title FROM content JOIN content_external_payloads USING (content_id)
+     WHERE title LIKE '%quiet side%' GROUP BY content_id HAVING count(*) = 2 ORDER BY content_id LIMIT 1`,
+  );
+  const { page } = await open(t, {}, `#item=${row?.content_id}`);
+  const dialog = page.getByRole("dialog", { name: String(row?.title) });
+  assert.ok(await dialog.isVisible(), "the address names the item");
+  const payloads = await all(
+    run.connection,
+    `SELECT coalesce(identification, destination_id) AS name, payload FROM content_external_payloads
+     JOIN destinations USING (destination_id) WHERE content_id = $1 ORDER BY name`,
+    [String(row?.content_id)],
+  );
+  assert.equal(payloads.length, 2);
+  for (const { name, payload } of payloads) {
+    const destination = dialog
+      .locator(".destination")
+      .filter({ has: page.getByRole("heading", { name: String(name) }) });
+    assert.deepEqual(
+      JSON.parse((await destination.locator("[data-payload]").textContent()) ?? ""),
+      JSON.parse(String(payload)),
+    );
+  }
+  const tops = await dialog
+    .locator(".destination")
+    .evaluateAll((parts) => parts.map((part) => part.offsetTop));
+  assert.equal(new Set(tops.slice(0, 2)).size, 1, "side by side");
+  const ledger = await all(
+    run.connection,
+    "SELECT mapping_id, mapping_value_id FROM content_mapped_values WHERE content_id = $1 AND status = 'mapped'",
+    [String(row?.content_id)],
+  );
+  const told = (await dialog.textContent()) ?? "";
+  for (const { mapping_id, mapping_value_id } of ledger) {
+    assert.ok(told.includes(`mapping ${mapping_id}entry ${mapping_value_id}`), String(mapping_value_id));
+  }
+  await page.keyboard.press("Escape");
+  assert.ok(await dialog.isHidden());
+  assert.match(page.url(), /#items$/);
+});
+
+test("hostile titles are texts, with what cannot be seen made visible", { skip }, async (t) => {
+  const { page } = await open(t);
+  const shown = {
+    ...HOSTILE,
+    bidi: "NordicsU+202Egnp.exeU+202C U+2066isolatedU+2069",
+    hidden: "noU+200BbreakU+00ADhereU+FEFF",
+  };
+  for (const [name, id] of nights?.hostile ?? []) {
+    await field(page, "Title or ID").fill(id);
+    const [title] = await titles(page);
+    assert.equal(title, shown[name as keyof typeof shown]);
+    await page.locator("#item-rows button.title").click();
+    assert.equal(await page.locator("#item-title").textContent(), title);
+    await page.keyboard.press("Escape");
+  }
+  await field(page, "Value").fill(HOSTILE.external);
+  assert.equal(await page.locator("main a:not([href^='#'])").count(), 0);
+  assert.equal(await page.locator("main img, main iframe, main b").count(), 0);
+});
+
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Finding {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** Findings of the accessibility check that are serious or critical. */
+async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate<readonly Finding[]>(
+    'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',
+  );
+  return found
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const width of [1280, 360]) {
+    test(`an accessibility check finds nothing serious, ${colorScheme}, ${width} pixels wide`, {
+      skip,
+    }, async (t) => {
+      const { page } = await open(t, { colorScheme, viewport: { width, height: 800 } });
+      for (const details of await page.locator("main details").all())
+        await details.locator("summary").click();
+      assert.deepEqual(await findings(page), []);
+      await page.locator("#item-rows button.title").first().click();
+      for (const summary of await page.locator("dialog summary").all()) await summary.click();
+      assert.deepEqual(await findings(page), []);
+    });
+  }
+}
+
+test("the keyboard alone reaches the report, its filters and an item, and comes back", {
+  skip,
+}, async (t) => {
+  const { page } = await open(t);
+  const focused = () => page.evaluate("document.activeElement.id || document.activeElement.textContent");
+  await page.keyboard.press("Tab");
+  assert.equal(await focused(), "Skip to the report");
+  assert.ok(await page.locator(".skip").isVisible());
+  await page.keyboard.press("Enter");
+  assert.equal(await focused(), "main");
+  const reached: unknown[] = [];
+  for (let presses = 0; presses < 60 && reached.at(-1) !== "item-table"; presses++) {
+    await page.keyboard.press("Tab");
+    reached.push(await focused());
+  }
+  const filters = ["text", "type", "destination", "field", "value", "status"].map((name) => `filter-${name}`);
+  assert.deepEqual(reached.slice(-8), [...filters, "Clear", "item-table"]);
+  await page.keyboard.press("Tab");
+  const title = await focused();
+  const outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
+  assert.equal(outline, "solid", "the focus can be seen");
+  await page.keyboard.press("Enter");
+  assert.ok(await page.locator("#item").isVisible());
+  assert.equal(await focused(), "Close");
+  await page.keyboard.press("Enter");
+  assert.equal(await focused(), title, "the focus is where it was");
+});
+
+test("a phone 360 pixels wide scrolls down alone, with an item open too", { skip }, async (t) => {
+  const { page } = await open(t, { viewport: { width: 360, height: 740 } });
+  const width = () => page.evaluate("document.documentElement.scrollWidth");
+  for (const details of await page.locator("main details").all()) await details.locator("summary").click();
+  assert.equal(await width(), 360);
+  for (const id of nights?.hostile.values() ?? []) {
+    await field(page, "Title or ID").fill(id);
+    await page.locator("#item-rows button.title").click();
+    const sizes = await page.locator("#item").evaluate((item) => [item.scrollWidth, item.clientWidth]);
+    assert.ok((sizes[0] ?? 0) <= (sizes[1] ?? 0), id);
+    await page.keyboard.press("Escape");
+  }
+  assert.equal(await width(), 360);
+});
+
+test("without its script the page still has all but the search", { skip }, async (t) => {
+  assert.ok(browser !== undefined && nights !== undefined);
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  t.after(() => context.close());
+  const page = await context.newPage();
+  await page.goto(pathToFileURL(join(nights.out, "current", "report.html")).href);
+  assert.ok(await page.locator("noscript p").isVisible());
+  assert.ok(await page.locator("#filters").isHidden());
+  assert.ok(
+    await page
+      .getByRole("img", { name: /^Heat map/ })
+      .first()
+      .isVisible(),
+  );
+});
