@@ -42,19 +42,18 @@ export async function rewriteRun(rewriting: Rewriting): Promise<void> {
   for (const path of [to.result, to.temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
   const files = (await readTree(from.directory)).files.map((file) => relative(from.directory, file));
   await rewriteFiles(rewriting, files);
-  if (!from.manifest.loaders.includes("duckdb")) return;
-  await rewriteDatabase(rewriting);
+  if (from.manifest.loaders.includes("duckdb")) await rewriteDatabase(rewriting);
   if (files.includes(REPORT)) await rewriteReport(rewriting);
 }
 
 const REPORT = "report.html";
 
-/** The page tells of the tables, so it is made from the new ones; a run without a database leaves it out. */
+/** The page tells of the tables, so it is made from the new ones. */
 async function rewriteReport({ from, to }: Rewriting): Promise<void> {
   const { writeReport } = await import("../audit/report/report.ts");
   await writeReport({
     result: to.result,
-    database: to.database,
+    database: from.manifest.loaders.includes("duckdb") ? to.database : undefined,
     temporaryDirectory: to.temporary,
     rows: from.manifest.rows,
   });

@@ -352,16 +352,16 @@
       element(
         "span",
         { class: "whence" },
-        "from ",
+        answer.status === "mapped" ? "mapped from " : "as it is, from ",
         named(answer.field),
-        answer.status === "no_value_mapping" ? ", as it is" : [": ", valuePart(answer)],
+        answer.status === "mapped" && [": ", valuePart(answer)],
         flags.map(([, name]) => [" ", element("span", { class: "tag" }, name)]),
       ),
       idsPart(answer),
     ];
   }
 
-  function idsPart({ valueId, mapping, entry, status }) {
+  function idsPart({ valueId, mapping, entry }) {
     const ids = [
       ["value", valueId],
       ["mapping", mapping],
@@ -370,7 +370,6 @@
     return element(
       "span",
       { class: "ids" },
-      element("span", { class: "id" }, STATUS_NAMES[status]),
       ids.map(([what, id]) => element("span", { class: "id" }, `${what} `, code(id))),
     );
   }
@@ -391,10 +390,10 @@
   }
 
   function reasonOf({ status, name, external }) {
-    if (status === "unmapped") return "The mapping has no entry for this value.";
-    if (status === "unknown_value") return "The field offers no such value.";
-    if (name === null) return "The mapping names no field at the destination.";
-    if (status === "mapped" && external === null) return "The entry has no external value.";
+    if (status === "unmapped") return "Unmapped: the mapping has no entry for this value.";
+    if (status === "unknown_value") return "Unknown value: the field offers no such value.";
+    if (name === null) return "Mapped, but the mapping names no field at the destination.";
+    if (status === "mapped" && external === null) return "Mapped, but the entry has no external value.";
     return "The field has no value mappings, and this pipeline sends no values as they are.";
   }
 

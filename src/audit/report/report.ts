@@ -1,4 +1,5 @@
 /** The report of a run, from its tables alone: the same run gives the same bytes. */
+import { readdirSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Manifest } from "../../run/manifest.ts";
@@ -34,8 +35,8 @@ export async function reportOf(run: AskedRun, limits: ItemLimits = ITEM_LIMITS):
 export interface ReportRequest {
   /** Folder that becomes that of the run; gets the report. */
   readonly result: string;
-  /** Closed database with all tables of the run. */
-  readonly database: string;
+  /** Closed database with all tables of the run; undefined: their Parquet files in the result are read. */
+  readonly database: string | undefined;
   /** For spilled blocks; exists. */
   readonly temporaryDirectory: string;
   /** Rows by table, all tables. */
@@ -57,7 +58,7 @@ export async function writeReport({
     tables: Object.keys(rows),
     database,
     directory: result,
-    filesOf: () => [],
+    filesOf: (table) => filesIn(join(result, "parquet", table)),
     temporaryDirectory,
   });
   const page = await reportOf({ connection: opened.connection, manifest: { rows } });
@@ -70,4 +71,10 @@ export async function writeReport({
     throw thrown;
   }
   return true;
+}
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder)
+    .sort()
+    .map((name) => join(folder, name));
 }
