@@ -199,7 +199,8 @@ const VALUE_COLUMNS = [
   },
 ] as const;
 
-function unmappedSql(offset: number): string {
+/** The values after so many, in the order of the page. */
+export function unmappedSql(offset: number): string {
   return `SELECT items, value, custom_field, destination, status FROM mapping_coverage
 WHERE status IN ('unmapped', 'unknown_value') AND items > 0
 ORDER BY items DESC, destination NULLS LAST, custom_field NULLS LAST, value NULLS LAST, destination_id, custom_field_id, value_id

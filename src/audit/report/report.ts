@@ -53,6 +53,9 @@ export async function writeReport({
   temporaryDirectory,
   rows,
 }: ReportRequest): Promise<boolean> {
+  const file = join(result, REPORT_FILE);
+  // A run that was killed may have left a part of one.
+  await rm(file, { force: true });
   if (missingTables(rows).length > 0) return false;
   await using opened = await openTables({
     tables: Object.keys(rows),
@@ -62,7 +65,6 @@ export async function writeReport({
     temporaryDirectory,
   });
   const page = await reportOf({ connection: opened.connection, manifest: { rows } });
-  const file = join(result, REPORT_FILE);
   try {
     await writeFile(file, page, { mode: 0o600 });
   } catch (thrown) {

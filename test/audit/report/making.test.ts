@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync } from "node:fs";
+import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { unmappedSql } from "../../../src/audit/report/coverage-section.ts";
+import { all } from "../../../src/load/duckdb.ts";
+import { packagePath } from "../../../src/package-root.ts";
+import { runPipeline } from "../../../src/run/run-pipeline.ts";
+import { removeTree } from "../../../src/run/tree.ts";
+import { createService } from "../../../src/service/service.ts";
+import { program } from "../../cli/running.ts";
+import { opened } from "../sample.ts";
+
+async function temporary(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "report-"));
+  t.after(() => removeTree(folder));
+  return folder;
+}
+
+test("a run whose report cannot be made is published without it, and says so", async (t) => {
+  const folder = await temporary(t);
+  const out = join(folder, "warehouse");
+  const summary = await runPipeline({
+    pipeline: "nightly",
+    sample: true,
+    out,
+    cwd: folder,
+    onProgress: ({ stage, done, total }) => {
+      if (stage !== "load" || done !== total) return;
+      const [run = ""] = readdirSync(join(out, ".staging"));
+      mkdirSync(join(out, ".staging", run, "result", "report.html"), { recursive: true });
+    },
+  });
+  assert.equal(summary.verdict, "complete");
+  assert.match(
+    summary.warnings.join(),
+    /^The run has no report: .* Make it with "content-warehouse report"\.$/,
+  );
+  const target = join(folder, "later.html");
+  const later = await program(["report", "--warehouse", out, "--out", target]);
+  assert.equal(later.code, 0, later.stderr);
+  assert.match(await readFile(target, "utf8"), /<title>Run 1: complete/);
+});
+
+test("a service without items and mappings gets a page that says so in words", async (t) => {
+  const folder = await temporary(t);
+  const data = join(folder, "content");
+  await cp(packagePath("data/sample"), data, { recursive: true });
+  for (const file of ["content", "custom_fields", "campaigns"])
+    await writeFile(join(data, `${file}.ndjson`), "");
+  const service = await createService({ data });
+  t.after(() => service.close());
+  const [token = ""] = service.contentSet.tokens.keys();
+  const out = join(folder, "warehouse");
+  const { warnings } = await runPipeline({
+    pipeline: "nightly",
+    url: service.url,
+    out,
+    cwd: folder,
+    env: { CONTENT_API_TOKEN: token },
+  });
+  assert.deepEqual(warnings, []);
+  const page = await readFile(join(out, "current", "report.html"), "utf8");
+  for (const sentence of [
+    "No custom field is mapped for a destination, so there is nothing to cover.",
+    "Every value in use has an external value",
+    "The history begins with this run",
+    "The service listed no item.",
+    "no item has a value that a mapping could map",
+  ]) {
+    assert.ok(page.includes(sentence), sentence);
+  }
+});
+
+test("the page holds nothing of what the personal-data policy is about, though the tables keep it", async (t) => {
+  const folder = await temporary(t);
+  const out = join(folder, "warehouse");
+  await writeFile(join(folder, "content-warehouse.config.json"), '{ "personalData": "keep" }');
+  const config = join(folder, "content-warehouse.config.json");
+  await runPipeline({ pipeline: "nightly", sample: true, out, cwd: folder, config });
+  const page = await readFile(join(out, "current", "report.html"), "utf8");
+  await using run = await opened(out);
+  const users = await all(run.connection, "SELECT email, phone, bio FROM users");
+  const texts = users
+    .flatMap((user) => Object.values(user))
+    .filter((text) => typeof text === "string" && text !== "");
+  assert.ok(texts.length > 20);
+  for (const text of texts) assert.ok(!page.includes(String(text)), String(text));
+  const gaps = await all(run.connection, "SELECT DISTINCT status FROM content_mapped_values");
+  assert.ok(gaps.length > 2);
+});
+
+test("the SQL for the values that a page leaves out goes on where the page ends", async (t) => {
+  const folder = await temporary(t);
+  const out = join(folder, "warehouse");
+  await runPipeline({ pipeline: "nightly", sample: true, out, cwd: folder });
+  const ask = async (offset: number) => {
+    const { stdout } = await program(["sql", unmappedSql(offset), "--out", out, "--format", "json"]);
+    return JSON.parse(stdout);
+  };
+  const [every, rest] = [await ask(0), await ask(10)];
+  assert.deepEqual(rest, every.slice(10));
+  const page = await readFile(join(out, "current", "report.html"), "utf8");
+  const shown = page.slice(page.indexOf('id="unmapped"'), page.indexOf('id="changes"'));
+  const items = [
+    ...shown.matchAll(/<tr><td class="number">([\d,]+)<\/td><th scope="row">(?:<bdi>(.*?)<\/bdi>)?/g),
+  ];
+  assert.deepEqual(
+    items.map(([, number, value]) => [Number(number?.replace(",", "")), value?.replaceAll("&amp;", "&")]),
+    every.map(({ items, value }: { items: number; value: string }) => [Number(items), value]),
+  );
+});
+
+test("no other command loads what draws the charts", async () => {
+  const loading = `
+    import { registerHooks } from "node:module";
+    const drawing = [];
+    registerHooks({ load(url, context, next) {
+      if (/node_modules\\/(@observablehq|linkedom|d3)/.test(url)) drawing.push(url);
+      return next(url, context);
+    } });
+    await import(${JSON.stringify(packagePath("src/cli/program.ts"))});
+    const before = drawing.length;
+    await import(${JSON.stringify(packagePath("src/audit/report/report.ts"))});
+    console.log(before, drawing.length > 2);`;
+  const said = execFileSync(process.execPath, ["--input-type=module", "--eval", loading], {
+    encoding: "utf8",
+  });
+  assert.equal(said, "0 true\n");
+});
