@@ -56,7 +56,8 @@ function contentTypeIds(connection: DuckDBConnection, wanted: string): Promise<s
   );
 }
 
-async function idsOf(
+/** IDs of the things of this name, or the one of this ID; `things` is a SELECT of `id` and `name`. */
+export async function idsOf(
   connection: DuckDBConnection,
   what: string,
   wanted: string,

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../errors.ts";
-import { type Database, execute, openBeside, PUBLISHED_CATALOG } from "../load/duckdb.ts";
+import { type Database, execute, openBeside, PREVIOUS_CATALOG, PUBLISHED_CATALOG } from "../load/duckdb.ts";
 import { readParquet } from "../load/parquet.ts";
 import { findRun, listRuns, type PublishedRun } from "../load/retention.ts";
 import { quoteIdentifier } from "../load/sql-text.ts";
@@ -35,6 +35,8 @@ export interface OpenRequest {
   readonly wanted: string;
   /** For spilled blocks; exists. */
   readonly temporaryDirectory: string;
+  /** Another run, whose tables are views beside those of the first: their names begin with `before_`. */
+  readonly beside?: string;
 }
 
 /** Tables without which there is nothing to audit. */
@@ -54,24 +56,14 @@ const NEEDED = [
  * Throws `config.not_found` for a run that does not exist, with the nearest names of those that do, and for one whose
  * pipeline left the mapped values out; `verify.failed` for one that is damaged.
  */
-export async function openRun({ folder, wanted, temporaryDirectory }: OpenRequest): Promise<OpenedRun> {
-  const found = await findNamed(folder, wanted);
+export async function openRun(request: OpenRequest): Promise<OpenedRun> {
+  const { folder, wanted, beside, temporaryDirectory } = request;
+  const found = await findWithValues(folder, wanted);
   const { run, directory, manifest } = found;
-  if (manifest instanceof WarehouseError) throw manifest;
-  const missing = missingTables(manifest.rows);
-  if (missing.length > 0) {
-    throw new WarehouseError(
-      "config.not_found",
-      `Run ${run} has no mapped values: its pipeline "${manifest.pipeline}" leaves out ${missing.join(", ")}; ask a run of the pipeline nightly.`,
-    );
-  }
-  const hasDatabase = manifest.loaders.includes("duckdb");
   const database = await openTables({
-    tables: Object.keys(manifest.rows),
-    database: hasDatabase ? join(directory, DATABASE_FILE) : undefined,
-    directory,
-    filesOf: (table) => filesOf(directory, manifest, table),
+    ...sourceOf(found),
     temporaryDirectory,
+    beside: beside === undefined ? undefined : sourceOf(await findWithValues(folder, beside)),
   });
   return {
     run,
@@ -82,12 +74,37 @@ export async function openRun({ folder, wanted, temporaryDirectory }: OpenReques
   };
 }
 
+type ReadableRun = PublishedRun & { readonly manifest: Manifest };
+
+async function findWithValues(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
+  const found = await findNamed(folder, wanted);
+  const { run, manifest } = found;
+  if (manifest instanceof WarehouseError) throw manifest;
+  const missing = missingTables(manifest.rows);
+  if (missing.length > 0) {
+    throw new WarehouseError(
+      "config.not_found",
+      `Run ${run} has no mapped values: its pipeline "${manifest.pipeline}" leaves out ${missing.join(", ")}; ask a run of the pipeline nightly.`,
+    );
+  }
+  return { ...found, manifest };
+}
+
+function sourceOf({ directory, manifest }: ReadableRun): TablesSource {
+  return {
+    tables: Object.keys(manifest.rows),
+    database: manifest.loaders.includes("duckdb") ? join(directory, DATABASE_FILE) : undefined,
+    directory,
+    filesOf: (table) => filesOf(directory, manifest, table),
+  };
+}
+
 /** Tables of those without which there is nothing to audit that are not there. */
 export function missingTables(rows: Manifest["rows"]): string[] {
   return NEEDED.filter((table) => !Object.hasOwn(rows, table));
 }
 
-export interface TablesRequest {
+export interface TablesSource {
   readonly tables: readonly string[];
   /** Database that has the tables; undefined: their Parquet files are read. */
   readonly database: string | undefined;
@@ -95,16 +112,30 @@ export interface TablesRequest {
   readonly directory: string;
   /** Absolute paths of the Parquet files of a table; only asked where there is no database. */
   readonly filesOf: (table: string) => readonly string[];
+}
+
+export interface TablesRequest extends TablesSource {
   /** For spilled blocks; exists. */
   readonly temporaryDirectory: string;
+  /** Tables of another run, as views whose names begin with `before_`. */
+  readonly beside?: TablesSource | undefined;
 }
 
 /** A database in memory in which every table is a view of its own name. */
 export async function openTables(request: TablesRequest): Promise<Database> {
-  const { directory, temporaryDirectory, database: file } = request;
-  const database = await openBeside({ file, temporaryDirectory, allowedDirectories: [directory], ...LIMITS });
+  const { directory, temporaryDirectory, database: file, beside } = request;
+  const database = await openBeside({
+    file,
+    previous: beside?.database,
+    temporaryDirectory,
+    allowedDirectories: [directory, ...(beside === undefined ? [] : [beside.directory])],
+    ...LIMITS,
+  });
   try {
-    await createViews(database, request);
+    await createViews(database, request, { catalog: PUBLISHED_CATALOG, prefix: "" });
+    if (beside !== undefined) {
+      await createViews(database, beside, { catalog: PREVIOUS_CATALOG, prefix: "before_" });
+    }
   } catch (thrown) {
     await database[Symbol.asyncDispose]();
     throw thrown;
@@ -128,13 +159,17 @@ async function findNamed(folder: OutputFolder, wanted: string): Promise<Publishe
   );
 }
 
-async function createViews({ connection }: Database, request: TablesRequest): Promise<void> {
-  for (const table of request.tables) {
+async function createViews(
+  { connection }: Database,
+  { tables, database, filesOf }: TablesSource,
+  { catalog, prefix }: { readonly catalog: string; readonly prefix: string },
+): Promise<void> {
+  for (const table of tables) {
     const source =
-      request.database === undefined
-        ? readParquet(request.filesOf(table))
-        : `${quoteIdentifier(PUBLISHED_CATALOG)}.${quoteIdentifier(table)}`;
-    await execute(connection, `CREATE VIEW ${quoteIdentifier(table)} AS FROM ${source}`);
+      database === undefined
+        ? readParquet(filesOf(table))
+        : `${quoteIdentifier(catalog)}.${quoteIdentifier(table)}`;
+    await execute(connection, `CREATE VIEW ${quoteIdentifier(`${prefix}${table}`)} AS FROM ${source}`);
   }
 }
 

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { asWarehouseError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { auditCommand } from "./audit.ts";
+import { diffCommand } from "./diff.ts";
 import { explainCommand } from "./explain.ts";
 import { generateCommand } from "./generate.ts";
 import { purgeCommand } from "./purge.ts";
@@ -49,6 +50,7 @@ export function program(): Command {
     rejectsCommand(),
     purgeCommand(),
     explainCommand(),
+    diffCommand(),
     whatIfCommand(),
     verifyMappingsCommand(),
   ];

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type OpenedRun, openRun } from "../audit/open-run.ts";
+import type { OutputFolder } from "../run/directory.ts";
 import { existingFolder } from "./runs.ts";
 
 /** Opens a published run for a question, and lets go of it afterwards. */
@@ -10,11 +11,37 @@ export async function withRun<T>(
   wanted: string,
   use: (opened: OpenedRun, temporaryDirectory: string) => Promise<T>,
 ): Promise<T> {
+  const choose = async (_folder: OutputFolder, temporaryDirectory: string) => ({
+    wanted,
+    temporaryDirectory,
+  });
+  return withRuns(out, choose, (opened, { temporaryDirectory }) => use(opened, temporaryDirectory));
+}
+
+/** What is opened: a run, and another beside it. */
+export interface Choice {
+  readonly wanted: string;
+  readonly beside?: string;
+}
+
+/** Like `withRun`, where it takes a look at the warehouse to say which run is meant. */
+export async function withRuns<C extends Choice, T>(
+  out: string,
+  choose: (folder: OutputFolder, temporaryDirectory: string) => Promise<C>,
+  use: (opened: OpenedRun, chosen: C) => Promise<T>,
+): Promise<T> {
   const folder = existingFolder(out);
   const temporaryDirectory = await mkdtemp(join(tmpdir(), "content-warehouse-audit-"));
   try {
-    await using opened = await openRun({ folder, wanted, temporaryDirectory });
-    return await use(opened, temporaryDirectory);
+    const chosen = await choose(folder, temporaryDirectory);
+    const { wanted, beside } = chosen;
+    await using opened = await openRun({
+      folder,
+      wanted,
+      temporaryDirectory,
+      ...(beside === undefined ? {} : { beside }),
+    });
+    return await use(opened, chosen);
   } finally {
     await rm(temporaryDirectory, { recursive: true, force: true });
   }

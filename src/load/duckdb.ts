@@ -157,6 +157,8 @@ export async function openForScanning(options: Omit<ReadOptions, "file">): Promi
 export interface AttachOptions extends Omit<ReadOptions, "file"> {
   /** Database that is attached read-only as `published`; undefined: none. */
   readonly file: string | undefined;
+  /** Database of an earlier run, attached read-only as `previous`. */
+  readonly previous?: string | undefined;
 }
 
 /** Catalog name of the published run that `openBeside` attaches. */
@@ -166,25 +168,34 @@ export const PUBLISHED_CATALOG = "published";
  * A database in memory beside a finished one, for questions that need tables of their own. Nothing can be written into
  * the finished one. Throws `config.not_found` if there is none, `verify.failed` where it cannot be opened.
  */
-export async function openBeside({ file, ...options }: AttachOptions): Promise<Database> {
-  if (file === undefined) return openForScanning(options);
-  if (!existsSync(file)) {
-    throw new WarehouseError("config.not_found", `There is no database at ${file}.`);
+export async function openBeside({ file, previous, ...options }: AttachOptions): Promise<Database> {
+  const attached = [
+    ...(file === undefined ? [] : [{ file, catalog: PUBLISHED_CATALOG }]),
+    ...(previous === undefined ? [] : [{ file: previous, catalog: PREVIOUS_CATALOG }]),
+  ];
+  for (const each of attached) {
+    if (!existsSync(each.file)) {
+      throw new WarehouseError("config.not_found", `There is no database at ${each.file}.`);
+    }
+    assertNoWal(each.file);
   }
-  assertNoWal(file);
   const settings = { ...NO_EXTENSIONS, ...limitsOf(options) };
-  const attach = `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(PUBLISHED_CATALOG)} (READ_ONLY)`;
   return open(
     ":memory:",
     settings,
     async (connection) => {
-      await connection.run(attach).catch((thrown: unknown) => {
-        throw openError(thrown, file, false);
-      });
+      for (const each of attached) await attachReadOnly(connection, each.file, each.catalog);
       await harden(connection, options.allowedDirectories);
     },
     true,
   );
+}
+
+async function attachReadOnly(connection: DuckDBConnection, file: string, catalog: string): Promise<void> {
+  const attach = `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
+  await connection.run(attach).catch((thrown: unknown) => {
+    throw openError(thrown, file, false);
+  });
 }
 
 function limitsOf({

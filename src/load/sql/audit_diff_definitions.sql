@@ -1,0 +1,182 @@
+-- Definitions that are not as they were between two runs: before and after as JSON, NULL where there was none; what is
+-- the same in both, in whatever way it got there, has no row.
+--
+-- $1  sequence number of the earlier run
+-- $2  that of the later one
+WITH destination_versions AS (
+  SELECT
+    destination_id,
+    {
+      'identification': identification,
+      'platform': platform,
+      'supports_custom_field_mappings': supports_custom_field_mappings
+    } AS definition,
+    since.sequence <= $1::BIGINT AND (until.sequence IS NULL OR until.sequence > $1::BIGINT) AS is_before,
+    since.sequence <= $2::BIGINT AND (until.sequence IS NULL OR until.sequence > $2::BIGINT) AS is_after
+  FROM destination_history AS history
+  JOIN run_history AS since ON since.run = history.valid_from_run
+  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
+),
+destination_changes AS (
+  SELECT
+    destination_id,
+    any_value(definition) FILTER (is_before) AS was,
+    any_value(definition) FILTER (is_after) AS is_now
+  FROM destination_versions
+  GROUP BY destination_id
+  HAVING any_value(definition) FILTER (is_before) IS DISTINCT FROM any_value(definition) FILTER (is_after)
+),
+field_versions AS (
+  SELECT
+    custom_field_id,
+    {
+      'name': name,
+      'display_label': display_label,
+      'field_type': field_type
+    } AS definition,
+    since.sequence <= $1::BIGINT AND (until.sequence IS NULL OR until.sequence > $1::BIGINT) AS is_before,
+    since.sequence <= $2::BIGINT AND (until.sequence IS NULL OR until.sequence > $2::BIGINT) AS is_after
+  FROM custom_field_history AS history
+  JOIN run_history AS since ON since.run = history.valid_from_run
+  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
+),
+field_changes AS (
+  SELECT
+    custom_field_id,
+    any_value(definition) FILTER (is_before) AS was,
+    any_value(definition) FILTER (is_after) AS is_now
+  FROM field_versions
+  GROUP BY custom_field_id
+  HAVING any_value(definition) FILTER (is_before) IS DISTINCT FROM any_value(definition) FILTER (is_after)
+),
+value_versions AS (
+  SELECT
+    custom_field_id, value_id,
+    {
+      'ordinal': ordinal,
+      'display': display,
+      'value': value,
+      'archived': archived
+    } AS definition,
+    since.sequence <= $1::BIGINT AND (until.sequence IS NULL OR until.sequence > $1::BIGINT) AS is_before,
+    since.sequence <= $2::BIGINT AND (until.sequence IS NULL OR until.sequence > $2::BIGINT) AS is_after
+  FROM select_value_history AS history
+  JOIN run_history AS since ON since.run = history.valid_from_run
+  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
+),
+value_changes AS (
+  SELECT
+    custom_field_id, value_id,
+    any_value(definition) FILTER (is_before) AS was,
+    any_value(definition) FILTER (is_after) AS is_now
+  FROM value_versions
+  GROUP BY custom_field_id, value_id
+  HAVING any_value(definition) FILTER (is_before) IS DISTINCT FROM any_value(definition) FILTER (is_after)
+),
+mapping_versions AS (
+  SELECT
+    mapping_id,
+    {
+      'custom_field_id': custom_field_id,
+      'destination_id': destination_id,
+      'ordinal': ordinal,
+      'external_field_name': external_field_name
+    } AS definition,
+    since.sequence <= $1::BIGINT AND (until.sequence IS NULL OR until.sequence > $1::BIGINT) AS is_before,
+    since.sequence <= $2::BIGINT AND (until.sequence IS NULL OR until.sequence > $2::BIGINT) AS is_after
+  FROM mapping_history AS history
+  JOIN run_history AS since ON since.run = history.valid_from_run
+  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
+),
+mapping_changes AS (
+  SELECT
+    mapping_id,
+    any_value(definition) FILTER (is_before) AS was,
+    any_value(definition) FILTER (is_after) AS is_now
+  FROM mapping_versions
+  GROUP BY mapping_id
+  HAVING any_value(definition) FILTER (is_before) IS DISTINCT FROM any_value(definition) FILTER (is_after)
+),
+entry_versions AS (
+  SELECT
+    mapping_value_id,
+    {
+      'mapping_id': mapping_id,
+      'ordinal': ordinal,
+      'value_id': value_id,
+      'external_value': external_value
+    } AS definition,
+    since.sequence <= $1::BIGINT AND (until.sequence IS NULL OR until.sequence > $1::BIGINT) AS is_before,
+    since.sequence <= $2::BIGINT AND (until.sequence IS NULL OR until.sequence > $2::BIGINT) AS is_after
+  FROM mapping_value_history AS history
+  JOIN run_history AS since ON since.run = history.valid_from_run
+  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
+),
+entry_changes AS (
+  SELECT
+    mapping_value_id,
+    any_value(definition) FILTER (is_before) AS was,
+    any_value(definition) FILTER (is_after) AS is_now
+  FROM entry_versions
+  GROUP BY mapping_value_id
+  HAVING any_value(definition) FILTER (is_before) IS DISTINCT FROM any_value(definition) FILTER (is_after)
+),
+mappings AS (
+  SELECT mapping_id, max_by(custom_field_id, valid_from_run) AS custom_field_id, max_by(destination_id, valid_from_run) AS destination_id
+  FROM mapping_history
+  GROUP BY mapping_id
+),
+texts AS (
+  SELECT custom_field_id, value_id, max_by(coalesce(display, value), valid_from_run) AS value_text
+  FROM select_value_history
+  GROUP BY custom_field_id, value_id
+),
+changes AS (
+  SELECT 'destination' AS kind, destination_id AS id, destination_id, was::JSON AS before, is_now::JSON AS after
+  FROM destination_changes
+  UNION ALL BY NAME
+  SELECT 'field' AS kind, custom_field_id AS id, custom_field_id, was::JSON AS before, is_now::JSON AS after
+  FROM field_changes
+  UNION ALL BY NAME
+  SELECT 'value' AS kind, value_id AS id, custom_field_id, value_id, was::JSON AS before, is_now::JSON AS after
+  FROM value_changes
+  UNION ALL BY NAME
+  SELECT
+    'mapping' AS kind,
+    mapping_id AS id,
+    mapping_id,
+    coalesce(is_now.custom_field_id, was.custom_field_id) AS custom_field_id,
+    coalesce(is_now.destination_id, was.destination_id) AS destination_id,
+    was::JSON AS before,
+    is_now::JSON AS after
+  FROM mapping_changes
+  UNION ALL BY NAME
+  SELECT
+    'entry' AS kind,
+    mapping_value_id AS id,
+    coalesce(is_now.mapping_id, was.mapping_id) AS mapping_id,
+    mappings.custom_field_id,
+    mappings.destination_id,
+    coalesce(is_now.value_id, was.value_id) AS value_id,
+    was::JSON AS before,
+    is_now::JSON AS after
+  FROM entry_changes
+  LEFT JOIN mappings ON mappings.mapping_id = coalesce(is_now.mapping_id, was.mapping_id)
+)
+SELECT
+  changes.kind,
+  changes.id,
+  changes.custom_field_id,
+  changes.destination_id,
+  changes.mapping_id,
+  changes.value_id,
+  texts.value_text,
+  changes.before,
+  changes.after
+FROM changes
+LEFT JOIN texts USING (custom_field_id, value_id)
+ORDER BY
+  list_position(['destination', 'mapping', 'entry', 'field', 'value'], changes.kind),
+  changes.destination_id NULLS FIRST,
+  changes.custom_field_id NULLS FIRST,
+  changes.id

@@ -1,0 +1,32 @@
+-- Why the versions of each value in diff_values began or ended between two runs: every cause in between, each once, in
+-- their own order. A value is known by its ID, else by its text.
+--
+-- $1  sequence number of the earlier run
+-- $2  that of the later one
+WITH between_runs AS (
+  SELECT run
+  FROM run_history
+  WHERE sequence > $1::BIGINT AND sequence <= $2::BIGINT
+),
+events AS (
+  SELECT
+    content_id,
+    destination_id,
+    custom_field_id,
+    CASE WHEN value_id IS NULL THEN 'text ' || value ELSE 'id ' || value_id END AS input,
+    unnest(CAST(cause AS VARCHAR[])) AS cause
+  FROM diff_values
+  WHERE valid_from_run IN (FROM between_runs)
+  UNION
+  SELECT
+    content_id,
+    destination_id,
+    custom_field_id,
+    CASE WHEN value_id IS NULL THEN 'text ' || value ELSE 'id ' || value_id END AS input,
+    unnest(CAST(valid_to_cause AS VARCHAR[])) AS cause
+  FROM diff_values
+  WHERE valid_to_run IN (FROM between_runs)
+)
+SELECT content_id, destination_id, custom_field_id, coalesce(input, '') AS input, list(cause) AS causes
+FROM events
+GROUP BY content_id, destination_id, custom_field_id, coalesce(input, '')
