@@ -65,6 +65,8 @@ export interface HttpResponse {
   readonly contentEncoding: string | null;
   /** The answer's `Date`. */
   readonly date: Date | null;
+  /** Seconds since a cache had the answer from the service; null: it did not say so. */
+  readonly ageSeconds: number | null;
   /** What `Retry-After` asks for, from the answer on. */
   readonly retryAfterMs: number | null;
   /** As it came over the wire, in a buffer of its own that can be moved to a worker thread. */
@@ -109,6 +111,15 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { url, token, retry, log, clock } = options;
   const pool = openPool(options);
   const redact = redactor([token]);
+  let cacheTold = false;
+
+  function tellOfCache({ ageSeconds }: Exchange): void {
+    if (ageSeconds === null || ageSeconds === 0 || cacheTold) return;
+    cacheTold = true;
+    log.warn(
+      `${url.host} answers out of a cache, ${ageSeconds} seconds old, though it was asked not to; name an address without one.`,
+    );
+  }
 
   async function send(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse> {
     signal.throwIfAborted();
@@ -117,6 +128,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     try {
       const response = await exchange(pool, request, options, deadline);
       const milliseconds = clock.elapsedMs() - startedMs;
+      tellOfCache(response);
       const { status, body } = response;
       log.debug("answer", {
         method: request.method,
@@ -221,6 +233,7 @@ async function exchange(
     contentType: header(answer.headers, "content-type"),
     contentEncoding: header(answer.headers, "content-encoding"),
     date,
+    ageSeconds: parseAge(header(answer.headers, "age")),
     retryAfterMs: parseRetryAfter(header(answer.headers, "retry-after"), date ?? new Date(clock.now())),
     body,
     sha256,
@@ -236,6 +249,11 @@ function headersOf(token: Secret): Record<string, string> {
     "cache-control": "no-cache",
     "user-agent": `content-warehouse/${VERSION}`,
   };
+}
+
+/** RFC 9111: a whole number of seconds; anything else says nothing. */
+function parseAge(age: string | null): number | null {
+  return age !== null && /^\d{1,9}$/.test(age) ? Number(age) : null;
 }
 
 const FORM_HEADERS = { "content-type": "application/x-www-form-urlencoded" };

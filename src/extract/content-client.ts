@@ -111,7 +111,7 @@ export function createClient(spec: ClientSpec): ContentClient {
       clock: systemClock,
       random: Math.random,
       limits: RETRY_LIMITS,
-      deadlineMs: null,
+      deadline: null,
       log,
     }),
     lookup: null,

@@ -50,15 +50,27 @@ export interface RetryOptions {
   /** At least 0, below 1. */
   readonly random: () => number;
   readonly limits: RetryLimits;
-  /** On the clock's `elapsedMs`: no attempt begins later. `null`: none. */
-  readonly deadlineMs: number | null;
+  /** No attempt begins later. `null`: there is no end. */
+  readonly deadline: Deadline | null;
   readonly log: Log;
+}
+
+/** When a run is over, whatever it still has to ask. */
+export interface Deadline {
+  /** On the clock's `elapsedMs`, which goes on while the machine is busy with something else. */
+  readonly atMs: number;
+  /** The time that was given, for people. */
+  readonly minutes: number;
 }
 
 export function createRetry(options: RetryOptions): Retry {
   const { clock, random, limits, log } = options;
   const budget = createBudget(limits);
   const gate = createGate(clock);
+
+  function isOver(pause: number): boolean {
+    return options.deadline !== null && clock.elapsedMs() + pause > options.deadline.atMs;
+  }
 
   function pauseAfter(failure: WarehouseError, failed: number): number {
     if (failed >= attemptsAtMost(failure))
@@ -69,9 +81,7 @@ export function createRetry(options: RetryOptions): Retry {
       throw gaveUp(failure, `That is longer than a run waits (${most} minutes).`);
     }
     const pause = pauseMs(failed, askedMs, random, limits);
-    if (options.deadlineMs !== null && clock.elapsedMs() + pause > options.deadlineMs) {
-      throw gaveUp(failure, "The time of this run is over before it may be asked again.");
-    }
+    if (isOver(pause)) throw gaveUp(failure, "The time of this run is over before it may be asked again.");
     if (!budget.take()) throw gaveUp(failure, `This run has asked again ${budget.taken()} times already.`);
     return pause;
   }
@@ -80,6 +90,7 @@ export function createRetry(options: RetryOptions): Retry {
     budget.request();
     for (let failed = 1; ; failed++) {
       await gate.pass(signal);
+      if (options.deadline !== null && isOver(0)) throw overdue(options.deadline);
       try {
         return await attempt();
       } catch (error) {
@@ -122,6 +133,13 @@ export function pauseMs(
 function attemptsAtMost(failure: WarehouseError): number {
   if (failure instanceof SourceError) return failure.attemptsAtMost;
   return failure.code === "source.damaged" ? 2 : ATTEMPTS_AT_MOST;
+}
+
+function overdue({ minutes }: Deadline): SourceError {
+  const sentence =
+    `The run was ended because it took longer than ${minutes} minutes; run it again, it goes on from there, or set ` +
+    "a longer `deadlineMinutes`.";
+  return new SourceError("source.timeout", sentence, { attemptsAtMost: 1 });
 }
 
 function gaveUp(failure: WarehouseError, why: string): SourceError {

@@ -37,6 +37,8 @@ export const configSpec = z.strictObject({
   concurrency: z.int().min(1).max(64).optional(),
   /** Requests a second at most; `null`: as many as are answered. */
   ratePerSecond: z.number().positive().nullable().optional(),
+  /** Minutes after which a run asks nothing more and ends; `null`: never. */
+  deadlineMinutes: z.number().positive().nullable().optional(),
   lookupMethod: z.enum(LOOKUP_METHODS).optional(),
   /** Whether the documents themselves are kept. */
   raw: z.boolean().optional(),
@@ -82,6 +84,7 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   perPage: "a whole number from 1 to 1000",
   concurrency: "a whole number from 1 to 64",
   ratePerSecond: "a number above 0, or null",
+  deadlineMinutes: "a number above 0, or null",
   lookupMethod: oneOf(LOOKUP_METHODS),
   raw: "true or false",
   personalData: `${oneOf(PERSONAL_POLICIES)}, or { policy: ... } with one of them`,

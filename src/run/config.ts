@@ -30,6 +30,8 @@ export interface Config {
   readonly concurrency: number;
   /** Requests a second at most; `null`: as many as are answered. */
   readonly ratePerSecond: number | null;
+  /** After so long nothing more is asked; null: there is no end. */
+  readonly deadlineMinutes: number | null;
   readonly lookupMethod: LookupMethodSetting;
   readonly raw: boolean;
   readonly personalData: PersonalData;
@@ -72,6 +74,9 @@ export interface ConfigInputs {
   readonly flags: ConfigFlags;
 }
 
+/** Minutes that a run has, unless told otherwise: what it staged is of use for an hour longer. */
+const DEADLINE_MINUTES = 300;
+
 const MIN_KEY_BYTES = 32;
 
 /**
@@ -99,6 +104,7 @@ export async function loadConfig({ cwd, env, flags }: ConfigInputs): Promise<Con
     perPage: spec.perPage ?? 100,
     concurrency: spec.concurrency ?? 4,
     ratePerSecond: spec.ratePerSecond ?? null,
+    deadlineMinutes: spec.deadlineMinutes === undefined ? DEADLINE_MINUTES : spec.deadlineMinutes,
     lookupMethod: spec.lookupMethod ?? "auto",
     raw: spec.raw ?? true,
     personalData: personalDataOf(spec.personalData ?? "drop", env),

@@ -2,7 +2,7 @@
 import { WarehouseError } from "../errors.ts";
 import type { SingleGroup, SingleRead } from "./checkpoint-form.ts";
 import { RequestQueue } from "./request-queue.ts";
-import { Bearable, isRejected, putOnRecord, readSingle } from "./single-item.ts";
+import { Bearable, bearable, isRejected, putOnRecord, readSingle } from "./single-item.ts";
 import type { Listed, SweepContext } from "./sweep.ts";
 
 /** Which items are asked for singly. */
@@ -124,16 +124,29 @@ class DetailsReader {
     this.#staging.reopenGroup(group, kept);
   }
 
+  /** A few may be deleted while they are asked for; many are no accident. */
+  #bearGone(): void {
+    this.#gone += 1;
+    if (this.#gone > bearable(this.#total)) throw tooManyGone(this.#gone, this.#total);
+  }
+
   #count(item: Listed, { gone, read, record }: SingleRead): void {
     const { holdings, onProgress } = this.#context;
     this.#done += 1;
     this.#bytes += record?.bytes ?? 0;
-    if (gone) this.#gone += 1;
+    if (gone) this.#bearGone();
     // Only a few columns were asked for: where the item was edited since it was listed, the rest is of before.
     else if (read !== null && read.updatedAt !== item.updatedAt) holdings.forget("dynamic", [item.id]);
     const done = this.#done;
     onProgress({ stage: "items", done, total: this.#total, items: done, bytes: this.#bytes });
   }
+}
+
+function tooManyGone(gone: number, total: number): WarehouseError {
+  return new WarehouseError(
+    "source.rejects",
+    `The service says of ${gone} of ${total} items that it has just listed that they are gone; ask its operator.`,
+  );
 }
 
 function doesNotFit(): WarehouseError {

@@ -10,13 +10,18 @@ import type { SweepContext } from "./sweep.ts";
 const REJECTED_SHARE = 0.01;
 const REJECTED_ANYWAY = 5;
 
+/** How many of so many items may fail before the service itself is at fault. */
+export function bearable(total: number): number {
+  return Math.max(REJECTED_ANYWAY, total * REJECTED_SHARE);
+}
+
 /** Counts single items that could not be had, until there are so many that the service itself is at fault. */
 export class Bearable {
   readonly #most: number;
   rejected = 0;
 
   constructor(total: number) {
-    this.#most = Math.max(REJECTED_ANYWAY, total * REJECTED_SHARE);
+    this.#most = bearable(total);
   }
 
   /** Throws `thrown` for one too many. */

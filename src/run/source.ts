@@ -42,8 +42,12 @@ export async function openSource(config: Config): Promise<OpenSource> {
 
 /** Requests to an open source, as the configuration paces them, made again as the retry policy says. */
 export function openClient(source: OpenSource, { config, clock, log }: Asking): HttpClient {
-  const retry = createRetry({ clock, random: Math.random, limits: RETRY_LIMITS, deadlineMs: null, log });
-  const { ratePerSecond } = config;
+  const { ratePerSecond, deadlineMinutes } = config;
+  const deadline =
+    deadlineMinutes === null
+      ? null
+      : { atMs: clock.elapsedMs() + deadlineMinutes * 60_000, minutes: deadlineMinutes };
+  const retry = createRetry({ clock, random: Math.random, limits: RETRY_LIMITS, deadline, log });
   return createHttpClient({
     url: source.url,
     token: source.token,

@@ -7,7 +7,7 @@ import { type HttpClientOptions, TIMEOUTS } from "../../src/extract/client.ts";
 import { decodeBody } from "../../src/extract/decode.ts";
 import { destinationRequest, itemRequest, listRequest } from "../../src/extract/request.ts";
 import { SourceError } from "../../src/extract/source-error.ts";
-import { createLog } from "../../src/log.ts";
+import { createLog, silentLog } from "../../src/log.ts";
 import { CANARY, clientOf, failsWith, LIST, NEVER, serve, serveRaw } from "./loopback.ts";
 
 const BODY = JSON.stringify({ response: [{ id: "a" }], pagination: { current: 1 } });
@@ -42,6 +42,7 @@ test("an answer comes as its bytes on the wire, with their digest and what the h
     contentType: "application/json; charset=utf-8",
     contentEncoding: "gzip",
     date: new Date("2026-11-20T02:00:00Z"),
+    ageSeconds: null,
     retryAfterMs: 3000,
     sha256: createHash("sha256").update(bytes).digest("hex"),
     attempts: 1,
@@ -81,6 +82,21 @@ test("B19: a request says who asks, for what, with which token, and no more", as
     "cache-control": "no-cache",
     authorization: `Basic ${Buffer.from(`${CANARY}:x`).toString("base64")}`,
   });
+});
+
+test("B19: an answer that is older than the request is told once", async (t) => {
+  const ages = ["0", "90000", "90001", "soon"];
+  const { url } = await serve(t, (_request, response) => {
+    response.setHeader("age", ages.shift() ?? "0").end(BODY);
+  });
+  const told: string[] = [];
+  const client = clientOf(t, url, { log: { ...silentLog, warn: (message) => told.push(message) } });
+  for (let page = 1; page <= 4; page++) {
+    const request = listRequest({ mode: "full", page, perPage: 50, columns: [], gallery: true });
+    await client.read(request, NEVER);
+  }
+  assert.equal(told.length, 1);
+  assert.match(told[0] ?? "", /answers out of a cache, 90000 seconds old/);
 });
 
 test("a lookup by POST sends its parameters as a form", async (t) => {

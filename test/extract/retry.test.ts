@@ -21,7 +21,7 @@ const status = (code: number, retryAfterMs: number | null = null) =>
 
 function policy(changes: Partial<RetryOptions> = {}): { clock: FakeClock; retry: Retry } {
   const clock = new FakeClock();
-  const options = { clock, random: () => 0.5, limits: RETRY_LIMITS, deadlineMs: null, log: silentLog };
+  const options = { clock, random: () => 0.5, limits: RETRY_LIMITS, deadline: null, log: silentLog };
   return { clock, retry: createRetry({ ...options, ...changes }) };
 }
 
@@ -131,10 +131,25 @@ test("B3: a service that asks for more than fifteen minutes is left alone", asyn
 });
 
 test("a run does not wait beyond its deadline", async () => {
-  const late = await attemptsOf([status(503, 10_000)], { deadlineMs: 10_000 });
+  const late = await attemptsOf([status(503, 10_000)], { deadline: { atMs: 10_000, minutes: 1 } });
   assert.deepEqual(late.begun, [0]);
   assert.ok(late.outcome instanceof SourceError && /time of this run/.test(late.outcome.message));
-  assert.equal((await attemptsOf([status(503, 10_000)], { deadlineMs: 10_501 })).outcome, "answer");
+  assert.equal(
+    (await attemptsOf([status(503, 10_000)], { deadline: { atMs: 10_501, minutes: 1 } })).outcome,
+    "answer",
+  );
+});
+
+test("F21: a run whose time is over asks nothing more, whether anything failed or not", async () => {
+  const { clock, retry } = policy({ deadline: { atMs: 60_000, minutes: 1 } });
+  assert.equal(await retry.run(async () => "answer", NEVER), "answer");
+  const asleep = clock.sleep(60_001, NEVER);
+  await clock.run();
+  await asleep;
+  const outcome = await retry.run(async () => "answer", NEVER).catch((error: unknown) => error);
+  assert.ok(outcome instanceof SourceError);
+  assert.equal(outcome.exitCode, 21);
+  assert.match(outcome.message, /longer than 1 minutes; run it again/);
 });
 
 test("a run asks again for at most a fifth of its requests, and two hundred times in all", async () => {

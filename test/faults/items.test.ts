@@ -9,6 +9,7 @@ import {
   rowsOf,
   temporaryFolder,
   treeOf,
+  visibleIn,
 } from "../run/running.ts";
 import { type Item, item, itemsOf, type Question, type Reply, Scripted } from "../run/scripted.ts";
 
@@ -52,7 +53,7 @@ test("E5: an item that the service fails at for ever is asked for six times, the
 test("E2, E3: more than five such items, or a hundredth, end the run", async (t) => {
   const forbidden = await itemsRun(t, () => ({ status: 403 }));
   await failsWith("source.credentials", forbidden.run());
-  assert.deepEqual(await treeOf(forbidden.out), []);
+  assert.deepEqual(await visibleIn(forbidden.out), []);
   const other = await itemsRun(t, ({ id }) => ({ body: { response: item(`not-${id}`, 1) } }));
   assert.equal((await failsWith("source.rejects", other.run())).exitCode, 22);
   assert.deepEqual(await treeOf(other.out), []);
@@ -61,7 +62,7 @@ test("E2, E3: more than five such items, or a hundredth, end the run", async (t)
 test("E5: a service that is away while items are asked for is not taken for their fault", async (t) => {
   const { run, out } = await itemsRun(t, ({ id }) => (id === "c-004" ? { status: 503 } : undefined));
   assert.equal((await failsWith("source.unavailable", run())).exitCode, 21);
-  assert.deepEqual(await treeOf(out), []);
+  assert.deepEqual(await visibleIn(out), []);
 });
 
 test("E1: an item that is gone when it is asked for, and listed no more, has vanished", async (t) => {
@@ -76,6 +77,18 @@ test("E1: an item that is gone when it is asked for, and listed no more, has van
     ["complete", 12, 11, 1],
   );
   assert.ok(!(await publishedIds(directory)).includes("c-004"));
+});
+
+test("E1: more than five listed items that are gone, or a hundredth, end the run", async (t) => {
+  const gone = (most: number) => (question: Question) =>
+    Number(question.id?.slice(2)) < most ? ({ status: 404 } as const) : undefined;
+  const few = await itemsRun(t, gone(5));
+  assert.equal((await few.run()).accounting.loaded, 12, "the listings still have them");
+  const many = await itemsRun(t, gone(6));
+  const error = await failsWith("source.rejects", many.run());
+  assert.equal(error.exitCode, 22);
+  assert.match(error.message, /6 of 12 items .* gone/);
+  assert.deepEqual(await treeOf(many.out), []);
 });
 
 test("E4: an item that is older when asked for singly than it was listed is asked for again", async (t) => {

@@ -66,6 +66,7 @@ test("without a file, everything has its default", async (t) => {
     perPage: 100,
     concurrency: 4,
     ratePerSecond: null,
+    deadlineMinutes: 300,
     lookupMethod: "auto",
     raw: true,
     personalData: { policy: "drop", key: null },
@@ -91,6 +92,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     perPage: 25,
     concurrency: 2,
     ratePerSecond: 0.5,
+    deadlineMinutes: 30,
     lookupMethod: "post",
     raw: false,
     personalData: { policy: "keep" },
@@ -223,6 +225,7 @@ const WRONG: [setting: string, value: unknown, says: string][] = [
   ["perPage", 2.5, "`perPage`: expected a whole number from 1 to 1000, found 2.5."],
   ["concurrency", 65, "`concurrency`: expected a whole number from 1 to 64, found 65."],
   ["ratePerSecond", 0, "`ratePerSecond`: expected a number above 0, or null, found 0."],
+  ["deadlineMinutes", 0, "`deadlineMinutes`: expected a number above 0, or null, found 0."],
   ["lookupMethod", "put", '`lookupMethod`: expected "auto", "get", "post", found "put".'],
   ["raw", "yes", '`raw`: expected true or false, found "yes".'],
   [

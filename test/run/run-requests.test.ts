@@ -239,6 +239,7 @@ test("the record of a request is small, whatever the answer was", () => {
     contentType: "application/json",
     contentEncoding: null,
     date: null,
+    ageSeconds: null,
     retryAfterMs: null,
     body,
     sha256: "0".repeat(64),

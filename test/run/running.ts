@@ -114,6 +114,11 @@ export async function treeOf(folder: string): Promise<string[]> {
     .sort();
 }
 
+/** What a reader of the warehouse sees: all but what begins with a point, and an empty folder of the runs. */
+export async function visibleIn(folder: string): Promise<string[]> {
+  return (await treeOf(folder)).filter((path) => !path.startsWith(".") && path !== "runs/");
+}
+
 export type Row = readonly unknown[];
 
 export interface Reader extends AsyncDisposable {
