@@ -7,8 +7,8 @@ import { coverageOf } from "../coverage.ts";
 import { type AskedRun, missingTables, openTables } from "../open-run.ts";
 import { readAccount } from "./account.ts";
 import { readChanges } from "./changes.ts";
+import { pageOf } from "./document.ts";
 import { ITEM_LIMITS, type ItemLimits, readItems } from "./items.ts";
-import { pageOf } from "./page.ts";
 
 /** Name of the report in the folder of a run. */
 export const REPORT_FILE = "report.html";
