@@ -65,13 +65,15 @@ function lettersIn(width: number, size: number): number {
 function drawHeatMap(map: HeatMap, { width, marginLeft, size }: Frame): string {
   const columnLetters = lettersIn((width - marginLeft) / Math.max(1, map.columns.length) - 8, size);
   const rowLetters = lettersIn(marginLeft - 12, size);
+  const heads = new Map(map.columns.map((key) => [key, twoLines(map.nameOf(key), columnLetters)]));
+  const headHeight = [...heads.values()].some((head) => head.includes("\n")) ? 50 : 34;
   const rowHeight = 30;
   const common = { x: "column", y: "row" } as const;
   return draw({
     width,
-    height: 34 + map.rows.length * rowHeight,
+    height: headHeight + map.rows.length * rowHeight,
     marginLeft,
-    marginTop: 34,
+    marginTop: headHeight,
     marginRight: 0,
     marginBottom: 0,
     fontSize: size,
@@ -83,7 +85,7 @@ function drawHeatMap(map: HeatMap, { width, marginLeft, size }: Frame): string {
       tickSize: 0,
       tickPadding: 10,
       padding: 0,
-      tickFormat: (key: string) => cut(map.nameOf(key), columnLetters),
+      tickFormat: (key: string) => heads.get(key) ?? key,
     },
     y: {
       domain: [...map.rows],
@@ -146,12 +148,12 @@ export function barChart(chart: BarChart): Markup {
 }
 
 function drawBars(chart: BarChart, width: number, height: number): string {
-  const every = Math.ceil((chart.runs.length * LABEL_WIDTH) / width);
+  const every = Math.ceil((chart.runs.length * LABEL_WIDTH) / (width - 72));
   return draw({
     width,
     height,
     marginLeft: 52,
-    marginRight: 0,
+    marginRight: 20,
     marginTop: 16,
     marginBottom: 28,
     fontSize: 12,
@@ -193,6 +195,14 @@ function wholeNumber(value: number): string {
 function cut(text: string, letters: number): string {
   const characters = [...text];
   return characters.length <= letters ? text : `${characters.slice(0, Math.max(1, letters - 1)).join("")}…`;
+}
+
+/** A text that is too long for a line is broken at a space. */
+function twoLines(text: string, letters: number): string {
+  const line = text.replaceAll("\n", " ");
+  const space = line.lastIndexOf(" ", letters);
+  if (line.length <= letters || space < 1) return cut(line, letters);
+  return `${line.slice(0, space)}\n${cut(line.slice(space + 1), letters)}`;
 }
 
 /** One of the two is shown, by the width of the screen. */

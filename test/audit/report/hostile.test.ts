@@ -14,7 +14,7 @@ const { document } = parseHTML(page);
 const ELEMENTS =
   "a abbr bdi body button caption code datalist dd details dialog div dl dt em figcaption figure footer form g h1 h2 h3 " +
   "head header html input label legend li line main meta nav noscript option p path pre rect script section select span " +
-  "strong style summary svg table tbody td text th thead time title tr ul";
+  "strong style summary svg table tbody td text th thead time title tr tspan ul";
 const ATTRIBUTES =
   "aria-hidden aria-label aria-labelledby autocomplete charset class content datetime dx dy fill font-family font-size " +
   "font-variant for height hidden href http-equiv id lang list name pointer-events role rx scope spellcheck stroke " +
