@@ -35,7 +35,7 @@ function body(runs: readonly RunChanges[], run: string): Markup {
   return html`<p class="lead">Mapped values that changed in each run, by the first of their causes.${begun !== undefined && ` With run ${begun.sequence} the history begins, so it is compared with nothing.`}</p>
 ${total === 0 ? html`<p class="empty">Nothing changed ${compared.length === 1 ? "since the run before" : `in the last ${compared.length} runs`}.</p>` : chart(compared)}
 ${total > 0 && html`<details><summary>The figures as a table</summary>${figures(compared)}</details>`}
-${runs.length > 1 && html`<details><summary>Each change, in SQL</summary>${sql(changesSql(runs, run))}</details>`}`;
+${runs.length > 1 && html`<details><summary>Each change since the run before</summary><p class="note"><code>content-warehouse diff ${runs.at(-2)?.run ?? run} ${run}</code>, or in SQL:</p>${sql(changesSql(runs, run))}</details>`}`;
 }
 
 function present(runs: readonly RunChanges[]): string[] {
