@@ -2,10 +2,11 @@
  * Raw documents: each answer's document as it is kept, after the personal-data policy, one row each. They are the
  * evidence behind an audit, what the views of an item are paired from, and what a later transform can be made from.
  */
-import { hash } from "node:crypto";
+import { isAscii } from "node:buffer";
+import { createHash, hash } from "node:crypto";
 import { parseJson } from "../extract/decode.ts";
-import type { PartCompression } from "../load/part.ts";
 import { readPart, writePart } from "../load/part.ts";
+import type { Cell } from "../parquet/read.ts";
 import { bigint, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { TableBuilder } from "../transform/columns.ts";
 import { fieldsUnknown } from "../transform/document.ts";
@@ -43,16 +44,22 @@ export interface WrittenFile {
   readonly sha256: string;
 }
 
-/** Writes raw documents in the order given. */
-export function writeRaw(
-  file: string,
-  documents: readonly RawDocument[],
-  compression: PartCompression,
-): WrittenFile {
-  const builder = new TableBuilder({ columns: RAW_COLUMNS });
-  for (const { contentId, mode, sweep, page, position, view } of documents) {
+/** Writes raw files, one after another: a large buffer for each would cost more than what is put into it. */
+export class RawWriter {
+  readonly #builder = new TableBuilder({ columns: RAW_COLUMNS });
+
+  /** Writes documents in the order given. */
+  write(file: string, documents: readonly RawDocument[]): WrittenFile {
+    for (const document of documents) this.#append(document);
+    return this.#builder.take((pieces) => {
+      writePart(file, pieces);
+      return writtenFile(pieces);
+    });
+  }
+
+  #append({ contentId, mode, sweep, page, position, view }: RawDocument): void {
     const document = JSON.stringify(view.document);
-    builder.append([
+    this.#builder.append([
       contentId,
       view.shape,
       mode,
@@ -66,11 +73,17 @@ export function writeRaw(
       document,
     ]);
   }
-  const written = writePart(file, builder.take(), compression);
-  return { bytes: written.length, sha256: hash("sha256", written) };
 }
 
-const READ_COLUMNS = ["content_id", "shape", "observation", "observed_at", "unknown_fields", "document"];
+function writtenFile(pieces: readonly Uint8Array[]): WrittenFile {
+  const digest = createHash("sha256");
+  let bytes = 0;
+  for (const piece of pieces) {
+    digest.update(piece);
+    bytes += piece.length;
+  }
+  return { bytes, sha256: digest.digest("hex") };
+}
 
 /** The views in raw files, by item, the latest observation first. */
 export function readRaw(files: readonly string[]): Map<string, View[]> {
@@ -88,26 +101,31 @@ export function readRaw(files: readonly string[]): Map<string, View[]> {
 
 /** The views in a raw file, in the order in which they were written. */
 export function* viewsIn(file: string): Generator<{ contentId: string; view: View }> {
-  const table = readPart(file, READ_COLUMNS);
-  for (const batch of table.batches) {
-    const column = (name: string) => batch.getChild(name);
-    for (let row = 0; row < batch.numRows; row++) {
-      const document = parseJson(String(column("document")?.get(row)));
-      if (!isObject(document)) throw new TypeError(`${file} holds a document that is not an object`);
-      const shape: Shape = column("shape")?.get(row) === "full" ? "full" : "dynamic";
-      const view: View = {
-        shape,
-        document,
-        order: Number(column("observation")?.get(row)),
-        observedAt: microseconds(column("observed_at"), row),
-        unknown: column("unknown_fields")?.get(row) === 0 ? [] : fieldsUnknown(shape, document),
-      };
-      yield { contentId: String(column("content_id")?.get(row)), view };
-    }
+  const { rows, cells } = readPart(file);
+  const [ids, shapes, orders, instants] = [
+    cells("content_id"),
+    cells("shape"),
+    cells("observation"),
+    cells("observed_at"),
+  ];
+  const [unknown, documents] = [cells("unknown_fields"), cells("document")];
+  for (let row = 0; row < rows; row++) {
+    const document = parseJson(textOf(documents[row]));
+    if (!isObject(document)) throw new TypeError(`${file} holds a document that is not an object`);
+    const shape: Shape = textOf(shapes[row]) === "full" ? "full" : "dynamic";
+    const view: View = {
+      shape,
+      document,
+      order: Number(orders[row]),
+      observedAt: Number(instants[row]),
+      unknown: unknown[row] === 0 ? [] : fieldsUnknown(shape, document),
+    };
+    yield { contentId: textOf(ids[row]), view };
   }
 }
 
-/** Arrow gives instants in milliseconds; the column holds microseconds. */
-function microseconds(column: { get(row: number): unknown } | null, row: number): number {
-  return Math.round(Number(column?.get(row)) * 1000);
+/** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */
+function textOf(cell: Cell | undefined): string {
+  if (!Buffer.isBuffer(cell)) throw new TypeError("a raw file has no text where there must be one");
+  return cell.toString(isAscii(cell) ? "latin1" : "utf8");
 }

@@ -18,7 +18,7 @@ import { SharedPool } from "../transform/shared.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
 import { mayHoldHalves, mendHalves } from "../transform/well-formed.ts";
 import { watchedOwnRows } from "./own-tables.ts";
-import { type RawDocument, readRaw, viewsIn, writeRaw } from "./raw.ts";
+import { type RawDocument, RawWriter, readRaw, viewsIn } from "./raw.ts";
 import type {
   CloseTask,
   DropTask,
@@ -79,6 +79,7 @@ export class Staging {
   readonly #tables = new Map<string, Held>();
   readonly #transform: ReturnType<typeof compileTransform>;
   readonly #groups = new Map<string, Group>();
+  readonly #raw = new RawWriter();
   #generation = 0;
   #part = 0;
   #written: WrittenPart[] = [];
@@ -220,7 +221,7 @@ export class Staging {
       .sort(([a], [b]) => a - b)
       .flatMap(([, found]) => found.toSorted((a, b) => a.position - b.position));
     if (documents.length === 0) return { file: undefined, transformed: [], drift };
-    const file = writeRaw(join(this.#options.directory, task.rawFile), documents, "small");
+    const file = this.#raw.write(join(this.#options.directory, task.rawFile), documents);
     const transformed = task.pairWith === undefined ? [] : this.#pair(documents, task.pairWith);
     return { file, transformed, drift };
   }
@@ -290,7 +291,7 @@ export class Staging {
       const name = `${table}-${this.#options.worker}-${String(this.#part).padStart(5, "0")}.parquet`;
       const file = join(this.#options.directory, "parts", table, name);
       const { bytes } = held.builder;
-      writePart(file, held.builder.take(), "fast");
+      held.builder.take((pieces) => writePart(file, pieces));
       const { firstKey = "", lastKey } = held;
       const part = { file, rows, firstKey, lastKey, generation: this.#generation };
       this.#written.push({ table, part, bytes });

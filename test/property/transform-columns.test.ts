@@ -91,6 +91,17 @@ async function readByDuckDB(file: string): Promise<unknown[][]> {
     );
 }
 
+function readOwn(file: string): unknown[][] {
+  const { rows, cells } = readPart(file);
+  const columns = COLUMN_TYPES.map((type) => cells(`a_${type}`));
+  return Array.from({ length: rows }, (_, row) =>
+    columns.map((column) => {
+      const cell = column[row];
+      return Buffer.isBuffer(cell) ? cell.toString() : cell;
+    }),
+  );
+}
+
 test("rows of every type come back from Parquet as they were, nulls and extremes included", async () => {
   const builder = new TableBuilder({ columns: COLUMNS });
   let part = 0;
@@ -101,10 +112,10 @@ test("rows of every type come back from Parquet as they were, nulls and extremes
       assert.equal(builder.rows, given.length);
       part += 1;
       const file = join(folder, `${part}.parquet`);
-      writePart(file, builder.take(), part % 2 === 0 ? "fast" : "small");
+      builder.take((pieces) => writePart(file, pieces));
       const expected = given.map((cells) => cells.map((cell, at) => shown(cell, COLUMN_TYPES[at] ?? "text")));
       assert.deepEqual(await readByDuckDB(file), expected);
-      assert.equal(readPart(file, ["a_text"]).numRows, given.length);
+      assert.deepEqual(readOwn(file), expected);
     }),
     { numRuns: 25 },
   );
@@ -115,7 +126,7 @@ test("a builder says how much it holds, and nothing once its rows are taken", ()
   const before = builder.bytes;
   builder.append(["x".repeat(5000), ...COLUMN_TYPES.slice(1).map(() => null)]);
   assert.ok(builder.bytes >= before + 5000);
-  builder.take();
+  builder.take(() => undefined);
   assert.equal(builder.bytes, before);
   assert.equal(builder.rows, 0);
 });
