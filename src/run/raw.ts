@@ -10,7 +10,7 @@ import type { Cell } from "../parquet/read.ts";
 import { bigint, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { TableBuilder } from "../transform/columns.ts";
 import { fieldsUnknown } from "../transform/document.ts";
-import { isObject, type Shape, type View } from "../transform/views.ts";
+import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
 
 const required = { required: true } as const;
 
@@ -28,13 +28,17 @@ export const RAW_COLUMNS: readonly Column[] = [
   json("document", "", "The document, after the personal-data policy.", required),
 ];
 
+/** A document on its way into a raw file. */
 export interface RawDocument {
   readonly contentId: string;
   readonly mode: "dynamic" | "full" | "item";
   readonly sweep: number;
   readonly page: number;
   readonly position: number;
-  readonly view: View;
+  readonly view: Omit<View, "document" | "unknown">;
+  readonly unknownFields: number;
+  /** Its JSON text where nothing else is made of it here: an object would be kept for nothing. */
+  readonly document: JsonObject | string;
 }
 
 /** What a file must be for its content to be believed again later. */
@@ -57,20 +61,22 @@ export class RawWriter {
     });
   }
 
-  #append({ contentId, mode, sweep, page, position, view }: RawDocument): void {
-    const document = JSON.stringify(view.document);
+  #append({ contentId, mode, sweep, page, position, view, unknownFields, document }: RawDocument): void {
+    const text = typeof document === "string" ? document : JSON.stringify(document);
+    const { shape, order, observedAt } = view;
+    const digest = hash("sha256", text);
     this.#builder.append([
       contentId,
-      view.shape,
+      shape,
       mode,
       sweep,
       page,
       position,
-      view.order,
-      view.observedAt,
-      view.unknown.length,
-      hash("sha256", document),
-      document,
+      order,
+      observedAt,
+      unknownFields,
+      digest,
+      text,
     ]);
   }
 }
@@ -85,42 +91,74 @@ function writtenFile(pieces: readonly Uint8Array[]): WrittenFile {
   return { bytes, sha256: digest.digest("hex") };
 }
 
-/** The views in raw files, by item, the latest observation first. */
-export function readRaw(files: readonly string[]): Map<string, View[]> {
-  const byItem = new Map<string, View[]>();
-  for (const file of files) {
-    for (const { contentId, view } of viewsIn(file)) {
-      const views = byItem.get(contentId);
-      if (views === undefined) byItem.set(contentId, [view]);
-      else views.push(view);
+/** The views in raw files, by item. A document is parsed when it is asked for: parsed ones take ten times the room. */
+export class RawViews {
+  readonly #places = new Map<string, Place[]>();
+
+  constructor(files: readonly string[]) {
+    for (const file of files) {
+      const rows = new RawRows(file);
+      for (const [row, contentId] of rows.ids.entries()) {
+        const known = this.#places.get(contentId);
+        if (known === undefined) this.#places.set(contentId, [{ rows, row }]);
+        else known.push({ rows, row });
+      }
     }
   }
-  for (const views of byItem.values()) views.sort((a, b) => b.order - a.order);
-  return byItem;
+
+  ids(): IterableIterator<string> {
+    return this.#places.keys();
+  }
+
+  /** The views of an item, the latest observation first; each is given once. */
+  take(contentId: string): View[] {
+    const places = this.#places.get(contentId) ?? [];
+    this.#places.delete(contentId);
+    return places.map(({ rows, row }) => rows.view(row)).sort((a, b) => b.order - a.order);
+  }
 }
 
-/** The views in a raw file, in the order in which they were written. */
-export function* viewsIn(file: string): Generator<{ contentId: string; view: View }> {
-  const { rows, cells } = readPart(file);
-  const [ids, shapes, orders, instants] = [
-    cells("content_id"),
-    cells("shape"),
-    cells("observation"),
-    cells("observed_at"),
-  ];
-  const [unknown, documents] = [cells("unknown_fields"), cells("document")];
-  for (let row = 0; row < rows; row++) {
-    const document = parseJson(textOf(documents[row]));
-    if (!isObject(document)) throw new TypeError(`${file} holds a document that is not an object`);
-    const shape: Shape = textOf(shapes[row]) === "full" ? "full" : "dynamic";
-    const view: View = {
+interface Place {
+  readonly rows: RawRows;
+  readonly row: number;
+}
+
+type Cells = readonly Cell[];
+
+/** The rows of a raw file, in the order in which they were written. */
+export class RawRows {
+  readonly ids: readonly string[];
+  readonly #file: string;
+  readonly #shapes: Cells;
+  readonly #orders: Cells;
+  readonly #instants: Cells;
+  readonly #unknown: Cells;
+  readonly #documents: Cells;
+
+  constructor(file: string) {
+    const { cells } = readPart(file);
+    this.#file = file;
+    this.ids = cells("content_id").map(textOf);
+    this.#shapes = cells("shape");
+    this.#orders = cells("observation");
+    this.#instants = cells("observed_at");
+    this.#unknown = cells("unknown_fields");
+    this.#documents = cells("document");
+  }
+
+  view(row: number): View {
+    const document = parseJson(textOf(this.#documents[row]));
+    if (!isObject(document)) {
+      throw new TypeError(`${this.#file} holds a document that is not an object`);
+    }
+    const shape: Shape = textOf(this.#shapes[row]) === "full" ? "full" : "dynamic";
+    return {
       shape,
       document,
-      order: Number(orders[row]),
-      observedAt: Number(instants[row]),
-      unknown: unknown[row] === 0 ? [] : fieldsUnknown(shape, document),
+      order: Number(this.#orders[row]),
+      observedAt: Number(this.#instants[row]),
+      unknown: this.#unknown[row] === 0 ? [] : fieldsUnknown(shape, document),
     };
-    yield { contentId: textOf(ids[row]), view };
   }
 }
 

@@ -18,7 +18,7 @@ import { SharedPool } from "../transform/shared.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
 import { mayHoldHalves, mendHalves } from "../transform/well-formed.ts";
 import { watchedOwnRows } from "./own-tables.ts";
-import { type RawDocument, RawWriter, readRaw, viewsIn } from "./raw.ts";
+import { type RawDocument, RawRows, RawViews, RawWriter } from "./raw.ts";
 import type {
   CloseTask,
   DropTask,
@@ -59,9 +59,15 @@ export function observation(at: { sweep: number; page: number; position: number;
   return ((at.sweep * 2 + Number(at.single)) * PAGES + at.page) * PLACES + at.position;
 }
 
+/** A document that waits; with its view where the item is transformed together with it. */
+interface Waiting {
+  readonly raw: RawDocument;
+  readonly view: View | undefined;
+}
+
 /** Pages or single items that wait for their group to be closed. */
 interface Group {
-  readonly pages: Map<number, RawDocument[]>;
+  readonly pages: Map<number, Waiting[]>;
   readonly drift: Drift;
 }
 
@@ -112,7 +118,7 @@ export class Staging {
     const { response, ...answer } = readList(text);
     const items: ListedItem[] = [];
     const rejects: Reject[] = [];
-    const documents: RawDocument[] = [];
+    const documents: Waiting[] = [];
     // Nobody closes the group of a page that is not staged.
     const { pages, drift } =
       task.mode === "basic" ? { pages: undefined, drift: this.#drift } : this.#group(task);
@@ -147,20 +153,17 @@ export class Staging {
     task: PageTask,
     found: { id: string; document: JsonObject; position: number },
     drift: Drift,
-  ): RawDocument {
+  ): Waiting {
     const { id, document, position } = found;
     const shape: Shape = task.mode === "dynamic" ? "dynamic" : "full";
     const { sweep, page } = task;
     const order = observation({ sweep, page, position, single: false });
     const at = { order, contentId: id, observedAt: task.body.observedAt };
-    return {
-      contentId: id,
-      mode: shape,
-      sweep,
-      page,
-      position,
-      view: this.#view(shape, document, at, drift),
-    };
+    const view = this.#view(shape, document, at, drift);
+    // The items of a group of the full listing are transformed when it is closed, those of others from raw files.
+    return shape === "full"
+      ? { raw: rawOf(view, document, { contentId: id, mode: shape, sweep, page, position }), view }
+      : { raw: rawTextOf(view, { contentId: id, mode: shape, sweep, page, position }), view: undefined };
   }
 
   #view(
@@ -207,7 +210,10 @@ export class Staging {
     const at = { order, contentId, observedAt: task.body.observedAt };
     const view = this.#view(task.shape, document, at, drift);
     const documents = pages.get(page) ?? [];
-    documents.push({ contentId, mode: "item", sweep, page, position, view });
+    documents.push({
+      raw: rawTextOf(view, { contentId, mode: "item", sweep, page, position }),
+      view: undefined,
+    });
     pages.set(page, documents);
     return { updatedAt, rejects: [] };
   }
@@ -219,10 +225,11 @@ export class Staging {
     const drift = group.drift.take();
     const documents = [...group.pages]
       .sort(([a], [b]) => a - b)
-      .flatMap(([, found]) => found.toSorted((a, b) => a.position - b.position));
+      .flatMap(([, found]) => found.toSorted((a, b) => a.raw.position - b.raw.position));
     if (documents.length === 0) return { file: undefined, transformed: [], drift };
-    const file = this.#raw.write(join(this.#options.directory, task.rawFile), documents);
-    const transformed = task.pairWith === undefined ? [] : this.#pair(documents, task.pairWith);
+    const raw = documents.map((waiting) => waiting.raw);
+    const file = this.#raw.write(join(this.#options.directory, task.rawFile), raw);
+    const transformed = task.pairWith === undefined ? [] : this.#pair(viewsOf(documents), task.pairWith);
     return { file, transformed, drift };
   }
 
@@ -233,18 +240,17 @@ export class Staging {
 
   /** As closing the group did for its items, once more: from the file that it wrote. */
   pair(task: PairTask): TransformResult {
-    const documents = viewsIn(join(this.#options.directory, task.rawFile));
-    return { transformed: this.#pair(documents, task.pairWith) };
+    const rows = new RawRows(join(this.#options.directory, task.rawFile));
+    return { transformed: this.#pair(viewsIn(rows), task.pairWith) };
   }
 
   /** Transforms the items of `documents` that have a view in the files; each once. */
-  #pair(documents: Iterable<Pick<RawDocument, "contentId" | "view">>, files: readonly string[]): string[] {
-    const others = readRaw(files);
+  #pair(documents: Iterable<readonly [contentId: string, view: View]>, files: readonly string[]): string[] {
+    const others = new RawViews(files);
     const transformed: string[] = [];
-    for (const { contentId, view } of documents) {
-      const views = others.get(contentId);
-      if (views === undefined) continue;
-      others.delete(contentId);
+    for (const [contentId, view] of documents) {
+      const views = others.take(contentId);
+      if (views.length === 0) continue;
       this.#transformItem(contentId, [view, ...views]);
       transformed.push(contentId);
     }
@@ -268,8 +274,9 @@ export class Staging {
       this.#generation = task.generation;
     }
     const transformed: string[] = [];
-    for (const [contentId, views] of readRaw(task.rawFiles)) {
-      this.#transformItem(contentId, views);
+    const views = new RawViews(task.rawFiles);
+    for (const contentId of views.ids()) {
+      this.#transformItem(contentId, views.take(contentId));
       transformed.push(contentId);
     }
     return { transformed };
@@ -299,6 +306,26 @@ export class Staging {
       held.lastKey = "";
     }
   }
+}
+
+type RawPlace = Pick<RawDocument, "contentId" | "mode" | "sweep" | "page" | "position">;
+
+function rawOf(view: View, document: RawDocument["document"], place: RawPlace): RawDocument {
+  const { shape, order, observedAt, unknown } = view;
+  return { ...place, view: { shape, order, observedAt }, unknownFields: unknown.length, document };
+}
+
+/** Of a view that is not used any more. */
+function rawTextOf(view: View, place: RawPlace): RawDocument {
+  return rawOf(view, JSON.stringify(view.document), place);
+}
+
+function* viewsOf(documents: readonly Waiting[]): Generator<readonly [string, View]> {
+  for (const { raw, view } of documents) if (view !== undefined) yield [raw.contentId, view];
+}
+
+function* viewsIn(rows: RawRows): Generator<readonly [string, View]> {
+  for (const [row, contentId] of rows.ids.entries()) yield [contentId, rows.view(row)];
 }
 
 interface Rejected {

@@ -22,6 +22,9 @@ export interface DriftEntry {
   readonly example: string | null;
 }
 
+/** An entry on its way: its count still grows. */
+type Counted = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] };
+
 const EXAMPLE_LENGTH = 200;
 
 function example(value: unknown): string {
@@ -31,28 +34,33 @@ function example(value: unknown): string {
 
 /** A tally; two of them added give what one would have given. */
 export class Drift {
-  readonly #entries = new Map<string, DriftEntry>();
+  readonly #entries = new Map<string, Counted>();
 
   /** `value` absent: no example is kept. */
   note(path: string, kind: DriftKind, order: number, contentId: string | null, value?: unknown): void {
-    this.add({
-      path,
-      kind,
-      count: 1,
-      order,
-      contentId,
-      example: value === undefined ? null : example(value),
-    });
+    const known = this.#entries.get(`${kind} ${path}`);
+    // Most observations are only counted: their text is not made.
+    if (known !== undefined && order >= known.order) known.count += 1;
+    else
+      this.add({
+        path,
+        kind,
+        count: 1,
+        order,
+        contentId,
+        example: value === undefined ? null : example(value),
+      });
   }
 
   add(entry: DriftEntry): void {
     const key = `${entry.kind} ${entry.path}`;
     const known = this.#entries.get(key);
     if (known === undefined) {
-      this.#entries.set(key, entry);
+      this.#entries.set(key, { ...entry });
+    } else if (entry.order < known.order) {
+      this.#entries.set(key, { ...entry, count: known.count + entry.count });
     } else {
-      const first = entry.order < known.order ? entry : known;
-      this.#entries.set(key, { ...first, count: known.count + entry.count });
+      known.count += entry.count;
     }
   }
 
@@ -65,6 +73,8 @@ export class Drift {
 
   /** Sorted by path and kind. */
   sorted(): DriftEntry[] {
-    return [...this.#entries.values()].sort((a, b) => (a.path + a.kind < b.path + b.kind ? -1 : 1));
+    return [...this.#entries.values()]
+      .map((entry) => ({ ...entry }))
+      .sort((a, b) => (a.path + a.kind < b.path + b.kind ? -1 : 1));
   }
 }
