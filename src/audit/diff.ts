@@ -35,6 +35,11 @@ export interface Diff {
   readonly causes: readonly Row[];
   /** By cause, destination and field: `audit_diff_groups`. */
   readonly groups: readonly Row[];
+  /**
+   * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
+   * alone is no change here: both sides are taken as the later run sends.
+   */
+  readonly sendsOtherwise: boolean;
   /** Of the definitions, between the two runs; nothing where causes cannot be told. */
   readonly definitions: DefinitionChanges;
 }
@@ -54,8 +59,10 @@ export async function diffRuns(
   rowsPerRange: number = DIFF_ROWS_PER_RANGE,
 ): Promise<Diff> {
   const { connection } = opened;
-  if (pair.basis === undefined) await compareLedgers(opened, rowsPerRange);
-  else await compareHistory(connection, pair, rowsPerRange);
+  const passthrough =
+    pair.basis === undefined
+      ? await compareLedgers(opened, pair, rowsPerRange)
+      : await compareHistory(connection, pair, rowsPerRange);
   await nameThings(connection, pair);
   await show(connection, filter);
   const changes =
@@ -70,8 +77,14 @@ export async function diffRuns(
     values: await figure(connection, "SELECT count(*) FROM diff_shown"),
     causes: await all(connection, loadSql("audit_diff_causes")),
     groups: await all(connection, loadSql("audit_diff_groups")),
+    sendsOtherwise: passthrough.before !== passthrough.after,
     definitions: new DefinitionChanges(changes),
   };
+}
+
+interface Passthrough {
+  readonly before: boolean;
+  readonly after: boolean;
 }
 
 /** Only what the history saw change between the two is looked at. */
@@ -79,14 +92,14 @@ async function compareHistory(
   connection: DuckDBConnection,
   { before, after }: RunPair,
   rowsPerRange: number,
-): Promise<void> {
+): Promise<Passthrough> {
   const ends = [before.sequence, after.sequence];
   const sent = await all(
     connection,
     "SELECT passthrough FROM run_history WHERE sequence IN ($1, $2) ORDER BY sequence",
     ends,
   );
-  const passthrough = [sent[0]?.passthrough === true, sent.at(-1)?.passthrough === true] as const;
+  const passthrough = { before: sent[0]?.passthrough === true, after: sent.at(-1)?.passthrough === true };
   const starts = await all(connection, loadSql("audit_diff_ranges"), [...ends, rowsPerRange]);
   const given = fillMarks(loadSql("audit_diff_history_rows"), {
     intervals: loadSql(`view_${INTERVALS_VIEW}`),
@@ -99,14 +112,22 @@ async function compareHistory(
     await keep(connection, "diff_orders", loadSql("audit_diff_orders"), endsOf(range));
     await keep(connection, "diff_given", given, ends);
     await keep(connection, "diff_events", loadSql("audit_diff_events"), ends);
-    await addChanges(connection, index, [...passthrough, causes]);
+    await addChanges(connection, index, [passthrough.after, causes]);
   }
+  return passthrough;
 }
 
 /** All values of both runs are looked at; why they differ is not in them. */
-async function compareLedgers(opened: AskedRun, rowsPerRange: number): Promise<void> {
+async function compareLedgers(
+  opened: AskedRun,
+  { before, after }: RunPair,
+  rowsPerRange: number,
+): Promise<Passthrough> {
   const { connection } = opened;
-  const passthrough = [await sendsAsIs(connection, "before_"), await sendsAsIs(connection, "")] as const;
+  const passthrough = {
+    before: await passthroughOf(connection, before.run, "before_"),
+    after: await passthroughOf(connection, after.run, ""),
+  };
   await execute(
     connection,
     `CREATE OR REPLACE TEMP TABLE diff_events (
@@ -115,8 +136,22 @@ async function compareLedgers(opened: AskedRun, rowsPerRange: number): Promise<v
   const ranges = rangesOf(await itemBounds(opened, rowsPerRange));
   for (const [index, range] of ranges.entries()) {
     await keep(connection, "diff_given", loadSql("audit_diff_ledger_rows"), endsOf(range));
-    await addChanges(connection, index, [...passthrough, null]);
+    await addChanges(connection, index, [passthrough.after, null]);
   }
+  return passthrough;
+}
+
+/** Whether a run sent values of fields without value mappings: its history says so of itself, where it has one. */
+async function passthroughOf(connection: DuckDBConnection, run: string, prefix: string): Promise<boolean> {
+  const table = `${prefix}run_history`;
+  const there = await figure(
+    connection,
+    "SELECT count(*) FROM information_schema.tables WHERE table_name = $1",
+    [table],
+  );
+  if (there === 0) return sendsAsIs(connection, prefix);
+  const sql = `SELECT count(*) FROM ${quoteIdentifier(table)} WHERE run = $1 AND passthrough`;
+  return (await figure(connection, sql, [run])) > 0;
 }
 
 async function addChanges(

@@ -4,7 +4,9 @@ import { WarehouseError } from "../errors.ts";
 import { all } from "../load/duckdb.ts";
 import { compareLedgers, comparePayloads } from "./compare.ts";
 import type { Definitions } from "./definitions.ts";
+import { hasHistory } from "./diff-runs.ts";
 import { contradicted, type Evidence, findEvidence } from "./evidence.ts";
+import { placeKey, readHeldValues, type Since } from "./item-history.ts";
 import { listed } from "./nearest.ts";
 import type { OpenedRun } from "./open-run.ts";
 import { type Item, type MappedItem, mapItem } from "./procedure.ts";
@@ -28,6 +30,8 @@ export interface ItemExplanation {
   /** Whether values of fields without value mappings join the payload: what the pipeline of the run said. */
   readonly passthrough: boolean;
   readonly evidence: Evidence;
+  /** Since when each value is as it is, by `placeKey`; undefined where the run has no history. */
+  readonly since: ReadonlyMap<string, Since> | undefined;
 }
 
 /**
@@ -49,7 +53,15 @@ export async function explainItem(opened: OpenedRun, wanted: string): Promise<It
       `the raw document ${evidence.document?.file} has other values in the custom field ${listed(wrong, "and")}`,
     );
   }
-  return { item, values, definitions, mapped, passthrough, evidence };
+  const since = await sinceOf(opened, item.contentId);
+  return { item, values, definitions, mapped, passthrough, evidence, since };
+}
+
+async function sinceOf(opened: OpenedRun, contentId: string): Promise<Map<string, Since> | undefined> {
+  const { connection, manifest } = opened;
+  if (!hasHistory(opened)) return undefined;
+  const held = await readHeldValues(connection, contentId, manifest.sequence);
+  return new Map(held.map(({ row, since }) => [placeKey(row), since]));
 }
 
 /** What the procedure gives, where the published rows and payloads agree with it. */

@@ -64,10 +64,23 @@ export async function idsOf(
   things: string,
 ): Promise<string[]> {
   const rows = await all(connection, `SELECT DISTINCT id, name FROM (${things}) ORDER BY ALL`);
-  const matching = rows.filter(({ id, name }) => id === wanted || name === wanted);
-  if (matching.length > 0) return [...new Set(matching.map(({ id }) => String(id)))];
-  const names = rows.flatMap(({ id, name }) => (name === null ? [String(id)] : [String(name), String(id)]));
-  const known = rows.length === 0 ? "The run has none." : "No name in the run is like it.";
+  return matching(
+    rows.map(({ id, name }) => ({ id: String(id), name: name === null ? null : String(name) })),
+    what,
+    wanted,
+  );
+}
+
+/** IDs of the things of this name, or the one of this ID. Throws `config.not_found` with the nearest. */
+export function matching(
+  things: readonly { readonly id: string; readonly name: string | null }[],
+  what: string,
+  wanted: string,
+): string[] {
+  const found = things.filter(({ id, name }) => id === wanted || name === wanted);
+  if (found.length > 0) return [...new Set(found.map(({ id }) => id))];
+  const names = things.flatMap(({ id, name }) => (name === null ? [id] : [name, id]));
+  const known = things.length === 0 ? "The run has none." : "No name in the run is like it.";
   throw new WarehouseError(
     "config.not_found",
     `There is no ${what} "${wanted}" in the run.${suggestion(wanted, names, known)}`,

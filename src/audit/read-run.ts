@@ -119,7 +119,12 @@ export async function readLedger(connection: DuckDBConnection, contentId: string
     `FROM content_mapped_values WHERE content_id = $1 ORDER BY destination_id, custom_field_id, ordinal`,
     [contentId],
   );
-  return rows.map((row) => ({
+  return rows.map(mappedValueOf);
+}
+
+/** A row of `content_mapped_values`, from wherever it comes. */
+export function mappedValueOf(row: Row): MappedValue {
+  return {
     contentId: text(row.content_id),
     destinationId: text(row.destination_id),
     customFieldId: text(row.custom_field_id),
@@ -137,7 +142,7 @@ export async function readLedger(connection: DuckDBConnection, contentId: string
     matchedByText: row.matched_by_text === true,
     destinationUnsupported: flagOrNull(row.destination_unsupported),
     collision: row.collision === true,
-  }));
+  };
 }
 
 /** Members of the published payloads of an item, by destination ID. */

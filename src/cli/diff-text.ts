@@ -3,7 +3,6 @@ import { type Diff, whyOf } from "../audit/diff.ts";
 import type { RunPair } from "../audit/diff-runs.ts";
 import { listed } from "../audit/nearest.ts";
 import type { Row } from "../load/duckdb.ts";
-import type { Cause } from "../tables/history.ts";
 import { count, counted } from "./display.ts";
 import { type Section, sectionTables } from "./sections.ts";
 import { printableLine } from "./terminal.ts";
@@ -68,7 +67,10 @@ export function causesText(causes: Row[string] | undefined): string {
 const UNKNOWN = "not known";
 
 /** What was compared, and how far it can be relied on. */
-export function headline({ before, after, basis }: RunPair): string {
+export function headline(
+  { before, after, basis }: RunPair,
+  { sendsOtherwise }: Pick<Diff, "sendsOtherwise">,
+): string {
   const from = `From run ${before.run} to run ${after.run}`;
   const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
   const caution =
@@ -79,13 +81,16 @@ export function headline({ before, after, basis }: RunPair): string {
             ? "what it did not see is missing in its ledger."
             : "what it did not see counts as it was."
         }`;
+  const sending = sendsOtherwise
+    ? " Their pipelines differ in sending values of fields without value mappings as they are; that alone is no change here."
+    : "";
   if (basis === undefined) {
-    return `${from}, by their own ledgers: no history knows both, so that causes cannot be told.${caution}`;
+    return `${from}, by their own ledgers: no history knows both, so that causes cannot be told.${caution}${sending}`;
   }
-  return `${from}, by the history of run ${basis}.${caution}`;
+  return `${from}, by the history of run ${basis}.${caution}${sending}`;
 }
 
-/** How many changes there are; nothing where there are none but that sentence. */
+/** How many changes there are. */
 export function totalText({ items, values }: Pick<Diff, "items" | "values">): string {
   return `${counted(values, "mapped value")} of ${counted(items, "item")} ${values === 1 ? "is" : "are"} not as before`;
 }
@@ -229,15 +234,3 @@ function stateWords(row: Row): string {
   if (after === undefined) return before === "mapped" ? "" : ` [${before}]`;
   return ` [${before} -> ${after}]`;
 }
-
-/** Words for each cause, of a value. */
-export const CAUSE_WORDS: Readonly<Record<Cause, string>> = {
-  first_seen: "the item was first seen",
-  item_removed: "the item was removed",
-  item_returned: "the item came back",
-  item_changed: "the item changed",
-  destination_changed: "the destination changed",
-  mapping_changed: "the mapping changed",
-  definition_changed: "the definition of the field changed",
-  reordered: "the values were put in another order",
-};

@@ -113,7 +113,7 @@ const SHOWN = 10;
 
 async function* screenTexts({ connection }: OpenedRun, told: Told): AsyncIterable<string> {
   const { pair, diff, options, width } = told;
-  yield paragraph("", headline(pair), width);
+  yield paragraph("", headline(pair, diff), width);
   if (diff.values === 0) return yield `${nothing(options)}\n`;
   const limit = options.limit ?? SHOWN;
   const lines = await all(connection, LINES_OF_GROUPS, [options.limit ?? LINES_SHOWN]);
@@ -176,7 +176,7 @@ function itemsSection(rows: readonly Row[]): Section {
 
 async function* markdownTexts({ connection }: OpenedRun, told: Told): AsyncIterable<string> {
   const { pair, diff, options } = told;
-  yield `${headline(pair)}\n\n`;
+  yield `${headline(pair, diff)}\n\n`;
   if (diff.values === 0) return yield `${nothing(options)}\n`;
   const some = options.limit === undefined ? "" : ` LIMIT ${options.limit}`;
   const lines = await all(connection, `${loadSql("audit_diff_lines")}${some}`);

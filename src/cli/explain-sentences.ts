@@ -1,7 +1,9 @@
 /** The sentences of an explanation, a rule's finding each. What comes from the service stands in quotes, made printable. */
 import type { FieldDefinition } from "../audit/definitions.ts";
 import type { EntryStep, InputStep, MappingStep, ReadAs, TypeStep } from "../audit/explanation.ts";
+import type { Since } from "../audit/item-history.ts";
 import { listed } from "../audit/nearest.ts";
+import type { Cause } from "../tables/history.ts";
 import { count } from "./display.ts";
 import { printableLine } from "./terminal.ts";
 
@@ -89,6 +91,31 @@ export function entrySentence({ entryIds, row }: EntryStep, passthrough: boolean
   if (row.externalValue === null)
     return `The entry ${entry} has no external value, and nothing is sent.${more}`;
   return `The entry ${entry} makes it ${quoted(row.externalValue)}.${more}`;
+}
+
+/** Words for each cause, of a value. */
+const CAUSE_WORDS: Readonly<Record<Cause, string>> = {
+  first_seen: "the item was first seen",
+  item_removed: "the item was removed",
+  item_returned: "the item came back",
+  item_changed: "the item changed",
+  destination_changed: "the destination changed",
+  mapping_changed: "the mapping changed",
+  definition_changed: "the definition of the field changed",
+  reordered: "the values were put in another order",
+};
+
+function isCause(word: string): word is Cause {
+  return Object.hasOwn(CAUSE_WORDS, word);
+}
+
+/** Since when a value is as it is, and why. */
+export function sinceSentence({ run, startedAt, causes, begins, why }: Since): string {
+  const when = `So since ${shownInstant(startedAt)}, run ${run}`;
+  if (begins) return `${when}, with which the history begins.`;
+  const words = causes.map((cause) => (isCause(cause) ? CAUSE_WORDS[cause] : bare(cause)));
+  const because = why.length === 0 ? "" : ` (${why.map(bare).join("; ")})`;
+  return `${when}: ${listed(words, "and")}${because}.`;
 }
 
 /** `2026-11-20 02:00:00 UTC`. */

@@ -3,6 +3,7 @@ import type { FieldDefinition } from "../audit/definitions.ts";
 import { type DocumentEvidence, pointerTo, type RequestEvidence } from "../audit/evidence.ts";
 import type { ItemExplanation } from "../audit/explain.ts";
 import type { EntryStep, InputStep, MappingStep, NameStep, TypeStep } from "../audit/explanation.ts";
+import { placeKey } from "../audit/item-history.ts";
 import { listed } from "../audit/nearest.ts";
 import { counted } from "./display.ts";
 import {
@@ -13,6 +14,7 @@ import {
   quoted,
   readSentence,
   shownInstant,
+  sinceSentence,
   typeSentence,
 } from "./explain-sentences.ts";
 import { printableLine } from "./terminal.ts";
@@ -206,8 +208,14 @@ class Writer {
     const which = place.of === 1 ? "The item has" : place.index === 0 ? "First the item has" : "Then it has";
     return (
       this.#rule(5, `${which} ${readSentence(input, field)}`) +
-      this.#rule(6, entrySentence(entry, this.#explanation.passthrough))
+      this.#rule(6, entrySentence(entry, this.#explanation.passthrough)) +
+      this.#since(entry)
     );
+  }
+
+  #since({ row }: EntryStep): string {
+    const since = this.#explanation.since?.get(placeKey(row));
+    return since === undefined ? "" : this.#say("     ", sinceSentence(since));
   }
 
   #payload(destinationId: string): string {

@@ -1,16 +1,19 @@
 import { Command } from "commander";
-import { runAsOf } from "../audit/as-of.ts";
+import { type Moment, type PastRun, runAsOf } from "../audit/as-of.ts";
 import { pointerTo } from "../audit/evidence.ts";
 import { explainItem, type ItemExplanation } from "../audit/explain.ts";
-import { resolveScope } from "../audit/filters.ts";
+import { explainPast } from "../audit/explain-past.ts";
+import { matching, resolveScope } from "../audit/filters.ts";
+import { placeKey } from "../audit/item-history.ts";
 import type { OpenedRun } from "../audit/open-run.ts";
 import { payloadJson } from "../audit/payload.ts";
 import { WarehouseError } from "../errors.ts";
+import type { OutputFolder } from "../run/directory.ts";
+import { pastJson, pastText, type ToldOfPast } from "./explain-past-text.ts";
 import { explanationText, type Told } from "./explain-text.ts";
-import { existingFolder } from "./runs.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
-import { withRun } from "./with-run.ts";
+import { withRuns } from "./with-run.ts";
 
 interface Options {
   readonly out: string;
@@ -41,24 +44,34 @@ export function explainCommand(terminal: Terminal = standardOutput()): Command {
     .option("--run <run>", "name or number of a run (default: current)")
     .option(
       "--as-of <when>",
-      "a run, or an instant: the last run that was finished by then, of those that are kept",
+      "a run, or an instant: the last run that was finished by then; where its files are gone, the history is asked",
     )
     .option("--json", "print one JSON object instead of the explanation")
     .addHelpText("after", EXAMPLES)
     .action(async (item: string, options: Options) => {
-      const run = await runOf(options);
-      await withRun(options.out, run, (opened) => explain(terminal, opened, item, options));
+      await withRuns(
+        options.out,
+        (folder, temporaryDirectory) => momentOf(folder, options, temporaryDirectory),
+        (opened, { past }) =>
+          past === undefined
+            ? explain(terminal, opened, item, options)
+            : tellPast(terminal, opened, { item, past, options }),
+      );
     });
 }
 
-async function runOf({ out, run, asOf }: Options): Promise<string> {
+async function momentOf(
+  folder: OutputFolder,
+  { run, asOf }: Options,
+  temporaryDirectory: string,
+): Promise<Moment> {
   if (run !== undefined && asOf !== undefined) {
     throw new WarehouseError(
       "config.invalid",
       "--run and --as-of both say which run is meant; give one of them.",
     );
   }
-  return asOf === undefined ? (run ?? "current") : runAsOf(existingFolder(out), asOf);
+  return asOf === undefined ? { wanted: run ?? "current" } : runAsOf(folder, asOf, temporaryDirectory);
 }
 
 async function explain(terminal: Terminal, opened: OpenedRun, item: string, options: Options): Promise<void> {
@@ -70,16 +83,53 @@ async function explain(terminal: Terminal, opened: OpenedRun, item: string, opti
   });
   const explanation = await explainItem(opened, item);
   const told: Told = { run: opened.run, verdict: opened.manifest.verdict, destinationIds, fieldIds };
-  const text =
+  const answer =
     json === true
       ? `${JSON.stringify(explanationJson(explanation, told), undefined, 2)}\n`
       : explanationText(explanation, told, terminal.columns);
-  await writeAll(terminal, [json === true && terminal.columns === undefined ? text : printableText(text)]);
+  await write(terminal, answer, json === true);
+}
+
+/** The same of a run whose files are gone, as far as the history knows it. */
+async function tellPast(
+  terminal: Terminal,
+  opened: OpenedRun,
+  asked: { readonly item: string; readonly past: PastRun; readonly options: Options },
+): Promise<void> {
+  const { destination, field, json } = asked.options;
+  const explanation = await explainPast(opened, asked.item, asked.past);
+  const told: ToldOfPast = {
+    run: opened.run,
+    destinationIds: idsOfName(explanation.destinations, "destination", destination),
+    fieldIds: idsOfName(explanation.fields, "custom field", field),
+  };
+  const answer =
+    json === true
+      ? `${JSON.stringify(pastJson(explanation, told), undefined, 2)}\n`
+      : pastText(explanation, told, terminal.columns);
+  await write(terminal, answer, json === true);
+}
+
+function idsOfName(
+  names: ReadonlyMap<string, string | null>,
+  what: string,
+  wanted: string | undefined,
+): string[] | undefined {
+  if (wanted === undefined) return undefined;
+  return matching(
+    [...names].map(([id, name]) => ({ id, name })),
+    what,
+    wanted,
+  );
+}
+
+async function write(terminal: Terminal, text: string, isJson: boolean): Promise<void> {
+  await writeAll(terminal, [isJson && terminal.columns === undefined ? text : printableText(text)]);
 }
 
 /** The explanation for programs: the steps as the procedure takes them, with the filters applied. */
 export function explanationJson(explanation: ItemExplanation, told: Told): object {
-  const { item, mapped, definitions, evidence, passthrough } = explanation;
+  const { item, mapped, definitions, evidence, passthrough, since } = explanation;
   const { destinationIds, fieldIds } = told;
   const isDestination = (id: string) => destinationIds?.includes(id) ?? true;
   const isField = (id: string) => fieldIds?.includes(id) ?? true;
@@ -108,6 +158,17 @@ export function explanationJson(explanation: ItemExplanation, told: Told): objec
     fields: definitions.fields
       .filter(({ customFieldId }) => isField(customFieldId))
       .map(({ customFieldId, name, fieldType }) => ({ customFieldId, name, fieldType })),
+    since:
+      since === undefined
+        ? null
+        : mapped.ledger
+            .filter(
+              ({ destinationId, customFieldId }) => isDestination(destinationId) && isField(customFieldId),
+            )
+            .map((row) => {
+              const { destinationId, customFieldId, ordinal } = row;
+              return { destinationId, customFieldId, ordinal, ...since.get(placeKey(row)) };
+            }),
     evidence: {
       document:
         document === undefined

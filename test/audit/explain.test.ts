@@ -93,7 +93,8 @@ test("each statement about each item of the sample is what the HTTP answers and 
     assert.deepEqual(stated(mapped), expected, item.id);
     const facts = { contentId: item.id, slug: null, title: null, contentType: null, updatedAt: null };
     const evidence = { document: undefined, lookups: [] };
-    const explanation = { item: facts, values, definitions, mapped, passthrough: false, evidence };
+    const common = { item: facts, values, definitions, mapped, passthrough: false };
+    const explanation = { ...common, evidence, since: undefined };
     const view = {
       run: run.run,
       verdict: "complete",

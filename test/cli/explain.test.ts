@@ -26,6 +26,7 @@ test("one field at one destination is explained rule by rule, with the evidence"
     "  4  A multiselect field has value mappings: each value is looked up\\.",
     '  5  The item has "caf893c7c05eb1c37b247cec": the ID of "Nordics"\\.',
     '  6  The entry 99d2ad268cd71d3690522f18 makes it "nordic"\\.',
+    `     So since ${instant}, run 000001-\\S+, with which the history begins\\.`,
     "",
     "  7  So Web CMS receives:",
     '       "market": \\["nordic"\\]',
@@ -84,7 +85,7 @@ test("an earlier run is explained by its number, its name or an instant", async 
     (await outcome(explainCommand, [SLUG, "--out", out, ...args])).error;
   assert.match(
     (await failed("--as-of", "2001-01-01"))?.message ?? "",
-    /^No run that is kept was finished by 2001-01-01 \(the oldest that is kept is 000001-/,
+    /^No run was finished by 2001-01-01: the history of the current run 000001-\S+ begins with 000001-/,
   );
   assert.equal((await failed("--as-of", "2001-13-01"))?.code, "config.invalid");
   assert.equal((await failed("--as-of", "1", "--run", "1"))?.code, "config.invalid");

@@ -5,9 +5,8 @@
 -- change: gained, lost or changed, by what the destination is sent; alike, where that is the same and something else of
 -- the value is not; reordered.
 --
--- $1  whether values of fields without value mappings were sent before, as they were
--- $2  whether they are sent after
--- $3  all causes, in their order; NULL: they cannot be told
+-- $1  whether values of fields without value mappings are sent, as they are; on both sides what the later run says
+-- $2  all causes, in their order; NULL: they cannot be told
 WITH given AS (
   SELECT
     side,
@@ -25,7 +24,7 @@ WITH given AS (
       'external_value': CASE
         WHEN external_field_name IS NULL THEN NULL
         WHEN status = 'mapped' THEN external_value
-        WHEN status = 'no_value_mapping' AND CASE side WHEN 'before' THEN $1::BOOLEAN ELSE $2::BOOLEAN END THEN value
+        WHEN status = 'no_value_mapping' AND $1::BOOLEAN THEN value
       END,
       'entry_value': external_value,
       'status': status,
@@ -162,7 +161,7 @@ changes AS (
       WHEN is_now.external_value IS NULL THEN 'lost'
       ELSE 'changed'
     END AS change,
-    list_filter(CAST($3::JSON AS VARCHAR[]), lambda cause: list_contains(because.causes, cause)) AS causes,
+    list_filter(CAST($2::JSON AS VARCHAR[]), lambda cause: list_contains(because.causes, cause)) AS causes,
     was,
     is_now
   FROM pairs
@@ -224,7 +223,7 @@ SELECT
   destination_id,
   custom_field_id,
   'reordered' AS change,
-  list_filter(CAST($3::JSON AS VARCHAR[]), lambda cause: cause = 'reordered') AS causes,
+  list_filter(CAST($2::JSON AS VARCHAR[]), lambda cause: cause = 'reordered') AS causes,
   before AS external_value_before,
   after AS external_value_after
 FROM orders

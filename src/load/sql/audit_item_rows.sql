@@ -1,0 +1,24 @@
+-- What an item held in a run, as the history has it, each value with the run that its version began in and why. By the
+-- temporary tables item_values and item_orders; the text of the view mapped_value_intervals stands in place of the mark.
+--
+-- $1  sequence number of the run
+WITH mapped_value_history AS (
+  FROM item_values
+),
+mapped_value_order_history AS (
+  FROM item_orders
+),
+intervals AS (
+  /* intervals */
+)
+SELECT
+  intervals.*,
+  since.sequence AS since_sequence,
+  strftime(since.started_at, '%Y-%m-%dT%H:%M:%SZ') AS since_started_at,
+  since.previous_run IS NULL AS begins,
+  (SELECT max(sequence) FROM run_history WHERE sequence < since.sequence) AS sequence_before
+FROM intervals
+JOIN run_history AS since ON since.run = intervals.version_from_run
+WHERE intervals.valid_from_sequence <= $1::BIGINT
+  AND (intervals.valid_to_sequence IS NULL OR intervals.valid_to_sequence > $1::BIGINT)
+ORDER BY intervals.destination_id, intervals.custom_field_id, intervals.ordinal

@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { type Diff, diffRuns, whyOf } from "../../src/audit/diff.ts";
+import { loadSql } from "../../src/load/sql-text.ts";
+import { runName } from "../../src/run/directory.ts";
+import { Nights } from "../load/history-world.ts";
+import type { MappingWorld } from "../load/mapping-tables.ts";
+
+const ITEMS = 5_000;
+const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
+const runOf = (sequence: number) => ({
+  run: runName(sequence, startOf(sequence)),
+  sequence,
+  verdict: "complete" as const,
+});
+
+/** Thousands of items with one value each, which the mapping makes `external`, and one item with another value. */
+function worldWith(external: string, extra: string): MappingWorld {
+  const value = (valueId: string, text: string) => ({ valueId, display: text, value: text, archived: false });
+  const ids = Array.from({ length: ITEMS }, (_, at) => `item-${String(at).padStart(5, "0")}`);
+  return {
+    fields: [
+      {
+        customFieldId: "region-id",
+        name: "region",
+        fieldType: "multiselect",
+        selectValues: [value("north-id", "Nordics"), value("south-id", "Iberia"), value("east-id", "East")],
+        mappings: [
+          {
+            mappingId: "mapping-id",
+            destinationId: "web-id",
+            externalFieldName: "market",
+            entries: [
+              { mappingValueId: "entry-1", valueId: "north-id", externalValue: external },
+              { mappingValueId: "entry-2", valueId: "south-id", externalValue: "south" },
+            ],
+          },
+        ],
+      },
+    ],
+    destinations: [{ destinationId: "web-id", identification: "Web CMS", supportsMappings: true }],
+    items: [...ids, "item-last"].map((contentId) => {
+      const input = contentId === "item-last" ? extra : "north-id";
+      return {
+        contentId,
+        values: [{ customFieldId: "region-id", ordinal: 0, input, inputIsId: true, text: null }],
+      };
+    }),
+  };
+}
+
+let nights: Nights;
+before(async () => {
+  nights = await Nights.open();
+  const worlds = [
+    worldWith("nordic", "south-id"),
+    worldWith("north", "east-id"),
+    worldWith("nordic", "south-id"),
+  ];
+  for (const [at, world] of worlds.entries()) {
+    const { run, sequence } = runOf(at + 1);
+    assert.ok(run);
+    const previous = at === 0 ? undefined : runOf(at).run;
+    await nights.run({ world, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
+  }
+});
+
+function diff(
+  from: number,
+  to: number,
+  filter: { destination?: string; field?: string } = {},
+): Promise<Diff> {
+  const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
+  const { destination, field } = filter;
+  const asked = { connection: nights.connection, manifest: { rows: {} } };
+  return diffRuns(asked, pair, { cause: undefined, destination, field }, 700);
+}
+
+test("a mapping change that touches thousands of items is one line with their number and the entry behind it", async () => {
+  const found = await diff(1, 2);
+  assert.deepEqual([found.items, found.values], [ITEMS + 1, ITEMS + 1]);
+  const lines = await nights.rows(loadSql("audit_diff_lines"));
+  assert.deepEqual(
+    lines.map((row) => [row.causes, row.external_value_before, row.external_value_after, Number(row.items)]),
+    [
+      ["item_changed", "south", null, 1],
+      ["mapping_changed", "nordic", "north", ITEMS],
+    ],
+  );
+  assert.deepEqual(
+    lines.map((row) => whyOf(found, row)),
+    [[], ['mapping entry entry-1 for "Nordics": "nordic" -> "north"']],
+  );
+  const groups = found.groups.map((row) => [
+    row.causes,
+    row.destination,
+    row.custom_field,
+    Number(row.items),
+  ]);
+  assert.deepEqual(groups, [
+    ["mapping_changed", "Web CMS", "region", ITEMS],
+    ["item_changed", "Web CMS", "region", 1],
+  ]);
+  const items = await nights.rows(loadSql("audit_diff_items"));
+  assert.equal(items.length, ITEMS + 1);
+  assert.deepEqual(
+    items.slice(1).map(({ content_id }) => content_id),
+    items.slice(1).map((_, at) => `item-${String(at).padStart(5, "0")}`),
+  );
+});
+
+test("what was changed and changed back is no difference, however much happened in between", async () => {
+  const found = await diff(1, 3);
+  assert.deepEqual([found.items, found.values, found.causes, found.groups], [0, 0, [], []]);
+  assert.equal((await diff(2, 3)).values, ITEMS + 1);
+});
+
+test("a name that nothing has is told with the nearest", async () => {
+  await assert.rejects(
+    diff(1, 2, { destination: "Web CSM" }),
+    /There is no destination "Web CSM".*"Web CMS"/,
+  );
+  await assert.rejects(diff(1, 2, { field: "regoin" }), /There is no custom field "regoin".*"region"/);
+});

@@ -1,0 +1,58 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after } from "node:test";
+import { packagePath } from "../../src/package-root.ts";
+import { runPipeline } from "../../src/run/run-pipeline.ts";
+import { removeTree } from "../../src/run/tree.ts";
+import { applyChanges } from "../../src/service/overlay.ts";
+import { createService, type Service } from "../../src/service/service.ts";
+
+export interface Site {
+  /** The warehouse. */
+  readonly out: string;
+  /** Removed when the tests of the file are done. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Exports a content set from a service at the address of the first. Answers the run's name. */
+  night(data: string): Promise<string>;
+  /** A service over a content set, at that address. */
+  serve(data: string): Promise<Service>;
+}
+
+/** The sample, and the sample with the changes of its second night. */
+export async function sampleNights(folder: string): Promise<readonly [first: string, second: string]> {
+  const first = packagePath("data/sample");
+  const second = join(folder, "second-night");
+  await applyChanges(first, packagePath("data/sample-night-2"), second);
+  return [first, second];
+}
+
+/** A warehouse of one service, whose content changes from night to night; call it outside of hooks. */
+export async function site(): Promise<Site> {
+  const folder = await mkdtemp(join(tmpdir(), "nights-"));
+  after(() => removeTree(folder));
+  const out = join(folder, "warehouse");
+  const config = join(folder, "content-warehouse.config.json");
+  const env: Record<string, string> = {};
+  let port = 0;
+  const serve = async (data: string) => {
+    const service = await createService({ data, port });
+    port = Number(new URL(service.url).port);
+    const { tokens, destinations } = service.contentSet;
+    const [token = ""] = tokens.keys();
+    Object.assign(env, { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token });
+    const looked = destinations.map(({ identification, platform }) => ({ name: identification, platform }));
+    await writeFile(config, JSON.stringify({ destinations: looked }));
+    return service;
+  };
+  const night = async (data: string) => {
+    const service = await serve(data);
+    try {
+      return (await runPipeline({ pipeline: "nightly", out, cwd: folder, env, config })).run;
+    } finally {
+      await service.close();
+    }
+  };
+  return { out, folder, env, night, serve };
+}
