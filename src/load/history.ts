@@ -6,7 +6,7 @@
 import { type DuckDBConnection, DuckDBTimestampTZValue, type DuckDBValue } from "@duckdb/node-api";
 import { HISTORY_VERSION } from "../tables/history.ts";
 import { type Bounds, type Range, rangesOf } from "./buckets.ts";
-import { all, execute, toSafeInteger } from "./duckdb.ts";
+import { all, execute } from "./duckdb.ts";
 import { fillDefinitions } from "./history-definitions.ts";
 import { Epochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
@@ -46,8 +46,11 @@ export interface HistoryRequest {
   readonly rowsPerRange: number;
 }
 
-/** Rows of the ledger and of the history in a range of items. */
+/** Rows of the history, and of the ledger where they have to be looked at, in a range of items. */
 export const HISTORY_ROWS_PER_RANGE = 400_000;
+
+/** To compare a row takes as many times the memory that it takes to copy one. */
+const TIMES_MEMORY_TO_COMPARE = 6;
 
 /**
  * Fills the tables of the history, which exist and are empty. They read those of the content and of the mappings, and
@@ -126,28 +129,38 @@ class Steps {
   async bucket(bucket: Range): Promise<string[]> {
     const { absences, rowsPerRange } = this.#request;
     await this.#keep("history_items", [...ends(bucket), absences.listIsWhole]);
+    await this.#keep("history_several", ends(bucket));
+    const firsts = await this.#firsts("history_ranges", [rowsPerRange]);
+    await this.#findFields(within(bucket, firsts));
+    await this.#copy(bucket);
     await execute(this.#connection, "CREATE OR REPLACE TEMP TABLE history_kept (content_id VARCHAR)");
-    const parts = await all(this.#connection, loadSql("history_ranges"), [rowsPerRange]);
-    const firsts = parts.map((part) => String(part.first_id));
-    for (const [place, lower] of firsts.entries()) {
-      await this.#range({ lower, upper: firsts[place + 1] ?? bucket.upper });
-    }
+    const rows = Math.ceil(rowsPerRange / TIMES_MEMORY_TO_COMPARE);
+    const compared = await this.#firsts("history_compared_ranges", [...ends(bucket), rows]);
+    for (const range of within(bucket, compared)) await this.#compare(range);
     await this.#insert("content_history", "history_content", bucket);
-    return wideEnough(
-      firsts.map((first, place) => ({ first, rows: toSafeInteger(parts[place]?.rows ?? 0) })),
-      rowsPerRange,
-    );
+    return firsts;
   }
 
-  async #range(range: Range): Promise<void> {
-    await this.#keep("history_several", ends(range));
-    await this.#insert("mapped_value_history", "history_first_values", range);
-    await this.#compare(range);
-    await this.#insert("mapped_value_history", "history_values", range);
-    await this.#insert("mapped_value_order_history", "history_order_rows", range);
+  /** Finds what has to be compared. */
+  async #findFields(ranges: readonly Range[]): Promise<void> {
+    const columns = "content_id VARCHAR, custom_field_id VARCHAR, state VARCHAR";
+    await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE history_fields (${columns})`);
+    const sql = `INSERT INTO history_fields BY NAME ${loadSql("history_fields")}`;
+    for (const range of ranges) await execute(this.#connection, sql, ends(range));
   }
 
-  /** Holds the values of the items that have to be looked at against those that they had. */
+  /** What goes on and what begins without a comparison: streams, so a bucket at once, whatever its rows. */
+  async #copy(bucket: Range): Promise<void> {
+    const goingOn = `INSERT INTO mapped_value_history BY NAME ${loadSql("history_going_on")}`;
+    await execute(this.#connection, goingOn, ends(bucket));
+    await this.#insert("mapped_value_history", "history_first_values", bucket);
+  }
+
+  async #firsts(step: string, params: readonly DuckDBValue[]): Promise<string[]> {
+    return (await all(this.#connection, loadSql(step), params)).map((row) => String(row.first_id));
+  }
+
+  /** Holds the values of the fields that have to be looked at against those that they had. */
   async #compare(range: Range): Promise<void> {
     const complete = this.#request.run.verdict === "complete";
     await this.#keep("history_now", ends(range));
@@ -162,6 +175,8 @@ class Steps {
       this.#connection,
       "INSERT INTO history_kept SELECT DISTINCT content_id FROM history_pairs WHERE event = 'kept'",
     );
+    await this.#insert("mapped_value_history", "history_values", range);
+    await this.#insert("mapped_value_order_history", "history_order_rows", range);
   }
 
   async #keep(name: string, params: readonly DuckDBValue[]): Promise<void> {
@@ -175,21 +190,10 @@ class Steps {
   }
 }
 
-/** First items of ranges put together as long as they have few rows, for files that are not many and small. */
-function wideEnough(
-  parts: readonly { readonly first: string; readonly rows: number }[],
-  rowsPerRange: number,
-): string[] {
-  const firsts: string[] = [];
-  let rows = Number.POSITIVE_INFINITY;
-  for (const part of parts) {
-    if (rows + part.rows > rowsPerRange) {
-      firsts.push(part.first);
-      rows = 0;
-    }
-    rows += part.rows;
-  }
-  return firsts;
+/** The range cut at these items but the first. */
+function within(range: Range, firsts: readonly string[]): Range[] {
+  const cuts = firsts.slice(1);
+  return [range.lower, ...cuts].map((lower, at) => ({ lower, upper: cuts[at] ?? range.upper }));
 }
 
 function ends(range: Range): [string | null, string | null] {

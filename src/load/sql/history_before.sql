@@ -1,4 +1,4 @@
--- Versions that held when the items that have to be looked at were last there: the temporary table history_before.
+-- Versions in the fields of history_fields that held when their items were last there: the temporary table history_before.
 -- Columns as in history_now. A version of an item that was removed since has ended; that of another is open.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
@@ -24,6 +24,7 @@ WITH held AS (
       'collision': before.collision
     } AS answer
   FROM previous_mapped_value_history AS before
+  SEMI JOIN history_fields USING (content_id, custom_field_id)
   JOIN history_items AS item USING (content_id)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
     AND (

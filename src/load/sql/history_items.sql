@@ -13,7 +13,7 @@
 --         unseen      not there, which says nothing
 --         gone        removed by an earlier run
 -- epoch   the run whose definitions the item was last mapped with; NULL where no definition has changed since
--- weight  rows that the item has in the ledger and in the history, so that ranges can be cut by them
+-- weight  rows that the item has in the history, and in the ledger where those have to be looked at: ranges are cut by it
 WITH present AS (
   SELECT content_id
   FROM content
@@ -76,9 +76,14 @@ SELECT
     ELSE 'unseen'
   END AS state,
   present_now.digest,
+  before.values_digest AS digest_before,
   before.valid_to_run AS removed_in_run,
   epochs.epoch,
-  coalesce(present_now.weight, 0) + coalesce(weights_before.weight, 0) AS weight
+  coalesce(weights_before.weight, 0)
+  + CASE
+    WHEN before.valid_to_run IS NULL AND before.values_digest = present_now.digest THEN 0
+    ELSE coalesce(present_now.weight, 0)
+  END AS weight
 FROM present_now
 FULL JOIN before USING (content_id)
 LEFT JOIN weights_before USING (content_id)

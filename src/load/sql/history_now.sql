@@ -1,5 +1,5 @@
--- Mapped values of the items that have to be looked at, each once, with the places where it stands: the temporary
--- table history_now. By history_items and history_several.
+-- Mapped values of the fields that have to be looked at, each once, with the places where it stands: the temporary
+-- table history_now. By history_items and history_fields.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
@@ -34,16 +34,10 @@ WITH given AS (
       'collision': ledger.collision
     } AS answer
   FROM content_mapped_values AS ledger
+  SEMI JOIN history_fields USING (content_id, custom_field_id)
   JOIN history_items AS item USING (content_id)
   JOIN content_custom_field_values AS value USING (content_id, custom_field_id, ordinal)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
-    AND (
-      item.state IN ('changed', 'returned')
-      OR (
-        item.state = 'first_seen'
-        AND (content_id, custom_field_id) IN (SELECT (content_id, custom_field_id) FROM history_several)
-      )
-    )
 )
 SELECT
   content_id,

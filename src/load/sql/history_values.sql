@@ -1,25 +1,15 @@
--- Rows of mapped_value_history of a range of items, but those of history_first_values.
+-- Rows of mapped_value_history of a range of items, but those of history_going_on and
+-- history_first_values.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
 -- $3  this run
 -- $4  its start
-WITH touched AS (
-  SELECT content_id, state
-  FROM history_items
-  WHERE state IN ('changed', 'removed')
-),
-going_on AS (
-  SELECT *
-  FROM previous_mapped_value_history
-  WHERE (valid_to_run IS NOT NULL OR content_id NOT IN (SELECT content_id FROM touched))
-    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
-),
-removed AS (
+WITH removed AS (
   SELECT * REPLACE ($3 AS valid_to_run, $4 AS valid_to, '["item_removed"]'::JSON AS valid_to_cause)
   FROM previous_mapped_value_history
+  SEMI JOIN (SELECT content_id FROM history_fields WHERE state = 'removed') AS item USING (content_id)
   WHERE valid_to_run IS NULL
-    AND content_id IN (SELECT content_id FROM touched WHERE state = 'removed')
     AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
 ),
 compared AS (
@@ -56,8 +46,6 @@ begun AS (
   LEFT JOIN history_numbers USING (content_id, destination_id, custom_field_id, input, variant)
   WHERE event IN ('opened', 'changed', 'returned')
 )
-FROM going_on
-UNION ALL BY NAME
 FROM removed
 UNION ALL BY NAME
 FROM compared

@@ -1,0 +1,29 @@
+-- The first items of the parts of a range of items, where a part has about $3 rows of the ledger and the history in the
+-- fields of history_fields. No row where nothing has to be looked at.
+--
+-- $1  first content ID, inclusive; NULL: from the first item
+-- $2  last content ID, exclusive; NULL: to the last item
+WITH looked_at AS (
+  SELECT content_id
+  FROM content_mapped_values
+  SEMI JOIN history_fields USING (content_id, custom_field_id)
+  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  UNION ALL
+  SELECT content_id
+  FROM previous_mapped_value_history
+  SEMI JOIN history_fields USING (content_id, custom_field_id)
+  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+),
+items AS (
+  SELECT content_id, count(*) AS weight
+  FROM looked_at
+  GROUP BY content_id
+),
+placed AS (
+  SELECT content_id, (sum(weight) OVER (ORDER BY content_id) - 1) // $3::BIGINT AS part
+  FROM items
+)
+SELECT min(content_id) AS first_id
+FROM placed
+GROUP BY part
+ORDER BY first_id

@@ -1,0 +1,98 @@
+-- Fields of items whose open versions cannot be copied as they are: the temporary table history_fields. By the temporary
+-- tables history_items and history_several.
+--
+-- $1  first content ID, inclusive; NULL: from the first item
+-- $2  last content ID, exclusive; NULL: to the last item
+--
+-- state  that of the item: first_seen (fields that may have several values), returned, changed, removed
+--
+-- Of an item that changed, only fields of which some value, its place or its answer at some destination is not as it was:
+-- one digest for each value that the item has, another for each that it had, and what stands alone differs. Where an
+-- unsettled run kept what it did not see, the open versions are not what the item had: then all its fields.
+WITH looked_at AS (
+  SELECT content_id, state, state = 'changed' AND digest_before IS NOT NULL AS by_digest
+  FROM history_items
+  WHERE state IN ('changed', 'returned', 'removed')
+    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+),
+texts AS (
+  SELECT content_id, custom_field_id, ordinal, any_value(given.mapping_input) AS matched_text
+  FROM content_mapped_values AS matched
+  SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
+  JOIN content_custom_field_values AS given USING (content_id, custom_field_id, ordinal)
+  WHERE matched.matched_by_text
+    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  GROUP BY content_id, custom_field_id, ordinal
+),
+now AS (
+  SELECT
+    content_id,
+    custom_field_id,
+    hash(
+      content_id, custom_field_id, destination_id, ordinal, external_field_name, value_id, value, mapping_id,
+      mapping_value_id, external_value, status, value_archived, value_unknown, ambiguous, matched_by_text,
+      destination_unsupported, collision, CASE WHEN matched_by_text THEN texts.matched_text END
+    ) AS version
+  FROM content_mapped_values
+  SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
+  LEFT JOIN texts USING (content_id, custom_field_id, ordinal)
+  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+),
+places AS (
+  SELECT
+    content_id,
+    destination_id,
+    custom_field_id,
+    unnest(numbers) AS value_number,
+    generate_subscripts(numbers, 1) - 1 AS ordinal
+  FROM (
+    SELECT content_id, destination_id, custom_field_id, CAST(value_numbers AS INTEGER[]) AS numbers
+    FROM previous_mapped_value_order_history
+    SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
+    WHERE valid_to_run IS NULL
+      AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  )
+),
+before AS (
+  SELECT
+    content_id,
+    custom_field_id,
+    hash(
+      content_id, custom_field_id, destination_id, CAST(coalesce(places.ordinal, 0) AS INTEGER), external_field_name,
+      value_id, value, mapping_id, mapping_value_id, external_value, status, value_archived, value_unknown, ambiguous,
+      matched_by_text, destination_unsupported, collision, matched_text
+    ) AS version
+  FROM previous_mapped_value_history
+  SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
+  LEFT JOIN places USING (content_id, destination_id, custom_field_id, value_number)
+  WHERE valid_to_run IS NULL
+    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+),
+in_full AS (
+  SELECT content_id, custom_field_id
+  FROM content_mapped_values
+  SEMI JOIN (SELECT content_id FROM looked_at WHERE NOT by_digest) AS item USING (content_id)
+  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  UNION
+  SELECT content_id, custom_field_id
+  FROM previous_mapped_value_history
+  SEMI JOIN (SELECT content_id FROM looked_at WHERE NOT by_digest) AS item USING (content_id)
+  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+),
+fields AS (
+  SELECT
+    coalesce(now.content_id, before.content_id) AS content_id,
+    coalesce(now.custom_field_id, before.custom_field_id) AS custom_field_id
+  FROM now
+  FULL JOIN before USING (version)
+  WHERE now.content_id IS NULL OR before.content_id IS NULL
+  UNION
+  FROM in_full
+  UNION
+  SELECT content_id, custom_field_id
+  FROM history_several
+  SEMI JOIN (SELECT content_id FROM history_items WHERE state = 'first_seen') AS item USING (content_id)
+)
+SELECT content_id, custom_field_id, item.state
+FROM fields
+JOIN history_items AS item USING (content_id)
