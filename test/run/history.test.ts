@@ -3,35 +3,11 @@ import { chmod, readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { packagePath } from "../../src/package-root.ts";
-import { loadConfig } from "../../src/run/config.ts";
 import { applyChanges } from "../../src/service/overlay.ts";
-import { createService } from "../../src/service/service.ts";
-import { exportFrom, NIGHTLY, openPublished, temporaryFolder } from "./running.ts";
+import { servedNight } from "./nights.ts";
+import { openPublished, temporaryFolder } from "./running.ts";
 
-/** Exports a content set from a service at a port of its own, so that both nights read one instance. */
-async function night(out: string, data: string, port: number) {
-  const service = await createService({ data, port });
-  try {
-    const [token = ""] = service.contentSet.tokens.keys();
-    const destinations = service.contentSet.destinations.map(({ identification, platform }) => ({
-      name: identification,
-      platform,
-    }));
-    const url = service.url;
-    const { source } = await loadConfig({
-      cwd: out,
-      env: { CONTENT_API_URL: url, CONTENT_API_TOKEN: token },
-      flags: { out },
-    });
-    const config = { source, destinations, perPage: 100 };
-    return {
-      summary: await exportFrom({ url, out, pipelineUrl: NIGHTLY, config }),
-      port: Number(new URL(url).port),
-    };
-  } finally {
-    await service.close();
-  }
-}
+const night = (out: string, data: string, port: number) => servedNight({ out, data, port });
 
 test("carries the history over two nights of the sample, answers for both with two files attached, and starts anew after damage", async (t) => {
   const folder = await temporaryFolder(t);

@@ -1,0 +1,144 @@
+/** Which runs the history is carried on from, and which not. */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { chmod, copyFile, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { systemClock } from "../../src/clock.ts";
+import { purgeUser } from "../../src/load/purge.ts";
+import { outputFolder } from "../../src/run/directory.ts";
+import { freeBytes } from "../../src/run/disk.ts";
+import { readManifest } from "../../src/run/manifest.ts";
+import { generateContentSet } from "../../src/service/generate/generate.ts";
+import { HISTORY_TABLES } from "../../src/tables/history.ts";
+import { servedNight } from "./nights.ts";
+import { exportFrom, failsWith, HurriedClock, NIGHTLY, openPublished, temporaryFolder } from "./running.ts";
+
+const DUCKDB_ALONE = new URL("./duckdb-nightly-pipeline.ts", import.meta.url).href;
+
+/** A content set of few items, and a place for a warehouse. */
+async function few(t: TestContext): Promise<{ out: string; data: string }> {
+  const folder = await temporaryFolder(t);
+  const data = join(folder, "data");
+  await generateContentSet({ items: 30, seed: 3, out: data });
+  return { out: join(folder, "warehouse"), data };
+}
+
+const RUNS = "SELECT run, previous_run FROM run_history ORDER BY sequence";
+const VERSIONS =
+  "SELECT count(*), count(*) FILTER (valid_from_run = (SELECT min(run) FROM run_history)) FROM mapped_value_history";
+
+test("carries the history on from a run that published a database alone", async (t) => {
+  const { out, data } = await few(t);
+  const first = await servedNight({ out, data, port: 0, pipelineUrl: DUCKDB_ALONE });
+  const { port } = first;
+  const second = await servedNight({ out, data, port, pipelineUrl: DUCKDB_ALONE });
+  assert.deepEqual(second.summary.warnings, []);
+  await using published = await openPublished(second.summary.directory);
+  assert.deepEqual(await published.rows(RUNS), [
+    [first.summary.run, null],
+    [second.summary.run, first.summary.run],
+  ]);
+  const [[versions, ofFirst] = []] = await published.rows(VERSIONS);
+  assert.ok(Number(versions) > 0);
+  assert.equal(ofFirst, versions);
+});
+
+test("refuses a history of a newer form before the service is asked for anything", async (t) => {
+  const { out, data } = await few(t);
+  const { summary, port } = await servedNight({ out, data, port: 0 });
+  await makeNewer(summary.directory);
+  const before = await readdir(join(out, "runs"));
+  // Nobody listens there any more.
+  const url = `http://127.0.0.1:${port}`;
+  const error = await failsWith("config.newer_version", exportFrom({ url, out, pipelineUrl: NIGHTLY }));
+  assert.match(error.message, /^The history in .* was written by a newer version of content-warehouse/);
+  assert.deepEqual(await readdir(join(out, "runs")), before);
+});
+
+/** Writes a history of the form after this program's, as the run's own files and manifest would have it. */
+async function makeNewer(directory: string): Promise<void> {
+  const folder = join(directory, "parquet", "run_history");
+  const [name = ""] = await readdir(folder);
+  const path = join(folder, name);
+  const instance = await DuckDBInstance.create();
+  const connection = await instance.connect();
+  const newer = join(directory, "..", "..", "newer.parquet");
+  await connection.run(
+    `COPY (SELECT * REPLACE (history_version + 1 AS history_version) FROM '${path}') TO '${newer}'`,
+  );
+  connection.closeSync();
+  instance.closeSync();
+  await chmod(path, 0o600);
+  await copyFile(newer, path);
+  const manifestFile = join(directory, "manifest.json");
+  const manifest = await readManifest(directory);
+  const sha256 = createHash("sha256")
+    .update(await readFile(path))
+    .digest("hex");
+  const { size } = await stat(path);
+  const files = manifest.files.map((file) =>
+    file.path.endsWith(name) ? { ...file, bytes: size, sha256 } : file,
+  );
+  await chmod(manifestFile, 0o600);
+  await writeFile(manifestFile, `${JSON.stringify({ ...manifest, files }, undefined, 2)}\n`);
+}
+
+test("carries the history on from a run that took the place of another when somebody was erased", async (t) => {
+  const { out, data } = await few(t);
+  const config = { personalData: { policy: "keep", key: null } } as const;
+  const { summary: first, port } = await servedNight({ out, data, port: 0, config });
+  const [line = ""] = (await readFile(join(data, "users.ndjson"), "utf8")).split("\n");
+  const { replaced } = await purgeUser(outputFolder(out), {
+    userId: JSON.parse(line).id,
+    clock: systemClock,
+    threads: 1,
+    freeBytes,
+    onStep: () => {},
+  });
+  const [{ run, replacedBy } = { run: "", replacedBy: "" }] = replaced;
+  assert.equal(run, first.run);
+  const { summary: second } = await servedNight({ out, data, port, config });
+  assert.deepEqual(second.warnings, []);
+  await using published = await openPublished(second.directory);
+  // The run that took its place is known by its own name alone.
+  assert.deepEqual(await published.rows(RUNS), [
+    [replacedBy, null],
+    [second.run, replacedBy],
+  ]);
+  const [[versions, ofFirst] = []] = await published.rows(VERSIONS);
+  assert.ok(Number(versions) > 0);
+  assert.equal(ofFirst, versions);
+});
+
+test("writes the same bytes of the history for the same answers, also where items came, changed and went", async (t) => {
+  const { out, data } = await few(t);
+  const later = `${data}-later`;
+  await generateContentSet({ items: 20, seed: 3, out: later });
+  let port = 0;
+  const files: Map<string, string>[] = [];
+  for (const place of [`${out}-1`, `${out}-2`]) {
+    const clock = new HurriedClock();
+    ({ port } = await servedNight({ out: place, data, port, clock }));
+    const { summary } = await servedNight({
+      out: place,
+      data: later,
+      port,
+      clock,
+      config: { acceptShrink: true },
+    });
+    files.push(await historyFiles(summary.directory));
+  }
+  assert.ok((files[0]?.size ?? 0) >= HISTORY_TABLES.length);
+  assert.deepEqual(files[0], files[1]);
+});
+
+/** SHA-256 of each Parquet file of the history. */
+async function historyFiles(directory: string): Promise<Map<string, string>> {
+  const { files } = await readManifest(directory);
+  const own = files.filter(({ path }) =>
+    HISTORY_TABLES.some(({ name }) => path.startsWith(`parquet/${name}/`)),
+  );
+  return new Map(own.map(({ path, sha256 }) => [path, sha256]));
+}
