@@ -113,6 +113,8 @@ test("what was changed and changed back is no difference, however much happened 
   const found = await diff(1, 3);
   assert.deepEqual([found.items, found.values, found.causes, found.groups], [0, 0, [], []]);
   assert.equal((await diff(2, 3)).values, ITEMS + 1);
+  const [macro] = await nights.rows("SELECT count(*) AS rows FROM mapped_value_changes(1, 3)");
+  assert.equal(macro?.rows, 0n);
 });
 
 test("a name that nothing has is told with the nearest", async () => {

@@ -79,7 +79,37 @@ changes AS (
     places.before,
     places.after
   FROM places
-  WHERE (places.before IS NOT NULL OR places.after IS NOT NULL) AND places.before IS DISTINCT FROM places.after
+  WHERE (places.before IS NOT NULL OR places.after IS NOT NULL)
+    -- What was changed and changed back is no difference.
+    AND (places.before IS NULL OR places.after IS NULL OR row(
+      places.before.external_field_name,
+      places.before.value_id,
+      places.before.value,
+      places.before.mapping_id,
+      places.before.mapping_value_id,
+      places.before.external_value,
+      places.before.status,
+      places.before.value_archived,
+      places.before.value_unknown,
+      places.before.ambiguous,
+      places.before.matched_by_text,
+      places.before.destination_unsupported,
+      places.before.collision
+    ) IS DISTINCT FROM row(
+      places.after.external_field_name,
+      places.after.value_id,
+      places.after.value,
+      places.after.mapping_id,
+      places.after.mapping_value_id,
+      places.after.external_value,
+      places.after.status,
+      places.after.value_archived,
+      places.after.value_unknown,
+      places.after.ambiguous,
+      places.after.matched_by_text,
+      places.after.destination_unsupported,
+      places.after.collision
+    ))
   UNION ALL BY NAME
   SELECT
     orders.content_id,

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { diffCommand } from "../../src/cli/diff.ts";
+import { explainCommand } from "../../src/cli/explain.ts";
+import { runsCommand } from "../../src/cli/runs.ts";
+import { sampleNights, site } from "../audit/two-nights.ts";
+import { capture, outcome } from "./capture.ts";
+import { program } from "./running.ts";
+
+/** The sample, the sample with changes, and, from the history of the first alone, the sample again. */
+const { out, folder, night } = await site();
+const [sample, changed] = await sampleNights(folder);
+const first = await night(sample);
+const second = await night(changed);
+await capture(runsCommand, ["rollback", "1", "--out", out]);
+const third = await night(sample);
+
+const diff = (...args: string[]) => capture(diffCommand, [...args, "--out", out]);
+const failed = async (...args: string[]) => {
+  const { text, error } = await outcome(diffCommand, [...args, "--out", out]);
+  assert.equal(text, "");
+  return [error?.code, error?.message ?? ""] as const;
+};
+
+const ITEM = "6967a4fa9df0deca3500013d";
+
+test("a screen gets the totals per cause first, then a line per change with the definition behind it", async () => {
+  const { code, stdout, stderr } = await program(["diff", "1", second, "--out", out]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const lines = stdout.split("\n");
+  assert.equal(lines[0], `From run ${first} to run ${second}, by the history of run ${second}.`);
+  assert.equal(lines[2], "Changes by cause");
+  assert.match(stdout, /│ mapping_changed +│ +135 │ +164 │ +41 │ +0 │ +110 │ +0 │ +13 │/);
+  const at = lines.indexOf("mapping_changed: 164 values of 135 items");
+  assert.deepEqual(lines.slice(at + 1, at + 3), [
+    "  region at Web CMS: 70 values",
+    '    70 items: "UK & Ireland": "en-gb" -> "en-uk-ie" (mapping entry 43c870e0bd3ec33eccaf088c for "UK & Ireland": "en-gb" -> "en-uk-ie")',
+  ]);
+  assert.match(stdout, /\n736 mapped values of 429 items are not as before\n$/);
+  const narrow = await capture(diffCommand, ["1", "2", "--out", out], 80);
+  for (const line of narrow.split("\n")) assert.ok(line.length <= 80, line);
+});
+
+test("filters narrow every part of the answer, and the items can be listed", async () => {
+  const asked = ["1", "2", "--cause", "mapping_changed", "--destination", "Web CMS", "--field", "region"];
+  const text = await diff(...asked, "--items", "--limit", "3");
+  assert.match(text, /│ mapping_changed │ +70 │ +70 │ +0 │ +0 │ +70 │/);
+  assert.match(
+    text,
+    /│ 66d977b29df0deca35000002 │ [^│]+ │ Web CMS +│ region │ "UK & Ireland": "en-gb" -> "en-uk-ie" +│/,
+  );
+  assert.match(text, /\nand 67 more values of items; --limit shows more, --format csv all\n/);
+  const json = JSON.parse(await diff(...asked, "--items", "--format", "json"));
+  assert.deepEqual([json.items_changed, json.values_changed, json.items.length], [70, 70, 70]);
+  assert.deepEqual([json.from.run, json.to.run, json.causes_known], [first, second, true]);
+  assert.equal(json.lines.length, 1);
+  assert.equal(
+    json.lines[0].why,
+    'mapping entry 43c870e0bd3ec33eccaf088c for "UK & Ireland": "en-gb" -> "en-uk-ie"',
+  );
+  const csv = async (...args: string[]) => (await diff(...asked, "--format", "csv", ...args)).split("\r\n");
+  assert.deepEqual([(await csv()).length, (await csv("--items")).length], [3, 72]);
+  const markdown = await diff(...asked, "--format", "markdown");
+  assert.match(
+    markdown,
+    /\n\| mapping\\_changed \| Web CMS \| region \| "UK &amp; Ireland": "en-gb" -> "en-uk-ie" \|/,
+  );
+  assert.match(
+    await diff(...asked, "--field", "season"),
+    /\nNothing that the filters let through changed\.\n$/,
+  );
+});
+
+test("two runs that no history knows both are compared by their ledgers, and no cause is guessed", async () => {
+  const text = await diff("2", "current");
+  assert.match(
+    text,
+    new RegExp(
+      `^From run ${second} to run ${third}, by their own ledgers: no history knows both, so that causes`,
+    ),
+  );
+  assert.match(text, /\nnot known: 736 values of 429 items\n/);
+  assert.match(text, /\n {4}70 items: "UK & Ireland": "en-uk-ie" -> "en-gb"\n/);
+  assert.doesNotMatch(text, /_changed|_removed|first_seen|mapping entry/);
+  const json = JSON.parse(await diff("2", "3", "--format", "json"));
+  assert.deepEqual([json.causes_known, json.history_of, json.causes[0].causes], [false, null, null]);
+});
+
+test("the runs are the one before and the current one unless they are named", async () => {
+  const text = await diff();
+  assert.equal(
+    text,
+    `From run ${first} to run ${third}, by the history of run ${third}.\nNothing changed: every mapped value is as it was.\n`,
+  );
+  assert.equal(await diff("previous", "current"), text);
+});
+
+test("a run that nothing knows, and the wrong order, end with 2 and a sentence", async () => {
+  const [code, message] = await failed("1", second.replace("2-2", "2-3"));
+  assert.equal(code, "config.not_found");
+  assert.ok(message.includes(`knows a run "${second.replace("2-2", "2-3")}". The nearest `), message);
+  assert.ok(message.includes(second), message);
+  const [order, said] = await failed("2", "1");
+  assert.equal(order, "config.invalid");
+  assert.match(said, /is later than .* name the earlier one first: diff 1 2\.$/);
+  const { code: exit, stdout } = await program(["diff", "1", "9", "--out", join(out)]);
+  assert.deepEqual([exit, stdout], [2, ""]);
+});
+
+test("a run whose files are gone is compared and explained from the history", async () => {
+  const asked = ["--destination", "Web CMS", "--field", "region"];
+  const explain = (...args: string[]) => capture(explainCommand, [ITEM, ...asked, ...args, "--out", out]);
+  assert.match(await explain("--as-of", "1"), /Where this was read/);
+  await capture(runsCommand, ["prune", "--keep", "1", "--out", out]);
+  assert.match(await diff("1", "3"), /Nothing changed/);
+  const text = await explain("--as-of", first);
+  assert.equal(await explain("--as-of", "1"), text);
+  assert.match(
+    text,
+    new RegExp(
+      `This is what run ${first} of \\S+ \\S+ UTC published, as the history of run ${third} has it\\. The run's own files are gone`,
+    ),
+  );
+  const told = [
+    '  region \\(0f54ae5d6e353c46e3583e1f\\), called "market" there',
+    `     "Southern Europe" was made "es-it" by the entry \\w+\\. So since \\S+ \\S+ UTC, run ${first}, with which the history begins\\.`,
+    "",
+    "  So Web CMS received:",
+    '       "market": \\["es-it"\\]',
+  ];
+  assert.match(text, new RegExp(`${told.join("\\n")}\\n$`));
+  const json = JSON.parse(await explain("--as-of", "1", "--json"));
+  assert.deepEqual(json.destinations[0].payload.market, ["es-it"]);
+  assert.deepEqual([json.run, json.historyOf, json.steps], [first, third, null]);
+  assert.deepEqual(json.values[0].since.causes, ["first_seen"]);
+  const { error } = await outcome(explainCommand, [ITEM, "--as-of", "2", "--out", out]);
+  assert.match(error?.message ?? "", /nor the history of its current run knows a run "2"/);
+});
