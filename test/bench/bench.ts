@@ -11,6 +11,7 @@ import { removeTree } from "../../src/run/tree.ts";
 import { CASES, type Case } from "./cases.ts";
 import { writeTemplate } from "./content-set.ts";
 import { digestOf } from "./digest.ts";
+import { benchHistory } from "./history.ts";
 import { run, serving } from "./programs.ts";
 import { type Exported, type Rounds, reportOf, type Took } from "./report.ts";
 
@@ -20,19 +21,23 @@ type ProgramName = (typeof PROGRAMS)[number];
 const HELP = `npm run bench -- [options]
 
   --items N       items of the listings (20000)
-  --case NAME     ${Object.keys(CASES).join(", ")} (standard)
+  --case NAME     ${Object.keys(CASES).join(", ")} (standard); or history, the step of
+                  the history alone, over made-up tables
+  --share N       fields of a hundred that have a value, in the case history (33)
   --rounds N      times that each program runs (3)
   --only NAMES    of ${PROGRAMS.join(", ")}, with commas between (all)
   --profile DIR   leaves a CPU profile of each thread of the export
   --json FILE     writes the result
 
-Example: npm run bench -- --items 100000 --json result.json
+Examples: npm run bench -- --items 100000 --json result.json
+          npm run bench -- --case history --items 100000
 `;
 
 const { values } = parseArgs({
   options: {
     items: { type: "string", default: "20000" },
     case: { type: "string", default: "standard" },
+    share: { type: "string", default: "33" },
     rounds: { type: "string", default: "3" },
     only: { type: "string", default: PROGRAMS.join(",") },
     profile: { type: "string" },
@@ -55,7 +60,25 @@ interface Bench {
 }
 
 if (values.help) process.stdout.write(HELP);
+else if (values.case === "history") await history();
 else await main();
+
+async function history(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "content-warehouse-bench-"));
+  try {
+    const report = await benchHistory({ items: Number(values.items), share: Number(values.share), folder });
+    await tell(report, report.correct);
+  } finally {
+    await removeTree(folder);
+  }
+}
+
+async function tell(report: object, correct: boolean): Promise<void> {
+  const text = `${JSON.stringify(report, undefined, 2)}\n`;
+  if (values.json !== undefined) await writeFile(values.json, text);
+  process.stdout.write(text);
+  if (!correct) process.exitCode = 1;
+}
 
 async function main(): Promise<void> {
   const chosen = CASES[values.case];
@@ -74,10 +97,7 @@ async function main(): Promise<void> {
     const sample = await withService(bench, quick, chosen.templates, (address) => nightly(bench, address));
     const rounds = await withService(bench, chosen, items, (address) => takeTurns(bench, address, items));
     const report = reportOf({ name: values.case, chosen, items, rounds, sample: sample.summary });
-    const text = `${JSON.stringify(report, undefined, 2)}\n`;
-    if (values.json !== undefined) await writeFile(values.json, text);
-    process.stdout.write(text);
-    if (!report.correct) process.exitCode = 1;
+    await tell(report, report.correct);
   } finally {
     await removeTree(folder);
   }
@@ -98,7 +118,7 @@ async function takeTurns(bench: Bench, address: Address, items: number): Promise
   const settings = JSON.stringify({ ...address, perPage: chosen.perPage });
   const rounds: Rounds = { floor: [], byHand: [], nightly: [] };
   const wanted = (name: ProgramName) => values.only.split(",").includes(name);
-  const tell = (name: string, { seconds }: Took) => {
+  const say = (name: string, { seconds }: Took) => {
     process.stderr.write(`${name}: ${seconds.toFixed(1)} s (${items} items)\n`);
   };
   // The service renders its documents when it is asked for them first.
@@ -113,7 +133,7 @@ async function takeTurns(bench: Bench, address: Address, items: number): Promise
     if (wanted("nightly")) rounds.nightly.push(await nightly(bench, address));
     for (const [name, all] of Object.entries(rounds)) {
       const last = all.at(-1);
-      if (last !== undefined) tell(name, last);
+      if (last !== undefined) say(name, last);
     }
   }
   return rounds;

@@ -1,0 +1,115 @@
+/** The step of the history, in a process of its own: fills and writes the tables. Prints what it took. */
+import { join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { exportTable } from "../../src/load/build.ts";
+import { createTable } from "../../src/load/ddl.ts";
+import { all, figure, openForBuilding } from "../../src/load/duckdb.ts";
+import { fillHistory, HISTORY_ROWS_PER_RANGE } from "../../src/load/history.ts";
+import type { PreviousHistory } from "../../src/load/history-previous.ts";
+import { readParquet } from "../../src/load/parquet.ts";
+import { prepareMappings } from "../../src/load/steps.ts";
+import { runName } from "../../src/run/directory.ts";
+import { HISTORY_TABLES, VALUE_COLUMNS } from "../../src/tables/history.ts";
+import { type HistoryNight, itemBounds, type WrittenHistory } from "./history-nights.ts";
+import { type Measured, measured } from "./measured.ts";
+
+export interface HistoryTook extends Measured {
+  readonly written: WrittenHistory;
+  readonly fillSeconds: number;
+  readonly writeSeconds: number;
+  readonly ledgerRows: number;
+  readonly historyRows: number;
+  /** Versions that began this night, by cause. */
+  readonly causes: Readonly<Record<string, number>>;
+  /** Whether the open versions are what the ledger has. */
+  readonly correct: boolean;
+}
+
+const night: HistoryNight = JSON.parse(process.argv[2] ?? "");
+await using database = await openForBuilding({
+  file: night.database,
+  staging: night.directory,
+  temporaryDirectory: night.temporaryDirectory,
+  memoryLimitMb: 224,
+  threads: 2,
+  previous: night.previous && { directory: night.previous.directory },
+});
+process.stdout.write(`${JSON.stringify(await step(database.connection))}\n`);
+
+async function step(connection: DuckDBConnection): Promise<HistoryTook> {
+  const { sequence, directory } = night;
+  await prepareMappings(connection);
+  const startedAt = new Date(Date.UTC(2026, 0, sequence, 2));
+  const run = runName(sequence, startedAt);
+  const cpuBefore = measured().cpuSeconds;
+  const began = performance.now();
+  for (const table of HISTORY_TABLES) await createTable(connection, table);
+  const bounds = await fillHistory(connection, {
+    run: {
+      run,
+      sequence,
+      startedAt,
+      extractedMs: startedAt.getTime(),
+      pipeline: "bench",
+      verdict: "complete",
+      packageVersion: "0",
+    },
+    passthrough: false,
+    previous: previousOf(night.previous),
+    absences: { confirmed: new Set(), unread: new Set(), listIsWhole: true },
+    itemBounds: itemBounds(night.items),
+    rowsPerRange: HISTORY_ROWS_PER_RANGE,
+  });
+  const filled = performance.now();
+  const files: Record<string, readonly string[]> = {};
+  let historyRows = 0;
+  for (const table of HISTORY_TABLES) {
+    const exported = await exportTable(connection, { table, bounds, finalDirectory: directory, sequence });
+    files[table.name] = exported.files.map(({ path }) => join(directory, path));
+    historyRows += exported.rows;
+  }
+  const ended = performance.now();
+  const { peakMemoryMb, cpuSeconds } = measured();
+  return {
+    written: { run, directory, files },
+    fillSeconds: (filled - began) / 1000,
+    writeSeconds: (ended - filled) / 1000,
+    cpuSeconds: cpuSeconds - cpuBefore,
+    peakMemoryMb,
+    ledgerRows: await figure(connection, "SELECT count(*) FROM content_mapped_values"),
+    historyRows,
+    causes: await causes(connection, run),
+    correct: await isCorrect(connection),
+  };
+}
+
+function previousOf(previous: WrittenHistory | undefined): PreviousHistory {
+  if (previous === undefined) return { kind: "none" };
+  const { run, directory, files } = previous;
+  const sources = new Map(Object.entries(files).map(([table, paths]) => [table, readParquet(paths)]));
+  return { kind: "carried", run, access: { directory }, sources };
+}
+
+async function causes(connection: DuckDBConnection, run: string): Promise<Record<string, number>> {
+  const sql = "SELECT cause, count(*) AS n FROM mapped_value_history WHERE valid_from_run = $1 GROUP BY ALL";
+  return Object.fromEntries(
+    (await all(connection, sql, [run])).map(({ cause, n }) => [String(cause), Number(n)]),
+  );
+}
+
+/** No value is repeated in a list, so each row of the ledger is one version. */
+async function isCorrect(connection: DuckDBConnection): Promise<boolean> {
+  const columns = [
+    "content_id",
+    "destination_id",
+    "custom_field_id",
+    ...VALUE_COLUMNS.map(({ name }) => name),
+  ];
+  const digest = `SELECT count(*) AS n, sum(hash(${columns.join(", ")})) AS digest`;
+  const [row] = await all(
+    connection,
+    `SELECT history = ledger AS same FROM (${digest} FROM mapped_value_history WHERE valid_to_run IS NULL) AS history,
+     (${digest} FROM content_mapped_values) AS ledger`,
+  );
+  return row?.same === true;
+}
