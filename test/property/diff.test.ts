@@ -24,6 +24,7 @@ const EVERY_NIGHT: readonly Edit[] = [
   { kind: "item_presence", choices: [0, 0, 0, 0] },
   { kind: "item_values", choices: [3, 0, 1, 0] },
   { kind: "destination", choices: [0, 0, 0, 0] },
+  { kind: "mapping", choices: [2, 1, 0, 0] },
 ];
 
 const script = fc.record({
