@@ -25,6 +25,7 @@ const EVERY_NIGHT: readonly Edit[] = [
   { kind: "item_values", choices: [3, 0, 1, 0] },
   { kind: "destination", choices: [0, 0, 0, 0] },
   { kind: "mapping", choices: [2, 1, 0, 0] },
+  { kind: "item_order", choices: [5, 0, 0, 0] },
 ];
 
 const script = fc.record({
@@ -60,6 +61,8 @@ const COPIED = ["content", "content_mapped_values", "destinations", "custom_fiel
 
 async function runScript(nights: typeof script extends fc.Arbitrary<infer T> ? T : never): Promise<Night[]> {
   const draft = firstDraft(nights.first);
+  // Two values, for the order of each night.
+  applyEdit(draft, { kind: "item_values", choices: [5, 0, 2, 0] });
   const done: Night[] = [];
   for (const [at, { edits, passthrough, hidden }] of nights.nights.entries()) {
     const sequence = at + 1;
