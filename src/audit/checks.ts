@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { LoadedTable } from "../load/build.ts";
 import { figure } from "../load/duckdb.ts";
+import { inLanes } from "../load/lanes.ts";
 import { quoteIdentifier } from "../load/sql-text.ts";
 import type { Reference, Table } from "../tables/declare.ts";
 
@@ -31,17 +32,16 @@ export function keyChecks(loaded: readonly LoadedTable[]): Check[] {
  * described, a deleted campaign), so these are figures and no failures.
  */
 export async function referenceChecks(
-  connection: DuckDBConnection,
+  connections: readonly DuckDBConnection[],
   tables: readonly Table[],
 ): Promise<Check[]> {
   const names = new Set(tables.map((table) => table.name));
-  const checks: Check[] = [];
-  for (const table of tables) {
-    for (const reference of table.references.filter((each) => names.has(each.table))) {
-      checks.push(await referenceCheck(connection, table, reference));
-    }
-  }
-  return checks;
+  const asked = tables.flatMap((table) =>
+    table.references.filter((each) => names.has(each.table)).map((reference) => ({ table, reference })),
+  );
+  return inLanes(connections, asked, async (connection, { table, reference }) =>
+    referenceCheck(connection, table, reference),
+  );
 }
 
 async function referenceCheck(

@@ -13,6 +13,7 @@ import { createTable } from "../load/ddl.ts";
 import { openForBuilding } from "../load/duckdb.ts";
 import { type Absences, fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRun } from "../load/history.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
+import { inLanes } from "../load/lanes.ts";
 import { createHistoryMacros } from "../load/macros.ts";
 import { writePart } from "../load/part.ts";
 import type { StagedPart } from "../load/parts.ts";
@@ -91,11 +92,12 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
     previous: request.history.previous.kind === "carried" ? request.history.previous.access : undefined,
   });
   const { connection } = database;
-  using _interrupting = interruptOn(request.signal, connection);
-  const loaded = await loadTables(connection, request);
+  const connections = [connection, await database.connect()];
+  using _interrupting = interruptOn(request.signal, connections);
+  const loaded = await loadTables(connections, request);
   const checks = [
     ...keyChecks(loaded),
-    ...(await referenceChecks(connection, request.tables)),
+    ...(await referenceChecks(connections, request.tables)),
     ...(await valueChecks(connection, request.tables)),
   ];
   const parquetBytes = await bytesOf(request, loaded);
@@ -113,8 +115,10 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
   return { tables: [...loaded, ...own], views, emptyColumns: state.emptyColumns };
 }
 
-function interruptOn(signal: AbortSignal, connection: DuckDBConnection): Disposable {
-  const interrupt = () => connection.interrupt();
+function interruptOn(signal: AbortSignal, connections: readonly DuckDBConnection[]): Disposable {
+  const interrupt = () => {
+    for (const connection of connections) connection.interrupt();
+  };
   signal.addEventListener("abort", interrupt);
   return { [Symbol.dispose]: () => signal.removeEventListener("abort", interrupt) };
 }
@@ -132,29 +136,46 @@ const VIEWED = [
   "content_external_payloads",
 ];
 
-async function loadTables(connection: DuckDBConnection, request: AssembleRequest): Promise<LoadedTable[]> {
-  const { tables, parts, sharedRows, bounds, finalDirectory, sequence, signal } = request;
+/** Tables that other tables are not made from stand beside each other: two at a time keep both cores at work. */
+async function loadTables(
+  connections: readonly DuckDBConnection[],
+  request: AssembleRequest,
+): Promise<LoadedTable[]> {
+  const { tables, signal } = request;
+  const [connection] = connections;
+  if (connection === undefined) throw new RangeError("tables are loaded on a connection");
   const superseded =
     request.superseded.size === 0 ? undefined : await createSuperseded(connection, request.superseded);
-  const loaded: LoadedTable[] = [];
-  const done = (table: LoadedTable) => {
+  let count = 0;
+  const done = (table: LoadedTable): LoadedTable => {
     signal.throwIfAborted();
-    loaded.push(table);
-    request.onTable(loaded.length, tables.length);
+    count += 1;
+    request.onTable(count, tables.length);
+    return table;
   };
-  for (const table of tables) {
-    if (table.stage === "shared") {
-      done(await loadRows(connection, request, { table, rows: sharedRows.get(table.name) ?? [] }));
-    } else if (table.stage !== "derived" && table.stage !== "history") {
-      const staged = parts.get(table.name) ?? [];
-      done(
-        await loadTable(connection, { table, parts: staged, bounds, finalDirectory, sequence, superseded }),
-      );
-    }
-  }
-  for (const table of await derive(connection, request)) done(table);
-  for (const table of await carryOn(connection, request)) done(table);
+  const staged = tables.filter(({ stage }) => stage !== "derived" && stage !== "history");
+  // What is superseded stands in a temporary table of the first connection.
+  const lanes = superseded === undefined ? connections : [connection];
+  const loaded = await inLanes(lanes, staged, async (lane, table) =>
+    done(await loadStaged(lane, request, table, superseded)),
+  );
+  for (const table of await derive(connection, request)) loaded.push(done(table));
+  for (const table of await carryOn(connection, request)) loaded.push(done(table));
   return loaded;
+}
+
+async function loadStaged(
+  connection: DuckDBConnection,
+  request: AssembleRequest,
+  table: Table,
+  superseded: string | undefined,
+): Promise<LoadedTable> {
+  const { parts, sharedRows, bounds, finalDirectory, sequence } = request;
+  if (table.stage === "shared") {
+    return loadRows(connection, request, { table, rows: sharedRows.get(table.name) ?? [] });
+  }
+  const staged = parts.get(table.name) ?? [];
+  return loadTable(connection, { table, parts: staged, bounds, finalDirectory, sequence, superseded });
 }
 
 /** Loads rows that were made on this thread, by way of a part like all others. */
