@@ -1,7 +1,7 @@
 /**
  * READ FIRST. A pipeline says which extractors, tables and loaders make an export, as values.
  *
- *     service ─pages─▶ extract ─documents─▶ transform ─columns─▶ load ─▶ audit ─▶ publish
+ *     service ─pages─▶ extract ─documents─▶ transform ─Arrow─▶ load ─▶ audit ─▶ publish
  *
  * - A **document** is one answer's JSON of one item. `dynamic` and `full` are its two shapes.
  * - A **page** is one answer of a listing; a **sweep** is one pass over all its pages; a **group** is a run of pages

@@ -1,39 +1,47 @@
-/** Files of staged parts and of raw documents: complete or not at all, for their owner alone. */
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, writevSync } from "node:fs";
+/** Parquet from and to Arrow, inside the calling thread: how staged parts and raw documents are written and read. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Columns, readColumns } from "../parquet/read.ts";
+import { RecordBatchReader, Table } from "apache-arrow";
+import {
+  Compression,
+  readParquet,
+  Table as WasmTable,
+  type WriterProperties,
+  WriterPropertiesBuilder,
+  writeParquet,
+} from "parquet-wasm";
 
-/** Writes a Parquet file that comes in pieces, under a temporary name first. */
-export function writePart(file: string, pieces: readonly Uint8Array[]): void {
+/** `fast`: read again in minutes and then removed. `small`: kept. */
+export type PartCompression = "fast" | "small";
+
+const CODECS: Record<PartCompression, Compression> = {
+  fast: Compression.SNAPPY,
+  small: Compression.ZSTD,
+};
+
+/** Made anew for each file: the writer takes them over. */
+function properties(compression: PartCompression): WriterProperties {
+  return new WriterPropertiesBuilder()
+    .setCompression(CODECS[compression])
+    .setCreatedBy("content-warehouse")
+    .build();
+}
+
+/**
+ * Writes a part from an Arrow IPC stream, complete or not at all: under a temporary name first, for its owner alone.
+ * Returns what was written.
+ */
+export function writePart(file: string, ipcStream: Uint8Array, compression: PartCompression): Uint8Array {
+  const bytes = writeParquet(WasmTable.fromIPCStream(ipcStream), properties(compression));
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.tmp`;
-  const descriptor = openSync(temporary, "w", 0o600);
-  try {
-    writeAll(descriptor, pieces);
-  } finally {
-    closeSync(descriptor);
-  }
+  writeFileSync(temporary, bytes, { mode: 0o600 });
   renameSync(temporary, file);
+  return bytes;
 }
 
-/** A system call takes so many pieces at once. */
-const PIECES_AT_ONCE = 512;
-
-/** The disk may take less than it was given. */
-function writeAll(descriptor: number, pieces: readonly Uint8Array[]): void {
-  let rest = pieces.filter((piece) => piece.length > 0);
-  while (rest.length > 0) {
-    let written = writevSync(descriptor, rest.slice(0, PIECES_AT_ONCE));
-    let whole = 0;
-    while (whole < rest.length && written >= (rest[whole]?.length ?? 0)) {
-      written -= rest[whole]?.length ?? 0;
-      whole += 1;
-    }
-    const begun = rest[whole];
-    rest = begun === undefined ? [] : [begun.subarray(written), ...rest.slice(whole + 1)];
-  }
-}
-
-export function readPart(file: string): Columns {
-  return readColumns(readFileSync(file));
+/** Rows of a part as an Arrow table; `columns`: those that are read. */
+export function readPart(file: string, columns: readonly string[]): Table {
+  const ipcStream = readParquet(readFileSync(file), { columns: [...columns] }).intoIPCStream();
+  return new Table([...RecordBatchReader.from(ipcStream)]);
 }

@@ -190,7 +190,7 @@ async function loadRows(
     const builder = new TableBuilder(table);
     for (const row of rows) builder.append(row);
     const file = join(directory, "parts", table.name, `${table.name}.parquet`);
-    builder.take((pieces) => writePart(file, pieces));
+    writePart(file, builder.take(), "fast");
     parts.push({ file, rows: rows.length, firstKey: "", lastKey: "", generation: 0 });
   }
   return loadTable(connection, { table, parts, bounds: [], finalDirectory, sequence, superseded: undefined });

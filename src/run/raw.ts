@@ -2,11 +2,9 @@
  * Raw documents: each answer's document as it is kept, after the personal-data policy, one row each. They are the
  * evidence behind an audit, what the views of an item are paired from, and what a later transform can be made from.
  */
-import { isAscii } from "node:buffer";
-import { createHash, hash } from "node:crypto";
+import { hash } from "node:crypto";
 import { parseJson } from "../extract/decode.ts";
 import { readPart, writePart } from "../load/part.ts";
-import type { Cell } from "../parquet/read.ts";
 import { bigint, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { TableBuilder } from "../transform/columns.ts";
 import { fieldsUnknown } from "../transform/document.ts";
@@ -55,10 +53,8 @@ export class RawWriter {
   /** Writes documents in the order given. */
   write(file: string, documents: readonly RawDocument[]): WrittenFile {
     for (const document of documents) this.#append(document);
-    return this.#builder.take((pieces) => {
-      writePart(file, pieces);
-      return writtenFile(pieces);
-    });
+    const written = writePart(file, this.#builder.take(), "small");
+    return { bytes: written.length, sha256: hash("sha256", written) };
   }
 
   #append({ contentId, mode, sweep, page, position, view, unknownFields, document }: RawDocument): void {
@@ -81,15 +77,7 @@ export class RawWriter {
   }
 }
 
-function writtenFile(pieces: readonly Uint8Array[]): WrittenFile {
-  const digest = createHash("sha256");
-  let bytes = 0;
-  for (const piece of pieces) {
-    digest.update(piece);
-    bytes += piece.length;
-  }
-  return { bytes, sha256: digest.digest("hex") };
-}
+const READ_COLUMNS = ["content_id", "shape", "observation", "observed_at", "unknown_fields", "document"];
 
 /** The views in raw files, by item. A document is parsed when it is asked for: parsed ones take ten times the room. */
 export class RawViews {
@@ -123,47 +111,55 @@ interface Place {
   readonly row: number;
 }
 
-type Cells = readonly Cell[];
+/** Values of a column, by row. */
+interface Values {
+  get(row: number): unknown;
+}
 
 /** The rows of a raw file, in the order in which they were written. */
 export class RawRows {
   readonly ids: readonly string[];
   readonly #file: string;
-  readonly #shapes: Cells;
-  readonly #orders: Cells;
-  readonly #instants: Cells;
-  readonly #unknown: Cells;
-  readonly #documents: Cells;
+  readonly #shapes: Values;
+  readonly #orders: Values;
+  readonly #instants: Values;
+  readonly #unknown: Values;
+  readonly #documents: Values;
 
   constructor(file: string) {
-    const { cells } = readPart(file);
+    const table = readPart(file, READ_COLUMNS);
+    const column = (name: string): Values => {
+      const values = table.getChild(name);
+      if (values === null) throw new TypeError(`${file} has no column ${name}`);
+      return values;
+    };
     this.#file = file;
-    this.ids = cells("content_id").map(textOf);
-    this.#shapes = cells("shape");
-    this.#orders = cells("observation");
-    this.#instants = cells("observed_at");
-    this.#unknown = cells("unknown_fields");
-    this.#documents = cells("document");
+    const ids = column("content_id");
+    this.ids = Array.from({ length: table.numRows }, (_, row) => String(ids.get(row)));
+    this.#shapes = column("shape");
+    this.#orders = column("observation");
+    this.#instants = column("observed_at");
+    this.#unknown = column("unknown_fields");
+    this.#documents = column("document");
   }
 
   view(row: number): View {
-    const document = parseJson(textOf(this.#documents[row]));
+    const document = parseJson(String(this.#documents.get(row)));
     if (!isObject(document)) {
       throw new TypeError(`${this.#file} holds a document that is not an object`);
     }
-    const shape: Shape = textOf(this.#shapes[row]) === "full" ? "full" : "dynamic";
+    const shape: Shape = this.#shapes.get(row) === "full" ? "full" : "dynamic";
     return {
       shape,
       document,
-      order: Number(this.#orders[row]),
-      observedAt: Number(this.#instants[row]),
-      unknown: this.#unknown[row] === 0 ? [] : fieldsUnknown(shape, document),
+      order: Number(this.#orders.get(row)),
+      observedAt: microseconds(this.#instants.get(row)),
+      unknown: this.#unknown.get(row) === 0 ? [] : fieldsUnknown(shape, document),
     };
   }
 }
 
-/** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */
-function textOf(cell: Cell | undefined): string {
-  if (!Buffer.isBuffer(cell)) throw new TypeError("a raw file has no text where there must be one");
-  return cell.toString(isAscii(cell) ? "latin1" : "utf8");
+/** Arrow gives instants in milliseconds; the column holds microseconds. */
+function microseconds(milliseconds: unknown): number {
+  return Math.round(Number(milliseconds) * 1000);
 }

@@ -298,7 +298,7 @@ export class Staging {
       const name = `${table}-${this.#options.worker}-${String(this.#part).padStart(5, "0")}.parquet`;
       const file = join(this.#options.directory, "parts", table, name);
       const { bytes } = held.builder;
-      held.builder.take((pieces) => writePart(file, pieces));
+      writePart(file, held.builder.take(), "fast");
       const { firstKey = "", lastKey } = held;
       const part = { file, rows, firstKey, lastKey, generation: this.#generation };
       this.#written.push({ table, part, bytes });

@@ -1,5 +1,5 @@
 /**
- * How a table is declared: once. From a declaration come the schema of its staged parts, the DuckDB DDL with its comments, the
+ * How a table is declared: once. From a declaration come the Arrow schema, the DuckDB DDL with its comments, the
  * Parquet schema, `_lineage`, the `schema` command, the checks on keys and references, and the transform itself.
  */
 

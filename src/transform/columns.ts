@@ -1,9 +1,25 @@
 /**
- * Columns built by hand as Parquet keeps them: a builder per column, no object per row. Finished rows leave as a Parquet
- * file; no value is copied between its builder and the compressor.
+ * Arrow columns built by hand over typed arrays: a builder per column, no object per row. A finished batch leaves as
+ * one Arrow IPC stream, which is what the Parquet writer takes.
  */
-import { DATE, DOUBLE, INT32, INT64, type Meaning, TEXT, TIMESTAMP, TRUTH } from "../parquet/meanings.ts";
-import { type EncodedColumn, parquetFile } from "../parquet/write.ts";
+import {
+  Table as ArrowTable,
+  Bool,
+  type Data,
+  type DataType,
+  DateDay,
+  Field,
+  Float64,
+  Int32,
+  Int64,
+  makeData,
+  RecordBatch,
+  Schema,
+  Struct,
+  TimestampMicrosecond,
+  tableToIPC,
+  Utf8,
+} from "apache-arrow";
 import type { Column, ColumnType, Table } from "../tables/declare.ts";
 
 /**
@@ -16,10 +32,6 @@ const INITIAL_ROWS = 1024;
 const INITIAL_TEXT_BYTES = 16 * 1024;
 /** Up to this length a loop over the characters is cheaper than a call into the encoder. */
 const SHORT_TEXT = 24;
-/** Before each text stands its length. */
-const LENGTH_BYTES = 4;
-/** A buffer that a large text made larger is let go of. */
-const KEPT_TEXT_BYTES = 8 * 1024 * 1024;
 const TWO_TO_32 = 4294967296;
 
 function grow<T extends Uint8Array | Int32Array | Float64Array>(
@@ -33,52 +45,52 @@ function grow<T extends Uint8Array | Int32Array | Float64Array>(
   return larger;
 }
 
-/** Validity bits, least significant first. */
+/** Validity bits, least significant first; nothing is kept while no value is null. */
 class Validity {
   #bits = new Uint8Array(INITIAL_ROWS / 8);
-  #nulls = 0;
+  nulls = 0;
 
   set(row: number, valid: boolean): void {
     const byte = row >> 3;
     if (byte >= this.#bits.length) this.#bits = grow(this.#bits, byte + 1, (n) => new Uint8Array(n));
     if (valid) this.#bits[byte] = (this.#bits[byte] ?? 0) | (1 << (row & 7));
-    else this.#nulls += 1;
+    else this.nulls += 1;
   }
 
-  /** Undefined: no value is null. */
-  taken(): Uint8Array | undefined {
-    return this.#nulls === 0 ? undefined : this.#bits;
-  }
-
-  clear(): void {
+  take(rows: number): { nullCount: number; nullBitmap: Uint8Array | null } {
+    const taken = {
+      nullCount: this.nulls,
+      nullBitmap: this.nulls === 0 ? null : this.#bits.slice(0, (rows + 7) >> 3),
+    };
     this.#bits.fill(0);
-    this.#nulls = 0;
+    this.nulls = 0;
+    return taken;
   }
 }
 
-/** What a column has appended to it. */
-interface Filled {
-  readonly validity: Uint8Array | undefined;
-  readonly values: Uint8Array;
-}
-
-/** Fills one column. */
+/** Fills one column; `take` gives what was appended since and starts anew. */
 interface Builder {
-  readonly meaning: Meaning;
-  /** Bytes of the rows that are held, roughly. */
+  readonly type: DataType;
+  /** Bytes held, roughly. */
   readonly bytes: number;
   append(cell: Cell): void;
-  /** What was appended since `clear`: the builder's own bytes, until then. */
-  filled(): Filled;
-  clear(): void;
+  take(): Data;
 }
 
-/** Each text after its length in bytes. */
+/** What every Arrow column has besides its values. */
+interface Parts {
+  readonly length: number;
+  readonly nullCount: number;
+  readonly nullBitmap: Uint8Array | null;
+}
+
+const encoder = new TextEncoder();
+
 class TextBuilder implements Builder {
-  readonly meaning = TEXT;
-  readonly #validity = new Validity();
-  #data = Buffer.allocUnsafeSlow(INITIAL_TEXT_BYTES);
-  #end = 0;
+  readonly type = new Utf8();
+  #validity = new Validity();
+  #offsets = new Int32Array(INITIAL_ROWS + 1);
+  #data = new Uint8Array(INITIAL_TEXT_BYTES);
   #rows = 0;
   bytes = 0;
 
@@ -86,56 +98,51 @@ class TextBuilder implements Builder {
     this.#validity.set(this.#rows, cell !== null);
     if (cell !== null) this.#write(String(cell));
     this.#rows += 1;
+    if (this.#rows >= this.#offsets.length) {
+      this.#offsets = grow(this.#offsets, this.#rows + 1, (n) => new Int32Array(n));
+    }
+    this.#offsets[this.#rows] = this.bytes;
   }
 
   #write(text: string): void {
-    const start = this.#end + LENGTH_BYTES;
-    const room = start + text.length * 3;
-    if (room > this.#data.length) this.#data = growBuffer(this.#data, this.#end, room);
+    const room = this.bytes + text.length * 3;
+    if (room > this.#data.length) this.#data = grow(this.#data, room, (n) => new Uint8Array(n));
+    if (text.length > SHORT_TEXT || !this.#writeAscii(text)) {
+      this.bytes += encoder.encodeInto(text, this.#data.subarray(this.bytes)).written;
+    }
+  }
+
+  #writeAscii(text: string): boolean {
     const data = this.#data;
-    const ascii = text.length <= SHORT_TEXT && writeAscii(data, start, text);
-    const length = ascii ? text.length : data.write(text, start);
-    data.writeUInt32LE(length, this.#end);
-    this.bytes += length;
-    this.#end = start + length;
+    const start = this.bytes;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 127) return false;
+      data[start + i] = code;
+    }
+    this.bytes = start + text.length;
+    return true;
   }
 
-  filled(): Filled {
-    return { validity: this.#validity.taken(), values: this.#data.subarray(0, this.#end) };
-  }
-
-  clear(): void {
-    this.#validity.clear();
+  take(): Data {
+    const data = makeData({
+      type: this.type,
+      length: this.#rows,
+      ...this.#validity.take(this.#rows),
+      valueOffsets: this.#offsets.slice(0, this.#rows + 1),
+      data: this.#data.slice(0, this.bytes),
+    });
     this.#rows = 0;
-    this.#end = 0;
     this.bytes = 0;
-    if (this.#data.length > KEPT_TEXT_BYTES) this.#data = Buffer.allocUnsafeSlow(INITIAL_TEXT_BYTES);
+    return data;
   }
 }
 
-/** Whether the text is ASCII, and then written. */
-function writeAscii(data: Uint8Array, start: number, text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code > 127) return false;
-    data[start + i] = code;
-  }
-  return true;
-}
-
-function growBuffer(buffer: Buffer, used: number, length: number): Buffer<ArrayBuffer> {
-  const larger = Buffer.allocUnsafeSlow(Math.max(length, buffer.length * 2));
-  buffer.copy(larger, 0, 0, used);
-  return larger;
-}
-
-/** A bit for each value. */
 class BooleanBuilder implements Builder {
-  readonly meaning = TRUTH;
-  readonly #validity = new Validity();
+  readonly type = new Bool();
+  #validity = new Validity();
   #values = new Uint8Array(INITIAL_ROWS / 8);
   #rows = 0;
-  #count = 0;
 
   get bytes(): number {
     return this.#rows >> 2;
@@ -143,35 +150,35 @@ class BooleanBuilder implements Builder {
 
   append(cell: Cell): void {
     this.#validity.set(this.#rows, cell !== null);
-    this.#rows += 1;
-    if (cell === null) return;
-    const byte = this.#count >> 3;
+    const byte = this.#rows >> 3;
     if (byte >= this.#values.length) this.#values = grow(this.#values, byte + 1, (n) => new Uint8Array(n));
-    if (cell === true) this.#values[byte] = (this.#values[byte] ?? 0) | (1 << (this.#count & 7));
-    this.#count += 1;
+    if (cell === true) this.#values[byte] = (this.#values[byte] ?? 0) | (1 << (this.#rows & 7));
+    this.#rows += 1;
   }
 
-  filled(): Filled {
-    return { validity: this.#validity.taken(), values: this.#values.subarray(0, (this.#count + 7) >> 3) };
-  }
-
-  clear(): void {
-    this.#validity.clear();
+  take(): Data {
+    const data = makeData({
+      type: this.type,
+      length: this.#rows,
+      ...this.#validity.take(this.#rows),
+      data: this.#values.slice(0, (this.#rows + 7) >> 3),
+    });
     this.#values.fill(0);
     this.#rows = 0;
-    this.#count = 0;
+    return data;
   }
 }
 
 type Values = Int32Array | Float64Array;
 
-/** How values of fixed width are kept. `width`: slots of the array that a value takes. */
+/** How values of fixed width are kept and become a column. `width`: slots of the array that a value takes. */
 interface Fixed<Array extends Values> {
-  readonly meaning: Meaning;
+  readonly type: DataType;
   readonly width: number;
   readonly allocate: (length: number) => Array;
   /** Writes a value, at its first slot. */
-  readonly store: (values: Array, at: number, cell: NonNullable<Cell>) => void;
+  readonly store: (values: Array, at: number, cell: Cell) => void;
+  readonly make: (values: Array, parts: Parts) => Data;
 }
 
 class FixedBuilder<Array extends Values> implements Builder {
@@ -179,16 +186,14 @@ class FixedBuilder<Array extends Values> implements Builder {
   readonly #validity = new Validity();
   #values: Array;
   #rows = 0;
-  /** Slots that are taken. */
-  #slots = 0;
 
   constructor(fixed: Fixed<Array>) {
     this.#fixed = fixed;
     this.#values = fixed.allocate(INITIAL_ROWS * fixed.width);
   }
 
-  get meaning(): Meaning {
-    return this.#fixed.meaning;
+  get type(): DataType {
+    return this.#fixed.type;
   }
 
   get bytes(): number {
@@ -196,31 +201,25 @@ class FixedBuilder<Array extends Values> implements Builder {
   }
 
   append(cell: Cell): void {
-    this.#validity.set(this.#rows, cell !== null);
-    this.#rows += 1;
-    if (cell === null) return;
     const { width, allocate, store } = this.#fixed;
-    const end = this.#slots + width;
-    if (end > this.#values.length) this.#values = grow(this.#values, end, allocate);
-    store(this.#values, this.#slots, cell);
-    this.#slots = end;
+    const at = this.#rows * width;
+    this.#validity.set(this.#rows, cell !== null);
+    if (at + width > this.#values.length) this.#values = grow(this.#values, at + width, allocate);
+    store(this.#values, at, cell ?? 0);
+    this.#rows += 1;
   }
 
-  filled(): Filled {
-    const { buffer } = this.#values;
-    const values = new Uint8Array(buffer, 0, this.#slots * this.#values.BYTES_PER_ELEMENT);
-    return { validity: this.#validity.taken(), values };
-  }
-
-  clear(): void {
-    this.#validity.clear();
+  take(): Data {
+    const values = this.#fixed.allocate(this.#rows * this.#fixed.width);
+    values.set(this.#values.subarray(0, values.length));
+    const parts = { length: this.#rows, ...this.#validity.take(this.#rows) };
     this.#rows = 0;
-    this.#slots = 0;
+    return this.#fixed.make(values, parts);
   }
 }
 
 /** 64-bit integers are written as two 32-bit halves: a BigInt for each value would cost more. */
-function storeHalves(halves: Int32Array, at: number, cell: NonNullable<Cell>): void {
+function storeHalves(halves: Int32Array, at: number, cell: Cell): void {
   if (typeof cell === "bigint") {
     halves[at] = Number(BigInt.asIntN(32, cell));
     halves[at + 1] = Number(cell >> 32n);
@@ -235,29 +234,56 @@ function storeHalves(halves: Int32Array, at: number, cell: NonNullable<Cell>): v
 const int32 = {
   width: 1,
   allocate: (length: number) => new Int32Array(length),
-  store: (values: Int32Array, at: number, cell: NonNullable<Cell>) => {
+  store: (values: Int32Array, at: number, cell: Cell) => {
     values[at] = Number(cell);
   },
 };
 
 const int64 = { width: 2, allocate: int32.allocate, store: storeHalves };
 
+const INT32 = new Int32();
+const DATE = new DateDay();
+const INT64 = new Int64();
+const TIMESTAMP = new TimestampMicrosecond("UTC");
+const DOUBLE = new Float64();
+
 const BUILDERS: Record<ColumnType, () => Builder> = {
   text: () => new TextBuilder(),
   json: () => new TextBuilder(),
   boolean: () => new BooleanBuilder(),
-  integer: () => new FixedBuilder({ ...int32, meaning: INT32 }),
-  date: () => new FixedBuilder({ ...int32, meaning: DATE }),
-  bigint: () => new FixedBuilder({ ...int64, meaning: INT64 }),
-  timestamp: () => new FixedBuilder({ ...int64, meaning: TIMESTAMP }),
+  integer: () =>
+    new FixedBuilder({
+      ...int32,
+      type: INT32,
+      make: (data, parts) => makeData({ type: INT32, ...parts, data }),
+    }),
+  date: () =>
+    new FixedBuilder({
+      ...int32,
+      type: DATE,
+      make: (data, parts) => makeData({ type: DATE, ...parts, data }),
+    }),
+  bigint: () =>
+    new FixedBuilder({
+      ...int64,
+      type: INT64,
+      make: (data, parts) => makeData({ type: INT64, ...parts, data: new BigInt64Array(data.buffer) }),
+    }),
+  timestamp: () =>
+    new FixedBuilder({
+      ...int64,
+      type: TIMESTAMP,
+      make: (data, parts) => makeData({ type: TIMESTAMP, ...parts, data: new BigInt64Array(data.buffer) }),
+    }),
   double: () =>
     new FixedBuilder({
-      meaning: DOUBLE,
+      type: DOUBLE,
       width: 1,
       allocate: (length) => new Float64Array(length),
       store: (values, at, cell) => {
         values[at] = Number(cell);
       },
+      make: (data, parts) => makeData({ type: DOUBLE, ...parts, data }),
     }),
 };
 
@@ -265,11 +291,21 @@ const BUILDERS: Record<ColumnType, () => Builder> = {
 export class TableBuilder {
   readonly columns: readonly Column[];
   readonly #builders: readonly Builder[];
+  readonly #schema: Schema;
   rows = 0;
 
   constructor(table: Pick<Table, "columns">) {
     this.columns = table.columns;
     this.#builders = table.columns.map((column) => BUILDERS[column.type]());
+    this.#schema = new Schema(
+      table.columns.map((column, i) => new Field(column.name, this.#builder(i).type, column.nullable)),
+    );
+  }
+
+  #builder(index: number): Builder {
+    const builder = this.#builders[index];
+    if (builder === undefined) throw new RangeError(`no column ${index}`);
+    return builder;
   }
 
   /** Bytes held, roughly. */
@@ -287,16 +323,12 @@ export class TableBuilder {
     this.rows += 1;
   }
 
-  /** Gives the rows since the last call to `use` as the pieces of a Parquet file, to be written there; starts anew. */
-  take<Result>(use: (file: readonly Uint8Array[]) => Result): Result {
-    const columns = this.columns.map(({ name, nullable }, i): EncodedColumn => {
-      const builder = this.#builders[i];
-      if (builder === undefined) throw new RangeError(`no column ${i}`);
-      return { name, nullable, ...builder.meaning, ...builder.filled() };
-    });
-    const result = use(parquetFile(columns, this.rows));
-    for (const builder of this.#builders) builder.clear();
+  /** The rows since the last call as an Arrow IPC stream of one batch, and starts anew. */
+  take(): Uint8Array {
+    const type = new Struct(this.#schema.fields);
+    const children = this.#builders.map((builder) => builder.take());
+    const data = makeData({ type, length: this.rows, nullCount: 0, children });
     this.rows = 0;
-    return result;
+    return tableToIPC(new ArrowTable(this.#schema, [new RecordBatch(this.#schema, data)]), "stream");
   }
 }
