@@ -18,18 +18,26 @@ ending AS (
   FROM going_on
   WHERE valid_to_run IS NULL AND content_id IN (SELECT content_id FROM history_items WHERE state = 'removed')
 )
+SELECT going_on.*
+FROM going_on
+ANTI JOIN (
+  SELECT content_id, destination_id, custom_field_id, CAST(NULL AS VARCHAR) AS valid_to_run
+  FROM ending
+) AS ended
+  ON ended.content_id = going_on.content_id
+  AND ended.destination_id = going_on.destination_id
+  AND ended.custom_field_id = going_on.custom_field_id
+  AND ended.valid_to_run IS NOT DISTINCT FROM going_on.valid_to_run
+UNION ALL BY NAME
 SELECT
-  going_on.* REPLACE (
-    CASE WHEN causes IS NULL THEN valid_to_run ELSE $3 END AS valid_to_run,
-    CASE WHEN causes IS NULL THEN valid_to ELSE $4 END AS valid_to,
-    CASE WHEN causes IS NULL THEN valid_to_cause ELSE to_json(causes) END AS valid_to_cause
+  * EXCLUDE (causes) REPLACE (
+    $3 AS valid_to_run,
+    $4 AS valid_to,
+    to_json(causes) AS valid_to_cause
   )
 FROM going_on
-LEFT JOIN ending
-  ON valid_to_run IS NULL
-  AND ending.content_id = going_on.content_id
-  AND ending.destination_id = going_on.destination_id
-  AND ending.custom_field_id = going_on.custom_field_id
+JOIN ending USING (content_id, destination_id, custom_field_id)
+WHERE valid_to_run IS NULL
 UNION ALL BY NAME
 SELECT
   content_id,
