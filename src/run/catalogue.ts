@@ -1,6 +1,7 @@
-/** Every item ID that any pass listed, once, and what each pass saw of it. Memory: about 100 bytes an item. */
+/** Every item ID that any pass listed, once, and what each pass saw of it. Memory: about 60 bytes an item. */
 import { createHash } from "node:crypto";
 import { compareUtf8 } from "../load/order.ts";
+import { Ids } from "./ids.ts";
 
 const UNSEEN = Number.NaN;
 /** An item without `updated_at`. */
@@ -15,24 +16,28 @@ function secondsOf(updatedAt: string | null): number {
 }
 
 export class Catalogue {
-  readonly #numbers = new Map<string, number>();
+  readonly #ids = new Ids();
   #weights = new Float32Array(1024);
 
   get size(): number {
-    return this.#numbers.size;
+    return this.#ids.size;
   }
 
   numberOf(id: string): number {
-    let number = this.#numbers.get(id);
-    if (number === undefined) {
-      number = this.#numbers.size;
-      this.#numbers.set(id, number);
-    }
-    return number;
+    return this.#ids.numberOf(id);
+  }
+
+  /** Undefined for an item that is not listed. */
+  find(id: string): number | undefined {
+    return this.#ids.find(id);
   }
 
   has(id: string): boolean {
-    return this.#numbers.has(id);
+    return this.#ids.find(id) !== undefined;
+  }
+
+  idOf(number: number): string {
+    return this.#ids.at(number);
   }
 
   /** Notes how many bytes an answer spent on the item, roughly; the most counts. */
@@ -47,16 +52,13 @@ export class Catalogue {
   }
 
   weightOf(id: string): number {
-    return this.#weights[this.numberOf(id)] ?? 0;
-  }
-
-  ids(): Iterable<string> {
-    return this.#numbers.keys();
+    const number = this.find(id);
+    return number === undefined ? 0 : (this.#weights[number] ?? 0);
   }
 
   /** All IDs, ascending by their UTF-8 bytes. */
   sorted(): string[] {
-    return [...this.#numbers.keys()].sort(compareUtf8);
+    return Array.from({ length: this.size }, (_, number) => this.idOf(number)).sort(compareUtf8);
   }
 }
 
@@ -94,7 +96,7 @@ export class Sightings {
 
   add(id: string, updatedAt: string | null): void {
     const number = this.#catalogue.numberOf(id);
-    if (Number.isNaN(this.#at(number))) {
+    if (Number.isNaN(this.at(number))) {
       this.distinct += 1;
     } else {
       this.duplicates += 1;
@@ -105,23 +107,23 @@ export class Sightings {
 
   /** `updated_at` of an item, in seconds; not a number where the pass did not see it. */
   secondsOf(id: string): number {
-    return this.#catalogue.has(id) ? this.#at(this.#catalogue.numberOf(id)) : UNSEEN;
+    const number = this.#catalogue.find(id);
+    return number === undefined ? UNSEEN : this.at(number);
   }
 
   saw(id: string): boolean {
-    return this.#catalogue.has(id) && !Number.isNaN(this.#at(this.#catalogue.numberOf(id)));
+    return !Number.isNaN(this.secondsOf(id));
   }
 
-  /** Not a number where the pass did not see the item. */
-  #at(number: number): number {
+  /** By the item's number; not a number where the pass did not see it. */
+  at(number: number): number {
     return this.#updatedAt.at(number);
   }
 
   /** IDs of which the two passes say different things: listed by one alone, or of another time. */
   *differences(other: Sightings): Generator<string> {
-    for (const id of this.#catalogue.ids()) {
-      const number = this.#catalogue.numberOf(id);
-      if (!Object.is(this.#at(number), other.#at(number))) yield id;
+    for (let number = 0; number < this.#catalogue.size; number++) {
+      if (!Object.is(this.at(number), other.at(number))) yield this.#catalogue.idOf(number);
     }
   }
 
@@ -129,7 +131,7 @@ export class Sightings {
   digest(sortedIds: readonly string[]): string {
     const hash = createHash("sha256");
     for (const id of sortedIds) {
-      const seconds = this.#at(this.#catalogue.numberOf(id));
+      const seconds = this.at(this.#catalogue.numberOf(id));
       if (!Number.isNaN(seconds)) hash.update(`${id}\t${seconds}\n`);
     }
     return hash.digest("hex");
@@ -180,15 +182,17 @@ export class Holdings {
     const stale: string[] = [];
     const there = this.#there;
     this.#there = new Set();
-    for (const id of this.#catalogue.ids()) {
-      if (!pass.saw(id)) {
+    for (let number = 0; number < this.#catalogue.size; number++) {
+      const seconds = pass.at(number);
+      if (Number.isNaN(seconds)) {
+        const id = this.#catalogue.idOf(number);
         if (!this.#gone.has(id) && !there.has(id)) stale.push(id);
         continue;
       }
-      const seconds = pass.secondsOf(id);
-      const number = this.#catalogue.numberOf(id);
       const dynamic = fullOnly ? seconds : this.#held.dynamic.at(number);
-      if (dynamic !== seconds || this.#held.full.at(number) !== seconds) stale.push(id);
+      if (dynamic !== seconds || this.#held.full.at(number) !== seconds) {
+        stale.push(this.#catalogue.idOf(number));
+      }
     }
     return stale;
   }

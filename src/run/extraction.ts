@@ -80,7 +80,7 @@ class Extractor implements CertifyPorts<Sweep> {
   readonly #options: ExtractionOptions;
   readonly #raw: RawFiles;
   #wanted: Wanted;
-  readonly #transformed = new Transformed();
+  readonly #transformed: Transformed;
   readonly #repaired = new Set<string>();
   #details = { gone: 0, rejected: 0 };
   /** Items a page that are asked for. */
@@ -93,6 +93,7 @@ class Extractor implements CertifyPorts<Sweep> {
   constructor(context: SweepContext, options: ExtractionOptions) {
     this.#context = context;
     this.#options = options;
+    this.#transformed = new Transformed(context.catalogue);
     this.#raw = new RawFiles({ ...options, folder: options.raw });
     this.#wanted = new Wanted(options.details, undefined);
     this.#perPage = context.settings.perPage;

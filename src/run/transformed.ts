@@ -1,32 +1,55 @@
 /** Which items have their rows, and rows for those that no group of pages could give any. */
+import type { Catalogue } from "./catalogue.ts";
 import { regroup } from "./regroup.ts";
 import type { SweepContext } from "./sweep.ts";
 
-/** Items that have their rows. */
+const ONCE = 1;
+/** More than once, or to be done anew. */
+const TWICE = 2;
+
+/** Items that have their rows. A byte an item. */
 export class Transformed {
-  readonly #once = new Set<string>();
-  readonly #twice = new Set<string>();
+  readonly #catalogue: Catalogue;
+  /** By the item's number. */
+  #times = new Uint8Array(1024);
+
+  constructor(catalogue: Catalogue) {
+    this.#catalogue = catalogue;
+  }
 
   add(ids: readonly string[]): void {
     for (const id of ids) {
-      if (this.#once.has(id)) this.#twice.add(id);
-      this.#once.add(id);
+      const number = this.#catalogue.numberOf(id);
+      if (number >= this.#times.length) {
+        const larger = new Uint8Array(Math.max(number + 1, this.#times.length * 2));
+        larger.set(this.#times);
+        this.#times = larger;
+      }
+      this.#times[number] = this.#of(number) === 0 ? ONCE : TWICE;
     }
+  }
+
+  #of(number: number | undefined): number {
+    return number === undefined ? 0 : (this.#times[number] ?? 0);
   }
 
   /** The documents behind the rows do not count any more: all that have some are done anew. */
   redo(): void {
-    for (const id of this.#once) this.#twice.add(id);
+    this.#times = this.#times.map((times) => (times === 0 ? 0 : TWICE));
   }
 
   /** Those of `ids` that have none: no group had all their views. */
   left(ids: readonly string[]): string[] {
-    return ids.filter((id) => !this.#once.has(id));
+    return ids.filter((id) => this.#of(this.#catalogue.find(id)) === 0);
   }
 
   /** Those of `ids` that have some and are to be done anew, and those that have them twice. Ascending. */
   again(ids: readonly string[]): string[] {
-    return [...new Set([...this.#twice, ...ids])].filter((id) => this.#once.has(id)).sort();
+    const again = new Set(ids.filter((id) => this.#of(this.#catalogue.find(id)) !== 0));
+    for (const [number, times] of this.#times.entries()) {
+      if (times === TWICE) again.add(this.#catalogue.idOf(number));
+    }
+    return [...again].sort();
   }
 }
 

@@ -1,9 +1,12 @@
-/** The nightly pipeline in a process of its own. Prints its summary and what it took. */
-import { runPipeline } from "../../src/run/run-pipeline.ts";
+/** The nightly pipeline in a process of its own, as it is installed. Prints its summary and what it took. */
+import type * as pipelines from "../../src/run/run-pipeline.ts";
 import { measured } from "./measured.ts";
 import { StageClock } from "./stages.ts";
 
 const [, , out = "", config] = process.argv;
+const BUILT = new URL("../../dist/src/run/run-pipeline.js", import.meta.url).href;
+
+const { runPipeline }: typeof pipelines = await import(BUILT);
 const began = performance.now();
 const stages = new StageClock();
 const summary = await runPipeline({
