@@ -27,41 +27,52 @@ export interface Moment {
 
 /**
  * The run that `--as-of` means: a run by name or number, or at an instant (ISO 8601; a day alone is its first moment,
- * UTC) the last that was finished by then. Where its files are gone, the history of the current run is asked. Throws
- * `config.not_found` where that does not know it either.
+ * UTC) what the macros of the history mean by it: of the runs that had started by then, the one with the highest
+ * number. Where its files are gone, the history of the current run is asked. Throws `config.not_found` where that does
+ * not know it either.
  */
 export async function runAsOf(
   folder: OutputFolder,
   asOf: string,
   temporaryDirectory: string,
 ): Promise<Moment> {
-  const isInstant = INSTANT.test(asOf);
-  const instant = Date.parse(asOf);
-  if (isInstant && Number.isNaN(instant)) {
-    throw new WarehouseError(
-      "config.invalid",
-      `${asOf} is no instant; write 2026-11-20T02:00:00Z, or the name of a run.`,
-    );
-  }
+  const instant = instantOf(asOf);
   const runs = await listRuns(folder);
-  const kept = runs.find(({ run, sequence, current, manifest }) =>
-    isInstant
-      ? !(manifest instanceof WarehouseError) && Date.parse(manifest.endedAt) <= instant
-      : run === asOf || (asOf === "current" && current) || isNumber(asOf, sequence),
-  );
-  if (kept !== undefined) return { wanted: kept.run };
   const current = runs.find((each) => each.current);
-  if (current === undefined || !hasHistory(current)) throw notKept(asOf, isInstant, runs.at(-1)?.run);
-  const known = await knownRuns(folder, current.run, temporaryDirectory);
-  const past = known.find(({ run, sequence, finishedMs }) =>
-    isInstant ? finishedMs <= instant : run === asOf || isNumber(asOf, sequence),
+  const named = runs.find(
+    ({ run, sequence }) =>
+      run === asOf || (asOf === "current" && run === current?.run) || isNumber(asOf, sequence),
   );
-  if (past !== undefined) return { wanted: current.run, past };
-  if (isInstant) throw notKnown(asOf, current.run, known.at(-1)?.run);
+  if (instant === undefined && named !== undefined) return { wanted: named.run };
+  if (current === undefined || !hasHistory(current)) {
+    const started = runs.find(({ startedAt }) => instant !== undefined && startedAt.getTime() <= instant);
+    if (started !== undefined) return { wanted: started.run };
+    throw notKept(asOf, instant !== undefined, runs.at(-1)?.run);
+  }
+  const known = await knownRuns(folder, current.run, temporaryDirectory);
+  const past = known.find(({ run, sequence, startedAt }) =>
+    instant !== undefined ? Date.parse(startedAt) <= instant : run === asOf || isNumber(asOf, sequence),
+  );
+  if (past !== undefined) {
+    const kept = runs.some(({ run }) => run === past.run);
+    return kept ? { wanted: past.run } : { wanted: current.run, past };
+  }
+  if (instant !== undefined) throw notKnown(asOf, current.run, known.at(-1)?.run);
   const names = [...runs, ...known].flatMap(({ run, sequence }) => [run, String(sequence)]);
   throw new WarehouseError(
     "config.not_found",
     `Neither ${folder.root} nor the history of its current run knows a run "${asOf}".${suggestion(asOf, names, `The newest is ${current.run}.`)}`,
+  );
+}
+
+/** Milliseconds since 1970; undefined where the text is none. */
+function instantOf(text: string): number | undefined {
+  if (!INSTANT.test(text)) return undefined;
+  const instant = Date.parse(text);
+  if (!Number.isNaN(instant)) return instant;
+  throw new WarehouseError(
+    "config.invalid",
+    `${text} is no instant; write 2026-11-20T02:00:00Z, or the name of a run.`,
   );
 }
 
@@ -70,15 +81,14 @@ function isNumber(text: string, sequence: number): boolean {
 }
 
 const KNOWN = `
-  SELECT run, sequence, verdict, passthrough, strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at,
-    epoch_ms(extracted_at) AS finished_ms
+  SELECT run, sequence, verdict, passthrough, strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at
   FROM run_history ORDER BY sequence DESC`;
 
 async function knownRuns(
   folder: OutputFolder,
   wanted: string,
   temporaryDirectory: string,
-): Promise<(PastRun & { readonly finishedMs: number })[]> {
+): Promise<PastRun[]> {
   await using opened = await openRun({ folder, wanted, temporaryDirectory });
   const rows = await all(opened.connection, KNOWN);
   return rows.map((row) => ({
@@ -87,19 +97,18 @@ async function knownRuns(
     startedAt: String(row.started_at),
     verdict: row.verdict === "unsettled" ? "unsettled" : "complete",
     passthrough: row.passthrough === true,
-    finishedMs: toSafeInteger(row.finished_ms ?? null),
   }));
 }
 
 function notKept(asOf: string, isInstant: boolean, oldest: string | undefined): WarehouseError {
   const kept = oldest === undefined ? "none was published" : `the oldest that is kept is ${oldest}`;
-  const what = isInstant ? `No run that is kept was finished by ${asOf}` : `No run "${asOf}" is kept`;
+  const what = isInstant ? `No run that is kept had started by ${asOf}` : `No run "${asOf}" is kept`;
   return new WarehouseError("config.not_found", `${what} (${kept}); "runs list" shows them.`);
 }
 
 function notKnown(asOf: string, current: string, first: string | undefined): WarehouseError {
   return new WarehouseError(
     "config.not_found",
-    `No run was finished by ${asOf}: the history of the current run ${current} begins with ${first ?? "itself"}.`,
+    `No run had started by ${asOf}: the history of the current run ${current} begins with ${first ?? "itself"}.`,
   );
 }

@@ -11,8 +11,12 @@ import { suggestion } from "./nearest.ts";
 import type { OpenedRun } from "./open-run.ts";
 import { readDefinitions } from "./read-run.ts";
 
+const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
+
 /** Rows of the SQL steps `audit_what_if_groups` and `audit_what_if_values`; the steps say what they mean. */
 export interface WhatIf {
+  /** Entries of the run's mappings, and of the edited ones. */
+  readonly entries: { readonly run: number; readonly file: number };
   readonly items: number;
   readonly values: number;
   /** Per destination and custom field. */
@@ -41,7 +45,9 @@ export async function whatIf(
   await assertKnown(connection, edited);
   const passthrough = await sendsAsIs(connection);
   const bounds = await itemBounds(opened, rowsPerRange);
+  const published = await figure(connection, ENTRIES);
   await replaceMappings(connection, edited.rows);
+  const entries = { run: published, file: await figure(connection, ENTRIES) };
   await prepareMappings(connection);
   const ranges = rangesOf(await ledgerBounds(connection, bounds, rowsPerRange));
   const [mappedValues] = derivedSteps({ passthrough });
@@ -54,6 +60,7 @@ export async function whatIf(
     await execute(connection, `${into} ${loadSql("audit_what_if")}`, params);
   }
   return {
+    entries,
     items: await figure(
       connection,
       "SELECT count(*) FROM (SELECT content_id FROM what_if_changes GROUP BY content_id)",

@@ -1,5 +1,4 @@
-import { writeFile } from "node:fs/promises";
-import { extname, resolve } from "node:path";
+import { extname } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { COUNTED, type Counted, type Coverage, coverageOf } from "../audit/coverage.ts";
 import { resolveScope } from "../audit/filters.ts";
@@ -8,12 +7,14 @@ import { listed } from "../audit/nearest.ts";
 import type { OpenedRun } from "../audit/open-run.ts";
 import { STATUSES, type Status } from "../audit/procedure.ts";
 import { WarehouseError } from "../errors.ts";
+import { outputFolder } from "../run/directory.ts";
 import { coverageSections } from "./audit-sections.ts";
 import { count, counted } from "./display.ts";
 import { sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "./sections.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
 import { withRun } from "./with-run.ts";
+import { writeNamedFile } from "./write-file.ts";
 
 const FORMATS = ["table", "json", "csv", "markdown"] as const;
 const SECTIONS = [
@@ -91,6 +92,9 @@ function limits(text: string): Limits {
   for (const part of text.split(",")) {
     const [, name, number = "0"] = /^\s*([a-z_]+)(?:=(\d{1,15}))?\s*$/.exec(part) ?? [];
     const kind = COUNTED.find((each) => each === name);
+    if (kind !== undefined && found.has(kind)) {
+      throw new InvalidArgumentError(`"${kind}" stands there twice; give it once.`);
+    }
     if (kind === undefined) {
       throw new InvalidArgumentError(
         `Give ${listed(COUNTED, "or")}, several with commas, each with =N if some are allowed.`,
@@ -110,7 +114,7 @@ async function audit(terminal: Terminal, opened: OpenedRun, options: Options): P
   const text = answer(opened, coverage, options, terminal.columns);
   await writeAll(terminal, [text]);
   if (file !== undefined && format !== undefined)
-    await write(file, await exportMapping(opened.connection, format));
+    await writeNamedFile(file, await exportMapping(opened.connection, format), outputFolder(options.out));
   assertWithin(coverage, options.failOn);
 }
 
@@ -123,19 +127,6 @@ export function mappingFormat(file: string): MappingFormat {
     "config.invalid",
     `A mapping file is CSV or JSON, by the end of its name; ${file} is neither: call it .csv or .json.`,
   );
-}
-
-async function write(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(resolve(file), text);
-  } catch (cause) {
-    const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-    throw new WarehouseError(
-      "config.output",
-      `The file ${file} cannot be written (${why}); choose another.`,
-      { cause },
-    );
-  }
 }
 
 function answer(opened: OpenedRun, coverage: Coverage, options: Options, width: number | undefined): string {

@@ -44,7 +44,7 @@ export function explainCommand(terminal: Terminal = standardOutput()): Command {
     .option("--run <run>", "name or number of a run (default: current)")
     .option(
       "--as-of <when>",
-      "a run, or an instant: the last run that was finished by then; where its files are gone, the history is asked",
+      "a run, or an instant: the last run that had started by then; where its files are gone, the history is asked",
     )
     .option("--json", "print one JSON object instead of the explanation")
     .addHelpText("after", EXAMPLES)

@@ -1,11 +1,13 @@
-import { stat, writeFile } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Command } from "commander";
 import { WarehouseError } from "../errors.ts";
+import { outputFolder } from "../run/directory.ts";
 import { fileSize } from "./display.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
 import { withRun } from "./with-run.ts";
+import { writeNamedFile } from "./write-file.ts";
 
 interface Options {
   readonly warehouse: string;
@@ -35,7 +37,7 @@ export function reportCommand(terminal: Terminal = standardOutput()): Command {
         const { reportOf } = await import("../audit/report/report.ts");
         const page = await reportOf(opened);
         const file = out ?? `report-${opened.run}.html`;
-        await write(file, page);
+        await writeNamedFile(file, page, outputFolder(warehouse));
         const size = fileSize(Buffer.byteLength(page));
         await writeAll(terminal, [
           printableText(`${resolve(file)} (${size}) is the report of ${opened.run}\n`),
@@ -52,17 +54,4 @@ async function assertNoFolder(out: string): Promise<void> {
     "config.invalid",
     `${out} is a folder; --out names the file of the report, and --warehouse the folder of the warehouse.`,
   );
-}
-
-async function write(file: string, page: string): Promise<void> {
-  try {
-    await writeFile(resolve(file), page);
-  } catch (cause) {
-    const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-    throw new WarehouseError(
-      "config.output",
-      `The file ${file} cannot be written (${why}); choose another.`,
-      { cause },
-    );
-  }
 }

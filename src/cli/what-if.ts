@@ -9,7 +9,7 @@ import { loadSql } from "../load/sql-text.ts";
 import { mappingFormat } from "./audit.ts";
 import { cellText, jsonObject } from "./cells.ts";
 import { csvRow, guardFormula } from "./csv.ts";
-import { counted } from "./display.ts";
+import { count, counted } from "./display.ts";
 import { type Section, sectionTables } from "./sections.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
@@ -88,8 +88,10 @@ async function* tableTexts(
   width: number | undefined,
 ): AsyncIterable<string> {
   const { run, connection } = opened;
+  const { entries: of } = found;
+  const entries = `Entries of mappings: ${count(of.file)} in the file, ${count(of.run)} in the run`;
   if (found.values === 0) {
-    return yield `No external value would change in the run ${run}.\n`;
+    return yield `No external value would change in the run ${run}. ${entries}.\n`;
   }
   const items = await all(connection, `${loadSql("audit_what_if_items")} LIMIT ${SHOWN}`);
   const sections: Section[] = [
@@ -136,7 +138,7 @@ async function* tableTexts(
   yield sectionTables(sections, width);
   const more = found.values - items.length;
   if (more > 0) yield `and ${counted(more, "more value")} of items; --format csv has all\n`;
-  yield `\n${counted(found.values, "external value")} of ${counted(found.items, "item")} would change in the run ${run}\n`;
+  yield `\n${counted(found.values, "external value")} of ${counted(found.items, "item")} would change in the run ${run}. ${entries}.\n`;
 }
 
 const BEFORE_AND_AFTER = [

@@ -237,7 +237,10 @@ export function configFingerprint(config: Config): string {
 }
 
 function missing(sentence: string): WarehouseError {
-  return new WarehouseError("config.missing_service", `${sentence}; or try the sample with --sample.`);
+  return new WarehouseError(
+    "config.missing_service",
+    `${sentence}; "content-warehouse run nightly --sample" needs neither.`,
+  );
 }
 
 function invalid(sentence: string): WarehouseError {

@@ -117,9 +117,12 @@ function lockError(thrown: unknown, folder: OutputFolder): WarehouseError {
   const held = HELD.exec(message);
   if (held !== null) return locked(folder, held[1], thrown);
   const reason = message.split("\n", 1)[0];
+  const wayOut = /permission denied/i.test(message)
+    ? "run as the user whom the warehouse belongs to"
+    : "it is none that a run has made: remove it if no run is under way";
   return new WarehouseError(
     "config.output",
-    `The lock ${folder.lock} cannot be taken (${reason}); make it writable, or remove it if no run is under way.`,
+    `The lock ${folder.lock} cannot be taken (${reason}); ${wayOut}.`,
     { cause: thrown },
   );
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, realpath, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { auditCommand } from "../../src/cli/audit.ts";
@@ -97,6 +97,7 @@ test("the exit codes of the process are 25 for a threshold and 2 for what cannot
     [["--destination", "Web CSM"], /The nearest is "Web CMS"/],
     [["7"], /There is no run "7"/],
     [["--fail-on", "nothing"], /Give unmapped, unknown_value, ambiguous or collision/],
+    [["--fail-on", "unmapped,unmapped=900"], /"unmapped" stands there twice/],
     [["--status", "unmaped"], /Allowed choices are mapped, unmapped/],
     [["--status", "unmapped", "--section", "collisions"], /leave them out/],
     [["--export-mapping", "mapping.xlsx"], /call it \.csv or \.json/],
@@ -104,6 +105,22 @@ test("the exit codes of the process are 25 for a threshold and 2 for what cannot
     const { code, stdout, stderr } = await started(...args);
     assert.deepEqual([code, stdout], [2, ""], args.join(" "));
     assert.match(stderr, said);
+  }
+});
+
+test("no file is written among what is published, by whatever way", async () => {
+  const warehouse = await realpath(out);
+  await symlink(join(warehouse, "runs"), join(warehouse, "..", "way"));
+  for (const file of ["current/new.csv", "runs/new.json", "../way/new.csv", ".staging/new.csv"]) {
+    const { code, stderr } = await program([
+      "audit",
+      "--out",
+      out,
+      "--export-mapping",
+      join(warehouse, file),
+    ]);
+    assert.equal(code, 2, file);
+    assert.match(stderr, /would lie in .*never changed; choose another/);
   }
 });
 

@@ -85,7 +85,7 @@ test("an earlier run is explained by its number, its name or an instant", async 
     (await outcome(explainCommand, [SLUG, "--out", out, ...args])).error;
   assert.match(
     (await failed("--as-of", "2001-01-01"))?.message ?? "",
-    /^No run was finished by 2001-01-01: the history of the current run 000001-\S+ begins with 000001-/,
+    /^No run had started by 2001-01-01: the history of the current run 000001-\S+ begins with 000001-/,
   );
   assert.equal((await failed("--as-of", "2001-13-01"))?.code, "config.invalid");
   assert.equal((await failed("--as-of", "1", "--run", "1"))?.code, "config.invalid");
