@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { currentRun, type OutputFolder, parseRunName, type StagingFolder } from "../run/directory.ts";
 import { removeTree, sealTree, sync, syncTree } from "../run/tree.ts";
-import { pointCurrentAt, removeRun } from "./run-folders.ts";
+import { pointCurrentAt, removeRunWholly } from "./run-folders.ts";
 
 const run = z.string().refine((name) => parseRunName(name) !== undefined, "no name of a run");
 const plan = z.object({ replacements: z.array(z.object({ from: run, to: run })) });
@@ -80,6 +80,7 @@ async function carryOut(folder: OutputFolder, replacements: readonly Replacement
   const moved = replacements.find(({ from }) => from === current);
   if (moved !== undefined) await pointCurrentAt(folder, moved.to);
   for (const { from } of replacements) {
-    if (existsSync(join(folder.runs, from))) await removeRun(folder, from);
+    // The plan is the only word of what must go: it stays until nothing of a replaced run lies anywhere.
+    await removeRunWholly(folder, from);
   }
 }

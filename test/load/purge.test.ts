@@ -20,6 +20,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../../src/clock.ts";
 import { type PurgeOptions, type PurgeReport, purgeUser } from "../../src/load/purge.ts";
 import { findRun, listRuns, prune, rollback } from "../../src/load/retention.ts";
+import { pointCurrentAt } from "../../src/load/run-folders.ts";
 import { verifyRuns } from "../../src/load/verify-run.ts";
 import type { PersonalData } from "../../src/run/config.ts";
 import { type OutputFolder, outputFolder } from "../../src/run/directory.ts";
@@ -487,21 +488,48 @@ for (const step of ["rewrite 2", "commit", "replace"]) {
   });
 }
 
+/** What a kill lets happen of a replacement that was decided, one step more from line to line. */
+const STEPS: readonly ((
+  folder: OutputFolder,
+  from: readonly string[],
+  to: readonly string[],
+) => Promise<void>)[] = [
+  ({ staging, runs }, _, [first = ""]) => rename(join(staging, ".purge", first, "result"), join(runs, first)),
+  ({ staging, runs }, _, [, second = ""]) =>
+    rename(join(staging, ".purge", second, "result"), join(runs, second)),
+  async (folder, _, [, second = ""]) => await pointCurrentAt(folder, second),
+  ({ staging, runs }, [first = ""]) => takenAway(join(runs, first), join(staging, `.pruned-${first}`)),
+  ({ staging, runs }, [, second = ""]) => takenAway(join(runs, second), join(staging, `.pruned-${second}`)),
+];
+
+async function takenAway(directory: string, away: string): Promise<void> {
+  await chmod(directory, 0o755);
+  await rename(directory, away);
+}
+
+const FINISHERS = {
+  rollback: (folder: OutputFolder) => rollback(folder, "3"),
+  prune: (folder: OutputFolder) => prune(folder, 2),
+};
+
 test("S24: whichever steps of the replacement a kill let happen, the next command takes the rest", async (t) => {
-  const { folder, verify, runs } = await twoRuns(t);
+  const { folder, runs } = await twoRuns(t);
   await killedAt(folder, "replace");
   const replaced = runs.map((name, index) => `00000${index + 3}${name.slice(6)}`);
-  await rename(
-    join(folder.staging, ".purge", replaced[0] ?? "", "result"),
-    join(folder.runs, replaced[0] ?? ""),
-  );
-  assert.equal((await rollback(folder, "3")).sequence, 3);
-  assert.deepEqual(
-    (await listRuns(folder)).map(({ sequence }) => sequence),
-    [4, 3],
-  );
-  await verify();
-  await assertGone(folder, CANARIES);
+  for (const [index, step] of STEPS.entries()) {
+    await step(folder, runs, replaced);
+    for (const [name, finish] of Object.entries(FINISHERS)) {
+      const { out, folder: copy, verify } = await warehouse(t);
+      await cp(folder.root, out, COPY);
+      await finish(copy);
+      const then = `${name} after step ${index + 1}`;
+      const left = (await listRuns(copy)).map(({ sequence }) => sequence);
+      assert.deepEqual(left, [4, 3], then);
+      assert.deepEqual(await readdir(copy.staging), [], then);
+      await assertGone(copy, CANARIES);
+      if (index === 0 || index === STEPS.length - 1) await verify();
+    }
+  }
 });
 
 for (const load of ["duckdb", "parquet"] as const) {
