@@ -47,9 +47,10 @@ export interface ReadOptions {
   readonly threads: number | undefined;
 }
 
-/** An open database file with one connection. Leave it with `close()`; disposal is for ways out that failed. */
+/** An open database file with its connections. Leave it with `close()`; disposal is for ways out that failed. */
 export class Database implements AsyncDisposable {
   readonly connection: DuckDBConnection;
+  readonly #others: DuckDBConnection[] = [];
   readonly #instance: DuckDBInstance;
   readonly #file: string;
   readonly #writable: boolean;
@@ -60,6 +61,13 @@ export class Database implements AsyncDisposable {
     this.connection = connection;
     this.#file = file;
     this.#writable = writable;
+  }
+
+  /** A further connection, for work beside that of the first; what is temporary there is not seen here. */
+  async connect(): Promise<DuckDBConnection> {
+    const other = await this.#instance.connect();
+    this.#others.push(other);
+    return other;
   }
 
   /** Writes everything into the database file and lets go of it; throws `verify.failed` if a write-ahead log stays. */
@@ -80,7 +88,7 @@ export class Database implements AsyncDisposable {
   #release(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.connection.closeSync();
+    for (const connection of [this.connection, ...this.#others]) connection.closeSync();
     this.#instance.closeSync();
   }
 }
@@ -244,7 +252,7 @@ function openError(thrown: unknown, file: string, writable: boolean): WarehouseE
 
 /** Order matters: what may be reached is said before external access ends, and the lock comes last. */
 async function harden(connection: DuckDBConnection, directories: readonly string[]): Promise<void> {
-  await execute(connection, "SET TimeZone = 'UTC'");
+  await execute(connection, "SET GLOBAL TimeZone = 'UTC'");
   const allowed = directories.flatMap((directory) => [directory, exactPattern(directory)]).map(quoteLiteral);
   await execute(connection, `SET allowed_directories = [${allowed.join(", ")}]`);
   await execute(connection, "SET enable_external_access = false");
