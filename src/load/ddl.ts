@@ -44,10 +44,8 @@ function columnDefinition(column: Column): string {
 
 /** Creates a table with its comments in one transaction: on its own, each comment would wait for the disk. */
 export async function createTable(connection: DuckDBConnection, table: Table): Promise<void> {
-  await execute(connection, "BEGIN");
   try {
-    for (const statement of createTableStatements(table)) await execute(connection, statement);
-    await execute(connection, "COMMIT");
+    await execute(connection, ["BEGIN", ...createTableStatements(table), "COMMIT"].join(";\n"));
   } catch (thrown) {
     // The first failure is the one to tell; the connection is given up with it.
     await execute(connection, "ROLLBACK").catch(() => undefined);

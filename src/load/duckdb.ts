@@ -259,13 +259,18 @@ async function harden(connection: DuckDBConnection, directories: readonly string
   await execute(connection, "SET lock_configuration = true");
 }
 
-/** Runs one statement; what it answers is thrown away. */
+/** Undefined where there are none: then a statement goes to the engine in one step instead of four. */
+function bound(params: readonly DuckDBValue[]): DuckDBValue[] | undefined {
+  return params.length === 0 ? undefined : [...params];
+}
+
+/** Runs one statement, or several without parameters; what they answer is thrown away. */
 export async function execute(
   connection: DuckDBConnection,
   sql: string,
   params: readonly DuckDBValue[] = [],
 ): Promise<void> {
-  await attempt(async () => connection.run(sql, [...params]));
+  await attempt(async () => connection.run(sql, bound(params)));
 }
 
 /** A row by column name, without a prototype: a column named `__proto__` is a column like any other. */
@@ -277,7 +282,7 @@ export async function all(
   sql: string,
   params: readonly DuckDBValue[] = [],
 ): Promise<Row[]> {
-  const reader = await attempt(async () => connection.runAndReadAll(sql, [...params]));
+  const reader = await attempt(async () => connection.runAndReadAll(sql, bound(params)));
   const names = reader.deduplicatedColumnNames();
   return reader.getRows().map((cells) => rowOf(names, cells));
 }
@@ -294,7 +299,7 @@ export async function figure(
   sql: string,
   params: readonly DuckDBValue[] = [],
 ): Promise<number> {
-  const reader = await attempt(async () => connection.runAndReadAll(sql, [...params]));
+  const reader = await attempt(async () => connection.runAndReadAll(sql, bound(params)));
   return toSafeInteger(reader.getRows()[0]?.[0] ?? null);
 }
 
