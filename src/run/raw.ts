@@ -2,7 +2,9 @@
  * Raw documents: each answer's document as it is kept, after the personal-data policy, one row each. They are the
  * evidence behind an audit, what the views of an item are paired from, and what a later transform can be made from.
  */
+import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";
+import type { Data } from "apache-arrow";
 import { parseJson } from "../extract/decode.ts";
 import { readPart, writePart } from "../load/part.ts";
 import { bigint, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
@@ -124,7 +126,7 @@ export class RawRows {
   readonly #orders: Values;
   readonly #instants: Values;
   readonly #unknown: Values;
-  readonly #documents: Values;
+  readonly #documents: readonly Buffer[];
 
   constructor(file: string) {
     const table = readPart(file, READ_COLUMNS);
@@ -140,11 +142,11 @@ export class RawRows {
     this.#orders = column("observation");
     this.#instants = column("observed_at");
     this.#unknown = column("unknown_fields");
-    this.#documents = column("document");
+    this.#documents = table.getChild("document")?.data.flatMap(textsOf) ?? [];
   }
 
   view(row: number): View {
-    const document = parseJson(String(this.#documents.get(row)));
+    const document = parseJson(textOf(this.#documents[row]));
     if (!isObject(document)) {
       throw new TypeError(`${this.#file} holds a document that is not an object`);
     }
@@ -157,6 +159,20 @@ export class RawRows {
       unknown: this.#unknown.get(row) === 0 ? [] : fieldsUnknown(shape, document),
     };
   }
+}
+
+/** The texts of a column, which has one in each row, as their bytes. */
+function textsOf({ length, valueOffsets, values }: Data): Buffer[] {
+  return Array.from({ length }, (_, row) => {
+    const start = Number(valueOffsets[row]);
+    return Buffer.from(values.buffer, values.byteOffset + start, Number(valueOffsets[row + 1]) - start);
+  });
+}
+
+/** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */
+function textOf(bytes: Buffer | undefined): string {
+  if (bytes === undefined) throw new TypeError("a raw file has no document where there must be one");
+  return bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
 }
 
 /** Arrow gives instants in milliseconds; the column holds microseconds. */

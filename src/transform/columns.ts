@@ -32,6 +32,8 @@ const INITIAL_ROWS = 1024;
 const INITIAL_TEXT_BYTES = 16 * 1024;
 /** Up to this length a loop over the characters is cheaper than a call into the encoder. */
 const SHORT_TEXT = 24;
+/** A buffer that a large text made larger is let go of. */
+const KEPT_TEXT_BYTES = 8 * 1024 * 1024;
 const TWO_TO_32 = 4294967296;
 
 function grow<T extends Uint8Array | Int32Array | Float64Array>(
@@ -57,24 +59,28 @@ class Validity {
     else this.nulls += 1;
   }
 
-  take(rows: number): { nullCount: number; nullBitmap: Uint8Array | null } {
-    const taken = {
+  shown(rows: number): { nullCount: number; nullBitmap: Uint8Array | null } {
+    return {
       nullCount: this.nulls,
-      nullBitmap: this.nulls === 0 ? null : this.#bits.slice(0, (rows + 7) >> 3),
+      nullBitmap: this.nulls === 0 ? null : this.#bits.subarray(0, (rows + 7) >> 3),
     };
+  }
+
+  clear(): void {
     this.#bits.fill(0);
     this.nulls = 0;
-    return taken;
   }
 }
 
-/** Fills one column; `take` gives what was appended since and starts anew. */
+/** Fills one column. */
 interface Builder {
   readonly type: DataType;
   /** Bytes held, roughly. */
   readonly bytes: number;
   append(cell: Cell): void;
-  take(): Data;
+  /** What was appended since `clear`, in the builder's own buffers: nothing is copied. */
+  shown(): Data;
+  clear(): void;
 }
 
 /** What every Arrow column has besides its values. */
@@ -124,17 +130,21 @@ class TextBuilder implements Builder {
     return true;
   }
 
-  take(): Data {
-    const data = makeData({
+  shown(): Data {
+    return makeData({
       type: this.type,
       length: this.#rows,
-      ...this.#validity.take(this.#rows),
-      valueOffsets: this.#offsets.slice(0, this.#rows + 1),
-      data: this.#data.slice(0, this.bytes),
+      ...this.#validity.shown(this.#rows),
+      valueOffsets: this.#offsets.subarray(0, this.#rows + 1),
+      data: this.#data.subarray(0, this.bytes),
     });
+  }
+
+  clear(): void {
+    this.#validity.clear();
     this.#rows = 0;
     this.bytes = 0;
-    return data;
+    if (this.#data.length > KEPT_TEXT_BYTES) this.#data = new Uint8Array(INITIAL_TEXT_BYTES);
   }
 }
 
@@ -156,16 +166,19 @@ class BooleanBuilder implements Builder {
     this.#rows += 1;
   }
 
-  take(): Data {
-    const data = makeData({
+  shown(): Data {
+    return makeData({
       type: this.type,
       length: this.#rows,
-      ...this.#validity.take(this.#rows),
-      data: this.#values.slice(0, (this.#rows + 7) >> 3),
+      ...this.#validity.shown(this.#rows),
+      data: this.#values.subarray(0, (this.#rows + 7) >> 3),
     });
+  }
+
+  clear(): void {
+    this.#validity.clear();
     this.#values.fill(0);
     this.#rows = 0;
-    return data;
   }
 }
 
@@ -178,7 +191,7 @@ interface Fixed<Array extends Values> {
   readonly allocate: (length: number) => Array;
   /** Writes a value, at its first slot. */
   readonly store: (values: Array, at: number, cell: Cell) => void;
-  readonly make: (values: Array, parts: Parts) => Data;
+  readonly make: (values: Array, length: number, parts: Parts) => Data;
 }
 
 class FixedBuilder<Array extends Values> implements Builder {
@@ -209,12 +222,14 @@ class FixedBuilder<Array extends Values> implements Builder {
     this.#rows += 1;
   }
 
-  take(): Data {
-    const values = this.#fixed.allocate(this.#rows * this.#fixed.width);
-    values.set(this.#values.subarray(0, values.length));
-    const parts = { length: this.#rows, ...this.#validity.take(this.#rows) };
+  shown(): Data {
+    const parts = { length: this.#rows, ...this.#validity.shown(this.#rows) };
+    return this.#fixed.make(this.#values, this.#rows * this.#fixed.width, parts);
+  }
+
+  clear(): void {
+    this.#validity.clear();
     this.#rows = 0;
-    return this.#fixed.make(values, parts);
   }
 }
 
@@ -255,25 +270,27 @@ const BUILDERS: Record<ColumnType, () => Builder> = {
     new FixedBuilder({
       ...int32,
       type: INT32,
-      make: (data, parts) => makeData({ type: INT32, ...parts, data }),
+      make: (values, length, parts) => makeData({ type: INT32, ...parts, data: values.subarray(0, length) }),
     }),
   date: () =>
     new FixedBuilder({
       ...int32,
       type: DATE,
-      make: (data, parts) => makeData({ type: DATE, ...parts, data }),
+      make: (values, length, parts) => makeData({ type: DATE, ...parts, data: values.subarray(0, length) }),
     }),
   bigint: () =>
     new FixedBuilder({
       ...int64,
       type: INT64,
-      make: (data, parts) => makeData({ type: INT64, ...parts, data: new BigInt64Array(data.buffer) }),
+      make: (values, length, parts) =>
+        makeData({ type: INT64, ...parts, data: new BigInt64Array(values.buffer, 0, length / 2) }),
     }),
   timestamp: () =>
     new FixedBuilder({
       ...int64,
       type: TIMESTAMP,
-      make: (data, parts) => makeData({ type: TIMESTAMP, ...parts, data: new BigInt64Array(data.buffer) }),
+      make: (values, length, parts) =>
+        makeData({ type: TIMESTAMP, ...parts, data: new BigInt64Array(values.buffer, 0, length / 2) }),
     }),
   double: () =>
     new FixedBuilder({
@@ -283,7 +300,7 @@ const BUILDERS: Record<ColumnType, () => Builder> = {
       store: (values, at, cell) => {
         values[at] = Number(cell);
       },
-      make: (data, parts) => makeData({ type: DOUBLE, ...parts, data }),
+      make: (values, length, parts) => makeData({ type: DOUBLE, ...parts, data: values.subarray(0, length) }),
     }),
 };
 
@@ -326,9 +343,14 @@ export class TableBuilder {
   /** The rows since the last call as an Arrow IPC stream of one batch, and starts anew. */
   take(): Uint8Array {
     const type = new Struct(this.#schema.fields);
-    const children = this.#builders.map((builder) => builder.take());
+    const children = this.#builders.map((builder) => builder.shown());
     const data = makeData({ type, length: this.rows, nullCount: 0, children });
+    const ipcStream = tableToIPC(
+      new ArrowTable(this.#schema, [new RecordBatch(this.#schema, data)]),
+      "stream",
+    );
+    for (const builder of this.#builders) builder.clear();
     this.rows = 0;
-    return tableToIPC(new ArrowTable(this.#schema, [new RecordBatch(this.#schema, data)]), "stream");
+    return ipcStream;
   }
 }
