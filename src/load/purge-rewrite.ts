@@ -29,7 +29,7 @@ export interface Rewriting {
   readonly to: StagingFolder;
   readonly erasure: RunErasure;
   readonly person: Person;
-  /** Names of all runs that are replaced in this purge, to their new ones: the histories name them. */
+  /** Names of all runs that this purge numbers anew, to their new ones: the histories name them, also those long gone. */
   readonly renamed: ReadonlyMap<string, string>;
   readonly threads: number;
 }
@@ -281,7 +281,7 @@ async function ownFacts(
     : new Map([["parquet_bytes", `CASE t.table_name ${sizes.join(" ")} ELSE t.parquet_bytes END`]]);
 }
 
-/** The histories of a run know it, and those before it that are kept, by their new names and numbers. */
+/** The histories of a run know it, and those before it that are numbered anew, by their new names and numbers. */
 function newNames({ renamed }: Rewriting, columns: readonly SourceColumn[]): ReadonlyMap<string, string> {
   const facts = new Map<string, string>();
   for (const { name } of columns.filter((column) => /(^|_)run$/.test(column.name))) {

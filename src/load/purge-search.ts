@@ -97,7 +97,7 @@ export async function searchRun(
 }
 
 /** The tables of a run: its Parquet files or, where there are none, its database, which has the same rows. */
-async function openRun(
+export async function openRun(
   { directory, manifest }: PublishedFiles,
   temporaryDirectory: string,
 ): Promise<Database> {
@@ -107,7 +107,7 @@ async function openRun(
     : openForReading({ file: join(directory, DATABASE_FILE), allowedDirectories: [], ...limits });
 }
 
-async function sourcesOf({ directory, manifest }: PublishedFiles, table: string): Promise<Source[]> {
+export async function sourcesOf({ directory, manifest }: PublishedFiles, table: string): Promise<Source[]> {
   if (!manifest.loaders.includes("parquet")) return [{ from: quoteIdentifier(table), place: "rowid" }];
   return (await tableFiles(directory, table)).map(fileSource);
 }

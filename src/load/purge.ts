@@ -4,11 +4,19 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
-import { databaseOf, nextRun, type OutputFolder, parseRunName, runName } from "../run/directory.ts";
+import {
+  databaseOf,
+  nextRun,
+  type OutputFolder,
+  parseRunName,
+  type RunIdentity,
+  runName,
+} from "../run/directory.ts";
 import type { FreeBytes } from "../run/disk.ts";
 import { type Manifest, writeManifest } from "../run/manifest.ts";
 import { removeTree } from "../run/tree.ts";
 import { finishPublication } from "./publish.ts";
+import { assertSamePast, namedInHistory } from "./purge-history.ts";
 import { Person } from "./purge-person.ts";
 import { commitPlan, finishPurge, purgePlace, type Replacement, stagedReplacement } from "./purge-plan.ts";
 import { rewriteRun } from "./purge-rewrite.ts";
@@ -88,8 +96,8 @@ export async function purgeUser(folder: OutputFolder, options: PurgeOptions): Pr
     }
     const person = new Person(options.userId);
     const found = await searchAll(runs, person, temporary, options);
-    const planned = await plan(folder, runs, found);
-    if (planned.length > 0) await replace(folder, planned, person, options);
+    const { planned, renamed } = await plan(folder, runs, found, temporary);
+    if (planned.length > 0) await replace(folder, planned, person, { ...options, renamed });
     const named = [...found.values()].filter((erasure) => erasure.named).length;
     return { searched: runs.length, named, replaced: planned.map(reported) };
   } finally {
@@ -129,38 +137,58 @@ async function searchAll(
 
 const isEmpty = ({ tables, raw }: RunErasure): boolean => tables.size === 0 && raw.size === 0;
 
-/** From the oldest run that holds something on: later numbers are those of later runs. */
+/** Runs to make anew, and all runs that get other names with them. */
+interface Plan {
+  readonly planned: readonly Planned[];
+  /** Old names to new ones, also of runs that are gone and that a history names. */
+  readonly renamed: ReadonlyMap<string, string>;
+}
+
+/**
+ * From the oldest run that holds something on: later numbers are those of later runs. A run between them whose files are
+ * gone gets a number as well, or the histories would have it before those that it came after.
+ */
 async function plan(
   folder: OutputFolder,
   runs: readonly Readable[],
   found: ReadonlyMap<string, RunErasure>,
-): Promise<Planned[]> {
+  temporary: string,
+): Promise<Plan> {
   const erasures = runs.flatMap((from) => {
     const erasure = found.get(from.run);
     return erasure === undefined ? [] : [{ from, erasure }];
   });
-  const first = erasures.findIndex(({ erasure }) => !isEmpty(erasure));
-  if (first < 0) return [];
-  const next = parseRunName(await nextRun(folder, new Date(0)))?.sequence ?? 1;
-  return erasures.slice(first).map((each, index) => ({
-    ...each,
-    to: runName(next + index, each.from.startedAt),
-  }));
+  const oldest = erasures.findIndex(({ erasure }) => !isEmpty(erasure));
+  const first = erasures[oldest]?.from.sequence;
+  if (first === undefined) return { planned: [], renamed: new Map() };
+  const changed = erasures.slice(oldest);
+  const known = new Map<string, RunIdentity>();
+  for (const { from } of changed) {
+    for (const each of [from, ...(await namedInHistory(from, temporary))]) known.set(each.run, each);
+  }
+  const numbered = [...known.values()]
+    .filter(({ sequence }) => sequence >= first)
+    .toSorted((a, b) => a.sequence - b.sequence);
+  const free = parseRunName(await nextRun(folder, new Date(0)))?.sequence ?? 1;
+  const next = Math.max(free, (numbered.at(-1)?.sequence ?? 0) + 1);
+  const renamed = new Map(
+    numbered.map(({ run, startedAt }, index) => [run, runName(next + index, startedAt)]),
+  );
+  return { planned: changed.map((each) => ({ ...each, to: renamed.get(each.from.run) ?? "" })), renamed };
 }
 
 async function replace(
   folder: OutputFolder,
   planned: readonly Planned[],
   person: Person,
-  options: PurgeOptions,
+  options: PurgeOptions & Pick<Plan, "renamed">,
 ): Promise<void> {
   const temporary = join(purgePlace(folder), "tmp");
   await assertRoom(folder, planned, options.freeBytes);
-  const renamed = new Map(planned.map(({ from, to }) => [from.run, to]));
   const purgedAt = new Date(options.clock.now()).toISOString();
   for (const each of planned) {
     options.onStep({ kind: "rewrite", run: each.from.run });
-    await stage(folder, each, person, { ...options, purgedAt, renamed });
+    await stage(folder, each, person, { ...options, purgedAt });
   }
   await removeTree(temporary);
   const replacements: Replacement[] = planned.map(({ from, to }) => ({ from: from.run, to }));
@@ -206,7 +234,7 @@ interface Staging extends PurgeOptions {
   readonly renamed: ReadonlyMap<string, string>;
 }
 
-/** A replacement, proven: as many rows as before in every table, and nothing of the person. */
+/** A replacement, proven: as many rows as before in every table, nothing of the person, and the same past. */
 async function stage(
   folder: OutputFolder,
   { from, to, erasure }: Planned,
@@ -224,11 +252,9 @@ async function stage(
     expected: rows,
     parquet: loaders.includes("parquet"),
   });
-  const left = await searchRun(
-    { directory: staging.result, manifest: from.manifest },
-    person,
-    staging.temporary,
-  );
+  const made = { directory: staging.result, manifest: from.manifest };
+  await assertSamePast(from, made, renamed, staging.temporary);
+  const left = await searchRun(made, person, staging.temporary);
   if (!isEmpty(left)) {
     const where = [...left.tables.keys(), ...left.raw.keys()].join(", ");
     throw new WarehouseError("verify.failed", `The user is still found in ${where}; nothing was erased.`);

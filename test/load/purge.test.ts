@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { systemClock } from "../../src/clock.ts";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import { type PurgeOptions, type PurgeReport, purgeUser } from "../../src/load/purge.ts";
 import { findRun, listRuns, prune, rollback } from "../../src/load/retention.ts";
 import { pointCurrentAt } from "../../src/load/run-folders.ts";
@@ -120,7 +120,8 @@ interface Warehouse {
   readonly out: string;
   readonly folder: OutputFolder;
   readonly service: Scripted;
-  readonly run: () => Promise<string>;
+  /** At two o'clock of a day of November; without one, now. */
+  readonly run: (day?: number) => Promise<string>;
   readonly purge: (userId: string, options?: Partial<PurgeOptions>) => Promise<PurgeReport>;
   /** Fails where a run is not as its manifest says. */
   readonly verify: () => Promise<void>;
@@ -135,9 +136,16 @@ async function warehouse(t: TestContext, personalData = KEEP): Promise<Warehouse
     out,
     folder,
     service,
-    run: async () => {
+    run: async (day) => {
       const config = { details: "all", personalData, perPage: 100 } as const;
-      return (await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, threads: 1, config })).run;
+      const now = () => (day === undefined ? systemClock.now() : Date.UTC(2026, 10, day, 2));
+      const clock: Clock = {
+        now,
+        elapsedMs: () => systemClock.elapsedMs(),
+        sleep: (milliseconds, signal) => systemClock.sleep(milliseconds, signal),
+      };
+      return (await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, threads: 1, config, clock }))
+        .run;
     },
     purge: async (userId, options = {}) => {
       await using _lock = await acquireLock(folder);
@@ -403,6 +411,59 @@ test("S24: runs that are newer than one with the user are numbered anew too, so 
   const [oldest] = (await listRuns(folder)).toReversed();
   assert.ok(oldest !== undefined && "purgedAt" in oldest.manifest);
   assert.equal(oldest.manifest.purgedAt?.length, 2, "every erasure is told");
+});
+
+test("S24: the past is what it was, also that of a night whose run was removed between others", async (t) => {
+  const { out, folder, run, purge, verify, service } = await warehouse(t);
+  const nights = [
+    ["c-1", "c-2"],
+    ["c-1", "c-2", "c-3"],
+    ["c-1", "c-3"],
+  ];
+  const runs: string[] = [];
+  for (const [index, ids] of nights.entries()) {
+    service.items = ids.map((id, place) => item(id, place));
+    runs.push(await run(index + 1));
+  }
+  await rollback(folder, "1");
+  const [gone] = await prune(folder, 1);
+  assert.equal(gone?.run, runs[1], "the newest is kept, and the current one");
+  // What is asked for at noon of each day, as the macros ask.
+  const asOf = (day: number) => `
+    SELECT content_id, since.started_at::VARCHAR, until.started_at::VARCHAR FROM content_history
+    JOIN run_history AS since ON since.run = valid_from_run
+    LEFT JOIN run_history AS until ON until.run = valid_to_run,
+    (SELECT max(sequence) AS sequence FROM run_history WHERE started_at <= TIMESTAMPTZ '2026-11-0${day} 12:00:00+00') AS night
+    WHERE since.sequence <= night.sequence AND (until.sequence IS NULL OR until.sequence > night.sequence)
+    ORDER BY ALL`;
+  const past = async (run: string) =>
+    await Promise.all([1, 2, 3].map((day) => rowsOf(join(folder.runs, run), asOf(day))));
+  const before = await past(runs[2] ?? "");
+  assert.deepEqual(
+    before.map((rows) => rows.map(([id]) => id)),
+    nights,
+  );
+  const { replaced } = await purge(ANNA);
+  await rollback(folder, "6");
+  assert.deepEqual(await past("../current"), before);
+  const known = "SELECT run, sequence, previous_run FROM run_history ORDER BY started_at";
+  const [first, second, third] = runs.map((name, index) => `00000${index + 4}${name.slice(6)}`);
+  assert.deepEqual(
+    replaced.map(({ replacedBy }) => replacedBy),
+    [first, third],
+  );
+  assert.deepEqual(await rowsOf(join(out, "current"), known), [
+    [first, 4, null],
+    [second, 5, first],
+    [third, 6, second],
+  ]);
+  assert.equal((await readManifest(join(out, "current"))).previousRun, second);
+  const own = (sql: string) => rowsOf(join(out, "current"), sql);
+  const inverted = `SELECT count(*) FROM content_history
+    JOIN run_history AS since ON since.run = valid_from_run JOIN run_history AS until ON until.run = valid_to_run
+    WHERE until.sequence <= since.sequence`;
+  assert.deepEqual(await own(inverted), [["0"]]);
+  await verify();
 });
 
 test("S24: a user whom no run knows, and one known by ID alone, are no failure and change nothing", async (t) => {
