@@ -26,7 +26,7 @@ forget the user first, or the next run brings the details again.
 Example:
   $ content-warehouse purge --user 5f1e0c2ab4d3e90017c0ffee --out /srv/warehouse
 
-Exit code 0: no retained run holds anything of the user any more.
+Exit code 0: no retained run holds anything of the user any more. 2: the ID is that of another thing, such as a campaign.
 `;
 
 /** `content-warehouse purge`: erases a person from the retained runs. */

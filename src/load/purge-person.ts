@@ -8,6 +8,7 @@ import type { Column } from "../tables/declare.ts";
 import { fieldsUnknown } from "../transform/document.ts";
 import { looksPersonal, personFields } from "../transform/personal.ts";
 import { isObject, type JsonObject, type Shape } from "../transform/views.ts";
+import type { Identity } from "./purge-identity.ts";
 
 const PERSON_FIELDS = personFields(DATA_TABLES);
 
@@ -52,8 +53,15 @@ export class Person {
   /** Everything that was found in descriptions of the person. */
   readonly #described = new Set<string>();
 
-  constructor(id: string) {
+  /** Whether the ID is known as a user's: then an object that has it describes the person, wherever it stands. */
+  #isUser: boolean;
+  /** Something else has the same ID: an object that has it describes the person only where users are specified. */
+  readonly #isShared: boolean;
+
+  constructor(id: string, { user, otherTable }: Identity) {
     this.id = id;
+    this.#isUser = user;
+    this.#isShared = otherTable !== undefined;
   }
 
   /** Takes note of a value that stands in a description of the person. */
@@ -87,11 +95,12 @@ export class Person {
   /**
    * A cell of JSON, or of any text, without the person: `null` where nothing is left of it, undefined where it has
    * nothing of them. Texts within it that show the person's details go too, for nobody knows what such fields mean.
+   * `atUsers`: whether the cell comes from where users are specified.
    */
-  fromCell(text: string): string | null | undefined {
+  fromCell(text: string, atUsers = false): string | null | undefined {
     const value = jsonOf(text) ?? text;
     if (typeof value === "string") return this.#showsIn(value) ? null : undefined;
-    const found = (isObject(value) ? this.#fromItem(value) : 0) + this.#within(value, true);
+    const found = (isObject(value) ? this.#fromItem(value) : 0) + this.#within(value, true, atUsers);
     return found === 0 ? undefined : JSON.stringify(value);
   }
 
@@ -103,8 +112,10 @@ export class Person {
     // The ID alone is nothing personal.
     const value = jsonOf(example);
     if (example === this.id) return false;
-    if (typeof value === "object" && value !== null) return this.fromCell(example) !== undefined;
-    return this.marks().some((mark) => example.includes(mark) || endsWithBeginning(cut, mark));
+    if (typeof value === "object" && value !== null) return this.fromCell(example, ofPersons) !== undefined;
+    return (this.#isUser ? this.marks() : [...this.details]).some(
+      (mark) => example.includes(mark) || endsWithBeginning(cut, mark),
+    );
   }
 
   /** Whether a text of unknown meaning is a detail of the person, or has one in it. */
@@ -125,18 +136,21 @@ export class Person {
         delete item[key];
         found += 1;
       } else if (isObject(value) && meant && typeof value.id !== "string") {
+        this.#isUser = true;
         found += this.#strip(value);
       }
     }
-    for (const [key, value] of Object.entries(item)) found += this.#within(value, PERSON_FIELDS.has(key));
+    for (const [key, value] of Object.entries(item)) {
+      found += this.#within(value, PERSON_FIELDS.has(key), PERSON_FIELDS.has(key));
+    }
     return found;
   }
 
-  /** `texts`: whether details that stand alone go too. */
-  #within(value: unknown, texts: boolean): number {
-    if (Array.isArray(value)) return this.#fromList(value, texts);
+  /** `texts`: whether details that stand alone go too. `atUsers`: whether users are specified here. */
+  #within(value: unknown, texts: boolean, atUsers: boolean): number {
+    if (Array.isArray(value)) return this.#fromList(value, texts, atUsers);
     if (!isObject(value)) return 0;
-    if (value.id === this.id || value.user_id === this.id) return this.#strip(value);
+    if (this.#isDescribedBy(value, atUsers)) return this.#strip(value);
     let found = 0;
     // Another person may share a name with this one.
     const ofAnother = typeof value.id === "string" || typeof value.user_id === "string";
@@ -144,14 +158,21 @@ export class Person {
     return found;
   }
 
-  #fromList(list: unknown[], texts: boolean): number {
+  /** Campaigns, fields and whatever else a service may send have an `id` too. */
+  #isDescribedBy(value: JsonObject, atUsers: boolean): boolean {
+    const says = value.user_id === this.id || (atUsers && value.id === this.id);
+    if (says) this.#isUser = true;
+    return says || (value.id === this.id && this.#isUser && !this.#isShared);
+  }
+
+  #fromList(list: unknown[], texts: boolean, atUsers: boolean): number {
     let found = 0;
     for (const [index, element] of list.entries()) {
       if (texts && typeof element === "string" && this.#showsIn(element)) {
         list[index] = null;
         found += 1;
       } else {
-        found += this.#within(element, texts);
+        found += this.#within(element, texts, atUsers);
       }
     }
     return found;
@@ -159,7 +180,7 @@ export class Person {
 
   #fromField(parent: JsonObject, key: string, texts: boolean): number {
     const value = parent[key];
-    if (typeof value !== "string") return this.#within(value, texts);
+    if (typeof value !== "string") return this.#within(value, texts, PERSON_FIELDS.has(key));
     if (!texts || !this.#showsIn(value)) return 0;
     delete parent[key];
     return 1;

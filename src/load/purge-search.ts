@@ -33,8 +33,6 @@ export interface RunErasure {
   readonly tables: ReadonlyMap<string, number>;
   /** By raw file, as a path below the run's folder. */
   readonly raw: ReadonlyMap<string, number>;
-  /** Whether the run knows the user's ID at all. */
-  readonly named: boolean;
 }
 
 export interface PublishedFiles {
@@ -74,12 +72,10 @@ export async function searchRun(
   await using database = await openRun(published, temporaryDirectory);
   const { connection } = database;
   const tables = new Map<string, number>();
-  let named = false;
   for (const table of Object.keys(manifest.rows)) {
     let rows = 0;
     for (const source of await sourcesOf(published, table)) {
       rows += (await searchTable(connection, source, table, person)).rows;
-      named ||= await isNamed(connection, source, table, person);
     }
     if (rows > 0) tables.set(table, rows);
   }
@@ -93,7 +89,7 @@ export async function searchRun(
     const { rows } = await searchRaw(scanner.connection, fileSource(join(directory, path)), person);
     if (rows > 0) raw.set(path, rows);
   }
-  return { tables, raw, named };
+  return { tables, raw };
 }
 
 /** The tables of a run: its Parquet files or, where there are none, its database, which has the same rows. */
@@ -295,23 +291,4 @@ async function shownExamples(
     if (!person.isShownBy(String(example), String(path))) continue;
     found.add("example", String(example), { text: null, unknownFields: null }, place);
   }
-}
-
-/** Whether a table has the ID where it has users. */
-async function isNamed(
-  connection: DuckDBConnection,
-  source: Source,
-  name: string,
-  person: Person,
-): Promise<boolean> {
-  const table = TABLES.find((each) => each.name === name);
-  const references = (table?.references ?? []).filter((each) => each.table === USERS);
-  const wanted = name === USERS ? (table?.key ?? []) : references.flatMap((each) => each.columns);
-  if (wanted.length === 0) return false;
-  const there = new Set((await columnsOf(connection, source.from)).map((column) => column.name));
-  for (const column of wanted.filter((each) => there.has(each))) {
-    const query = `SELECT count(*) FROM ${source.from} WHERE ${quoteIdentifier(column)} = $1`;
-    if ((await figure(connection, query, [person.id])) > 0) return true;
-  }
-  return false;
 }

@@ -17,6 +17,7 @@ import { type Manifest, writeManifest } from "../run/manifest.ts";
 import { removeTree } from "../run/tree.ts";
 import { finishPublication } from "./publish.ts";
 import { assertSamePast, namedInHistory } from "./purge-history.ts";
+import { type Identity, identify } from "./purge-identity.ts";
 import { Person } from "./purge-person.ts";
 import { commitPlan, finishPurge, purgePlace, type Replacement, stagedReplacement } from "./purge-plan.ts";
 import { rewriteRun } from "./purge-rewrite.ts";
@@ -79,7 +80,7 @@ interface Planned {
  * runs go once the new ones are proven, on the disk, and have their names, and `current` names the new one. Staged files
  * of runs that were killed go too. Needs the lock.
  *
- * Throws `verify.failed` for a run that is damaged, `config.newer_version` for one of a newer program, `disk.io` where
+ * Throws `config.not_found` for an ID that is another thing's, `verify.failed` for a run that is damaged, `config.newer_version` for one of a newer program, `disk.io` where
  * there is no room; then every run is as it was.
  */
 export async function purgeUser(folder: OutputFolder, options: PurgeOptions): Promise<PurgeReport> {
@@ -94,11 +95,12 @@ export async function purgeUser(folder: OutputFolder, options: PurgeOptions): Pr
       options.onStep({ kind: "prove", run });
       await assertWhole(folder, run, temporary);
     }
-    const person = new Person(options.userId);
+    const identities = await identifyIn(runs, options.userId, temporary);
+    const person = new Person(options.userId, whoseIdIs(options.userId, identities));
     const found = await searchAll(runs, person, temporary, options);
     const { planned, renamed } = await plan(folder, runs, found, temporary);
     if (planned.length > 0) await replace(folder, planned, person, { ...options, renamed });
-    const named = [...found.values()].filter((erasure) => erasure.named).length;
+    const named = identities.filter(({ user }) => user).length;
     return { searched: runs.length, named, replaced: planned.map(reported) };
   } finally {
     // What was decided is carried out even so, now or by the next command that changes the warehouse.
@@ -116,6 +118,28 @@ function readable(run: PublishedRun): Readable {
   const { manifest } = run;
   if (manifest instanceof WarehouseError) throw manifest;
   return { ...run, manifest };
+}
+
+async function identifyIn(
+  runs: readonly Readable[],
+  id: string,
+  temporary: string,
+): Promise<readonly Identity[]> {
+  const identities: Identity[] = [];
+  for (const run of runs) identities.push(await identify(run, id, temporary));
+  return identities;
+}
+
+/** Throws `config.not_found` for the ID of another thing: whatever has that ID would lose what it says. */
+function whoseIdIs(id: string, identities: readonly Identity[]): Identity {
+  const user = identities.some((each) => each.user);
+  const otherTable = identities.find((each) => each.otherTable !== undefined)?.otherTable;
+  if (user || otherTable === undefined) return { user, otherTable };
+  throw new WarehouseError(
+    "config.not_found",
+    `"${id}" is no user's ID: it is a key of the table ${otherTable}, and no retained run knows a user by it; ` +
+      "nothing was erased. Give an ID as the table users has it.",
+  );
 }
 
 /** Twice, because a run may say of the person what is needed to find them in another. */

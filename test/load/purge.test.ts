@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import {
   appendFile,
@@ -33,11 +34,13 @@ import { personalHash } from "../../src/transform/personal.ts";
 import {
   assertNowhereIn,
   exportFrom,
+  failsWith,
   NIGHTLY,
   openPublished,
   rowsOf,
   temporaryFolder,
   textsIn,
+  treeOf,
 } from "../run/running.ts";
 import { type Item, item, type Json, Scripted } from "../run/scripted.ts";
 
@@ -476,6 +479,49 @@ test("S24: a user whom no run knows, and one known by ID alone, are no failure a
   assert.deepEqual(await readdir(join(out, "runs")), runs);
   assert.deepEqual(await readdir(join(out, ".staging")), []);
 });
+
+test("S24: an ID that is no user's changes no byte, and one of another thing is refused with what it is", async (t) => {
+  const { folder, run, purge, service } = await warehouse(t);
+  const details = { name: "Name of a thing", contact_email: "thing@example.com", slug: "slug-of-a-thing" };
+  const id = (thing: string) => `5f1e0c2ab4d3e90017c0${thing}`;
+  const named = {
+    campaign_details: [{ id: id("ca01"), ...details }],
+    content_type_details: { id: id("c701"), ...details },
+    custom_fields_details: [{ id: id("cf01"), ...details, field_type: "text", value: "x" }],
+    gadget: { id: id("9ad1"), ...details, parts: [{ id: id("9ad2"), ...details }] },
+    // The text shows an ID of nobody; so does the example of the drift.
+    gadget_link: `https://example.com/${id("9ad1")}/${id("ca01")}`,
+  };
+  service.items = [...ITEMS, item("c-3", 2, named), { title: "No ID either", ...named }];
+  await run();
+  const before = await bytesOf(folder.runs);
+  const others = [
+    [id("ca01"), "campaigns"],
+    [id("c701"), "content_types"],
+    [id("cf01"), "custom_fields"],
+    ["c-3", "content"],
+  ] as const;
+  for (const [other, table] of others) {
+    const { message } = await failsWith("config.not_found", purge(other));
+    assert.ok(message.includes(`a key of the table ${table}`), message);
+    assert.deepEqual(await bytesOf(folder.runs), before, table);
+  }
+  for (const unknown of [id("9ad1"), id("9ad2")]) {
+    assert.deepEqual(await purge(unknown), { searched: 1, named: 0, replaced: [] });
+    assert.deepEqual(await bytesOf(folder.runs), before);
+  }
+});
+
+/** Digests of all files below a folder. */
+async function bytesOf(folder: string): Promise<Record<string, string>> {
+  const digests = (await treeOf(folder))
+    .filter((path) => !path.endsWith("/"))
+    .map(async (path) => {
+      const bytes = await readFile(join(folder, path));
+      return [path, createHash("sha256").update(bytes).digest("hex")] as const;
+    });
+  return Object.fromEntries(await Promise.all(digests));
+}
 
 test("S24: staged files of a killed run go too, whoever is in them", async (t) => {
   const { out, purge } = await twoRuns(t);
