@@ -52,7 +52,7 @@ export interface StageEnd {
 }
 
 /** Of the form: another one is not read. */
-export const CHECKPOINT_VERSION = 1;
+export const CHECKPOINT_VERSION = 2;
 
 const count = z.number().int().nonnegative();
 const place = z.number().int().positive();

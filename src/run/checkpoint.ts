@@ -4,9 +4,10 @@
  * that was learned from the answers. All later steps are made from these alone.
  */
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CHECKPOINT_VERSION, type ListedGroup, type SingleGroup, type StageEnd } from "./checkpoint-form.ts";
+import { writeSealed } from "./sealed-file.ts";
 
 /** In this order: a stage is begun when the ones before it are whole. */
 export type Stage = "dynamic" | "item" | "full";
@@ -17,14 +18,6 @@ export const SWEEP_OF: Readonly<Record<Stage, number>> = { dynamic: 1, item: 1, 
 export function checkpointFile(directory: string, stage: Stage, group: number | "end"): string {
   const name = typeof group === "number" ? String(group).padStart(5, "0") : group;
   return join(directory, "checkpoint", `${stage}-${name}.json`);
-}
-
-/** Writes a file for its owner alone, complete or not at all. */
-export async function writeWhole(file: string, content: unknown): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const temporary = `${file}.tmp`;
-  await writeFile(temporary, JSON.stringify(content), { mode: 0o600 });
-  await rename(temporary, file);
 }
 
 export class Checkpoint {
@@ -75,7 +68,7 @@ export class Checkpoint {
     content: ListedGroup | SingleGroup | StageEnd,
   ): Promise<void> {
     const file = checkpointFile(this.#directory, stage, group);
-    const written = writeWhole(file, { version: CHECKPOINT_VERSION, ...content });
+    const written = writeSealed(file, { version: CHECKPOINT_VERSION, ...content });
     this.#underWay.add(written);
     try {
       await written;

@@ -1,13 +1,12 @@
 /** Reads what a run that was ended early has kept. Nothing is believed that does not fit: it counts as not there. */
 import { hash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { z } from "zod";
-import { asWarehouseError } from "../errors.ts";
 import { checkpointFile, type Stage, SWEEP_OF } from "./checkpoint.ts";
 import { forms, type ListedGroup, type SingleGroup, type StageEnd } from "./checkpoint-form.ts";
 import type { WrittenFile } from "./raw.ts";
 import type { RawFiles } from "./raw-files.ts";
+import { bytesOf, readSealed } from "./sealed-file.ts";
 
 /** Groups of a pass, from the first on and without a gap. */
 export interface KeptPass {
@@ -135,7 +134,7 @@ class Reader {
   async #sound(stage: Stage, group: number): Promise<ListedGroup | SingleGroup | undefined> {
     const read = stage === "item" ? await this.#group(stage, group) : await this.#group(stage, group);
     if (read === undefined || read.file === null) return read;
-    const bytes = await contentOf(this.#rawFile(stage, group));
+    const bytes = await bytesOf(this.#rawFile(stage, group));
     const same =
       bytes !== undefined && bytes.length === read.file.bytes && hash("sha256", bytes) === read.file.sha256;
     return same ? read : undefined;
@@ -145,12 +144,12 @@ class Reader {
   async #group(stage: "item", group: number): Promise<SingleGroup | undefined>;
   async #group(stage: Stage, group: number): Promise<ListedGroup | SingleGroup | undefined> {
     const file = checkpointFile(this.#directory, stage, group);
-    return stage === "item" ? await readForm(file, forms.single) : await readForm(file, forms.listed);
+    return stage === "item" ? await readSealed(file, forms.single) : await readSealed(file, forms.listed);
   }
 
   async #end(stage: Stage, groups: number): Promise<StageEnd | undefined> {
     const file = checkpointFile(this.#directory, stage, "end");
-    const end = await readForm(file, forms.end);
+    const end = await readSealed(file, forms.end);
     if (end?.groups !== groups) return undefined;
     this.#files.add(file);
     return end;
@@ -175,27 +174,4 @@ function follows(group: ListedGroup, first: ListedGroup, pages: number): boolean
   const inOrder = group.pages.every(({ page }, place) => page === pages + place + 1);
   // Only the last group of a pass has fewer pages.
   return samePass && inOrder && pages % first.pagesPerGroup === 0;
-}
-
-/** Undefined where the file is missing, or holds something else. */
-export async function readForm<Form>(file: string, form: z.ZodType<Form>): Promise<Form | undefined> {
-  const content = await contentOf(file);
-  if (content === undefined) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(content.toString("utf8"));
-  } catch {
-    return undefined;
-  }
-  return form.safeParse(value).data;
-}
-
-/** Undefined where there is no file that can be read. Errors: those of the disk. */
-async function contentOf(file: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(file);
-  } catch (thrown) {
-    if (asWarehouseError(thrown).code === "disk.io") throw thrown;
-    return undefined;
-  }
 }

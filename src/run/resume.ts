@@ -4,7 +4,6 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
-import { writeWhole } from "./checkpoint.ts";
 import { CHECKPOINT_VERSION } from "./checkpoint-form.ts";
 import { type Config, configFingerprint } from "./config.ts";
 import {
@@ -16,8 +15,9 @@ import {
   stagingFolder,
   stagingLeftovers,
 } from "./directory.ts";
-import { type Kept, readForm, readKept } from "./kept.ts";
+import { type Kept, readKept } from "./kept.ts";
 import { RawFiles, rawFolder } from "./raw-files.ts";
+import { readSealed, writeSealed } from "./sealed-file.ts";
 import { removeAllBut } from "./tree.ts";
 
 /** What must be the same for staged work to be used again: all that decides what is asked for and what is kept of it. */
@@ -27,7 +27,8 @@ export function resumeFingerprint(config: Config, pipelineUrl: string): string {
     .digest("hex");
 }
 
-const beginningForm = z.strictObject({
+/** Form of `resume.json`. */
+export const beginningForm = z.strictObject({
   version: z.literal(CHECKPOINT_VERSION),
   fingerprint: z.string(),
   startedMs: z.number(),
@@ -50,7 +51,7 @@ function beginningFile(staging: StagingFolder): string {
 }
 
 export async function writeBeginning(staging: StagingFolder, begun: Beginning): Promise<void> {
-  await writeWhole(beginningFile(staging), { version: CHECKPOINT_VERSION, ...begun });
+  await writeSealed(beginningFile(staging), { version: CHECKPOINT_VERSION, ...begun });
 }
 
 /** Notes that a run ended because it holds far less than the run before. */
@@ -92,7 +93,7 @@ export async function findResumable(folder: OutputFolder, wanted: Wanted): Promi
   if (published.some(({ sequence }) => sequence >= latest.sequence)) return undefined;
   const { run, sequence } = latest;
   const staging = stagingFolder(folder, run);
-  const found = await readForm(beginningFile(staging), beginningForm);
+  const found = await readSealed(beginningFile(staging), beginningForm);
   if (found === undefined || !fits(found, wanted)) return undefined;
   const raw = new RawFiles({ directory: staging.root, folder: rawFolder(wanted.config), sequence });
   const kept = await readKept(staging.root, raw);

@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
 import { prune } from "../../src/load/retention.ts";
+import { CHECKPOINT_VERSION } from "../../src/run/checkpoint-form.ts";
 import { outputFolder } from "../../src/run/directory.ts";
 import { readManifest } from "../../src/run/manifest.ts";
+import { writeSealed } from "../../src/run/sealed-file.ts";
 import { removeTree } from "../../src/run/tree.ts";
 import {
   assertSame,
@@ -76,8 +78,17 @@ interface Case {
   readonly pages: number;
 }
 
-async function edit(file: string, change: (content: Record<string, unknown>) => object): Promise<void> {
-  await writeFile(file, JSON.stringify(change(JSON.parse(await readFile(file, "utf8")))));
+/** Changes one text of a file, as a damaged disk does: the file is JSON of the right form all the same. */
+function changed(file: RegExp, from: RegExp, to: string): Case["spoil"] {
+  return async ({ out }) => {
+    const path = await inStaging(out, file);
+    const text = await readFile(path, "utf8");
+    const damaged = text.replace(from, to);
+    assert.notEqual(damaged, text);
+    assert.equal(typeof JSON.parse(damaged), "object");
+    await writeFile(path, damaged);
+    return {};
+  };
 }
 
 const ANEW: Readonly<Record<string, Case>> = {
@@ -116,9 +127,44 @@ const ANEW: Readonly<Record<string, Case>> = {
   },
   "a first group of another form": {
     spoil: async ({ out }) => {
-      await edit(await inStaging(out, /dynamic-00000\.json$/), (content) => ({ ...content, version: 2 }));
+      const file = await inStaging(out, /dynamic-00000\.json$/);
+      const { content } = JSON.parse(await readFile(file, "utf8"));
+      assert.equal(content.version, CHECKPOINT_VERSION);
+      await writeSealed(file, { ...content, version: CHECKPOINT_VERSION + 1 });
       return {};
     },
+    pages: 0,
+  },
+  "a first group that another item is in, by one digit": {
+    spoil: changed(/dynamic-00000\.json$/, /"id":"c-0007"/, '"id":"c-9007"'),
+    pages: 0,
+  },
+  "a second group with another digest of an answer": {
+    spoil: changed(
+      /dynamic-00001\.json$/,
+      /"sha256":"[0-9a-f]{64}"\}\}\]/,
+      `"sha256":"${"0".repeat(64)}"}}]`,
+    ),
+    pages: PAGES_PER_GROUP,
+  },
+  "an end of the listing at another instant": {
+    spoil: changed(/dynamic-end\.json$/, /"endedMs":1/, '"endedMs":2'),
+    pages: ITEMS / SETTINGS.perPage,
+  },
+  "a single item of another time": {
+    spoil: changed(/item-00001\.json$/, /"updatedAt":"2026-11-01T10/, '"updatedAt":"2026-11-01T11'),
+    pages: ITEMS / SETTINGS.perPage,
+  },
+  "an end of the single items at another instant": {
+    spoil: changed(/item-end\.json$/, /"endedMs":1/, '"endedMs":2'),
+    pages: ITEMS / SETTINGS.perPage,
+  },
+  "a full listing with another item, by one digit": {
+    spoil: changed(/full-00000\.json$/, /"id":"c-0007"/, '"id":"c-9007"'),
+    pages: ITEMS / SETTINGS.perPage,
+  },
+  "a beginning at another instant": {
+    spoil: changed(/resume\.json$/, /"shrunk":false/, '"shrunk": false'),
     pages: 0,
   },
   "no word of how it began": {
