@@ -66,10 +66,9 @@ export function everyCommand(command: Command): Command[] {
 
 /** Runs the command line and returns the exit code. A failure is one sentence on standard error. */
 export async function main(argv: readonly string[]): Promise<number> {
-  // Progress and the log go to standard error: whoever stopped reading them does not stop the command.
-  process.stderr.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-  });
+  // Progress and the log go to standard error: where they are not taken, be it by a reader that went away or by a disk
+  // that is full, the command goes on, and its exit code tells how it ended.
+  process.stderr.on("error", () => {});
   const root = program();
   try {
     await root.parseAsync([...argv]);

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { packagePath } from "../../src/package-root.ts";
+import { currentRun, outputFolder } from "../../src/run/directory.ts";
+import { temporaryFolder } from "../run/running.ts";
+
+const SMALL = packagePath("test/run/small-pipeline.ts");
+const full = { skip: process.platform !== "linux" && "there is no /dev/full" };
+
+for (const flags of [[], ["--json"]]) {
+  for (const streams of [["out"], ["out", "err"]]) {
+    const what = `${["a run", ...flags].join(" ")} whose standard ${streams.join(" and ")} refuses`;
+    test(`${what} ends with 0, since it is published`, full, async (t) => {
+      const out = join(await temporaryFolder(t), "warehouse");
+      await using refusing = await open("/dev/full", "w");
+      const args = [packagePath("src/cli/main.ts"), "run", SMALL, "--sample", "--out", out, ...flags];
+      const child = spawn(process.execPath, args, {
+        env: { PATH: process.env.PATH },
+        stdio: ["ignore", refusing.fd, streams.includes("err") ? refusing.fd : "pipe"],
+      });
+      let stderr = "";
+      child.stderr?.setEncoding("utf8").on("data", (text) => {
+        stderr += text;
+      });
+      const [code] = await once(child, "close");
+      assert.equal(code, 0, stderr);
+      assert.ok(await currentRun(outputFolder(out)));
+      if (streams.includes("err")) return;
+      assert.match(stderr, /The run is published, but its summary could not be written: .*ENOSPC/);
+    });
+  }
+}
