@@ -1,7 +1,8 @@
 import { availableParallelism } from "node:os";
+import type { Writable } from "node:stream";
 import { Command } from "commander";
 import { systemClock } from "../clock.ts";
-import { WarehouseError } from "../errors.ts";
+import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { type PurgeReport, purgeUser } from "../load/purge.ts";
 import { freeBytes } from "../run/disk.ts";
 import { acquireLock } from "../run/lock.ts";
@@ -30,7 +31,7 @@ Exit code 0: no retained run holds anything of the user any more. 2: the ID is t
 `;
 
 /** `content-warehouse purge`: erases a person from the retained runs. */
-export function purgeCommand(terminal: Terminal = standardOutput()): Command {
+export function purgeCommand(terminal: Terminal = standardOutput(), err: Writable = process.stderr): Command {
   return new Command("purge")
     .description("erase one person's details from all retained runs")
     .requiredOption("--user <id>", "ID of the user")
@@ -55,8 +56,21 @@ export function purgeCommand(terminal: Terminal = standardOutput()): Command {
         onStep: () => {},
       });
       const text = json === true ? `${JSON.stringify(report)}\n` : reportText(report, terminal.columns);
-      await writeAll(terminal, [text]);
+      await tell(terminal, err, text);
     });
+}
+
+/** Writes what a purge did. That nobody can read it takes nothing from the purge, which is done. */
+async function tell(terminal: Terminal, err: Writable, text: string): Promise<void> {
+  try {
+    await writeAll(terminal, [text]);
+  } catch (thrown) {
+    const { message } = asWarehouseError(thrown);
+    const warning = `No retained run holds anything of the user any more, but what was done could not be written: ${message}\n`;
+    await writeAll({ out: err, columns: undefined }, [printableText(warning)]).catch(() => {
+      // Nothing is left to say it with.
+    });
+  }
 }
 
 const left = (name: string): TextColumn => ({ name, align: "left" });

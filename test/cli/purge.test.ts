@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
+import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { purgeCommand } from "../../src/cli/purge.ts";
 import { runsCommand } from "../../src/cli/runs.ts";
@@ -45,6 +46,25 @@ test("purge says which runs took the place of which, and then that there is noth
     named: 1,
     replaced: [],
   });
+});
+
+test("a purge whose report cannot be written is done, and says so without failing", async (t) => {
+  const out = await warehouse(t);
+  const full = new Writable({
+    write: (_chunk, _encoding, done) =>
+      done(Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })),
+  });
+  const said: string[] = [];
+  const err = new Writable({
+    write: (chunk, _encoding, done) => {
+      said.push(String(chunk));
+      done();
+    },
+  });
+  const command = purgeCommand({ out: full, columns: undefined }, err);
+  await command.parseAsync(["--user", USER, "--out", out, "--json"], { from: "user" });
+  assert.match(said.join(""), /^No retained run holds .* could not be written: .*\n$/);
+  assert.match(await readlink(join(out, "current")), /^runs\/000002-/);
 });
 
 test("purge needs an ID, a warehouse, and the lock", async (t) => {
