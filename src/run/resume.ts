@@ -1,9 +1,10 @@
 /** Taking up a run that was ended early: which one, and what of it counts. */
 import { createHash } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import type { ErrorCode } from "../errors.ts";
+import type { Pipeline } from "../pipeline.ts";
 import { CHECKPOINT_VERSION } from "./checkpoint-form.ts";
 import { type Config, configFingerprint } from "./config.ts";
 import {
@@ -20,11 +21,33 @@ import { RawFiles, rawFolder } from "./raw-files.ts";
 import { readSealed, writeSealed } from "./sealed-file.ts";
 import { removeAllBut } from "./tree.ts";
 
-/** What must be the same for staged work to be used again: all that decides what is asked for and what is kept of it. */
-export function resumeFingerprint(config: Config, pipelineUrl: string): string {
-  return createHash("sha256")
-    .update(JSON.stringify([CHECKPOINT_VERSION, configFingerprint(config), pipelineUrl]))
-    .digest("hex");
+/**
+ * What must be the same for staged work to be used again: all that decides what is asked for and what is kept of it. Of
+ * the pipeline, what it declares and the text of its module; what else the module imports is not looked into.
+ */
+export async function resumeFingerprint(
+  config: Config,
+  pipelineUrl: string,
+  pipeline: Pipeline,
+): Promise<string> {
+  const url = new URL(pipelineUrl);
+  // A module that is no file has its text in its address.
+  const module = url.protocol === "file:" ? await readFile(url) : "";
+  const parts = [
+    CHECKPOINT_VERSION,
+    configFingerprint(config),
+    pipelineUrl,
+    pipelineFingerprint(pipeline),
+    createHash("sha256").update(module).digest("hex"),
+  ];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+/** Of what a pipeline declares; not of the functions of its own tables. */
+export function pipelineFingerprint({ name, listings, load, passthrough, tables }: Pipeline): string {
+  const declared = tables.map(({ name, key, columns }) => ({ name, key, columns }));
+  const decides = { name, listings, load, passthrough, declared };
+  return createHash("sha256").update(JSON.stringify(decides)).digest("hex");
 }
 
 /** Form of `resume.json`. */

@@ -52,7 +52,8 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
   await using _lock = await acquireLock(folder);
   try {
     await finishPublication(folder);
-    const begun = { fingerprint: resumeFingerprint(config, pipelineUrl), startedMs: clock.now() };
+    const fingerprint = await resumeFingerprint(config, pipelineUrl, pipeline);
+    const begun = { fingerprint, startedMs: clock.now() };
     const resumable = await findResumable(folder, {
       fingerprint: begun.fingerprint,
       config,

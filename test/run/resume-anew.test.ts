@@ -7,6 +7,8 @@ import { prune } from "../../src/load/retention.ts";
 import { CHECKPOINT_VERSION } from "../../src/run/checkpoint-form.ts";
 import { outputFolder } from "../../src/run/directory.ts";
 import { readManifest } from "../../src/run/manifest.ts";
+import { loadPipeline } from "../../src/run/pipelines.ts";
+import { pipelineFingerprint } from "../../src/run/resume.ts";
 import { writeSealed } from "../../src/run/sealed-file.ts";
 import { removeTree } from "../../src/run/tree.ts";
 import {
@@ -264,6 +266,42 @@ test("G8: what was edited between the kill and the next start is found", async (
   const whole = await exportFrom({ url: service.url, out: await temporaryFolder(t), config: SETTINGS });
   const titles = "SELECT content_id, title, updated_at FROM content ORDER BY 1";
   assert.deepEqual(await rowsOf(summary.directory, titles), await rowsOf(whole.directory, titles));
+});
+
+test("G8: a run of a pipeline module that was edited since is not taken up", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const folder = await temporaryFolder(t);
+  const out = join(folder, "warehouse");
+  const module = join(folder, "pipeline.ts");
+  const pipelineUrl = `file://${module}`;
+  const text = `export { default } from ${JSON.stringify(SMALL)};\n`;
+  await writeFile(module, text);
+  await interrupted(service, { out, pipelineUrl }, inFull);
+  const left = join(folder, "left");
+  await cp(out, left, { recursive: true });
+  await writeFile(module, `${text}// Edited.\n`);
+  const summary = await exportFrom({ url: service.url, out, config: SETTINGS, pipelineUrl });
+  assert.deepEqual([summary.verdict, summary.resumed], ["complete", null]);
+  await writeFile(module, text);
+  const same = await exportFrom({ url: service.url, out: left, config: SETTINGS, pipelineUrl });
+  assert.ok((same.resumed?.pages ?? 0) > 0, "the same module goes on");
+});
+
+test("G8: what a pipeline declares is part of what must be the same", async () => {
+  const pipeline = await loadPipeline(SMALL);
+  const [table] = pipeline.tables;
+  assert.ok(table);
+  const prints = [
+    pipeline,
+    { ...pipeline, name: "other" },
+    { ...pipeline, load: ["parquet"] as const },
+    { ...pipeline, passthrough: true },
+    { ...pipeline, tables: pipeline.tables.slice(1) },
+    { ...pipeline, tables: [{ ...table, columns: table.columns.slice(1) }, ...pipeline.tables.slice(1)] },
+    { ...pipeline, tables: [{ ...table, key: [] }, ...pipeline.tables.slice(1)] },
+  ].map(pipelineFingerprint);
+  assert.equal(new Set(prints).size, prints.length);
+  assert.equal(pipelineFingerprint({ ...pipeline }), prints[0]);
 });
 
 test("G8: only the run that goes on is left in staging, for its owner alone, and what it kept is proven", async (t) => {
