@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Command, Option } from "commander";
 import { systemClock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
@@ -17,6 +14,7 @@ import { counted } from "./display.ts";
 import { existingFolder } from "./runs.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { drawTable, type TextColumn } from "./table.ts";
+import { withTemporaryFolder } from "./temporary-folder.ts";
 import { standardOutput, type Terminal, writeAll } from "./terminal.ts";
 
 interface Options {
@@ -112,12 +110,10 @@ function retryCommand(terminal: Terminal, settings: Settings): Command {
 
 async function currentRejects(out: string): Promise<{ run: PublishedRun; rejects: Row[] }> {
   const run = await findRun(existingFolder(out), "current");
-  const temporaryDirectory = await mkdtemp(join(tmpdir(), "content-warehouse-rejects-"));
-  try {
-    return { run, rejects: await readRejects(run.directory, temporaryDirectory) };
-  } finally {
-    await rm(temporaryDirectory, { recursive: true, force: true });
-  }
+  return withTemporaryFolder("rejects", async (temporaryDirectory) => ({
+    run,
+    rejects: await readRejects(run.directory, temporaryDirectory),
+  }));
 }
 
 /** Asks the service that the run read for each rejected item once, whatever the number of its rejects. */

@@ -1,6 +1,4 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, type DuckDBResult, DuckDBTypeId, type DuckDBValue } from "@duckdb/node-api";
 import { Command, Option } from "commander";
@@ -11,6 +9,7 @@ import { cellText, jsonObject } from "./cells.ts";
 import { csvRow, guardFormula } from "./csv.ts";
 import { counted } from "./display.ts";
 import { drawTable } from "./table.ts";
+import { withTemporaryFolder } from "./temporary-folder.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
 
 export const DEFAULT_OUT = "./warehouse";
@@ -43,14 +42,11 @@ export function sqlCommand(terminal: Terminal = standardOutput()): Command {
 }
 
 async function answer(terminal: Terminal, query: string, options: Options): Promise<void> {
-  const temporaryDirectory = await mkdtemp(join(tmpdir(), "content-warehouse-sql-"));
-  try {
+  await withTemporaryFolder("sql", async (temporaryDirectory) => {
     await using database = await openCurrent(options.out, temporaryDirectory);
     const result = await ask(database.connection, query);
     await writeAll(terminal, refusals(formatted(result, options, terminal.columns)));
-  } finally {
-    await rm(temporaryDirectory, { recursive: true, force: true });
-  }
+  });
 }
 
 /** The database that `current` names now: the link is read once, so that a publication meanwhile changes nothing. */

@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Command } from "commander";
 import { WarehouseError } from "../errors.ts";
 import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../load/verify-run.ts";
 import { count, counted, fileSize } from "./display.ts";
 import { existingFolder } from "./runs.ts";
 import { DEFAULT_OUT } from "./sql.ts";
+import { withTemporaryFolder } from "./temporary-folder.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
 
 interface Options {
@@ -43,13 +41,9 @@ export function verifyCommand(terminal: Terminal = standardOutput()): Command {
 
 async function verify(terminal: Terminal, wanted: Wanted, { out, json }: Options): Promise<void> {
   const folder = existingFolder(out);
-  const temporaryDirectory = await mkdtemp(join(tmpdir(), "content-warehouse-verify-"));
-  let found: Verification;
-  try {
-    found = await verifyRuns(folder, wanted, temporaryDirectory);
-  } finally {
-    await rm(temporaryDirectory, { recursive: true, force: true });
-  }
+  const found = await withTemporaryFolder("verify", (temporaryDirectory) =>
+    verifyRuns(folder, wanted, temporaryDirectory),
+  );
   await writeAll(terminal, [json === true ? jsonText(folder.root, found) : reportText(found)]);
   if (found.findings.length > 0) {
     throw new WarehouseError(

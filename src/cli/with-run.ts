@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type OpenedRun, openRun } from "../audit/open-run.ts";
 import type { OutputFolder } from "../run/directory.ts";
 import { existingFolder } from "./runs.ts";
+import { withTemporaryFolder } from "./temporary-folder.ts";
 
 /** Opens a published run for a question, and lets go of it afterwards. */
 export async function withRun<T>(
@@ -31,8 +29,7 @@ export async function withRuns<C extends Choice, T>(
   use: (opened: OpenedRun, chosen: C) => Promise<T>,
 ): Promise<T> {
   const folder = existingFolder(out);
-  const temporaryDirectory = await mkdtemp(join(tmpdir(), "content-warehouse-audit-"));
-  try {
+  return withTemporaryFolder("audit", async (temporaryDirectory) => {
     const chosen = await choose(folder, temporaryDirectory);
     const { wanted, beside } = chosen;
     await using opened = await openRun({
@@ -42,7 +39,5 @@ export async function withRuns<C extends Choice, T>(
       ...(beside === undefined ? {} : { beside }),
     });
     return await use(opened, chosen);
-  } finally {
-    await rm(temporaryDirectory, { recursive: true, force: true });
-  }
+  });
 }
