@@ -132,16 +132,16 @@ async function countParquet(
   });
   const files = paths.filter((each) => each.endsWith(".parquet"));
   const rows = new Map<string, number>();
-  const unreadable: string[] = [];
+  const findings: string[] = [];
   for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
     const several = files.slice(start, start + FILES_AT_ONCE);
-    const counted = await attempt("files cannot be read", () =>
-      countRows(database.connection, result, several),
-    );
-    if ("value" in counted) for (const [path, count] of counted.value) rows.set(path, count);
-    else unreadable.push(...(await unreadableAmong(database.connection, result, several)));
+    const together = await countTogether(database.connection, result, several, "files cannot be read");
+    const counted =
+      together.findings.length > 0 ? await countSingly(database.connection, result, several) : together;
+    for (const [path, count] of counted.rows) rows.set(path, count);
+    findings.push(...counted.findings);
   }
-  if (unreadable.length > 0) return { rows, findings: unreadable };
+  if (findings.length > 0) return { rows, findings };
   return { rows, findings: differences("Parquet", rowsByTable(rows), parquet ? expected : {}) };
 }
 
@@ -161,20 +161,32 @@ async function countRows(
   );
 }
 
-/** Which of the files it is that cannot be read, and why. */
-async function unreadableAmong(
+async function countTogether(
   connection: DuckDBConnection,
   result: string,
   paths: readonly string[],
-): Promise<string[]> {
+  failing: string,
+): Promise<CountedFiles> {
+  const counted = await attempt(failing, () => countRows(connection, result, paths));
+  return "value" in counted
+    ? { rows: counted.value, findings: [] }
+    : { rows: new Map(), findings: [counted.finding] };
+}
+
+/** Of files among which some cannot be read: which, and why, and the rows of the others. */
+async function countSingly(
+  connection: DuckDBConnection,
+  result: string,
+  paths: readonly string[],
+): Promise<CountedFiles> {
+  const rows = new Map<string, number>();
   const findings: string[] = [];
   for (const path of paths) {
-    const counted = await attempt(`the file ${path} cannot be read`, () =>
-      countRows(connection, result, [path]),
-    );
-    if ("finding" in counted) findings.push(counted.finding);
+    const counted = await countTogether(connection, result, [path], `the file ${path} cannot be read`);
+    for (const [each, count] of counted.rows) rows.set(each, count);
+    findings.push(...counted.findings);
   }
-  return findings;
+  return { rows, findings };
 }
 
 /** Rows by table in its Parquet files; other files than those of tables are none of their business. */
