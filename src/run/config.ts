@@ -214,6 +214,14 @@ export function keyId(key: Secret): string {
   return createHash("sha256").update(`content-warehouse key id\0${key.reveal()}`).digest("hex").slice(0, 16);
 }
 
+/** What a run says of its treatment of personal data. */
+export function treatmentOf({ policy, key }: PersonalData): {
+  readonly policy: PersonalData["policy"];
+  readonly keyId: string | null;
+} {
+  return { policy, keyId: key === null ? null : keyId(key) };
+}
+
 /**
  * SHA-256, hexadecimal, of what decides the data of a run, this program's version included; the manifest
  * names it. Where and how fast the service is asked, and with which token, is no part of it.
@@ -224,7 +232,7 @@ export function configFingerprint(config: Config): string {
   const decides = {
     version: VERSION,
     service: source.kind === "sample" ? "sample" : source.url.origin + source.url.prefix,
-    personalData: [personalData.policy, personalData.key === null ? null : keyId(personalData.key)],
+    personalData: Object.values(treatmentOf(personalData)),
     aliases: Object.entries(aliases).sort(),
     destinations: destinations.map(({ name, platform }) => [name, platform]),
     customFields,

@@ -21,7 +21,7 @@ import {
 import type { Found } from "./answers.ts";
 import { type Assembled, assemble, assertPassed, type Loaded, type RunRows } from "./assemble.ts";
 import { assertSameInstance } from "./baseline.ts";
-import { configFingerprint, keyId } from "./config.ts";
+import { configFingerprint, treatmentOf } from "./config.ts";
 import { hashKeyOf, type RunContext, tell } from "./context.ts";
 import { databaseOf } from "./directory.ts";
 import { historyChecks, historyOf, historyWarnings } from "./history.ts";
@@ -179,7 +179,6 @@ class Build {
   #statement(assembled: Assembled): Statement {
     const { options, pipeline, baseline, beginning } = this.#run;
     const { config, clock } = options;
-    const { policy, key } = config.personalData;
     const { resumedMs, startedMs } = beginning;
     return {
       ...this.#facts,
@@ -192,7 +191,7 @@ class Build {
       rows: { ...rowCounts(assembled.tables) },
       emptyColumns: [...assembled.emptyColumns],
       configuration: configFingerprint(config),
-      personalData: { policy, keyId: key === null ? null : keyId(key) },
+      personalData: treatmentOf(config.personalData),
       ...(resumedMs.length > 0 ? { resumedAt: resumedMs.map((ms) => new Date(ms).toISOString()) } : {}),
       previousRun: baseline.kind === "none" ? null : baseline.run,
     };

@@ -3,9 +3,16 @@ import { asWarehouseError } from "../errors.ts";
 import { finishPublication, publishRun } from "../load/publish.ts";
 import { prune } from "../load/retention.ts";
 import { findAnswers } from "./answers.ts";
-import { assertComparable, assertSameInstance, type Baseline, readBaseline } from "./baseline.ts";
+import {
+  assertComparable,
+  assertSameInstance,
+  assertSameKey,
+  type Baseline,
+  readBaseline,
+} from "./baseline.ts";
 import { Catalogue } from "./catalogue.ts";
 import { Checkpoint } from "./checkpoint.ts";
+import { treatmentOf } from "./config.ts";
 import { type RunContext, type RunOptions, tell } from "./context.ts";
 import {
   createStaging,
@@ -63,6 +70,7 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
     const baseline = await readBaseline(folder);
     assertSameInstance(baseline, { id: null, origin: originOf(config) }, folder.root);
     assertComparable(baseline, config.acceptShrink);
+    assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
     const history = await previousHistory(baseline, pipeline, folder);
     const taken = await roomFor(options, folder, baseline, resumable);
     await using source = await openSource(config);
