@@ -2,8 +2,8 @@
 import { type Diff, whyOf } from "../audit/diff.ts";
 import type { RunPair } from "../audit/diff-runs.ts";
 import { listed } from "../audit/nearest.ts";
+import { count, counted } from "../figures.ts";
 import type { Row } from "../load/duckdb.ts";
-import { count, counted } from "./display.ts";
 import { type Section, sectionTables } from "./sections.ts";
 import { printableLine } from "./terminal.ts";
 import { paragraph } from "./wrap.ts";

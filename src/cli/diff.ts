@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { type Diff, diffRuns, whyOf } from "../audit/diff.ts";
 import { findPair, type RunPair } from "../audit/diff-runs.ts";
 import type { OpenedRun } from "../audit/open-run.ts";
+import { counted } from "../figures.ts";
 import { all, type Row, stream } from "../load/duckdb.ts";
 import { loadSql } from "../load/sql-text.ts";
 import { CAUSES, type Cause } from "../tables/history.ts";
@@ -16,7 +17,6 @@ import {
   headline,
   totalText,
 } from "./diff-text.ts";
-import { counted } from "./display.ts";
 import { type Section, sectionMarkdown, sectionTables } from "./sections.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";

@@ -1,4 +1,5 @@
 /** A run's progress: lines that change in place on a terminal, a line every few seconds elsewhere. */
+import { count, duration, megabytes } from "../figures.ts";
 import type { OnProgress, Progress, StageName } from "../run/progress.ts";
 import { truncate } from "./terminal.ts";
 
@@ -129,33 +130,4 @@ function details(state: Timed): string {
     parts.push(`${duration(((total - done) * seconds) / done)} left`);
   }
   return parts.join(", ");
-}
-
-/** `1,234`. */
-export function count(value: number): string {
-  return value.toLocaleString("en-US");
-}
-
-/** `12.3 MB`. */
-export function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-/** `4.2 s`, `42 s`, `3 min 20 s`, `1 h 5 min`. */
-export function duration(seconds: number): string {
-  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
-  const whole = Math.round(seconds);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
-}
-
-/** `1 row`, `1,234 rows`. */
-export function counted(number: number, what: string): string {
-  return `${count(number)} ${what}${number === 1 ? "" : "s"}`;
-}
-
-/** `124 kB`, `12.3 MB`. */
-export function fileSize(bytes: number): string {
-  return bytes < 1e6 ? `${count(Math.ceil(bytes / 1000))} kB` : megabytes(bytes);
 }

@@ -3,8 +3,8 @@ import type { FieldDefinition } from "../audit/definitions.ts";
 import type { EntryStep, InputStep, MappingStep, ReadAs, TypeStep } from "../audit/explanation.ts";
 import type { Since } from "../audit/item-history.ts";
 import { listed } from "../audit/nearest.ts";
+import { count } from "../figures.ts";
 import type { Cause } from "../tables/history.ts";
-import { count } from "./display.ts";
 import { printableLine } from "./terminal.ts";
 
 export const quoted = (text: string): string => `"${printableLine(text)}"`;

@@ -5,7 +5,7 @@ import type { ItemExplanation } from "../audit/explain.ts";
 import type { EntryStep, InputStep, MappingStep, NameStep, TypeStep } from "../audit/explanation.ts";
 import { placeKey } from "../audit/item-history.ts";
 import { listed } from "../audit/nearest.ts";
-import { counted } from "./display.ts";
+import { counted } from "../figures.ts";
 import {
   bare,
   entryCount,

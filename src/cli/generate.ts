@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { WarehouseError } from "../errors.ts";
+import { count, megabytes } from "../figures.ts";
 import {
   generateContentSet,
   generateSampleSet,
@@ -81,14 +82,6 @@ function progressLines(): (progress: Progress) => void {
 function report(summary: Summary): string {
   const { items, contentTypes, users, campaigns, customFields, destinations, bytes, out } = summary;
   return `${count(items)} items, ${contentTypes} content types, ${customFields} custom fields, ${users} users, ${campaigns} campaigns, ${destinations} destinations: ${megabytes(bytes)} in ${out}`;
-}
-
-function count(value: number): string {
-  return value.toLocaleString("en-GB");
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 function wholeNumber(text: string): number {

@@ -2,15 +2,15 @@ import { availableParallelism } from "node:os";
 import type { Writable } from "node:stream";
 import { Command } from "commander";
 import { systemClock } from "../clock.ts";
-import { asWarehouseError, WarehouseError } from "../errors.ts";
+import { WarehouseError } from "../errors.ts";
+import { count, counted } from "../figures.ts";
 import { type PurgeReport, purgeUser } from "../load/purge.ts";
 import { freeBytes } from "../run/disk.ts";
 import { acquireLock } from "../run/lock.ts";
-import { count, counted } from "./display.ts";
 import { existingFolder } from "./runs.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { drawTable, type TextColumn } from "./table.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
+import { printableText, standardOutput, type Terminal, writeOutcome } from "./terminal.ts";
 
 interface Options {
   readonly user: string;
@@ -56,21 +56,9 @@ export function purgeCommand(terminal: Terminal = standardOutput(), err: Writabl
         onStep: () => {},
       });
       const text = json === true ? `${JSON.stringify(report)}\n` : reportText(report, terminal.columns);
-      await tell(terminal, err, text);
+      const done = "No retained run holds anything of the user any more, but what was done";
+      await writeOutcome(terminal, err, { text, done });
     });
-}
-
-/** Writes what a purge did. That nobody can read it takes nothing from the purge, which is done. */
-async function tell(terminal: Terminal, err: Writable, text: string): Promise<void> {
-  try {
-    await writeAll(terminal, [text]);
-  } catch (thrown) {
-    const { message } = asWarehouseError(thrown);
-    const warning = `No retained run holds anything of the user any more, but what was done could not be written: ${message}\n`;
-    await writeAll({ out: err, columns: undefined }, [printableText(warning)]).catch(() => {
-      // Nothing is left to say it with.
-    });
-  }
 }
 
 const left = (name: string): TextColumn => ({ name, align: "left" });

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { systemClock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
+import { counted } from "../figures.ts";
 import type { Row } from "../load/duckdb.ts";
 import { readRejects } from "../load/read-rejects.ts";
 import { findRun, type PublishedRun } from "../load/retention.ts";
@@ -10,7 +11,6 @@ import { type Config, loadConfig } from "../run/config.ts";
 import { type Retried, retryItems } from "../run/retry-rejects.ts";
 import { openSource, originOf } from "../run/source.ts";
 import { cellText, jsonObject } from "./cells.ts";
-import { counted } from "./display.ts";
 import { existingFolder } from "./runs.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { drawTable, type TextColumn } from "./table.ts";

@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import { Command, Option } from "commander";
 import { CONTRACTS, type Contract } from "../audit/contract.ts";
 import { systemClock } from "../clock.ts";
-import { asWarehouseError, UNSETTLED_EXIT_CODE, WarehouseError } from "../errors.ts";
+import { UNSETTLED_EXIT_CODE, WarehouseError } from "../errors.ts";
 import { createLog } from "../log.ts";
 import { loadConfig } from "../run/config.ts";
 import { freeBytes } from "../run/disk.ts";
@@ -11,7 +11,7 @@ import { pipelineNames, pipelineUrl } from "../run/pipelines.ts";
 import { runExport } from "../run/run.ts";
 import { createDisplay, type Display } from "./display.ts";
 import { summaryText } from "./summary.ts";
-import { printableText, writeAll } from "./terminal.ts";
+import { writeOutcome } from "./terminal.ts";
 
 interface RunFlags {
   readonly out?: string;
@@ -106,29 +106,15 @@ async function run(pipeline: string, flags: RunFlags, surroundings: Surroundings
     });
     display.end();
     const text = flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary);
-    await tell(surroundings, text);
+    const { out, err } = surroundings;
+    const done = "The run is published, but its summary";
+    await writeOutcome({ out, columns: undefined }, err, { text, done });
     if (summary.verdict === "unsettled") endWith(UNSETTLED_EXIT_CODE);
   } catch (thrown) {
     display.end();
     throw thrown;
   } finally {
     stop.release();
-  }
-}
-
-/**
- * Writes the summary of a run that is published. That nobody can read it takes nothing from the run: the exit code
- * stays that of the verdict.
- */
-async function tell({ out, err }: Surroundings, text: string): Promise<void> {
-  try {
-    await writeAll({ out, columns: undefined }, [text]);
-  } catch (thrown) {
-    const { message } = asWarehouseError(thrown);
-    const warning = `The run is published, but its summary could not be written: ${message}\n`;
-    await writeAll({ out: err, columns: undefined }, [printableText(warning)]).catch(() => {
-      // Nothing is left to say it with.
-    });
   }
 }
 

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { WarehouseError } from "../errors.ts";
+import { count, duration, fileSize } from "../figures.ts";
 import { findRun, listRuns, type PublishedRun, prune, RUNS_KEPT, rollback } from "../load/retention.ts";
 import { configuredKeepRuns } from "../run/config.ts";
 import { type OutputFolder, outputFolder } from "../run/directory.ts";
 import { acquireLock } from "../run/lock.ts";
 import type { Manifest } from "../run/manifest.ts";
-import { count, duration, fileSize } from "./display.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { drawTable, type TextColumn } from "./table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";

@@ -1,6 +1,7 @@
 /** What a run did, to be read at a glance. */
+
+import { count, counted, duration, megabytes } from "../figures.ts";
 import type { Resumed, RunSummary } from "../run/outcome.ts";
-import { count, counted, duration, megabytes } from "./display.ts";
 import { printableText } from "./terminal.ts";
 
 export function summaryText(summary: RunSummary): string {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
+import { asWarehouseError } from "../errors.ts";
 
 /** Where a command writes its result. */
 export interface Terminal {
@@ -83,6 +84,25 @@ export async function writeAll(
     out.off("error", onError);
   }
   if (failure !== undefined && !isClosedPipe(failure)) throw failure;
+}
+
+/**
+ * Writes what came of work that is done. That nobody can read it takes nothing from the work, so it is a warning:
+ * `done` says what holds all the same.
+ */
+export async function writeOutcome(
+  terminal: Terminal,
+  err: Writable,
+  { text, done }: { readonly text: string; readonly done: string },
+): Promise<void> {
+  try {
+    await writeAll(terminal, [text]);
+  } catch (thrown) {
+    const warning = `${done} could not be written: ${asWarehouseError(thrown).message}\n`;
+    await writeAll({ out: err, columns: undefined }, [printableText(warning)]).catch(() => {
+      // Nothing is left to say it with.
+    });
+  }
 }
 
 /** Resolves once everything written so far was taken; rejects where it was not. */

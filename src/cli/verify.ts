@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { WarehouseError } from "../errors.ts";
+import { count, counted, fileSize } from "../figures.ts";
 import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../load/verify-run.ts";
-import { count, counted, fileSize } from "./display.ts";
 import { existingFolder } from "./runs.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";

@@ -1,6 +1,8 @@
 /** Whether a run has room: asked before the first request, not found out hours later. */
+
 import { statfs } from "node:fs/promises";
 import { WarehouseError } from "../errors.ts";
+import { megabytes } from "../figures.ts";
 import type { Baseline } from "./baseline.ts";
 
 /** Bytes that this user may still write where a folder is; undefined where the file system does not say. */
@@ -26,8 +28,4 @@ export async function assertRoom(folder: string, baseline: Baseline, free: FreeB
     `${folder} has ${megabytes(left)} free, and a run may take ${megabytes(needed)}, ${ROOM} times the run ${run}; ` +
       'free space, remove old runs with "runs prune", or name another folder with --out.',
   );
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { count, createDisplay, duration, megabytes } from "../../src/cli/display.ts";
+import { createDisplay } from "../../src/cli/display.ts";
 import { displayWidth } from "../../src/cli/terminal.ts";
+import { count, duration, megabytes } from "../../src/figures.ts";
 import type { Progress, StageName } from "../../src/run/progress.ts";
 
 const ESCAPE = "\u001b";

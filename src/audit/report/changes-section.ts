@@ -1,8 +1,10 @@
 /** Changes of external values over the last runs, by cause. */
+
+import { count, counted } from "../../figures.ts";
 import { CAUSES } from "../../tables/history.ts";
 import type { Change, RunChanges } from "./changes.ts";
 import { barChart } from "./charts.ts";
-import { count, counted, minute } from "./format.ts";
+import { minute } from "./format.ts";
 import { html, type Markup } from "./markup.ts";
 import { type Column, sql, table } from "./tables.ts";
 

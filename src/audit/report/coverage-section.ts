@@ -1,9 +1,11 @@
 /** Coverage as a heat map of fields by destinations, and the values that no destination gets. */
+
+import { count, counted } from "../../figures.ts";
 import type { Row } from "../../load/duckdb.ts";
 import type { Coverage } from "../coverage.ts";
 import { integer, text, textOrNull } from "./cells.ts";
 import { HEAT_STEPS, type HeatCell, heatMap, heatStep } from "./charts.ts";
-import { count, counted, percent } from "./format.ts";
+import { percent } from "./format.ts";
 import { html, type Markup } from "./markup.ts";
 import { valueName } from "./overview.ts";
 import { sql, table } from "./tables.ts";

@@ -1,8 +1,10 @@
 /** The first screen: is this run good, and what needs attention? */
+
+import { count, counted, duration, fileSize } from "../../figures.ts";
 import type { Coverage } from "../coverage.ts";
 import type { Account } from "./account.ts";
 import { integer, text, textOrNull } from "./cells.ts";
-import { count, counted, duration, fileSize, minute, percent } from "./format.ts";
+import { minute, percent } from "./format.ts";
 import type { ReportItems } from "./items.ts";
 import { html, type Markup } from "./markup.ts";
 import { foreign, named } from "./visible.ts";
@@ -149,5 +151,5 @@ export function valueName(value: unknown, id: unknown): Markup {
 /** Under the name of the run. */
 export function subtitle(account: Account): Markup {
   const took = account.endedAt.getTime() - account.startedAt.getTime();
-  return html`<p class="subtitle">${foreign(account.instanceUrl)}, read by the pipeline ${foreign(account.pipeline)} on <time datetime="${account.startedAt.toISOString()}">${minute(account.startedAt)}</time> in ${duration(took)}: ${counted(account.requests, "request")}, ${fileSize(account.bytes)} received.</p>`;
+  return html`<p class="subtitle">${foreign(account.instanceUrl)}, read by the pipeline ${foreign(account.pipeline)} on <time datetime="${account.startedAt.toISOString()}">${minute(account.startedAt)}</time> in ${duration(took / 1000)}: ${counted(account.requests, "request")}, ${fileSize(account.bytes)} received.</p>`;
 }

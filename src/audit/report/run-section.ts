@@ -1,6 +1,7 @@
 /** What the run says of itself: checks, passes, tables. */
+
+import { count, counted, fileSize } from "../../figures.ts";
 import type { Account, RunCheck, Sweep, TableSize } from "./account.ts";
-import { count, counted, fileSize } from "./format.ts";
 import { html, type Markup } from "./markup.ts";
 import { type Column, table } from "./tables.ts";
 import { foreign } from "./visible.ts";

@@ -1,0 +1,30 @@
+/** Figures as people read them. */
+
+/** `1,234`. */
+export function count(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+/** `12.3 MB`. */
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** `4.2 s`, `42 s`, `3 min 20 s`, `1 h 5 min`. */
+export function duration(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+/** `1 row`, `1,234 rows`. */
+export function counted(number: number, what: string): string {
+  return `${count(number)} ${what}${number === 1 ? "" : "s"}`;
+}
+
+/** `124 kB`, `12.3 MB`. */
+export function fileSize(bytes: number): string {
+  return bytes < 1e6 ? `${count(Math.ceil(bytes / 1000))} kB` : megabytes(bytes);
+}
