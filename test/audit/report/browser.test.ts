@@ -133,7 +133,7 @@ test("items are found by title, type, destination, field, value and status, and 
   assert.deepEqual(await titles(page), ["A repair kit the size of a matchbox"]);
   assert.equal(await found(page), "1 of 499 items.");
   await page.getByRole("button", { name: "Clear" }).click();
-  await page.waitForFunction('document.getElementById("found").textContent.startsWith("499")');
+  await page.locator("#found", { hasText: "499 items" }).waitFor();
 
   await using run = await opened(nights?.out ?? "");
   const expected = async (where: string, params: string[] = []) => {
