@@ -34,11 +34,11 @@ function example(value: unknown): string {
 
 /** A tally; two of them added give what one would have given. */
 export class Drift {
-  readonly #entries = new Map<string, Counted>();
+  readonly #entries = new Map<DriftKind, Map<string, Counted>>();
 
   /** `value` absent: no example is kept. */
   note(path: string, kind: DriftKind, order: number, contentId: string | null, value?: unknown): void {
-    const known = this.#entries.get(`${kind} ${path}`);
+    const known = this.#entries.get(kind)?.get(path);
     // Most observations are only counted: their text is not made.
     if (known !== undefined && order >= known.order) known.count += 1;
     else
@@ -53,28 +53,41 @@ export class Drift {
   }
 
   add(entry: DriftEntry): void {
-    const key = `${entry.kind} ${entry.path}`;
-    const known = this.#entries.get(key);
+    const paths = this.#of(entry.kind);
+    const known = paths.get(entry.path);
     if (known === undefined) {
-      this.#entries.set(key, { ...entry });
+      paths.set(entry.path, { ...entry });
     } else if (entry.order < known.order) {
-      this.#entries.set(key, { ...entry, count: known.count + entry.count });
+      paths.set(entry.path, { ...entry, count: known.count + entry.count });
     } else {
       known.count += entry.count;
     }
   }
 
+  #of(kind: DriftKind): Map<string, Counted> {
+    let paths = this.#entries.get(kind);
+    if (paths === undefined) {
+      paths = new Map();
+      this.#entries.set(kind, paths);
+    }
+    return paths;
+  }
+
   /** All entries so far, and starts anew. */
   take(): DriftEntry[] {
-    const entries = [...this.#entries.values()];
+    const entries = this.#all();
     this.#entries.clear();
     return entries;
   }
 
   /** Sorted by path and kind. */
   sorted(): DriftEntry[] {
-    return [...this.#entries.values()]
+    return this.#all()
       .map((entry) => ({ ...entry }))
       .sort((a, b) => (a.path + a.kind < b.path + b.kind ? -1 : 1));
+  }
+
+  #all(): DriftEntry[] {
+    return [...this.#entries.values()].flatMap((paths) => [...paths.values()]);
   }
 }

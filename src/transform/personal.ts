@@ -81,7 +81,8 @@ function hashing(key: Uint8Array | undefined): Treatment {
 interface PersonalPlace {
   readonly steps: readonly string[];
   readonly path: string;
-  readonly attributes: readonly string[];
+  /** With the path that the drift names. */
+  readonly attributes: readonly { readonly name: string; readonly path: string }[];
 }
 
 /** Those of both shapes of an item: a description may stand where the specification does not have it. */
@@ -90,12 +91,12 @@ function placesOf(tables: readonly Table[]): PersonalPlace[] {
     const paths = table.columns.filter((column) => column.personal).flatMap((column) => column.origins);
     const dots = paths.map(({ path }) => ({ path, dot: path.lastIndexOf(".") }));
     // What is personal in one place of a kind is so in all: a service may send more of a user than is specified.
-    const attributes = [...new Set(dots.map(({ path, dot }) => path.slice(dot + 1)))];
+    const names = [...new Set(dots.map(({ path, dot }) => path.slice(dot + 1)))];
     const containers = new Set(dots.map(({ path, dot }) => path.slice(0, dot)));
     return [...containers].map((path) => ({
       path,
       steps: path.replaceAll("[]", ".[]").split("."),
-      attributes,
+      attributes: names.map((name) => ({ name, path: `${path}.${name}` })),
     }));
   });
 }
@@ -162,10 +163,11 @@ export function personalPolicy(tables: readonly Table[], options: PolicyOptions)
     for (const place of places) {
       treatTexts(document, place, treat, () => drift.note(place.path, kind, 0, null));
       visit(document, place.steps, 0, (object) => {
-        for (const attribute of place.attributes) {
-          if (object[attribute] === undefined) continue;
-          put(object, attribute, treat(attribute, object[attribute]));
-          drift.note(`${place.path}.${attribute}`, kind, 0, null);
+        for (const { name, path } of place.attributes) {
+          const value = object[name];
+          if (value === undefined) continue;
+          put(object, name, treat(name, value));
+          drift.note(path, kind, 0, null);
         }
       });
     }
