@@ -6,12 +6,16 @@ import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
 /** Catalog name under which the previous run is attached to the one that is being built. */
 export const PREVIOUS_CATALOG = "previous";
+/** Catalog name of the database that is being built: that of its file, once it is published. */
+const BUILT_CATALOG = "warehouse";
 
 /**
  * Oldest DuckDB that can read what is built: pinned, so that an upgrade of the engine does not lock readers out in
  * silence. 1.2 is the first whose storage compresses long texts, which makes the file about a fifth of the size.
  */
 export const STORAGE_VERSION = "v1.2.0";
+
+const IN_MEMORY = ":memory:";
 
 const NO_EXTENSIONS = {
   autoinstall_known_extensions: "false",
@@ -47,38 +51,38 @@ export interface ReadOptions {
   readonly threads: number | undefined;
 }
 
-/** An open database file with its connections. Leave it with `close()`; disposal is for ways out that failed. */
+/** An open database with its connections. Leave it with `close()`; disposal is for ways out that failed. */
 export class Database implements AsyncDisposable {
   readonly connection: DuckDBConnection;
   readonly #others: DuckDBConnection[] = [];
   readonly #instance: DuckDBInstance;
-  readonly #file: string;
-  readonly #writable: boolean;
+  readonly #built: string | undefined;
   #open = true;
 
-  constructor(instance: DuckDBInstance, connection: DuckDBConnection, file: string, writable: boolean) {
+  /** `built`: the file that is being built; undefined: nothing is. */
+  constructor(instance: DuckDBInstance, connection: DuckDBConnection, built: string | undefined) {
     this.#instance = instance;
     this.connection = connection;
-    this.#file = file;
-    this.#writable = writable;
+    this.#built = built;
   }
 
   /** A further connection, for work beside that of the first; what is temporary there is not seen here. */
   async connect(): Promise<DuckDBConnection> {
     const other = await this.#instance.connect();
     this.#others.push(other);
+    if (this.#built !== undefined) await execute(other, `USE ${BUILT_CATALOG}`);
     return other;
   }
 
-  /** Writes everything into the database file and lets go of it; throws `verify.failed` if a write-ahead log stays. */
+  /** Writes everything into the file that is built and lets go of it; throws `verify.failed` if a log stays beside it. */
   async close(): Promise<void> {
     if (!this.#open) return;
     try {
-      if (this.#writable) await execute(this.connection, "CHECKPOINT");
+      if (this.#built !== undefined) await execute(this.connection, `CHECKPOINT ${BUILT_CATALOG}`);
     } finally {
       this.#release();
     }
-    if (this.#writable) assertNoWal(this.#file);
+    if (this.#built !== undefined) assertNoWal(this.#built);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -118,34 +122,28 @@ export function assertNoWal(file: string): void {
 /**
  * A new database that can reach nothing outside its staging folder: no other file, no network, no extension, no
  * change of settings. Time zone UTC, insertion order kept.
+ *
+ * It has no write-ahead log: until it is closed it is nothing that anybody could go on with, and a log would hold all
+ * rows a second time, and wait for the disk at each statement.
  */
 export async function openForBuilding(options: BuildOptions): Promise<Database> {
-  assertUsableFolder(options.staging);
-  return open(
-    options.file,
-    {
-      ...NO_EXTENSIONS,
-      memory_limit: `${options.memoryLimitMb}MB`,
-      threads: String(options.threads),
-      temp_directory: options.temporaryDirectory,
-      preserve_insertion_order: "true",
-      storage_compatibility_version: STORAGE_VERSION,
-      // Each checkpoint on the way compresses again what was not a full row group: a fifth of the time of some steps.
-      checkpoint_threshold: "256MB",
-    },
-    async (connection) => {
-      const { previous, staging } = options;
-      if (typeof previous === "string") await attachPreviousDatabase(connection, previous);
-      const readable = typeof previous === "object" ? [previous.directory] : [];
-      await harden(connection, [await realpath(staging), staging, ...readable]);
-    },
-    true,
-  );
-}
-
-async function attachPreviousDatabase(connection: DuckDBConnection, file: string): Promise<void> {
-  const alias = quoteIdentifier(PREVIOUS_CATALOG);
-  await execute(connection, `ATTACH ${quoteLiteral(file)} AS ${alias} (READ_ONLY)`);
+  const { file, staging, previous, ...limits } = options;
+  assertUsableFolder(staging);
+  const settings = {
+    ...NO_EXTENSIONS,
+    ...limitsOf(limits),
+    preserve_insertion_order: "true",
+    // Never on the way: a checkpoint compresses again what is no full row group yet.
+    checkpoint_threshold: "64GB",
+  };
+  return open(IN_MEMORY, { built: file, settings }, async (connection) => {
+    const attached = `RECOVERY_MODE no_wal_writes, STORAGE_VERSION ${quoteLiteral(STORAGE_VERSION)}`;
+    await execute(connection, `ATTACH ${quoteLiteral(file)} AS ${BUILT_CATALOG} (${attached})`);
+    await execute(connection, `USE ${BUILT_CATALOG}`);
+    if (typeof previous === "string") await attachReadOnly(connection, previous, PREVIOUS_CATALOG);
+    const readable = typeof previous === "object" ? [previous.directory] : [];
+    await harden(connection, [await realpath(staging), staging, ...readable]);
+  });
 }
 
 /** A finished database, read-only, with the same walls around it. Throws `config.not_found` if there is none. */
@@ -155,13 +153,13 @@ export async function openForReading(options: ReadOptions): Promise<Database> {
   }
   assertNoWal(options.file);
   const settings = { ...NO_EXTENSIONS, access_mode: "READ_ONLY", ...limitsOf(options) };
-  return open(options.file, settings, (connection) => harden(connection, options.allowedDirectories), false);
+  return open(options.file, { settings }, (connection) => harden(connection, options.allowedDirectories));
 }
 
 /** A database in memory that reads files of these folders and nothing else. */
 export async function openForScanning(options: Omit<ReadOptions, "file">): Promise<Database> {
   const settings = { ...NO_EXTENSIONS, ...limitsOf(options) };
-  return open(":memory:", settings, (connection) => harden(connection, options.allowedDirectories), true);
+  return open(IN_MEMORY, { settings }, (connection) => harden(connection, options.allowedDirectories));
 }
 
 export interface AttachOptions extends Omit<ReadOptions, "file"> {
@@ -190,21 +188,16 @@ export async function openBeside({ file, previous, ...options }: AttachOptions):
     assertNoWal(each.file);
   }
   const settings = { ...NO_EXTENSIONS, ...limitsOf(options) };
-  return open(
-    ":memory:",
-    settings,
-    async (connection) => {
-      for (const each of attached) await attachReadOnly(connection, each.file, each.catalog);
-      await harden(connection, options.allowedDirectories);
-    },
-    true,
-  );
+  return open(IN_MEMORY, { settings }, async (connection) => {
+    for (const each of attached) await attachReadOnly(connection, each.file, each.catalog);
+    await harden(connection, options.allowedDirectories);
+  });
 }
 
 async function attachReadOnly(connection: DuckDBConnection, file: string, catalog: string): Promise<void> {
   const attach = `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
   await connection.run(attach).catch((thrown: unknown) => {
-    throw openError(thrown, file, false);
+    throw unreadable(thrown, file);
   });
 }
 
@@ -212,26 +205,31 @@ function limitsOf({
   temporaryDirectory,
   memoryLimitMb,
   threads,
-}: Omit<ReadOptions, "file">): Record<string, string> {
+}: Pick<ReadOptions, "temporaryDirectory" | "memoryLimitMb" | "threads">): Record<string, string> {
   const settings: Record<string, string> = { temp_directory: temporaryDirectory };
   if (memoryLimitMb !== undefined) settings.memory_limit = `${memoryLimitMb}MB`;
   if (threads !== undefined) settings.threads = String(threads);
   return settings;
 }
 
+interface Opening {
+  readonly settings: Record<string, string>;
+  /** File that is built and attached for it. */
+  readonly built?: string;
+}
+
 async function open(
   file: string,
-  settings: Record<string, string>,
+  { settings, built }: Opening,
   prepare: (connection: DuckDBConnection) => Promise<void>,
-  writable: boolean,
 ): Promise<Database> {
   let instance: DuckDBInstance;
   try {
     instance = await DuckDBInstance.create(file, settings);
   } catch (thrown) {
-    throw openError(thrown, file, writable);
+    throw file === IN_MEMORY ? duckdbError(thrown) : unreadable(thrown, file);
   }
-  const database = new Database(instance, await instance.connect(), file, writable);
+  const database = new Database(instance, await instance.connect(), built);
   try {
     await prepare(database.connection);
   } catch (thrown) {
@@ -241,8 +239,7 @@ async function open(
   return database;
 }
 
-function openError(thrown: unknown, file: string, writable: boolean): WarehouseError {
-  if (writable) return duckdbError(thrown);
+function unreadable(thrown: unknown, file: string): WarehouseError {
   return new WarehouseError(
     "verify.failed",
     `The database ${file} cannot be opened (${firstLine(thrown)}); it is damaged or being written by another program.`,

@@ -3,18 +3,19 @@ import { execute, figure } from "./duckdb.ts";
 import { readParquet } from "./parquet.ts";
 import { quoteIdentifier } from "./sql-text.ts";
 
-const NAME = "superseded";
+/** Name of the table that `createSuperseded` makes. */
+export const SUPERSEDED = "superseded";
 const BATCH = 10_000;
 
 /**
- * Makes the temporary table of the latest generation of each item that was done anew, and returns its name: rows of
- * earlier generations of these items do not count.
+ * Makes the temporary table, which belongs to the connection, of the latest generation of each item that was done anew:
+ * rows of earlier generations of these items do not count.
  */
 export async function createSuperseded(
   connection: DuckDBConnection,
   latest: ReadonlyMap<string, number>,
-): Promise<string> {
-  const name = quoteIdentifier(NAME);
+): Promise<void> {
+  const name = quoteIdentifier(SUPERSEDED);
   await execute(
     connection,
     `CREATE TEMP TABLE ${name} (content_id VARCHAR NOT NULL, generation INTEGER NOT NULL)`,
@@ -27,7 +28,6 @@ export async function createSuperseded(
     const values = "SELECT unnest($1::VARCHAR[]), unnest($2::INTEGER[])";
     await execute(connection, `INSERT INTO ${name} ${values}`, [ids, generations]);
   }
-  return NAME;
 }
 
 /** Condition on rows of `part`, which are of this generation: a later one of their item exists. */

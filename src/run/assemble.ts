@@ -18,7 +18,7 @@ import { createHistoryMacros } from "../load/macros.ts";
 import { writePart } from "../load/part.ts";
 import type { StagedPart } from "../load/parts.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../load/steps.ts";
-import { createSuperseded } from "../load/superseded.ts";
+import { createSuperseded, SUPERSEDED } from "../load/superseded.ts";
 import { createViews } from "../load/views.ts";
 import type { Table } from "../tables/declare.ts";
 import { type Cell, TableBuilder } from "../transform/columns.ts";
@@ -136,16 +136,25 @@ const VIEWED = [
   "content_external_payloads",
 ];
 
-/** Tables that other tables are not made from stand beside each other: two at a time keep both cores at work. */
+/** Item tables that other tables are made from. */
+const FOUNDATIONS: ReadonlySet<string> = new Set(["content", "content_custom_field_values"]);
+
+/** A table that waits for no other but those that are loaded already, or several that are made one from another. */
+type Job = (connection: DuckDBConnection) => Promise<readonly LoadedTable[]>;
+
+/**
+ * First what other tables are made from; then, beside each other, what is made from it, step by step, and the tables
+ * that stand for themselves. Two at a time keep both cores at work.
+ */
 async function loadTables(
   connections: readonly DuckDBConnection[],
   request: AssembleRequest,
 ): Promise<LoadedTable[]> {
   const { tables, signal } = request;
-  const [connection] = connections;
-  if (connection === undefined) throw new RangeError("tables are loaded on a connection");
-  const superseded =
-    request.superseded.size === 0 ? undefined : await createSuperseded(connection, request.superseded);
+  const superseded = request.superseded.size === 0 ? undefined : SUPERSEDED;
+  if (superseded !== undefined) {
+    for (const connection of connections) await createSuperseded(connection, request.superseded);
+  }
   let count = 0;
   const done = (table: LoadedTable): LoadedTable => {
     signal.throwIfAborted();
@@ -153,15 +162,21 @@ async function loadTables(
     request.onTable(count, tables.length);
     return table;
   };
+  const load = (table: Table) => async (connection: DuckDBConnection) => [
+    done(await loadStaged(connection, request, table, superseded)),
+  ];
+  const make: Job = async (connection) => {
+    const derived = (await derive(connection, request)).map(done);
+    return [...derived, ...(await carryOn(connection, request)).map(done)];
+  };
   const staged = tables.filter(({ stage }) => stage !== "derived" && stage !== "history");
-  // What is superseded stands in a temporary table of the first connection.
-  const lanes = superseded === undefined ? connections : [connection];
-  const loaded = await inLanes(lanes, staged, async (lane, table) =>
-    done(await loadStaged(lane, request, table, superseded)),
-  );
-  for (const table of await derive(connection, request)) loaded.push(done(table));
-  for (const table of await carryOn(connection, request)) loaded.push(done(table));
-  return loaded;
+  const alone = staged.filter(({ stage, name }) => stage === "item" && !FOUNDATIONS.has(name));
+  const foundations = staged.filter((table) => !alone.includes(table));
+  const run = async (jobs: readonly Job[]) =>
+    (await inLanes(connections, jobs, (lane, job) => job(lane))).flat();
+  const loaded = [...(await run(foundations.map(load))), ...(await run([make, ...alone.map(load)]))];
+  const places = new Map(tables.map(({ name }, place) => [name, place]));
+  return loaded.sort((a, b) => (places.get(a.table) ?? 0) - (places.get(b.table) ?? 0));
 }
 
 async function loadStaged(
