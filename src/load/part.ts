@@ -23,32 +23,26 @@ const CODECS: Record<PartCompression, Compression> = {
 /** A page of a column holds a group's documents; one that long compresses better, and in less time. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** Made anew for each file: the writer takes them over. */
-function properties(compression: PartCompression, distinct: readonly string[]): WriterProperties {
-  let builder = new WriterPropertiesBuilder()
+/**
+ * Made anew for each file: the writer takes them over. Parts and raw files are read as a whole, so statistics would help
+ * nobody; what repeats in a column is found by the compression. A dictionary as well takes half as long again.
+ */
+function properties(compression: PartCompression): WriterProperties {
+  return new WriterPropertiesBuilder()
     .setCompression(CODECS[compression])
+    .setDictionaryEnabled(false)
+    .setStatisticsEnabled(EnabledStatistics.None)
     .setDataPageSizeLimit(PAGE_BYTES)
-    .setCreatedBy("content-warehouse");
-  for (const column of distinct) {
-    builder = builder
-      .setColumnDictionaryEnabled(column, false)
-      .setColumnStatisticsEnabled(column, EnabledStatistics.None);
-  }
-  return builder.build();
+    .setCreatedBy("content-warehouse")
+    .build();
 }
 
 /**
  * Writes a part from an Arrow IPC stream, complete or not at all: under a temporary name first, for its owner alone.
- * `distinct`: columns whose values hardly repeat, so that a dictionary of them, or their least and greatest, would only
- * cost time. Returns what was written.
+ * Returns what was written.
  */
-export function writePart(
-  file: string,
-  ipcStream: Uint8Array,
-  compression: PartCompression,
-  distinct: readonly string[] = [],
-): Uint8Array {
-  const bytes = writeParquet(WasmTable.fromIPCStream(ipcStream), properties(compression, distinct));
+export function writePart(file: string, ipcStream: Uint8Array, compression: PartCompression): Uint8Array {
+  const bytes = writeParquet(WasmTable.fromIPCStream(ipcStream), properties(compression));
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.tmp`;
   writeFileSync(temporary, bytes, { mode: 0o600 });

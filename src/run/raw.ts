@@ -28,9 +28,6 @@ export const RAW_COLUMNS: readonly Column[] = [
   json("document", "", "The document, after the personal-data policy.", required),
 ];
 
-/** Columns that have another value in each row. */
-const DISTINCT = ["sha256", "document"];
-
 /** A document on its way into a raw file. */
 export interface RawDocument {
   readonly contentId: string;
@@ -58,7 +55,7 @@ export class RawWriter {
   /** Writes documents in the order given. */
   write(file: string, documents: readonly RawDocument[]): WrittenFile {
     for (const document of documents) this.#append(document);
-    const written = writePart(file, this.#builder.take(), "small", DISTINCT);
+    const written = writePart(file, this.#builder.take(), "small");
     return { bytes: written.length, sha256: hash("sha256", written) };
   }
 
