@@ -30,8 +30,6 @@ export type Cell = string | number | bigint | boolean | null;
 
 const INITIAL_ROWS = 1024;
 const INITIAL_TEXT_BYTES = 16 * 1024;
-/** Up to this length a loop over the characters is cheaper than a call into the encoder. */
-const SHORT_TEXT = 24;
 /** A buffer that a large text made larger is let go of. */
 const KEPT_TEXT_BYTES = 8 * 1024 * 1024;
 const TWO_TO_32 = 4294967296;
@@ -90,13 +88,11 @@ interface Parts {
   readonly nullBitmap: Uint8Array | null;
 }
 
-const encoder = new TextEncoder();
-
 class TextBuilder implements Builder {
   readonly type = new Utf8();
   #validity = new Validity();
   #offsets = new Int32Array(INITIAL_ROWS + 1);
-  #data = new Uint8Array(INITIAL_TEXT_BYTES);
+  #data = Buffer.alloc(INITIAL_TEXT_BYTES);
   #rows = 0;
   bytes = 0;
 
@@ -110,24 +106,11 @@ class TextBuilder implements Builder {
     this.#offsets[this.#rows] = this.bytes;
   }
 
+  /** A buffer of Node encodes a text in half the time that an encoder into a part of an array takes. */
   #write(text: string): void {
     const room = this.bytes + text.length * 3;
-    if (room > this.#data.length) this.#data = grow(this.#data, room, (n) => new Uint8Array(n));
-    if (text.length > SHORT_TEXT || !this.#writeAscii(text)) {
-      this.bytes += encoder.encodeInto(text, this.#data.subarray(this.bytes)).written;
-    }
-  }
-
-  #writeAscii(text: string): boolean {
-    const data = this.#data;
-    const start = this.bytes;
-    for (let i = 0; i < text.length; i++) {
-      const code = text.charCodeAt(i);
-      if (code > 127) return false;
-      data[start + i] = code;
-    }
-    this.bytes = start + text.length;
-    return true;
+    if (room > this.#data.length) this.#data = grow(this.#data, room, Buffer.alloc);
+    this.bytes += this.#data.write(text, this.bytes);
   }
 
   shown(): Data {
@@ -144,7 +127,7 @@ class TextBuilder implements Builder {
     this.#validity.clear();
     this.#rows = 0;
     this.bytes = 0;
-    if (this.#data.length > KEPT_TEXT_BYTES) this.#data = new Uint8Array(INITIAL_TEXT_BYTES);
+    if (this.#data.length > KEPT_TEXT_BYTES) this.#data = Buffer.alloc(INITIAL_TEXT_BYTES);
   }
 }
 
