@@ -24,38 +24,45 @@ export type Emit = (row: readonly Cell[]) => void;
 /** Gives an item's rows of one table. */
 export type ItemRows = (item: Item, emit: Emit) => void;
 
-/** One cell of a row, once its wire columns are read. */
-type Fixed = Readonly<Record<string, (item: Item, ordinal: number, extra: Extra) => Cell>>;
+/** A cell that is not read from the wire. */
+type Made = (item: Item, ordinal: number) => Cell;
 
-const FIXED: Fixed = {
+const MADE: Readonly<Record<string, Made>> = {
   content_id: (item) => item.contentId,
   ordinal: (_item, ordinal) => ordinal,
   observed_at: (item) => Math.max(...item.views.map((view) => view.observedAt)),
 };
 
-function isFixed(column: Column): boolean {
-  return Object.hasOwn(FIXED, column.name) && (column.origins.length === 0 || column.name === "content_id");
+function isMade(column: Column): boolean {
+  return Object.hasOwn(MADE, column.name) && (column.origins.length === 0 || column.name === "content_id");
+}
+
+/** Where each cell of a row comes from; `extra` is the last column and made at the end. */
+type Source = Reader | Made;
+
+const NOTHING: Made = () => null;
+
+function sourcesOf(table: Table, readers: ReadonlyMap<string, Reader>): Source[] {
+  return table.columns.map(({ name }) => readers.get(name) ?? MADE[name] ?? NOTHING);
 }
 
 /** One row per item. `extra` is the last column, so that it sees what the others could not hold. */
 export function itemRows(table: Table, when: "always" | "given" | "event"): ItemRows {
   const readers = table.columns
-    .filter((column) => !isFixed(column) && column.name !== "extra")
+    .filter((column) => !isMade(column) && column.name !== "extra")
     .map((column) => readerOf(table.name, column, (origin) => origin.path));
-  const byName = new Map(readers.map((reader) => [reader.column.name, reader]));
+  const sources = sourcesOf(table, new Map(readers.map((reader) => [reader.column.name, reader])));
   const ownsTheRest = when === "always";
   return (item, emit) => {
     const extra = new Extra();
     let given = ownsTheRest;
     let valued = false;
-    const row = table.columns.map((column): Cell => {
-      const reader = byName.get(column.name);
-      if (reader === undefined)
-        return column.name === "extra" ? null : (FIXED[column.name]?.(item, 0, extra) ?? null);
-      const reading = readViews(item, reader, extra);
-      given ||= reading.given;
-      valued ||= reading.cell !== null;
-      return reading.cell;
+    const row = sources.map((source): Cell => {
+      if (typeof source === "function") return source(item, 0);
+      const cell = readViews(item, source, extra);
+      given ||= cell !== undefined;
+      valued ||= cell !== undefined && cell !== null;
+      return cell ?? null;
     });
     if (!given || (when === "event" && !valued && extra.cell() === null && !isEvent(item))) return;
     if (ownsTheRest) claimRest(item, extra);
@@ -135,7 +142,7 @@ function claimWithin(view: View, path: string): void {
 function readersBelow(table: Table, at: readonly Origin[], suffix: "" | "[]"): Map<string, Reader> {
   const containers = new Set(at.map((origin) => origin.path));
   const readers = table.columns
-    .filter((column) => !isFixed(column) && column.name !== "extra")
+    .filter((column) => !isMade(column) && column.name !== "extra")
     .map((column) => {
       const deeper = column.origins.some((origin) => !containers.has(origin.path));
       return readerOf(table.name, column, (origin) => {
@@ -164,15 +171,14 @@ function rowMaker(table: Table, readers: ReadonlyMap<string, Reader>) {
     [...reader.places.dynamic, ...reader.places.full].some((place) => place.path !== ""),
   );
   const first = table.columns.find((column) => readers.has(column.name));
+  const sources = sourcesOf(table, readers);
   return (item: Item, found: Found, value: unknown, ordinal: number): Cell[] => {
     const extra = new Extra();
     const misplaced = takesObject && value !== null && !isObject(value);
     if (misplaced && first !== undefined) misfit(item, first, found.path, value, extra);
-    const row = table.columns.map((column): Cell => {
-      const reader = readers.get(column.name);
-      if (reader === undefined) return FIXED[column.name]?.(item, ordinal, extra) ?? null;
-      if (misplaced) return null;
-      return readPlaces(item, found, reader, value, extra);
+    const row = sources.map((source): Cell => {
+      if (typeof source === "function") return source(item, ordinal);
+      return misplaced ? null : readPlaces(item, found, source, value, extra);
     });
     if (isObject(value)) keepMisplaced(item, found.path, value, nested, extra);
     extra.claim(found.view.unknown, value, nested);

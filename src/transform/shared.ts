@@ -67,7 +67,7 @@ interface Pointer {
  * by side, so that none loses what only another says.
  */
 export class SharedPool {
-  readonly #newest = new Map<string, Pointer[]>();
+  readonly #newest = new Map<SharedKind, Map<string, Pointer[]>>();
 
   describe(item: Item): void {
     for (const view of item.views) {
@@ -105,23 +105,32 @@ export class SharedPool {
       keys: Object.keys(object),
       unknown: claimed(view, object),
     };
-    const thing = `${place.kind}\u0000${String(object.id)}`;
-    const known = this.#newest.get(thing);
-    if (known === undefined) {
-      this.#newest.set(thing, [pointer]);
-      return;
-    }
-    const at = known.findIndex(
-      (other) => other.place.kind === place.kind && sameKeys(other.keys, pointer.keys),
-    );
+    const known = this.#known(place.kind, String(object.id));
+    const at = known.findIndex((other) => sameKeys(other.keys, pointer.keys));
     const other = known[at];
     if (other === undefined) known.push(pointer);
     else if (other.order <= pointer.order) known[at] = pointer;
   }
 
+  #known(kind: SharedKind, id: string): Pointer[] {
+    let things = this.#newest.get(kind);
+    if (things === undefined) {
+      things = new Map();
+      this.#newest.set(kind, things);
+    }
+    let known = things.get(id);
+    if (known === undefined) {
+      known = [];
+      things.set(id, known);
+    }
+    return known;
+  }
+
   /** The newest description of each thing since the last call, one for each set of attributes. */
   take(): Sighting[] {
-    const sightings = [...this.#newest.values()].flatMap((pointers) => pointers.map(sighting));
+    const sightings = [...this.#newest.values()].flatMap((things) =>
+      [...things.values()].flatMap((pointers) => pointers.map(sighting)),
+    );
     this.#newest.clear();
     return sightings;
   }

@@ -189,15 +189,8 @@ export function fit(subject: Subject, column: Column, path: string, value: unkno
   return cellOf(column, value) ?? misfit(subject, column, path, value, extra);
 }
 
-export interface Reading {
-  readonly given: boolean;
-  readonly cell: Cell;
-}
-
-const ABSENT: Reading = { given: false, cell: null };
-
-/** Reads a column from all views of an item. */
-export function readViews(item: Item, reader: Reader, extra: Extra): Reading {
+/** Reads a column from all views of an item; undefined: none of them gives it. */
+export function readViews(item: Item, reader: Reader, extra: Extra): Cell | undefined {
   let found = false;
   let value: unknown;
   let path = "";
@@ -214,7 +207,7 @@ export function readViews(item: Item, reader: Reader, extra: Extra): Reading {
       }
     }
   }
-  return found ? { given: true, cell: fit(item, reader.column, path, value, extra) } : ABSENT;
+  return found ? fit(item, reader.column, path, value, extra) : undefined;
 }
 
 /** The value to keep of a later and an earlier one that are not identical. */
