@@ -57,6 +57,8 @@ export function looksPersonal(name: string): boolean {
 type Treatment = (field: string, value: unknown) => unknown;
 
 const HASH_KEY_BYTES = 32;
+/** A few people are in most documents: what was hashed last is looked up. About 2 MB. */
+const KNOWN_HASHES = 10_000;
 
 /**
  * Keyed hash of a value, as 64 hex digits: HMAC-SHA-256 over the field's name, a NUL and the value in NFC, trimmed,
@@ -71,9 +73,18 @@ export function personalHash(key: Uint8Array, field: string, value: string): str
 function hashing(key: Uint8Array | undefined): Treatment {
   if (key === undefined || key.length < HASH_KEY_BYTES)
     throw new TypeError("a hash key has 32 bytes or more");
+  const known = new Map<string, string>();
   return (field, value) => {
     if (value === null || value === "") return value;
-    return personalHash(key, field, typeof value === "string" ? value : JSON.stringify(value));
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    const named = `${field}\u0000${text}`;
+    let hash = known.get(named);
+    if (hash === undefined) {
+      if (known.size === KNOWN_HASHES) known.clear();
+      hash = personalHash(key, field, text);
+      known.set(named, hash);
+    }
+    return hash;
   };
 }
 
@@ -81,8 +92,8 @@ function hashing(key: Uint8Array | undefined): Treatment {
 interface PersonalPlace {
   readonly steps: readonly string[];
   readonly path: string;
-  /** With the path that the drift names. */
-  readonly attributes: readonly { readonly name: string; readonly path: string }[];
+  /** By name, with the path that the drift names. */
+  readonly attributes: ReadonlyMap<string, string>;
 }
 
 /** Those of both shapes of an item: a description may stand where the specification does not have it. */
@@ -96,28 +107,31 @@ function placesOf(tables: readonly Table[]): PersonalPlace[] {
     return [...containers].map((path) => ({
       path,
       steps: path.replaceAll("[]", ".[]").split("."),
-      attributes: names.map((name) => ({ name, path: `${path}.${name}` })),
+      attributes: new Map(names.map((name) => [name, `${path}.${name}`])),
     }));
   });
 }
 
+/** The value with what `treated` gives in place of each object at the steps; lists and objects on the way stay. */
 function visit(
   value: unknown,
   steps: readonly string[],
   at: number,
-  take: (object: JsonObject) => void,
-): void {
+  treated: (object: JsonObject) => JsonObject,
+): unknown {
   const step = steps[at];
   if (Array.isArray(value)) {
     // Lists count wherever they stand: a service may send one where a single object is specified.
-    for (const element of value) visit(element, steps, step === "[]" ? at + 1 : at, take);
-  } else if (step === undefined) {
-    if (isObject(value)) take(value);
-  } else if (step !== "[]") {
-    if (isObject(value)) visit(value[step], steps, at + 1, take);
-  } else {
-    visit(value, steps, at + 1, take);
+    const next = step === "[]" ? at + 1 : at;
+    for (const [place, element] of value.entries()) value[place] = visit(element, steps, next, treated);
+    return value;
   }
+  if (step === "[]") return visit(value, steps, at + 1, treated);
+  if (!isObject(value)) return value;
+  if (step === undefined) return treated(value);
+  const inner = value[step];
+  if (typeof inner === "object") value[step] = visit(inner, steps, at + 1, treated);
+  return value;
 }
 
 /**
@@ -163,15 +177,27 @@ export function personalPolicy(tables: readonly Table[], options: PolicyOptions)
     for (const place of places) {
       treatTexts(document, place, treat, () => drift.note(place.path, kind, 0, null));
       visit(document, place.steps, 0, (object) => {
-        for (const { name, path } of place.attributes) {
-          const value = object[name];
-          if (value === undefined) continue;
-          put(object, name, treat(name, value));
-          drift.note(path, kind, 0, null);
-        }
+        return treatAttributes(object, place.attributes, treat, (path) => drift.note(path, kind, 0, null));
       });
     }
   };
+}
+
+/** A copy without what is dropped: an object from which fields are deleted is slow in all that is done with it. */
+function treatAttributes(
+  object: JsonObject,
+  attributes: PersonalPlace["attributes"],
+  treat: Treatment,
+  treated: (path: string) => void,
+): JsonObject {
+  const kept: [string, unknown][] = [];
+  for (const name of Object.keys(object)) {
+    const path = attributes.get(name);
+    const value = path === undefined ? object[name] : treat(name, object[name]);
+    if (path !== undefined) treated(path);
+    if (value !== undefined) kept.push([name, value]);
+  }
+  return Object.fromEntries(kept);
 }
 
 /**
