@@ -23,13 +23,17 @@ import { createViews } from "../load/views.ts";
 import type { Table } from "../tables/declare.ts";
 import { type Cell, TableBuilder } from "../transform/columns.ts";
 import type { DriftEntry } from "../transform/drift.ts";
+import { boundsTogether } from "./bucket-bounds.ts";
 
 export interface AssembleRequest {
   /** Tables of the pipeline, without the run's own. */
   readonly tables: readonly Table[];
   readonly parts: ReadonlyMap<string, readonly StagedPart[]>;
+  /** Bytes of a table's parts, roughly. */
+  readonly stagedBytes: ReadonlyMap<string, number>;
   /** Rows of the shared tables. */
   readonly sharedRows: ReadonlyMap<string, readonly (readonly Cell[])[]>;
+  /** Of the ranges of items that the widest table is loaded by. */
   readonly bounds: Bounds;
   readonly superseded: ReadonlyMap<string, number>;
   readonly passthrough: boolean;
@@ -185,12 +189,17 @@ async function loadStaged(
   table: Table,
   superseded: string | undefined,
 ): Promise<LoadedTable> {
-  const { parts, sharedRows, bounds, finalDirectory, sequence } = request;
+  const { parts, sharedRows, finalDirectory, sequence } = request;
   if (table.stage === "shared") {
     return loadRows(connection, request, { table, rows: sharedRows.get(table.name) ?? [] });
   }
   const staged = parts.get(table.name) ?? [];
+  const bounds = boundsOf(request, table.name);
   return loadTable(connection, { table, parts: staged, bounds, finalDirectory, sequence, superseded });
+}
+
+function boundsOf({ bounds, stagedBytes }: AssembleRequest, table: string): Bounds {
+  return boundsTogether(bounds, stagedBytes.get(table) ?? 0);
 }
 
 /** Loads rows that were made on this thread, by way of a part like all others. */
@@ -216,9 +225,9 @@ async function derive(connection: DuckDBConnection, request: AssembleRequest): P
   const derived = request.tables.filter((table) => table.stage === "derived");
   if (derived.length === 0) return [];
   for (const table of derived) await createTable(connection, table);
-  const { bounds: itemBounds, passthrough, finalDirectory, sequence } = request;
+  const { passthrough, finalDirectory, sequence } = request;
   const bounds = await fillDerivedTables(connection, {
-    itemBounds,
+    itemBounds: boundsOf(request, "content_custom_field_values"),
     passthrough,
     rowsPerRange: LEDGER_ROWS_PER_RANGE,
   });
@@ -234,7 +243,8 @@ async function carryOn(connection: DuckDBConnection, request: AssembleRequest): 
   const tables = request.tables.filter((table) => table.stage === "history");
   if (tables.length === 0) return [];
   for (const table of tables) await createTable(connection, table);
-  const { bounds: itemBounds, passthrough, finalDirectory, sequence, history } = request;
+  const { passthrough, finalDirectory, sequence, history } = request;
+  const itemBounds = boundsOf(request, "content_custom_field_values");
   const rowsPerRange = HISTORY_ROWS_PER_RANGE;
   const bounds = await fillHistory(connection, { ...history, passthrough, itemBounds, rowsPerRange });
   const exported: LoadedTable[] = [];

@@ -7,6 +7,8 @@ const ITEMS_PER_BUCKET = 10_000;
  * times as much.
  */
 const BYTES_PER_BUCKET = 24 * 1024 * 1024;
+/** The same for a range of another table; less, because its rows may be spread otherwise than the bytes of the answers. */
+const BYTES_TOGETHER = 12 * 1024 * 1024;
 
 export interface Weighing {
   /** Ascending by their UTF-8 bytes. */
@@ -35,4 +37,15 @@ export function bucketBounds({ ids, weightOf, widestTableBytes }: Weighing): Bou
     bytes += more;
   }
   return bounds.length <= 1 ? [] : bounds;
+}
+
+/**
+ * Bounds for a table with so many staged bytes: as many ranges together as make a bucket. Each file has a price of its
+ * own, and a table of few bytes in the buckets of the widest would have many small ones.
+ */
+export function boundsTogether(bounds: Bounds, stagedBytes: number): Bounds {
+  const buckets = Math.max(1, Math.ceil(stagedBytes / BYTES_TOGETHER));
+  const together = Math.max(1, Math.floor(bounds.length / buckets));
+  const firsts = bounds.filter((_, place) => place % together === 0);
+  return firsts.length <= 1 ? [] : firsts;
 }

@@ -60,12 +60,13 @@ export class Journal {
   readonly store = new SharedStore(parseJson);
   /** Staged parts by table. */
   readonly parts = new Map<string, StagedPart[]>();
-  readonly #tableBytes = new Map<string, number>();
+  /** Bytes of its staged parts, roughly, by table. */
+  readonly stagedBytes = new Map<string, number>();
 
   /** Takes over what a thread gave. */
   take(result: FlushResult): void {
     for (const { table, part, bytes } of result.parts) {
-      this.#tableBytes.set(table, (this.#tableBytes.get(table) ?? 0) + bytes);
+      this.stagedBytes.set(table, (this.stagedBytes.get(table) ?? 0) + bytes);
       const known = this.parts.get(table);
       if (known === undefined) this.parts.set(table, [part]);
       else known.push(part);
@@ -92,6 +93,6 @@ export class Journal {
 
   /** Staged bytes of the table that has most of them. */
   widestTableBytes(): number {
-    return Math.max(0, ...this.#tableBytes.values());
+    return Math.max(0, ...this.stagedBytes.values());
   }
 }

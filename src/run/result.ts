@@ -85,6 +85,7 @@ class Build {
     const assembled = await assemble({
       tables: pipeline.tables,
       parts: journal.parts,
+      stagedBytes: journal.stagedBytes,
       sharedRows,
       bounds: extraction.bounds,
       superseded: extraction.superseded,

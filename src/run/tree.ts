@@ -40,16 +40,26 @@ export async function sync(path: string): Promise<void> {
   }
 }
 
+/** Files at the same time: waits for the disk come together, and one journal entry serves several. */
+const FILES_AT_ONCE = 16;
+
+async function forEach(paths: readonly string[], act: (path: string) => Promise<void>): Promise<void> {
+  for (let first = 0; first < paths.length; first += FILES_AT_ONCE) {
+    await Promise.all(paths.slice(first, first + FILES_AT_ONCE).map(act));
+  }
+}
+
 /** Brings a tree to the disk: the files, then the folders from the bottom up. */
 export async function syncTree(root: string): Promise<void> {
   const { files, folders } = await readTree(root);
-  for (const path of [...files, ...folders]) await sync(path);
+  await forEach(files, sync);
+  for (const path of folders) await sync(path);
 }
 
 /** Makes a tree read-only for everybody: files 0444, folders 0555. Repeatable. */
 export async function sealTree(root: string): Promise<void> {
   const { files, folders } = await readTree(root);
-  for (const path of files) await chmod(path, 0o444);
+  await forEach(files, (path) => chmod(path, 0o444));
   for (const path of folders) await chmod(path, 0o555);
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { rangesOf } from "../../src/load/buckets.ts";
-import { bucketBounds } from "../../src/run/bucket-bounds.ts";
+import { boundsTogether, bucketBounds } from "../../src/run/bucket-bounds.ts";
 import { Catalogue } from "../../src/run/catalogue.ts";
 
 const MB = 1024 * 1024;
@@ -48,6 +48,28 @@ suite("the ranges of items that are loaded at a time", () => {
   test("have every item, also one that no answer weighs or that weighs more than a range may", () => {
     const weightOf = (id: string) => (id === "c-000001" ? 1000 : 0);
     assert.deepEqual(sizes(3, 100 * MB, weightOf), [1, 1, 1]);
+  });
+});
+
+suite("the ranges of a table that is narrower than the widest", () => {
+  const bounds = idsOf(10);
+
+  test("are several of those together, of 12 MB at most", () => {
+    assert.deepEqual(
+      boundsTogether(bounds, 48 * MB),
+      [0, 2, 4, 6, 8].map((place) => bounds[place]),
+    );
+    assert.deepEqual(boundsTogether(bounds, 24 * MB), [bounds[0], bounds[5]]);
+  });
+
+  test("are one where the table is small, empty, or there is but one range", () => {
+    assert.deepEqual(boundsTogether(bounds, 12 * MB), []);
+    assert.deepEqual(boundsTogether(bounds, 0), []);
+    assert.deepEqual(boundsTogether([], 480 * MB), []);
+  });
+
+  test("are those of the widest where the table is as wide", () => {
+    assert.deepEqual(boundsTogether(bounds, 240 * MB), bounds);
   });
 });
 
