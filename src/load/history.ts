@@ -130,6 +130,7 @@ class Steps {
     const { absences, rowsPerRange } = this.#request;
     await this.#keep("history_items", [...ends(bucket), absences.listIsWhole]);
     await this.#keep("history_several", ends(bucket));
+    await this.#keep("history_texts", ends(bucket));
     const firsts = await this.#firsts("history_ranges", [rowsPerRange]);
     await this.#findFields(within(bucket, firsts));
     await this.#copy(bucket);

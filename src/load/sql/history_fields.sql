@@ -1,10 +1,10 @@
 -- Fields of items whose open versions cannot be copied as they are: the temporary table history_fields. By the temporary
--- tables history_items and history_several.
+-- tables history_items, history_several and history_texts.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
 --
--- state  that of the item: first_seen (fields that may have several values), returned, changed, removed
+-- state  that of the item: first_seen (fields whose lists are not plain), returned, changed, removed
 --
 -- Of an item that changed, only fields of which some value, its place or its answer at some destination is not as it was:
 -- one digest for each value that the item has, another for each that it had, and what stands alone differs. Where an
@@ -15,15 +15,6 @@ WITH looked_at AS (
   WHERE state IN ('changed', 'returned', 'removed')
     AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
 ),
-texts AS (
-  SELECT content_id, custom_field_id, ordinal, any_value(given.mapping_input) AS matched_text
-  FROM content_mapped_values AS matched
-  SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
-  JOIN content_custom_field_values AS given USING (content_id, custom_field_id, ordinal)
-  WHERE matched.matched_by_text
-    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
-  GROUP BY content_id, custom_field_id, ordinal
-),
 now AS (
   SELECT
     content_id,
@@ -31,11 +22,11 @@ now AS (
     hash(
       content_id, custom_field_id, destination_id, ordinal, external_field_name, value_id, value, mapping_id,
       mapping_value_id, external_value, status, value_archived, value_unknown, ambiguous, matched_by_text,
-      destination_unsupported, collision, CASE WHEN matched_by_text THEN texts.matched_text END
+      destination_unsupported, collision, CASE WHEN matched_by_text THEN text.matched_text END
     ) AS version
   FROM content_mapped_values
   SEMI JOIN (SELECT content_id FROM looked_at WHERE by_digest) AS item USING (content_id)
-  LEFT JOIN texts USING (content_id, custom_field_id, ordinal)
+  LEFT JOIN history_texts AS text USING (content_id, custom_field_id, ordinal)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
 ),
 places AS (
@@ -92,6 +83,7 @@ fields AS (
   SELECT content_id, custom_field_id
   FROM history_several
   SEMI JOIN (SELECT content_id FROM history_items WHERE state = 'first_seen') AS item USING (content_id)
+  WHERE NOT plain
 )
 SELECT content_id, custom_field_id, item.state
 FROM fields

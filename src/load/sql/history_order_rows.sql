@@ -49,3 +49,17 @@ SELECT
   to_json(causes) AS cause
 FROM history_orders
 WHERE begins
+UNION ALL BY NAME
+SELECT
+  content_id,
+  destination_id,
+  custom_field_id,
+  to_json(range(1, count(*) + 1)) AS value_numbers,
+  $3 AS valid_from_run,
+  $4 AS valid_from,
+  '["first_seen"]'::JSON AS cause
+FROM content_mapped_values
+SEMI JOIN (FROM history_several WHERE plain) AS listed USING (content_id, custom_field_id)
+SEMI JOIN (SELECT content_id FROM history_items WHERE state = 'first_seen') AS item USING (content_id)
+WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+GROUP BY content_id, destination_id, custom_field_id
