@@ -4,7 +4,7 @@ import { WarehouseError } from "../errors.ts";
 import { count, duration, fileSize } from "../figures.ts";
 import { findRun, listRuns, type PublishedRun, prune, RUNS_KEPT, rollback } from "../load/retention.ts";
 import { configuredKeepRuns } from "../run/config.ts";
-import { type OutputFolder, outputFolder } from "../run/directory.ts";
+import { type OutputFolder, outputFolder, stagingLeftovers } from "../run/directory.ts";
 import { acquireLock } from "../run/lock.ts";
 import type { Manifest } from "../run/manifest.ts";
 import { DEFAULT_OUT } from "./sql.ts";
@@ -47,7 +47,10 @@ function subcommand(name: string, description: string, example: string): Command
 function listCommand(terminal: Terminal): Command {
   return subcommand("list", "list the published runs, the newest first", "list --out /srv/warehouse").action(
     async ({ out }: Options) => {
-      await writeAll(terminal, [listText(await listRuns(existingFolder(out)), terminal.columns)]);
+      const folder = existingFolder(out);
+      const unpublished = await unpublishedRun(folder);
+      const runs = await listRuns(folder);
+      await writeAll(terminal, [listText(runs, terminal.columns), ...unpublishedText(runs, unpublished)]);
     },
   );
 }
@@ -125,6 +128,19 @@ function listText(runs: readonly PublishedRun[], width: number | undefined): str
   );
   const { text } = drawTable({ columns, rows }, width);
   return [text, ...problems.map((problem) => `${printableText(problem)}\n`)].join("");
+}
+
+/** Name of the latest run that has staged files. */
+async function unpublishedRun(folder: OutputFolder): Promise<string | undefined> {
+  return (await stagingLeftovers(folder))[0]?.run;
+}
+
+/** A run that is published has staged files for a moment longer. */
+function unpublishedText(runs: readonly PublishedRun[], unpublished: string | undefined): string[] {
+  if (unpublished === undefined || runs.some(({ run }) => run === unpublished)) return [];
+  return [
+    `not published: ${unpublished}, which is under way or ended early; the next run goes on with it where it can\n`,
+  ];
 }
 
 function facts({ manifest, startedAt }: PublishedRun): string[] {

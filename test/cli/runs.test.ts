@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { chmod, readdir, readlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { runsCommand } from "../../src/cli/runs.ts";
@@ -47,6 +47,14 @@ test("a run that cannot be read is listed, with the reason below", async (t) => 
   assert.match(text, /000001-20261120T020000Z │ 2026-11-20 02:00 │ +│ unreadable/);
   assert.match(text, /\nThe manifest .* cannot be read \(it is not JSON\)/);
   await assert.rejects(runs("show", "1"), { code: "verify.failed" });
+});
+
+test("a run with staged files that is not published is named below the list", async (t) => {
+  const { out, runs } = await warehouse(t, 2);
+  await mkdir(join(out, ".staging", "000002-20261120T020000Z"), { recursive: true });
+  assert.doesNotMatch(await runs(), /not published/, "the files of a run that is published are about to go");
+  await mkdir(join(out, ".staging", "000003-20261121T020000Z"), { recursive: true });
+  assert.match(await runs(), /\nnot published: 000003-20261121T020000Z, which is under way or ended early; /);
 });
 
 test("show tells what a run published, by name, by number and as the current one", async (t) => {
