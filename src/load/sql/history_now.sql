@@ -6,7 +6,7 @@
 --
 -- input    the value as the item gives it
 -- answer   what the mapping makes of it
--- variant  tells values apart that the item gives alike: 1, as good as always
+-- variant  tells values apart that the item gives alike: 1, as good as always, and in plain lists without a look
 WITH given AS (
   SELECT
     content_id,
@@ -38,7 +38,19 @@ WITH given AS (
   JOIN history_items AS item USING (content_id)
   JOIN content_custom_field_values AS value USING (content_id, custom_field_id, ordinal)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+),
+listed AS (
+  SELECT content_id, custom_field_id
+  FROM history_several
+  WHERE NOT plain
 )
+SELECT
+  * EXCLUDE (ordinal),
+  1 AS variant,
+  [ordinal] AS ordinals
+FROM given
+ANTI JOIN listed USING (content_id, custom_field_id)
+UNION ALL BY NAME
 SELECT
   content_id,
   destination_id,
@@ -52,4 +64,5 @@ SELECT
   answer,
   list_sort(list(ordinal)) AS ordinals
 FROM given
+SEMI JOIN listed USING (content_id, custom_field_id)
 GROUP BY content_id, destination_id, custom_field_id, input, answer
