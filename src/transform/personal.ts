@@ -88,7 +88,7 @@ function hashing(key: Uint8Array | undefined): Treatment {
   };
 }
 
-/** Objects at `steps` of a document (`[]`: each element of a list), and the attributes of each that are personal. */
+/** Objects at `steps` of a document, and the attributes of each that are personal. */
 interface PersonalPlace {
   readonly steps: readonly string[];
   readonly path: string;
@@ -106,28 +106,26 @@ function placesOf(tables: readonly Table[]): PersonalPlace[] {
     const containers = new Set(dots.map(({ path, dot }) => path.slice(0, dot)));
     return [...containers].map((path) => ({
       path,
-      steps: path.replaceAll("[]", ".[]").split("."),
+      // Lists count wherever they stand: a service may send one where a single object is specified.
+      steps: path.replaceAll("[]", "").split("."),
       attributes: new Map(names.map((name) => [name, `${path}.${name}`])),
     }));
   });
 }
 
-/** The value with what `treated` gives in place of each object at the steps; lists and objects on the way stay. */
+/** The value with what `treated` gives in place of each object at the steps, in lists or alone; all else stays. */
 function visit(
   value: unknown,
   steps: readonly string[],
   at: number,
   treated: (object: JsonObject) => JsonObject,
 ): unknown {
-  const step = steps[at];
   if (Array.isArray(value)) {
-    // Lists count wherever they stand: a service may send one where a single object is specified.
-    const next = step === "[]" ? at + 1 : at;
-    for (const [place, element] of value.entries()) value[place] = visit(element, steps, next, treated);
+    for (const [place, element] of value.entries()) value[place] = visit(element, steps, at, treated);
     return value;
   }
-  if (step === "[]") return visit(value, steps, at + 1, treated);
   if (!isObject(value)) return value;
+  const step = steps[at];
   if (step === undefined) return treated(value);
   const inner = value[step];
   if (typeof inner === "object") value[step] = visit(inner, steps, at + 1, treated);
