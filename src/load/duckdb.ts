@@ -15,6 +15,12 @@ const BUILT_CATALOG = "warehouse";
  */
 export const STORAGE_VERSION = "v1.2.0";
 
+/**
+ * A quarter of the default. A row group is held in memory, uncompressed, until it is full: with the tables' many columns
+ * that would be some 300 MB. Readers take any size, and the file grows by a fiftieth.
+ */
+const ROWS_PER_GROUP = 30_720;
+
 const IN_MEMORY = ":memory:";
 
 const NO_EXTENSIONS = {
@@ -137,7 +143,7 @@ export async function openForBuilding(options: BuildOptions): Promise<Database> 
     checkpoint_threshold: "64GB",
   };
   return open(IN_MEMORY, { built: file, settings }, async (connection) => {
-    const attached = `RECOVERY_MODE no_wal_writes, STORAGE_VERSION ${quoteLiteral(STORAGE_VERSION)}`;
+    const attached = `RECOVERY_MODE no_wal_writes, STORAGE_VERSION ${quoteLiteral(STORAGE_VERSION)}, ROW_GROUP_SIZE ${ROWS_PER_GROUP}`;
     await execute(connection, `ATTACH ${quoteLiteral(file)} AS ${BUILT_CATALOG} (${attached})`);
     await execute(connection, `USE ${BUILT_CATALOG}`);
     if (typeof previous === "string") await attachReadOnly(connection, previous, PREVIOUS_CATALOG);

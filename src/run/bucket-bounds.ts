@@ -19,6 +19,23 @@ export interface Weighing {
   readonly widestTableBytes: number;
 }
 
+/** Rows that the database works on at once; so many of the widest table it holds all together, whatever their size. */
+const ROWS_OF_A_VECTOR = 2048;
+
+/** Most bytes that so many items next to each other have in the widest table, roughly. */
+export function vectorBytes({ ids, weightOf, widestTableBytes }: Weighing): number {
+  const weights = Float64Array.from(ids, weightOf);
+  let whole = 0;
+  let held = 0;
+  let heaviest = 0;
+  for (const [place, weight] of weights.entries()) {
+    whole += weight;
+    held += weight - (weights[place - ROWS_OF_A_VECTOR] ?? 0);
+    heaviest = Math.max(heaviest, held);
+  }
+  return whole === 0 ? 0 : (heaviest / whole) * widestTableBytes;
+}
+
 /** Least ID of each range of items that is loaded at a time; none where one range is enough. */
 export function bucketBounds({ ids, weightOf, widestTableBytes }: Weighing): Bounds {
   const whole = ids.reduce((sum, id) => sum + weightOf(id), 0);

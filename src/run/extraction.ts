@@ -3,7 +3,7 @@
  * transformed on the way; where passes differ, single items and basic passes; then what could not be paired on the way.
  */
 import type { Bounds } from "../load/buckets.ts";
-import { bucketBounds } from "./bucket-bounds.ts";
+import { bucketBounds, vectorBytes } from "./bucket-bounds.ts";
 import type { Holdings } from "./catalogue.ts";
 import { type CertifyPorts, certify, type SweepMode } from "./certify.ts";
 import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
@@ -50,6 +50,8 @@ export interface Extraction {
   readonly removed: readonly string[];
   readonly missing: Missing;
   readonly bounds: Bounds;
+  /** Of the widest table: what the database holds at once, roughly. */
+  readonly vectorBytes: number;
   /** Items that were transformed more than once: their latest generation counts. */
   readonly superseded: ReadonlyMap<string, number>;
   /** Items that were asked for singly. */
@@ -302,17 +304,19 @@ class Extractor implements CertifyPorts<Sweep> {
       again: again.filter((id) => !gone.has(id)),
     });
     for (const result of await workers.flush()) journal.take(result);
+    const weighing = {
+      ids,
+      weightOf: (id: string) => catalogue.weightOf(id),
+      widestTableBytes: journal.widestTableBytes(),
+    };
     return {
       sweeps,
       ids,
       unlisted: unlisted.found,
       removed: unlisted.removed,
       missing,
-      bounds: bucketBounds({
-        ids,
-        weightOf: (id) => catalogue.weightOf(id),
-        widestTableBytes: journal.widestTableBytes(),
-      }),
+      bounds: bucketBounds(weighing),
+      vectorBytes: vectorBytes(weighing),
       superseded: new Map(again.map((id) => [id, AGAIN])),
       detailsWanted: this.#wanted.count,
       detailsGone: this.#details.gone,

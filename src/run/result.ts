@@ -30,8 +30,13 @@ import type { Statement } from "./manifest.ts";
 import { accountingOf, answerChecks, type Lookups, warningsOf } from "./outcome.ts";
 import { originOf } from "./source.ts";
 
-/** DuckDB's buffers while the result is built. */
-const MEMORY_LIMIT_MB = 224;
+/** DuckDB's buffers while the result is built, for items of a common size. */
+const MEMORY_LIMIT_MB = 160;
+
+/** It must hold so many rows at once as it does: with items of 500 KB, a gigabyte. */
+function memoryLimitMb(vectorBytes: number): number {
+  return MEMORY_LIMIT_MB + Math.ceil((1.25 * vectorBytes) / 1e6);
+}
 
 /** A result that can be published. */
 export interface Result {
@@ -95,7 +100,7 @@ class Build {
       temporaryDirectory: staging.temporary,
       database: databaseOf(staging, pipeline.load),
       finalDirectory: pipeline.load.includes("parquet") ? staging.result : staging.root,
-      memoryLimitMb: MEMORY_LIMIT_MB,
+      memoryLimitMb: memoryLimitMb(extraction.vectorBytes),
       threads: options.threads,
       drift: journal.drift.sorted(),
       signal: options.signal,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { rangesOf } from "../../src/load/buckets.ts";
-import { boundsTogether, bucketBounds } from "../../src/run/bucket-bounds.ts";
+import { boundsTogether, bucketBounds, vectorBytes } from "../../src/run/bucket-bounds.ts";
 import { Catalogue } from "../../src/run/catalogue.ts";
 
 const MB = 1024 * 1024;
@@ -71,6 +71,31 @@ suite("the ranges of a table that is narrower than the widest", () => {
   test("are those of the widest where the table is as wide", () => {
     assert.deepEqual(boundsTogether(bounds, 240 * MB), bounds);
   });
+});
+
+test("what the database holds at once is the heaviest 2,048 items that stand together", () => {
+  const weighed = (count: number, weightOf: (id: string) => number) =>
+    vectorBytes({ ids: idsOf(count), weightOf, widestTableBytes: 100 * MB });
+  assert.equal(
+    weighed(2048, () => 1),
+    100 * MB,
+  );
+  assert.equal(
+    weighed(8192, () => 7),
+    25 * MB,
+  );
+  assert.equal(
+    weighed(8192, (id) => (id >= "c-005000" && id < "c-006000" ? 1 : 0)),
+    100 * MB,
+  );
+  assert.equal(
+    weighed(0, () => 1),
+    0,
+  );
+  assert.equal(
+    weighed(3, () => 0),
+    0,
+  );
 });
 
 test("the catalogue keeps the greatest weight of an item, and none of one that was never weighed", () => {
