@@ -1,12 +1,15 @@
 /** The nightly pipeline in a process of its own, as it is installed. Prints its summary and what it took. */
+import type * as heap from "../../src/cli/heap.ts";
 import type * as pipelines from "../../src/run/run-pipeline.ts";
 import { measured } from "./measured.ts";
 import { StageClock } from "./stages.ts";
 
 const [, , out = "", config] = process.argv;
-const BUILT = new URL("../../dist/src/run/run-pipeline.js", import.meta.url).href;
+const built = (path: string) => new URL(`../../dist/src/${path}`, import.meta.url).href;
 
-const { runPipeline }: typeof pipelines = await import(BUILT);
+const { keepYoungGenerationsSmall }: typeof heap = await import(built("cli/heap.js"));
+keepYoungGenerationsSmall();
+const { runPipeline }: typeof pipelines = await import(built("run/run-pipeline.js"));
 const began = performance.now();
 const stages = new StageClock();
 const summary = await runPipeline({
