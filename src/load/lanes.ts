@@ -1,11 +1,14 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 
+/** A connection, and others that are free for work beside it. */
+export type Lanes = readonly [DuckDBConnection, ...DuckDBConnection[]];
+
 /**
  * Works on things beside each other, one at a time on each connection; answers in the order of the things. Nothing is
  * begun after a failure, and the first one is thrown when all that was begun has ended.
  */
 export async function inLanes<Thing, Result>(
-  connections: readonly DuckDBConnection[],
+  lanes: Lanes,
   things: readonly Thing[],
   work: (connection: DuckDBConnection, thing: Thing) => Promise<Result>,
 ): Promise<Result[]> {
@@ -22,7 +25,7 @@ export async function inLanes<Thing, Result>(
       if (failures.length > 0) return;
     }
   };
-  await Promise.all(connections.map(lane));
+  await Promise.all(lanes.map(lane));
   if (failures.length > 0) throw failures[0];
   return results;
 }

@@ -11,6 +11,8 @@ import { loadSql, quoteLiteral } from "../load/sql-text.ts";
 
 export interface RegroupRequest {
   readonly contentIds: readonly string[];
+  /** Bytes of an answer that an item takes, roughly. */
+  readonly weightOf: (contentId: string) => number;
   /** Raw files that may hold their views; absolute. */
   readonly rawFiles: readonly string[];
   /** The run's staging folder. */
@@ -18,8 +20,10 @@ export interface RegroupRequest {
   readonly temporaryDirectory: string;
 }
 
-/** Items whose views are written into one file: some 25 MB of documents. */
+/** Items whose views are written into one file, at most. */
 const ITEMS_PER_FILE = 1000;
+/** Bytes of one view of these items, at most; a single item may have more. */
+const BYTES_PER_FILE = 24 * 1024 * 1024;
 const MEMORY_MB = 512;
 
 /** Calls `use` with one raw file after another, each with all views of some of the items. */
@@ -35,15 +39,34 @@ export async function regroup(request: RegroupRequest, use: (file: string) => Pr
     previous: undefined,
   });
   const { connection } = database;
+  const file = join(directory, "regrouped.parquet");
   await execute(connection, "CREATE TEMP TABLE wanted (content_id VARCHAR)");
-  for (let start = 0; start < contentIds.length; start += ITEMS_PER_FILE) {
-    const ids = contentIds.slice(start, start + ITEMS_PER_FILE);
-    const file = join(directory, `regrouped-${start / ITEMS_PER_FILE}.parquet`);
+  for (const ids of batches(request)) {
     await execute(connection, "DELETE FROM wanted");
-    await execute(connection, "INSERT INTO wanted SELECT unnest($1::VARCHAR[])", [listValue([...ids])]);
+    await execute(connection, "INSERT INTO wanted SELECT unnest($1::VARCHAR[])", [listValue(ids)]);
     const rows = loadSql("regroup").replace("FROM raw_files", `FROM ${readParquet(rawFiles)}`);
     await execute(connection, `COPY (${rows}) TO ${quoteLiteral(file)} (FORMAT parquet)`);
     await use(file);
     await rm(file);
   }
+}
+
+/** Items for one file after another, in their order. */
+export function* batches({
+  contentIds,
+  weightOf,
+}: Pick<RegroupRequest, "contentIds" | "weightOf">): Generator<string[]> {
+  let batch: string[] = [];
+  let bytes = 0;
+  for (const id of contentIds) {
+    const weight = weightOf(id);
+    if (batch.length === ITEMS_PER_FILE || (batch.length > 0 && bytes + weight > BYTES_PER_FILE)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(id);
+    bytes += weight;
+  }
+  if (batch.length > 0) yield batch;
 }

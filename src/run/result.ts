@@ -33,8 +33,11 @@ import { originOf } from "./source.ts";
 /** DuckDB's buffers while the result is built, for items of a common size. */
 const MEMORY_LIMIT_MB = 160;
 
-/** It must hold so many rows at once as it does: with items of 500 KB, a gigabyte. */
-function memoryLimitMb(vectorBytes: number): number {
+/**
+ * With room for the rows that the database holds at once, whose bytes are given: with items of 500 KB that is a
+ * gigabyte.
+ */
+export function memoryLimitMb(vectorBytes: number): number {
   return MEMORY_LIMIT_MB + Math.ceil((1.25 * vectorBytes) / 1e6);
 }
 

@@ -74,12 +74,13 @@ export async function transformRest(
   staging: StagingFolders,
   rest: Rest,
 ): Promise<void> {
-  const { workers, signal, onProgress } = context;
+  const { workers, catalogue, signal, onProgress } = context;
   const { directory, temporaryDirectory } = staging;
   const total = rest.left.length + rest.again.length;
   let done = 0;
   for (const [generation, contentIds] of [rest.left, rest.again].entries()) {
-    const request = { contentIds, rawFiles: rest.rawFiles, directory, temporaryDirectory };
+    const weightOf = (id: string) => catalogue.weightOf(id);
+    const request = { contentIds, weightOf, rawFiles: rest.rawFiles, directory, temporaryDirectory };
     await regroup(request, async (file) => {
       signal.throwIfAborted();
       const { transformed } = await workers.transform({ kind: "transform", rawFiles: [file], generation });

@@ -1,14 +1,17 @@
 /** The step of the history, in a process of its own: fills and writes the tables. Prints what it took. */
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { keepYoungGenerationsSmall } from "../../src/cli/heap.ts";
 import { exportTable } from "../../src/load/build.ts";
 import { createTable } from "../../src/load/ddl.ts";
 import { all, figure, openForBuilding } from "../../src/load/duckdb.ts";
 import { fillHistory, HISTORY_ROWS_PER_RANGE } from "../../src/load/history.ts";
 import type { PreviousHistory } from "../../src/load/history-previous.ts";
+import type { Lanes } from "../../src/load/lanes.ts";
 import { readParquet } from "../../src/load/parquet.ts";
 import { prepareMappings } from "../../src/load/steps.ts";
 import { runName } from "../../src/run/directory.ts";
+import { memoryLimitMb } from "../../src/run/result.ts";
 import { HISTORY_TABLES, VALUE_COLUMNS } from "../../src/tables/history.ts";
 import { type HistoryNight, itemBounds, type WrittenHistory } from "./history-nights.ts";
 import { type Measured, measured } from "./measured.ts";
@@ -25,19 +28,21 @@ export interface HistoryTook extends Measured {
   readonly correct: boolean;
 }
 
+keepYoungGenerationsSmall();
 const night: HistoryNight = JSON.parse(process.argv[2] ?? "");
 await using database = await openForBuilding({
   file: night.database,
   staging: night.directory,
   temporaryDirectory: night.temporaryDirectory,
-  memoryLimitMb: 224,
+  memoryLimitMb: memoryLimitMb(0),
   threads: 2,
   previous: night.previous && { directory: night.previous.directory },
 });
-process.stdout.write(`${JSON.stringify(await step(database.connection))}\n`);
+process.stdout.write(`${JSON.stringify(await step([database.connection, await database.connect()]))}\n`);
 
-async function step(connection: DuckDBConnection): Promise<HistoryTook> {
+async function step(lanes: Lanes): Promise<HistoryTook> {
   const { sequence, directory } = night;
+  const [connection] = lanes;
   await prepareMappings(connection);
   const startedAt = new Date(Date.UTC(2026, 0, sequence, 2));
   const run = runName(sequence, startedAt);
@@ -64,7 +69,7 @@ async function step(connection: DuckDBConnection): Promise<HistoryTook> {
   const files: Record<string, readonly string[]> = {};
   let historyRows = 0;
   for (const table of HISTORY_TABLES) {
-    const exported = await exportTable(connection, { table, bounds, finalDirectory: directory, sequence });
+    const exported = await exportTable(lanes, { table, bounds, finalDirectory: directory, sequence });
     files[table.name] = exported.files.map(({ path }) => join(directory, path));
     historyRows += exported.rows;
   }
