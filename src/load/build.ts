@@ -6,7 +6,6 @@ import type { Table } from "../tables/declare.ts";
 import { type Bounds, boundsFor, type Range, rangeConditions, rangesOf, whereClause } from "./buckets.ts";
 import { createTable, duckdbColumns, emptyColumns, keyColumns, parquetColumns } from "./ddl.ts";
 import { execute, figure } from "./duckdb.ts";
-import { inLanes, type Lanes } from "./lanes.ts";
 import { parquetPath, readParquet, writeParquet } from "./parquet.ts";
 import { type StagedPart, sumOfRows } from "./parts.ts";
 import { pooledBounds, pooledRows, repeatedRows } from "./pooled-rows.ts";
@@ -61,32 +60,32 @@ export interface LoadedTable {
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
   await createTable(connection, request.table);
   const source = await sourceOf(connection, request);
-  const files = await writeBuckets([connection], request, source);
+  const files = await writeBuckets(connection, request, source);
   await insertFiles(connection, request, files);
   const stagedTotal = sumOfRows(request.parts);
-  return accounted([connection], request, {
+  return accounted(connection, request, {
     files,
     stagedRows: stagedTotal,
     replacedRows: source.replacedRows,
   });
 }
 
-/**
- * Writes the Parquet files of a table that SQL steps filled, sorted and in buckets as `loadTable` does; a bucket at a
- * time on each connection.
- */
-export async function exportTable(lanes: Lanes, request: ExportRequest): Promise<LoadedTable> {
+/** Writes the Parquet files of a table that SQL steps filled, sorted and in buckets as `loadTable` does. */
+export async function exportTable(
+  connection: DuckDBConnection,
+  request: ExportRequest,
+): Promise<LoadedTable> {
   const { table, bounds } = request;
   const name = quoteIdentifier(table.name);
-  const files = await writeBuckets(lanes, request, {
+  const files = await writeBuckets(connection, request, {
     bounds: boundsFor(table, bounds),
     rowsOf: (range) => {
       const { conditions, params } = rangeConditions(table, range);
       return { text: `SELECT ${parquetColumns(table)} FROM ${name}${whereClause(conditions)}`, params };
     },
   });
-  const rows = await figure(lanes[0], `SELECT count(*) FROM ${name}`);
-  return accounted(lanes, request, { files, stagedRows: rows, replacedRows: 0 });
+  const rows = await figure(connection, `SELECT count(*) FROM ${name}`);
+  return accounted(connection, request, { files, stagedRows: rows, replacedRows: 0 });
 }
 
 /** Where a table's rows come from, bucket by bucket. */
@@ -116,20 +115,24 @@ async function sourceOf(
 }
 
 /** One sorted file per bucket that has rows; at least one file. */
-async function writeBuckets(lanes: Lanes, request: ExportRequest, source: Source): Promise<FinalFile[]> {
-  const buckets = rangesOf(source.bounds).map((range, bucket) => ({ bucket, rows: source.rowsOf(range) }));
-  const written = await inLanes(lanes, buckets, async (connection, { bucket, rows }) => {
-    if (rows === undefined) return [];
-    const text = `SELECT * FROM (${rows.text}) ORDER BY ${keyColumns(request.table)}`;
+async function writeBuckets(
+  connection: DuckDBConnection,
+  request: ExportRequest,
+  source: Source,
+): Promise<FinalFile[]> {
+  const { table } = request;
+  const files: FinalFile[] = [];
+  for (const [bucket, range] of rangesOf(source.bounds).entries()) {
+    const rows = source.rowsOf(range);
+    if (rows === undefined) continue;
+    const text = `SELECT * FROM (${rows.text}) ORDER BY ${keyColumns(table)}`;
     const file = await writeFile(connection, request, bucket, { text, params: rows.params });
-    if (file.rows > 0) return [file];
-    await rm(join(request.finalDirectory, file.path));
-    return [];
-  });
-  const files = written.flat();
+    if (file.rows > 0) files.push(file);
+    else await rm(join(request.finalDirectory, file.path));
+  }
   if (files.length > 0) return files;
-  const nothing = { text: `SELECT ${emptyColumns(request.table)} WHERE false`, params: [] };
-  return [await writeFile(lanes[0], request, 0, nothing)];
+  const nothing = { text: `SELECT ${emptyColumns(table)} WHERE false`, params: [] };
+  return [await writeFile(connection, request, 0, nothing)];
 }
 
 async function writeFile(
@@ -156,7 +159,7 @@ async function insertFiles(
 }
 
 async function accounted(
-  lanes: Lanes,
+  connection: DuckDBConnection,
   request: ExportRequest,
   written: Pick<LoadedTable, "files" | "stagedRows" | "replacedRows">,
 ): Promise<LoadedTable> {
@@ -169,10 +172,8 @@ async function accounted(
       `Table ${table} should have ${expected} rows, but ${rows} were written; nothing was published, run again.`,
     );
   }
-  const repeated = await inLanes(lanes, written.files, (connection, file) =>
-    duplicateKeysIn(connection, request, file),
-  );
-  const duplicateKeys = repeated.reduce((sum, keys) => sum + keys, 0);
+  let duplicateKeys = 0;
+  for (const file of written.files) duplicateKeys += await duplicateKeysIn(connection, request, file);
   return { table, rows, ...written, duplicateKeys };
 }
 

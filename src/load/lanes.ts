@@ -1,14 +1,11 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 
-/** A connection, and others that are free for work beside it. */
-export type Lanes = readonly [DuckDBConnection, ...DuckDBConnection[]];
-
 /**
  * Works on things beside each other, one at a time on each connection; answers in the order of the things. Nothing is
  * begun after a failure, and the first one is thrown when all that was begun has ended.
  */
 export async function inLanes<Thing, Result>(
-  lanes: Lanes,
+  connections: readonly DuckDBConnection[],
   things: readonly Thing[],
   work: (connection: DuckDBConnection, thing: Thing) => Promise<Result>,
 ): Promise<Result[]> {
@@ -25,7 +22,7 @@ export async function inLanes<Thing, Result>(
       if (failures.length > 0) return;
     }
   };
-  await Promise.all(lanes.map(lane));
+  await Promise.all(connections.map(lane));
   if (failures.length > 0) throw failures[0];
   return results;
 }

@@ -13,7 +13,7 @@ import { createTable } from "../load/ddl.ts";
 import { openForBuilding } from "../load/duckdb.ts";
 import { type Absences, fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRun } from "../load/history.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
-import { inLanes, type Lanes } from "../load/lanes.ts";
+import { inLanes } from "../load/lanes.ts";
 import { createHistoryMacros } from "../load/macros.ts";
 import { writePart } from "../load/part.ts";
 import type { StagedPart } from "../load/parts.ts";
@@ -96,7 +96,7 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
     previous: request.history.previous.kind === "carried" ? request.history.previous.access : undefined,
   });
   const { connection } = database;
-  const connections: Lanes = [connection, await database.connect()];
+  const connections = [connection, await database.connect()];
   using _interrupting = interruptOn(request.signal, connections);
   const loaded = await loadTables(connections, request);
   const checks = [
@@ -148,13 +148,16 @@ type Job = (connection: DuckDBConnection) => Promise<readonly LoadedTable[]>;
 
 /**
  * First what other tables are made from; then, beside each other, what is made from it, step by step, and the tables
- * that stand for themselves; then the files of what was made. Two at a time keep both cores at work.
+ * that stand for themselves. Two at a time keep both cores at work.
  */
-async function loadTables(lanes: Lanes, request: AssembleRequest): Promise<LoadedTable[]> {
+async function loadTables(
+  connections: readonly DuckDBConnection[],
+  request: AssembleRequest,
+): Promise<LoadedTable[]> {
   const { tables, signal } = request;
   const superseded = request.superseded.size === 0 ? undefined : SUPERSEDED;
   if (superseded !== undefined) {
-    for (const connection of lanes) await createSuperseded(connection, request.superseded);
+    for (const connection of connections) await createSuperseded(connection, request.superseded);
   }
   let count = 0;
   const done = (table: LoadedTable): LoadedTable => {
@@ -166,28 +169,18 @@ async function loadTables(lanes: Lanes, request: AssembleRequest): Promise<Loade
   const load = (table: Table) => async (connection: DuckDBConnection) => [
     done(await loadStaged(connection, request, table, superseded)),
   ];
-  const made: Made[] = [];
   const make: Job = async (connection) => {
-    made.push(...(await derive(connection, request)), ...(await carryOn(connection, request)));
-    return [];
+    const derived = (await derive(connection, request)).map(done);
+    return [...derived, ...(await carryOn(connection, request)).map(done)];
   };
   const staged = tables.filter(({ stage }) => stage !== "derived" && stage !== "history");
   const alone = staged.filter(({ stage, name }) => stage === "item" && !FOUNDATIONS.has(name));
   const foundations = staged.filter((table) => !alone.includes(table));
-  const run = async (jobs: readonly Job[]) => (await inLanes(lanes, jobs, (lane, job) => job(lane))).flat();
+  const run = async (jobs: readonly Job[]) =>
+    (await inLanes(connections, jobs, (lane, job) => job(lane))).flat();
   const loaded = [...(await run(foundations.map(load))), ...(await run([make, ...alone.map(load)]))];
-  const { finalDirectory, sequence } = request;
-  for (const { table, bounds } of made) {
-    loaded.push(done(await exportTable(lanes, { table, bounds, finalDirectory, sequence })));
-  }
   const places = new Map(tables.map(({ name }, place) => [name, place]));
   return loaded.sort((a, b) => (places.get(a.table) ?? 0) - (places.get(b.table) ?? 0));
-}
-
-/** A table that SQL steps filled, and the bounds of the ranges that they went by. */
-interface Made {
-  readonly table: Table;
-  readonly bounds: Bounds;
 }
 
 async function loadStaged(
@@ -228,28 +221,37 @@ async function loadRows(
 }
 
 /** Mapped values and payloads, a range of items at a time. */
-async function derive(connection: DuckDBConnection, request: AssembleRequest): Promise<Made[]> {
-  const tables = request.tables.filter((table) => table.stage === "derived");
-  if (tables.length === 0) return [];
-  for (const table of tables) await createTable(connection, table);
+async function derive(connection: DuckDBConnection, request: AssembleRequest): Promise<LoadedTable[]> {
+  const derived = request.tables.filter((table) => table.stage === "derived");
+  if (derived.length === 0) return [];
+  for (const table of derived) await createTable(connection, table);
+  const { passthrough, finalDirectory, sequence } = request;
   const bounds = await fillDerivedTables(connection, {
     itemBounds: boundsOf(request, "content_custom_field_values"),
-    passthrough: request.passthrough,
+    passthrough,
     rowsPerRange: LEDGER_ROWS_PER_RANGE,
   });
-  return tables.map((table) => ({ table, bounds }));
+  const exported: LoadedTable[] = [];
+  for (const table of derived) {
+    exported.push(await exportTable(connection, { table, bounds, finalDirectory, sequence }));
+  }
+  return exported;
 }
 
 /** The history, from that of the run before and the tables of this one. */
-async function carryOn(connection: DuckDBConnection, request: AssembleRequest): Promise<Made[]> {
+async function carryOn(connection: DuckDBConnection, request: AssembleRequest): Promise<LoadedTable[]> {
   const tables = request.tables.filter((table) => table.stage === "history");
   if (tables.length === 0) return [];
   for (const table of tables) await createTable(connection, table);
-  const { passthrough, history } = request;
+  const { passthrough, finalDirectory, sequence, history } = request;
   const itemBounds = boundsOf(request, "content_custom_field_values");
   const rowsPerRange = HISTORY_ROWS_PER_RANGE;
   const bounds = await fillHistory(connection, { ...history, passthrough, itemBounds, rowsPerRange });
-  return tables.map((table) => ({ table, bounds }));
+  const exported: LoadedTable[] = [];
+  for (const table of tables) {
+    exported.push(await exportTable(connection, { table, bounds, finalDirectory, sequence }));
+  }
+  return exported;
 }
 
 async function columnsOf(

@@ -36,6 +36,17 @@ export function vectorBytes({ ids, weightOf, widestTableBytes }: Weighing): numb
   return whole === 0 ? 0 : (heaviest / whole) * widestTableBytes;
 }
 
+/** DuckDB's buffers while the result is built, for items of a common size. */
+const MEMORY_LIMIT_MB = 160;
+
+/**
+ * With room for the rows that the database holds at once, whose bytes are given: with items of 500 KB that is a
+ * gigabyte.
+ */
+export function memoryLimitMb(vectorBytes: number): number {
+  return MEMORY_LIMIT_MB + Math.ceil((1.25 * vectorBytes) / 1e6);
+}
+
 /** Least ID of each range of items that is loaded at a time; none where one range is enough. */
 export function bucketBounds({ ids, weightOf, widestTableBytes }: Weighing): Bounds {
   const whole = ids.reduce((sum, id) => sum + weightOf(id), 0);

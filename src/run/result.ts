@@ -21,6 +21,7 @@ import {
 import type { Found } from "./answers.ts";
 import { type Assembled, assemble, assertPassed, type Loaded, type RunRows } from "./assemble.ts";
 import { assertSameInstance } from "./baseline.ts";
+import { memoryLimitMb } from "./bucket-bounds.ts";
 import { configFingerprint, treatmentOf } from "./config.ts";
 import { hashKeyOf, type RunContext, tell } from "./context.ts";
 import { databaseOf } from "./directory.ts";
@@ -29,17 +30,6 @@ import { type Judged, judgeDrift, judgeTables, rowCounts } from "./judgement.ts"
 import type { Statement } from "./manifest.ts";
 import { accountingOf, answerChecks, type Lookups, warningsOf } from "./outcome.ts";
 import { originOf } from "./source.ts";
-
-/** DuckDB's buffers while the result is built, for items of a common size. */
-const MEMORY_LIMIT_MB = 160;
-
-/**
- * With room for the rows that the database holds at once, whose bytes are given: with items of 500 KB that is a
- * gigabyte.
- */
-export function memoryLimitMb(vectorBytes: number): number {
-  return MEMORY_LIMIT_MB + Math.ceil((1.25 * vectorBytes) / 1e6);
-}
 
 /** A result that can be published. */
 export interface Result {

@@ -1,15 +1,12 @@
 /** The nightly pipeline in a process of its own, as it is installed. Prints its summary and what it took. */
-import type * as heap from "../../src/cli/heap.ts";
-import type * as pipelines from "../../src/run/run-pipeline.ts";
+import { built } from "./built.ts";
 import { measured } from "./measured.ts";
 import { StageClock } from "./stages.ts";
 
 const [, , out = "", config] = process.argv;
-const built = (path: string) => new URL(`../../dist/src/${path}`, import.meta.url).href;
-
-const { keepYoungGenerationsSmall }: typeof heap = await import(built("cli/heap.js"));
+const { keepYoungGenerationsSmall } = await built<typeof import("../../src/cli/heap.ts")>("cli/heap");
 keepYoungGenerationsSmall();
-const { runPipeline }: typeof pipelines = await import(built("run/run-pipeline.js"));
+const { runPipeline } = await built<typeof import("../../src/run/run-pipeline.ts")>("run/run-pipeline");
 const began = performance.now();
 const stages = new StageClock();
 const summary = await runPipeline({

@@ -1,20 +1,24 @@
 /** The step of the history, in a process of its own: fills and writes the tables. Prints what it took. */
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { keepYoungGenerationsSmall } from "../../src/cli/heap.ts";
-import { exportTable } from "../../src/load/build.ts";
-import { createTable } from "../../src/load/ddl.ts";
-import { all, figure, openForBuilding } from "../../src/load/duckdb.ts";
-import { fillHistory, HISTORY_ROWS_PER_RANGE } from "../../src/load/history.ts";
 import type { PreviousHistory } from "../../src/load/history-previous.ts";
-import type { Lanes } from "../../src/load/lanes.ts";
-import { readParquet } from "../../src/load/parquet.ts";
-import { prepareMappings } from "../../src/load/steps.ts";
-import { runName } from "../../src/run/directory.ts";
-import { memoryLimitMb } from "../../src/run/result.ts";
-import { HISTORY_TABLES, VALUE_COLUMNS } from "../../src/tables/history.ts";
+import { built } from "./built.ts";
 import { type HistoryNight, itemBounds, type WrittenHistory } from "./history-nights.ts";
 import { type Measured, measured } from "./measured.ts";
+
+const { keepYoungGenerationsSmall } = await built<typeof import("../../src/cli/heap.ts")>("cli/heap");
+const { exportTable } = await built<typeof import("../../src/load/build.ts")>("load/build");
+const { createTable } = await built<typeof import("../../src/load/ddl.ts")>("load/ddl");
+const { all, figure, openForBuilding } =
+  await built<typeof import("../../src/load/duckdb.ts")>("load/duckdb");
+const { fillHistory, HISTORY_ROWS_PER_RANGE } =
+  await built<typeof import("../../src/load/history.ts")>("load/history");
+const { readParquet } = await built<typeof import("../../src/load/parquet.ts")>("load/parquet");
+const { prepareMappings } = await built<typeof import("../../src/load/steps.ts")>("load/steps");
+const { memoryLimitMb } = await built<typeof import("../../src/run/bucket-bounds.ts")>("run/bucket-bounds");
+const { runName } = await built<typeof import("../../src/run/directory.ts")>("run/directory");
+const { HISTORY_TABLES, VALUE_COLUMNS } =
+  await built<typeof import("../../src/tables/history.ts")>("tables/history");
 
 export interface HistoryTook extends Measured {
   readonly written: WrittenHistory;
@@ -38,11 +42,10 @@ await using database = await openForBuilding({
   threads: 2,
   previous: night.previous && { directory: night.previous.directory },
 });
-process.stdout.write(`${JSON.stringify(await step([database.connection, await database.connect()]))}\n`);
+process.stdout.write(`${JSON.stringify(await step(database.connection))}\n`);
 
-async function step(lanes: Lanes): Promise<HistoryTook> {
+async function step(connection: DuckDBConnection): Promise<HistoryTook> {
   const { sequence, directory } = night;
-  const [connection] = lanes;
   await prepareMappings(connection);
   const startedAt = new Date(Date.UTC(2026, 0, sequence, 2));
   const run = runName(sequence, startedAt);
@@ -69,7 +72,7 @@ async function step(lanes: Lanes): Promise<HistoryTook> {
   const files: Record<string, readonly string[]> = {};
   let historyRows = 0;
   for (const table of HISTORY_TABLES) {
-    const exported = await exportTable(lanes, { table, bounds, finalDirectory: directory, sequence });
+    const exported = await exportTable(connection, { table, bounds, finalDirectory: directory, sequence });
     files[table.name] = exported.files.map(({ path }) => join(directory, path));
     historyRows += exported.rows;
   }

@@ -446,7 +446,7 @@ test("a table that SQL filled is exported sorted, per bucket", async (t) => {
   await database.connection.run(
     "INSERT INTO derived_tags VALUES ('z', 0, 'x'), ('a', 1, NULL), ('a', 0, 'y')",
   );
-  const exported = await exportTable([database.connection], {
+  const exported = await exportTable(database.connection, {
     table: derived,
     bounds: ["a", "m"],
     finalDirectory: result,

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { figure } from "../../src/load/duckdb.ts";
-import { inLanes, type Lanes } from "../../src/load/lanes.ts";
+import { inLanes } from "../../src/load/lanes.ts";
 
-async function twoConnections(): Promise<Lanes> {
+async function twoConnections(): Promise<DuckDBConnection[]> {
   const instance = await DuckDBInstance.create(":memory:");
   return [await instance.connect(), await instance.connect()];
 }
