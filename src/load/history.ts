@@ -47,10 +47,10 @@ export interface HistoryRequest {
 }
 
 /** Rows of the history, and of the ledger where they have to be looked at, in a range of items. */
-export const HISTORY_ROWS_PER_RANGE = 300_000;
+export const HISTORY_ROWS_PER_RANGE = 120_000;
 
 /** To compare a row takes as many times the memory that it takes to copy one. */
-const TIMES_MEMORY_TO_COMPARE = 4;
+const TIMES_MEMORY_TO_COMPARE = 2;
 
 /**
  * Fills the tables of the history, which exist and are empty. They read those of the content and of the mappings, and

@@ -20,8 +20,8 @@ export interface DerivedOptions {
   readonly passthrough: boolean;
 }
 
-/** Mapped values in a range of items: with so many, each step keeps to a DuckDB memory limit of 256 MB. */
-export const LEDGER_ROWS_PER_RANGE = 300_000;
+/** Mapped values in a range of items: with so many, each step keeps to the memory that a run gives the database. */
+export const LEDGER_ROWS_PER_RANGE = 150_000;
 
 const PREPARED = ["mapping_targets", "mapping_inputs", "mapping_answers"] as const;
 
