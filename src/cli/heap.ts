@@ -1,13 +1,18 @@
 import { setFlagsFromString } from "node:v8";
 
 /**
- * For a process that does nothing but a run. V8 gives the main thread a young generation by the machine's memory, 128 MB
- * with 24 GB, and gives none of it back; a run uses a few of them at a time. The threads that parse pages begin with as
- * much as they may have at most, so that they need not move what they parsed while they grow to it.
+ * For a process that does nothing but a run. Left alone, V8 takes memory as the machine has it and gives hardly any back:
+ *
+ * - The main thread's young generation grows to 128 MB on 24 GB; a run uses a few of them at a time.
+ * - The threads that parse pages begin with as much as they may have at most, so that they need not move what they parsed
+ *   while they grow to it.
+ * - Garbage is looked for when a heap is twice of what was alive in it, where it might be four times: a tenth less
+ *   memory, for 3 % more time.
  *
  * An engine that does not know a flag says so and goes on.
  */
-export function keepYoungGenerationsSmall(): void {
+export function keepHeapsSmall(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
   setFlagsFromString("--min-semi-space-size=8");
+  setFlagsFromString("--heap-growing-percent=100");
 }

@@ -10,7 +10,7 @@ import { freeBytes } from "../run/disk.ts";
 import { pipelineNames, pipelineUrl } from "../run/pipelines.ts";
 import { runExport } from "../run/run.ts";
 import { createDisplay, type Display } from "./display.ts";
-import { keepYoungGenerationsSmall } from "./heap.ts";
+import { keepHeapsSmall } from "./heap.ts";
 import { summaryText } from "./summary.ts";
 import { writeOutcome } from "./terminal.ts";
 
@@ -82,7 +82,7 @@ export function runCommand(surroundings: Surroundings = processSurroundings()): 
 }
 
 async function run(pipeline: string, flags: RunFlags, surroundings: Surroundings): Promise<void> {
-  keepYoungGenerationsSmall();
+  keepHeapsSmall();
   const { env, cwd, endWith } = surroundings;
   const url = pipelineUrl(pipeline, cwd);
   const config = await loadConfig({ cwd, env, flags });

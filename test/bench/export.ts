@@ -4,8 +4,8 @@ import { measured } from "./measured.ts";
 import { StageClock } from "./stages.ts";
 
 const [, , out = "", config] = process.argv;
-const { keepYoungGenerationsSmall } = await built<typeof import("../../src/cli/heap.ts")>("cli/heap");
-keepYoungGenerationsSmall();
+const { keepHeapsSmall } = await built<typeof import("../../src/cli/heap.ts")>("cli/heap");
+keepHeapsSmall();
 const { runPipeline } = await built<typeof import("../../src/run/run-pipeline.ts")>("run/run-pipeline");
 const began = performance.now();
 const stages = new StageClock();

@@ -6,7 +6,7 @@ import { built } from "./built.ts";
 import { type HistoryNight, itemBounds, type WrittenHistory } from "./history-nights.ts";
 import { type Measured, measured } from "./measured.ts";
 
-const { keepYoungGenerationsSmall } = await built<typeof import("../../src/cli/heap.ts")>("cli/heap");
+const { keepHeapsSmall } = await built<typeof import("../../src/cli/heap.ts")>("cli/heap");
 const { exportTable } = await built<typeof import("../../src/load/build.ts")>("load/build");
 const { createTable } = await built<typeof import("../../src/load/ddl.ts")>("load/ddl");
 const { all, figure, openForBuilding } =
@@ -32,7 +32,7 @@ export interface HistoryTook extends Measured {
   readonly correct: boolean;
 }
 
-keepYoungGenerationsSmall();
+keepHeapsSmall();
 const night: HistoryNight = JSON.parse(process.argv[2] ?? "");
 await using database = await openForBuilding({
   file: night.database,

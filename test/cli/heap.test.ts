@@ -11,7 +11,7 @@ import { once } from "node:events";
 import { getHeapSpaceStatistics } from "node:v8";
 import { Worker } from "node:worker_threads";
 const young = () => getHeapSpaceStatistics().find(({ space_name: name }) => name === "new_space").space_size / 2 ** 20;
-if (process.argv.includes("small")) (await import(${JSON.stringify(HEAP)})).keepYoungGenerationsSmall();
+if (process.argv.includes("small")) (await import(${JSON.stringify(HEAP)})).keepHeapsSmall();
 let kept = [];
 for (let round = 0; round < 400; round++) {
   kept.push(Array.from({ length: 10_000 }, (_, i) => ({ i })));
