@@ -130,9 +130,13 @@ function listText(runs: readonly PublishedRun[], width: number | undefined): str
   return [text, ...problems.map((problem) => `${printableText(problem)}\n`)].join("");
 }
 
-/** Name of the latest run that has staged files. */
+/** Name of the latest run that has staged files. They are their owner's alone: nobody else is told. */
 async function unpublishedRun(folder: OutputFolder): Promise<string | undefined> {
-  return (await stagingLeftovers(folder))[0]?.run;
+  const staged = await stagingLeftovers(folder).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === "EACCES" || thrown.code === "EPERM") return [];
+    throw thrown;
+  });
+  return staged[0]?.run;
 }
 
 /** A run that is published has staged files for a moment longer. */

@@ -38,13 +38,15 @@ export function vectorBytes({ ids, weightOf, widestTableBytes }: Weighing): numb
 
 /** DuckDB's buffers while the result is built, for items of a common size. */
 const MEMORY_LIMIT_MB = 160;
+/** Above, the engine's error says more than a process that the system kills. */
+const MEMORY_LIMIT_AT_MOST_MB = 4096;
 
 /**
  * With room for the rows that the database holds at once, whose bytes are given: with items of 500 KB that is a
  * gigabyte.
  */
 export function memoryLimitMb(vectorBytes: number): number {
-  return MEMORY_LIMIT_MB + Math.ceil((1.25 * vectorBytes) / 1e6);
+  return Math.min(MEMORY_LIMIT_MB + Math.ceil((1.25 * vectorBytes) / 1e6), MEMORY_LIMIT_AT_MOST_MB);
 }
 
 /** Least ID of each range of items that is loaded at a time; none where one range is enough. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { rangesOf } from "../../src/load/buckets.ts";
-import { boundsTogether, bucketBounds, vectorBytes } from "../../src/run/bucket-bounds.ts";
+import { boundsTogether, bucketBounds, memoryLimitMb, vectorBytes } from "../../src/run/bucket-bounds.ts";
 import { Catalogue } from "../../src/run/catalogue.ts";
 
 const MB = 1024 * 1024;
@@ -96,6 +96,10 @@ test("what the database holds at once is the heaviest 2,048 items that stand tog
     weighed(3, () => 0),
     0,
   );
+});
+
+test("the database gets memory for as much, up to 4 GB", () => {
+  assert.deepEqual([0, 480e6, 1e12].map(memoryLimitMb), [160, 760, 4096]);
 });
 
 test("the catalogue keeps the greatest weight of an item, and none of one that was never weighed", () => {

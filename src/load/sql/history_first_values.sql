@@ -1,5 +1,6 @@
--- Rows of mapped_value_history of items that were never there before, but in lists that are not plain: nothing to compare,
--- and each value has the number of its place. By the temporary tables history_items, history_several and history_texts.
+-- Rows of mapped_value_history of items that were never there before, except in lists that are not plain: nothing to
+-- compare, and each value has the number of its place. By the temporary tables history_items, history_several and
+-- history_texts.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
