@@ -7,6 +7,7 @@ import { prepareOutput } from "../../src/run/directory.ts";
 import { acquireLock } from "../../src/run/lock.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import { publish } from "../load/published.ts";
+import { asOrdinaryUser } from "../run/as-ordinary-user.ts";
 import { capture } from "./capture.ts";
 
 type Runs = (...args: string[]) => Promise<string>;
@@ -55,6 +56,10 @@ test("a run with staged files that is not published is named below the list", as
   assert.doesNotMatch(await runs(), /not published/, "the files of a run that is published are about to go");
   await mkdir(join(out, ".staging", "000003-20261121T020000Z"), { recursive: true });
   assert.match(await runs(), /\nnot published: 000003-20261121T020000Z, which is under way or ended early; /);
+});
+
+test("runs are listed also for those who may not see what is staged", async (t) => {
+  assert.match(String(await asOrdinaryUser(await temporaryFolder(t), "list with closed staging")), /current/);
 });
 
 test("show tells what a run published, by name, by number and as the current one", async (t) => {

@@ -5,9 +5,11 @@
 import { chmod, chown, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
+import { runsCommand } from "../../src/cli/runs.ts";
 import { openForReading } from "../../src/load/duckdb.ts";
 import { prune } from "../../src/load/retention.ts";
 import { prepareOutput } from "../../src/run/directory.ts";
+import { capture } from "../cli/capture.ts";
 import { publish } from "../load/published.ts";
 
 const NOBODY = 65534;
@@ -59,6 +61,13 @@ const ACTIONS: Record<string, () => Promise<unknown>> = {
     for (let run = 0; run < 3; run++) await publish(out, 1);
     const pruned = await prune(await prepareOutput(out), 1);
     return { pruned: pruned.map(({ sequence }) => sequence), left: await readdir(join(out, "runs")) };
+  },
+  async "list with closed staging"() {
+    await publish(out);
+    await chmod(join(out, ".staging"), 0);
+    const text = await capture(runsCommand, ["list", "--out", out]);
+    await chmod(join(out, ".staging"), 0o700);
+    return text;
   },
   async "prepare with closed runs"() {
     await mkdir(join(out, "runs"));
