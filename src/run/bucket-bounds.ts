@@ -1,4 +1,5 @@
 import type { Bounds } from "../load/buckets.ts";
+import { batches } from "./batches.ts";
 
 /** Items in a range that is loaded at a time, at most. */
 const ITEMS_PER_BUCKET = 10_000;
@@ -53,19 +54,10 @@ export function memoryLimitMb(vectorBytes: number): number {
 export function bucketBounds({ ids, weightOf, widestTableBytes }: Weighing): Bounds {
   const whole = ids.reduce((sum, id) => sum + weightOf(id), 0);
   const bytesPerWeight = whole === 0 ? 0 : widestTableBytes / whole;
-  const bounds: string[] = [];
-  let items = 0;
-  let bytes = 0;
-  for (const id of ids) {
-    const more = weightOf(id) * bytesPerWeight;
-    if (items === 0 || items === ITEMS_PER_BUCKET || bytes + more > BYTES_PER_BUCKET) {
-      bounds.push(id);
-      items = 0;
-      bytes = 0;
-    }
-    items += 1;
-    bytes += more;
-  }
+  const limits = { items: ITEMS_PER_BUCKET, bytes: BYTES_PER_BUCKET };
+  const bounds = [...batches(ids, (id) => weightOf(id) * bytesPerWeight, limits)].flatMap(
+    ([first]) => first ?? [],
+  );
   return bounds.length <= 1 ? [] : bounds;
 }
 

@@ -8,6 +8,7 @@ import { listValue } from "@duckdb/node-api";
 import { execute, openForBuilding } from "../load/duckdb.ts";
 import { readParquet } from "../load/parquet.ts";
 import { loadSql, quoteLiteral } from "../load/sql-text.ts";
+import { type BatchLimits, batches } from "./batches.ts";
 
 export interface RegroupRequest {
   readonly contentIds: readonly string[];
@@ -20,15 +21,13 @@ export interface RegroupRequest {
   readonly temporaryDirectory: string;
 }
 
-/** Items whose views are written into one file, at most. */
-const ITEMS_PER_FILE = 1000;
-/** Bytes of one view of these items, at most; a single item may have more. */
-const BYTES_PER_FILE = 24 * 1024 * 1024;
+/** Of the items whose views are written into one file; the bytes are those of one view. */
+export const FILE_LIMITS: BatchLimits = { items: 1000, bytes: 24 * 1024 * 1024 };
 const MEMORY_MB = 512;
 
 /** Calls `use` with one raw file after another, each with all views of some of the items. */
 export async function regroup(request: RegroupRequest, use: (file: string) => Promise<void>): Promise<void> {
-  const { contentIds, rawFiles, directory, temporaryDirectory } = request;
+  const { contentIds, weightOf, rawFiles, directory, temporaryDirectory } = request;
   if (contentIds.length === 0 || rawFiles.length === 0) return;
   await using database = await openForBuilding({
     file: join(directory, "regroup.duckdb"),
@@ -41,7 +40,7 @@ export async function regroup(request: RegroupRequest, use: (file: string) => Pr
   const { connection } = database;
   const file = join(directory, "regrouped.parquet");
   await execute(connection, "CREATE TEMP TABLE wanted (content_id VARCHAR)");
-  for (const ids of batches(request)) {
+  for (const ids of batches(contentIds, weightOf, FILE_LIMITS)) {
     await execute(connection, "DELETE FROM wanted");
     await execute(connection, "INSERT INTO wanted SELECT unnest($1::VARCHAR[])", [listValue(ids)]);
     const rows = loadSql("regroup").replace("FROM raw_files", `FROM ${readParquet(rawFiles)}`);
@@ -49,24 +48,4 @@ export async function regroup(request: RegroupRequest, use: (file: string) => Pr
     await use(file);
     await rm(file);
   }
-}
-
-/** Items for one file after another, in their order. */
-export function* batches({
-  contentIds,
-  weightOf,
-}: Pick<RegroupRequest, "contentIds" | "weightOf">): Generator<string[]> {
-  let batch: string[] = [];
-  let bytes = 0;
-  for (const id of contentIds) {
-    const weight = weightOf(id);
-    if (batch.length === ITEMS_PER_FILE || (batch.length > 0 && bytes + weight > BYTES_PER_FILE)) {
-      yield batch;
-      batch = [];
-      bytes = 0;
-    }
-    batch.push(id);
-    bytes += weight;
-  }
-  if (batch.length > 0) yield batch;
 }

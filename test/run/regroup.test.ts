@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { batches } from "../../src/run/regroup.ts";
+import { batches } from "../../src/run/batches.ts";
+import { FILE_LIMITS } from "../../src/run/regroup.ts";
 
 const MB = 1024 * 1024;
 const ids = Array.from({ length: 2500 }, (_, i) => `c-${i}`);
 
 test("views are brought together for a thousand items at a time, or for fewer where these are large", () => {
   const sizes = (contentIds: readonly string[], weightOf: (id: string) => number) => {
-    const made = [...batches({ contentIds, weightOf })];
+    const made = [...batches(contentIds, weightOf, FILE_LIMITS)];
     assert.deepEqual(made.flat(), contentIds);
     return made.map(({ length }) => length);
   };
