@@ -144,7 +144,7 @@ class Steps {
 
   /** Finds what has to be compared. */
   async #findFields(ranges: readonly Range[]): Promise<void> {
-    const columns = "content_id VARCHAR, custom_field_id VARCHAR, state VARCHAR";
+    const columns = "content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, state VARCHAR";
     await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE history_fields (${columns})`);
     const sql = `INSERT INTO history_fields BY NAME ${loadSql("history_fields")}`;
     for (const range of ranges) await execute(this.#connection, sql, ends(range));

@@ -13,6 +13,7 @@ function worldWith(change: (world: Draft) => void = () => {}): MappingWorld {
     entries: { a: "alpha", b: "beta" },
     name: "topics",
     mapped: true,
+    mappedElsewhere: false,
     supports: true,
     inputs: ["a", "b"],
     there: true,
@@ -36,20 +37,25 @@ function worldWith(change: (world: Draft) => void = () => {}): MappingWorld {
           { valueId: "b", display: "Text B", value: "Text B", archived: false },
           { valueId: "c", display: "Text C", value: "Text C", archived: false },
         ],
-        mappings: draft.mapped
-          ? [
-              {
-                mappingId: "m",
-                destinationId: "d",
-                externalFieldName: draft.name,
-                entries: Object.entries(draft.entries).map(([valueId, externalValue]) => ({
-                  mappingValueId: `e ${valueId}`,
-                  valueId,
-                  externalValue,
-                })),
-              },
-            ]
-          : [],
+        mappings: [
+          ...(draft.mapped
+            ? [
+                {
+                  mappingId: "m",
+                  destinationId: "d",
+                  externalFieldName: draft.name,
+                  entries: Object.entries(draft.entries).map(([valueId, externalValue]) => ({
+                    mappingValueId: `e ${valueId}`,
+                    valueId,
+                    externalValue,
+                  })),
+                },
+              ]
+            : []),
+          ...(draft.mappedElsewhere
+            ? [{ mappingId: "n", destinationId: "e", externalFieldName: "topics", entries: [] }]
+            : []),
+        ],
       },
     ],
     destinations: [{ destinationId: "d", identification: "Web", supportsMappings: draft.supports }],
@@ -64,6 +70,7 @@ interface Draft {
   entries: Record<string, string>;
   name: string;
   mapped: boolean;
+  mappedElsewhere: boolean;
   supports: boolean;
   inputs: string[];
   there: boolean;
@@ -197,6 +204,16 @@ const EDITS: readonly (readonly [
     [
       "removed | mapping_changed | a | null | alpha | null | null",
       "removed | mapping_changed | b | null | beta | null | null",
+    ],
+  ],
+  [
+    "the field is mapped at another destination too",
+    (draft) => {
+      draft.mappedElsewhere = true;
+    },
+    [
+      "added | mapping_changed | null | a | null | null | unmapped",
+      "added | mapping_changed | null | b | null | null | unmapped",
     ],
   ],
   [

@@ -24,7 +24,7 @@ WITH held AS (
       'collision': before.collision
     } AS answer
   FROM previous_mapped_value_history AS before
-  SEMI JOIN history_fields USING (content_id, custom_field_id)
+  SEMI JOIN history_fields USING (content_id, destination_id, custom_field_id)
   JOIN history_items AS item USING (content_id)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
     AND (

@@ -4,9 +4,16 @@
 -- $2  last content ID, exclusive; NULL: to the last item
 --
 -- What an item held while its field was mapped nowhere is not in the history: then only the mapping is a cause.
+--
+-- held   values that the item had in the field, also at destinations that are not looked at
+-- given  values that the item has, mapped or not
 WITH held AS (
-  SELECT DISTINCT content_id, custom_field_id, input
-  FROM history_before
+  SELECT DISTINCT content_id, custom_field_id, coalesce(before.matched_text, before.value_id, before.value) AS input
+  FROM previous_mapped_value_history AS before
+  SEMI JOIN (FROM history_pairs WHERE event = 'opened') AS opened USING (content_id, custom_field_id)
+  JOIN history_items AS item USING (content_id)
+  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND before.valid_to_run IS NOT DISTINCT FROM item.removed_in_run
 ),
 given AS (
   SELECT DISTINCT content_id, custom_field_id, mapping_input AS input

@@ -6,12 +6,12 @@
 WITH looked_at AS (
   SELECT content_id
   FROM content_mapped_values
-  SEMI JOIN history_fields USING (content_id, custom_field_id)
+  SEMI JOIN history_fields USING (content_id, destination_id, custom_field_id)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
   UNION ALL
   SELECT content_id
   FROM previous_mapped_value_history
-  SEMI JOIN history_fields USING (content_id, custom_field_id)
+  SEMI JOIN history_fields USING (content_id, destination_id, custom_field_id)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
 ),
 items AS (

@@ -1,12 +1,12 @@
--- Fields of items whose open versions cannot be copied as they are: the temporary table history_fields. By the temporary
--- tables history_items, history_several and history_texts.
+-- Fields of items at destinations whose open versions cannot be copied as they are: the temporary table history_fields.
+-- By the temporary tables history_items, history_several and history_texts.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
 --
 -- state  that of the item: first_seen (fields whose lists are not plain), returned, changed, removed
 --
--- Of an item that changed, only fields of which some value, its place or its answer at some destination is not as it was:
+-- Of an item that changed, only fields of which some value, its place or its answer at the destination is not as it was:
 -- one digest for each value that the item has, another for each that it had, and what stands alone differs. Where an
 -- unsettled run kept what it did not see, the open versions are not what the item had: then all its fields.
 WITH looked_at AS (
@@ -18,6 +18,7 @@ WITH looked_at AS (
 now AS (
   SELECT
     content_id,
+    destination_id,
     custom_field_id,
     hash(
       content_id, custom_field_id, destination_id, ordinal, external_field_name, value_id, value, mapping_id,
@@ -47,6 +48,7 @@ places AS (
 before AS (
   SELECT
     content_id,
+    destination_id,
     custom_field_id,
     hash(
       content_id, custom_field_id, destination_id, CAST(coalesce(places.ordinal, 0) AS INTEGER), external_field_name,
@@ -60,12 +62,12 @@ before AS (
     AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
 ),
 in_full AS (
-  SELECT content_id, custom_field_id
+  SELECT content_id, destination_id, custom_field_id
   FROM content_mapped_values
   SEMI JOIN (SELECT content_id FROM looked_at WHERE NOT by_digest) AS item USING (content_id)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
   UNION
-  SELECT content_id, custom_field_id
+  SELECT content_id, destination_id, custom_field_id
   FROM previous_mapped_value_history
   SEMI JOIN (SELECT content_id FROM looked_at WHERE NOT by_digest) AS item USING (content_id)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
@@ -73,6 +75,7 @@ in_full AS (
 fields AS (
   SELECT
     coalesce(now.content_id, before.content_id) AS content_id,
+    coalesce(now.destination_id, before.destination_id) AS destination_id,
     coalesce(now.custom_field_id, before.custom_field_id) AS custom_field_id
   FROM now
   FULL JOIN before USING (version)
@@ -80,11 +83,12 @@ fields AS (
   UNION
   FROM in_full
   UNION
-  SELECT content_id, custom_field_id
-  FROM history_several
+  SELECT content_id, destination_id, custom_field_id
+  FROM content_mapped_values
+  SEMI JOIN (FROM history_several WHERE NOT plain) AS listed USING (content_id, custom_field_id)
   SEMI JOIN (SELECT content_id FROM history_items WHERE state = 'first_seen') AS item USING (content_id)
-  WHERE NOT plain
+  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
 )
-SELECT content_id, custom_field_id, item.state
+SELECT content_id, destination_id, custom_field_id, item.state
 FROM fields
 JOIN history_items AS item USING (content_id)

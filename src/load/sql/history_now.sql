@@ -34,7 +34,7 @@ WITH given AS (
       'collision': ledger.collision
     } AS answer
   FROM content_mapped_values AS ledger
-  SEMI JOIN history_fields USING (content_id, custom_field_id)
+  SEMI JOIN history_fields USING (content_id, destination_id, custom_field_id)
   JOIN history_items AS item USING (content_id)
   JOIN content_custom_field_values AS value USING (content_id, custom_field_id, ordinal)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
