@@ -21,6 +21,12 @@ export const STORAGE_VERSION = "v1.2.0";
  */
 const ROWS_PER_GROUP = 30_720;
 
+/**
+ * Average length from which a column of texts may be compressed with Zstandard. The other ways refuse a row group with a
+ * single text above 4 KB, and the default average is 4,096: bodies of articles would be kept as they are.
+ */
+const LONG_TEXT_BYTES = 512;
+
 const IN_MEMORY = ":memory:";
 
 const NO_EXTENSIONS = {
@@ -141,6 +147,7 @@ export async function openForBuilding(options: BuildOptions): Promise<Database> 
     preserve_insertion_order: "true",
     // Never on the way: a checkpoint compresses again what is no full row group yet.
     checkpoint_threshold: "64GB",
+    zstd_min_string_length: String(LONG_TEXT_BYTES),
   };
   return open(IN_MEMORY, { built: file, settings }, async (connection) => {
     const attached = `RECOVERY_MODE no_wal_writes, STORAGE_VERSION ${quoteLiteral(STORAGE_VERSION)}, ROW_GROUP_SIZE ${ROWS_PER_GROUP}`;

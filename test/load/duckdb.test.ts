@@ -110,6 +110,23 @@ test("Z9: closing leaves everything in the database file and no log beside it", 
   assert.equal(await figure(closed.connection, "SELECT a FROM t"), 2);
 });
 
+test("articles are compressed though a few of them are very long", async (t) => {
+  const database = await build(await temporaryFolder(t));
+  const article =
+    "lpad(CAST(i AS VARCHAR), CASE i % 500 WHEN 0 THEN 9000 ELSE 700 END, md5(CAST(i AS VARCHAR)))";
+  const rows = `SELECT ${article} AS body FROM range(3000) t(i)`;
+  await execute(database.connection, `CREATE TABLE articles AS ${rows}`);
+  await execute(database.connection, "CHECKPOINT warehouse");
+  const compression = "SELECT DISTINCT compression FROM pragma_storage_info('articles')";
+  const found = await all(database.connection, `${compression} WHERE segment_type = 'VARCHAR'`);
+  assert.deepEqual(
+    found.map((row) => row.compression),
+    ["ZSTD"],
+  );
+  assert.equal(await figure(database.connection, `SELECT count(*) FROM (FROM articles EXCEPT ${rows})`), 0);
+  await database.close();
+});
+
 test("F17: a database with a log beside it is not read", async (t) => {
   const folder = await temporaryFolder(t);
   await (await build(folder)).close();
