@@ -47,7 +47,8 @@ export interface SweepRecord {
   readonly endedMs: number;
 }
 
-export function sweepRecord(sweep: Sweep, sortedIds: readonly string[]): SweepRecord {
+/** `sorted`: the numbers of all items in the order of their IDs. */
+export function sweepRecord(sweep: Sweep, sorted: Uint32Array): SweepRecord {
   return {
     sweep: sweep.sweep,
     mode: sweep.mode,
@@ -59,7 +60,7 @@ export function sweepRecord(sweep: Sweep, sortedIds: readonly string[]): SweepRe
     duplicates: sweep.sightings.duplicates,
     countBefore: sweep.countBefore,
     countAfter: sweep.countAfter,
-    digest: sweep.sightings.digest(sortedIds),
+    digest: sweep.sightings.digest(sorted),
     clean: sweep.reasons.length === 0,
     reason: sweep.reasons.length === 0 ? null : sweep.reasons.join("; "),
     startedMs: sweep.startedMs,

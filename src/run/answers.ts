@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import type { HttpClient } from "../extract/client.ts";
 import { DECODE_LIMITS } from "../extract/decode.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
-import { Holdings } from "./catalogue.ts";
+import { Catalogue, Holdings } from "./catalogue.ts";
 import { hashKeyOf, type RunContext, tell } from "./context.ts";
 import { type Extraction, extract } from "./extraction.ts";
 import { observedAtOf, recordOf } from "./journal.ts";
@@ -30,6 +30,7 @@ export async function findAnswers(run: RunContext): Promise<Found> {
     recordLookups(run, destinations);
     tell(run, "lookups", 1, 2);
     const extraction = await extractFrom(run, client);
+    run.journal.items = extraction.items;
     judgeAnswers(extraction, run.journal);
     const fields = await lookups.customFields(fieldNames(run), signal);
     recordLookups(run, fields);
@@ -52,7 +53,7 @@ function recordLookups(
 }
 
 async function extractFrom(run: RunContext, client: HttpClient): Promise<Extraction> {
-  const { options, staging, journal, catalogue, kept, checkpoint } = run;
+  const { options, staging, journal, kept, checkpoint } = run;
   const { config, clock, signal, onProgress, threads, pipelineUrl } = options;
   await using workers = new Workers(threads, pipelineUrl, {
     directory: staging.root,
@@ -68,6 +69,7 @@ async function extractFrom(run: RunContext, client: HttpClient): Promise<Extract
     itemColumns: itemColumnsOf(config),
     concurrency: config.concurrency,
   };
+  const catalogue = new Catalogue();
   const holdings = new Holdings(catalogue);
   const anyEnd = AbortSignal.any([signal, workers.failure]);
   return await extract(

@@ -5,21 +5,21 @@ export interface BatchLimits {
 }
 
 /** Cuts a list, in its order, so that no batch has more items or bytes than it may. */
-export function* batches(
-  ids: readonly string[],
-  bytesOf: (id: string) => number,
+export function* batches<Item>(
+  items: Iterable<Item>,
+  bytesOf: (item: Item) => number,
   limits: BatchLimits,
-): Generator<string[]> {
-  let batch: string[] = [];
+): Generator<Item[]> {
+  let batch: Item[] = [];
   let bytes = 0;
-  for (const id of ids) {
-    const more = bytesOf(id);
+  for (const item of items) {
+    const more = bytesOf(item);
     if (batch.length === limits.items || (batch.length > 0 && bytes + more > limits.bytes)) {
       yield batch;
       batch = [];
       bytes = 0;
     }
-    batch.push(id);
+    batch.push(item);
     bytes += more;
   }
   if (batch.length > 0) yield batch;

@@ -12,10 +12,13 @@ const BYTES_PER_BUCKET = 24 * 1024 * 1024;
 const BYTES_TOGETHER = 12 * 1024 * 1024;
 
 export interface Weighing {
-  /** Ascending by their UTF-8 bytes. */
-  readonly ids: readonly string[];
-  /** Bytes of the answers that had the item, roughly: what matters is how it compares to other items. */
-  readonly weightOf: (id: string) => number;
+  /**
+   * Bytes of the answers that had an item, roughly: what matters is how it compares to other items. Of all items,
+   * ascending by the UTF-8 bytes of their IDs.
+   */
+  readonly weights: Float32Array;
+  /** ID of the item at such a place. */
+  readonly idAt: (place: number) => string;
   /** Staged bytes of the table that has most of them. */
   readonly widestTableBytes: number;
 }
@@ -24,8 +27,7 @@ export interface Weighing {
 const ROWS_OF_A_VECTOR = 2048;
 
 /** Most bytes that so many items next to each other have in the widest table, roughly. */
-export function vectorBytes({ ids, weightOf, widestTableBytes }: Weighing): number {
-  const weights = Float64Array.from(ids, weightOf);
+export function vectorBytes({ weights, widestTableBytes }: Weighing): number {
   let whole = 0;
   let held = 0;
   let heaviest = 0;
@@ -51,13 +53,14 @@ export function memoryLimitMb(vectorBytes: number): number {
 }
 
 /** Least ID of each range of items that is loaded at a time; none where one range is enough. */
-export function bucketBounds({ ids, weightOf, widestTableBytes }: Weighing): Bounds {
-  const whole = ids.reduce((sum, id) => sum + weightOf(id), 0);
+export function bucketBounds({ weights, idAt, widestTableBytes }: Weighing): Bounds {
+  const whole = weights.reduce((sum, weight) => sum + weight, 0);
   const bytesPerWeight = whole === 0 ? 0 : widestTableBytes / whole;
   const limits = { items: ITEMS_PER_BUCKET, bytes: BYTES_PER_BUCKET };
-  const bounds = [...batches(ids, (id) => weightOf(id) * bytesPerWeight, limits)].flatMap(
-    ([first]) => first ?? [],
-  );
+  const bounds: string[] = [];
+  for (const [first] of batches(weights.keys(), (place) => (weights[place] ?? 0) * bytesPerWeight, limits)) {
+    if (first !== undefined) bounds.push(idAt(first));
+  }
   return bounds.length <= 1 ? [] : bounds;
 }
 

@@ -1,6 +1,5 @@
-/** Every item ID that any pass listed, once, and what each pass saw of it. Memory: about 60 bytes an item. */
+/** Every item ID that any pass listed, once, and what each pass saw of it. Memory: about 45 bytes an item. */
 import { createHash } from "node:crypto";
-import { compareUtf8 } from "../load/order.ts";
 import { Ids } from "./ids.ts";
 
 const UNSEEN = Number.NaN;
@@ -53,31 +52,56 @@ export class Catalogue {
 
   weightOf(id: string): number {
     const number = this.find(id);
-    return number === undefined ? 0 : (this.#weights[number] ?? 0);
+    return number === undefined ? 0 : this.weightAt(number);
   }
 
-  /** All IDs, ascending by their UTF-8 bytes. */
-  sorted(): string[] {
-    return Array.from({ length: this.size }, (_, number) => this.idOf(number)).sort(compareUtf8);
+  /** By the item's number. */
+  weightAt(number: number): number {
+    return this.#weights[number] ?? 0;
+  }
+
+  /** Numbers of all items, ascending by the UTF-8 bytes of their IDs. */
+  sorted(): Uint32Array {
+    return this.#ids.sorted();
   }
 }
 
-/** A time for each item, in seconds: of an item that has none yet, not a number. */
+const CODE_OF_UNSEEN = 0;
+const CODE_OF_OTHER = 0xffff_ffff;
+/** Makes the code of `NO_TIME` the first that is free, and that of 1970 the next. */
+const CODES_BEFORE_1970 = 2;
+
+/**
+ * A time for each item, in seconds: of an item that has none yet, not a number. Whole seconds from 1970 to 2106 are kept
+ * as codes of four bytes, others in a map.
+ */
 class Times {
-  #seconds = new Float64Array(1024).fill(UNSEEN);
+  #codes = new Uint32Array(1024);
+  readonly #others = new Map<number, number>();
 
   at(number: number): number {
-    return this.#seconds[number] ?? UNSEEN;
+    const code = this.#codes[number] ?? CODE_OF_UNSEEN;
+    if (code === CODE_OF_UNSEEN) return UNSEEN;
+    return code === CODE_OF_OTHER ? (this.#others.get(number) ?? UNSEEN) : code - CODES_BEFORE_1970;
   }
 
   set(number: number, seconds: number): void {
-    if (number >= this.#seconds.length) {
-      const larger = new Float64Array(Math.max(number + 1, this.#seconds.length * 2)).fill(UNSEEN);
-      larger.set(this.#seconds);
-      this.#seconds = larger;
+    if (number >= this.#codes.length) {
+      const larger = new Uint32Array(Math.max(number + 1, this.#codes.length * 2));
+      larger.set(this.#codes);
+      this.#codes = larger;
     }
-    this.#seconds[number] = seconds;
+    const code = codeOf(seconds);
+    this.#codes[number] = code;
+    if (code === CODE_OF_OTHER) this.#others.set(number, seconds);
   }
+}
+
+function codeOf(seconds: number): number {
+  if (Number.isNaN(seconds)) return CODE_OF_UNSEEN;
+  const code = seconds + CODES_BEFORE_1970;
+  const fits = Number.isInteger(code) && code > CODE_OF_UNSEEN && code < CODE_OF_OTHER;
+  return fits ? code : CODE_OF_OTHER;
 }
 
 /** What one pass saw. */
@@ -127,12 +151,15 @@ export class Sightings {
     }
   }
 
-  /** SHA-256 over the items that the pass saw, ascending by ID: ID, tab, `updated_at` in seconds, line feed. */
-  digest(sortedIds: readonly string[]): string {
+  /**
+   * SHA-256 over the items that the pass saw, ascending by ID: ID, tab, `updated_at` in seconds, line feed. `sorted`: the
+   * numbers of all items in that order.
+   */
+  digest(sorted: Uint32Array): string {
     const hash = createHash("sha256");
-    for (const id of sortedIds) {
-      const seconds = this.at(this.#catalogue.numberOf(id));
-      if (!Number.isNaN(seconds)) hash.update(`${id}\t${seconds}\n`);
+    for (const number of sorted) {
+      const seconds = this.at(number);
+      if (!Number.isNaN(seconds)) hash.update(`${this.#catalogue.idOf(number)}\t${seconds}\n`);
     }
     return hash.digest("hex");
   }

@@ -4,7 +4,6 @@ import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Log } from "../log.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Baseline } from "./baseline.ts";
-import type { Catalogue } from "./catalogue.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import type { Config, PersonalData } from "./config.ts";
 import type { OutputFolder, StagingFolder } from "./directory.ts";
@@ -43,16 +42,15 @@ export interface RunContext {
   readonly kept: Kept;
   readonly checkpoint: Checkpoint;
   readonly journal: Journal;
-  readonly catalogue: Catalogue;
 }
 
 export function tell(
-  { options, catalogue }: RunContext,
+  { options, journal }: RunContext,
   stage: "lookups" | "load" | "publish",
   done: number,
   total: number,
 ): void {
-  options.onProgress({ stage, done, total, items: catalogue.size, bytes: 0 });
+  options.onProgress({ stage, done, total, items: journal.items, bytes: 0 });
 }
 
 export function hashKeyOf({ key }: PersonalData): Uint8Array | undefined {

@@ -3,6 +3,7 @@
  * transformed on the way; where passes differ, single items and basic passes; then what could not be paired on the way.
  */
 import type { Bounds } from "../load/buckets.ts";
+import { type SweepRecord, sweepRecord } from "./account.ts";
 import { bucketBounds, vectorBytes } from "./bucket-bounds.ts";
 import type { Holdings } from "./catalogue.ts";
 import { type CertifyPorts, certify, type SweepMode } from "./certify.ts";
@@ -41,9 +42,16 @@ export interface ExtractionOptions {
 }
 
 export interface Extraction {
-  readonly sweeps: readonly Sweep[];
-  /** All item IDs that any pass listed, and those of `unlisted`, ascending. */
-  readonly ids: readonly string[];
+  readonly sweeps: readonly SweepRecord[];
+  /** All items that any pass listed, and those of `unlisted`. */
+  readonly items: number;
+  /**
+   * Listed things that are no items, of the pass that had most of them: without an ID they cannot be told from those of
+   * another pass, so there are at least as many.
+   */
+  readonly rejected: number;
+  /** Those of the last pass. */
+  readonly rejectedLast: number;
   /** Items of the run before that no pass listed, and that the service has all the same. */
   readonly unlisted: readonly string[];
   /** Items of the run before that no pass listed, and that are gone by the word of a single-item request (404, 410). */
@@ -292,7 +300,7 @@ class Extractor implements CertifyPorts<Sweep> {
       await this.#write("item", sweeps.length, group);
     });
     for (const id of unlisted.found) catalogue.numberOf(id);
-    const ids = catalogue.sorted();
+    const sorted = catalogue.sorted();
     const again = this.#transformed.again([
       ...sweeps.flatMap((sweep) => [...sweep.sightings.repeated]),
       ...this.#repaired,
@@ -300,18 +308,20 @@ class Extractor implements CertifyPorts<Sweep> {
     ]);
     await transformRest(this.#context, this.#options, {
       rawFiles: this.#raw.all(),
-      left: this.#transformed.left(ids).filter((id) => !gone.has(id)),
+      left: this.#transformed.left(sorted).filter((id) => !gone.has(id)),
       again: again.filter((id) => !gone.has(id)),
     });
     for (const result of await workers.flush()) journal.take(result);
     const weighing = {
-      ids,
-      weightOf: (id: string) => catalogue.weightOf(id),
+      weights: Float32Array.from(sorted, (number) => catalogue.weightAt(number)),
+      idAt: (place: number) => catalogue.idOf(sorted[place] ?? 0),
       widestTableBytes: journal.widestTableBytes(),
     };
     return {
-      sweeps,
-      ids,
+      sweeps: sweeps.map((sweep) => sweepRecord(sweep, sorted)),
+      items: sorted.length,
+      rejected: Math.max(0, ...sweeps.map(({ rejected }) => rejected)),
+      rejectedLast: last?.rejected ?? 0,
       unlisted: unlisted.found,
       removed: unlisted.removed,
       missing,

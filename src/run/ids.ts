@@ -1,9 +1,10 @@
+import { compareUtf8 } from "../load/order.ts";
+
 /**
  * Texts numbered from 0 in the order in which they came. IDs of a service are nearly always 24 hexadecimal digits: these
  * take 12 bytes and a place in a table of numbers, some 20 bytes in all, where a map of texts takes 100. Others are kept
  * as they are.
  */
-
 const DIGITS = 24;
 /** Each word of an ID has eight of its digits. */
 const WORDS = 3;
@@ -56,6 +57,23 @@ export class Ids {
       this.#bytes.writeUInt32BE(this.#words[number * WORDS + word] ?? 0, word * BYTES_OF_A_WORD);
     }
     return this.#bytes.toString("hex");
+  }
+
+  /** All numbers, in the order of the IDs' UTF-8 bytes. */
+  sorted(): Uint32Array {
+    return Uint32Array.from({ length: this.#size }, (_, number) => number).sort((a, b) =>
+      this.#compare(a, b),
+    );
+  }
+
+  /** Digits have the order of the numbers that they make. */
+  #compare(a: number, b: number): number {
+    if (this.#others.size > 0) return compareUtf8(this.at(a), this.at(b));
+    for (let word = 0; word < WORDS; word++) {
+      const difference = (this.#words[a * WORDS + word] ?? 0) - (this.#words[b * WORDS + word] ?? 0);
+      if (difference !== 0) return difference;
+    }
+    return 0;
   }
 
   #numberOfOther(id: string): number {

@@ -54,6 +54,8 @@ export interface JournalMark {
 }
 
 export class Journal {
+  /** Items that there are: known when all are read, before that 0. */
+  items = 0;
   readonly requests: RequestRecord[] = [];
   readonly rejects: Reject[] = [];
   readonly drift = new Drift();

@@ -22,8 +22,8 @@ export function judgeDrift({ contract }: Config, journal: Journal): void {
   if (contract === "freeze") assertFrozen(journal.drift.sorted());
 }
 
-function rejectCount({ ids, sweeps }: Extraction, { rejects }: Journal): RejectCount {
-  return { items: ids.length, rejected: Math.max(0, ...sweeps.map(({ rejected }) => rejected)), rejects };
+function rejectCount({ items, rejected }: Extraction, { rejects }: Journal): RejectCount {
+  return { items, rejected, rejects };
 }
 
 export interface Judged {

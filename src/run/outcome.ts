@@ -54,17 +54,15 @@ export function resumedOf({ dynamic, full, items }: Kept): Resumed | null {
 
 /** What became of everything that the passes listed; items that are loaded though none listed them are left out. */
 export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting {
-  const { ids, unlisted, sweeps, disagreements } = extraction;
-  // Things without an ID cannot be told from those of another pass: there are at least as many as any pass listed.
-  const rejected = Math.max(0, ...sweeps.map((sweep) => sweep.rejected));
+  const { items, unlisted, rejected, sweeps, disagreements } = extraction;
   const last = sweeps.at(-1);
   const content = loaded.tables.find(({ table }) => table === "content");
   return {
-    listed: ids.length - unlisted.length + rejected,
-    loaded: (content?.rows ?? ids.length - extraction.vanished) - unlisted.length,
+    listed: items - unlisted.length + rejected,
+    loaded: (content?.rows ?? items - extraction.vanished) - unlisted.length,
     rejected,
     vanished: extraction.vanished,
-    listedLast: (last?.sightings.distinct ?? 0) + (last?.rejected ?? 0),
+    listedLast: (last?.distinctItems ?? 0) + extraction.rejectedLast,
     counted: last?.countAfter ?? 0,
     complete: disagreements.length === 0,
   };

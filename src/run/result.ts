@@ -14,7 +14,6 @@ import {
   requestRows,
   runRows,
   type SweepRecord,
-  sweepRecord,
   sweepRows,
   tableRows,
 } from "./account.ts";
@@ -55,14 +54,12 @@ type Facts = Pick<RunFacts, "run" | "sequence" | "pipeline" | "verdict" | "reaso
 class Build {
   readonly #run: RunContext;
   readonly #found: Found;
-  readonly #sweeps: readonly SweepRecord[];
   readonly #facts: Facts;
 
   constructor(run: RunContext, found: Found) {
     const { extraction } = found;
     this.#run = run;
     this.#found = found;
-    this.#sweeps = extraction.sweeps.map((sweep) => sweepRecord(sweep, extraction.ids));
     this.#facts = {
       run: run.staging.run,
       sequence: run.staging.sequence,
@@ -112,7 +109,13 @@ class Build {
       ...judged.warnings,
       ...historyWarnings(this.#run.history),
     ];
-    return { assembled, statement: this.#statement(assembled), sweeps: this.#sweeps, accounting, warnings };
+    return {
+      assembled,
+      statement: this.#statement(assembled),
+      sweeps: extraction.sweeps,
+      accounting,
+      warnings,
+    };
   }
 
   #pageWarnings(): string[] {
@@ -165,7 +168,7 @@ class Build {
         accounting,
         personalData: options.config.personalData.policy,
       }),
-      sweepRows(this.#sweeps),
+      sweepRows(extraction.sweeps),
       requestRows(journal.requests),
       rejectRows(journal.rejects),
       driftRows(journal.drift.sorted()),
@@ -186,7 +189,7 @@ class Build {
       instance: this.#instance(),
       startedAt: new Date(startedMs).toISOString(),
       endedAt: new Date(clock.now()).toISOString(),
-      sweeps: this.#sweeps.map((sweep) => ({ ...sweep })),
+      sweeps: this.#found.extraction.sweeps.map((sweep) => ({ ...sweep })),
       rows: { ...rowCounts(assembled.tables) },
       emptyColumns: [...assembled.emptyColumns],
       configuration: configFingerprint(config),

@@ -10,7 +10,6 @@ import {
   type Baseline,
   readBaseline,
 } from "./baseline.ts";
-import { Catalogue } from "./catalogue.ts";
 import { Checkpoint } from "./checkpoint.ts";
 import { treatmentOf } from "./config.ts";
 import { type RunContext, type RunOptions, tell } from "./context.ts";
@@ -165,7 +164,6 @@ class Run {
       kept: taken?.kept ?? NOTHING_KEPT,
       checkpoint: new Checkpoint(staging.root),
       journal: new Journal(),
-      catalogue: new Catalogue(),
     };
   }
 

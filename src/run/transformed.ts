@@ -38,9 +38,11 @@ export class Transformed {
     this.#times = this.#times.map((times) => (times === 0 ? 0 : TWICE));
   }
 
-  /** Those of `ids` that have none: no group had all their views. */
-  left(ids: readonly string[]): string[] {
-    return ids.filter((id) => this.#of(this.#catalogue.find(id)) === 0);
+  /** IDs of those of the items that have none, in their order: no group had all their views. */
+  left(numbers: Uint32Array): string[] {
+    const left: string[] = [];
+    for (const number of numbers) if (this.#of(number) === 0) left.push(this.#catalogue.idOf(number));
+    return left;
   }
 
   /** Those of `ids` that have some and are to be done anew, and those that have them twice. Ascending. */

@@ -30,8 +30,32 @@ test("IDs of any form have the numbers that a map of texts would give them, and 
         assert.equal(ids.find(id), number);
         assert.equal(ids.at(number), id);
       }
+      const inOrder = [...map.keys()].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      assert.deepEqual(
+        Array.from(ids.sorted(), (number) => ids.at(number)),
+        inOrder,
+      );
     }),
     { numRuns: 60 },
+  );
+});
+
+test("IDs of 24 digits alone are ordered by all of their digits", () => {
+  fc.assert(
+    fc.property(fc.array(hexadecimal.map((digits) => digits.join(""))), (given) => {
+      const ids = new Ids();
+      const near = given.flatMap((id) => [
+        id,
+        `${id.slice(0, 23)}0`,
+        `0${id.slice(1)}`,
+        `${id.slice(0, 9)}f${id.slice(10)}`,
+      ]);
+      for (const id of near) ids.numberOf(id);
+      assert.deepEqual(
+        Array.from(ids.sorted(), (number) => ids.at(number)),
+        [...new Set(near)].sort(),
+      );
+    }),
   );
 });
 

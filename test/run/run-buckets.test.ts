@@ -1,11 +1,25 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { rangesOf } from "../../src/load/buckets.ts";
-import { boundsTogether, bucketBounds, memoryLimitMb, vectorBytes } from "../../src/run/bucket-bounds.ts";
+import {
+  boundsTogether,
+  bucketBounds,
+  memoryLimitMb,
+  vectorBytes,
+  type Weighing,
+} from "../../src/run/bucket-bounds.ts";
 import { Catalogue } from "../../src/run/catalogue.ts";
 
 const MB = 1024 * 1024;
 const idsOf = (count: number) => Array.from({ length: count }, (_, i) => `c-${String(i).padStart(6, "0")}`);
+
+function weighing(
+  ids: readonly string[],
+  weightOf: (id: string) => number,
+  widestTableBytes: number,
+): Weighing {
+  return { weights: Float32Array.from(ids, weightOf), idAt: (place) => ids[place] ?? "", widestTableBytes };
+}
 
 /** Items in each range. */
 function sizes(
@@ -14,7 +28,7 @@ function sizes(
   weightOf: (id: string) => number = () => 1,
 ): number[] {
   const ids = idsOf(count);
-  const ranges = rangesOf(bucketBounds({ ids, weightOf, widestTableBytes }));
+  const ranges = rangesOf(bucketBounds(weighing(ids, weightOf, widestTableBytes)));
   return ranges.map(
     ({ lower, upper }) =>
       ids.filter((id) => (lower === undefined || id >= lower) && (upper === undefined || id < upper)).length,
@@ -75,7 +89,7 @@ suite("the ranges of a table that is narrower than the widest", () => {
 
 test("what the database holds at once is the heaviest 2,048 items that stand together", () => {
   const weighed = (count: number, weightOf: (id: string) => number) =>
-    vectorBytes({ ids: idsOf(count), weightOf, widestTableBytes: 100 * MB });
+    vectorBytes(weighing(idsOf(count), weightOf, 100 * MB));
   assert.equal(
     weighed(2048, () => 1),
     100 * MB,
