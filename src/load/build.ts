@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../errors.ts";
 import type { Table } from "../tables/declare.ts";
-import { type Bounds, boundsFor, type Range, rangeConditions, rangesOf, whereClause } from "./buckets.ts";
+import { type Bounds, boundsFor, rangeConditions, rangesOf, whereClause } from "./buckets.ts";
 import { createTable, duckdbColumns, emptyColumns, keyColumns, parquetColumns } from "./ddl.ts";
 import { execute, figure } from "./duckdb.ts";
 import { parquetPath, readParquet, writeParquet } from "./parquet.ts";
@@ -11,7 +11,8 @@ import { type StagedPart, sumOfRows } from "./parts.ts";
 import { pooledBounds, pooledRows, repeatedRows } from "./pooled-rows.ts";
 import type { Query } from "./query.ts";
 import { quoteIdentifier } from "./sql-text.ts";
-import { stagedRows, supersededRows } from "./staged-rows.ts";
+import { stagedBuckets } from "./staged-buckets.ts";
+import { supersededRows } from "./staged-rows.ts";
 
 export interface LoadRequest {
   readonly table: Table;
@@ -59,15 +60,11 @@ export interface LoadedTable {
  */
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
   await createTable(connection, request.table);
-  const source = await sourceOf(connection, request);
-  const files = await writeBuckets(connection, request, source);
+  const { buckets, replacedRows } = await sourceOf(connection, request);
+  const files = await writeBuckets(connection, request, buckets);
   await insertFiles(connection, request, files);
   const stagedTotal = sumOfRows(request.parts);
-  return accounted(connection, request, {
-    files,
-    stagedRows: stagedTotal,
-    replacedRows: source.replacedRows,
-  });
+  return accounted(connection, request, { files, stagedRows: stagedTotal, replacedRows });
 }
 
 /** Writes the Parquet files of a table that SQL steps filled, sorted and in buckets as `loadTable` does. */
@@ -77,39 +74,33 @@ export async function exportTable(
 ): Promise<LoadedTable> {
   const { table, bounds } = request;
   const name = quoteIdentifier(table.name);
-  const files = await writeBuckets(connection, request, {
-    bounds: boundsFor(table, bounds),
-    rowsOf: (range) => {
-      const { conditions, params } = rangeConditions(table, range);
-      return { text: `SELECT ${parquetColumns(table)} FROM ${name}${whereClause(conditions)}`, params };
-    },
+  const buckets = rangesOf(boundsFor(table, bounds)).map((range) => {
+    const { conditions, params } = rangeConditions(table, range);
+    return { text: `SELECT ${parquetColumns(table)} FROM ${name}${whereClause(conditions)}`, params };
   });
+  const files = await writeBuckets(connection, request, buckets);
   const rows = await figure(connection, `SELECT count(*) FROM ${name}`);
   return accounted(connection, request, { files, stagedRows: rows, replacedRows: 0 });
 }
 
-/** Where a table's rows come from, bucket by bucket. */
-interface Source {
-  readonly bounds: Bounds;
-  /** Undefined where the range has no rows. */
-  readonly rowsOf: (range: Range) => Query | undefined;
-}
+/** The rows of each bucket, valid until the next is asked for. Undefined: it has none. */
+type Buckets = AsyncIterable<Query | undefined> | Iterable<Query | undefined>;
 
 async function sourceOf(
   connection: DuckDBConnection,
   { table, parts, bounds, superseded }: LoadRequest,
-): Promise<Source & { readonly replacedRows: number }> {
+): Promise<{ readonly buckets: Buckets; readonly replacedRows: number }> {
   if (table.stage === "pooled") {
+    const ranges = rangesOf(await pooledBounds(connection, table, parts));
     return {
-      bounds: await pooledBounds(connection, table, parts),
-      rowsOf: (range) => pooledRows(table, parts, range),
+      buckets: ranges.map((range) => pooledRows(table, parts, range)),
       replacedRows: await repeatedRows(connection, table, parts),
     };
   }
   const replacing = table.stage === "item" ? superseded : undefined;
+  const ranges = rangesOf(boundsFor(table, bounds));
   return {
-    bounds: boundsFor(table, bounds),
-    rowsOf: (range) => stagedRows(table, parts, range, replacing),
+    buckets: stagedBuckets(connection, { table, parts, superseded: replacing }, ranges),
     replacedRows: await supersededRows(connection, parts, replacing),
   };
 }
@@ -118,12 +109,13 @@ async function sourceOf(
 async function writeBuckets(
   connection: DuckDBConnection,
   request: ExportRequest,
-  source: Source,
+  buckets: Buckets,
 ): Promise<FinalFile[]> {
   const { table } = request;
   const files: FinalFile[] = [];
-  for (const [bucket, range] of rangesOf(source.bounds).entries()) {
-    const rows = source.rowsOf(range);
+  let bucket = -1;
+  for await (const rows of buckets) {
+    bucket += 1;
     if (rows === undefined) continue;
     const text = `SELECT * FROM (${rows.text}) ORDER BY ${keyColumns(table)}`;
     const file = await writeFile(connection, request, bucket, { text, params: rows.params });

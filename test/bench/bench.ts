@@ -105,11 +105,11 @@ async function main(): Promise<void> {
 
 async function withService<Result>(
   { template }: Bench,
-  { delayMs, perSecond }: Case,
+  { order, delayMs, perSecond }: Case,
   items: number,
   use: (address: Address) => Promise<Result>,
 ): Promise<Result> {
-  const settings = JSON.stringify({ template, items, delayMs, perSecond });
+  const settings = JSON.stringify({ template, items, order, delayMs, perSecond });
   return serving({ script: "service.ts", args: [settings] }, use);
 }
 

@@ -9,13 +9,18 @@ interface Rendered {
 /** Hexadecimal digits at the beginning of an ID that tell the copies of a document apart. */
 const COPY_DIGITS = 8;
 
+/** `created`: IDs ascend with the places of the listing, nearly. `scattered`: they have nothing to do with them. */
+export type Order = "created" | "scattered";
+
 export class Pages {
   readonly #rendered: readonly Rendered[];
   readonly #items: number;
+  readonly #order: Order;
 
   /** `documents`: of one view, each with its `id`. `items`: length of the listing. */
-  constructor(documents: readonly { readonly id: string }[], items: number) {
+  constructor(documents: readonly { readonly id: string }[], items: number, order: Order) {
     this.#items = items;
+    this.#order = order;
     this.#rendered = documents.map((document) => {
       const bytes = Buffer.from(JSON.stringify(document));
       const idAt: number[] = [];
@@ -46,19 +51,25 @@ export class Pages {
 
   /** Document of the item at a place of the listing, from 0. */
   item(index: number): Buffer {
-    const rendered = this.#rendered[index % this.#rendered.length];
+    const template = index % this.#rendered.length;
+    const rendered = this.#rendered[template];
     if (rendered === undefined) throw new RangeError("there are no documents");
     const bytes = Buffer.from(rendered.bytes);
-    const copy = Math.floor(index / this.#rendered.length)
-      .toString(16)
-      .padStart(COPY_DIGITS, "0");
-    for (const at of rendered.idAt) bytes.write(copy, at, "latin1");
+    const copy = Math.floor(index / this.#rendered.length);
+    const number = this.#order === "created" ? copy : scattered(copy, template);
+    const digits = number.toString(16).padStart(COPY_DIGITS, "0");
+    for (const at of rendered.idAt) bytes.write(digits, at, "latin1");
     return bytes;
   }
 }
 
 const HEAD = Buffer.from('{"response":[');
 const COMMA = Buffer.from(",");
+
+/** Another number for each copy of a template, because the factor is odd; below 2^32. */
+function scattered(copy: number, template: number): number {
+  return (Math.imul(copy, 0x9e3779b1) + Math.imul(template, 0x85ebca6b)) >>> 0;
+}
 
 /** The ID of the document that the item with this ID is a copy of, without the digits that tell copies apart. */
 export function templateKey(id: string): string {

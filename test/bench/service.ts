@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { setTimeout as sleep } from "node:timers/promises";
 import { request } from "undici";
 import { createService } from "../../src/service/service.ts";
-import { Pages, templateKey } from "./pages.ts";
+import { type Order, Pages, templateKey } from "./pages.ts";
 
 /** As JSON in the first argument. */
 export interface ServiceSettings {
@@ -14,6 +14,7 @@ export interface ServiceSettings {
   readonly template: string;
   /** Length of the listings. */
   readonly items: number;
+  readonly order: Order;
   /** Milliseconds that an answer takes. */
   readonly delayMs: number;
   /** Answers a second at most; null: as many as there can be. */
@@ -80,7 +81,7 @@ async function idsOf(view: string): Promise<string[]> {
 }
 
 async function rendered(view: string): Promise<Pages> {
-  return new Pages(await documents(view), settings.items);
+  return new Pages(await documents(view), settings.items, settings.order);
 }
 
 async function documents(view: string): Promise<{ id: string }[]> {
