@@ -10,7 +10,7 @@ import { all, execute } from "./duckdb.ts";
 import { fillDefinitions } from "./history-definitions.ts";
 import { Epochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
-import { loadSql, quoteIdentifier } from "./sql-text.ts";
+import { fillMarks, loadSql, quoteIdentifier } from "./sql-text.ts";
 
 /** What the history says of this run. */
 export interface HistoryRun {
@@ -144,7 +144,9 @@ class Steps {
 
   /** Finds what has to be compared. */
   async #findFields(ranges: readonly Range[]): Promise<void> {
-    const columns = "content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, state VARCHAR";
+    const columns =
+      "content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, state VARCHAR, " +
+      "removed_in_run VARCHAR, epoch INTEGER";
     await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE history_fields (${columns})`);
     const sql = `INSERT INTO history_fields BY NAME ${loadSql("history_fields")}`;
     for (const range of ranges) await execute(this.#connection, sql, ends(range));
@@ -163,10 +165,7 @@ class Steps {
 
   /** Holds the values of the fields that have to be looked at against those that they had. */
   async #compare(range: Range): Promise<void> {
-    const complete = this.#request.run.verdict === "complete";
-    await this.#keep("history_now", ends(range));
-    await this.#keep("history_before", ends(range));
-    await this.#keep("history_pairs", [complete]);
+    await this.#pair(range);
     await this.#keep("history_numbers", []);
     await this.#keep("history_questions", []);
     await this.#epochs.ask();
@@ -178,6 +177,18 @@ class Steps {
     );
     await this.#insert("mapped_value_history", "history_values", range);
     await this.#insert("mapped_value_order_history", "history_order_rows", range);
+  }
+
+  async #pair(range: Range): Promise<void> {
+    const pairs = fillMarks(loadSql("history_pairs"), {
+      before: loadSql("history_before"),
+      now: loadSql("history_now"),
+    });
+    const complete = this.#request.run.verdict === "complete";
+    // Dropped first: memory is not to hold those of two ranges.
+    await execute(this.#connection, "DROP TABLE IF EXISTS history_pairs");
+    const sql = `CREATE TEMP TABLE history_pairs AS ${pairs}`;
+    await execute(this.#connection, sql, [...ends(range), complete]);
   }
 
   async #keep(name: string, params: readonly DuckDBValue[]): Promise<void> {

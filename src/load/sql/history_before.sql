@@ -1,12 +1,16 @@
--- Versions in the fields of history_fields that held when their items were last there: the temporary table history_before.
--- Columns as in history_now. A version of an item that was removed since has ended; that of another is open.
+-- Versions in the fields of history_fields that held when their items were last there: a version of an item that was
+-- removed since has ended; that of another is open. Columns as in history_now.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
-WITH held AS (
+--
+-- Not kept in memory, but read again for the fields in which a value is repeated: where there are none, nothing is read.
+WITH held AS NOT MATERIALIZED (
   SELECT
-    before.*,
-    item.state,
+    content_id,
+    destination_id,
+    custom_field_id,
+    before.value_number,
     coalesce(before.matched_text, before.value_id, before.value) AS input,
     {
       'external_field_name': before.external_field_name,
@@ -22,26 +26,34 @@ WITH held AS (
       'matched_by_text': before.matched_by_text,
       'destination_unsupported': before.destination_unsupported,
       'collision': before.collision
-    } AS answer
+    } AS answer,
+    field.state,
+    before.valid_from_run,
+    before.valid_from,
+    before.cause
   FROM previous_mapped_value_history AS before
-  SEMI JOIN history_fields USING (content_id, destination_id, custom_field_id)
-  JOIN history_items AS item USING (content_id)
-  WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
-    AND (
-      (item.state = 'changed' AND before.valid_to_run IS NULL)
-      OR (item.state = 'returned' AND before.valid_to_run = item.removed_in_run)
-    )
+  JOIN history_fields AS field USING (content_id, destination_id, custom_field_id)
+  WHERE field.state IN ('changed', 'returned')
+    AND before.valid_to_run IS NOT DISTINCT FROM field.removed_in_run
+    AND content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+),
+-- Fields in which a value is given twice, otherwise answered; one that never had a second value has no order.
+repeated AS (
+  SELECT content_id, destination_id, custom_field_id
+  FROM held
+  SEMI JOIN (
+    FROM previous_mapped_value_order_history
+    WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+  ) AS listed USING (content_id, destination_id, custom_field_id)
+  GROUP BY content_id, destination_id, custom_field_id, input
+  HAVING count(*) > 1
 )
-SELECT
-  content_id,
-  destination_id,
-  custom_field_id,
-  value_number,
-  input,
-  row_number() OVER (PARTITION BY content_id, destination_id, custom_field_id, input ORDER BY answer) AS variant,
-  state,
-  answer,
-  valid_from_run,
-  valid_from,
-  cause
+SELECT *, 1 AS variant
 FROM held
+ANTI JOIN repeated USING (content_id, destination_id, custom_field_id)
+UNION ALL BY NAME
+SELECT
+  *,
+  row_number() OVER (PARTITION BY content_id, destination_id, custom_field_id, input ORDER BY answer) AS variant
+FROM held
+SEMI JOIN repeated USING (content_id, destination_id, custom_field_id)

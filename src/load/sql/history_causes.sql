@@ -33,7 +33,9 @@ effects AS (
 ),
 bearing AS (
   SELECT
-    pair.*,
+    pair.rowid AS pair,
+    pair.state,
+    pair.differs,
     CASE pair.event
       WHEN 'opened' THEN held.content_id IS NULL AND (pair.epoch IS NULL OR mapped.custom_field_id IS NOT NULL)
       WHEN 'closed' THEN given.content_id IS NULL
@@ -53,24 +55,12 @@ bearing AS (
   LEFT JOIN mapping_targets AS target USING (destination_id, custom_field_id)
   LEFT JOIN history_mapped_before AS mapped
     ON mapped.epoch = pair.epoch AND mapped.custom_field_id = pair.custom_field_id
-  LEFT JOIN history_questions AS asked
-    ON asked.epoch = pair.epoch
-    AND asked.destination_id = pair.destination_id
-    AND asked.custom_field_id = pair.custom_field_id
-    AND asked.input = pair.input
-    AND asked.is_id = pair.is_id
-    AND asked.own_text IS NOT DISTINCT FROM pair.own_text
-    AND asked.answer IS NOT DISTINCT FROM pair.answer
+  LEFT JOIN history_questions AS asked ON asked.digest = pair.question
   LEFT JOIN effects ON effects.question = asked.question
   WHERE pair.event IN ('opened', 'changed', 'closed', 'returned')
 )
 SELECT
-  content_id,
-  destination_id,
-  custom_field_id,
-  input,
-  variant,
-  event,
+  pair,
   CASE
     WHEN state = 'first_seen' THEN ['first_seen']
     ELSE list_filter(
@@ -79,9 +69,7 @@ SELECT
         -- A difference that no definition explains is one of what the service says of the item.
         CASE
           WHEN item THEN 'item_changed'
-          WHEN NOT (destination OR mapping OR definition OR collides_otherwise)
-            AND answer IS DISTINCT FROM answer_before
-            THEN 'item_changed'
+          WHEN differs AND NOT (destination OR mapping OR definition OR collides_otherwise) THEN 'item_changed'
         END,
         CASE WHEN destination THEN 'destination_changed' END,
         CASE

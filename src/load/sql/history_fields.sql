@@ -5,6 +5,7 @@
 -- $2  last content ID, exclusive; NULL: to the last item
 --
 -- state  that of the item: first_seen (fields whose lists are not plain), returned, changed, removed
+-- removed_in_run, epoch  those of the item
 --
 -- Of an item that changed, only fields of which some value, its place or its answer at the destination is not as it was:
 -- one digest for each value that the item has, another for each that it had, and what stands alone differs. Where an
@@ -89,6 +90,6 @@ fields AS (
   SEMI JOIN (SELECT content_id FROM history_items WHERE state = 'first_seen') AS item USING (content_id)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
 )
-SELECT content_id, destination_id, custom_field_id, item.state
+SELECT content_id, destination_id, custom_field_id, item.state, item.removed_in_run, item.epoch
 FROM fields
 JOIN history_items AS item USING (content_id)

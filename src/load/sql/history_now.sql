@@ -1,5 +1,4 @@
--- Mapped values of the fields that have to be looked at, each once, with the places where it stands: the temporary
--- table history_now. By history_items and history_fields.
+-- Mapped values of the fields of history_fields, each once, with the places where it stands.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item
@@ -7,14 +6,16 @@
 -- input    the value as the item gives it
 -- answer   what the mapping makes of it
 -- variant  tells values apart that the item gives alike: 1, as good as always, and in plain lists without a look
-WITH given AS (
+--
+-- Not kept in memory, but read again for the lists that are not plain: where there are none, nothing is read.
+WITH given AS NOT MATERIALIZED (
   SELECT
     content_id,
-    ledger.destination_id,
+    destination_id,
     custom_field_id,
     ordinal,
-    item.state,
-    item.epoch,
+    field.state,
+    field.epoch,
     value.mapping_input AS input,
     coalesce(value.mapping_input_is_id, false) AS is_id,
     value.value AS own_text,
@@ -34,8 +35,7 @@ WITH given AS (
       'collision': ledger.collision
     } AS answer
   FROM content_mapped_values AS ledger
-  SEMI JOIN history_fields USING (content_id, destination_id, custom_field_id)
-  JOIN history_items AS item USING (content_id)
+  JOIN history_fields AS field USING (content_id, destination_id, custom_field_id)
   JOIN content_custom_field_values AS value USING (content_id, custom_field_id, ordinal)
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
 ),

@@ -7,11 +7,14 @@
 -- numbers         the value numbers in the item's order; NULL where it has no value of the field any more
 -- numbers_before  the same, when the item was last there
 -- causes          why they differ
-WITH ever AS (
-  SELECT DISTINCT content_id, destination_id, custom_field_id
+WITH listed AS (
+  SELECT content_id, destination_id, custom_field_id
+  FROM history_pairs
+  SEMI JOIN history_several USING (content_id, custom_field_id)
+  UNION
+  SELECT content_id, destination_id, custom_field_id
   FROM previous_mapped_value_order_history
   WHERE content_id >= coalesce($1::VARCHAR, '') AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
-    AND content_id IN (SELECT content_id FROM history_items WHERE state IN ('changed', 'returned'))
 ),
 pairs AS (
   SELECT
@@ -19,12 +22,9 @@ pairs AS (
     coalesce(pair.value_number, fresh.value_number) AS number,
     causes
   FROM history_pairs AS pair
-  LEFT JOIN history_numbers AS fresh USING (content_id, destination_id, custom_field_id, input, variant)
-  LEFT JOIN history_causes USING (content_id, destination_id, custom_field_id, input, variant)
-  WHERE (content_id, custom_field_id) IN (SELECT (content_id, custom_field_id) FROM history_several)
-    OR (content_id, destination_id, custom_field_id) IN (
-      SELECT (content_id, destination_id, custom_field_id) FROM ever
-    )
+  SEMI JOIN listed USING (content_id, destination_id, custom_field_id)
+  LEFT JOIN history_numbers AS fresh ON fresh.pair = pair.rowid
+  LEFT JOIN history_causes ON history_causes.pair = pair.rowid
 ),
 fields AS (
   SELECT

@@ -27,7 +27,7 @@ compared AS (
     cause,
     CASE WHEN event IN ('changed', 'closed') THEN to_json(causes) END AS valid_to_cause
   FROM history_pairs
-  LEFT JOIN history_causes USING (content_id, destination_id, custom_field_id, input, variant, event)
+  LEFT JOIN history_causes ON history_causes.pair = history_pairs.rowid
   WHERE state = 'changed' AND answer_before IS NOT NULL
 ),
 begun AS (
@@ -42,8 +42,8 @@ begun AS (
     $4 AS valid_from,
     to_json(causes) AS cause
   FROM history_pairs
-  JOIN history_causes USING (content_id, destination_id, custom_field_id, input, variant, event)
-  LEFT JOIN history_numbers USING (content_id, destination_id, custom_field_id, input, variant)
+  JOIN history_causes ON history_causes.pair = history_pairs.rowid
+  LEFT JOIN history_numbers ON history_numbers.pair = history_pairs.rowid
   WHERE event IN ('opened', 'changed', 'returned')
 )
 FROM removed
