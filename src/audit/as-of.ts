@@ -1,9 +1,9 @@
 import { WarehouseError } from "../errors.ts";
 import { all, toSafeInteger } from "../load/duckdb.ts";
 import { listRuns } from "../load/retention.ts";
+import { suggestion } from "../nearest.ts";
 import type { OutputFolder } from "../run/directory.ts";
 import { hasHistory } from "./diff-runs.ts";
-import { suggestion } from "./nearest.ts";
 import { openRun } from "./open-run.ts";
 
 const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;

@@ -5,8 +5,8 @@ import { rangesOf } from "../load/buckets.ts";
 import { all, execute, figure, type Row } from "../load/duckdb.ts";
 import { loadSql, quoteIdentifier } from "../load/sql-text.ts";
 import { LEDGER_ROWS_PER_RANGE, prepareMappings } from "../load/steps.ts";
+import { suggestion } from "../nearest.ts";
 import type { Scope } from "./filters.ts";
-import { suggestion } from "./nearest.ts";
 import type { AskedRun } from "./open-run.ts";
 import type { Status } from "./procedure.ts";
 

@@ -2,9 +2,9 @@
 import { WarehouseError } from "../errors.ts";
 import { all, toSafeInteger } from "../load/duckdb.ts";
 import { listRuns, type PublishedRun } from "../load/retention.ts";
+import { suggestion } from "../nearest.ts";
 import type { OutputFolder } from "../run/directory.ts";
 import { HISTORY_TABLES } from "../tables/history.ts";
-import { suggestion } from "./nearest.ts";
 import { openRun } from "./open-run.ts";
 
 /** A run that a history or the warehouse knows. */

@@ -2,12 +2,12 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../errors.ts";
 import { all } from "../load/duckdb.ts";
+import { listed } from "../nearest.ts";
 import { compareLedgers, comparePayloads } from "./compare.ts";
 import type { Definitions } from "./definitions.ts";
 import { hasHistory } from "./diff-runs.ts";
 import { contradicted, type Evidence, findEvidence } from "./evidence.ts";
 import { placeKey, readHeldValues, type Since } from "./item-history.ts";
-import { listed } from "./nearest.ts";
 import type { OpenedRun } from "./open-run.ts";
 import { type Item, type MappedItem, mapItem } from "./procedure.ts";
 import { readDefinitions, readItemValues, readLedger, readPayloads } from "./read-run.ts";

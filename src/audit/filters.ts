@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../errors.ts";
 import { all } from "../load/duckdb.ts";
-import { suggestion } from "./nearest.ts";
+import { suggestion } from "../nearest.ts";
 
 /** IDs to keep to; undefined: all. */
 export interface Scope {

@@ -9,9 +9,9 @@ import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { WarehouseError } from "../errors.ts";
 import { all } from "../load/duckdb.ts";
 import { loadSql } from "../load/sql-text.ts";
+import { suggestion } from "../nearest.ts";
 import { readCsv } from "./csv-cells.ts";
 import { placeOf, placesIn } from "./json-places.ts";
-import { suggestion } from "./nearest.ts";
 
 export const MAPPING_FORMATS = ["csv", "json"] as const;
 export type MappingFormat = (typeof MAPPING_FORMATS)[number];

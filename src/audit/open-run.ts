@@ -6,9 +6,9 @@ import { type Database, execute, openBeside, PREVIOUS_CATALOG, PUBLISHED_CATALOG
 import { readParquet } from "../load/parquet.ts";
 import { findRun, listRuns, type PublishedRun } from "../load/retention.ts";
 import { quoteIdentifier } from "../load/sql-text.ts";
+import { suggestion } from "../nearest.ts";
 import { DATABASE_FILE, type OutputFolder } from "../run/directory.ts";
 import type { Manifest } from "../run/manifest.ts";
-import { suggestion } from "./nearest.ts";
 
 /** Of DuckDB's buffers; what does not fit is spilled. */
 const LIMITS = { memoryLimitMb: 256, threads: 2 };

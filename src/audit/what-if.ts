@@ -4,10 +4,10 @@ import { rangesOf } from "../load/buckets.ts";
 import { all, execute, figure, type Row } from "../load/duckdb.ts";
 import { loadSql, quoteIdentifier } from "../load/sql-text.ts";
 import { derivedSteps, LEDGER_ROWS_PER_RANGE, ledgerBounds, prepareMappings } from "../load/steps.ts";
+import { suggestion } from "../nearest.ts";
 import { itemBounds } from "./coverage.ts";
 import type { Definitions, FieldDefinition } from "./definitions.ts";
 import { invalidAt, type MappingRow } from "./mapping-file.ts";
-import { suggestion } from "./nearest.ts";
 import type { OpenedRun } from "./open-run.ts";
 import { readDefinitions } from "./read-run.ts";
 

@@ -1,9 +1,9 @@
 /** What changed between two runs, for a screen: totals per cause, then what became of what, a line however many items. */
 import { type Diff, whyOf } from "../audit/diff.ts";
 import type { RunPair } from "../audit/diff-runs.ts";
-import { listed } from "../audit/nearest.ts";
 import { count, counted } from "../figures.ts";
 import type { Row } from "../load/duckdb.ts";
+import { listed } from "../nearest.ts";
 import { type Section, sectionTables } from "./sections.ts";
 import { printableLine } from "./terminal.ts";
 import { paragraph } from "./wrap.ts";

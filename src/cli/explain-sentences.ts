@@ -2,8 +2,8 @@
 import type { FieldDefinition } from "../audit/definitions.ts";
 import type { EntryStep, InputStep, MappingStep, ReadAs, TypeStep } from "../audit/explanation.ts";
 import type { Since } from "../audit/item-history.ts";
-import { listed } from "../audit/nearest.ts";
 import { count } from "../figures.ts";
+import { listed } from "../nearest.ts";
 import type { Cause } from "../tables/history.ts";
 import { printableLine } from "./terminal.ts";
 

@@ -4,8 +4,8 @@ import { type DocumentEvidence, pointerTo, type RequestEvidence } from "../audit
 import type { ItemExplanation } from "../audit/explain.ts";
 import type { EntryStep, InputStep, MappingStep, NameStep, TypeStep } from "../audit/explanation.ts";
 import { placeKey } from "../audit/item-history.ts";
-import { listed } from "../audit/nearest.ts";
 import { counted } from "../figures.ts";
+import { listed } from "../nearest.ts";
 import {
   bare,
   entryCount,

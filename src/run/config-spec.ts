@@ -2,6 +2,7 @@ import { z } from "zod";
 import { CONTRACTS } from "../audit/contract.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import { readServiceUrl } from "../extract/service-url.ts";
+import { editDistance } from "../nearest.ts";
 import { printable } from "../printable.ts";
 import { PERSONAL_POLICIES } from "../transform/personal.ts";
 
@@ -193,22 +194,8 @@ function knownNames(path: Path): readonly string[] {
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const distances = known.map((other) => ({
     other,
-    changes: changesBetween(name.toLowerCase(), other.toLowerCase()),
+    changes: editDistance(name.toLowerCase(), other.toLowerCase()),
   }));
   const [nearest] = distances.sort((a, b) => a.changes - b.changes);
   return nearest !== undefined && nearest.changes <= Math.max(1, name.length / 3) ? nearest.other : undefined;
-}
-
-/** Letters to insert, remove or replace to turn one word into the other. */
-function changesBetween(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
-  for (const [line, letter] of [...from].entries()) {
-    const next = [line + 1];
-    for (let column = 0; column < to.length; column++) {
-      const replaced = (row[column] ?? 0) + (letter === to[column] ? 0 : 1);
-      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

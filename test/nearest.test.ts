@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { editDistance, nearest, suggestion } from "../../src/audit/nearest.ts";
+import { editDistance, nearest, suggestion } from "../src/nearest.ts";
 
 test("the edit distance counts letters put in, left out, replaced and exchanged", () => {
   for (const [a, b, distance] of [
