@@ -31,6 +31,7 @@ export async function findAnswers(run: RunContext): Promise<Found> {
     tell(run, "lookups", 1, 2);
     const extraction = await extractFrom(run, client);
     run.journal.items = extraction.items;
+    letGo();
     judgeAnswers(extraction, run.journal);
     const fields = await lookups.customFields(fieldNames(run), signal);
     recordLookups(run, fields);
@@ -39,6 +40,15 @@ export async function findAnswers(run: RunContext): Promise<Found> {
   } finally {
     await client.close();
   }
+}
+
+/**
+ * What the passes were held against each other by is garbage now. From here on this thread allocates hardly anything, so
+ * that it would stay to the end, beside all that the database takes. Without effect where the process did not provide
+ * for it.
+ */
+function letGo(): void {
+  globalThis.gc?.();
 }
 
 function recordLookups(

@@ -27,9 +27,12 @@ console.log(JSON.stringify({ main: young(), thread }));
 `;
 
 async function youngGenerations(...args: string[]): Promise<{ main: number; thread: number }> {
-  const options = ["--input-type=module", "--eval", PROGRAM, "--", ...args];
-  const { stdout } = await promisify(execFile)(process.execPath, options);
-  return JSON.parse(stdout);
+  return JSON.parse(await outputOf(PROGRAM, ...args));
+}
+
+async function outputOf(program: string, ...args: string[]): Promise<string> {
+  const options = ["--input-type=module", "--eval", program, "--", ...args];
+  return (await promisify(execFile)(process.execPath, options)).stdout;
 }
 
 test("a run's main thread keeps a small young generation, and its threads begin with a whole one", async () => {
@@ -37,4 +40,16 @@ test("a run's main thread keeps a small young generation, and its threads begin 
   const small = await youngGenerations("small");
   assert.ok(small.main <= 8 && small.main < grown.main, `${small.main} and ${grown.main} MB`);
   assert.ok(small.thread >= 8 && small.thread > grown.thread, `${small.thread} and ${grown.thread} MB`);
+});
+
+test("garbage of a run can be asked for to be taken away", async () => {
+  const program = `
+    (await import(${JSON.stringify(HEAP)})).keepHeapsSmall();
+    let held = new Uint8Array(64 * 2 ** 20);
+    held = undefined;
+    globalThis.gc();
+    console.log(process.memoryUsage().arrayBuffers / 2 ** 20);
+  `;
+  const left = Number(await outputOf(program));
+  assert.ok(left < 32, `${left} MB`);
 });

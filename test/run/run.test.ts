@@ -187,3 +187,17 @@ test("a listing without items is published as such", async (t) => {
   assert.deepEqual(await publishedIds(summary.directory), []);
   assert.equal(summary.accounting.listed, 0);
 });
+
+test("what the passes left is let go of after the last of them and before the load", async (t) => {
+  const service = await serve();
+  t.after(() => service.close());
+  const seen: string[] = [];
+  const gc = globalThis.gc;
+  globalThis.gc = Object.assign(async () => void seen.push("let go"), { default: undefined });
+  t.after(() => {
+    globalThis.gc = gc;
+  });
+  const note = ({ stage }: { readonly stage: string }) => void (seen.at(-1) === stage || seen.push(stage));
+  await exportFrom({ url: service.url, out: await temporaryFolder(t), onProgress: note });
+  assert.deepEqual(seen, ["lookups", "dynamic", "full", "let go", "lookups", "load", "publish"]);
+});
