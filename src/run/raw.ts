@@ -10,7 +10,7 @@ import { readPart, writePart } from "../load/part.ts";
 import { bigint, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { TableBuilder } from "../transform/columns.ts";
 import { fieldsUnknown } from "../transform/document.ts";
-import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
+import { isObject, type Shape, type View } from "../transform/views.ts";
 
 const required = { required: true } as const;
 
@@ -37,8 +37,8 @@ export interface RawDocument {
   readonly position: number;
   readonly view: Omit<View, "document" | "unknown">;
   readonly unknownFields: number;
-  /** Its JSON text where nothing else is made of it here: an object would be kept for nothing. */
-  readonly document: JsonObject | string;
+  /** Its JSON text. */
+  readonly document: string;
 }
 
 /** What a file must be for its content to be believed again later. */
@@ -60,9 +60,8 @@ export class RawWriter {
   }
 
   #append({ contentId, mode, sweep, page, position, view, unknownFields, document }: RawDocument): void {
-    const text = typeof document === "string" ? document : JSON.stringify(document);
     const { shape, order, observedAt } = view;
-    const digest = hash("sha256", text);
+    const digest = hash("sha256", document);
     this.#builder.append([
       contentId,
       shape,
@@ -74,7 +73,7 @@ export class RawWriter {
       observedAt,
       unknownFields,
       digest,
-      text,
+      document,
     ]);
   }
 }
