@@ -19,5 +19,5 @@ export function keepHeapsSmall(): void {
   setFlagsFromString("--heap-growing-percent=100");
   setFlagsFromString("--expose-gc");
   // Only contexts that are made from now on have it by themselves.
-  globalThis.gc = runInNewContext("gc");
+  globalThis.gc = runInNewContext("globalThis.gc");
 }
