@@ -2,13 +2,12 @@
 
 import { hash } from "node:crypto";
 import type { Accounting, Check } from "../audit/checks.ts";
-import { compareUtf8 } from "../load/order.ts";
 import type { Table } from "../tables/declare.ts";
 import { checks, drift, lineage, rejects, requests, run, sweeps, tablesTable } from "../tables/run.ts";
 import type { Cell } from "../transform/columns.ts";
 import type { DriftEntry } from "../transform/drift.ts";
 import type { Loaded, RunRows } from "./assemble.ts";
-import type { RequestRecord } from "./journal.ts";
+import type { Requests } from "./requests.ts";
 import type { Sweep } from "./sweep.ts";
 import type { Reject } from "./tasks.ts";
 
@@ -120,20 +119,10 @@ export function sweepRows(records: readonly SweepRecord[]): RunRows {
   };
 }
 
-const MODES = ["destinations", "dynamic", "item", "full", "basic", "custom_fields"];
-
-/** Requests in the order of the plan, whatever the order in which they were answered. */
-export function requestRows(records: readonly RequestRecord[]): RunRows {
-  const ordered = records.toSorted(
-    (a, b) =>
-      (a.sweep ?? 0) - (b.sweep ?? 0) ||
-      MODES.indexOf(a.mode) - MODES.indexOf(b.mode) ||
-      (a.page ?? 0) - (b.page ?? 0) ||
-      compareUtf8(a.contentId ?? "", b.contentId ?? ""),
-  );
+export function requestRows(records: Requests): RunRows {
   return {
     table: requests,
-    rows: ordered.map((record, i) => [
+    rows: Array.from(records.inOrder(), (record, i) => [
       i + 1,
       record.mode,
       record.sweep,

@@ -58,7 +58,7 @@ function recordLookups(
   for (const { request, response } of answered) {
     const observedAt = observedAtOf(response, options.clock);
     const bytes = response.body.byteLength;
-    journal.requests.push(recordOf(response, { mode: request.mode, observedAt, bytes }));
+    journal.requests.add(recordOf(response, { mode: request.mode, observedAt, bytes }));
   }
 }
 

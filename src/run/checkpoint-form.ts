@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { pagination } from "../api/envelope.ts";
 import { DRIFT_KINDS, type DriftEntry } from "../transform/drift.ts";
-import type { RequestRecord } from "./journal.ts";
 import type { WrittenFile } from "./raw.ts";
+import type { RequestRecord } from "./requests.ts";
 import type { PageResult, Reject } from "./tasks.ts";
 
 /** A page of a listing as it was read. */
@@ -59,7 +59,8 @@ const place = z.number().int().positive();
 const version = z.literal(CHECKPOINT_VERSION);
 const updatedAt = z.string().nullable();
 
-const file = z.strictObject({ bytes: count, sha256: z.string().regex(/^[0-9a-f]{64}$/) }).nullable();
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const file = z.strictObject({ bytes: count, sha256 }).nullable();
 
 const drift = z.array(
   z.strictObject({
@@ -84,7 +85,7 @@ const record = z.strictObject({
   bytes: count,
   milliseconds: z.number(),
   observedAt: z.number(),
-  sha256: z.string(),
+  sha256,
 });
 
 const rejects = z.array(

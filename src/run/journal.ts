@@ -2,27 +2,11 @@
 import type { Clock } from "../clock.ts";
 import type { HttpResponse } from "../extract/client.ts";
 import { parseJson } from "../extract/decode.ts";
-import type { RequestMode } from "../extract/request.ts";
 import type { StagedPart } from "../load/parts.ts";
 import { Drift, type DriftEntry } from "../transform/drift.ts";
 import { SharedStore } from "../transform/shared.ts";
+import { type RequestRecord, Requests } from "./requests.ts";
 import type { FlushResult, Reject } from "./tasks.ts";
-
-export interface RequestRecord {
-  readonly mode: RequestMode;
-  readonly sweep: number | null;
-  readonly page: number | null;
-  readonly nextPage: number | null;
-  readonly previousPage: number | null;
-  readonly contentId: string | null;
-  readonly status: number;
-  readonly attempts: number;
-  readonly bytes: number;
-  readonly milliseconds: number;
-  /** Microseconds since 1970 UTC. */
-  readonly observedAt: number;
-  readonly sha256: string;
-}
 
 /** Microseconds since 1970 UTC of an answer: its `Date`, or this machine's clock where it has none. */
 export function observedAtOf(response: HttpResponse, clock: Clock): number {
@@ -56,7 +40,7 @@ export interface JournalMark {
 export class Journal {
   /** Items that there are: known when all are read, before that 0. */
   items = 0;
-  readonly requests: RequestRecord[] = [];
+  readonly requests = new Requests();
   readonly rejects: Reject[] = [];
   readonly drift = new Drift();
   readonly store = new SharedStore(parseJson);

@@ -77,7 +77,7 @@ export function isRejected({ gone, read }: SingleRead): boolean {
 
 /** Puts an answer on record. */
 export function putOnRecord({ journal }: SweepContext, { record, rejects }: SingleRead): void {
-  if (record !== null) journal.requests.push(record);
+  if (record !== null) journal.requests.add(record);
   journal.rejects.push(...rejects);
 }
 

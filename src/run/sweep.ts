@@ -268,7 +268,7 @@ class Pass {
     this.#rejected += result.rejects.length;
     if (page === 1) this.#pagesCounted = Math.ceil(pagination.count / Math.max(1, result.rows));
     this.#context.journal.rejects.push(...result.rejects);
-    this.#context.journal.requests.push(record);
+    this.#context.journal.requests.add(record);
     const known = this.#sightings.distinct;
     const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
     for (const item of result.items) {
