@@ -10,7 +10,7 @@ import { all, execute } from "./duckdb.ts";
 import { fillDefinitions } from "./history-definitions.ts";
 import { Epochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
-import { fillMarks, loadSql, quoteIdentifier } from "./sql-text.ts";
+import { loadSql, quoteIdentifier } from "./sql-text.ts";
 
 /** What the history says of this run. */
 export interface HistoryRun {
@@ -179,16 +179,18 @@ class Steps {
     await this.#insert("mapped_value_order_history", "history_order_rows", range);
   }
 
+  /** Each with a statement of its own: joins take memory for as long as the statement lasts. */
   async #pair(range: Range): Promise<void> {
-    const pairs = fillMarks(loadSql("history_pairs"), {
-      before: loadSql("history_before"),
-      now: loadSql("history_now"),
-    });
-    const complete = this.#request.run.verdict === "complete";
-    // Dropped first: memory is not to hold those of two ranges.
-    await execute(this.#connection, "DROP TABLE IF EXISTS history_pairs");
-    const sql = `CREATE TEMP TABLE history_pairs AS ${pairs}`;
-    await execute(this.#connection, sql, [...ends(range), complete]);
+    await this.#drop("history_pairs");
+    await this.#keep("history_now", ends(range));
+    await this.#keep("history_before", ends(range));
+    await this.#keep("history_pairs", [this.#request.run.verdict === "complete"]);
+    await this.#drop("history_now");
+    await this.#drop("history_before");
+  }
+
+  async #drop(name: string): Promise<void> {
+    await execute(this.#connection, `DROP TABLE IF EXISTS ${quoteIdentifier(name)}`);
   }
 
   async #keep(name: string, params: readonly DuckDBValue[]): Promise<void> {

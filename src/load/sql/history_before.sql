@@ -1,5 +1,5 @@
--- Versions in the fields of history_fields that held when their items were last there: a version of an item that was
--- removed since has ended; that of another is open. Columns as in history_now.
+-- Versions in the fields of history_fields that held when their items were last there: the temporary table history_before.
+-- Columns as in history_now. A version of an item that was removed since has ended; that of another is open.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item

@@ -1,4 +1,5 @@
--- Mapped values of the fields of history_fields, each once, with the places where it stands.
+-- Mapped values of the fields of history_fields, each once, with the places where it stands: the temporary table
+-- history_now.
 --
 -- $1  first content ID, inclusive; NULL: from the first item
 -- $2  last content ID, exclusive; NULL: to the last item

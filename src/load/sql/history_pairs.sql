@@ -1,9 +1,7 @@
--- What became of each value: the temporary table history_pairs, what the fields of history_fields held beside what they
--- hold now. The marks are history_before and history_now. Further steps know a row by its rowid, as `pair`.
+-- What became of each value: the temporary table history_pairs, history_before beside history_now. Further steps know a
+-- row by its rowid, as `pair`.
 --
--- $1  first content ID, inclusive; NULL: from the first item
--- $2  last content ID, exclusive; NULL: to the last item
--- $3  whether this run knows every field: an unsettled one says nothing of a field whose definition it did not look up
+-- $1  whether this run knows every field: an unsettled one says nothing of a field whose definition it did not look up
 --
 -- event     same      the version goes on
 --           changed   another version of the same value takes its place
@@ -13,17 +11,7 @@
 --           returned  the item was removed, and has come back with this value
 --           lost      the item was removed, and has come back without it
 -- question  digest of what is to be asked of the definitions as they were; NULL: nothing
-WITH before AS (
-  FROM (
-    /* before */
-  )
-),
-now AS (
-  FROM (
-    /* now */
-  )
-),
-known_fields AS (
+WITH known_fields AS (
   SELECT custom_field_id
   FROM custom_fields
   WHERE from_lookup
@@ -51,11 +39,11 @@ pairs AS (
       WHEN before.answer IS NULL THEN 'opened'
       WHEN before.state = 'returned' THEN CASE WHEN now.answer IS NULL THEN 'lost' ELSE 'returned' END
       WHEN now.answer IS NOT NULL THEN CASE WHEN differs THEN 'changed' ELSE 'same' END
-      WHEN $3::BOOLEAN OR custom_field_id IN (SELECT custom_field_id FROM known_fields) THEN 'closed'
+      WHEN $1::BOOLEAN OR custom_field_id IN (SELECT custom_field_id FROM known_fields) THEN 'closed'
       ELSE 'kept'
     END AS event
-  FROM before
-  FULL JOIN now USING (content_id, destination_id, custom_field_id, input, variant)
+  FROM history_before AS before
+  FULL JOIN history_now AS now USING (content_id, destination_id, custom_field_id, input, variant)
 )
 SELECT
   *,
