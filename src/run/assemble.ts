@@ -16,7 +16,7 @@ import type { PreviousHistory } from "../load/history-previous.ts";
 import { inLanes } from "../load/lanes.ts";
 import { createHistoryMacros } from "../load/macros.ts";
 import { writePart } from "../load/part.ts";
-import type { StagedPart } from "../load/parts.ts";
+import { type StagedPart, sumOfRows } from "../load/parts.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../load/steps.ts";
 import { createSuperseded, SUPERSEDED } from "../load/superseded.ts";
 import { createViews } from "../load/views.ts";
@@ -143,12 +143,18 @@ const VIEWED = [
 /** Item tables that other tables are made from. */
 const FOUNDATIONS: ReadonlySet<string> = new Set(["content", "content_custom_field_values"]);
 
+/**
+ * Bytes of a row, roughly, from which a table is not loaded beside another wide one: the database holds some 30,000 rows
+ * of each before it writes them.
+ */
+const WIDE_ROW_BYTES = 500;
+
 /** A table that waits for no other but those that are loaded already, or several that are made one from another. */
 type Job = (connection: DuckDBConnection) => Promise<readonly LoadedTable[]>;
 
 /**
- * First what other tables are made from; then, beside each other, what is made from it, step by step, and the tables
- * that stand for themselves. Two at a time keep both cores at work.
+ * First the tables that are not of items. Then two at a time, which keeps both cores at work: step by step what takes
+ * much memory, the wide tables and those that others are made from with what is made from them; beside it the others.
  */
 async function loadTables(
   connections: readonly DuckDBConnection[],
@@ -169,18 +175,28 @@ async function loadTables(
   const load = (table: Table) => async (connection: DuckDBConnection) => [
     done(await loadStaged(connection, request, table, superseded)),
   ];
-  const make: Job = async (connection) => {
-    const derived = (await derive(connection, request)).map(done);
-    return [...derived, ...(await carryOn(connection, request)).map(done)];
-  };
   const staged = tables.filter(({ stage }) => stage !== "derived" && stage !== "history");
-  const alone = staged.filter(({ stage, name }) => stage === "item" && !FOUNDATIONS.has(name));
-  const foundations = staged.filter((table) => !alone.includes(table));
+  const ofItems = staged.filter(({ stage }) => stage === "item");
+  const inSteps = ofItems.filter((table) => FOUNDATIONS.has(table.name) || isWide(request, table));
+  const steps: Job = async (connection) => {
+    const loaded: LoadedTable[] = [];
+    for (const table of inSteps) loaded.push(...(await load(table)(connection)));
+    loaded.push(...(await derive(connection, request)).map(done));
+    loaded.push(...(await carryOn(connection, request)).map(done));
+    return loaded;
+  };
   const run = async (jobs: readonly Job[]) =>
     (await inLanes(connections, jobs, (lane, job) => job(lane))).flat();
-  const loaded = [...(await run(foundations.map(load))), ...(await run([make, ...alone.map(load)]))];
+  const loaded = [
+    ...(await run(staged.filter((table) => !ofItems.includes(table)).map(load))),
+    ...(await run([steps, ...ofItems.filter((table) => !inSteps.includes(table)).map(load)])),
+  ];
   const places = new Map(tables.map(({ name }, place) => [name, place]));
   return loaded.sort((a, b) => (places.get(a.table) ?? 0) - (places.get(b.table) ?? 0));
+}
+
+function isWide({ parts, stagedBytes }: AssembleRequest, { name }: Table): boolean {
+  return (stagedBytes.get(name) ?? 0) > WIDE_ROW_BYTES * sumOfRows(parts.get(name) ?? []);
 }
 
 async function loadStaged(
