@@ -1,11 +1,11 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type DuckDBConnection, type DuckDBResult, DuckDBTypeId, type DuckDBValue } from "@duckdb/node-api";
 import { Command, Option } from "commander";
 import { WarehouseError } from "../errors.ts";
 import { counted } from "../figures.ts";
-import { type Database, openForReading } from "../load/duckdb.ts";
-import { currentRun, DATABASE_FILE, outputFolder } from "../run/directory.ts";
+import { type Database, duckdbError, openForReading } from "../load/duckdb.ts";
+import { findRun } from "../load/retention.ts";
+import { DATABASE_FILE, outputFolder } from "../run/directory.ts";
 import { cellText, jsonObject } from "./cells.ts";
 import { csvRow, guardFormula } from "./csv.ts";
 import { drawTable } from "./table.ts";
@@ -52,20 +52,15 @@ async function answer(terminal: Terminal, query: string, options: Options): Prom
 /** The database that `current` names now: the link is read once, so that a publication meanwhile changes nothing. */
 async function openCurrent(out: string, temporaryDirectory: string): Promise<Database> {
   const folder = outputFolder(out);
-  const run = await currentRun(folder);
-  if (run === undefined) {
-    throw new WarehouseError(
-      "config.not_found",
-      `Nothing was published in ${folder.root} yet; run "content-warehouse run nightly --sample", or name the folder with --out.`,
-    );
-  }
-  const file = join(folder.runs, run, DATABASE_FILE);
-  if (!existsSync(file) && existsSync(join(folder.runs, run))) {
+  const { run, directory, manifest } = await findRun(folder, "current");
+  if (manifest instanceof WarehouseError) throw manifest;
+  if (!manifest.loaders.includes("duckdb")) {
     throw new WarehouseError(
       "config.not_found",
       `Run ${run} was published as Parquet files alone; read ${join(folder.current, "parquet")} with DuckDB or another engine.`,
     );
   }
+  const file = join(directory, DATABASE_FILE);
   return openForReading({
     file,
     temporaryDirectory,
@@ -104,16 +99,14 @@ async function* refusals(texts: AsyncIterable<string>): AsyncIterable<string> {
   }
 }
 
-/** What DuckDB says of a query, in one sentence; where the file itself is damaged, `verify.failed`. */
+/** What DuckDB says of a query, in one sentence; where a file is damaged, `verify.failed`. */
 function refusal(thrown: unknown): WarehouseError {
-  if (thrown instanceof WarehouseError) return thrown;
+  const error = duckdbError(thrown);
+  if (error === thrown || error.code === "verify.failed") return error;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  const said = oneSentence(message);
-  if (/corrupt|checksum/i.test(said)) {
-    const way = `The published database is damaged (${said}); make another run current with "runs rollback".`;
-    return new WarehouseError("verify.failed", way, { cause: thrown });
-  }
-  return new WarehouseError("config.sql", `The query was refused: ${said}.`, { cause: thrown });
+  return new WarehouseError("config.sql", `The query was refused: ${oneSentence(message)}.`, {
+    cause: thrown,
+  });
 }
 
 /** The message without the excerpt of the query, its lines joined. */

@@ -161,12 +161,9 @@ export async function openForBuilding(options: BuildOptions): Promise<Database> 
   });
 }
 
-/** A finished database, read-only, with the same walls around it. Throws `config.not_found` if there is none. */
+/** A finished database, read-only, with the same walls around it. Throws `verify.failed` if there is none. */
 export async function openForReading(options: ReadOptions): Promise<Database> {
-  if (!existsSync(options.file)) {
-    throw new WarehouseError("config.not_found", `There is no database at ${options.file}.`);
-  }
-  assertNoWal(options.file);
+  assertThere(options.file);
   const settings = { ...NO_EXTENSIONS, access_mode: "READ_ONLY", ...limitsOf(options) };
   return open(options.file, { settings }, (connection) => harden(connection, options.allowedDirectories));
 }
@@ -184,12 +181,23 @@ export interface AttachOptions extends Omit<ReadOptions, "file"> {
   readonly previous?: string | undefined;
 }
 
+/** A database that was published must be there, and finished. */
+function assertThere(file: string): void {
+  if (!existsSync(file)) {
+    throw new WarehouseError(
+      "verify.failed",
+      `The database ${file} is missing; "content-warehouse runs rollback" makes another run current.`,
+    );
+  }
+  assertNoWal(file);
+}
+
 /** Catalog name of the published run that `openBeside` attaches. */
 export const PUBLISHED_CATALOG = "published";
 
 /**
  * A database in memory beside a finished one, for questions that need tables of their own. Nothing can be written into
- * the finished one. Throws `config.not_found` if there is none, `verify.failed` where it cannot be opened.
+ * the finished one. Throws `verify.failed` where there is none or it cannot be opened.
  */
 export async function openBeside({ file, previous, ...options }: AttachOptions): Promise<Database> {
   const attached = [
@@ -197,10 +205,7 @@ export async function openBeside({ file, previous, ...options }: AttachOptions):
     ...(previous === undefined ? [] : [{ file: previous, catalog: PREVIOUS_CATALOG }]),
   ];
   for (const each of attached) {
-    if (!existsSync(each.file)) {
-      throw new WarehouseError("config.not_found", `There is no database at ${each.file}.`);
-    }
-    assertNoWal(each.file);
+    assertThere(each.file);
   }
   const settings = { ...NO_EXTENSIONS, ...limitsOf(options) };
   return open(IN_MEMORY, { settings }, async (connection) => {
@@ -344,10 +349,24 @@ const MEMORY = /^Out of Memory Error/;
 /** Kinds whose text repeats the cell that failed: shown without it, because a cell may hold personal data. */
 const REPEATS_CELLS = /^(Conversion|Constraint|Invalid Input|Out of Range|Serialization) Error/;
 
-/** What DuckDB threw, as a WarehouseError: `disk.io` where the disk is at fault, else `internal`. */
+/** A file that is not what was written: of a database, or of Parquet. No cell stands in such a line. */
+const DAMAGE = /^(?:IO Error: (Corrupt database file)|Invalid Input Error: (Failed to read file .*))/;
+
+/**
+ * What DuckDB threw, as a WarehouseError: `disk.io` where the disk is at fault, `verify.failed` where a file is damaged,
+ * else `internal`.
+ */
 export function duckdbError(thrown: unknown): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
   const line = firstLine(thrown);
+  const damage = DAMAGE.exec(line);
+  if (damage !== null) {
+    return new WarehouseError(
+      "verify.failed",
+      `A file is damaged (${damage[1] ?? damage[2]}); "content-warehouse verify" says which of a published run, and "content-warehouse runs rollback" makes another run current.`,
+      { cause: thrown },
+    );
+  }
   if (DISK.test(line)) {
     return new WarehouseError(
       "disk.io",

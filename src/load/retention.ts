@@ -51,11 +51,17 @@ export async function findRun(folder: OutputFolder, wanted: string): Promise<Pub
     wanted === "current" ? each.current : each.run === wanted || each.sequence === sequence,
   );
   if (found !== undefined) return found;
-  const known = runs.length === 0 ? "nothing was published there yet" : `the newest is ${runs[0]?.run}`;
-  throw new WarehouseError(
-    "config.not_found",
-    `There is no run "${wanted}" in ${folder.root} (${known}); "runs list" shows those that exist.`,
-  );
+  throw new WarehouseError("config.not_found", notFound(folder, wanted, runs[0]?.run));
+}
+
+function notFound({ root }: OutputFolder, wanted: string, newest: string | undefined): string {
+  if (newest === undefined) {
+    return `Nothing was published in ${root} yet; run "content-warehouse run nightly --sample", or name the folder with --out.`;
+  }
+  if (wanted === "current") {
+    return `No run in ${root} is current, though ${newest} was published; "content-warehouse runs rollback ${newest}" makes it so.`;
+  }
+  return `There is no run "${wanted}" in ${root} (the newest is ${newest}); "runs list" shows those that exist.`;
 }
 
 /**

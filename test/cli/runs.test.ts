@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, readdir, readlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readlink, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { runsCommand } from "../../src/cli/runs.ts";
+import { sqlCommand } from "../../src/cli/sql.ts";
 import { prepareOutput } from "../../src/run/directory.ts";
 import { acquireLock } from "../../src/run/lock.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
@@ -79,6 +80,16 @@ test("rollback moves current and says where to", async (t) => {
   assert.equal(await runs("rollback", "1"), "current is now 000001-20261120T020000Z\n");
   assert.equal(await readlink(join(out, "current")), "runs/000001-20261120T020000Z");
   await assert.rejects(runs("rollback", "9"), { code: "config.not_found", exitCode: 2 });
+});
+
+test("where the link to the current run is lost, each command says how to set it", async (t) => {
+  const { out, runs } = await warehouse(t, 2);
+  await rm(join(out, "current"));
+  const told = { exitCode: 2, message: /is current, .*runs rollback 000002-20261120T020000Z/ };
+  await assert.rejects(runs("show", "current"), told);
+  await assert.rejects(capture(sqlCommand, ["SELECT 1", "--out", out]), told);
+  await runs("rollback", "000002-20261120T020000Z");
+  assert.match(await capture(sqlCommand, ["SELECT 1 AS one", "--out", out]), /one/);
 });
 
 test("prune removes what is old and says what", async (t) => {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { all, duckdbError, execute, figure, openForBuilding, openForReading } from "../../src/load/duckdb.ts";
-import { quoteLiteral } from "../../src/load/sql-text.ts";
+import { exactPattern, quoteLiteral } from "../../src/load/sql-text.ts";
 import { build, HOSTILE_NAME, temporaryFolder } from "./fixtures.ts";
 
 const reading = (file: string, allowedDirectories: string[] = []) =>
@@ -136,9 +136,28 @@ test("F17: a database with a log beside it is not read", async (t) => {
 
 test("a database that is missing or damaged is said to be so", async (t) => {
   const folder = await temporaryFolder(t);
-  await assert.rejects(reading(join(folder, "none.duckdb")), { code: "config.not_found" });
+  await assert.rejects(reading(join(folder, "none.duckdb")), { code: "verify.failed", message: /rollback/ });
   await writeFile(join(folder, "bad.duckdb"), "no database");
   await assert.rejects(reading(join(folder, "bad.duckdb")), { code: "verify.failed", message: /damaged/ });
+});
+
+test("damage that shows only in a query is told as damage, with the way out", async (t) => {
+  const folder = await temporaryFolder(t);
+  const database = await build(folder);
+  const rows = "SELECT i, md5(i::VARCHAR) AS text FROM range(200000) t(i)";
+  const parquet = join(folder, "rows.parquet");
+  await execute(database.connection, `CREATE TABLE rows AS ${rows}`);
+  await execute(database.connection, `COPY (${rows}) TO ${quoteLiteral(parquet)} (FORMAT parquet)`);
+  await database.close();
+  for (const file of [join(folder, "warehouse.duckdb"), parquet]) {
+    const bytes = await readFile(file);
+    await writeFile(file, bytes.fill(0x5a, bytes.length >> 2, bytes.length >> 1));
+  }
+  const told = { code: "verify.failed", exitCode: 31, message: /^A file is damaged .*runs rollback/ };
+  await using reader = await reading(join(folder, "warehouse.duckdb"), [folder]);
+  const query = (source: string) => all(reader.connection, `SELECT max(text), sum(i) FROM ${source}`);
+  await assert.rejects(query("rows"), told);
+  await assert.rejects(query(`read_parquet(${quoteLiteral(exactPattern(parquet))})`), told);
 });
 
 test("the run before is attached read-only while the next is built", async (t) => {
