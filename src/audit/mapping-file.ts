@@ -47,16 +47,22 @@ export interface Place {
   readonly column: number;
 }
 
-/** A row of a file. `mappingValueId` and `valueId` NULL: a mapping without entries. */
+/** A row of a file. */
 export interface MappingRow {
   readonly customFieldId: string;
   readonly destinationId: string | null;
   readonly mappingId: string;
   readonly externalFieldName: string | null;
-  readonly entry:
-    | { readonly id: string; readonly valueId: string | null; readonly externalValue: string | null }
-    | undefined;
+  /** Undefined: a mapping without entries. */
+  readonly entry: EntryRow | undefined;
   readonly placeOf: (column: ReadColumn) => Place;
+}
+
+export interface EntryRow {
+  /** NULL: an entry that a person added. */
+  readonly id: string | null;
+  readonly valueId: string | null;
+  readonly externalValue: string | null;
 }
 
 /** All mappings of the run, in the form of the file. */
@@ -247,8 +253,8 @@ function mappingRow({ values, places, place }: RawRow, file: string): MappingRow
   const value = (column: ReadColumn): string | null => values.get(column) ?? null;
   const needed = (column: "custom_field_id" | "mapping_id"): string => {
     const text = value(column);
-    if (text === null || text === "") throw invalidAt(file, at(column), `${column} is missing.`);
-    return text;
+    if (text !== null && text !== "") return text;
+    throw invalidAt(file, at(column), `${column} is missing${MISSING[column]}.`);
   };
   return {
     customFieldId: needed("custom_field_id"),
@@ -260,6 +266,11 @@ function mappingRow({ values, places, place }: RawRow, file: string): MappingRow
   };
 }
 
+const MISSING = {
+  custom_field_id: "",
+  mapping_id: "; an entry has that of its mapping, and a new mapping takes any that no other has",
+} as const;
+
 /** A row with an entry ID, or with a value ID: an entry that a person adds needs no ID of its own. */
 function entryOf(
   value: (column: ReadColumn) => string | null,
@@ -270,13 +281,7 @@ function entryOf(
   const valueId = value("value_id");
   const externalValue = value("external_value");
   if (id !== "") return { id, valueId, externalValue };
-  if (valueId !== null && valueId !== "") {
-    return {
-      id: `added in line ${at("value_id").line}, column ${at("value_id").column}`,
-      valueId,
-      externalValue,
-    };
-  }
+  if (valueId !== null && valueId !== "") return { id: null, valueId, externalValue };
   if (externalValue !== null && externalValue !== "") {
     throw invalidAt(file, at("value_id"), "value_id is missing; an external value belongs to one.");
   }
@@ -290,17 +295,18 @@ function assertConsistent(rows: readonly MappingRow[], file: string): void {
     const first = mappings.get(row.mappingId);
     if (first === undefined) mappings.set(row.mappingId, row);
     else assertSameMapping(row, first, file);
-    if (row.entry === undefined) continue;
-    const before = entries.get(row.entry.id);
+    const id = row.entry?.id ?? null;
+    if (id === null) continue;
+    const before = entries.get(id);
     if (before !== undefined) {
       const { line } = before.placeOf("mapping_value_id");
       throw invalidAt(
         file,
         row.placeOf("mapping_value_id"),
-        `the entry ${row.entry.id} is in line ${line} already; leave the ID of an added entry empty.`,
+        `the entry ${id} is in line ${line} already; leave the ID of an added entry empty.`,
       );
     }
-    entries.set(row.entry.id, row);
+    entries.set(id, row);
   }
 }
 

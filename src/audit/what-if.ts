@@ -4,12 +4,10 @@ import { rangesOf } from "../load/buckets.ts";
 import { all, execute, figure, type Row } from "../load/duckdb.ts";
 import { loadSql, quoteIdentifier } from "../load/sql-text.ts";
 import { derivedSteps, LEDGER_ROWS_PER_RANGE, ledgerBounds, prepareMappings } from "../load/steps.ts";
-import { suggestion } from "../nearest.ts";
 import { itemBounds } from "./coverage.ts";
-import type { Definitions, FieldDefinition } from "./definitions.ts";
-import { invalidAt, type MappingRow } from "./mapping-file.ts";
+import { assertKnown } from "./known-ids.ts";
+import type { MappingRow } from "./mapping-file.ts";
 import type { OpenedRun } from "./open-run.ts";
-import { readDefinitions } from "./read-run.ts";
 
 const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
 
@@ -33,8 +31,8 @@ export interface EditedMapping {
 
 /**
  * Fills the temporary table `what_if_changes` of the opened run's connection, whose mapping tables are the edited ones
- * from then on. Throws `config.invalid`, before anything is computed, for a field, destination or value ID that the run
- * does not know, with its place in the file.
+ * from then on. Throws `config.invalid`, before anything is computed, for an ID that the run does not know, with its place
+ * in the file.
  */
 export async function whatIf(
   opened: OpenedRun,
@@ -95,77 +93,6 @@ export async function sendsAsIs(connection: DuckDBConnection, prefix = ""): Prom
   return found > 0;
 }
 
-async function assertKnown(connection: DuckDBConnection, { rows, file }: EditedMapping): Promise<void> {
-  const definitions = await readDefinitions(connection);
-  const known = knownIds(definitions);
-  for (const row of rows) {
-    const field = known.fields.get(row.customFieldId);
-    if (field === undefined) {
-      const near = suggestion(row.customFieldId, names(definitions.fields), "The run has no field like it.");
-      const problem = `there is no custom field with the ID ${JSON.stringify(row.customFieldId)}.${near}`;
-      throw invalidAt(file, row.placeOf("custom_field_id"), problem);
-    }
-    if (row.destinationId !== null && !known.destinations.has(row.destinationId)) {
-      const near = suggestion(row.destinationId, known.destinations, "The run has no destination like it.");
-      const problem = `there is no destination with the ID ${JSON.stringify(row.destinationId)}.${near}`;
-      throw invalidAt(file, row.placeOf("destination_id"), problem);
-    }
-    const valueId = row.entry?.valueId ?? null;
-    if (valueId === null || known.values.get(field.customFieldId)?.has(valueId) === true) continue;
-    if (await isUsed(connection, field.customFieldId, valueId)) continue;
-    throw invalidAt(
-      file,
-      row.placeOf("value_id"),
-      unknownValue(field, valueId, known.values.get(field.customFieldId)),
-    );
-  }
-}
-
-function names(fields: readonly FieldDefinition[]): string[] {
-  return fields.map(({ customFieldId }) => customFieldId);
-}
-
-function knownIds({ fields, destinations }: Definitions) {
-  return {
-    fields: new Map(fields.map((field) => [field.customFieldId, field])),
-    destinations: new Set(destinations.map(({ destinationId }) => destinationId)),
-    /** Value IDs that a field offers or that one of its mappings has, by field. */
-    values: new Map(
-      fields.map(({ customFieldId, selectValues, mappings }) => {
-        const entries = mappings.flatMap((mapping) => mapping.entries.map(({ valueId }) => valueId));
-        return [customFieldId, new Set([...selectValues.map(({ valueId }) => valueId), ...entries])];
-      }),
-    ),
-  };
-}
-
-/** A value that the field does not offer any more can still be in items, and an entry for it counts. */
-async function isUsed(
-  connection: DuckDBConnection,
-  customFieldId: string,
-  valueId: string,
-): Promise<boolean> {
-  const found = await figure(
-    connection,
-    `SELECT count(*) FROM (SELECT 1 FROM content_mapped_values WHERE custom_field_id = $1 AND value_id = $2 LIMIT 1)`,
-    [customFieldId, valueId],
-  );
-  return found > 0;
-}
-
-function unknownValue(
-  field: FieldDefinition,
-  valueId: string,
-  ids: ReadonlySet<string | null> = new Set(),
-): string {
-  const name = field.name ?? field.customFieldId;
-  const start = `the field ${name} has no value with the ID ${JSON.stringify(valueId)}.`;
-  const meant = field.selectValues.find(({ value, display }) => value === valueId || display === valueId);
-  if (meant !== undefined) return `${start} That is the text of a value; its ID is "${meant.valueId}".`;
-  const known = [...ids].filter((id) => id !== null);
-  return `${start}${suggestion(valueId, known, 'No ID is like it; "audit --export-mapping" and custom_field_select_values show them.')}`;
-}
-
 const ROWS_AT_ONCE = 20_000;
 
 /** Puts tables in the place of the views of the published mappings. */
@@ -189,7 +116,7 @@ async function replaceMappings(connection: DuckDBConnection, rows: readonly Mapp
     const { id, valueId, externalValue } = entry;
     const ordinal = next(perMapping, mappingId);
     entries.push({
-      mapping_value_id: id,
+      mapping_value_id: id ?? `added ${entries.length}`,
       mapping_id: mappingId,
       ordinal,
       value_id: valueId,

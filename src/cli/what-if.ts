@@ -30,7 +30,8 @@ Examples:
   $ content-warehouse what-if --mapping mapping.csv --format csv > changes.csv
 
 The file is what "audit --export-mapping" writes, CSV or JSON, with changes: other external values or names, rows added
-(the ID of an added entry may be empty) or taken away. The service is not asked, and nothing is published.
+(the ID of an added entry may be empty; a new mapping, for a field that has none at the destination, takes any ID) or
+taken away. The service is not asked, and nothing is published.
 `;
 
 /** `content-warehouse what-if`: what destinations would receive otherwise by an edited mapping. */

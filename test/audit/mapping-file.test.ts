@@ -69,7 +69,7 @@ test("an added entry needs no ID, a mapping may have none, and \\N is no value",
   const rows = read(`${COLUMNS}\nf,\\N,m1,\\N,,,\nf,d,m2,Topic,,v9,x\nf,d,m2,Topic,e,\\N,\\N\n`).map(facts);
   assert.deepEqual(rows[0]?.entry, undefined);
   assert.deepEqual([rows[0]?.destinationId, rows[0]?.externalFieldName], [null, null]);
-  assert.deepEqual(rows[1]?.entry, { id: "added in line 3, column 15", valueId: "v9", externalValue: "x" });
+  assert.deepEqual(rows[1]?.entry, { id: null, valueId: "v9", externalValue: "x" });
   assert.deepEqual(rows[2]?.entry, { id: "e", valueId: null, externalValue: null });
 });
 
@@ -100,7 +100,10 @@ test("what is wrong in a CSV file is told with line and column", () => {
     ],
     [`${COLUMNS}\n${row}\nf,d,m,Topic,,,\n`, /line 3, column 5: the mapping m has a row without an entry/],
     [`${COLUMNS}\n,d,m,Topic,e1,v1,x\n`, /line 2, column 1: custom_field_id is missing/],
-    [`${COLUMNS}\nf,d,,Topic,e1,v1,x\n`, /line 2, column 5: mapping_id is missing/],
+    [
+      `${COLUMNS}\nf,d,,Topic,e1,v1,x\n`,
+      /line 2, column 5: mapping_id is missing; an entry has that of its mapping, and a new mapping takes any/,
+    ],
     [`${COLUMNS}\nf,d,m,Topic,,,x\n`, /line 2, column 14: value_id is missing/],
     [
       `${COLUMNS}\nf,d,m,"To\npic",e1,v1,x\nf,d,m,"To\npic",e1,v1,x\n`,

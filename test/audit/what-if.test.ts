@@ -66,8 +66,8 @@ function edited({ fields, destinations }: Definitions, rows: readonly MappingRow
     const known = mappings.get(mappingId) ?? { customFieldId, mapping };
     mappings.set(mappingId, known);
     if (entry === undefined) continue;
-    const { id: mappingValueId, valueId, externalValue } = entry;
-    known.mapping.entries.push({ mappingValueId, valueId, externalValue });
+    const { id, valueId, externalValue } = entry;
+    known.mapping.entries.push({ mappingValueId: id ?? "added", valueId, externalValue });
   }
   const of = (id: string) =>
     [...mappings.values()].filter((each) => each.customFieldId === id).map((each) => each.mapping);
@@ -136,7 +136,7 @@ test("for random edits the changes are those that the procedure gives item by it
   await fc.assert(
     fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 5 }), async (edits) => {
       let file = [...rows];
-      for (const [number, { kind, at, text }] of edits.entries()) {
+      for (const { kind, at, text } of edits) {
         const row = file[Math.min(at, file.length - 1)];
         if (row === undefined) continue;
         if (kind === "value" && row.entry !== undefined) {
@@ -151,13 +151,15 @@ test("for random edits the changes are those that the procedure gives item by it
           file = [...file.filter((each) => each !== row), row];
         } else if (kind === "add") {
           const { customFieldId, valueId } = values[at] ?? assert.fail();
-          const entry = { id: `new ${number}`, valueId, externalValue: "new" };
+          const mapping = definitions.fields
+            .find((field) => field.customFieldId === customFieldId)
+            ?.mappings.find(({ destinationId }) => destinationId === text);
           file.push({
             customFieldId,
             destinationId: text,
-            mappingId: `new ${number}`,
-            externalFieldName: "new",
-            entry,
+            mappingId: mapping?.mappingId ?? `new ${customFieldId} ${text}`,
+            externalFieldName: mapping?.externalFieldName ?? "new",
+            entry: { id: null, valueId, externalValue: "new" },
             placeOf: place,
           });
         }
@@ -250,4 +252,59 @@ test("what the run does not know is told with its place, and nothing is computed
     "SELECT count(*) AS n FROM duckdb_tables() WHERE table_name LIKE 'what_if%'",
   );
   assert.equal(Number(tables[0]?.n), 0);
+});
+
+test("a mistyped ID of a mapping or an entry is told with the one that is meant, and new ones are taken", async () => {
+  await using run = await opened(out);
+  const rows = await exported(out);
+  const { fields, destinations } = await readDefinitions(run.connection);
+  const at = rows.findIndex(({ entry }) => entry?.externalValue === "T2 Central");
+  const row = rows[at] ?? assert.fail();
+  const { mappingId, entry = assert.fail() } = row;
+  const told = async (edit: readonly MappingRow[]) =>
+    (await failsWith("config.invalid", whatIf(run, { rows: edit, file: "m.csv" }))).message;
+  const changed = (change: Partial<MappingRow>) =>
+    rows.map((each, index) => (index === at ? { ...each, ...change } : each));
+  const line = at + 2;
+  assert.match(
+    await told(changed({ mappingId: `${mappingId.slice(0, -1)}x` })),
+    new RegExp(
+      `^m\\.csv, line ${line}, column \\d+: the run has no mapping "\\w+x"; that of region for Partner Portal is "${mappingId}"\\.`,
+    ),
+  );
+  assert.match(
+    await told(changed({ entry: { ...entry, id: `${entry.id?.slice(0, -1)}x` } })),
+    new RegExp(
+      `^m\\.csv, line ${line}, column \\d+: the run has no entry "\\w+x"; that of this value in the mapping ${mappingId} is "${entry.id}"\\.`,
+    ),
+  );
+  const [field, destination] =
+    fields
+      .filter(({ selectValues }) => selectValues.length > 0)
+      .flatMap((each) =>
+        destinations
+          .filter(({ destinationId }) =>
+            each.mappings.every((known) => known.destinationId !== destinationId),
+          )
+          .map((site) => [each, site] as const),
+      )[0] ?? assert.fail();
+  const { customFieldId, selectValues } = field;
+  const { destinationId } = destination;
+  const added = (id: string, entryId: string | null): MappingRow => ({
+    customFieldId,
+    destinationId,
+    mappingId: id,
+    externalFieldName: "New",
+    entry: { id: entryId, valueId: selectValues[0]?.valueId ?? assert.fail(), externalValue: "x" },
+    placeOf: place,
+  });
+  assert.match(
+    await told([...rows, added("mine", null), added("mien", null)]),
+    /the run has no mapping "mien"; the new one of \w+ for .* is "mine" in line 1\. Give all of its rows one ID\.$/,
+  );
+  const found = await whatIf(run, {
+    rows: [...rows, added("mine", "own"), added("mine", null)],
+    file: "m.csv",
+  });
+  assert.deepEqual(found.entries.file, found.entries.run + 2);
 });
