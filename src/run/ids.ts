@@ -5,6 +5,7 @@ import { compareUtf8 } from "../load/order.ts";
  * take 12 bytes and a place in a table of numbers, some 20 bytes in all, where a map of texts takes 100. Others are kept
  * as they are.
  */
+
 const DIGITS = 24;
 /** Each word of an ID has eight of its digits. */
 const WORDS = 3;
@@ -68,7 +69,7 @@ export class Ids {
 
   /** Digits have the order of the numbers that they make. */
   #compare(a: number, b: number): number {
-    if (this.#others.size > 0) return compareUtf8(this.at(a), this.at(b));
+    if (this.#otherTexts.has(a) || this.#otherTexts.has(b)) return compareUtf8(this.at(a), this.at(b));
     for (let word = 0; word < WORDS; word++) {
       const difference = (this.#words[a * WORDS + word] ?? 0) - (this.#words[b * WORDS + word] ?? 0);
       if (difference !== 0) return difference;
