@@ -3,6 +3,7 @@ import { asWarehouseError } from "../errors.ts";
 import { VERSION } from "../version.ts";
 import { auditCommand } from "./audit.ts";
 import { diffCommand } from "./diff.ts";
+import { refuseEmptyText } from "./empty-text.ts";
 import { explainCommand } from "./explain.ts";
 import { generateCommand } from "./generate.ts";
 import { purgeCommand } from "./purge.ts";
@@ -36,7 +37,8 @@ export function program(): Command {
     .version(VERSION)
     .option("--debug", "show the stack trace of a failure")
     .addHelpText("after", EXIT_CODES)
-    .showSuggestionAfterError();
+    .showSuggestionAfterError()
+    .hook("preAction", (_root, command) => refuseEmptyText(command));
   const commands = [
     runCommand(),
     serveCommand(),

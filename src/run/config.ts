@@ -109,10 +109,7 @@ export async function loadConfig({ cwd, env, flags }: ConfigInputs): Promise<Con
     raw: spec.raw ?? true,
     personalData: personalDataOf(spec.personalData ?? "drop", env),
     aliases,
-    out:
-      flags.out === undefined
-        ? resolve(file?.folder ?? cwd, spec.out ?? "warehouse")
-        : resolve(cwd, flags.out),
+    out: outOf(cwd, flags, file, spec),
     contract: flags.contract ?? spec.contract ?? "evolve",
     keepRuns: spec.keepRuns ?? RUNS_KEPT,
     acceptShrink: flags.acceptShrink === true,
@@ -136,6 +133,13 @@ function specOf(file: ConfigFile) {
 function sampleSource(flags: ConfigFlags): Source {
   if (flags.url === undefined) return { kind: "sample" };
   throw invalid("--sample and --url name two services; leave one of them out.");
+}
+
+/** An empty path would be the working directory. */
+function outOf(cwd: string, { out }: ConfigFlags, file: ConfigFile | null, spec: Spec): string {
+  if (out === undefined) return resolve(file?.folder ?? cwd, spec.out ?? "warehouse");
+  if (out.trim() !== "") return resolve(cwd, out);
+  throw invalid("`out` is empty; give it the path of a folder, or leave it out.");
 }
 
 interface ServiceInputs extends Omit<ConfigInputs, "cwd"> {

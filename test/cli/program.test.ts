@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
-import { suite, test } from "node:test";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, suite, test } from "node:test";
 import type { Command } from "commander";
 import { program as commandLine, everyCommand } from "../../src/cli/program.ts";
 import { VERSION } from "../../src/version.ts";
@@ -32,6 +35,50 @@ for (const [what, args, message] of [
     await assert.rejects(root.parseAsync([...args], { from: "user" }), { message });
   });
 }
+
+suite("empty text, as a lost variable leaves it, is refused", () => {
+  test("and nothing is written into the working directory", async () => {
+    const cwd = await mkdtemp(join(tmpdir(), "empty-"));
+    after(() => rm(cwd, { recursive: true }));
+    const { code, stdout, stderr } = await program(["run", "nightly", "--sample", "--out", ""], { cwd });
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.equal(
+      stderr,
+      "The option --out is empty, as a variable that is not set leaves it; give it a value, or leave it out.\n",
+    );
+    assert.deepEqual(await readdir(cwd), []);
+  });
+
+  for (const command of everyCommand(commandLine()).filter((each) => each.commands.length === 0)) {
+    const needed = [
+      ...command.registeredArguments.filter(({ required }) => required).map(() => "1"),
+      ...command.options.flatMap(({ mandatory, long }) => (mandatory ? [String(long), "1"] : [])),
+    ];
+    const path = pathOf(command);
+    const texts = command.options.filter(
+      ({ required, long, argChoices, parseArg }) =>
+        required && long !== "--value" && argChoices === undefined && parseArg === undefined,
+    );
+    for (const { long } of texts) {
+      test(`for ${path} ${long}`, async () => {
+        await assert.rejects(
+          commandLine().parseAsync([...path.split(" "), ...needed, `${long}`, " "], { from: "user" }),
+          { code: "config.invalid", message: new RegExp(`^The option ${long} is empty`) },
+        );
+      });
+    }
+    for (const [index, argument] of command.registeredArguments.entries()) {
+      test(`for ${path} ${argument.name()}`, async () => {
+        const options = needed.slice(command.registeredArguments.filter(({ required }) => required).length);
+        const args = command.registeredArguments.slice(0, index).map(() => "1");
+        await assert.rejects(
+          commandLine().parseAsync([...path.split(" "), ...args, "", ...options], { from: "user" }),
+          { code: "config.invalid", message: new RegExp(`^The argument ${argument.name()} is empty`) },
+        );
+      });
+    }
+  }
+});
 
 suite("the help", () => {
   test("of the program lists the exit codes and has an example", async () => {

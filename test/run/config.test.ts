@@ -138,6 +138,10 @@ test("flags win over the environment, the environment over the file", async (t) 
   const flagged = await load(cwd, { flags: { url: "http://127.0.0.1:8080", out: "from-flag" } });
   assert.equal(urlOf(flagged), "127.0.0.1:8080");
   assert.equal(flagged.out, join(cwd, "from-flag"));
+  await assert.rejects(load(cwd, { flags: { out: "" } }), {
+    code: "config.invalid",
+    message: "`out` is empty; give it the path of a folder, or leave it out.",
+  });
 });
 
 test("paths in a file go from its folder, wherever the program is started", async (t) => {
