@@ -59,7 +59,7 @@ async function findKnown(opened: OpenedRun, wanted: string): Promise<ItemFacts> 
       return { contentId: wanted, slug: null, title: null, contentType: null, updatedAt: null };
     }
   }
-  return findItem(connection, wanted);
+  return findItem(opened, wanted);
 }
 
 const PRESENCE = `

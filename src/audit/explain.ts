@@ -40,7 +40,7 @@ export interface ItemExplanation {
  */
 export async function explainItem(opened: OpenedRun, wanted: string): Promise<ItemExplanation> {
   const { connection } = opened;
-  const item = await findItem(connection, wanted);
+  const item = await findItem(opened, wanted);
   const definitions = await readDefinitions(connection);
   const values = await readItemValues(connection, item.contentId);
   const evidence = await findEvidence(opened, item.contentId);
@@ -108,15 +108,19 @@ const ITEMS = `
     strftime(content.updated_at, '%Y-%m-%dT%H:%M:%SZ') AS updated_at
   FROM content LEFT JOIN content_types USING (content_type_id)`;
 
-/** An item by its ID, else by its slug. Throws `config.not_found` with the nearest that exist. */
-export async function findItem(connection: DuckDBConnection, wanted: string): Promise<ItemFacts> {
+/**
+ * An item by its ID, else by its slug. Throws `config.not_found`: for one that was there before, with the run that had
+ * it last, otherwise with the nearest that exist.
+ */
+export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemFacts> {
+  const { connection } = opened;
   const rows = await all(
     connection,
     `${ITEMS} WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id LIMIT 4`,
     [wanted],
   );
   const [row] = rows;
-  if (row === undefined) throw await unknownItem(connection, wanted);
+  if (row === undefined) throw (await removedItem(opened, wanted)) ?? (await unknownItem(connection, wanted));
   if (rows.length > 1 && row.content_id !== wanted) {
     const ids = rows.map(({ content_id }) => String(content_id));
     throw new WarehouseError(
@@ -134,7 +138,40 @@ export async function findItem(connection: DuckDBConnection, wanted: string): Pr
   };
 }
 
-/** The nearest by title, slug and ID; in SQL, because there may be a million. */
+const LAST_SEEN = `
+  SELECT items.valid_to_run, items.last_seen_run, runs.sequence
+  FROM content_history AS items JOIN run_history AS runs ON runs.run = items.last_seen_run
+  WHERE items.content_id = $1
+  ORDER BY runs.sequence DESC
+  LIMIT 1`;
+
+/** What became of an item that the run does not have; undefined where its history does not know it either. */
+async function removedItem(opened: OpenedRun, wanted: string): Promise<WarehouseError | undefined> {
+  if (!hasHistory(opened)) return undefined;
+  const [last] = await all(opened.connection, LAST_SEEN, [wanted]);
+  if (last === undefined) return undefined;
+  const what =
+    last.valid_to_run === null
+      ? `was not seen by run ${opened.run}`
+      : `was removed: run ${last.valid_to_run} found it gone`;
+  return new WarehouseError(
+    "config.not_found",
+    `The item ${wanted} ${what}. The last run that had it is ${last.last_seen_run}; "--as-of ${last.sequence}" explains what it produced there.`,
+  );
+}
+
+/** Enough of an ID that it cannot be a slug or words of a title. */
+const ID_LIKE = /^[0-9a-f]{18,}$/i;
+
+/** Items whose IDs are a typing error away; in SQL, because there may be a million. */
+const NEAREST_IDS = `
+  SELECT content_id AS name
+  FROM content
+  WHERE damerau_levenshtein(content_id, lower($1)) <= 2
+  ORDER BY damerau_levenshtein(content_id, lower($1)), name
+  LIMIT 3`;
+
+/** The nearest by title, slug and ID; in SQL too. */
 const NEAREST = `
   SELECT coalesce(slug, content_id) AS name,
     contains(lower(coalesce(title, '')), lower($1)) OR contains(coalesce(slug, ''), lower($1)) AS holds,
@@ -145,7 +182,8 @@ const NEAREST = `
   LIMIT 3`;
 
 async function unknownItem(connection: DuckDBConnection, wanted: string): Promise<WarehouseError> {
-  const names = (await all(connection, NEAREST, [wanted])).map(({ name }) => JSON.stringify(String(name)));
+  const nearest = ID_LIKE.test(wanted) ? NEAREST_IDS : NEAREST;
+  const names = (await all(connection, nearest, [wanted])).map(({ name }) => JSON.stringify(String(name)));
   const near =
     names.length === 0
       ? 'No item is like it; look for it with "sql".'

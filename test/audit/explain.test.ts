@@ -145,12 +145,16 @@ test("a run of Parquet files is explained like one with a database", async () =>
 
 test("an item is found by ID and by slug, and one that does not exist is told with the nearest", async () => {
   await using run = await opened(out);
-  const { contentId, slug } = await findItem(run.connection, answers.items[0]?.id ?? "");
-  assert.equal((await findItem(run.connection, slug ?? "")).contentId, contentId);
-  const typo = await failsWith("config.not_found", findItem(run.connection, `${slug?.slice(0, -1)}`));
+  const { contentId, slug } = await findItem(run, answers.items[0]?.id ?? "");
+  assert.equal((await findItem(run, slug ?? "")).contentId, contentId);
+  const typo = await failsWith("config.not_found", findItem(run, `${slug?.slice(0, -1)}`));
   assert.ok(typo.message.includes(JSON.stringify(slug)), typo.message);
-  const nothing = await failsWith("config.not_found", findItem(run.connection, "qqqqqqqqqqqqqqqqqqq"));
+  const nothing = await failsWith("config.not_found", findItem(run, "qqqqqqqqqqqqqqqqqqq"));
   assert.match(nothing.message, /No item is like it/);
+  const wrongDigits = await failsWith("config.not_found", findItem(run, "ffd57e529df0deca35000000"));
+  assert.match(wrongDigits.message, /The nearest is "66d57e529df0deca35000000"\.$/);
+  const noId = await failsWith("config.not_found", findItem(run, "aaaaaaaaaaaaaaaaaaaaaaaa"));
+  assert.match(noId.message, /No item is like it/);
 });
 
 for (const [what, change, said] of [

@@ -108,6 +108,22 @@ test("a run that nothing knows, and the wrong order, end with 2 and a sentence",
   assert.deepEqual([exit, stdout], [2, ""]);
 });
 
+test("an item that was removed is told with the run that found it gone, and the last one that had it", async () => {
+  const removed = "696e3c5a9df0deca35000140";
+  const { error } = await outcome(explainCommand, [removed, "--run", "2", "--out", out]);
+  assert.deepEqual(
+    [error?.exitCode, error?.message],
+    [
+      2,
+      `The item ${removed} was removed: run ${second} found it gone. The last run that had it is ${first}; "--as-of 1" explains what it produced there.`,
+    ],
+  );
+  assert.match(
+    await capture(explainCommand, [removed, "--as-of", "1", "--out", out]),
+    new RegExp(`^Walking from hut to hut for the first time\nItem ${removed}, `),
+  );
+});
+
 test("a run whose files are gone is compared and explained from the history", async () => {
   const asked = ["--destination", "Web CMS", "--field", "region"];
   const explain = (...args: string[]) => capture(explainCommand, [ITEM, ...asked, ...args, "--out", out]);
