@@ -6,7 +6,10 @@ import type { OutputFolder } from "../run/directory.ts";
 import { hasHistory } from "./diff-runs.ts";
 import { openRun } from "./open-run.ts";
 
-const INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+/** No name of a run begins like a day. */
+const DAY = /^\d{4}-\d\d-\d\d/;
+const INSTANT =
+  /^(?<day>\d{4}-\d\d-\d\d)(?:[T ](?<time>\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:(?<zone>[+-]\d\d:\d\d)|Z| UTC)?)?$/;
 
 /** A run whose files are gone, and that the history of the current run knows. */
 export interface PastRun {
@@ -26,10 +29,9 @@ export interface Moment {
 }
 
 /**
- * The run that `--as-of` means: a run by name or number, or at an instant (ISO 8601; a day alone is its first moment,
- * UTC) what the macros of the history mean by it: of the runs that had started by then, the one with the highest
- * number. Where its files are gone, the history of the current run is asked. Throws `config.not_found` where that does
- * not know it either.
+ * The run that `--as-of` means: a run by name or number, or at an instant what the macros of the history mean by it: of
+ * the runs that had started by then, the one with the highest number. Where its files are gone, the history of the
+ * current run is asked. Throws `config.not_found` where that does not know it either.
  */
 export async function runAsOf(
   folder: OutputFolder,
@@ -65,15 +67,25 @@ export async function runAsOf(
   );
 }
 
-/** Milliseconds since 1970; undefined where the text is none. */
+/**
+ * Milliseconds since 1970; undefined where the text names a run. A day alone is its beginning, and what names no zone is
+ * UTC, with `T` or a blank before the time: so the instants that this program prints can be given back to it.
+ */
 function instantOf(text: string): number | undefined {
-  if (!INSTANT.test(text)) return undefined;
-  const instant = Date.parse(text);
-  if (!Number.isNaN(instant)) return instant;
+  if (!DAY.test(text)) return undefined;
+  const { day = "", time = "00:00", zone = "Z" } = INSTANT.exec(text)?.groups ?? {};
+  const instant = Date.parse(`${day}T${time}${zone}`);
+  if (isDay(day) && !Number.isNaN(instant)) return instant;
   throw new WarehouseError(
     "config.invalid",
-    `${text} is no instant; write 2026-11-20T02:00:00Z, or the name of a run.`,
+    `${text} is no instant; write 2026-11-20T02:00:00Z, 2026-11-20 for the beginning of a day in UTC, or the name of a run.`,
   );
+}
+
+/** Whether the calendar has it: `Date.parse` takes the 30th of February for the 2nd of March. */
+function isDay(day: string): boolean {
+  const start = Date.parse(`${day}T00:00Z`);
+  return !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
 }
 
 function isNumber(text: string, sequence: number): boolean {

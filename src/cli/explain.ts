@@ -30,7 +30,9 @@ Examples:
   $ content-warehouse explain 66d57e529df0deca35000000 --destination "Web CMS" --field audience
   $ content-warehouse explain 66d57e529df0deca35000000 --as-of 2026-11-20T02:00:00Z --json
 
-ITEM is an item's ID or its slug. Exit code 31: what was published is not what the rules of the mapping procedure give.
+ITEM is an item's ID or its slug. WHEN is the name or number of a run, or an instant, in UTC unless it names a zone:
+2026-11-20T02:00:00Z, "2026-11-20 02:00", 2026-11-20T03:00+01:00; a day alone is its beginning.
+Exit code 31: what was published is not what the rules of the mapping procedure give.
 `;
 
 /** `content-warehouse explain ITEM`: why an item produces these external values, rule by rule, with the evidence. */

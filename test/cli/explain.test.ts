@@ -87,9 +87,44 @@ test("an earlier run is explained by its number, its name or an instant", async 
     (await failed("--as-of", "2001-01-01"))?.message ?? "",
     /^No run had started by 2001-01-01: the history of the current run 000001-\S+ begins with 000001-/,
   );
-  assert.equal((await failed("--as-of", "2001-13-01"))?.code, "config.invalid");
+  for (const wrong of [
+    "2001-13-01",
+    "2026-02-30",
+    "2026-11-31T02:00:00Z",
+    "2026-11-20T25:00",
+    "2026-11-20 2",
+  ]) {
+    const error = await failed("--as-of", wrong);
+    assert.equal(error?.code, "config.invalid", wrong);
+    assert.match(
+      error?.message ?? "",
+      /is no instant; write 2026-11-20T02:00:00Z, 2026-11-20 for the beginning/,
+    );
+  }
   assert.equal((await failed("--as-of", "1", "--run", "1"))?.code, "config.invalid");
   assert.equal((await failed("--run", "9"))?.code, "config.not_found");
+});
+
+test("an instant may have a blank before the time, and is UTC unless it names a zone", async () => {
+  const [, start = ""] = /\nThis is what run \d+-(\d{8}T\d{6})Z/.exec(await explain(SLUG)) ?? [];
+  const [day, time] = [
+    start.replace(/^(....)(..)(..).*/, "$1-$2-$3"),
+    start.replace(/.*T(..)(..)(..)$/, "$1:$2:$3"),
+  ];
+  const started = Date.parse(`${day}T${time}Z`);
+  const later = new Date(started + 3_600_000).toISOString().slice(0, 19);
+  for (const instant of [
+    `${day} ${time}`,
+    `${day}T${time}`,
+    `${day} ${time} UTC`,
+    `${day}T${time}Z`,
+    `${later}+01:00`,
+  ]) {
+    assert.match(await explain(SLUG, "--as-of", instant), /\nThis is what run 000001-/, instant);
+  }
+  const before = new Date(started - 1000).toISOString().slice(0, 19).replace("T", " ");
+  const { error } = await outcome(explainCommand, [SLUG, "--out", out, "--as-of", before]);
+  assert.match(error?.message ?? "", /^No run had started by /);
 });
 
 test("what does not exist ends the process with 2 and one sentence with the nearest names", async () => {
