@@ -41,10 +41,7 @@ export async function runAsOf(
   const instant = instantOf(asOf);
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
-  const named = runs.find(
-    ({ run, sequence }) =>
-      run === asOf || (asOf === "current" && run === current?.run) || isNumber(asOf, sequence),
-  );
+  const named = runs.find((each) => isCalled(asOf, each) || (asOf === "current" && each.current));
   if (instant === undefined && named !== undefined) return { wanted: named.run };
   if (current === undefined || !hasHistory(current)) {
     const started = runs.find(({ startedAt }) => instant !== undefined && startedAt.getTime() <= instant);
@@ -52,8 +49,8 @@ export async function runAsOf(
     throw notKept(asOf, instant !== undefined, runs.at(-1)?.run);
   }
   const known = await knownRuns(folder, current.run, temporaryDirectory);
-  const past = known.find(({ run, sequence, startedAt }) =>
-    instant !== undefined ? Date.parse(startedAt) <= instant : run === asOf || isNumber(asOf, sequence),
+  const past = known.find((each) =>
+    instant !== undefined ? Date.parse(each.startedAt) <= instant : isCalled(asOf, each),
   );
   if (past !== undefined) {
     const kept = runs.some(({ run }) => run === past.run);
@@ -64,6 +61,28 @@ export async function runAsOf(
   throw new WarehouseError(
     "config.not_found",
     `Neither ${folder.root} nor the history of its current run knows a run "${asOf}".${suggestion(asOf, names, `The newest is ${current.run}.`)}`,
+  );
+}
+
+/**
+ * Throws `config.not_found` for a run whose files are gone where the history of the current run knows it; whether any
+ * other is there, who opens it will see.
+ */
+export async function assertNotPast(
+  folder: OutputFolder,
+  wanted: string,
+  temporaryDirectory: string,
+): Promise<void> {
+  const runs = await listRuns(folder);
+  const current = runs.find((each) => each.current);
+  if (wanted === "current" || runs.some((each) => isCalled(wanted, each))) return;
+  if (current === undefined || !hasHistory(current)) return;
+  const known = await knownRuns(folder, current.run, temporaryDirectory);
+  const past = known.find((each) => isCalled(wanted, each));
+  if (past === undefined) return;
+  throw new WarehouseError(
+    "config.not_found",
+    `The files of run ${past.run} are gone; "--as-of ${past.sequence}" asks the history of the current run instead.`,
   );
 }
 
@@ -88,8 +107,12 @@ function isDay(day: string): boolean {
   return !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
 }
 
-function isNumber(text: string, sequence: number): boolean {
-  return /^\d+$/.test(text) && Number(text) === sequence;
+/** By its name or its number. */
+function isCalled(
+  text: string,
+  { run, sequence }: { readonly run: string; readonly sequence: number },
+): boolean {
+  return run === text || (/^\d+$/.test(text) && Number(text) === sequence);
 }
 
 const KNOWN = `

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { type Moment, type PastRun, runAsOf } from "../audit/as-of.ts";
+import { assertNotPast, type Moment, type PastRun, runAsOf } from "../audit/as-of.ts";
 import { pointerTo } from "../audit/evidence.ts";
 import { explainItem, type ItemExplanation } from "../audit/explain.ts";
 import { explainPast } from "../audit/explain-past.ts";
@@ -73,7 +73,9 @@ async function momentOf(
       "--run and --as-of both say which run is meant; give one of them.",
     );
   }
-  return asOf === undefined ? { wanted: run ?? "current" } : runAsOf(folder, asOf, temporaryDirectory);
+  if (asOf !== undefined) return runAsOf(folder, asOf, temporaryDirectory);
+  if (run !== undefined) await assertNotPast(folder, run, temporaryDirectory);
+  return { wanted: run ?? "current" };
 }
 
 async function explain(terminal: Terminal, opened: OpenedRun, item: string, options: Options): Promise<void> {

@@ -152,4 +152,11 @@ test("a run whose files are gone is compared and explained from the history", as
   assert.deepEqual(json.values[0].since.causes, ["first_seen"]);
   const { error } = await outcome(explainCommand, [ITEM, "--as-of", "2", "--out", out]);
   assert.match(error?.message ?? "", /nor the history of its current run knows a run "2"/);
+  const without = async (run: string) =>
+    (await outcome(explainCommand, [ITEM, "--run", run, "--out", out])).error?.message ?? "";
+  assert.equal(
+    await without("1"),
+    `The files of run ${first} are gone; "--as-of 1" asks the history of the current run instead.`,
+  );
+  assert.match(await without("2"), /^There is no run "2" in /);
 });
