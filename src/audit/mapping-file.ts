@@ -108,6 +108,10 @@ function plainText(cell: string): string | null {
  */
 export function readMapping(bytes: Uint8Array, file: string, format: MappingFormat): MappingRow[] {
   const text = decode(bytes, file);
+  if (text.trim() === "") {
+    const way = '"audit --export-mapping" writes one with all mappings of a run';
+    throw invalidAt(file, { line: 1, column: 1 }, `the file is empty; ${way}.`);
+  }
   const rows = format === "csv" ? csvRows(text, file) : jsonRows(text, file);
   const found = rows.map((row) => mappingRow(row, file));
   assertConsistent(found, file);

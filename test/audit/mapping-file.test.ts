@@ -76,7 +76,8 @@ test("an added entry needs no ID, a mapping may have none, and \\N is no value",
 test("what is wrong in a CSV file is told with line and column", () => {
   const row = "f,d,m,Topic,e1,v1,x";
   for (const [text, said] of [
-    ["", /^m\.csv, line 1, column 1: the column custom_field_id, .* is missing/],
+    ["", /^m\.csv, line 1, column 1: the file is empty; "audit --export-mapping" writes one/],
+    ["\uFEFF\r\n \n", /^m\.csv, line 1, column 1: the file is empty; /],
     [
       COLUMNS.replace("value_id,external_value", "external_value"),
       /line 1, column 1: the column value_id is missing; "audit --export-mapping"/,
@@ -140,6 +141,7 @@ test("what is wrong in a JSON file is told with line and column", () => {
     facts(read(`${COLUMNS}\nf,d,m,Topic,e1,v1,x`)[0] ?? assert.fail()),
   );
   for (const [text, said] of [
+    ["", /line 1, column 1: the file is empty; /],
     ["{}", /line 1, column 1: a mapping file is a list/],
     ["[\n  {]\n", /line 2, column 4: this is not JSON/],
     ["[1]", /element 0 of the list is no object of texts/],
