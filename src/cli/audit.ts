@@ -1,4 +1,5 @@
-import { extname } from "node:path";
+import { extname, resolve } from "node:path";
+import type { Writable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { COUNTED, type Counted, type Coverage, coverageOf } from "../audit/coverage.ts";
 import { resolveScope } from "../audit/filters.ts";
@@ -6,7 +7,7 @@ import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../audit/map
 import type { OpenedRun } from "../audit/open-run.ts";
 import { STATUSES, type Status } from "../audit/procedure.ts";
 import { WarehouseError } from "../errors.ts";
-import { count, counted } from "../figures.ts";
+import { count, counted, fileSize } from "../figures.ts";
 import { listed } from "../nearest.ts";
 import { outputFolder } from "../run/directory.ts";
 import { coverageSections } from "./audit-sections.ts";
@@ -14,7 +15,7 @@ import { sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "./secti
 import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
 import { withRun } from "./with-run.ts";
-import { writeNamedFile } from "./write-file.ts";
+import { openNamedFile } from "./write-file.ts";
 
 const FORMATS = ["table", "json", "csv", "markdown"] as const;
 const SECTIONS = [
@@ -57,7 +58,7 @@ is given) among those that the filters let through.
 `;
 
 /** `content-warehouse audit [RUN]`: how far the mappings cover what the items have. */
-export function auditCommand(terminal: Terminal = standardOutput()): Command {
+export function auditCommand(terminal: Terminal = standardOutput(), err: Writable = process.stderr): Command {
   return new Command("audit")
     .description("show which values the mappings cover, and which they do not")
     .argument("[run]", "name or number of a run, or current", "current")
@@ -79,11 +80,14 @@ export function auditCommand(terminal: Terminal = standardOutput()): Command {
       `end with 25 where there are any: ${COUNTED.join(", ")}; each may have =N`,
       limits,
     )
-    .option("--export-mapping <file>", "write the mappings into a .csv or .json file, as what-if reads them")
+    .option(
+      "--export-mapping <file>",
+      "also write all mappings into a .csv or .json file, as what-if reads them",
+    )
     .option("--raw", "CSV without the apostrophe before texts that a spreadsheet would take for formulas")
     .addHelpText("after", EXAMPLES)
     .action((run: string, options: Options) =>
-      withRun(options.out, run, (opened) => audit(terminal, opened, options)),
+      withRun(options.out, run, (opened) => exportAndAudit({ terminal, err }, opened, options)),
     );
 }
 
@@ -105,17 +109,37 @@ function limits(text: string): Limits {
   return found;
 }
 
-async function audit(terminal: Terminal, opened: OpenedRun, options: Options): Promise<void> {
+interface Outputs {
+  readonly terminal: Terminal;
+  /** Takes what is no answer, so that the answer stays what its format says. */
+  readonly err: Writable;
+}
+
+async function exportAndAudit(
+  { terminal, err }: Outputs,
+  opened: OpenedRun,
+  options: Options,
+): Promise<void> {
   const { exportMapping: file } = options;
-  const format = file === undefined ? undefined : mappingFormat(file);
+  if (file === undefined) return assertWithin(await audit(terminal, opened, options), options.failOn);
+  const format = mappingFormat(file);
+  await using named = await openNamedFile(file, outputFolder(options.out));
+  const coverage = await audit(terminal, opened, options);
+  const text = await exportMapping(opened.connection, format);
+  await named.write(text);
+  const size = fileSize(Buffer.byteLength(text));
+  const before = named.replaces ? "; what was in the file before is replaced" : "";
+  const note = `${resolve(file)} (${size}) has the mappings of ${opened.run}${before}\n`;
+  err.write(printableText(note));
+  assertWithin(coverage, options.failOn);
+}
+
+async function audit(terminal: Terminal, opened: OpenedRun, options: Options): Promise<Coverage> {
   const { destination, field, contentType, status, value } = options;
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
   const coverage = await coverageOf(opened, { ...scope, status, value });
-  const text = answer(opened, coverage, options, terminal.columns);
-  await writeAll(terminal, [text]);
-  if (file !== undefined && format !== undefined)
-    await writeNamedFile(file, await exportMapping(opened.connection, format), outputFolder(options.out));
-  assertWithin(coverage, options.failOn);
+  await writeAll(terminal, [answer(opened, coverage, options, terminal.columns)]);
+  return coverage;
 }
 
 /** The form that a file's name asks for. Throws `config.invalid`. */

@@ -7,7 +7,7 @@ import { outputFolder } from "../run/directory.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
 import { withRun } from "./with-run.ts";
-import { writeNamedFile } from "./write-file.ts";
+import { openNamedFile } from "./write-file.ts";
 
 interface Options {
   readonly warehouse: string;
@@ -34,10 +34,11 @@ export function reportCommand(terminal: Terminal = standardOutput()): Command {
     .action(async (run: string, { warehouse, out }: Options) => {
       if (out !== undefined) await assertNoFolder(out);
       await withRun(warehouse, run, async (opened) => {
+        const file = out ?? `report-${opened.run}.html`;
+        await using named = await openNamedFile(file, outputFolder(warehouse));
         const { reportOf } = await import("../audit/report/report.ts");
         const page = await reportOf(opened);
-        const file = out ?? `report-${opened.run}.html`;
-        await writeNamedFile(file, page, outputFolder(warehouse));
+        await named.write(page);
         const size = fileSize(Buffer.byteLength(page));
         await writeAll(terminal, [
           printableText(`${resolve(file)} (${size}) is the report of ${opened.run}\n`),

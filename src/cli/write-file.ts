@@ -1,17 +1,23 @@
-import { realpath, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, open, realpath, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { WarehouseError } from "../errors.ts";
 import type { OutputFolder } from "../run/directory.ts";
 
+/** A file that a person named, open to be written; what it had stays until then. */
+export interface NamedFile extends AsyncDisposable {
+  /** Whether something was in the file before. */
+  readonly replaces: boolean;
+  /** Writes the whole file, once. Throws `config.output`. */
+  write(text: string): Promise<void>;
+}
+
 /**
- * Writes a file that a person named. Throws `config.output` where it cannot be written, and where it would lie among
+ * Opens a file that a person named, so that what it is for need not be done where it cannot be written; one that is new
+ * and was never written is removed again. Throws `config.output` where it cannot be opened, and where it would lie among
  * what a warehouse has published or staged: nothing there is ever changed.
  */
-export async function writeNamedFile(
-  file: string,
-  text: string,
-  { runs, staging }: OutputFolder,
-): Promise<void> {
+export async function openNamedFile(file: string, { runs, staging }: OutputFolder): Promise<NamedFile> {
   const target = await realPlace(resolve(file));
   for (const folder of [runs, staging]) {
     if (isWithin(await realPlace(folder), target)) {
@@ -21,18 +27,44 @@ export async function writeNamedFile(
       );
     }
   }
+  const { handle, isNew } = await opened(target).catch((cause: unknown) => {
+    throw notWritten(file, cause);
+  });
+  const before = await handle.stat();
+  let isWritten = false;
+  return {
+    replaces: before.size > 0,
+    write: async (text) => {
+      try {
+        if (before.isFile()) await handle.truncate();
+        await handle.writeFile(text);
+      } catch (cause) {
+        throw notWritten(file, cause);
+      }
+      isWritten = true;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await handle.close();
+      if (isNew && !isWritten) await rm(target, { force: true });
+    },
+  };
+}
+
+async function opened(target: string): Promise<{ handle: FileHandle; isNew: boolean }> {
+  const { O_WRONLY, O_CREAT, O_EXCL } = constants;
   try {
-    await writeFile(target, text);
-  } catch (cause) {
-    const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-    throw new WarehouseError(
-      "config.output",
-      `The file ${file} cannot be written (${why}); choose another.`,
-      {
-        cause,
-      },
-    );
+    return { handle: await open(target, O_WRONLY), isNew: false };
+  } catch (thrown) {
+    if (!(thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT")) throw thrown;
+    return { handle: await open(target, O_WRONLY | O_CREAT | O_EXCL), isNew: true };
   }
+}
+
+function notWritten(file: string, cause: unknown): WarehouseError {
+  const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+  return new WarehouseError("config.output", `The file ${file} cannot be written (${why}); choose another.`, {
+    cause,
+  });
 }
 
 /** Where links lead to, as far as the path exists. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile, realpath, symlink } from "node:fs/promises";
+import { readFile, realpath, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { auditCommand } from "../../src/cli/audit.ts";
@@ -134,9 +134,37 @@ test("the mappings are exported as the form of the file's name says", async () =
     /^custom_field_id,custom_field,destination_id,destination,mapping_id,external_field_name,mapping_value_id,value_id,value,external_value\r\n/,
   );
   assert.equal(csv.split("\r\n").length - 2, json.length);
-  assert.match(
-    (await outcome(auditCommand, ["--out", out, "--export-mapping", join(out, "no", "m.csv")])).error
-      ?.message ?? "",
-    /cannot be written \(ENOENT\)/,
-  );
+});
+
+test("what was exported where is said beside the answer, and that it replaces what was there", async () => {
+  const file = join(out, "..", "said.csv");
+  const exported = async () => {
+    const { code, stdout, stderr } = await program([
+      ...["audit", "--out", out, "--export-mapping", file, "--format", "json", "--fail-on", "unmapped"],
+    ]);
+    assert.equal(code, 25);
+    assert.equal(typeof JSON.parse(stdout).run, "string");
+    return stderr.split("\n")[0];
+  };
+  const first = await exported();
+  assert.match(first ?? "", /^\/.*\/said\.csv \([\d.]+ kB\) has the mappings of 000001-\S+Z$/);
+  const text = await readFile(file, "utf8");
+  await writeFile(file, `${text}longer`);
+  assert.equal(await exported(), `${first}; what was in the file before is replaced`);
+  assert.equal(await readFile(file, "utf8"), text);
+});
+
+test("a file that cannot be written is told before anything is asked, and a failure leaves the file as it was", async () => {
+  const asked = (file: string, ...args: string[]) =>
+    outcome(auditCommand, ["--out", out, "--export-mapping", file, ...args]);
+  const { text, error } = await asked(join(out, "no", "m.csv"));
+  assert.equal(text, "");
+  assert.match(error?.message ?? "", /cannot be written \(ENOENT\)/);
+  const [kept, fresh] = [join(out, "..", "kept.csv"), join(out, "..", "fresh.csv")];
+  await writeFile(kept, "mine");
+  for (const file of [kept, fresh]) {
+    assert.equal((await asked(file, "--destination", "Nowhere")).error?.code, "config.not_found");
+  }
+  assert.equal(await readFile(kept, "utf8"), "mine");
+  await assert.rejects(stat(fresh), { code: "ENOENT" });
 });
