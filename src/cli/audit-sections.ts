@@ -29,6 +29,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
         ["entries_unused", "unused"],
       ],
       rows: coverage,
+      keys: 2,
       limit: 100,
     },
     {
@@ -48,6 +49,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
         ["items"],
       ],
       rows: values,
+      keys: 3,
     },
     ...(definitions === undefined
       ? []
@@ -59,6 +61,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
             columns: ENTRY_COLUMNS,
             shown: [DESTINATION, FIELD, ["value"], ["external_value", "external value"], ["reason"]],
             rows: definitions.unusedEntries,
+            keys: 3,
           },
           {
             key: "unmapped_fields",
@@ -89,6 +92,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
               ["given_by", "given by"],
             ],
             rows: definitions.manyToOne,
+            keys: 2,
           },
           {
             key: "collisions",
@@ -97,6 +101,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
             columns: ["destination_id", "destination", "external_field_name", "custom_fields", "uses"],
             shown: [DESTINATION, EXTERNAL, ["custom_fields", "fields"], ["uses"]],
             rows: definitions.collisions,
+            keys: 2,
           },
         ] satisfies Section[])),
   ];

@@ -28,6 +28,7 @@ export function diffSections({ causes, groups }: Diff): Section[] {
       columns: ["causes", "items", "values", "gained", "lost", "changed", "reordered", "alike"],
       shown: [["causes", "cause"], ...COUNTS],
       rows: causes.map(shownCauses),
+      whole: ["causes"],
       limit: 100,
     },
     {
@@ -50,6 +51,7 @@ export function diffSections({ causes, groups }: Diff): Section[] {
       ],
       shown: [["causes", "cause"], ["destination"], ["custom_field", "field"], ...COUNTS],
       rows: groups.map(shownCauses),
+      keys: 3,
       limit: 100,
     },
   ];

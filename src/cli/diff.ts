@@ -170,6 +170,7 @@ function itemsSection(rows: readonly Row[]): Section {
       ["causes", "cause"],
     ],
     rows: rows.map((row) => ({ ...row, causes: causesText(row.causes), shown: changeWords(row) })),
+    whole: ["content_id"],
     limit: rows.length,
   };
 }

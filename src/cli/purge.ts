@@ -9,7 +9,7 @@ import { freeBytes } from "../run/disk.ts";
 import { acquireLock } from "../run/lock.ts";
 import { existingFolder } from "./runs.ts";
 import { DEFAULT_OUT } from "./sql.ts";
-import { drawTable, type TextColumn } from "./table.ts";
+import { drawInParts, type TextColumn } from "./table.ts";
 import { printableText, standardOutput, type Terminal, writeOutcome } from "./terminal.ts";
 
 interface Options {
@@ -62,6 +62,7 @@ export function purgeCommand(terminal: Terminal = standardOutput(), err: Writabl
 }
 
 const left = (name: string): TextColumn => ({ name, align: "left" });
+const whole = (name: string): TextColumn => ({ name, align: "left", whole: true });
 const right = (name: string): TextColumn => ({ name, align: "right" });
 
 function reportText({ searched, named, replaced }: PurgeReport, width: number | undefined): string {
@@ -70,7 +71,7 @@ function reportText({ searched, named, replaced }: PurgeReport, width: number | 
     const known = named === 0 ? "none knows this user" : `the user is known in ${count(named)}, by ID alone`;
     return `nothing to erase: ${runs} searched, ${known}\n`;
   }
-  const columns = [left("run"), left("replaced by"), right("rows"), right("raw documents"), left("")];
+  const columns = [whole("run"), whole("replaced by"), right("rows"), right("raw documents"), left("")];
   const rows = replaced.map((each) => [
     each.run,
     each.replacedBy,
@@ -78,5 +79,5 @@ function reportText({ searched, named, replaced }: PurgeReport, width: number | 
     count(each.documents),
     each.current ? "current" : "",
   ]);
-  return `${drawTable({ columns, rows }, width).text}${printableText(`${runs} searched, ${count(replaced.length)} replaced\n`)}`;
+  return `${drawInParts({ columns, rows }, 1, width)}${printableText(`${runs} searched, ${count(replaced.length)} replaced\n`)}`;
 }

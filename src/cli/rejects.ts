@@ -13,7 +13,7 @@ import { openSource, originOf } from "../run/source.ts";
 import { cellText, jsonObject } from "./cells.ts";
 import { existingFolder } from "./runs.ts";
 import { DEFAULT_OUT } from "./sql.ts";
-import { drawTable, type TextColumn } from "./table.ts";
+import { drawInParts, type TextColumn } from "./table.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
 import { standardOutput, type Terminal, writeAll } from "./terminal.ts";
 
@@ -142,20 +142,20 @@ async function retry(
 const left = (name: string): TextColumn => ({ name, align: "left" });
 const right = (name: string): TextColumn => ({ name, align: "right" });
 
-const SHOWN = [
+const SHOWN: readonly TextColumn[] = [
   right("reject"),
   left("mode"),
   right("sweep"),
   right("page"),
   right("position"),
-  left("content_id"),
+  { ...left("content_id"), whole: true },
   left("reason"),
 ];
 
 function listText(run: string, rejects: readonly Row[], width: number | undefined): string {
   if (rejects.length === 0) return `no rejects in the run ${run}\n`;
   const rows = rejects.map((reject) => SHOWN.map(({ name }) => cellText(reject[name] ?? null)));
-  const { text } = drawTable({ columns: SHOWN, rows }, width);
+  const text = drawInParts({ columns: SHOWN, rows }, 1, width);
   return `${text}${counted(rejects.length, "reject")} in the run ${run}; --format json shows the documents\n`;
 }
 
@@ -166,8 +166,8 @@ function jsonText(rejects: readonly Row[]): string {
 
 function retriedText(retried: readonly Retried[], nameless: number, width: number | undefined): string {
   const rows = retried.map(({ contentId, now, reason }) => [contentId, now, reason]);
-  const columns = [left("content_id"), left("now"), left("reason")];
-  const drawn = rows.length === 0 ? "" : drawTable({ columns, rows }, width).text;
+  const columns = [{ ...left("content_id"), whole: true as const }, left("now"), left("reason")];
+  const drawn = rows.length === 0 ? "" : drawInParts({ columns, rows }, 1, width);
   const readable = retried.filter(({ now }) => now === "readable").length;
   const told = [
     ...(rows.length === 0

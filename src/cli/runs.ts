@@ -8,7 +8,7 @@ import { type OutputFolder, outputFolder, stagingLeftovers } from "../run/direct
 import { acquireLock } from "../run/lock.ts";
 import type { Manifest } from "../run/manifest.ts";
 import { DEFAULT_OUT } from "./sql.ts";
-import { drawTable, type TextColumn } from "./table.ts";
+import { drawTable, leftOutText, type TextColumn } from "./table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
 
 interface Options {
@@ -109,25 +109,27 @@ export function existingFolder(out: string): OutputFolder {
 }
 
 const left = (name: string): TextColumn => ({ name, align: "left" });
+const whole = (name: string): TextColumn => ({ name, align: "left", whole: true });
 const right = (name: string): TextColumn => ({ name, align: "right" });
 
 function listText(runs: readonly PublishedRun[], width: number | undefined): string {
   if (runs.length === 0) return "nothing was published yet\n";
   const columns = [
-    left(""),
-    left("run"),
-    left("started (UTC)"),
-    right("took"),
-    left("verdict"),
+    whole(""),
+    whole("run"),
+    whole("verdict"),
     right("items"),
     right("size"),
+    right("took"),
+    whole("started (UTC)"),
   ];
   const rows = runs.map((each) => [each.current ? "current" : "", each.run, ...facts(each)]);
   const problems = runs.flatMap(({ manifest }) =>
     manifest instanceof WarehouseError ? [manifest.message] : [],
   );
-  const { text } = drawTable({ columns, rows }, width);
-  return [text, ...problems.map((problem) => `${printableText(problem)}\n`)].join("");
+  const drawn = drawTable({ columns, rows }, width);
+  const said = problems.map((problem) => `${printableText(problem)}\n`);
+  return [drawn.text, leftOutText({ columns, rows }, drawn), ...said].join("");
 }
 
 /** Name of the latest run that has staged files. They are their owner's alone: nobody else is told. */
@@ -148,13 +150,13 @@ function unpublishedText(runs: readonly PublishedRun[], unpublished: string | un
 }
 
 function facts({ manifest, startedAt }: PublishedRun): string[] {
-  if (manifest instanceof WarehouseError) return [minute(startedAt), "", "unreadable", "", ""];
+  if (manifest instanceof WarehouseError) return ["unreadable", "", "", "", minute(startedAt)];
   return [
-    minute(new Date(manifest.startedAt)),
-    took(manifest),
     manifest.verdict,
     count(manifest.rows.content ?? 0),
     fileSize(size(manifest)),
+    took(manifest),
+    minute(new Date(manifest.startedAt)),
   ];
 }
 

@@ -4,7 +4,7 @@ import { count, counted } from "../figures.ts";
 import type { Row } from "../load/duckdb.ts";
 import { cellText, jsonObject } from "./cells.ts";
 import { csvRow, guardFormula } from "./csv.ts";
-import { drawTable, type TextColumn } from "./table.ts";
+import { drawInParts, type TextColumn } from "./table.ts";
 import { printableLine, printableText } from "./terminal.ts";
 
 export interface Section {
@@ -18,6 +18,10 @@ export interface Section {
   /** Columns for people, in the order shown: name, and heading where it is another. */
   readonly shown: readonly (readonly [name: string, heading?: string])[];
   readonly rows: readonly Row[];
+  /** Columns whose cells are not cut: people type them again. */
+  readonly whole?: readonly string[];
+  /** Leading columns that say what a row is, repeated where a table takes several parts; undefined: 1. */
+  readonly keys?: number;
   /** Rows that a screen gets; undefined: 20. */
   readonly limit?: number;
 }
@@ -49,12 +53,13 @@ function sectionTable(section: Section, width: number | undefined): string {
   const { title, none, rows } = section;
   if (rows.length === 0) return `${title}: ${none}\n`;
   const columns = section.shown.map(([name, heading = name]): TextColumn => {
-    return { name: heading, align: isNumber(section, name) ? "right" : "left" };
+    const align = isNumber(section, name) ? "right" : "left";
+    return { name: heading, align, ...(section.whole?.includes(name) ? { whole: true } : {}) };
   });
   const some = rows
     .slice(0, section.limit ?? ROWS_SHOWN)
     .map((row) => section.shown.map(([name]) => shownText(row, name)));
-  const { text } = drawTable({ columns, rows: some }, width);
+  const text = drawInParts({ columns, rows: some }, section.keys ?? 1, width);
   const more = rows.length - some.length;
   return `${title}\n${text}${more > 0 ? `and ${counted(more, "more row")}; the other formats have all\n` : ""}`;
 }

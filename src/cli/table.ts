@@ -1,8 +1,11 @@
+import { counted } from "../figures.ts";
 import { displayWidth, printableLine, truncate } from "./terminal.ts";
 
 export interface TextColumn {
   readonly name: string;
   readonly align: "left" | "right";
+  /** Names that are typed again, such as a run's: not cut while any other layout fits. Numbers, on the right, never are. */
+  readonly whole?: true;
 }
 
 export interface TextTable {
@@ -22,22 +25,95 @@ export interface DrawnTable {
 const FRAME = 3;
 /** Below this a cut text says nothing: then columns are left out instead. */
 const NARROWEST = 8;
+/** Where a table takes several parts anyway, its cells have this much room. */
+const ROOMY = 14;
 const LEFT_OUT: TextColumn = { name: "…", align: "left" };
 
 /** Draws a table with lines. With a width, long cells are cut, and columns that still do not fit are left out. */
 export function drawTable(table: TextTable, width: number | undefined): DrawnTable {
   const rows = table.rows.map((row) => row.map(printableLine));
   const columns = table.columns.map((column) => ({ ...column, name: printableLine(column.name) }));
-  const natural = columns.map((column, index) =>
-    rows.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), displayWidth(column.name)),
-  );
+  const natural = naturalWidths(columns, rows);
   if (width === undefined || frameWidth(natural) <= width) {
     return { text: draw(columns, rows, natural), shownColumns: columns.length };
   }
   return fit(columns, rows, natural, width);
 }
 
+/**
+ * Draws all columns of a table: those that do not fit beside the others follow in further parts below, each beginning
+ * with the first columns, so many as `keys`, which say what a row is.
+ */
+export function drawInParts(table: TextTable, keys: number, width: number | undefined): string {
+  if (width === undefined) return drawTable(table, width).text;
+  const columns = table.columns.map((column) => ({ ...column, name: printableLine(column.name) }));
+  const natural = naturalWidths(
+    columns,
+    table.rows.map((row) => row.map(printableLine)),
+  );
+  const fits = (some: readonly number[], narrowest: number) =>
+    capped(
+      some.map((index) => natural[index] ?? 0),
+      width,
+      leastWidths(columns, natural, some, narrowest),
+    ) !== undefined;
+  const leading = columns.map((_, index) => index).slice(0, keys);
+  let rest = columns.map((_, index) => index).slice(keys);
+  const parts: string[] = [];
+  do {
+    const some = rest.slice(0, partOf(leading, rest, fits));
+    parts.push(drawTable(only(table, [...leading, ...some]), width).text);
+    rest = rest.slice(some.length);
+  } while (rest.length > 0);
+  return parts.join("");
+}
+
+type Fits = (columns: readonly number[], narrowest: number) => boolean;
+
+/** How many further columns the next part has. */
+function partOf(leading: readonly number[], rest: readonly number[], fits: Fits): number {
+  if (fits([...leading, ...rest], NARROWEST)) return rest.length;
+  for (const narrowest of [ROOMY, NARROWEST]) {
+    for (let number = rest.length; number > 0; number--) {
+      if (fits([...leading, ...rest.slice(0, number)], narrowest)) return number;
+    }
+  }
+  return 1;
+}
+
+function only({ columns, rows }: TextTable, some: readonly number[]): TextTable {
+  const pick = <T>(all: readonly T[]) => some.flatMap((index) => all.slice(index, index + 1));
+  return { columns: pick(columns), rows: rows.map(pick) };
+}
+
+/** What a screen that is too narrow for some columns is told. */
+export function leftOutText({ columns }: TextTable, { shownColumns }: DrawnTable): string {
+  const hidden = columns.length - shownColumns;
+  if (hidden <= 0) return "";
+  return `${counted(hidden, "column")} left out; a wider screen shows ${hidden === 1 ? "it" : "them"}, and so does a pipe\n`;
+}
+
 type Rows = readonly (readonly string[])[];
+
+function naturalWidths(columns: readonly TextColumn[], rows: Rows): number[] {
+  return columns.map((column, index) =>
+    rows.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), displayWidth(column.name)),
+  );
+}
+
+/** What each column must have: all of it, or what a cut text needs to say anything. */
+function leastWidths(
+  columns: readonly TextColumn[],
+  natural: readonly number[],
+  some: readonly number[],
+  narrowest: number,
+): number[] {
+  return some.map((index) => {
+    const { align, whole } = columns[index] ?? LEFT_OUT;
+    const all = natural[index] ?? 0;
+    return align === "right" || whole === true ? all : Math.min(all, narrowest);
+  });
+}
 
 function fit(
   columns: readonly TextColumn[],
@@ -45,10 +121,16 @@ function fit(
   natural: readonly number[],
   width: number,
 ): DrawnTable {
-  const whole = capped(natural, width);
+  const least = leastWidths(
+    columns,
+    natural,
+    columns.map((_, index) => index),
+    NARROWEST,
+  );
+  const whole = capped(natural, width, least);
   if (whole !== undefined) return { text: draw(columns, rows, whole), shownColumns: columns.length };
   for (let shown = columns.length - 1; shown > 1; shown--) {
-    const widths = capped([...natural.slice(0, shown), 1], width);
+    const widths = capped([...natural.slice(0, shown), 1], width, [...least.slice(0, shown), 1]);
     if (widths === undefined) continue;
     return { text: drawSome(columns, rows, widths, shown), shownColumns: shown };
   }
@@ -67,11 +149,11 @@ function drawSome(
   return draw([...columns.slice(0, shown), LEFT_OUT], some, widths);
 }
 
-/** The widths with the widest made narrower until all fit; undefined where that leaves them too narrow to read. */
-function capped(natural: readonly number[], width: number): number[] | undefined {
-  const smallest = Math.min(NARROWEST, Math.max(...natural));
-  for (let cap = Math.min(Math.max(...natural), width); cap >= smallest; cap--) {
-    const widths = natural.map((each) => Math.min(each, cap));
+/** The widths with the widest made narrower until all fit; undefined where that leaves one less than it must have. */
+function capped(natural: readonly number[], width: number, least: readonly number[]): number[] | undefined {
+  if (frameWidth(least) > width) return undefined;
+  for (let cap = Math.min(Math.max(...natural), width); cap >= 0; cap--) {
+    const widths = natural.map((each, index) => Math.max(least[index] ?? 0, Math.min(each, cap)));
     if (frameWidth(widths) <= width) return widths;
   }
   return undefined;

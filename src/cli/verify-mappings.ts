@@ -13,7 +13,7 @@ import { type VerifiedMappings, verifyMappings } from "../run/verify-mappings.ts
 import { createDisplay } from "./display.ts";
 import type { Settings } from "./rejects.ts";
 import { DEFAULT_OUT } from "./sql.ts";
-import { drawTable, type TextColumn } from "./table.ts";
+import { drawInParts, type TextColumn } from "./table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
 import { withRun } from "./with-run.ts";
 
@@ -139,7 +139,7 @@ const COLUMNS: readonly TextColumn[] = [
   "published",
   "by the answers",
   "because",
-].map((name) => ({ name, align: "left" }));
+].map((name) => ({ name, align: "left", ...(name === "item" ? { whole: true } : {}) }));
 
 /** Rows that a screen gets; `--format json` has all. */
 const SHOWN = 40;
@@ -156,7 +156,7 @@ function reportText(
       : item.differences.map((each) => [item.contentId, SAID[item.verdict], ...differenceCells(each)]),
   );
   const drawn =
-    rows.length === 0 ? "" : drawTable({ columns: COLUMNS, rows: rows.slice(0, SHOWN) }, width).text;
+    rows.length === 0 ? "" : drawInParts({ columns: COLUMNS, rows: rows.slice(0, SHOWN) }, 1, width);
   const more =
     rows.length > SHOWN ? `and ${counted(rows.length - SHOWN, "more row")}; --format json has all\n` : "";
   const of = (verdict: VerifiedItem["verdict"]) => others.filter((item) => item.verdict === verdict).length;

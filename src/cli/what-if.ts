@@ -111,6 +111,7 @@ async function* tableTexts(
         ["changed"],
       ],
       rows: found.groups,
+      keys: 2,
       limit: 100,
     },
     {
@@ -120,6 +121,7 @@ async function* tableTexts(
       columns: [],
       shown: [["destination"], ["custom_field", "field"], ["value"], ...BEFORE_AND_AFTER, ["items"]],
       rows: found.byValue,
+      keys: 3,
     },
     {
       key: "items",
@@ -134,6 +136,7 @@ async function* tableTexts(
         ...BEFORE_AND_AFTER,
       ],
       rows: items,
+      whole: ["content_id"],
     },
   ];
   yield sectionTables(sections, width);

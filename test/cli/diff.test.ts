@@ -40,6 +40,10 @@ test("a screen gets the totals per cause first, then a line per change with the 
   assert.match(stdout, /\n736 mapped values of 429 items are not as before\n$/);
   const narrow = await capture(diffCommand, ["1", "2", "--out", out], 80);
   for (const line of narrow.split("\n")) assert.ok(line.length <= 80, line);
+  assert.match(
+    narrow,
+    /│ destination_changed │ +403 │ +505 │.*│ cause +│ sent alike │.*│ destination_changed │ +505 │/s,
+  );
 });
 
 test("filters narrow every part of the answer, and the items can be listed", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { test } from "node:test";
 import fc from "fast-check";
-import { drawTable } from "../../src/cli/table.ts";
+import { drawInParts, drawTable, leftOutText } from "../../src/cli/table.ts";
 import { displayWidth, printableLine, printableText, truncate, writeAll } from "../../src/cli/terminal.ts";
 
 test("S19: nothing printable steers a terminal, whatever the text", () => {
@@ -72,6 +72,47 @@ test("every line of a table has the same width, and fits the screen where a colu
       },
     ),
   );
+});
+
+test("no number and no name that is typed again is cut; what does not fit is left out, and that is said", () => {
+  const columns = [
+    { name: "run", align: "left", whole: true },
+    { name: "text", align: "left" },
+    { name: "bytes", align: "right" },
+  ] as const;
+  const table = { columns, rows: [["000001-20261120T020000Z", "so long that it is cut", "1,234,567,890"]] };
+  const cut = drawTable(table, 60);
+  assert.match(cut.text, /│ 000001-20261120T020000Z │ so long that … │ 1,234,567,890 │/);
+  assert.equal(leftOutText(table, cut), "");
+  const short = drawTable(table, 45);
+  assert.match(short.text, /│ 000001-20261120T020000Z │ so long th… │ … │/);
+  assert.equal(leftOutText(table, short), "1 column left out; a wider screen shows it, and so does a pipe\n");
+});
+
+test("in parts, a table shows all of its columns on a narrow screen, each part beginning with the same ones", () => {
+  const names = ["name", "alpha", "beta", "gamma", "delta"];
+  const columns = names.map((name, index) => ({
+    name,
+    align: index === 0 ? ("left" as const) : ("right" as const),
+  }));
+  const table = { columns, rows: [["a", "1", "22", "333", "4,444"]] };
+  assert.equal(
+    drawInParts(table, 1, 25),
+    `┌──────┬───────┬──────┐
+│ name │ alpha │ beta │
+├──────┼───────┼──────┤
+│ a    │     1 │   22 │
+└──────┴───────┴──────┘
+┌──────┬───────┬───────┐
+│ name │ gamma │ delta │
+├──────┼───────┼───────┤
+│ a    │   333 │ 4,444 │
+└──────┴───────┴───────┘
+`,
+  );
+  for (const width of [80, undefined]) {
+    assert.equal(drawInParts(table, 1, width), drawTable(table, width).text);
+  }
 });
 
 test("writing waits for a slow reader, and throws what is no closed pipe", async () => {
