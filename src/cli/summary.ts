@@ -17,7 +17,12 @@ export function summaryText(summary: RunSummary): string {
     field("Published", `${summary.directory} (${megabytes(summary.bytesPublished)})`),
     ...reasons.map((reason) => field("Unsettled", reason)),
     ...(accounting.rejected > 0
-      ? [field("Rejected", `${count(accounting.rejected)}: see the table _rejects`)]
+      ? [
+          field(
+            "Rejected",
+            `${counted(accounting.rejected, "listed thing")}: see _rejects, with a row for each reading that failed`,
+          ),
+        ]
       : []),
     ...(drift > 0 ? [field("Drift", `${count(drift)} kinds: see the table _drift`)] : []),
     ...(removedRuns.length > 0 ? [field("Removed", counted(removedRuns.length, "old run"))] : []),
@@ -54,7 +59,8 @@ function resumed({ pages, items }: Resumed): string {
 }
 
 function evidence({ verdict, sweeps, accounting }: RunSummary): string {
-  const agree = verdict === "complete" ? "two passes agree" : "the passes do not agree";
+  const two = sweeps.length > 2 ? "the last two passes agree" : "two passes agree";
+  const agree = verdict === "complete" ? two : "the passes do not agree";
   const passes = sweeps.map((sweep) => `${sweep.mode} ${count(sweep.distinctItems)} items`).join(", ");
   return `${agree}: ${passes}; the service counts ${count(accounting.counted)}`;
 }
@@ -67,5 +73,5 @@ function rows({ tables }: RunSummary): string {
   const largest = data.filter((table) => table.rows > 0).toSorted((a, b) => b.rows - a.rows);
   const named = largest.slice(0, LARGEST).map((table) => `${table.name} ${count(table.rows)}`);
   const most = named.length === 0 ? "" : `; most in ${named.join(", ")}`;
-  return `${count(total)} in ${count(data.length)} ${data.length === 1 ? "table" : "tables"}${most}`;
+  return `${count(total)} in ${count(data.length)} ${data.length === 1 ? "table" : "tables"} of data${most}`;
 }

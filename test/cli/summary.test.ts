@@ -67,10 +67,18 @@ test("a complete run is seen at a glance", () => {
 
   Items      12,345 listed, 12,345 loaded
   Evidence   two passes agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345
-  Rows       42,353 in 5 tables; most in content_tags 30,000, content 12,345, users 7
+  Rows       42,353 in 5 tables of data; most in content_tags 30,000, content 12,345, users 7
   Requests   260, 123.5 MB received
   Published  /srv/warehouse/runs/000042-20261120T020000Z (45.6 MB)
 `,
+  );
+});
+
+test("of more than two passes, the last two are the ones that agree", () => {
+  const sweeps = [...COMPLETE.sweeps, sweep(3, "basic", 12_345)];
+  assert.match(
+    summaryText({ ...COMPLETE, sweeps }),
+    /Evidence +the last two passes agree: dynamic .* basic /,
   );
 });
 
@@ -92,12 +100,12 @@ test("an unsettled run says so first, and everything that is worth a look has a 
 
   Items      12,345 listed, 12,341 loaded, 3 rejected, 1 vanished
   Evidence   the passes do not agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345
-  Rows       42,353 in 5 tables; most in content_tags 30,000, content 12,345, users 7
+  Rows       42,353 in 5 tables of data; most in content_tags 30,000, content 12,345, users 7
   Requests   260, 123.5 MB received
   Published  /srv/warehouse/runs/000042-20261120T020000Z (45.6 MB)
   Unsettled  2 items differ
   Unsettled  the full pass is not clean
-  Rejected   3: see the table _rejects
+  Rejected   3 listed things: see _rejects, with a row for each reading that failed
   Drift      17 kinds: see the table _drift
   Removed    2 old runs
   Warning    There is no destination "Site".
