@@ -124,7 +124,12 @@ async function retry(
   { err }: Settings,
 ): Promise<Retried[]> {
   if (manifest instanceof WarehouseError) throw manifest;
-  assertSameInstance({ kind: "run", run, manifest }, { id: null, origin: originOf(config) }, directory);
+  assertSameInstance(
+    { kind: "run", run, manifest },
+    { id: null, origin: originOf(config) },
+    directory,
+    "question",
+  );
   const ids = new Set(rejects.flatMap(({ content_id }) => (content_id === null ? [] : [String(content_id)])));
   if (ids.size === 0) return [];
   await using source = await openSource(config);

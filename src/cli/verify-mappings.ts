@@ -82,7 +82,12 @@ async function verify(
   { err }: Settings,
 ): Promise<void> {
   const { run, manifest, directory } = opened;
-  assertSameInstance({ kind: "run", run, manifest }, { id: null, origin: originOf(config) }, directory);
+  assertSameInstance(
+    { kind: "run", run, manifest },
+    { id: null, origin: originOf(config) },
+    directory,
+    "question",
+  );
   const seed = options.seed ?? String(randomInt(2 ** 32));
   const found = await ask(opened, config, { items: options.sample, seed }, err);
   const text =

@@ -48,16 +48,25 @@ export interface Instance {
   readonly origin: string;
 }
 
+const OTHER_INSTANCE = {
+  run: "name another folder with --out, so that the two do not mix.",
+  question: "name the service that the run read, or the folder of its own warehouse with --out.",
+} as const;
+
 /** Throws `config.other_instance` where the warehouse holds the content of another instance. */
-export function assertSameInstance(baseline: Baseline, instance: Instance, root: string): void {
+export function assertSameInstance(
+  baseline: Baseline,
+  instance: Instance,
+  root: string,
+  asks: "run" | "question" = "run",
+): void {
   if (baseline.kind !== "run") return;
   const before = baseline.manifest.instance;
   const otherId = before.id !== null && instance.id !== null && before.id !== instance.id;
   if (before.origin === instance.origin && !otherId) return;
   throw new WarehouseError(
     "config.other_instance",
-    `${root} has the content of ${named(before, otherId)}, and this run reads ${named(instance, otherId)}; ` +
-      "name another folder with --out, so that the two do not mix.",
+    `${root} has the content of ${named(before, otherId)}, and this ${asks} reads ${named(instance, otherId)}; ${OTHER_INSTANCE[asks]}`,
   );
 }
 

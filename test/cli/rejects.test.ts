@@ -139,6 +139,8 @@ test("a refused token ends the command, and another service is not asked", async
   assert.deepEqual([text, error?.code, error?.exitCode], ["", "source.credentials", 20]);
   assert.ok(!error?.message.includes(CANARY));
   const other = await Scripted.start(t, itemsOf(31));
-  assert.equal((await rejects("retry", "--url", other.url)).error?.code, "config.other_instance");
+  const { error: mixed } = await rejects("retry", "--url", other.url);
+  assert.equal(mixed?.code, "config.other_instance");
+  assert.match(mixed?.message ?? "", /; name the service that the run read, or /);
   assert.deepEqual(other.questions, []);
 });

@@ -188,6 +188,11 @@ test("the same seed asks for the same items, and another service or token is ref
   };
   assert.equal(await drawn("a"), await drawn("a"));
   assert.notEqual(await drawn("a"), await drawn("b"));
-  assert.equal((await verify("--sample", "1", "--embedded")).error?.code, "config.other_instance");
+  const { error } = await verify("--sample", "1", "--embedded");
+  assert.equal(error?.code, "config.other_instance");
+  assert.match(
+    error?.message ?? "",
+    /this question reads the sample; name the service that the run read, or /,
+  );
   assert.equal((await verify("--sample", "1", "7")).error?.code, "config.not_found");
 });
