@@ -55,14 +55,15 @@ export interface Fullness {
 
 /**
  * Columns, and tables of lists, that had values in the run before and have none in this one: a field may have vanished
- * from all items.
+ * from all items. Not those of the history, which tell of runs.
  */
 export function vanished(tables: readonly Table[], before: Fullness, now: Fullness): string[] {
   const emptyBefore = new Set(before.emptyColumns);
-  const hadRows = (table: string) => (before.rows[table] ?? 0) > 0;
-  const emptied = tables
-    .map(({ name }) => name)
-    .filter((name) => name !== "content" && hadRows(name) && now.rows[name] === 0);
+  const ofContent = new Set(tables.filter(({ stage }) => stage !== "history").map(({ name }) => name));
+  const hadRows = (table: string) => ofContent.has(table) && (before.rows[table] ?? 0) > 0;
+  const emptied = [...ofContent].filter(
+    (name) => name !== "content" && hadRows(name) && now.rows[name] === 0,
+  );
   const columns = now.emptyColumns.filter(
     (place) => hadRows(place.slice(0, place.indexOf("."))) && !emptyBefore.has(place),
   );

@@ -150,7 +150,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const response = await send(request, signal);
     const { status, retryAfterMs } = response;
     const detail = status === 200 ? "" : redact(explanationOf(response));
-    const error = statusError({ host: url.host, status, retryAfterMs, detail }, request.mode);
+    const error = statusError({ ...url, status, retryAfterMs, detail }, request.mode);
     if (error !== null) throw error;
     return response;
   }

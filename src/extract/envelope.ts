@@ -4,6 +4,7 @@ import { printable } from "../printable.ts";
 import { parseJson } from "./decode.ts";
 import { firstProblem } from "./problem.ts";
 import { SourceError } from "./source-error.ts";
+import { CHECK_TOKEN } from "./status.ts";
 
 /**
  * What the body of an answer with status 200 is: a page, an item, the rows of a lookup, or a failure that came with
@@ -79,7 +80,7 @@ function errorInside(error: unknown): SourceError {
   if (SIGN_IN.test(words)) {
     return new SourceError(
       "source.credentials",
-      `The service refused the API token; check that CONTENT_API_TOKEN holds a valid API token. It said: ${words}`,
+      `The service refused the API token; ${CHECK_TOKEN}. It said: ${words}`,
     );
   }
   return new SourceError(

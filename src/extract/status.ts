@@ -6,6 +6,8 @@ import { SourceError } from "./source-error.ts";
 export interface Answer {
   /** Host with its port. */
   readonly host: string;
+  /** Path of the service's address, before that of the interface; mostly empty. */
+  readonly prefix: string;
   readonly status: number;
   /** What `Retry-After` asks for, from now on. */
   readonly retryAfterMs: number | null;
@@ -40,7 +42,8 @@ export function statusError(answer: Answer, mode: RequestMode): SourceError | nu
   return failure("source.protocol", answer, `${host} refused a request (${status})${wayOut(status, mode)}`);
 }
 
-const CHECK_TOKEN = "check that CONTENT_API_TOKEN holds a valid API token";
+export const CHECK_TOKEN =
+  "check that CONTENT_API_TOKEN, or the file that `tokenFile` names, holds a valid API token";
 
 function unreadable(answer: Answer): SourceError {
   const what = `${answer.host} answered with status ${answer.status}, which carries no complete document`;
@@ -58,7 +61,7 @@ function missing(answer: Answer, mode: RequestMode): SourceError | null {
   return failure(
     "config.not_found",
     answer,
-    `There is no content service at ${answer.host}: ${API_PREFIX}/${what} answers ${answer.status}; check the URL (CONTENT_API_URL)`,
+    `There is no content service at ${answer.host}${answer.prefix}: ${answer.prefix}${API_PREFIX}/${what} answers ${answer.status}; check the URL (CONTENT_API_URL)`,
   );
 }
 

@@ -57,6 +57,8 @@ function pagesOf(pages: number): string {
 
 /** A pass as it is held against another. */
 export interface ComparedPass {
+  /** From 1. */
+  readonly sweep: number;
   readonly mode: string;
   readonly sightings: Sightings;
   /** The service's own totals, on the first and the last page. */
@@ -75,8 +77,8 @@ const EXAMPLES = 3;
  * of the same time, and the service counted the same in between.
  */
 export function disagreements(earlier: ComparedPass, later: ComparedPass): string[] {
-  const reasons = [earlier, later].flatMap(({ mode, reasons }) =>
-    reasons.map((reason) => `the ${mode} pass is not clean: ${reason}`),
+  const reasons = [earlier, later].flatMap(({ sweep, mode, reasons }) =>
+    reasons.map((reason) => `pass ${sweep} (${mode}) is not clean: ${reason}`),
   );
   if (earlier.countAfter !== later.countBefore) {
     reasons.push(`the service counted ${earlier.countAfter} items, then ${later.countBefore}`);

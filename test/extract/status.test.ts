@@ -75,7 +75,10 @@ const ROWS: Row[] = [
 
 for (const [row, status, mode, code, attempts, says] of ROWS) {
   test(`${row === "" ? "" : `${row}: `}status ${status} on ${mode} is ${code ?? "an answer"}`, () => {
-    const error = statusError({ host: "c.example:8443", status, retryAfterMs: 1500, detail: "why" }, mode);
+    const error = statusError(
+      { host: "c.example:8443", prefix: "", status, retryAfterMs: 1500, detail: "why" },
+      mode,
+    );
     assert.equal(error?.code ?? null, code);
     assert.match(error?.message ?? "", says);
     assert.equal(error?.attemptsAtMost ?? 0, attempts);
@@ -86,8 +89,16 @@ for (const [row, status, mode, code, attempts, says] of ROWS) {
 }
 
 test("a failure without words of the service ends its sentence", () => {
-  const error = statusError({ host: "h", status: 503, retryAfterMs: null, detail: "" }, "full");
+  const error = statusError({ host: "h", prefix: "", status: 503, retryAfterMs: null, detail: "" }, "full");
   assert.equal(error?.message, "h is not available just now (503); run again later.");
+});
+
+test("where there is no service, the whole address is named", () => {
+  const answer = { host: "c.example", prefix: "/foo", status: 404, retryAfterMs: null, detail: "" };
+  assert.match(
+    statusError(answer, "full")?.message ?? "",
+    / at c\.example\/foo: \/foo\/api\/v1\/content answers 404/,
+  );
 });
 
 test("B2, G6: Retry-After is followed only in its two forms", () => {

@@ -219,7 +219,7 @@ function passOver(world: World, { catalogue, mode, kept }: Passing, take: (row: 
   const first = marks.get(1)?.pagination.count ?? 0;
   const countAfter = marks.get(marks.size)?.pagination.count ?? 0;
   const reasons = uncleanReasons({ marks, sightings, rejected: 0 });
-  return { mode, sightings, countBefore: first, countAfter, reasons, keptPages };
+  return { sweep: 1, mode, sightings, countBefore: first, countAfter, reasons, keptPages };
 }
 
 function pageOf(world: World, page: number): Page {

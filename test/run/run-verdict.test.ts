@@ -116,7 +116,15 @@ suite("two passes disagree", () => {
   ) => {
     const sightings = new Sightings(catalogue);
     for (const [id, updatedAt] of Object.entries(items)) sightings.add(id, updatedAt);
-    return { mode, sightings, countBefore: count, countAfter: count, reasons, keptPages: 0 };
+    return {
+      sweep: mode === "dynamic" ? 1 : 2,
+      mode,
+      sightings,
+      countBefore: count,
+      countAfter: count,
+      reasons,
+      keptPages: 0,
+    };
   };
   const same = { a: "2026-11-01T10:00:00", b: null };
 
@@ -126,7 +134,7 @@ suite("two passes disagree", () => {
 
   test("where one is not clean, in which its reasons stand", () => {
     assert.deepEqual(disagreements(pass("dynamic", same, 2, ["x"]), pass("full", same, 2)), [
-      "the dynamic pass is not clean: x",
+      "pass 1 (dynamic) is not clean: x",
     ]);
   });
 
