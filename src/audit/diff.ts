@@ -2,7 +2,7 @@
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { type Range, rangesOf } from "../load/buckets.ts";
 import { all, execute, figure, type Row } from "../load/duckdb.ts";
-import { INTERVALS_VIEW } from "../load/macros.ts";
+import { intervalsSql, withVersions } from "../load/macros.ts";
 import { fillMarks, loadSql, quoteIdentifier } from "../load/sql-text.ts";
 import { CAUSES, type Cause } from "../tables/history.ts";
 import { itemBounds } from "./coverage.ts";
@@ -102,7 +102,7 @@ async function compareHistory(
   const passthrough = { before: sent[0]?.passthrough === true, after: sent.at(-1)?.passthrough === true };
   const starts = await all(connection, loadSql("audit_diff_ranges"), [...ends, rowsPerRange]);
   const given = fillMarks(loadSql("audit_diff_history_rows"), {
-    intervals: loadSql(`view_${INTERVALS_VIEW}`),
+    intervals: intervalsSql(),
   });
   const causes = JSON.stringify(CAUSES);
   const ranges = rangesOf(starts.map(({ first_id }) => String(first_id)));
@@ -111,7 +111,7 @@ async function compareHistory(
     await keep(connection, "diff_values", loadSql("audit_diff_values"), endsOf(range));
     await keep(connection, "diff_orders", loadSql("audit_diff_orders"), endsOf(range));
     await keep(connection, "diff_given", given, ends);
-    await keep(connection, "diff_events", loadSql("audit_diff_events"), ends);
+    await keep(connection, "diff_events", withVersions("audit_diff_events"), ends);
     await addChanges(connection, index, [passthrough.after, causes]);
   }
   return passthrough;
@@ -131,7 +131,8 @@ async function compareLedgers(
   await execute(
     connection,
     `CREATE OR REPLACE TEMP TABLE diff_events (
-       content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, input VARCHAR, causes VARCHAR[])`,
+       content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, input VARCHAR, copy INTEGER,
+       causes VARCHAR[])`,
   );
   const ranges = rangesOf(await itemBounds(opened, rowsPerRange));
   for (const [index, range] of ranges.entries()) {

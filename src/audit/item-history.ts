@@ -1,7 +1,7 @@
 /** What an item held in a run, since when, and why, from the history that a run carries. */
 import { type DuckDBConnection, DuckDBListValue } from "@duckdb/node-api";
 import { all, execute, type Row, toSafeInteger } from "../load/duckdb.ts";
-import { INTERVALS_VIEW } from "../load/macros.ts";
+import { intervalsSql } from "../load/macros.ts";
 import { fillMarks, loadSql } from "../load/sql-text.ts";
 import { DefinitionChanges, readDefinitionChanges } from "./definition-changes.ts";
 import type { MappedValue } from "./procedure.ts";
@@ -37,7 +37,7 @@ export async function readHeldValues(
     const rows = `SELECT * FROM ${table} WHERE content_id = $1`;
     await execute(connection, `CREATE OR REPLACE TEMP TABLE ${name} AS ${rows}`, [contentId]);
   }
-  const sql = fillMarks(loadSql("audit_item_rows"), { intervals: loadSql(`view_${INTERVALS_VIEW}`) });
+  const sql = fillMarks(loadSql("audit_item_rows"), { intervals: intervalsSql() });
   const rows = await all(connection, sql, [sequence]);
   const definitions = new Map<string, DefinitionChanges>();
   const held: HeldValue[] = [];

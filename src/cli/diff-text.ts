@@ -165,6 +165,8 @@ export function changeWords(row: Row): string {
   const what = valueWords(row);
   const states = stateWords(row);
   const name = row.name_before !== row.name_after;
+  const copies = copiesOf(row);
+  if (copies !== undefined) return copiesWords(row, copies) + states;
   switch (row.change) {
     case "gained":
       return `${what} sends ${sentText(row, "after")}, and sent nothing${states}`;
@@ -183,6 +185,31 @@ export function changeWords(row: Row): string {
       return `${what} ${sent}, as before${states}`;
     }
   }
+}
+
+interface Copies {
+  readonly before: number;
+  readonly after: number;
+}
+
+/** How often a value sends this; undefined where the item does not give the value on both sides. */
+function copiesOf({ copies_before, copies_after }: Row): Copies | undefined {
+  if (typeof copies_before !== "bigint" || typeof copies_after !== "bigint") return undefined;
+  return { before: Number(copies_before), after: Number(copies_after) };
+}
+
+/** What a further copy of a value sends, or one that is gone. */
+function copiesWords(row: Row, { before, after }: Copies): string {
+  const what = valueWords(row);
+  if (row.change === "alike")
+    return `${what} sends nothing, as before, ${times(after)} instead of ${times(before)}`;
+  const sent = sentText(row, row.change === "gained" ? "after" : "before");
+  if (after === 0) return `${what} no longer sends ${sent}`;
+  return `${what} sends ${sent} ${times(after)}, and ${before === 0 ? "did not before" : `sent it ${times(before)}`}`;
+}
+
+function times(copies: number): string {
+  return ["not at all", "once", "twice"][copies] ?? `${count(copies)} times`;
 }
 
 /** What is true of the values of a field whatever they are. */

@@ -1,10 +1,10 @@
 /** The past in SQL: a view of intervals over the history, and macros that ask for an instant or for two runs. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { execute } from "./duckdb.ts";
-import { loadSql, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+import { fillMarks, loadSql, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
 /** View of the history with the places of the values. */
-export const INTERVALS_VIEW = "mapped_value_intervals";
+const INTERVALS_VIEW = "mapped_value_intervals";
 
 interface Macro {
   readonly name: string;
@@ -40,17 +40,28 @@ export const MACROS: readonly Macro[] = [
     name: "mapped_value_changes",
     parameters: ["from_run", "to_run"],
     kind: "table",
-    comment: `Values that differ between two runs, by name or number, with every cause in between. ${WITHIN}`,
+    comment: `Values that differ between two runs, by name or number, with every cause in between; a value that an item gives twice is two. ${WITHIN}`,
   },
 ];
+
+/** Text of a step that reads the versions of the mapped values copy by copy: their text stands where its mark is. */
+export function withVersions(step: string): string {
+  return fillMarks(loadSql(step), { versions: loadSql("mapped_value_versions") });
+}
+
+/** Text of the view of intervals. */
+export function intervalsSql(): string {
+  return withVersions(`view_${INTERVALS_VIEW}`);
+}
 
 /** Creates the view and the macros over the tables of the history. Answers the names of the views. */
 export async function createHistoryMacros(connection: DuckDBConnection): Promise<readonly string[]> {
   const view = quoteIdentifier(INTERVALS_VIEW);
   const comment =
     "content_mapped_values of all runs of the history, each row with the runs in which it held; to be filtered by " +
-    "valid_from_sequence (inclusive) and valid_to_sequence (exclusive, NULL while it holds).";
-  await execute(connection, `CREATE OR REPLACE VIEW ${view} AS ${loadSql(`view_${INTERVALS_VIEW}`)}`);
+    "valid_from_sequence (inclusive) and valid_to_sequence (exclusive, NULL while it holds). copy counts the places of " +
+    "a value that stands at several; each has its own cause.";
+  await execute(connection, `CREATE OR REPLACE VIEW ${view} AS ${intervalsSql()}`);
   await execute(connection, `COMMENT ON VIEW ${view} IS ${quoteLiteral(comment)}`);
   for (const macro of MACROS) await createMacro(connection, macro);
   return [INTERVALS_VIEW];
@@ -59,7 +70,7 @@ export async function createHistoryMacros(connection: DuckDBConnection): Promise
 async function createMacro(connection: DuckDBConnection, macro: Macro): Promise<void> {
   const name = quoteIdentifier(macro.name);
   const table = macro.kind === "table";
-  const body = loadSql(`macro_${macro.name}`);
+  const body = withVersions(`macro_${macro.name}`);
   await execute(
     connection,
     `CREATE OR REPLACE MACRO ${name}(${macro.parameters.map(quoteIdentifier).join(", ")}) AS ${table ? "TABLE " : ""}${body}`,

@@ -132,6 +132,24 @@ const EDITS: readonly (readonly [
     ["removed | item_changed | b | null | beta | null | null"],
   ],
   [
+    "an item gives a value once more",
+    (draft) => {
+      draft.inputs = ["a", "b", "a"];
+    },
+    ["added | item_changed | null | a | null | alpha | mapped"],
+  ],
+  [
+    "an item gives a value once more, and its entry has another external value",
+    (draft) => {
+      draft.inputs = ["a", "b", "a"];
+      draft.entries.a = "first";
+    },
+    [
+      "added | item_changed, mapping_changed | null | a | null | first | mapped",
+      "changed | mapping_changed | a | a | alpha | first | mapped",
+    ],
+  ],
+  [
     "the values of an item are put in another order",
     (draft) => {
       draft.inputs = ["b", "a"];
@@ -294,6 +312,66 @@ test("rebuilds repeated values in their places", async () => {
   assert.deepEqual(await at(2), ["0 | b", "1 | a", "2 | b"]);
   assert.deepEqual(await at(3), ["0 | a", "1 | b"]);
   assert.deepEqual(await lines("SELECT count(*) FROM mapped_value_history"), ["2"]);
+});
+
+test("a further copy of a value begins and ends by itself, because the item changed", async () => {
+  const given = (...inputs: string[]) =>
+    worldWith((draft) => {
+      draft.inputs = inputs;
+    });
+  const renamed = worldWith((draft) => {
+    draft.inputs = ["a", "a"];
+    draft.entries.a = "first";
+  });
+  await runNights([given("a"), given("a", "a", "a"), given("a", "a"), renamed, given("a")]);
+  const added = "added | item_changed | null | a | null | alpha | mapped";
+  const removed = "removed | item_changed | a | null | alpha | null | null";
+  assert.deepEqual(await changes(1, 2), [added, added]);
+  assert.deepEqual(await changes(2, 3), [removed]);
+  assert.deepEqual(await changes(2, 1), [removed, removed]);
+  assert.deepEqual(await changes(3, 4), [
+    "changed | mapping_changed | a | a | alpha | first | mapped",
+    "changed | mapping_changed | a | a | alpha | first | mapped",
+  ]);
+  assert.deepEqual(await changes(4, 5), [
+    "changed | mapping_changed | a | a | first | alpha | mapped",
+    "removed | item_changed, mapping_changed | a | null | first | null | null",
+  ]);
+  assert.deepEqual(await changes(1, 5), []);
+  assert.deepEqual(
+    await lines(
+      `SELECT copy, valid_from_sequence, valid_to_sequence, array_to_string(cause, ', '),
+         array_to_string(valid_to_cause, ', ')
+       FROM mapped_value_intervals ORDER BY ALL`,
+    ),
+    [
+      "1 | 1 | 2 | first_seen | mapping_changed",
+      "1 | 2 | 3 | first_seen | mapping_changed",
+      "1 | 3 | 4 | first_seen | mapping_changed",
+      "1 | 4 | 5 | mapping_changed | mapping_changed",
+      "1 | 5 | null | mapping_changed | null",
+      "2 | 2 | 3 | item_changed | mapping_changed",
+      "2 | 3 | 4 | item_changed | mapping_changed",
+      "2 | 4 | 5 | mapping_changed | item_changed, mapping_changed",
+      "3 | 2 | 3 | item_changed | item_changed",
+    ],
+  );
+});
+
+test("a value that came back under another number is no change, and copies leave the order as it was", async () => {
+  const given = (...inputs: string[]) =>
+    worldWith((draft) => {
+      draft.inputs = inputs;
+    });
+  await runNights([given("a"), given("b"), given("b", "a"), given("a", "b"), given("a", "b", "a")]);
+  assert.deepEqual(await changes(1, 3), ["added | item_changed | null | b | null | beta | mapped"]);
+  assert.deepEqual(await changes(4, 5), ["added | item_changed | null | a | null | alpha | mapped"]);
+  assert.deepEqual(await changes(3, 5), [
+    "added | item_changed | null | a | null | alpha | mapped",
+    "reordered | reordered | null | null | null | null | null",
+  ]);
+  await runNights([given("a", "b"), given("b", "a"), given("a", "b"), given("a", "b", "a")]);
+  assert.deepEqual(await changes(1, 4), ["added | item_changed | null | a | null | alpha | mapped"]);
 });
 
 test("orders runs by their number where the clock went back, and knows nothing before the first", async () => {

@@ -1,5 +1,6 @@
 import { type FieldDefinition, indexDefinitions } from "../../src/audit/definitions.ts";
 import { type MappedValue, mapItem } from "../../src/audit/procedure.ts";
+import { CAUSES } from "../../src/tables/history.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";
 
 /** A row of the ledger as the history has it: with the run that its version began in, and why. */
@@ -70,13 +71,25 @@ function knownDefinitions(
 function rowsOf(contentId: string, known: KnownItem | undefined, night: ModelNight): KnownRow[] {
   const kept =
     known?.present === true ? known.rows.filter(({ row }) => night.notLookedUp.has(row.customFieldId)) : [];
-  const found = ledgerOf(contentId, night.world, night.world).map(({ row, input }): KnownRow => {
-    const same = known?.rows.find((held) => isSameValue(held, row, input) && isSameAnswer(held.row, row));
-    if (same !== undefined && known?.present === true) return { ...same, row, input };
-    const causes = causesOf(row, input, known, night);
-    return { row, input, since: night.sequence, causes };
+  const ledger = ledgerOf(contentId, night.world, night.world);
+  const found = ledger.map(({ row, input }, at): KnownRow => {
+    const copy = ledger.slice(0, at).filter((other) => isSameValue(other, row, input)).length;
+    const held = known?.rows.filter((each) => isSameValue(each, row, input)) ?? [];
+    const same = held[copy];
+    if (same !== undefined && known?.present === true && isSameAnswer(same.row, row)) {
+      return { ...same, row, input };
+    }
+    // Of a value that the item had, and has once more.
+    const isFurther = held.length > 0 && same === undefined;
+    const goesOn = known?.present === true && held.some((each) => isSameAnswer(each.row, row));
+    const causes = isFurther && goesOn ? [] : causesOf(row, input, known, night);
+    return { row, input, since: night.sequence, causes: isFurther ? withItemChanged(causes) : causes };
   });
   return [...kept, ...found];
+}
+
+function withItemChanged(causes: readonly string[]): string[] {
+  return CAUSES.filter((cause) => cause === "item_changed" || causes.includes(cause));
 }
 
 /** The ledger of an item of a world by some definitions, each row with what the item gave. */
@@ -93,7 +106,7 @@ function ledgerOf(contentId: string, world: MappingWorld, by: Known["definitions
   });
 }
 
-function isSameValue(held: KnownRow, row: MappedValue, input: string): boolean {
+function isSameValue(held: Pick<KnownRow, "row" | "input">, row: MappedValue, input: string): boolean {
   return (
     held.input === input &&
     held.row.destinationId === row.destinationId &&

@@ -53,6 +53,16 @@ const EDITS = {
       draft.items.get(pick(ITEMS, item))?.get(pick(FIELDS, field))?.reverse();
     },
   },
+  item_copies: {
+    cause: "item_changed",
+    apply: (draft: Draft, [item, field, which, how]: Choices) => {
+      const list = draft.items.get(pick(ITEMS, item))?.get(pick(FIELDS, field)) ?? [];
+      if (list.length === 0) return;
+      const copied = pick(list, which);
+      if (how % 3 !== 0) list.push(copied);
+      else if (list.indexOf(copied) < list.lastIndexOf(copied)) list.splice(list.lastIndexOf(copied), 1);
+    },
+  },
   entry: {
     cause: "mapping_changed",
     apply: (draft: Draft, [field, destination, value, to]: Choices) => {

@@ -5,7 +5,7 @@ import { payloadJson, payloadMembers } from "../../src/audit/payload.ts";
 import type { MappedValue } from "../../src/audit/procedure.ts";
 import { runName } from "../../src/run/directory.ts";
 import { type Night, Nights } from "../load/history-world.ts";
-import { afterNight, type Known } from "./history-model.ts";
+import { afterNight, type Known, type KnownRow } from "./history-model.ts";
 import {
   applyEdit,
   type Draft,
@@ -59,10 +59,14 @@ const complete = (...edits: Edit[]): Scripted => ({
 const EVERY_CAUSE: readonly Scripted[] = [
   complete(),
   complete({ kind: "item_values", choices: [2, 0, 1, 0] }),
-  complete({ kind: "item_presence", choices: [1, 0, 0, 0] }),
-  complete({ kind: "item_presence", choices: [1, 0, 0, 0] }),
+  complete(
+    { kind: "item_presence", choices: [1, 0, 0, 0] },
+    { kind: "item_values", choices: [3, 0, 1, 0] },
+    { kind: "item_copies", choices: [3, 0, 0, 1] },
+  ),
+  complete({ kind: "item_presence", choices: [1, 0, 0, 0] }, { kind: "item_copies", choices: [3, 0, 0, 1] }),
   complete({ kind: "item_order", choices: [2, 0, 0, 0] }),
-  complete({ kind: "entry", choices: [0, 0, 0, 1] }),
+  complete({ kind: "entry", choices: [0, 0, 0, 1] }, { kind: "item_copies", choices: [3, 0, 0, 0] }),
   complete(
     { kind: "external_field_name", choices: [1, 0, 2, 0] },
     { kind: "mapping", choices: [2, 1, 0, 0] },
@@ -123,6 +127,13 @@ test("the history answers for every run of ten nights what that night's ledger a
       }
       for (const run of chainOf(current)) await assertAsOf(run, seen);
       await assertRuns(chainOf(current));
+      for (const to of chainOf(current)) {
+        if (to.before === undefined) continue;
+        await assertChanges(to.before.known, to.known, seen);
+        await assertChanges(to.known, to.before.known, seen);
+        const [oldest] = chainOf(to).slice(-1);
+        if (oldest !== undefined) await assertChanges(oldest.known, to.known, seen);
+      }
     }),
     {
       examples: [[[0, 0, 0, 0], [...EVERY_CAUSE]]],
@@ -135,6 +146,7 @@ test("the history answers for every run of ten nights what that night's ledger a
     assert.ok(seen.has(cause), cause);
   }
   assert.ok(seen.has("mapping_changed") && seen.has("definition_changed"));
+  assert.ok(seen.has("a further copy") && seen.has("a copy less"));
 });
 
 /** The newest first. */
@@ -188,6 +200,100 @@ async function assertAsOf({ known, passthrough }: Published, seen: Set<string>):
     assert.equal(one?.payload, payload);
   }
 }
+
+/** What a value is, besides its place. */
+const contentOf = (row: MappedValue): string => JSON.stringify({ ...row, ordinal: 0 });
+
+/** What of it the changes name, of one side. */
+const namedOf = (row: MappedValue): string =>
+  JSON.stringify([
+    row.contentId,
+    row.destinationId,
+    row.customFieldId,
+    row.externalFieldName,
+    row.valueId,
+    row.value,
+    row.externalValue,
+    row.status,
+  ]);
+
+function ledgerOf({ items }: Known): KnownRow[] {
+  return [...items.values()].filter(({ present }) => present).flatMap(({ rows }) => rows);
+}
+
+/** What one ledger has and another has not, repeated values as often as they are there. */
+function without(rows: readonly KnownRow[], less: readonly KnownRow[]): KnownRow[] {
+  const left = less.map(({ row }) => contentOf(row));
+  return rows.filter(({ row }) => {
+    const at = left.indexOf(contentOf(row));
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
+
+/** The changes between two nights are the difference of their own ledgers, and say of what came why it did. */
+async function assertChanges(from: Known, to: Known, seen: Set<string>): Promise<void> {
+  const found = await world.rows(
+    `SELECT * REPLACE (array_to_string(causes, ', ') AS causes)
+     FROM mapped_value_changes(${from.sequence}, ${to.sequence}) WHERE change <> 'reordered'`,
+  );
+  const between = `from run ${from.sequence} to run ${to.sequence}`;
+  const [was, is] = [ledgerOf(from), ledgerOf(to)];
+  const [gone, come] = [without(was, is), without(is, was)];
+  for (const [side, expected] of [
+    ["before", gone],
+    ["after", come],
+  ] as const) {
+    assert.deepEqual(
+      found.flatMap((row) => namedIn(row, side) ?? []).sort(),
+      expected.map(({ row }) => namedOf(row)).sort(),
+      `${side}, ${between}`,
+    );
+  }
+  for (const { causes } of found) assert.notEqual(causes, "", between);
+  const isFurther = (one: KnownRow, others: readonly KnownRow[]) =>
+    others.some(({ row }) => contentOf(row) === contentOf(one.row));
+  if (come.some((each) => isFurther(each, was))) seen.add("a further copy");
+  if (gone.some((each) => isFurther(each, is))) seen.add("a copy less");
+  if (to.sequence < from.sequence) return;
+  const known = come.filter(({ since }) => since === to.sequence);
+  for (const row of found.toSorted((one, other) => Number(isTakenOver(one)) - Number(isTakenOver(other)))) {
+    if (row.changed_in_run !== nameOf(to.sequence)) continue;
+    const causes = String(row.causes).split(", ");
+    const at = known.findIndex(
+      (each) =>
+        namedOf(each.row) === namedIn(row, "after") &&
+        each.causes.every((cause) => causes.includes(cause)) &&
+        (each.causes.length === causes.length || isTakenOver(row) || !isNext(from, to)),
+    );
+    assert.ok(at >= 0, `${between}: ${causes.join(", ")}, of ${namedIn(row, "after")}`);
+    known.splice(at, 1);
+  }
+  assert.deepEqual(known, [], between);
+}
+
+type Changed = Readonly<Record<string, unknown>>;
+
+function namedIn(row: Changed, side: "before" | "after"): string | undefined {
+  const of = (name: string) => row[`${name}_${side}`];
+  if (of("status") === null) return undefined;
+  const place = [row.content_id, row.destination_id, row.custom_field_id];
+  return JSON.stringify([
+    ...place,
+    of("external_field_name"),
+    of("value_id"),
+    of("value"),
+    of("external_value"),
+    of("status"),
+  ]);
+}
+
+/** Whether a value took the place of another: then the causes are those of both. */
+function isTakenOver(row: Changed): boolean {
+  return row.value_id_before !== row.value_id_after || row.value_before !== row.value_after;
+}
+
+const isNext = (from: Known, to: Known): boolean => from.sequence + 1 === to.sequence;
 
 const columnsOf = (row: MappedValue) => ({
   content_id: row.contentId,

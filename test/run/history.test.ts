@@ -25,7 +25,7 @@ test("carries the history over two nights of the sample, answers for both with t
     `ATTACH '${join(first.summary.directory, "warehouse.duckdb")}' AS "earlier" (READ_ONLY)`,
   );
   const own =
-    "EXCLUDE (value_number, valid_from_run, valid_from, valid_from_sequence, valid_to_run, valid_to, " +
+    "EXCLUDE (value_number, copy, valid_from_run, valid_from, valid_from_sequence, valid_to_run, valid_to, " +
     "valid_to_sequence, version_from_run, cause, version_to_run, valid_to_cause)";
   const asOf = (run: string) =>
     `FROM mapped_values_as_of((SELECT started_at FROM run_history WHERE run = '${run}'))`;

@@ -4,6 +4,7 @@
 --
 -- change: gained, lost or changed, by what the destination is sent; alike, where that is the same and something else of
 -- the value is not; reordered.
+-- copies_before, copies_after: where an item gives a value at more places, or at fewer, how often it sends this.
 --
 -- $1  whether values of fields without value mappings are sent, as they are; on both sides what the later run says
 -- $2  all causes, in their order; NULL: they cannot be told
@@ -14,6 +15,8 @@ WITH given AS (
     destination_id,
     custom_field_id,
     ordinal,
+    value_number,
+    copy,
     coalesce(CASE WHEN value_id IS NULL THEN 'text ' || value ELSE 'id ' || value_id END, '') AS input,
     {
       'external_field_name': external_field_name,
@@ -43,16 +46,25 @@ WITH given AS (
     } AS answer
   FROM diff_given
 ),
+-- stays: both sides have this very copy of it; what is left over then is what began or ended
+kept AS (
+  SELECT
+    *,
+    count(*) OVER (
+      PARTITION BY content_id, destination_id, custom_field_id, input, answer, value_number, copy
+    ) = 2 AS stays
+  FROM given
+),
 numbered AS (
   SELECT
     *,
     row_number() OVER (
-      PARTITION BY side, content_id, destination_id, custom_field_id, input, answer ORDER BY ordinal
+      PARTITION BY side, content_id, destination_id, custom_field_id, input, answer ORDER BY stays DESC, ordinal
     ) AS same,
     row_number() OVER (
       PARTITION BY side, content_id, destination_id, custom_field_id, input ORDER BY ordinal
-    ) AS copy
-  FROM given
+    ) AS place
+  FROM kept
 ),
 -- What one side alone has.
 differing AS (
@@ -63,7 +75,8 @@ differing AS (
     custom_field_id,
     input,
     answer,
-    min(ordinal) AS ordinal
+    min(ordinal) AS ordinal,
+    min(copy) AS copy
   FROM numbered
   GROUP BY content_id, destination_id, custom_field_id, input, answer, same
   HAVING count(*) = 1
@@ -84,6 +97,7 @@ held AS (
     count(*) AS sides,
     any_value(ordinal) FILTER (side = 'before') AS ordinal_before,
     any_value(ordinal) FILTER (side = 'after') AS ordinal_after,
+    list({'input': input, 'copy': copy}) AS copies,
     any_value(answer) FILTER (side = 'before') AS was,
     any_value(answer) FILTER (side = 'after') AS is_now
   FROM of_input
@@ -104,8 +118,9 @@ pairs AS (
     content_id,
     destination_id,
     custom_field_id,
-    [input] AS inputs,
-    coalesce(ordinal_after, ordinal_before) AS ordinal,
+    input,
+    [ordinal_before, ordinal_after] AS ordinals,
+    copies,
     was,
     is_now
   FROM held
@@ -115,8 +130,9 @@ pairs AS (
     content_id,
     destination_id,
     custom_field_id,
-    list(input) AS inputs,
-    coalesce(any_value(ordinal_after), any_value(ordinal_before)) AS ordinal,
+    min(input) AS input,
+    [any_value(ordinal_before), any_value(ordinal_after)] AS ordinals,
+    flatten(list(copies)) AS copies,
     any_value(was) AS was,
     any_value(is_now) AS is_now
   FROM others
@@ -127,32 +143,52 @@ because AS (
     content_id,
     destination_id,
     custom_field_id,
-    ordinal,
-    inputs,
+    ordinals,
     list(cause) AS causes
   FROM (
     SELECT DISTINCT
       pair.content_id,
       pair.destination_id,
       pair.custom_field_id,
-      pair.ordinal,
-      pair.inputs,
+      pair.ordinals,
       unnest(events.causes) AS cause
     FROM pairs AS pair
     JOIN diff_events AS events
       ON events.content_id = pair.content_id
       AND events.destination_id = pair.destination_id
       AND events.custom_field_id = pair.custom_field_id
-      AND list_contains(pair.inputs, events.input)
+      AND list_contains(pair.copies, {'input': events.input, 'copy': events.copy})
   )
-  GROUP BY content_id, destination_id, custom_field_id, ordinal, inputs
+  GROUP BY content_id, destination_id, custom_field_id, ordinals
+),
+-- Of a value that one side has at more places, how often each sends what the further copy sends.
+repeated AS (
+  SELECT
+    pair.content_id,
+    pair.destination_id,
+    pair.custom_field_id,
+    pair.ordinals,
+    count_if(given.side = 'before' AND given.sent = pair.sent) AS copies_before,
+    count_if(given.side = 'after' AND given.sent = pair.sent) AS copies_after
+  FROM (
+    SELECT *, [coalesce(was, is_now).external_field_name, coalesce(was, is_now).external_value] AS sent
+    FROM pairs
+    WHERE was IS NULL OR is_now IS NULL
+  ) AS pair
+  JOIN (
+    SELECT *, [answer.external_field_name, answer.external_value] AS sent
+    FROM given
+  ) AS given
+    USING (content_id, destination_id, custom_field_id, input)
+  GROUP BY pair.content_id, pair.destination_id, pair.custom_field_id, pair.ordinals
+  HAVING bool_or(given.side = 'before') AND bool_or(given.side = 'after')
 ),
 changes AS (
   SELECT
     content_id,
     destination_id,
     custom_field_id,
-    ordinal,
+    coalesce(ordinals[2], ordinals[1]) AS ordinal,
     CASE
       WHEN was.external_value IS NOT DISTINCT FROM is_now.external_value
         AND (was.external_value IS NULL OR was.external_field_name = is_now.external_field_name)
@@ -162,10 +198,13 @@ changes AS (
       ELSE 'changed'
     END AS change,
     list_filter(CAST($2::JSON AS VARCHAR[]), lambda cause: list_contains(because.causes, cause)) AS causes,
+    copies_before,
+    copies_after,
     was,
     is_now
   FROM pairs
-  LEFT JOIN because USING (content_id, destination_id, custom_field_id, ordinal, inputs)
+  LEFT JOIN because USING (content_id, destination_id, custom_field_id, ordinals)
+  LEFT JOIN repeated USING (content_id, destination_id, custom_field_id, ordinals)
 ),
 -- Values that both sides have, by their places.
 lasting AS (
@@ -179,7 +218,7 @@ lasting AS (
     any_value(coalesce(answer.external_value, answer.value)) FILTER (side = 'before') AS text_before,
     any_value(coalesce(answer.external_value, answer.value)) FILTER (side = 'after') AS text_after
   FROM numbered
-  GROUP BY content_id, destination_id, custom_field_id, input, copy
+  GROUP BY content_id, destination_id, custom_field_id, input, place
   HAVING count(*) = 2
 ),
 orders AS (
@@ -215,7 +254,9 @@ SELECT
   was.mapping_id AS mapping_id_before,
   is_now.mapping_id AS mapping_id_after,
   was.mapping_value_id AS mapping_value_id_before,
-  is_now.mapping_value_id AS mapping_value_id_after
+  is_now.mapping_value_id AS mapping_value_id_after,
+  copies_before,
+  copies_after
 FROM changes
 UNION ALL BY NAME
 SELECT

@@ -94,4 +94,6 @@ ORDER BY
   of_line.mapping_id_before,
   of_line.mapping_id_after,
   of_line.mapping_value_id_before,
-  of_line.mapping_value_id_after
+  of_line.mapping_value_id_after,
+  of_line.copies_before,
+  of_line.copies_after

@@ -1,5 +1,7 @@
 -- mapped_value_changes(from_run, to_run): values that differ between two runs, given by name or number, with both
--- sides, and every cause of a change of the value in between. A value that another took the place of is one row.
+-- sides, and every cause of a change of the value in between. A value that another took the place of is one row. Where an
+-- item gives a value at several places of its list, each copy is a value: a further copy is added by item_changed. The text
+-- of mapped_value_versions stands in place of the mark.
 -- change: added, removed, changed; reordered, for a field whose values stand in another order: then no value is named.
 WITH ends AS (
   SELECT
@@ -12,23 +14,46 @@ WITH ends AS (
       CAST(error('The history knows no run ' || CAST(to_run AS VARCHAR) || '.') AS INTEGER)
     ) AS last
 ),
+history AS (
+  /* versions */
+),
 versions AS (
   SELECT
-    history.*,
-    since.sequence AS from_sequence,
-    until.sequence AS to_sequence,
+    history.content_id,
+    history.destination_id,
+    history.custom_field_id,
+    history.value_number,
+    history.copy,
+    {
+      'valid_from_run': history.valid_from_run,
+      'answer': {
+        'external_field_name': history.external_field_name,
+        'value_id': history.value_id,
+        'value': history.value,
+        'mapping_id': history.mapping_id,
+        'mapping_value_id': history.mapping_value_id,
+        'external_value': history.external_value,
+        'status': history.status,
+        'value_archived': history.value_archived,
+        'value_unknown': history.value_unknown,
+        'ambiguous': history.ambiguous,
+        'matched_by_text': history.matched_by_text,
+        'destination_unsupported': history.destination_unsupported,
+        'collision': history.collision
+      }
+    } AS version,
     since.sequence <= ends.first AND (until.sequence IS NULL OR until.sequence > ends.first) AS is_before,
     since.sequence <= ends.last AND (until.sequence IS NULL OR until.sequence > ends.last) AS is_after,
     CASE
       WHEN since.sequence > least(ends.first, ends.last) AND since.sequence <= greatest(ends.first, ends.last)
-        THEN CAST(history.cause AS VARCHAR[])
+        THEN history.cause
       ELSE []
     END || CASE
       WHEN until.sequence > least(ends.first, ends.last) AND until.sequence <= greatest(ends.first, ends.last)
-        THEN CAST(history.valid_to_cause AS VARCHAR[])
+        THEN history.valid_to_cause
       ELSE []
     END AS causes_between
-  FROM mapped_value_history AS history
+  FROM history
   JOIN run_history AS since ON since.run = history.valid_from_run
   LEFT JOIN run_history AS until ON until.run = history.valid_to_run
   CROSS JOIN ends
@@ -40,23 +65,53 @@ places AS (
     versions.destination_id,
     versions.custom_field_id,
     versions.value_number,
+    versions.copy,
     flatten(list(versions.causes_between)) AS causes,
-    max(versions) FILTER (versions.is_before) AS before,
-    max(versions) FILTER (versions.is_after) AS after
+    max(versions.version) FILTER (versions.is_before) AS before,
+    max(versions.version) FILTER (versions.is_after) AS after
   FROM versions
-  GROUP BY versions.content_id, versions.destination_id, versions.custom_field_id, versions.value_number
+  GROUP BY versions.content_id, versions.destination_id, versions.custom_field_id, versions.value_number, versions.copy
+),
+differing AS (
+  SELECT *
+  FROM places
+  -- What was changed and changed back is no difference.
+  WHERE places.before.answer IS DISTINCT FROM places.after.answer
+),
+-- A value that went and came back may have another number by then: on either side, those alike are counted.
+sides AS (
+  SELECT * EXCLUDE (before, after), 'before' AS side, before AS version
+  FROM differing
+  WHERE before IS NOT NULL
+  UNION ALL BY NAME
+  SELECT * EXCLUDE (before, after), 'after' AS side, after AS version
+  FROM differing
+  WHERE after IS NOT NULL
+),
+counted AS (
+  SELECT
+    *,
+    row_number() OVER (
+      PARTITION BY side, content_id, destination_id, custom_field_id, version.answer ORDER BY value_number, copy
+    ) AS same
+  FROM sides
+),
+alone AS (
+  SELECT *
+  FROM counted
+  QUALIFY count(*) OVER (PARTITION BY content_id, destination_id, custom_field_id, version.answer, same) = 1
 ),
 orders AS (
   SELECT
     history.content_id,
     history.destination_id,
     history.custom_field_id,
-    max(CAST(history.value_numbers AS VARCHAR)) FILTER (
+    CAST(max(CAST(history.value_numbers AS VARCHAR)) FILTER (
       since.sequence <= ends.first AND (until.sequence IS NULL OR until.sequence > ends.first)
-    ) AS before,
-    max(CAST(history.value_numbers AS VARCHAR)) FILTER (
+    ) AS INTEGER[]) AS before,
+    CAST(max(CAST(history.value_numbers AS VARCHAR)) FILTER (
       since.sequence <= ends.last AND (until.sequence IS NULL OR until.sequence > ends.last)
-    ) AS after
+    ) AS INTEGER[]) AS after
   FROM mapped_value_order_history AS history
   JOIN run_history AS since ON since.run = history.valid_from_run
   LEFT JOIN run_history AS until ON until.run = history.valid_to_run
@@ -70,46 +125,20 @@ orders AS (
 ),
 changes AS (
   SELECT
-    places.content_id,
-    places.destination_id,
-    places.custom_field_id,
-    places.value_number,
-    CASE WHEN places.before IS NULL THEN 'added' WHEN places.after IS NULL THEN 'removed' ELSE 'changed' END AS change,
-    places.causes,
-    places.before,
-    places.after
-  FROM places
-  WHERE (places.before IS NOT NULL OR places.after IS NOT NULL)
-    -- What was changed and changed back is no difference.
-    AND (places.before IS NULL OR places.after IS NULL OR row(
-      places.before.external_field_name,
-      places.before.value_id,
-      places.before.value,
-      places.before.mapping_id,
-      places.before.mapping_value_id,
-      places.before.external_value,
-      places.before.status,
-      places.before.value_archived,
-      places.before.value_unknown,
-      places.before.ambiguous,
-      places.before.matched_by_text,
-      places.before.destination_unsupported,
-      places.before.collision
-    ) IS DISTINCT FROM row(
-      places.after.external_field_name,
-      places.after.value_id,
-      places.after.value,
-      places.after.mapping_id,
-      places.after.mapping_value_id,
-      places.after.external_value,
-      places.after.status,
-      places.after.value_archived,
-      places.after.value_unknown,
-      places.after.ambiguous,
-      places.after.matched_by_text,
-      places.after.destination_unsupported,
-      places.after.collision
-    ))
+    alone.content_id,
+    alone.destination_id,
+    alone.custom_field_id,
+    alone.value_number,
+    CASE
+      WHEN count_if(alone.side = 'before') = 0 THEN 'added'
+      WHEN count_if(alone.side = 'after') = 0 THEN 'removed'
+      ELSE 'changed'
+    END AS change,
+    any_value(alone.causes) AS causes,
+    any_value(alone.version) FILTER (alone.side = 'before') AS before,
+    any_value(alone.version) FILTER (alone.side = 'after') AS after
+  FROM alone
+  GROUP BY alone.content_id, alone.destination_id, alone.custom_field_id, alone.value_number, alone.copy
   UNION ALL BY NAME
   SELECT
     orders.content_id,
@@ -118,7 +147,16 @@ changes AS (
     'reordered' AS change,
     ['reordered'] AS causes
   FROM orders
-  WHERE orders.before <> orders.after
+  -- Of what both have: a copy that came or went leaves the others in their order.
+  WHERE list_filter(
+    orders.before,
+    lambda number, place: list_count(list_filter(orders.before[1:place], lambda other: other = number))
+      <= list_count(list_filter(orders.after, lambda other: other = number))
+  ) <> list_filter(
+    orders.after,
+    lambda number, place: list_count(list_filter(orders.after[1:place], lambda other: other = number))
+      <= list_count(list_filter(orders.before, lambda other: other = number))
+  )
 )
 SELECT
   changes.content_id,
@@ -135,15 +173,15 @@ SELECT
   || CASE WHEN list_contains(changes.causes, 'mapping_changed') THEN ['mapping_changed'] ELSE [] END
   || CASE WHEN list_contains(changes.causes, 'definition_changed') THEN ['definition_changed'] ELSE [] END
   || CASE WHEN list_contains(changes.causes, 'reordered') THEN ['reordered'] ELSE [] END AS causes,
-  changes.before.external_field_name AS external_field_name_before,
-  changes.after.external_field_name AS external_field_name_after,
-  changes.before.value_id AS value_id_before,
-  changes.after.value_id AS value_id_after,
-  changes.before.value AS value_before,
-  changes.after.value AS value_after,
-  changes.before.external_value AS external_value_before,
-  changes.after.external_value AS external_value_after,
-  changes.before.status AS status_before,
-  changes.after.status AS status_after,
+  changes.before.answer.external_field_name AS external_field_name_before,
+  changes.after.answer.external_field_name AS external_field_name_after,
+  changes.before.answer.value_id AS value_id_before,
+  changes.after.answer.value_id AS value_id_after,
+  changes.before.answer.value AS value_before,
+  changes.after.answer.value AS value_after,
+  changes.before.answer.external_value AS external_value_before,
+  changes.after.answer.external_value AS external_value_after,
+  changes.before.answer.status AS status_before,
+  changes.after.answer.status AS status_after,
   changes.after.valid_from_run AS changed_in_run
 FROM changes

@@ -1,10 +1,14 @@
 -- Changes of mapped values in the runs of report_runs, by cause: a version that began, a value that ended without
 -- another in its place, or a field whose values were put in another order. Where several causes hold, the first counts.
--- A run with which the history begins is compared with nothing.
+-- A run with which the history begins is compared with nothing. The text of mapped_value_versions stands in place of the
+-- mark.
 WITH compared AS (
   SELECT run
   FROM report_runs
   WHERE previous_run IS NOT NULL
+),
+versions AS (
+  /* versions */
 ),
 places AS (
   SELECT
@@ -12,11 +16,12 @@ places AS (
     destination_id,
     custom_field_id,
     value_number,
+    copy,
     valid_from_run,
     valid_to_run,
-    CAST(cause AS VARCHAR[]) AS cause,
-    CAST(valid_to_cause AS VARCHAR[]) AS valid_to_cause
-  FROM mapped_value_history
+    cause,
+    valid_to_cause
+  FROM versions
   WHERE valid_from_run IN (SELECT run FROM compared)
     OR valid_to_run IN (SELECT run FROM compared)
 ),
@@ -31,6 +36,7 @@ changes AS (
     AND began.destination_id = ended.destination_id
     AND began.custom_field_id = ended.custom_field_id
     AND began.value_number = ended.value_number
+    AND began.copy = ended.copy
     AND began.valid_from_run = ended.valid_to_run
   WHERE ended.valid_to_run IS NOT NULL
   UNION ALL

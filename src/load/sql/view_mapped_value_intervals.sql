@@ -1,25 +1,44 @@
 -- Rows of content_mapped_values of all runs of the history, each with the runs in which it held. A value and its place
--- have versions of their own; a row here is what both have in common.
+-- have versions of their own; a row here is what both have in common. The text of mapped_value_versions stands in place
+-- of the mark.
 WITH numbered AS (
   SELECT run, sequence, started_at
   FROM run_history
 ),
+versions AS (
+  /* versions */
+),
 value_versions AS (
-  SELECT history.*, first.sequence AS from_sequence, after.sequence AS to_sequence
-  FROM mapped_value_history AS history
-  JOIN numbered AS first ON first.run = history.valid_from_run
-  LEFT JOIN numbered AS after ON after.run = history.valid_to_run
+  SELECT versions.*, first.sequence AS from_sequence, after.sequence AS to_sequence
+  FROM versions
+  JOIN numbered AS first ON first.run = versions.valid_from_run
+  LEFT JOIN numbered AS after ON after.run = versions.valid_to_run
+),
+lists AS (
+  SELECT
+    * EXCLUDE (value_numbers),
+    CAST(value_numbers AS INTEGER[]) AS numbers,
+    -- How often each value has stood in the list by then.
+    CASE
+      WHEN list_count(numbers) = list_unique(numbers) THEN list_transform(numbers, lambda number: 1)
+      ELSE list_transform(
+        numbers,
+        lambda number, place: list_count(list_filter(numbers[1:place], lambda other: other = number))
+      )
+    END AS copies
+  FROM mapped_value_order_history
 ),
 places AS (
   SELECT
     history.content_id,
     history.destination_id,
     history.custom_field_id,
-    unnest(CAST(history.value_numbers AS INTEGER[])) AS value_number,
-    generate_subscripts(CAST(history.value_numbers AS INTEGER[]), 1) - 1 AS ordinal,
+    unnest(history.numbers) AS value_number,
+    unnest(history.copies) AS copy,
+    generate_subscripts(history.numbers, 1) - 1 AS ordinal,
     first.sequence AS from_sequence,
     after.sequence AS to_sequence
-  FROM mapped_value_order_history AS history
+  FROM lists AS history
   JOIN numbered AS first ON first.run = history.valid_from_run
   LEFT JOIN numbered AS after ON after.run = history.valid_to_run
 ),
@@ -37,7 +56,8 @@ placed AS (
     least(value_versions.to_sequence, ordered_since.sequence) AS to_sequence
   FROM value_versions
   LEFT JOIN ordered_since USING (content_id, destination_id, custom_field_id)
-  WHERE ordered_since.sequence IS NULL OR value_versions.from_sequence < ordered_since.sequence
+  WHERE value_versions.copy = 1
+    AND (ordered_since.sequence IS NULL OR value_versions.from_sequence < ordered_since.sequence)
   UNION ALL BY NAME
   SELECT
     value_versions.* EXCLUDE (from_sequence, to_sequence),
@@ -45,7 +65,7 @@ placed AS (
     greatest(value_versions.from_sequence, places.from_sequence) AS from_sequence,
     least(value_versions.to_sequence, places.to_sequence) AS to_sequence
   FROM value_versions
-  JOIN places USING (content_id, destination_id, custom_field_id, value_number)
+  JOIN places USING (content_id, destination_id, custom_field_id, value_number, copy)
   WHERE (value_versions.to_sequence IS NULL OR value_versions.to_sequence > places.from_sequence)
     AND (places.to_sequence IS NULL OR places.to_sequence > value_versions.from_sequence)
 )
@@ -68,6 +88,7 @@ SELECT
   placed.destination_unsupported,
   placed.collision,
   placed.value_number,
+  CAST(placed.copy AS INTEGER) AS copy,
   first.run AS valid_from_run,
   first.started_at AS valid_from,
   placed.from_sequence AS valid_from_sequence,
@@ -75,9 +96,9 @@ SELECT
   after.started_at AS valid_to,
   placed.to_sequence AS valid_to_sequence,
   placed.valid_from_run AS version_from_run,
-  CAST(placed.cause AS VARCHAR[]) AS cause,
+  placed.cause,
   placed.valid_to_run AS version_to_run,
-  CAST(placed.valid_to_cause AS VARCHAR[]) AS valid_to_cause
+  placed.valid_to_cause
 FROM placed
 JOIN numbered AS first ON first.sequence = placed.from_sequence
 LEFT JOIN numbered AS after ON after.sequence = placed.to_sequence

@@ -1,0 +1,169 @@
+-- Versions of the mapped values, copy by copy: the rows of mapped_value_history, each the first copy of its value, and
+-- of a value that stands at several places at once one for each further copy, of which the history of the orders tells.
+-- A further copy began with the version of its value or later, when the item gave the value once more, and ended with
+-- it or sooner: either is a change of the item.
+--
+-- copy                   from 1
+-- cause, valid_to_cause  as lists
+WITH numbered AS (
+  SELECT run, sequence, started_at
+  FROM run_history
+),
+repeating AS (
+  SELECT DISTINCT content_id, destination_id, custom_field_id
+  FROM mapped_value_order_history
+  WHERE list_count(CAST(value_numbers AS INTEGER[])) > list_unique(CAST(value_numbers AS INTEGER[]))
+),
+orders AS (
+  SELECT
+    history.content_id,
+    history.destination_id,
+    history.custom_field_id,
+    CAST(history.value_numbers AS INTEGER[]) AS numbers,
+    CAST(history.cause AS VARCHAR[]) AS cause,
+    CAST(history.valid_to_cause AS VARCHAR[]) AS valid_to_cause,
+    first.sequence AS from_sequence,
+    after.sequence AS to_sequence,
+    row_number() OVER (
+      PARTITION BY history.content_id, history.destination_id, history.custom_field_id ORDER BY first.sequence
+    ) AS turn
+  FROM mapped_value_order_history AS history
+  SEMI JOIN repeating USING (content_id, destination_id, custom_field_id)
+  JOIN numbered AS first ON first.run = history.valid_from_run
+  LEFT JOIN numbered AS after ON after.run = history.valid_to_run
+),
+places AS (
+  SELECT
+    * EXCLUDE (numbers),
+    unnest(numbers) AS value_number,
+    generate_subscripts(numbers, 1) AS place
+  FROM orders
+),
+further AS (
+  SELECT
+    * EXCLUDE (place),
+    row_number() OVER (
+      PARTITION BY content_id, destination_id, custom_field_id, turn, value_number ORDER BY place
+    ) AS copy
+  FROM places
+  WHERE value_number IS NOT NULL
+  QUALIFY copy > 1
+),
+followed AS (
+  SELECT
+    *,
+    lag(turn) OVER same_copy AS turn_before,
+    lag(to_sequence) OVER same_copy AS to_sequence_before
+  FROM further
+  WINDOW same_copy AS (PARTITION BY content_id, destination_id, custom_field_id, value_number, copy ORDER BY turn)
+),
+joined AS (
+  SELECT
+    *,
+    count_if(to_sequence_before IS DISTINCT FROM from_sequence) OVER (
+      PARTITION BY content_id, destination_id, custom_field_id, value_number, copy ORDER BY turn
+    ) AS stretch
+  FROM followed
+),
+-- As long as the item gave the copy, in whatever places.
+-- came_back: it was there when the item was last seen
+stretches AS (
+  SELECT
+    content_id,
+    destination_id,
+    custom_field_id,
+    value_number,
+    copy,
+    min(from_sequence) AS from_sequence,
+    CASE WHEN count(*) = count(to_sequence) THEN max(to_sequence) END AS to_sequence,
+    arg_min(cause, turn) AS cause,
+    arg_max(valid_to_cause, turn) AS valid_to_cause,
+    coalesce(min(turn) = min(turn_before) + 1, false) AS came_back
+  FROM joined
+  GROUP BY content_id, destination_id, custom_field_id, value_number, copy, stretch
+),
+-- was_there: the item had the value when it was last seen, be it as another version; has_next: one follows at once
+versions AS (
+  SELECT
+    history.* REPLACE (
+      CAST(history.cause AS VARCHAR[]) AS cause,
+      CAST(history.valid_to_cause AS VARCHAR[]) AS valid_to_cause
+    ),
+    first.sequence AS from_sequence,
+    after.sequence AS to_sequence,
+    coalesce(
+      lag(after.sequence) OVER same_value = first.sequence
+      OR (
+        list_contains(CAST(history.cause AS VARCHAR[]), 'item_returned')
+        AND list_contains(CAST(lag(history.valid_to_cause) OVER same_value AS VARCHAR[]), 'item_removed')
+      ),
+      false
+    ) AS was_there,
+    coalesce(lead(first.sequence) OVER same_value = after.sequence, false) AS has_next
+  FROM mapped_value_history AS history
+  SEMI JOIN stretches USING (content_id, destination_id, custom_field_id, value_number)
+  JOIN numbered AS first ON first.run = history.valid_from_run
+  LEFT JOIN numbered AS after ON after.run = history.valid_to_run
+  WINDOW same_value AS (
+    PARTITION BY history.content_id, history.destination_id, history.custom_field_id, history.value_number
+    ORDER BY first.sequence
+  )
+),
+bounded AS (
+  SELECT
+    versions.* EXCLUDE (from_sequence, to_sequence, was_there, has_next, cause, valid_to_cause),
+    stretches.copy,
+    greatest(versions.from_sequence, stretches.from_sequence) AS from_sequence,
+    -- A NULL counts for nothing in least().
+    least(versions.to_sequence, stretches.to_sequence) AS to_sequence,
+    CASE WHEN versions.from_sequence >= stretches.from_sequence THEN versions.cause ELSE [] END
+    || CASE
+      WHEN stretches.from_sequence < versions.from_sequence OR stretches.came_back THEN []
+      WHEN stretches.from_sequence = versions.from_sequence AND NOT versions.was_there THEN []
+      WHEN list_has_any(stretches.cause, ['item_changed', 'item_returned']) THEN ['item_changed']
+      ELSE stretches.cause
+    END AS cause,
+    CASE
+      WHEN stretches.to_sequence IS NULL OR versions.to_sequence <= stretches.to_sequence THEN versions.valid_to_cause
+      ELSE []
+    END
+    || CASE
+      WHEN stretches.to_sequence IS NULL OR stretches.to_sequence > versions.to_sequence THEN []
+      WHEN stretches.to_sequence = versions.to_sequence AND NOT versions.has_next THEN []
+      WHEN list_contains(stretches.valid_to_cause, 'item_changed') THEN ['item_changed']
+      ELSE stretches.valid_to_cause
+    END AS valid_to_cause
+  FROM versions
+  JOIN stretches USING (content_id, destination_id, custom_field_id, value_number)
+  WHERE (stretches.to_sequence IS NULL OR stretches.to_sequence > versions.from_sequence)
+    AND (versions.to_sequence IS NULL OR versions.to_sequence > stretches.from_sequence)
+),
+words AS (
+  SELECT [
+    'first_seen', 'item_removed', 'item_returned', 'item_changed', 'destination_changed', 'mapping_changed',
+    'definition_changed'
+  ] AS in_order
+)
+SELECT
+  * REPLACE (
+    CAST(cause AS VARCHAR[]) AS cause,
+    CAST(valid_to_cause AS VARCHAR[]) AS valid_to_cause
+  ),
+  1 AS copy
+FROM mapped_value_history
+UNION ALL BY NAME
+SELECT
+  bounded.* EXCLUDE (from_sequence, to_sequence) REPLACE (
+    first.run AS valid_from_run,
+    first.started_at AS valid_from,
+    after.run AS valid_to_run,
+    after.started_at AS valid_to,
+    list_filter(words.in_order, lambda word: list_contains(cause, word)) AS cause,
+    CASE
+      WHEN after.run IS NOT NULL THEN list_filter(words.in_order, lambda word: list_contains(valid_to_cause, word))
+    END AS valid_to_cause
+  )
+FROM bounded
+CROSS JOIN words
+JOIN numbered AS first ON first.sequence = bounded.from_sequence
+LEFT JOIN numbered AS after ON after.sequence = bounded.to_sequence
