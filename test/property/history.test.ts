@@ -255,7 +255,8 @@ async function assertChanges(from: Known, to: Known, seen: Set<string>): Promise
     others.some(({ row }) => contentOf(row) === contentOf(one.row));
   if (come.some((each) => isFurther(each, was))) seen.add("a further copy");
   if (gone.some((each) => isFurther(each, is))) seen.add("a copy less");
-  if (to.sequence < from.sequence) return;
+  // Over several nights the model cannot tell which of the copies of a value came when.
+  if (!isNext(from, to)) return;
   const known = come.filter(({ since }) => since === to.sequence);
   for (const row of found.toSorted((one, other) => Number(isTakenOver(one)) - Number(isTakenOver(other)))) {
     if (row.changed_in_run !== nameOf(to.sequence)) continue;
@@ -264,7 +265,7 @@ async function assertChanges(from: Known, to: Known, seen: Set<string>): Promise
       (each) =>
         namedOf(each.row) === namedIn(row, "after") &&
         each.causes.every((cause) => causes.includes(cause)) &&
-        (each.causes.length === causes.length || isTakenOver(row) || !isNext(from, to)),
+        (each.causes.length === causes.length || isTakenOver(row)),
     );
     assert.ok(at >= 0, `${between}: ${causes.join(", ")}, of ${namedIn(row, "after")}`);
     known.splice(at, 1);
