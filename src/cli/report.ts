@@ -47,7 +47,7 @@ export function reportCommand(terminal: Terminal = standardOutput()): Command {
     });
 }
 
-/** Elsewhere `--out` is the warehouse. Throws `config.invalid`. */
+/** Elsewhere `--out` is the warehouse. Throws `config.invalid`. What cannot be looked at is told where it is opened. */
 async function assertNoFolder(out: string): Promise<void> {
   const found = await stat(out).catch(() => undefined);
   if (found?.isDirectory() !== true) return;

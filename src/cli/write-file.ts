@@ -67,7 +67,7 @@ function notWritten(file: string, cause: unknown): WarehouseError {
   });
 }
 
-/** Where links lead to, as far as the path exists. */
+/** Where links lead to, as far as the path exists. What cannot be looked at is told where it is opened. */
 async function realPlace(path: string): Promise<string> {
   const found = await realpath(path).catch(() => undefined);
   if (found !== undefined || path === dirname(path)) return found ?? path;
