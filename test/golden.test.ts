@@ -73,6 +73,7 @@ async function exportCase(t: TestContext, folder: string, given: Case): Promise<
     cwd: out,
     env: { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token },
     flags: { out: join(out, "warehouse") },
+    sampleBy: "--sample",
   });
   const summary = await runExport({
     config: {

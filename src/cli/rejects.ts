@@ -96,7 +96,12 @@ function retryCommand(terminal: Terminal, settings: Settings): Command {
     .action(async (options: RetryOptions) => {
       const { env, cwd } = settings;
       const { out, format, sample, url, config: file } = options;
-      const config = await loadConfig({ cwd, env, flags: { sample, url, config: file } });
+      const config = await loadConfig({
+        cwd,
+        env,
+        flags: { sample, url, config: file },
+        sampleBy: 'for a run of the sample, "content-warehouse rejects retry --sample"',
+      });
       const { run, rejects } = await currentRejects(out);
       const retried = await retry(run, rejects, config, settings);
       const nameless = rejects.length - rejects.filter(({ content_id }) => content_id !== null).length;

@@ -85,7 +85,12 @@ async function run(pipeline: string, flags: RunFlags, surroundings: Surroundings
   keepHeapsSmall();
   const { env, cwd, endWith } = surroundings;
   const url = pipelineUrl(pipeline, cwd);
-  const config = await loadConfig({ cwd, env, flags });
+  const config = await loadConfig({
+    cwd,
+    env,
+    flags,
+    sampleBy: '"content-warehouse run nightly --sample"',
+  });
   const display = displayOn(surroundings);
   const stop = stopSignals();
   try {

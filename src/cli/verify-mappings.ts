@@ -64,7 +64,12 @@ export function verifyMappingsCommand(
     .action(async (run: string, options: Options) => {
       const { embedded, url, config: file } = options;
       const { env, cwd } = settings;
-      const config = await loadConfig({ cwd, env, flags: { sample: embedded, url, config: file } });
+      const config = await loadConfig({
+        cwd,
+        env,
+        flags: { sample: embedded, url, config: file },
+        sampleBy: `for a run of the sample, "content-warehouse verify-mappings --sample ${options.sample} --embedded"`,
+      });
       await withRun(options.out, run, (opened) => verify(terminal, opened, config, options, settings));
     });
 }

@@ -72,6 +72,8 @@ export interface ConfigInputs {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: ConfigFlags;
+  /** How the caller has the sample instead of a service: said where no service or no token is named. */
+  readonly sampleBy: string;
 }
 
 /** Minutes that a run has, unless told otherwise: what it staged is of use for an hour longer. */
@@ -86,14 +88,14 @@ const MIN_KEY_BYTES = 32;
  * @throws {WarehouseError} `config.invalid`, with one sentence for each setting that is wrong;
  * `config.missing_service` where no service or no token is named
  */
-export async function loadConfig({ cwd, env, flags }: ConfigInputs): Promise<Config> {
+export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): Promise<Config> {
   refuseUncheckedTls(env);
   const sample = flags.sample === true;
   const file = sample && flags.config === undefined ? null : await readConfigFile(cwd, flags.config);
   const spec = file === null ? {} : specOf(file);
   const aliases = spec.aliases ?? {};
   return {
-    source: sample ? sampleSource(flags) : await serviceSource({ env, flags, file, spec }),
+    source: sample ? sampleSource(flags) : await serviceSource({ env, flags, sampleBy, file, spec }),
     destinations: (spec.destinations ?? []).map(({ name, platform = DEFAULT_PLATFORM }) => ({
       name,
       platform,
@@ -151,7 +153,7 @@ async function serviceSource(inputs: ServiceInputs): Promise<Source> {
   return { kind: "service", url: urlOf(inputs), token: await tokenOf(inputs) };
 }
 
-function urlOf({ flags, env, file, spec }: ServiceInputs): ServiceUrl {
+function urlOf({ flags, env, sampleBy, file, spec }: ServiceInputs): ServiceUrl {
   const given: readonly (readonly [string, string | undefined])[] = [
     ["--url", flags.url],
     ["CONTENT_API_URL", nonEmpty(env.CONTENT_API_URL)],
@@ -159,17 +161,23 @@ function urlOf({ flags, env, file, spec }: ServiceInputs): ServiceUrl {
   ];
   const [place, text] = given.find(([, value]) => value !== undefined) ?? [];
   if (place === undefined || text === undefined)
-    throw missing("No content service is named: set CONTENT_API_URL, or `url` in a configuration file");
+    throw missing(
+      "No content service is named: give --url, set CONTENT_API_URL, or `url` in a configuration file",
+      sampleBy,
+    );
   const result = readServiceUrl(text);
   if ("url" in result) return result.url;
   throw invalid(`${place}: ${result.problem}.`);
 }
 
-async function tokenOf({ env, file, spec }: ServiceInputs): Promise<Secret> {
+async function tokenOf({ env, sampleBy, file, spec }: ServiceInputs): Promise<Secret> {
   const text = nonEmpty(env.CONTENT_API_TOKEN);
   if (text !== undefined) return checkedToken(new Secret(text.trim()), "CONTENT_API_TOKEN");
   if (file === null || spec.tokenFile === undefined) {
-    throw missing("There is no API token: set CONTENT_API_TOKEN, or `tokenFile` in a configuration file");
+    throw missing(
+      "There is no API token: set CONTENT_API_TOKEN, or `tokenFile` in a configuration file",
+      sampleBy,
+    );
   }
   const setting = `${file.name}: \`tokenFile\``;
   return checkedToken(await readTokenFile(resolve(file.folder, spec.tokenFile), setting), setting);
@@ -248,11 +256,8 @@ export function configFingerprint(config: Config): string {
   return createHash("sha256").update(JSON.stringify(decides)).digest("hex");
 }
 
-function missing(sentence: string): WarehouseError {
-  return new WarehouseError(
-    "config.missing_service",
-    `${sentence}; "content-warehouse run nightly --sample" needs neither.`,
-  );
+function missing(sentence: string, sampleBy: string): WarehouseError {
+  return new WarehouseError("config.missing_service", `${sentence}; ${sampleBy} needs neither.`);
 }
 
 function invalid(sentence: string): WarehouseError {

@@ -52,7 +52,12 @@ export async function runPipeline(options: RunPipelineOptions): Promise<RunSumma
   const signal = options.signal ?? new AbortController().signal;
   try {
     return await runExport({
-      config: await loadConfig({ cwd, env, flags: { sample, url, config, out, contract, acceptShrink } }),
+      config: await loadConfig({
+        cwd,
+        env,
+        flags: { sample, url, config, out, contract, acceptShrink },
+        sampleBy: "`sample: true`",
+      }),
       pipelineUrl: pipeline instanceof URL ? pipeline.href : pipelineUrl(pipeline, cwd),
       clock: systemClock,
       log: options.log ?? silentLog,

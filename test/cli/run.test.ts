@@ -57,7 +57,7 @@ async function assertRefused(
 
 suite("a run that cannot begin ends with 2, says why, and writes nothing:", () => {
   const cases: Readonly<Record<string, readonly [args: string, env: Env, sentence: RegExp]>> = {
-    "no service": ["nightly", {}, /No content service is named: set CONTENT_API_URL.*--sample/],
+    "no service": ["nightly", {}, /No content service is named: give --url, set CONTENT_API_URL.*--sample/],
     "a variable that was lost": ["nightly", { ...SERVICE, CONTENT_API_URL: "" }, /set CONTENT_API_URL/],
     "no token": ["nightly", { ...SERVICE, CONTENT_API_TOKEN: " " }, /set CONTENT_API_TOKEN/],
     "an unknown pipeline": ["nigthly --sample", {}, /no pipeline "nigthly"; there are nightly, parquet, or/],

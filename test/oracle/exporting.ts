@@ -40,6 +40,7 @@ export async function runNightly(request: ExportRequest): Promise<RunSummary> {
     cwd: out,
     env: { CONTENT_API_URL: url, CONTENT_API_TOKEN: token },
     flags: { out: join(out, "warehouse") },
+    sampleBy: "--sample",
   });
   return runExport({
     config: { ...config, destinations, personalData: { policy: personalData, key: null } },

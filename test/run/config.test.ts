@@ -31,7 +31,7 @@ async function folder(t: TestContext, files: Readonly<Record<string, string>> = 
 }
 
 function load(cwd: string, inputs: Partial<ConfigInputs> = {}): Promise<Config> {
-  return loadConfig({ cwd, env: ENV, flags: {}, ...inputs });
+  return loadConfig({ cwd, env: ENV, flags: {}, sampleBy: "--sample", ...inputs });
 }
 
 async function loadSpec(

@@ -37,6 +37,7 @@ export async function servedNight({
       cwd: out,
       env: { CONTENT_API_URL: url, CONTENT_API_TOKEN: token },
       flags: { out },
+      sampleBy: "--sample",
     });
     const summary = await exportFrom({
       url,

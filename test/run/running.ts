@@ -79,7 +79,7 @@ export interface ExportOptions {
 export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
   const { url, out } = options;
   const env = { CONTENT_API_URL: url, CONTENT_API_TOKEN: CANARY };
-  const config = await loadConfig({ cwd: tmpdir(), env, flags: { out } });
+  const config = await loadConfig({ cwd: tmpdir(), env, flags: { out }, sampleBy: "--sample" });
   return runExport({
     config: { ...config, perPage: 5, details: "none", ...options.config },
     pipelineUrl: options.pipelineUrl ?? SMALL,
