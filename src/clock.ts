@@ -21,3 +21,8 @@ export const systemClock: Clock = {
     }
   },
 };
+
+/** The present moment, and never one before the start of what ends now: somebody may have set the clock back. */
+export function endMs(startedMs: number, clock: Clock): number {
+  return Math.max(startedMs, clock.now());
+}

@@ -1,5 +1,6 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
+import { type Clock, endMs } from "../clock.ts";
 import {
   currentRun,
   databaseOf,
@@ -10,7 +11,7 @@ import {
   type StagingFolder,
   stagingLeftovers,
 } from "../run/directory.ts";
-import { type Manifest, type Statement, writeManifest } from "../run/manifest.ts";
+import { type Manifest, type Unended, writeManifest } from "../run/manifest.ts";
 import { sealTree, sync, syncTree } from "../run/tree.ts";
 import { finishPurge } from "./purge-plan.ts";
 import { pointCurrentAt } from "./run-folders.ts";
@@ -18,7 +19,7 @@ import { verifyResult } from "./verify.ts";
 
 /**
  * Publishes a finished result, or throws with nothing changed that a reader can see. The database of the result is
- * closed; the lock is held. Once this returns, the run survives a loss of power.
+ * closed; the lock is held. The run has ended when it is proven. Once this returns, the run survives a loss of power.
  *
  * The order is the point: the proof, then the manifest as the last file; everything on the disk before the folder
  * takes its final name; read-only only after it has it, because a read-only folder cannot be moved; `current` last, by
@@ -28,7 +29,8 @@ import { verifyResult } from "./verify.ts";
 export async function publishRun(
   folder: OutputFolder,
   staging: StagingFolder,
-  stated: Statement,
+  stated: Unended,
+  clock: Clock,
 ): Promise<Manifest> {
   const files = await verifyResult({
     result: staging.result,
@@ -37,7 +39,8 @@ export async function publishRun(
     expected: stated.rows,
     parquet: stated.loaders.includes("parquet"),
   });
-  const manifest = await writeManifest(staging.result, stated, files);
+  const endedAt = new Date(endMs(Date.parse(stated.startedAt), clock)).toISOString();
+  const manifest = await writeManifest(staging.result, { ...stated, endedAt }, files);
   await syncTree(staging.result);
   const published = join(folder.runs, staging.run);
   await rename(staging.result, published);

@@ -33,6 +33,7 @@ const statement = z.object({
   instance: z.object({ id: z.string().nullable(), origin: z.string() }),
   /** ISO 8601, UTC, with milliseconds. */
   startedAt: instant,
+  /** When the result was proven, just before it was published. */
   endedAt: instant,
   /** `complete`: two sweeps in a row agreed. */
   verdict: z.enum(["complete", "unsettled"]),
@@ -65,6 +66,8 @@ const manifest = statement.extend({
 
 export type PublishedFile = z.infer<typeof publishedFile>;
 export type Statement = z.infer<typeof statement>;
+/** What a run states that is not published yet. */
+export type Unended = Omit<Statement, "endedAt">;
 export type Manifest = z.infer<typeof manifest>;
 
 /** Writes the manifest of a run that is about to be published; the last file that is written. */

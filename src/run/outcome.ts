@@ -37,6 +37,7 @@ export interface RunSummary {
   /** Runs that were removed because they are old. */
   readonly removedRuns: readonly string[];
   readonly warnings: readonly string[];
+  /** From the start, the first one of a run that was taken up, to the end, as its manifest has them. */
   readonly milliseconds: number;
 }
 
@@ -150,7 +151,6 @@ export interface Made {
   readonly resumed: Resumed | null;
   readonly removed: readonly string[];
   readonly warnings: readonly string[];
-  readonly milliseconds: number;
 }
 
 export function summaryOf(made: Made, journal: Journal): RunSummary {
@@ -174,6 +174,6 @@ export function summaryOf(made: Made, journal: Journal): RunSummary {
     drift: journal.drift.sorted().length,
     removedRuns: made.removed,
     warnings: made.warnings,
-    milliseconds: made.milliseconds,
+    milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
   };
 }

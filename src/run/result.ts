@@ -1,6 +1,7 @@
 /** From what was found to a result that can be published, with what it states about itself. */
 import { version as duckdbVersion } from "@duckdb/node-api";
 import { type Accounting, accountingChecks } from "../audit/checks.ts";
+import { endMs } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
 import { type SharedRows, sharedRows } from "../transform/definitions.ts";
 import { isObject } from "../transform/views.ts";
@@ -26,14 +27,14 @@ import { hashKeyOf, type RunContext, tell } from "./context.ts";
 import { databaseOf } from "./directory.ts";
 import { historyChecks, historyOf, historyWarnings } from "./history.ts";
 import { type Judged, judgeDrift, judgeTables, rowCounts } from "./judgement.ts";
-import type { Statement } from "./manifest.ts";
+import type { Unended } from "./manifest.ts";
 import { accountingOf, answerChecks, type Lookups, warningsOf } from "./outcome.ts";
 import { originOf } from "./source.ts";
 
 /** A result that can be published. */
 export interface Result {
   readonly assembled: Assembled;
-  readonly statement: Statement;
+  readonly statement: Unended;
   readonly sweeps: readonly SweepRecord[];
   readonly accounting: Accounting;
   readonly warnings: readonly string[];
@@ -164,7 +165,7 @@ class Build {
         ...this.#facts,
         instanceUrl: originOf(options.config),
         startedMs: beginning.startedMs,
-        endedMs: options.clock.now(),
+        endedMs: endMs(beginning.startedMs, options.clock),
         accounting,
         personalData: options.config.personalData.policy,
       }),
@@ -178,9 +179,9 @@ class Build {
     ];
   }
 
-  #statement(assembled: Assembled): Statement {
+  #statement(assembled: Assembled): Unended {
     const { options, pipeline, baseline, beginning } = this.#run;
-    const { config, clock } = options;
+    const { config } = options;
     const { resumedMs, startedMs } = beginning;
     return {
       ...this.#facts,
@@ -188,7 +189,6 @@ class Build {
       reasons: [...this.#facts.reasons],
       instance: this.#instance(),
       startedAt: new Date(startedMs).toISOString(),
-      endedAt: new Date(clock.now()).toISOString(),
       sweeps: this.#found.extraction.sweeps.map((sweep) => ({ ...sweep })),
       rows: { ...rowCounts(assembled.tables) },
       emptyColumns: [...assembled.emptyColumns],

@@ -121,13 +121,11 @@ class Run {
   readonly #place: Place;
   #beginning: Beginning;
   readonly #taken: TakenUp | undefined;
-  readonly #startedElapsed: number;
 
   constructor(place: Place, beginning: Beginning, taken: TakenUp | undefined) {
     this.#place = place;
     this.#beginning = beginning;
     this.#taken = taken;
-    this.#startedElapsed = place.options.clock.elapsedMs();
   }
 
   async execute(): Promise<RunSummary> {
@@ -209,7 +207,7 @@ class Run {
     const unreported = await this.#report(run, result);
     signal.throwIfAborted();
     tell(run, "publish", 0, 1);
-    const manifest = await publishRun(folder, staging, result.statement);
+    const manifest = await publishRun(folder, staging, result.statement, clock);
     tell(run, "publish", 1, 1);
     const retired = await this.#retire();
     return summaryOf(
@@ -222,7 +220,6 @@ class Run {
         resumed: resumedOf(run.kept),
         removed: retired.removed,
         warnings: [...result.warnings, ...unreported, ...retired.warnings],
-        milliseconds: clock.elapsedMs() - this.#startedElapsed,
       },
       journal,
     );

@@ -34,7 +34,12 @@ export const run: Table = runTable({
     text("pipeline", "", "Pipeline.", required),
     text("instance_url", "", "Service that was read.", required),
     timestamp("started_at", "", "Start, by this machine's clock.", required),
-    timestamp("ended_at", "", "When the warehouse was built, by this machine's clock.", required),
+    timestamp(
+      "ended_at",
+      "",
+      "When the tables were built, by this machine's clock; the manifest's `endedAt` is when the run ended.",
+      required,
+    ),
     text("verdict", "", "`complete`: two passes in a row agree. `unsettled`: no two did.", required),
     text("reason", "", "Why a run is unsettled."),
     bigint("items_listed", "", "Distinct items that the passes listed.", required),

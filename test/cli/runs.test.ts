@@ -1,11 +1,15 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, readdir, readlink, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { runsCommand } from "../../src/cli/runs.ts";
 import { sqlCommand } from "../../src/cli/sql.ts";
+import { summaryText } from "../../src/cli/summary.ts";
+import { duration } from "../../src/figures.ts";
 import { prepareOutput } from "../../src/run/directory.ts";
 import { acquireLock } from "../../src/run/lock.ts";
+import { readManifest } from "../../src/run/manifest.ts";
+import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import { publish } from "../load/published.ts";
 import { asOrdinaryUser } from "../run/as-ordinary-user.ts";
@@ -119,4 +123,23 @@ test("a folder without a warehouse is said to be one, and is left as it is", asy
   assert.deepEqual(await readdir(out), []);
   await prepareOutput(out);
   assert.equal(await capture(runsCommand, ["--out", out]), "nothing was published yet\n");
+});
+
+test("a run takes the same time wherever that is said, and the report says how long its tables took", async (t) => {
+  const out = await temporaryFolder(t);
+  const summary = await runPipeline({ pipeline: "nightly", sample: true, out });
+  const { startedAt, endedAt } = await readManifest(summary.directory);
+  const milliseconds = Date.parse(endedAt) - Date.parse(startedAt);
+  const took = duration(milliseconds / 1000);
+  assert.equal(summary.milliseconds, milliseconds);
+  assert.ok(summaryText(summary).startsWith(`Complete: run ${summary.run} of nightly, ${took}\n`));
+  const runs = (...args: string[]) => capture(runsCommand, [...args, "--out", out]);
+  assert.match(await runs("list"), new RegExp(`│ +${took} │`));
+  assert.match(await runs("show", "1"), new RegExp(`UTC, took ${took}\n`));
+  const report = join(summary.directory, "report.html");
+  assert.ok((await stat(report)).mtimeMs <= Date.parse(endedAt) + 1, "the report is part of the run");
+  assert.match(
+    await readFile(report, "utf8"),
+    /<\/time>; its tables were built \d[^<]* later\. \d+ requests, /,
+  );
 });

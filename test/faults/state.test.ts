@@ -144,3 +144,21 @@ test("F12: an exception that nobody caught ends the program, publishes nothing, 
   assert.equal(next.code, 0, next.stderr);
   assert.match(await readlink(join(out, "current")), /^runs\//);
 });
+
+/** An hour earlier each time somebody looks. */
+class BackwardClock extends HurriedClock {
+  #looks = 0;
+
+  override now(): number {
+    this.#looks += 1;
+    return super.now() - this.#looks * 3_600_000;
+  }
+}
+
+test("G5: a run never ends before it began, though the clock is set back while it is under way", async (t) => {
+  const service = await Scripted.start(t, itemsOf(6));
+  const out = await temporaryFolder(t);
+  const summary = await exportFrom({ url: service.url, out, threads: 1, clock: new BackwardClock() });
+  assert.equal(summary.milliseconds, 0);
+  assert.deepEqual(await rowsOf(summary.directory, "SELECT ended_at = started_at FROM _run"), [[true]]);
+});

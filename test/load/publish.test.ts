@@ -17,6 +17,7 @@ import {
 import { join } from "node:path";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
+import { systemClock } from "../../src/clock.ts";
 import { WarehouseError } from "../../src/errors.ts";
 import { figure, openForReading } from "../../src/load/duckdb.ts";
 import { finishPublication, publishRun } from "../../src/load/publish.ts";
@@ -147,7 +148,9 @@ for (const [what, tamper] of Object.entries(tampers)) {
     const out = await temporaryFolder(t);
     const { folder, staging } = await staged(out);
     await tamper(staging);
-    await assert.rejects(publishRun(folder, staging, statement(staging, 3)), { code: "verify.failed" });
+    await assert.rejects(publishRun(folder, staging, statement(staging, 3), systemClock), {
+      code: "verify.failed",
+    });
     assert.deepEqual(await runsIn(folder), []);
     assert.equal(existsSync(folder.current), false);
     assert.equal(existsSync(staging.root), true, "staged files are kept for inspection");
@@ -167,7 +170,7 @@ test("I4: a result whose rows are not the expected ones is not published", async
     { rows: { content: 3, content_tags: 3, users: 0 }, message: /users is missing in DuckDB/ },
   ];
   for (const { rows, message } of wrong) {
-    await assert.rejects(publishRun(folder, staging, { ...stated, rows }), {
+    await assert.rejects(publishRun(folder, staging, { ...stated, rows }, systemClock), {
       code: "verify.failed",
       message,
     });
@@ -191,7 +194,7 @@ test("I5: a run that has its final name but is not current yet becomes current a
   const out = await temporaryFolder(t);
   await publish(out, 1);
   const { folder, staging } = await staged(out, 2);
-  await publishRun(folder, staging, statement(staging, 2));
+  await publishRun(folder, staging, statement(staging, 2), systemClock);
   await rm(folder.current);
   await symlink((await runsIn(folder)).map(({ run }) => `runs/${run}`)[1] ?? "", folder.current);
   await writeFile(join(folder.root, `.current-${staging.run}`), "of the killed run");
@@ -205,7 +208,7 @@ test("I6: a rollback makes an earlier run current, by name or number, and stays 
   const out = await temporaryFolder(t);
   const first = await publish(out, 1);
   const { folder, staging } = await staged(out, 2);
-  await publishRun(folder, staging, statement(staging, 2));
+  await publishRun(folder, staging, statement(staging, 2), systemClock);
   const rolledBack = await rollback(folder, "1");
   assert.deepEqual([rolledBack.run, rolledBack.current], [first.run, true]);
   assert.equal(await readlink(folder.current), `runs/${first.run}`);

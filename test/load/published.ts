@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import { exportTable, loadTable } from "../../src/load/build.ts";
 import { createTable } from "../../src/load/ddl.ts";
 import { execute, openForBuilding } from "../../src/load/duckdb.ts";
@@ -11,7 +12,7 @@ import {
   removeStaging,
   type StagingFolder,
 } from "../../src/run/directory.ts";
-import type { Manifest, Statement } from "../../src/run/manifest.ts";
+import type { Manifest, Unended } from "../../src/run/manifest.ts";
 import { column, stageTags, TAGS, type Tag, table } from "./fixtures.ts";
 
 const CONTENT = table(
@@ -29,7 +30,7 @@ export const tagsOf = (items: number, text: string): Tag[] =>
     tag: text,
   }));
 
-export function statement(staging: StagingFolder, items: number): Statement {
+export function statement(staging: StagingFolder, items: number): Unended {
   return {
     run: staging.run,
     sequence: staging.sequence,
@@ -37,7 +38,6 @@ export function statement(staging: StagingFolder, items: number): Statement {
     loaders: ["duckdb", "parquet"],
     instance: { id: "instance-1", origin: "https://example.org" },
     startedAt: "2026-11-20T02:00:00.000Z",
-    endedAt: "2026-11-20T02:01:02.500Z",
     verdict: "complete",
     reasons: [],
     sweeps: [{ mode: "dynamic", items, clean: true }],
@@ -73,11 +73,14 @@ export async function buildResult(folder: OutputFolder, run: string, items: numb
 
 export const NIGHT = new Date("2026-11-20T02:00:00Z");
 
+/** A clock that stands where the night's publication is done. */
+const AT_THE_END: Clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 2, 1, 2, 500) };
+
 /** A whole small publication. */
 export async function publish(out: string, items = 3): Promise<Manifest> {
   const folder = await prepareOutput(out);
   const staging = await buildResult(folder, await nextRun(folder, NIGHT), items);
-  const manifest = await publishRun(folder, staging, statement(staging, items));
+  const manifest = await publishRun(folder, staging, statement(staging, items), AT_THE_END);
   await removeStaging(folder, staging.run);
   return manifest;
 }

@@ -11,7 +11,8 @@ const FILES = [{ path: "warehouse.duckdb", bytes: 12, sha256: "0".repeat(64), ro
 
 async function written(folder: string): Promise<string> {
   const output = await prepareOutput(folder);
-  const stated = statement(stagingFolder(output, runName(1, NIGHT)), 3);
+  const unended = statement(stagingFolder(output, runName(1, NIGHT)), 3);
+  const stated = { ...unended, endedAt: "2026-11-20T02:01:02.500Z" };
   const manifest = await writeManifest(folder, stated, FILES);
   assert.deepEqual(manifest, { manifestVersion: 1, ...stated, files: FILES });
   return readFile(join(folder, "manifest.json"), "utf8");

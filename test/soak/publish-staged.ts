@@ -1,4 +1,5 @@
 /** Publishes the result that lies staged in a folder, as a run does, and ends as the program does. */
+import { systemClock } from "../../src/clock.ts";
 import { asWarehouseError } from "../../src/errors.ts";
 import { publishRun } from "../../src/load/publish.ts";
 import { outputFolder, removeStaging, stagingFolder, stagingLeftovers } from "../../src/run/directory.ts";
@@ -10,7 +11,7 @@ try {
   const [left] = await stagingLeftovers(folder);
   if (left === undefined) throw new Error("nothing is staged");
   const staging = stagingFolder(folder, left.run);
-  await publishRun(folder, staging, statement(staging, STAGED_ITEMS));
+  await publishRun(folder, staging, statement(staging, STAGED_ITEMS), systemClock);
   // What a run says is published counts as published, whatever comes after it.
   process.stdout.write("published\n");
   await removeStaging(folder, left.run).catch(() => undefined);

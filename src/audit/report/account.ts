@@ -9,7 +9,7 @@ export interface Account {
   readonly pipeline: string;
   readonly instanceUrl: string;
   readonly startedAt: Date;
-  readonly endedAt: Date;
+  readonly builtAt: Date;
   readonly verdict: string;
   readonly reason: string | null;
   readonly listed: number;
@@ -64,7 +64,7 @@ export async function readAccount(connection: DuckDBConnection): Promise<Account
     pipeline: text(row.pipeline),
     instanceUrl: text(row.instance_url),
     startedAt: instant(row.started_at),
-    endedAt: instant(row.ended_at),
+    builtAt: instant(row.ended_at),
     verdict: text(row.verdict),
     reason: textOrNull(row.reason),
     listed: integer(row.items_listed),

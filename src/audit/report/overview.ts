@@ -150,6 +150,6 @@ export function valueName(value: unknown, id: unknown): Markup {
 
 /** Under the name of the run. */
 export function subtitle(account: Account): Markup {
-  const took = account.endedAt.getTime() - account.startedAt.getTime();
-  return html`<p class="subtitle">${foreign(account.instanceUrl)}, read by the pipeline ${foreign(account.pipeline)} on <time datetime="${account.startedAt.toISOString()}">${minute(account.startedAt)}</time> in ${duration(took / 1000)}: ${counted(account.requests, "request")}, ${fileSize(account.bytes)} received.</p>`;
+  const builtMs = account.builtAt.getTime() - account.startedAt.getTime();
+  return html`<p class="subtitle">${foreign(account.instanceUrl)}, read by the pipeline ${foreign(account.pipeline)} on <time datetime="${account.startedAt.toISOString()}">${minute(account.startedAt)}</time>; its tables were built ${duration(builtMs / 1000)} later. ${counted(account.requests, "request")}, ${fileSize(account.bytes)} received.</p>`;
 }
