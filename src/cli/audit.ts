@@ -128,9 +128,9 @@ async function exportAndAudit(
   const text = await exportMapping(opened.connection, format);
   await named.write(text);
   const size = fileSize(Buffer.byteLength(text));
-  const before = named.replaces ? "; what was in the file before is replaced" : "";
-  const note = `${resolve(file)} (${size}) has the mappings of ${opened.run}${before}\n`;
-  err.write(printableText(note));
+  err.write(
+    printableText(`${resolve(file)} (${size}) has the mappings of ${opened.run}${named.replacing}\n`),
+  );
   assertWithin(coverage, options.failOn);
 }
 

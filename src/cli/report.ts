@@ -1,11 +1,12 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import type { Writable } from "node:stream";
 import { Command } from "commander";
 import { WarehouseError } from "../errors.ts";
 import { fileSize } from "../figures.ts";
 import { outputFolder } from "../run/directory.ts";
 import { DEFAULT_OUT } from "./sql.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
+import { printableText } from "./terminal.ts";
 import { withRun } from "./with-run.ts";
 import { openNamedFile } from "./write-file.ts";
 
@@ -18,13 +19,14 @@ const EXAMPLES = `
 Examples:
   $ content-warehouse report
   $ content-warehouse report 42 --out monday.html --warehouse /srv/warehouse
+  $ content-warehouse report --out /dev/stdout | gzip > report.html.gz
 
 RUN is a run's name, its number, or "current". The page is one file that opens from the disk and asks nobody for
 anything. Each run has it in its own folder, as report.html; this command makes the same page from the run's tables.
 `;
 
-/** `content-warehouse report [RUN]`: a page of a run for people. */
-export function reportCommand(terminal: Terminal = standardOutput()): Command {
+/** `content-warehouse report [RUN]`: a page of a run for people; that it was written is said on standard error. */
+export function reportCommand(err: Writable = process.stderr): Command {
   return new Command("report")
     .description("write one HTML page of a run: its verdict, coverage, changes, and each item's payloads")
     .argument("[run]", "name or number of a run, or current", "current")
@@ -40,9 +42,9 @@ export function reportCommand(terminal: Terminal = standardOutput()): Command {
         const page = await reportOf(opened);
         await named.write(page);
         const size = fileSize(Buffer.byteLength(page));
-        await writeAll(terminal, [
-          printableText(`${resolve(file)} (${size}) is the report of ${opened.run}\n`),
-        ]);
+        err.write(
+          printableText(`${resolve(file)} (${size}) is the report of ${opened.run}${named.replacing}\n`),
+        );
       });
     });
 }

@@ -6,8 +6,8 @@ import type { OutputFolder } from "../run/directory.ts";
 
 /** A file that a person named, open to be written; what it had stays until then. */
 export interface NamedFile extends AsyncDisposable {
-  /** Whether something was in the file before. */
-  readonly replaces: boolean;
+  /** End of a sentence that says what was written: empty where nothing was in the file before. */
+  readonly replacing: string;
   /** Writes the whole file, once. Throws `config.output`. */
   write(text: string): Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function openNamedFile(file: string, { runs, staging }: OutputFolde
   const before = await handle.stat();
   let isWritten = false;
   return {
-    replaces: before.size > 0,
+    replacing: before.size > 0 ? "; what was in the file before is replaced" : "",
     write: async (text) => {
       try {
         if (before.isFile()) await handle.truncate();

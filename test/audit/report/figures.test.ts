@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { parseHTML } from "linkedom";
 import { reportOf } from "../../../src/audit/report/report.ts";
 import { reportCommand } from "../../../src/cli/report.ts";
+import type { Terminal } from "../../../src/cli/terminal.ts";
 import { all, figure } from "../../../src/load/duckdb.ts";
 import { packagePath } from "../../../src/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
@@ -26,6 +29,8 @@ const answers = await askService(
   token,
   service.contentSet.destinations.map(({ identification, platform }) => ({ name: identification, platform })),
 );
+
+const report = ({ out: err }: Terminal) => reportCommand(err);
 
 /** Rows of the table with this caption, cell by cell. */
 function rowsOf(caption: string): string[][] {
@@ -174,13 +179,31 @@ test("the figures of the first screen and the tables are those of the run", asyn
 test("the command makes the page of the run's folder again, byte by byte, also of Parquet files alone", async () => {
   for (const warehouse of [out, parquet]) {
     const target = join(warehouse, "..", "again.html");
-    const said = await capture(reportCommand, ["--warehouse", warehouse, "--out", target]);
+    const said = await capture(report, ["--warehouse", warehouse, "--out", target]);
     assert.match(said, /again\.html \(\d+ kB\) is the report of 000001-\S+\n$/);
     assert.equal(
       await readFile(target, "utf8"),
       await readFile(join(warehouse, "current", "report.html"), "utf8"),
     );
   }
+});
+
+test("a page that is written to the standard output is that page and nothing else", async () => {
+  const target = join(out, "..", "redirected.html");
+  const handle = await open(target, "w");
+  const child = spawn(
+    process.execPath,
+    [packagePath("src/cli/main.ts"), "report", "--warehouse", out, "--out", "/dev/stdout"],
+    { stdio: ["ignore", handle.fd, "pipe"] },
+  );
+  let said = "";
+  child.stderr?.setEncoding("utf8").on("data", (text) => {
+    said += text;
+  });
+  assert.deepEqual(await once(child, "close"), [0, null]);
+  await handle.close();
+  assert.equal(await readFile(target, "utf8"), page);
+  assert.match(said, /^\/dev\/stdout \([\d.]+ [kM]B\) is the report of 000001-\S+\n$/);
 });
 
 test("the report is one of the published files", async () => {
@@ -190,9 +213,9 @@ test("the report is one of the published files", async () => {
 });
 
 test("an unknown run is told with the nearest, and a folder is no file", async () => {
-  const missing = await outcome(reportCommand, ["7", "--warehouse", out]);
+  const missing = await outcome(report, ["7", "--warehouse", out]);
   assert.match(missing.error?.message ?? "", /^There is no run "7" in .* The nearest is "1"\./);
-  const folder = await outcome(reportCommand, ["--out", out]);
+  const folder = await outcome(report, ["--out", out]);
   assert.equal(folder.error?.code, "config.invalid");
   assert.match(folder.error?.message ?? "", /--warehouse the folder of the warehouse/);
 });
