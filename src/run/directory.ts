@@ -155,10 +155,19 @@ const REASONS: Readonly<Record<string, string>> = {
   EXDEV: "runs and .staging in it are on different file systems",
 };
 
+/** A failure of work in the folder as it is; one of the disk, which deep below knows no folder, with the folder's name. */
+export function namingFolder(thrown: unknown, { root }: OutputFolder): unknown {
+  const { code, message } = asWarehouseError(thrown);
+  if (code !== "disk.io" || message.includes(root)) return thrown;
+  return new WarehouseError("disk.io", `${message} This was in ${root}.`, { cause: thrown });
+}
+
 /** A failure to prepare or lock the folder, for the operator; full and failing disks are `disk.io`. */
 export function outputError(thrown: unknown, folder: OutputFolder): WarehouseError {
   const reason = REASONS[codeOf(thrown) ?? ""];
-  if (thrown instanceof WarehouseError || reason === undefined) return asWarehouseError(thrown);
+  if (thrown instanceof WarehouseError || reason === undefined) {
+    return asWarehouseError(namingFolder(thrown, folder));
+  }
   return new WarehouseError(
     "config.output",
     `The output folder ${folder.root} cannot be used: ${reason}; mend it or name another with --out.`,

@@ -18,6 +18,7 @@ import {
   databaseOf,
   discardLeftovers,
   discardUnused,
+  namingFolder,
   nextRun,
   type OutputFolder,
   prepareOutput,
@@ -84,7 +85,7 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
     await discardUnused(folder).catch((untidy: unknown) => {
       options.log.warn(asWarehouseError(untidy).message);
     });
-    throw thrown;
+    throw namingFolder(thrown, folder);
   }
 }
 

@@ -67,10 +67,24 @@ test("F8: a machine without file handles ends the run with a reason, and leaves 
   assert.deepEqual(await treeOf(join(out, "runs")), before);
 });
 
-test("F5: a file that may not grow ends the run with 30, and leaves what was published", async (t) => {
+test("F5: a file that may not grow ends the run with 30 and the folder's name, and leaves what was published", async (t) => {
   const { service, out } = await published(t);
   const before = await treeOf(join(out, "runs"));
   const { code, stderr } = await startRun(service, out, "ulimit -f 200;").ended;
   assert.equal(code, 30, stderr);
+  assert.ok(stderr.endsWith(`; free space or check the disk. This was in ${out}.\n`), stderr);
   assert.deepEqual(await treeOf(join(out, "runs")), before);
 });
+
+for (const [what, blocks] of [
+  ["its lock", 0],
+  ["what it read", 200],
+] as const) {
+  test(`F5: a first run that cannot write ${what} ends with 30 and the folder's name`, async (t) => {
+    const service = await Scripted.start(t, itemsOf(600));
+    const out = join(await temporaryFolder(t), "warehouse");
+    const { code, stderr } = await startRun(service, out, `ulimit -f ${blocks};`).ended;
+    assert.equal(code, 30, stderr);
+    assert.ok(stderr.endsWith(`; free space or check the disk. This was in ${out}.\n`), stderr);
+  });
+}
