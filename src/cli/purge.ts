@@ -34,7 +34,7 @@ Exit code 0: no retained run holds anything of the user any more. 2: the ID is t
 export function purgeCommand(terminal: Terminal = standardOutput(), err: Writable = process.stderr): Command {
   return new Command("purge")
     .description("erase one person's details from all retained runs")
-    .requiredOption("--user <id>", "ID of the user")
+    .requiredOption("--user <id>", "ID of the user (required)")
     .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
     .option("--json", "print one JSON object instead of the table")
     .addHelpText("after", HELP)
@@ -61,7 +61,6 @@ export function purgeCommand(terminal: Terminal = standardOutput(), err: Writabl
     });
 }
 
-const left = (name: string): TextColumn => ({ name, align: "left" });
 const whole = (name: string): TextColumn => ({ name, align: "left", whole: true });
 const right = (name: string): TextColumn => ({ name, align: "right" });
 
@@ -71,13 +70,9 @@ function reportText({ searched, named, replaced }: PurgeReport, width: number | 
     const known = named === 0 ? "none knows this user" : `the user is known in ${count(named)}, by ID alone`;
     return `nothing to erase: ${runs} searched, ${known}\n`;
   }
-  const columns = [whole("run"), whole("replaced by"), right("rows"), right("raw documents"), left("")];
-  const rows = replaced.map((each) => [
-    each.run,
-    each.replacedBy,
-    count(each.rows),
-    count(each.documents),
-    each.current ? "current" : "",
-  ]);
-  return `${drawInParts({ columns, rows }, 1, width)}${printableText(`${runs} searched, ${count(replaced.length)} replaced\n`)}`;
+  const columns = [whole("run"), whole("replaced by"), right("rows"), right("raw documents")];
+  const rows = replaced.map((each) => [each.run, each.replacedBy, count(each.rows), count(each.documents)]);
+  const current = replaced.find((each) => each.current)?.replacedBy;
+  const now = current === undefined ? "" : `; current is now ${current}`;
+  return `${drawInParts({ columns, rows }, 1, width)}${printableText(`${runs} searched, ${count(replaced.length)} replaced${now}\n`)}`;
 }

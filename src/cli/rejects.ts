@@ -183,7 +183,7 @@ function retriedText(retried: readonly Retried[], nameless: number, width: numbe
     ...(rows.length === 0
       ? ["no rejected item to ask for"]
       : [
-          `${readable} of ${counted(rows.length, "item")} can be read now: the next run takes what it can read`,
+          `${readable} of ${counted(rows.length, "item")} can be read now: the next run takes what it can read; --format json has the reasons in full`,
         ]),
     ...(nameless === 0 ? [] : [`${counted(nameless, "reject")} without an ID cannot be asked for`]),
   ];

@@ -1,5 +1,6 @@
 import { randomInt } from "node:crypto";
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { Definitions } from "../audit/definitions.ts";
 import type { OpenedRun } from "../audit/open-run.ts";
 import type { ExplainedDifference, VerifiedItem } from "../audit/verify-item.ts";
 import { systemClock } from "../clock.ts";
@@ -32,9 +33,12 @@ const FORMATS = ["table", "json"] as const;
 const EXAMPLES = `
 Examples:
   $ CONTENT_API_TOKEN=... content-warehouse verify-mappings --sample 200 --url https://content.example.com
-  $ content-warehouse verify-mappings --sample 50 --seed 7 --embedded
+  $ content-warehouse verify-mappings 42 --sample 50 --seed 7 --config ./content-warehouse.config.json
+  $ content-warehouse verify-mappings --sample 50 --embedded
 
-Asks the service that the run read for so many of its items and for the definitions, and holds what the mapping
+RUN is a run's name, its number, or "current"; --embedded is for a run of the sample.
+
+Asks the service that the run read for so many of its items and for its definitions and destinations, and holds what the mapping
 procedure gives for the answers against the published mapped values. A difference that the item's own time, or a changed
 definition or mapping, explains is a change since the run. Exit code 31: there is a difference that nothing explains.
 `;
@@ -47,7 +51,7 @@ export function verifyMappingsCommand(
   return new Command("verify-mappings")
     .description("ask the service again for some items, and prove the published mapped values by its answers")
     .argument("[run]", "name or number of a run, or current", "current")
-    .requiredOption("--sample <n>", "number of items to ask for", positive)
+    .requiredOption("--sample <n>", "number of items to ask for (required)", positive)
     .option(
       "--seed <text>",
       "which items: the same seed draws the same ones (default: another draw each time)",
@@ -132,24 +136,18 @@ async function ask(
   return await verifyMappings(opened, { ...draw, source, config, clock: systemClock, log, signal, onItem });
 }
 
-const SAID: Readonly<Record<VerifiedItem["verdict"], string>> = {
-  agrees: "agrees",
-  changed: "changed since the run",
-  gone: "gone since the run",
-  differs: "DIFFERS",
-};
+const CAUSES = { item_changed: "item changed", definition_changed: "definition changed" } as const;
 
-const CAUSES = { item_changed: "the item changed", definition_changed: "its definition changed" } as const;
-
+/** A row's number says which rows belong together where the table takes several parts. */
 const COLUMNS: readonly TextColumn[] = [
-  "item",
-  "",
-  "destination",
-  "field",
-  "published",
-  "by the answers",
-  "because",
-].map((name) => ({ name, align: "left", ...(name === "item" ? { whole: true } : {}) }));
+  { name: "row", align: "right" },
+  { name: "item", align: "left", whole: true },
+  { name: "destination", align: "left", whole: true },
+  { name: "field", align: "left", whole: true },
+  { name: "because", align: "left" },
+  { name: "published", align: "left" },
+  { name: "by the answers", align: "left" },
+];
 
 /** Rows that a screen gets; `--format json` has all. */
 const SHOWN = 40;
@@ -157,33 +155,29 @@ const SHOWN = 40;
 function reportText(
   run: string,
   seed: string,
-  { asked, agreeing, others }: VerifiedMappings,
+  { asked, agreeing, others, published }: VerifiedMappings,
   width: number | undefined,
 ): string {
-  const rows = others.flatMap((item) =>
-    item.differences.length === 0
-      ? [[item.contentId, SAID[item.verdict], "", "", "", "", ""]]
-      : item.differences.map((each) => [item.contentId, SAID[item.verdict], ...differenceCells(each)]),
+  const rows = others.flatMap(({ contentId, verdict, differences }) =>
+    verdict === "gone"
+      ? [[contentId, "", "", "item gone", "", ""]]
+      : differences.map((each) => [contentId, ...differenceCells(each, published)]),
   );
-  const drawn =
-    rows.length === 0 ? "" : drawInParts({ columns: COLUMNS, rows: rows.slice(0, SHOWN) }, 1, width);
-  const more =
-    rows.length > SHOWN ? `and ${counted(rows.length - SHOWN, "more row")}; --format json has all\n` : "";
+  const numbered = rows.slice(0, SHOWN).map((cells, index) => [count(index + 1), ...cells]);
+  const drawn = rows.length === 0 ? "" : drawInParts({ columns: COLUMNS, rows: numbered }, 1, width);
+  const more = rows.length > SHOWN ? `and ${counted(rows.length - SHOWN, "more row")}; ` : "";
+  const inFull = rows.length === 0 ? "" : `${more}--format json has all in full\n`;
   const of = (verdict: VerifiedItem["verdict"]) => others.filter((item) => item.verdict === verdict).length;
-  return `${drawn}${more}${printableText(
+  return `${drawn}${inFull}${printableText(
     `${counted(asked, "item")} of the run ${run} asked for again (seed ${seed}): ${count(agreeing)} agree, ` +
       `${count(of("changed"))} changed since the run, ${count(of("gone"))} gone, ${count(of("differs"))} differ`,
   )}\n`;
 }
 
-function differenceCells({
-  destinationId,
-  customFieldId,
-  published,
-  computed,
-  columns,
-  cause,
-}: ExplainedDifference): string[] {
+function differenceCells(
+  { destinationId, customFieldId, published, computed, columns, cause }: ExplainedDifference,
+  { destinations, fields }: Definitions,
+): string[] {
   const shown = (row: typeof published) => {
     if (row === undefined) return "no row";
     const value = row.status === "mapped" ? (row.externalValue ?? "no external value") : row.status;
@@ -191,11 +185,11 @@ function differenceCells({
     return [value, ...others.map((column) => `${column}=${String(row[column])}`)].join(", ");
   };
   return [
-    destinationId,
-    customFieldId,
+    destinations.find((each) => each.destinationId === destinationId)?.identification ?? destinationId,
+    fields.find((each) => each.customFieldId === customFieldId)?.name ?? customFieldId,
+    cause === undefined ? "NOTHING EXPLAINS IT" : CAUSES[cause],
     shown(published),
     shown(computed),
-    cause === undefined ? "nothing explains it" : CAUSES[cause],
   ];
 }
 

@@ -39,7 +39,7 @@ export function whatIfCommand(terminal: Terminal = standardOutput()): Command {
   return new Command("what-if")
     .description("show which external values an edited mapping would change, and for which items")
     .argument("[run]", "name or number of a run, or current", "current")
-    .requiredOption("--mapping <file>", "the edited mapping, .csv or .json")
+    .requiredOption("--mapping <file>", "the edited mapping, .csv or .json (required)")
     .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
     .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
     .addHelpText("after", EXAMPLES)

@@ -1,4 +1,6 @@
 /** Asks the service again for some items of a published run, and holds its mapped values against the answers. */
+
+import type { Definitions } from "../audit/definitions.ts";
 import { LIVE_COLUMNS, liveDefinitions, liveItem } from "../audit/live.ts";
 import type { OpenedRun } from "../audit/open-run.ts";
 import { readDefinitions, readLedger } from "../audit/read-run.ts";
@@ -7,7 +9,7 @@ import type { HttpClient, HttpResponse } from "../extract/client.ts";
 import { DECODE_LIMITS, decodeBody } from "../extract/decode.ts";
 import { readItem } from "../extract/envelope.ts";
 import { createLookups } from "../extract/lookups.ts";
-import { itemRequest } from "../extract/request.ts";
+import { type DestinationName, itemRequest } from "../extract/request.ts";
 import { SourceError } from "../extract/source-error.ts";
 import { all } from "../load/duckdb.ts";
 import { itemId } from "../transform/document.ts";
@@ -31,9 +33,11 @@ export interface VerifiedMappings {
   readonly agreeing: number;
   /** Those that do not agree, in ascending order of their IDs. */
   readonly others: readonly VerifiedItem[];
+  /** Definitions and destinations of the run. */
+  readonly published: Definitions;
 }
 
-/** The definitions and destinations are asked for first, as in a run. Throws what the client throws. */
+/** The definitions and destinations of the run are asked for first, as in a run. Throws what the client throws. */
 export async function verifyMappings(
   opened: OpenedRun,
   request: VerifyMappingsRequest,
@@ -48,7 +52,7 @@ export async function verifyMappings(
   let done = 0;
   try {
     const lookups = createLookups(client, config.lookupMethod);
-    const { destinations } = await lookups.destinations(source.destinations, signal);
+    const { destinations } = await lookups.destinations(await destinationNames(connection), signal);
     const names = published.fields.flatMap(({ name }) => (name === null ? [] : [name]));
     const definitions = liveDefinitions(
       (await lookups.customFields(names, signal)).definitions,
@@ -74,7 +78,20 @@ export async function verifyMappings(
     await client.close();
   }
   others.sort((a, b) => (a.contentId < b.contentId ? -1 : 1));
-  return { asked: drawn.length, agreeing: drawn.length - others.length, others };
+  return { asked: drawn.length, agreeing: drawn.length - others.length, others, published };
+}
+
+/** Of the destinations that the run looked up, whatever is configured now. */
+async function destinationNames(connection: OpenedRun["connection"]): Promise<DestinationName[]> {
+  const rows = await all(
+    connection,
+    `SELECT identification, platform FROM destinations
+     WHERE identification IS NOT NULL AND platform IS NOT NULL ORDER BY destination_id`,
+  );
+  return rows.map(({ identification, platform }) => ({
+    name: String(identification),
+    platform: String(platform),
+  }));
 }
 
 interface DrawnItem {

@@ -30,10 +30,12 @@ test("purge says which runs took the place of which, and then that there is noth
     await purge("--user", "5f1e0c2ab4d3e90017c0ffe9"),
     "nothing to erase: 1 retained run searched, none knows this user\n",
   );
-  const text = await purge("--user", USER);
+  const text = await capture(purgeCommand, ["--user", USER, "--out", out], 80);
   const replacement = run.replace("000001", "000002");
-  assert.match(text, new RegExp(`│ ${run} │ ${replacement} │ +3 │ +2 │ current │`));
-  assert.match(text, /\n1 retained run searched, 1 replaced\n$/);
+  const lines = text.split("\n");
+  assert.match(lines[3] ?? "", new RegExp(`^│ ${run} │ ${replacement} │ +3 │ +2 │$`));
+  assert.equal(lines.length, 7, "all columns stand side by side on a screen of 80");
+  assert.equal(lines[5], `1 retained run searched, 1 replaced; current is now ${replacement}`);
   assert.equal(await readlink(join(out, "current")), `runs/${replacement}`);
   const shown = await capture(runsCommand, ["show", "current", "--out", out]);
   assert.match(shown, new RegExp(`\\nSupersedes +${run}, purged \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\n`));

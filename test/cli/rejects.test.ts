@@ -106,7 +106,10 @@ test("items that were rejected are asked for again, each once, and it is said wh
     ],
   );
   assert.match(rows[3]?.[3] ?? "", /does not allow this API token to read \(403\)/);
-  assert.match(text, /\n1 of 3 items can be read now: the next run takes what it can read\n/);
+  assert.match(
+    text,
+    /\n1 of 3 items can be read now: the next run takes what it can read; --format json has the reasons in full\n/,
+  );
   assert.match(text, /\n\d rejects without an ID cannot be asked for\n$/);
   assert.deepEqual(service.questions.map(({ kind, id }) => `${kind} ${id}`).sort(), [
     "item c-010",

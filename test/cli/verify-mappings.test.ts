@@ -4,17 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
+import type { Command } from "commander";
+import type { Terminal } from "../../src/cli/terminal.ts";
 import { verifyMappingsCommand } from "../../src/cli/verify-mappings.ts";
 import { packagePath } from "../../src/package-root.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { removeTree } from "../../src/run/tree.ts";
 import { createService, type Service } from "../../src/service/service.ts";
-import { outcome } from "./capture.ts";
+import { capture, outcome } from "./capture.ts";
 
 interface Night {
   readonly out: string;
   readonly folder: string;
   readonly verify: (...args: string[]) => ReturnType<typeof outcome>;
+  /** The command where nothing is configured but the service and its token. */
+  readonly command: (terminal: Terminal) => Command;
   /** Changes a file of the content set line by line, and serves it at the same address. */
   readonly change: (file: string, edit: (line: Line) => object | undefined) => Promise<void>;
 }
@@ -67,14 +71,12 @@ async function night(t: TestContext): Promise<Night> {
   const env = { CONTENT_API_URL: url, CONTENT_API_TOKEN: token };
   await runPipeline({ pipeline: "nightly", out, config, cwd: folder, env });
   const settings = { env, cwd: folder, err: { write: () => true } };
+  const command = (terminal: Terminal) => verifyMappingsCommand(terminal, settings);
   return {
     out,
     folder,
-    verify: (...args) =>
-      outcome(
-        (terminal) => verifyMappingsCommand(terminal, settings),
-        [...args, "--config", config, "--out", out],
-      ),
+    command,
+    verify: (...args) => outcome(command, [...args, "--config", config, "--out", out]),
     change: async (file, edit) => {
       await service.close();
       const lines = (await readFile(join(data, file), "utf8")).trimEnd().split("\n");
@@ -125,12 +127,37 @@ test("what the service still says is proven; what changed since the run is told 
   assert.equal(moved.error, undefined);
   assert.match(
     moved.text,
-    /│ changed since the run │ \w+ │ 0f54ae5d6e353c46e3583e1f │ \S.* │ no row +│ the item changed/,
+    /│ +2 │ [0-9a-f]{24} │ Partner Portal +│ region +│ item changed +│ \S.* │ no row +│/,
   );
 
   const gone = parsed(changed.text).items[0]?.contentId;
   await change("content.ndjson", (document) => (document.id === gone ? undefined : document));
   assert.match((await verify("--sample", "500")).text, /, 1 gone, 0 differ\n$/);
+});
+
+test("destinations that the run looked up are looked up again, though they are configured no more", async (t) => {
+  const { out, command } = await night(t);
+  const { text } = await outcome(command, ["--sample", "500", "--out", out]);
+  assert.match(text, /: 500 agree, 0 changed since the run, /);
+});
+
+test("on a screen of 80 no ID and no name is cut, and the numbers say which parts are of one row", async (t) => {
+  const { out, command, change } = await night(t);
+  await change("custom_fields.ndjson", (field) => {
+    for (const { values } of field.mappings ?? []) for (const entry of values) entry.value += " and more";
+    return field;
+  });
+  const text = await capture(command, ["--sample", "3", "--seed", "1", "--out", out], 80);
+  const lines = text.split("\n").map((line) => line.split("│").map((cell) => cell.trim()));
+  const first = lines.filter((cells) => /^[0-9a-f]{24}$/.test(cells[2] ?? ""));
+  const second = lines.filter((cells) => cells[2] === "definition changed");
+  assert.ok(first.length > 4, text);
+  assert.deepEqual(
+    first.map((cells) => cells[1]),
+    second.map((cells) => cells[1]),
+  );
+  for (const cells of first) assert.ok(!cells.some((cell) => cell.endsWith("…")), cells.join());
+  assert.match(text, /\n--format json has all in full\n3 items of the run /);
 });
 
 test("values that change while the item says that it did not are a difference that nothing explains: 31", async (t) => {
@@ -144,7 +171,7 @@ test("values that change while the item says that it did not are a difference th
   });
   const { text, error } = await verify("--sample", "500", "--seed", "x");
   assert.deepEqual([error?.code, error?.exitCode], ["verify.failed", 31]);
-  assert.match(text, /│ DIFFERS │ .* │ no row .*│ nothing explains it/);
+  assert.match(text, /│ region +│ NOTHING EXPLAINS IT +│ \S.* │ no row +│/);
   assert.ok(text.endsWith(`, ${changed} differ\n`), text.slice(-200));
 });
 
