@@ -81,7 +81,7 @@ Example:
   $ CONTENT_API_URL=https://content.example.com CONTENT_API_TOKEN=... content-warehouse rejects retry
 
 Only items whose ID is known can be asked for. Nothing is published: a published run never changes, and the next run
-takes what can be read by then.
+takes what can be read by then. --sample is for a run of the sample.
 `;
 
 function retryCommand(terminal: Terminal, settings: Settings): Command {

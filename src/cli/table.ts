@@ -62,10 +62,17 @@ export function drawInParts(table: TextTable, keys: number, width: number | unde
   const parts: string[] = [];
   do {
     const some = rest.slice(0, partOf(leading, rest, fits));
-    parts.push(drawTable(only(table, [...leading, ...some]), width).text);
+    const shown = [...leading, ...some];
+    const part = only(table, shown);
+    parts.push(drawTable(fits(shown, NARROWEST) ? part : cuttable(part), width).text);
     rest = rest.slice(some.length);
   } while (rest.length > 0);
   return parts.join("");
+}
+
+/** Of a part that has a single column beside the keys and is still too wide: better cut than left out. */
+function cuttable({ columns, rows }: TextTable): TextTable {
+  return { columns: columns.map(({ name, align }) => ({ name, align })), rows };
 }
 
 type Fits = (columns: readonly number[], narrowest: number) => boolean;

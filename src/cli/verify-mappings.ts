@@ -38,9 +38,10 @@ Examples:
 
 RUN is a run's name, its number, or "current"; --embedded is for a run of the sample.
 
-Asks the service that the run read for so many of its items and for its definitions and destinations, and holds what the mapping
-procedure gives for the answers against the published mapped values. A difference that the item's own time, or a changed
-definition or mapping, explains is a change since the run. Exit code 31: there is a difference that nothing explains.
+Asks the service that the run read for so many of its items and for its definitions and destinations, and holds what the
+mapping procedure gives for the answers against the published mapped values. A difference that the item's own time, or a
+changed definition or mapping, explains is a change since the run. Exit code 31: there is a difference that nothing
+explains.
 `;
 
 /** `content-warehouse verify-mappings [RUN]`: holds published mapped values against the service's answers of now. */

@@ -27,7 +27,9 @@ const EXAMPLES = `
 Examples:
   $ content-warehouse audit --export-mapping mapping.csv
   $ content-warehouse what-if --mapping mapping.csv
-  $ content-warehouse what-if --mapping mapping.csv --format csv > changes.csv
+  $ content-warehouse what-if 42 --mapping mapping.csv --format csv > changes.csv
+
+RUN is a run's name, its number, or "current".
 
 The file is what "audit --export-mapping" writes, CSV or JSON, with changes: other external values or names, rows added
 (the ID of an added entry may be empty; a new mapping, for a field that has none at the destination, takes any ID) or
@@ -111,6 +113,7 @@ async function* tableTexts(
         ["changed"],
       ],
       rows: found.groups,
+      whole: PLACE,
       keys: 2,
       limit: 100,
     },
@@ -121,6 +124,7 @@ async function* tableTexts(
       columns: [],
       shown: [["destination"], ["custom_field", "field"], ["value"], ...BEFORE_AND_AFTER, ["items"]],
       rows: found.byValue,
+      whole: [...PLACE, "value", ...SENT],
       keys: 3,
     },
     {
@@ -136,7 +140,7 @@ async function* tableTexts(
         ...BEFORE_AND_AFTER,
       ],
       rows: items,
-      whole: ["content_id"],
+      whole: ["content_id", ...PLACE, ...SENT],
     },
   ];
   yield sectionTables(sections, width);
@@ -151,6 +155,10 @@ const BEFORE_AND_AFTER = [
   ["name_after", "new name"],
   ["external_value_after", "would send"],
 ] as const;
+
+/** What people type again, into a filter or into the mapping. */
+const PLACE = ["destination", "custom_field"] as const;
+const SENT = BEFORE_AND_AFTER.map(([name]) => name);
 
 async function* jsonTexts({ run, connection }: OpenedRun, found: WhatIf): AsyncIterable<string> {
   const rows = (some: readonly object[]) =>

@@ -115,6 +115,22 @@ test("in parts, a table shows all of its columns on a narrow screen, each part b
   }
 });
 
+test("a name that is wider than the screen is cut there, and not left out", () => {
+  const columns = [
+    { name: "item", align: "left" as const, whole: true as const },
+    { name: "field", align: "left" as const, whole: true as const },
+  ];
+  assert.equal(
+    drawInParts({ columns, rows: [["a-1", "a name of thirty-one characters"]] }, 1, 25),
+    `┌──────┬────────────────┐
+│ item │ field          │
+├──────┼────────────────┤
+│ a-1  │ a name of thi… │
+└──────┴────────────────┘
+`,
+  );
+});
+
 test("writing waits for a slow reader, and throws what is no closed pipe", async () => {
   const taken: string[] = [];
   const slow = new Writable({

@@ -49,6 +49,20 @@ test("a screen gets the changes by destination and field, by value, and item by 
   assert.equal(json.items[0].external_value_after, "=Far North");
 });
 
+test("a screen of 80 has every name and value whole, as the mapping and the filters take them", async () => {
+  const mapping = await edited("long.csv", /,T1 North\r\n/g, ",Northern Territory\r\n");
+  const long = join(out, "..", "longer.csv");
+  await writeFile(
+    long,
+    (await readFile(mapping, "utf8")).replaceAll(",Sales Territory,", ",Territory of the Sales,"),
+  );
+  const text = await capture(whatIfCommand, ["--mapping", long, "--out", out], 80);
+  const [, byValue = "", items = ""] = text.split(/^(?:What would change, by value|Items)$/m);
+  assert.doesNotMatch(byValue, /…/);
+  // Of an item only the title is cut: no other cell stands beside the ID.
+  assert.doesNotMatch(items.replaceAll(/│ [0-9a-f]{24} │ [^│]* │/g, ""), /…/);
+});
+
 test("a file that is wrong ends the process with 2 and its place, and nothing is written", async () => {
   const started = (mapping: string) => program(["what-if", "--mapping", mapping, "--out", out]);
   for (const [mapping, said] of [
