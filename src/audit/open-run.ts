@@ -10,8 +10,9 @@ import { suggestion } from "../nearest.ts";
 import { DATABASE_FILE, type OutputFolder } from "../run/directory.ts";
 import type { Manifest } from "../run/manifest.ts";
 
-/** Of DuckDB's buffers; what does not fit is spilled. */
-const LIMITS = { memoryLimitMb: 256, threads: 2 };
+/** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
+const MEMORY_LIMIT_MB = 256;
+const THREADS = 2;
 
 /** What can be asked of a run, published or about to be. */
 export interface AskedRun {
@@ -63,6 +64,7 @@ export async function openRun(request: OpenRequest): Promise<OpenedRun> {
   const database = await openTables({
     ...sourceOf(found),
     temporaryDirectory,
+    memoryLimitMb: MEMORY_LIMIT_MB,
     beside: beside === undefined ? undefined : sourceOf(await findWithValues(folder, beside)),
   });
   return {
@@ -117,19 +119,22 @@ export interface TablesSource {
 export interface TablesRequest extends TablesSource {
   /** For spilled blocks; exists. */
   readonly temporaryDirectory: string;
+  /** Of DuckDB's buffers; what does not fit is spilled. */
+  readonly memoryLimitMb: number;
   /** Tables of another run, as views whose names begin with `before_`. */
   readonly beside?: TablesSource | undefined;
 }
 
 /** A database in memory in which every table is a view of its own name. */
 export async function openTables(request: TablesRequest): Promise<Database> {
-  const { directory, temporaryDirectory, database: file, beside } = request;
+  const { directory, temporaryDirectory, memoryLimitMb, database: file, beside } = request;
   const database = await openBeside({
     file,
     previous: beside?.database,
     temporaryDirectory,
     allowedDirectories: [directory, ...(beside === undefined ? [] : [beside.directory])],
-    ...LIMITS,
+    memoryLimitMb,
+    threads: THREADS,
   });
   try {
     await createViews(database, request, { catalog: PUBLISHED_CATALOG, prefix: "" });

@@ -168,9 +168,9 @@ export async function openForReading(options: ReadOptions): Promise<Database> {
   return open(options.file, { settings }, (connection) => harden(connection, options.allowedDirectories));
 }
 
-/** A database in memory that reads files of these folders and nothing else. */
+/** A database in memory that reads files of these folders and nothing else, each once. */
 export async function openForScanning(options: Omit<ReadOptions, "file">): Promise<Database> {
-  const settings = { ...NO_EXTENSIONS, ...limitsOf(options) };
+  const settings = { ...NO_EXTENSIONS, ...limitsOf(options), enable_external_file_cache: "false" };
   return open(IN_MEMORY, { settings }, (connection) => harden(connection, options.allowedDirectories));
 }
 

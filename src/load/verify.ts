@@ -13,7 +13,7 @@ export type RowCounts = Readonly<Record<string, number>>;
 
 const UNFINISHED = /\.(wal|tmp)$|(^|\/)tmp_/;
 const PIECE_BYTES = 1024 * 1024;
-const LIMITS = { memoryLimitMb: 256, threads: 2 };
+const LIMITS = { memoryLimitMb: 160, threads: 2 };
 
 export interface Proof {
   /** Folder that becomes `runs/<run>`, or is one. */

@@ -120,10 +120,15 @@ export function sweepRows(records: readonly SweepRecord[]): RunRows {
 }
 
 export function requestRows(records: Requests): RunRows {
-  return {
-    table: requests,
-    rows: Array.from(records.inOrder(), (record, i) => [
-      i + 1,
+  return { table: requests, rows: { [Symbol.iterator]: () => rowsOfRequests(records) } };
+}
+
+function* rowsOfRequests(records: Requests): Generator<readonly Cell[]> {
+  let number = 0;
+  for (const record of records.inOrder()) {
+    number += 1;
+    yield [
+      number,
       record.mode,
       record.sweep,
       record.page,
@@ -136,8 +141,8 @@ export function requestRows(records: Requests): RunRows {
       Math.round(record.milliseconds * 1000) / 1000,
       record.observedAt,
       record.sha256,
-    ]),
-  };
+    ];
+  }
 }
 
 export function rejectRows(found: readonly Reject[]): RunRows {

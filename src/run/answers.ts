@@ -8,6 +8,7 @@ import { hashKeyOf, type RunContext, tell } from "./context.ts";
 import { type Extraction, extract } from "./extraction.ts";
 import { observedAtOf, recordOf } from "./journal.ts";
 import { judgeAnswers } from "./judgement.ts";
+import { letGo } from "./let-go.ts";
 import { findMissing } from "./missing.ts";
 import type { Lookups } from "./outcome.ts";
 import { rawFolder } from "./raw-files.ts";
@@ -31,6 +32,7 @@ export async function findAnswers(run: RunContext): Promise<Found> {
     tell(run, "lookups", 1, 2);
     const extraction = await extractFrom(run, client);
     run.journal.items = extraction.items;
+    // What the passes were held against each other by is garbage now, and would stay beside what the database takes.
     letGo();
     judgeAnswers(extraction, run.journal);
     const fields = await lookups.customFields(fieldNames(run), signal);
@@ -40,15 +42,6 @@ export async function findAnswers(run: RunContext): Promise<Found> {
   } finally {
     await client.close();
   }
-}
-
-/**
- * What the passes were held against each other by is garbage now. From here on this thread allocates hardly anything, so
- * that it would stay to the end, beside all that the database takes. Without effect where the process did not provide
- * for it.
- */
-function letGo(): void {
-  globalThis.gc?.();
 }
 
 function recordLookups(

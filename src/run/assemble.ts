@@ -74,9 +74,10 @@ export interface Loaded {
   readonly misfits: readonly Misfits[];
 }
 
+/** Made when they are written, where there are many. */
 export interface RunRows {
   readonly table: Table;
-  readonly rows: readonly (readonly Cell[])[];
+  readonly rows: Iterable<readonly Cell[]>;
 }
 
 export interface Assembled {
@@ -218,7 +219,10 @@ function boundsOf({ bounds, stagedBytes }: AssembleRequest, table: string): Boun
   return boundsTogether(bounds, stagedBytes.get(table) ?? 0);
 }
 
-/** Loads rows that were made on this thread, by way of a part like all others. */
+/** Rows of this thread that go into a part: what the Parquet writer takes for one it does not give back. */
+const ROWS_PER_PART = 5000;
+
+/** Loads rows that were made on this thread, by way of parts like all others. */
 async function loadRows(
   connection: DuckDBConnection,
   request: AssembleRequest,
@@ -226,13 +230,17 @@ async function loadRows(
 ): Promise<LoadedTable> {
   const { directory, finalDirectory, sequence } = request;
   const parts: StagedPart[] = [];
-  if (rows.length > 0) {
-    const builder = new TableBuilder(table);
-    for (const row of rows) builder.append(row);
-    const file = join(directory, "parts", table.name, `${table.name}.parquet`);
+  const builder = new TableBuilder(table);
+  const write = () => {
+    const file = join(directory, "parts", table.name, `${table.name}-${parts.length}.parquet`);
+    parts.push({ file, rows: builder.rows, firstKey: "", lastKey: "", generation: 0 });
     writePart(file, builder.take(), "fast");
-    parts.push({ file, rows: rows.length, firstKey: "", lastKey: "", generation: 0 });
+  };
+  for (const row of rows) {
+    builder.append(row);
+    if (builder.rows === ROWS_PER_PART) write();
   }
+  if (builder.rows > 0) write();
   return loadTable(connection, { table, parts, bounds: [], finalDirectory, sequence, superseded: undefined });
 }
 

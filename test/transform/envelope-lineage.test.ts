@@ -86,7 +86,7 @@ function changedColumns(before: readonly RunRows[], after: readonly RunRows[]): 
   const changed: string[] = [];
   before.forEach(({ table, rows }, which) => {
     table.columns.forEach(({ name, origins }, at) => {
-      const values = (list: RunRows["rows"]) => JSON.stringify(list.map((row) => row[at]));
+      const values = (list: RunRows["rows"]) => JSON.stringify(Array.from(list, (row) => row[at]));
       if (origins.length > 0 && values(rows) !== values(after[which]?.rows ?? []))
         changed.push(`${table.name}.${name}`);
     });
@@ -147,7 +147,7 @@ test("pagination.current is the page's number in the account, and another than a
   const page = requests.columns.findIndex(({ name }) => name === "page");
   assert.deepEqual(declared("pagination.current"), ["_requests.page"]);
   assert.deepEqual(
-    requested?.rows.map((row) => row[page]),
+    Array.from(requested?.rows ?? [], (row) => row[page]),
     [1, 2],
   );
   const pages = listing();

@@ -32,6 +32,9 @@ export async function reportOf(run: AskedRun, limits: ItemLimits = ITEM_LIMITS):
   });
 }
 
+/** Of the database, while a run makes its report: not more than the load before it takes. */
+const MEMORY_LIMIT_MB = 160;
+
 export interface ReportRequest {
   /** Folder that becomes that of the run; gets the report. */
   readonly result: string;
@@ -63,6 +66,7 @@ export async function writeReport({
     directory: result,
     filesOf: (table) => filesIn(join(result, "parquet", table)),
     temporaryDirectory,
+    memoryLimitMb: MEMORY_LIMIT_MB,
   });
   const page = await reportOf({ connection: opened.connection, manifest: { rows } });
   try {
