@@ -3,5 +3,5 @@
  * where the process did not provide for it.
  */
 export function letGo(): void {
-  globalThis.gc?.();
+  globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }
