@@ -11,6 +11,7 @@ import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
 import type { ListedGroup, SingleGroup } from "./checkpoint-form.ts";
 import { type Details, readDetails, Wanted } from "./details.ts";
 import type { Kept, KeptPass } from "./kept.ts";
+import { letGo } from "./let-go.ts";
 import type { Missing } from "./missing.ts";
 import { RawFiles } from "./raw-files.ts";
 import { askForUnlisted, repair } from "./repair.ts";
@@ -197,6 +198,7 @@ class Extractor implements CertifyPorts<Sweep> {
     this.holdings.forget("dynamic", pass.sightings.repeated);
     await this.#end("dynamic", pass);
     await this.#readDetails(sweep);
+    letGo();
     return pass;
   }
 

@@ -188,7 +188,7 @@ test("a listing without items is published as such", async (t) => {
   assert.equal(summary.accounting.listed, 0);
 });
 
-test("what the passes left is let go of after the last of them and before the load", async (t) => {
+test("garbage is let go of before the second listing, before the load and after the report", async (t) => {
   const service = await serve();
   t.after(() => service.close());
   const seen: string[] = [];
@@ -199,5 +199,28 @@ test("what the passes left is let go of after the last of them and before the lo
   });
   const note = ({ stage }: { readonly stage: string }) => void (seen.at(-1) === stage || seen.push(stage));
   await exportFrom({ url: service.url, out: await temporaryFolder(t), onProgress: note });
-  assert.deepEqual(seen, ["lookups", "dynamic", "full", "let go", "lookups", "load", "publish"]);
+  assert.deepEqual(seen, [
+    "lookups",
+    "dynamic",
+    "let go",
+    "full",
+    "let go",
+    "lookups",
+    "load",
+    "let go",
+    "publish",
+  ]);
+});
+
+test("each thread lets its memory go when it has given all", async (t) => {
+  const service = await serve();
+  t.after(() => service.close());
+  const out = await temporaryFolder(t);
+  process.env.LET_GO_FILE = join(out, "let-go");
+  t.after(() => {
+    delete process.env.LET_GO_FILE;
+  });
+  const pipelineUrl = new URL("./letting-go-pipeline.ts", import.meta.url).href;
+  await exportFrom({ url: service.url, out, threads: 2, pipelineUrl });
+  assert.equal(await readFile(join(out, "let-go"), "utf8"), "let go\nlet go\n");
 });
