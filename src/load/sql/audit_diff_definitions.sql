@@ -64,14 +64,13 @@ value_versions AS (
   JOIN run_history AS since ON since.run = history.valid_from_run
   LEFT JOIN run_history AS until ON until.run = history.valid_to_run
 ),
-value_changes AS (
+value_sides AS (
   SELECT
     custom_field_id, value_id,
     any_value(definition) FILTER (is_before) AS was,
     any_value(definition) FILTER (is_after) AS is_now
   FROM value_versions
   GROUP BY custom_field_id, value_id
-  HAVING any_value(definition) FILTER (is_before) IS DISTINCT FROM any_value(definition) FILTER (is_after)
 ),
 mapping_versions AS (
   SELECT
@@ -88,14 +87,13 @@ mapping_versions AS (
   JOIN run_history AS since ON since.run = history.valid_from_run
   LEFT JOIN run_history AS until ON until.run = history.valid_to_run
 ),
-mapping_changes AS (
+mapping_sides AS (
   SELECT
     mapping_id,
     any_value(definition) FILTER (is_before) AS was,
     any_value(definition) FILTER (is_after) AS is_now
   FROM mapping_versions
   GROUP BY mapping_id
-  HAVING any_value(definition) FILTER (is_before) IS DISTINCT FROM any_value(definition) FILTER (is_after)
 ),
 entry_versions AS (
   SELECT
@@ -122,14 +120,17 @@ entry_changes AS (
   HAVING any_value(definition) FILTER (is_before) IS DISTINCT FROM any_value(definition) FILTER (is_after)
 ),
 mappings AS (
-  SELECT mapping_id, max_by(custom_field_id, valid_from_run) AS custom_field_id, max_by(destination_id, valid_from_run) AS destination_id
-  FROM mapping_history
-  GROUP BY mapping_id
+  SELECT
+    mapping_id,
+    coalesce(is_now.custom_field_id, was.custom_field_id) AS custom_field_id,
+    coalesce(is_now.destination_id, was.destination_id) AS destination_id
+  FROM mapping_sides
 ),
 texts AS (
-  SELECT custom_field_id, value_id, max_by(coalesce(display, value), valid_from_run) AS value_text
-  FROM select_value_history
-  GROUP BY custom_field_id, value_id
+  SELECT
+    custom_field_id, value_id,
+    coalesce(is_now.display, is_now.value, was.display, was.value) AS value_text
+  FROM value_sides
 ),
 changes AS (
   SELECT 'destination' AS kind, destination_id AS id, destination_id, was::JSON AS before, is_now::JSON AS after
@@ -139,7 +140,8 @@ changes AS (
   FROM field_changes
   UNION ALL BY NAME
   SELECT 'value' AS kind, value_id AS id, custom_field_id, value_id, was::JSON AS before, is_now::JSON AS after
-  FROM value_changes
+  FROM value_sides
+  WHERE was IS DISTINCT FROM is_now
   UNION ALL BY NAME
   SELECT
     'mapping' AS kind,
@@ -149,7 +151,8 @@ changes AS (
     coalesce(is_now.destination_id, was.destination_id) AS destination_id,
     was::JSON AS before,
     is_now::JSON AS after
-  FROM mapping_changes
+  FROM mapping_sides
+  WHERE was IS DISTINCT FROM is_now
   UNION ALL BY NAME
   SELECT
     'entry' AS kind,

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { diffRuns, whyOf } from "../../src/audit/diff.ts";
+import { loadSql } from "../../src/load/sql-text.ts";
+import { runName } from "../../src/run/directory.ts";
+import { Nights } from "../load/history-world.ts";
+import type { MappingWorld } from "../load/mapping-tables.ts";
+
+const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
+const runOf = (sequence: number) => ({
+  run: runName(sequence, startOf(sequence)),
+  sequence,
+  verdict: "complete" as const,
+});
+
+/** An item with one value of the field region, which one mapping makes `external` at a destination. */
+function world(text: string, external: string, destinationId: "web-id" | "print-id"): MappingWorld {
+  return {
+    fields: [
+      {
+        customFieldId: "region-id",
+        name: "region",
+        fieldType: "multiselect",
+        selectValues: [{ valueId: "north-id", display: text, value: text, archived: false }],
+        mappings: [
+          {
+            mappingId: "mapping-id",
+            destinationId,
+            externalFieldName: "market",
+            entries: [{ mappingValueId: "entry-id", valueId: "north-id", externalValue: external }],
+          },
+        ],
+      },
+    ],
+    destinations: [
+      { destinationId: "web-id", identification: "Web CMS", supportsMappings: true },
+      { destinationId: "print-id", identification: "Print Archive", supportsMappings: true },
+    ],
+    items: [
+      {
+        contentId: "item",
+        values: [{ customFieldId: "region-id", ordinal: 0, input: "north-id", inputIsId: true, text: null }],
+      },
+    ],
+  };
+}
+
+const WORLDS = [
+  world("Nordics", "nordic", "web-id"),
+  world("Nordics", "north", "web-id"),
+  world("North", "north", "print-id"),
+];
+
+let nights: Nights;
+before(async () => {
+  nights = await Nights.open();
+  for (const [at, each] of WORLDS.entries()) {
+    const { sequence } = runOf(at + 1);
+    const previous = at === 0 ? undefined : runOf(at).run;
+    await nights.run({ world: each, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
+  }
+});
+
+/** Where each change is, and the definitions behind it. */
+async function reasons(from: number, to: number): Promise<unknown[][]> {
+  const asked = { connection: nights.connection, manifest: { rows: {} } };
+  const pair = { before: runOf(from), after: runOf(to), basis: runOf(WORLDS.length).run };
+  const found = await diffRuns(asked, pair, { cause: undefined, destination: undefined, field: undefined });
+  const lines = await nights.rows(loadSql("audit_diff_lines"));
+  return lines.map((row) => [row.destination, row.change, ...whyOf(found, row)]);
+}
+
+test("a reason is told by the definitions of the two runs, whatever became of them later", async () => {
+  assert.deepEqual(await reasons(1, 2), [
+    ["Web CMS", "changed", 'mapping entry entry-id for "Nordics": "nordic" -> "north"'],
+  ]);
+});
