@@ -45,12 +45,14 @@ async function verify(terminal: Terminal, wanted: Wanted, { out, json }: Options
     verifyRuns(folder, wanted, temporaryDirectory),
   );
   await writeAll(terminal, [json === true ? jsonText(folder.root, found) : reportText(found)]);
-  if (found.findings.length > 0) {
-    throw new WarehouseError(
-      "verify.failed",
-      `${counted(found.findings.length, "finding")}: make a run that is whole current with "runs rollback", or run again.`,
-    );
-  }
+  const { length } = found.findings;
+  if (length === 0) return;
+  const denied = found.runs.reduce((sum, run) => sum + run.denied, 0);
+  const wayOut =
+    denied === length
+      ? "prove it again as a user who may read all of the run"
+      : 'make a run that is whole current with "runs rollback", or run again';
+  throw new WarehouseError("verify.failed", `${counted(length, "finding")}: ${wayOut}.`);
 }
 
 function jsonText(out: string, { current, runs, findings }: Verification): string {
@@ -67,7 +69,7 @@ function reportText({ runs, findings }: Verification): string {
   return printableText([...runs.map(runText), ...others.map((finding) => `${finding}\n`)].join(""));
 }
 
-function runText({ run, current, files, bytes, tables, rows, findings }: VerifiedRun): string {
+function runText({ run, current, files, bytes, tables, rows, denied, findings }: VerifiedRun): string {
   const name = current ? `${run} (current)` : run;
   if (findings.length === 0) {
     const size = `${counted(files, "file")} (${fileSize(bytes)})`;
@@ -76,5 +78,6 @@ function runText({ run, current, files, bytes, tables, rows, findings }: Verifie
   const shown = findings.slice(0, SHOWN).map((finding) => `  ${finding}\n`);
   const more = findings.length - SHOWN;
   const rest = more > 0 ? `  and ${count(more)} more\n` : "";
-  return `DAMAGED: run ${name}, ${counted(findings.length, "finding")}\n${shown.join("")}${rest}`;
+  const verdict = denied === findings.length ? "NOT PROVEN" : "DAMAGED";
+  return `${verdict}: run ${name}, ${counted(findings.length, "finding")}\n${shown.join("")}${rest}`;
 }

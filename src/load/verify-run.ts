@@ -1,11 +1,11 @@
 /** Proves published runs, by what their manifests say of them. Needs no lock, and changes nothing. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { asWarehouseError, WarehouseError } from "../errors.ts";
+import { WarehouseError } from "../errors.ts";
 import { currentRun, DATABASE_FILE, type OutputFolder } from "../run/directory.ts";
 import type { Manifest, PublishedFile } from "../run/manifest.ts";
 import { findRun, listRuns, type PublishedRun } from "./retention.ts";
-import { type Examination, examine } from "./verify.ts";
+import { type Examination, examine, isUnread, type Unread, unreadOf } from "./verify.ts";
 
 /** Which runs to prove: all, one by its name or number, or the one that readers see. */
 export type Wanted = { readonly all: true } | { readonly run: string };
@@ -27,6 +27,8 @@ export interface VerifiedRun {
   /** As the manifest states them, and the proof found them where there are no findings. */
   readonly tables: number;
   readonly rows: number;
+  /** Findings that are paths which this user may not read: they say nothing against the run. */
+  readonly denied: number;
   /** Sentences; empty: the run is whole. */
   readonly findings: readonly string[];
 }
@@ -76,9 +78,9 @@ async function verifyRun(published: PublishedRun, temporaryDirectory: string): P
   const { run, current, manifest } = published;
   if (manifest instanceof WarehouseError) {
     if (manifest.code !== "verify.failed") throw manifest;
-    return { run, current, files: 0, bytes: 0, tables: 0, rows: 0, findings: [manifest.message] };
+    return { run, current, files: 0, bytes: 0, tables: 0, rows: 0, denied: 0, findings: [manifest.message] };
   }
-  const { files, findings } = await examineRun(published, manifest, temporaryDirectory);
+  const { files, unread, findings } = await examineRun(published, manifest, temporaryDirectory);
   const counts = Object.values(manifest.rows);
   return {
     run,
@@ -87,13 +89,17 @@ async function verifyRun(published: PublishedRun, temporaryDirectory: string): P
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     tables: counts.length,
     rows: counts.reduce((sum, rows) => sum + rows, 0),
-    findings: [...nameFindings(run, manifest), ...fileFindings(files, manifest.files), ...findings].map(
-      sentence,
-    ),
+    denied: unread.filter(({ denied }) => denied).length,
+    findings: [
+      ...nameFindings(run, manifest),
+      ...unread.map(({ finding }) => finding),
+      ...fileFindings(files, manifest.files, unread),
+      ...findings,
+    ].map(sentence),
   };
 }
 
-/** A tree that cannot be read, because something is in it that is neither file nor folder, is a finding too. */
+/** A run that cannot be examined at all, which nothing else is found of, is a finding too. */
 async function examineRun(
   { directory }: PublishedRun,
   { loaders, rows }: Manifest,
@@ -108,9 +114,7 @@ async function examineRun(
       parquet: loaders.includes("parquet"),
     });
   } catch (thrown) {
-    const error = asWarehouseError(thrown);
-    if (error.code === "disk.io") throw error;
-    return { files: [], findings: [error.message.replace(/\.$/, "")] };
+    return { files: [], unread: [unreadOf("", thrown)], findings: [] };
   }
 }
 
@@ -118,10 +122,15 @@ function nameFindings(run: string, manifest: Manifest): string[] {
   return manifest.run === run ? [] : [`its manifest is that of the run ${manifest.run}`];
 }
 
-function fileFindings(found: readonly PublishedFile[], stated: readonly PublishedFile[]): string[] {
+function fileFindings(
+  found: readonly PublishedFile[],
+  stated: readonly PublishedFile[],
+  unread: readonly Unread[],
+): string[] {
   const there = new Map(found.map((file) => [file.path, file]));
   const known = new Set(stated.map(({ path }) => path));
-  const wrong = stated.flatMap((file) => fileFinding(there.get(file.path), file) ?? []);
+  const looked = stated.filter(({ path }) => !isUnread(unread, path));
+  const wrong = looked.flatMap((file) => fileFinding(there.get(file.path), file) ?? []);
   const more = found.filter(({ path }) => !known.has(path));
   return [...wrong, ...more.map(({ path }) => `the file ${path} is not in the manifest`)];
 }

@@ -3,8 +3,9 @@ import { open } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
+import { isDenied, reasonOf } from "../run/directory.ts";
 import { MANIFEST_FILE, type PublishedFile } from "../run/manifest.ts";
-import { readTree } from "../run/tree.ts";
+import { type Refused, readTree } from "../run/tree.ts";
 import { all, figure, openForReading, openForScanning, toSafeInteger } from "./duckdb.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
@@ -30,8 +31,19 @@ export interface Proof {
 export interface Examination {
   /** All files but the manifest, with their sizes, digests and rows, in the order of their paths. */
   readonly files: readonly PublishedFile[];
-  /** Each without its full stop; empty: the result stood its proof. */
+  /** Files and folders that could not be read: of them, and of what lies in them, nothing else is found. */
+  readonly unread: readonly Unread[];
+  /** Each without its full stop; empty, where all could be read: the result stood its proof. */
   readonly findings: readonly string[];
+}
+
+export interface Unread {
+  /** Below the result; empty: the result itself. */
+  readonly path: string;
+  /** A sentence without its full stop. */
+  readonly finding: string;
+  /** Whether it is this user who may not read it. */
+  readonly denied: boolean;
 }
 
 /**
@@ -39,8 +51,8 @@ export interface Examination {
  * `verify.failed` with the first thing that `examine` finds.
  */
 export async function verifyResult(proof: Proof): Promise<readonly PublishedFile[]> {
-  const { files, findings } = await examine(proof);
-  const [first] = findings;
+  const { files, unread, findings } = await examine(proof);
+  const [first] = [...unread.map(({ finding }) => finding), ...findings];
   if (first === undefined) return files;
   throw new WarehouseError(
     "verify.failed",
@@ -56,29 +68,64 @@ export async function verifyResult(proof: Proof): Promise<readonly PublishedFile
  */
 export async function examine(proof: Proof): Promise<Examination> {
   const { result, database } = proof;
-  const files = (await readTree(result)).files.filter((file) => relative(result, file) !== MANIFEST_FILE);
+  const unread: Unread[] = [];
+  const refused: Refused = (path, thrown) => unread.push(unreadOf(relative(result, path), thrown));
+  const tree = await readTree(result, refused);
+  const files = tree.files.filter((file) => relative(result, file) !== MANIFEST_FILE);
   const paths = files.map((file) => relative(result, file));
-  const [digests, counted] = await Promise.all([digestsOf(result, files), countParquet(proof, paths)]);
+  const [digests, counted] = await Promise.all([
+    digestsOf(result, files, refused),
+    countParquet(proof, paths),
+  ]);
   const unfinished = paths.filter((path) => UNFINISHED.test(path));
   // Not beside the digests: closing a file lets go of the lock of whoever has it open in this process.
-  const tables = database === undefined ? [] : await tableFindings(proof, database);
+  const tables =
+    database === undefined || isUnread(unread, relative(result, database))
+      ? []
+      : await tableFindings(proof, database);
+  const failures = [...counted.failures].filter(([path]) => !isUnread(unread, path));
   return {
     files: digests.map((digest) => ({ ...digest, rows: counted.rows.get(digest.path) ?? null })),
+    unread,
     findings: [
       ...unfinished.map((path) => `the file ${path} was left unfinished`),
       ...tables,
-      ...counted.findings,
+      ...failures.map(([, finding]) => finding),
+      ...(unread.length > 0 ? [] : counted.differences),
     ],
   };
+}
+
+/** Whether a path is among what could not be read, or lies in a folder that could not. */
+export function isUnread(unread: readonly Unread[], path: string): boolean {
+  return unread.some((each) => each.path === "" || path === each.path || path.startsWith(`${each.path}/`));
+}
+
+/** What is found of a path that was refused; the result's own is empty. A failing disk is thrown, as `disk.io`. */
+export function unreadOf(path: string, thrown: unknown): Unread {
+  const { code, message } = asWarehouseError(thrown);
+  if (code === "disk.io") throw thrown;
+  const what = path === "" ? "the run" : `the path ${path}`;
+  const finding =
+    code === "verify.failed"
+      ? message.replace(/\.$/, "")
+      : `${what} cannot be read (${reasonOf(thrown) ?? message})`;
+  return { path, finding, denied: isDenied(thrown) };
 }
 
 type Digest = Omit<PublishedFile, "rows">;
 
 /** Read as it is written, in pieces: a stream for each of hundreds of small files would cost as much again. */
-async function digestsOf(result: string, files: readonly string[]): Promise<Digest[]> {
+async function digestsOf(result: string, files: readonly string[], refused: Refused): Promise<Digest[]> {
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
   const digests: Digest[] = [];
-  for (const file of files) digests.push({ path: relative(result, file), ...(await digestOf(file, piece)) });
+  for (const file of files) {
+    try {
+      digests.push({ path: relative(result, file), ...(await digestOf(file, piece)) });
+    } catch (thrown) {
+      refused(file, thrown);
+    }
+  }
   return digests;
 }
 
@@ -118,14 +165,15 @@ async function countTables(connection: DuckDBConnection): Promise<Map<string, nu
 interface CountedFiles {
   /** By path. */
   readonly rows: ReadonlyMap<string, number>;
-  readonly findings: readonly string[];
+  /** A finding by path, for each that could not be counted. */
+  readonly failures: ReadonlyMap<string, string>;
 }
 
 /** Rows of each Parquet file; the tables are compared where every file could be read. */
 async function countParquet(
   { result, expected, parquet, temporaryDirectory }: Proof,
   paths: readonly string[],
-): Promise<CountedFiles> {
+): Promise<CountedFiles & { readonly differences: readonly string[] }> {
   await using database = await openForScanning({
     allowedDirectories: [result],
     temporaryDirectory,
@@ -133,17 +181,21 @@ async function countParquet(
   });
   const files = paths.filter((each) => each.endsWith(".parquet"));
   const rows = new Map<string, number>();
-  const findings: string[] = [];
+  const failures = new Map<string, string>();
   for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
     const several = files.slice(start, start + FILES_AT_ONCE);
-    const together = await countTogether(database.connection, result, several, "files cannot be read");
+    const together = await attempt("files cannot be read", () =>
+      countRows(database.connection, result, several),
+    );
     const counted =
-      together.findings.length > 0 ? await countSingly(database.connection, result, several) : together;
+      "value" in together
+        ? { rows: together.value, failures: [] }
+        : await countSingly(database.connection, result, several);
     for (const [path, count] of counted.rows) rows.set(path, count);
-    findings.push(...counted.findings);
+    for (const [path, finding] of counted.failures) failures.set(path, finding);
   }
-  if (findings.length > 0) return { rows, findings };
-  return { rows, findings: differences("Parquet", rowsByTable(rows), parquet ? expected : {}) };
+  if (failures.size > 0) return { rows, failures, differences: [] };
+  return { rows, failures, differences: differences("Parquet", rowsByTable(rows), parquet ? expected : {}) };
 }
 
 /** Files whose rows one query counts. */
@@ -162,18 +214,6 @@ async function countRows(
   );
 }
 
-async function countTogether(
-  connection: DuckDBConnection,
-  result: string,
-  paths: readonly string[],
-  failing: string,
-): Promise<CountedFiles> {
-  const counted = await attempt(failing, () => countRows(connection, result, paths));
-  return "value" in counted
-    ? { rows: counted.value, findings: [] }
-    : { rows: new Map(), findings: [counted.finding] };
-}
-
 /** Of files among which some cannot be read: which, and why, and the rows of the others. */
 async function countSingly(
   connection: DuckDBConnection,
@@ -181,13 +221,15 @@ async function countSingly(
   paths: readonly string[],
 ): Promise<CountedFiles> {
   const rows = new Map<string, number>();
-  const findings: string[] = [];
+  const failures = new Map<string, string>();
   for (const path of paths) {
-    const counted = await countTogether(connection, result, [path], `the file ${path} cannot be read`);
-    for (const [each, count] of counted.rows) rows.set(each, count);
-    findings.push(...counted.findings);
+    const counted = await attempt(`the file ${path} cannot be read`, () =>
+      countRows(connection, result, [path]),
+    );
+    if ("value" in counted) for (const [each, count] of counted.value) rows.set(each, count);
+    else failures.set(path, counted.finding);
   }
-  return { rows, findings };
+  return { rows, failures };
 }
 
 /** Rows by table in its Parquet files; other files than those of tables are none of their business. */

@@ -143,6 +143,16 @@ async function probe(folder: OutputFolder): Promise<void> {
   }
 }
 
+/** Whether the system refused a path to this user. */
+export function isDenied(thrown: unknown): boolean {
+  return ["EACCES", "EPERM"].includes(codeOf(thrown) ?? "");
+}
+
+/** What the system refused a path for, in words; undefined for any other failure. */
+export function reasonOf(thrown: unknown): string | undefined {
+  return REASONS[codeOf(thrown) ?? ""];
+}
+
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission is denied",
   EPERM: "the operation is not permitted",
@@ -164,7 +174,7 @@ export function namingFolder(thrown: unknown, { root }: OutputFolder): unknown {
 
 /** A failure to prepare or lock the folder, for the operator; full and failing disks are `disk.io`. */
 export function outputError(thrown: unknown, folder: OutputFolder): WarehouseError {
-  const reason = REASONS[codeOf(thrown) ?? ""];
+  const reason = reasonOf(thrown);
   if (thrown instanceof WarehouseError || reason === undefined) {
     return asWarehouseError(namingFolder(thrown, folder));
   }

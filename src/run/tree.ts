@@ -1,3 +1,4 @@
+import type { Dirent } from "node:fs";
 import { chmod, lstat, open, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { WarehouseError } from "../errors.ts";
@@ -9,25 +10,47 @@ export interface Tree {
   readonly folders: readonly string[];
 }
 
-/** What is below a folder, in the order of the names. Throws `verify.failed` for anything but files and folders. */
-export async function readTree(root: string): Promise<Tree> {
+/** Gets what a tree cannot be read at: the path of it, and why. */
+export type Refused = (path: string, thrown: unknown) => void;
+
+/**
+ * What is below a folder, in the order of the names. A folder that cannot be listed, and anything but files and folders
+ * (`verify.failed`), is thrown, unless `refused` takes it: then the rest is read.
+ */
+export async function readTree(root: string, refused: Refused = rethrow): Promise<Tree> {
   const files: string[] = [];
   const folders: string[] = [];
-  const entries = await readdir(root, { withFileTypes: true });
-  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+  for (const entry of await entriesOf(root, refused)) {
     const path = join(root, entry.name);
     if (entry.isDirectory()) {
-      const below = await readTree(path);
+      const below = await readTree(path, refused);
       files.push(...below.files);
       folders.push(...below.folders);
     } else if (entry.isFile()) files.push(path);
-    else
-      throw new WarehouseError(
-        "verify.failed",
-        `${path} is neither a file nor a folder, so it is not published.`,
-      );
+    else refused(path, notPublished(path));
   }
   return { files, folders: [...folders, root] };
+}
+
+function rethrow(_path: string, thrown: unknown): never {
+  throw thrown;
+}
+
+async function entriesOf(folder: string, refused: Refused): Promise<Dirent[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (thrown) {
+    refused(folder, thrown);
+    return [];
+  }
+}
+
+function notPublished(path: string): WarehouseError {
+  return new WarehouseError(
+    "verify.failed",
+    `${path} is neither a file nor a folder, so it is not published.`,
+  );
 }
 
 /** Brings a file's or folder's content to the disk; an error of the disk is thrown, and never tried again. */

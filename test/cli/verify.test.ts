@@ -20,6 +20,7 @@ import { acquireLock } from "../../src/run/lock.ts";
 import type { Manifest } from "../../src/run/manifest.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import { publish } from "../load/published.ts";
+import { asOrdinaryUser } from "../run/as-ordinary-user.ts";
 import { exportFrom } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 import { outcome } from "./capture.ts";
@@ -85,7 +86,7 @@ test("a run that is as it was published is whole, in a line that says what was p
     out,
     current: FIRST,
     findings: [],
-    runs: [{ run: FIRST, current: true, files: 5, bytes, tables: 2, rows: 6, findings: [] }],
+    runs: [{ run: FIRST, current: true, files: 5, bytes, tables: 2, rows: 6, denied: 0, findings: [] }],
   });
 });
 
@@ -145,6 +146,35 @@ test("a database and Parquet files that do not have the rows of the manifest are
     `Table content_tags in ${where} is not expected.`,
   ]);
   assert.deepEqual(await findingsOf(out), [`The file ${TAGS} has 2 rows instead of 7.`, ...tables]);
+});
+
+test("what this user may not read is named, and says nothing against the rest of the run", async (t) => {
+  const cases = [
+    [TAGS, `The path ${TAGS} cannot be read (permission is denied).`],
+    ["warehouse.duckdb", "The path warehouse.duckdb cannot be read (permission is denied)."],
+    ["parquet/content_tags", "The path parquet/content_tags cannot be read (permission is denied)."],
+  ] as const;
+  for (const [path, finding] of cases) {
+    const { out, directory } = await warehouse(t);
+    await chmod(join(directory, path), 0);
+    assert.deepEqual(await asOrdinaryUser(out, "verify"), {
+      text: `NOT PROVEN: run ${FIRST} (current), 1 finding\n  ${finding}\n`,
+      code: "verify.failed",
+      message: "1 finding: prove it again as a user who may read all of the run.",
+    });
+  }
+});
+
+test("a file that became something else is the only one that is missed", async (t) => {
+  const { out, directory } = await warehouse(t);
+  const folder = join(directory, "parquet/content_tags");
+  await chmod(folder, 0o755);
+  await rm(join(directory, TAGS));
+  await symlink("/etc/hostname", join(directory, TAGS));
+  const [finding, ...others] = await findingsOf(out);
+  assert.equal(finding, `${join(directory, TAGS)} is neither a file nor a folder, so it is not published.`);
+  assert.deepEqual(others, []);
+  assert.match((await verify(out)).text, /^DAMAGED: /);
 });
 
 test("a folder that is no run, or has something else than files in it, is found", async (t) => {

@@ -6,10 +6,11 @@ import { chmod, chown, mkdir, readdir, rename, rm, stat, writeFile } from "node:
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { runsCommand } from "../../src/cli/runs.ts";
+import { verifyCommand } from "../../src/cli/verify.ts";
 import { openForReading } from "../../src/load/duckdb.ts";
 import { prune } from "../../src/load/retention.ts";
 import { prepareOutput } from "../../src/run/directory.ts";
-import { capture } from "../cli/capture.ts";
+import { capture, outcome as outcomeOf } from "../cli/capture.ts";
 import { publish } from "../load/published.ts";
 
 const NOBODY = 65534;
@@ -73,6 +74,10 @@ const ACTIONS: Record<string, () => Promise<unknown>> = {
     await mkdir(join(out, "runs"));
     await chmod(join(out, "runs"), 0o555);
     return { result: await outcome(() => prepareOutput(out)), left: await readdir(out) };
+  },
+  async verify() {
+    const { text, error } = await outcomeOf(verifyCommand, ["--out", out]);
+    return { text, code: error?.code, message: error?.message };
   },
   async prepare() {
     await chmod(out, 0o555);
