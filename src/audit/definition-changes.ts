@@ -6,13 +6,12 @@ import type { Cause } from "../tables/history.ts";
 
 type Definition = Readonly<Record<string, string | number | boolean | null>>;
 
-/** A definition that is not as it was; null where there was none, or is none. */
+/** A definition that is not as it was, at one destination; null where there was none, or is none. */
 export interface DefinitionChange {
   readonly kind: "destination" | "mapping" | "entry" | "field" | "value";
   readonly id: string;
   readonly customFieldId: string | null;
   readonly destinationId: string | null;
-  readonly mappingId: string | null;
   readonly valueId: string | null;
   /** Text of the value that it is about. */
   readonly valueText: string | null;
@@ -32,7 +31,6 @@ export async function readDefinitionChanges(
     id: String(row.id),
     customFieldId: text(row.custom_field_id),
     destinationId: text(row.destination_id),
-    mappingId: text(row.mapping_id),
     valueId: text(row.value_id),
     valueText: text(row.value_text),
     before: definitionOf(row.before),

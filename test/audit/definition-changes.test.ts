@@ -75,3 +75,17 @@ test("a reason is told by the definitions of the two runs, whatever became of th
     ["Web CMS", "changed", 'mapping entry entry-id for "Nordics": "nordic" -> "north"'],
   ]);
 });
+
+test("a mapping that goes to another destination is the reason at both", async () => {
+  const moved = 'mapping mapping-id: destination "web-id" -> "print-id"';
+  const entry = 'mapping entry entry-id for "North": "nordic" -> "north"';
+  const renamed = 'select value "North": shown as "Nordics" -> "North", text "Nordics" -> "North"';
+  assert.deepEqual(await reasons(2, 3), [
+    ["Web CMS", "lost", moved],
+    ["Print Archive", "gained", moved, renamed],
+  ]);
+  assert.deepEqual(await reasons(1, 3), [
+    ["Web CMS", "lost", moved, entry],
+    ["Print Archive", "gained", moved, entry, renamed],
+  ]);
+});

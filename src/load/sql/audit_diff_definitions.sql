@@ -1,5 +1,6 @@
 -- Definitions that are not as they were between two runs: before and after as JSON, NULL where there was none; what is
--- the same in both, in whatever way it got there, has no row.
+-- the same in both, in whatever way it got there, has no row. A mapping that went to another destination has a row for
+-- each of the two, and so has an entry, as far as it was in the mapping there.
 --
 -- $1  sequence number of the earlier run
 -- $2  that of the later one
@@ -119,12 +120,29 @@ entry_changes AS (
   GROUP BY mapping_value_id
   HAVING any_value(definition) FILTER (is_before) IS DISTINCT FROM any_value(definition) FILTER (is_after)
 ),
-mappings AS (
-  SELECT
-    mapping_id,
-    coalesce(is_now.custom_field_id, was.custom_field_id) AS custom_field_id,
-    coalesce(is_now.destination_id, was.destination_id) AS destination_id
+places AS (
+  SELECT 'before' AS side, mapping_id, was.custom_field_id, was.destination_id
   FROM mapping_sides
+  WHERE was IS NOT NULL
+  UNION ALL
+  SELECT 'after' AS side, mapping_id, is_now.custom_field_id, is_now.destination_id
+  FROM mapping_sides
+  WHERE is_now IS NOT NULL
+),
+mapping_places AS (
+  SELECT DISTINCT mapping_id, places.custom_field_id, places.destination_id, sides.was, sides.is_now
+  FROM mapping_sides AS sides
+  JOIN places USING (mapping_id)
+  WHERE sides.was IS DISTINCT FROM sides.is_now
+),
+entry_places AS (
+  SELECT changes.*, places.custom_field_id, places.destination_id
+  FROM entry_changes AS changes
+  JOIN places ON places.side = 'before' AND places.mapping_id = changes.was.mapping_id
+  UNION
+  SELECT changes.*, places.custom_field_id, places.destination_id
+  FROM entry_changes AS changes
+  JOIN places ON places.side = 'after' AND places.mapping_id = changes.is_now.mapping_id
 ),
 texts AS (
   SELECT
@@ -146,32 +164,27 @@ changes AS (
   SELECT
     'mapping' AS kind,
     mapping_id AS id,
-    mapping_id,
-    coalesce(is_now.custom_field_id, was.custom_field_id) AS custom_field_id,
-    coalesce(is_now.destination_id, was.destination_id) AS destination_id,
+    custom_field_id,
+    destination_id,
     was::JSON AS before,
     is_now::JSON AS after
-  FROM mapping_sides
-  WHERE was IS DISTINCT FROM is_now
+  FROM mapping_places
   UNION ALL BY NAME
   SELECT
     'entry' AS kind,
     mapping_value_id AS id,
-    coalesce(is_now.mapping_id, was.mapping_id) AS mapping_id,
-    mappings.custom_field_id,
-    mappings.destination_id,
+    custom_field_id,
+    destination_id,
     coalesce(is_now.value_id, was.value_id) AS value_id,
     was::JSON AS before,
     is_now::JSON AS after
-  FROM entry_changes
-  LEFT JOIN mappings ON mappings.mapping_id = coalesce(is_now.mapping_id, was.mapping_id)
+  FROM entry_places
 )
 SELECT
   changes.kind,
   changes.id,
   changes.custom_field_id,
   changes.destination_id,
-  changes.mapping_id,
   changes.value_id,
   texts.value_text,
   changes.before,
