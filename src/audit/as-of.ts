@@ -3,7 +3,7 @@ import { all, toSafeInteger } from "../load/duckdb.ts";
 import { listRuns } from "../load/retention.ts";
 import { suggestion } from "../nearest.ts";
 import type { OutputFolder } from "../run/directory.ts";
-import { hasHistory } from "./diff-runs.ts";
+import { hasHistory, isCalled } from "./diff-runs.ts";
 import { openRun } from "./open-run.ts";
 
 /** No name of a run begins like a day. */
@@ -105,14 +105,6 @@ function instantOf(text: string): number | undefined {
 function isDay(day: string): boolean {
   const start = Date.parse(`${day}T00:00Z`);
   return !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
-}
-
-/** By its name or its number. */
-function isCalled(
-  text: string,
-  { run, sequence }: { readonly run: string; readonly sequence: number },
-): boolean {
-  return run === text || (/^\d+$/.test(text) && Number(text) === sequence);
 }
 
 const KNOWN = `

@@ -1,7 +1,7 @@
 /** The two runs that are compared, and what tells of both: a history that knows them, else their own ledgers. */
 import { WarehouseError } from "../errors.ts";
 import { all, toSafeInteger } from "../load/duckdb.ts";
-import { listRuns, type PublishedRun } from "../load/retention.ts";
+import { findRun, listRuns, type PublishedRun } from "../load/retention.ts";
 import { suggestion } from "../nearest.ts";
 import type { OutputFolder } from "../run/directory.ts";
 import { HISTORY_TABLES } from "../tables/history.ts";
@@ -28,14 +28,15 @@ interface History {
 
 /**
  * Finds two runs by name, number, `current`, or `previous`, the one whose history the current run carried on. Throws
- * `config.not_found` for one that nothing knows, or that only its name is left of, and `config.invalid` where the first
- * is the later one.
+ * `config.not_found` for one that nothing knows, or that only its name is left of, `config.invalid` where the first
+ * is the later one, and what is wrong with a run that is there and cannot be read.
  */
 export async function findPair(
   folder: OutputFolder,
   wanted: readonly [before: string, after: string],
   temporaryDirectory: string,
 ): Promise<RunPair> {
+  if (wanted.includes("current") || wanted.includes("previous")) await assertCurrentReadable(folder);
   const runs = await listRuns(folder);
   const kept = runs.flatMap(({ run, sequence, manifest }) =>
     manifest instanceof WarehouseError ? [] : [{ run, sequence, verdict: manifest.verdict }],
@@ -43,6 +44,7 @@ export async function findPair(
   const histories: History[] = [];
   let unreadable: WarehouseError | undefined;
   for (const each of currentFirst(runs)) {
+    if (each.current && each.manifest instanceof WarehouseError) unreadable = each.manifest;
     if (!hasHistory(each)) continue;
     try {
       histories.push(await readHistory(folder, each.run, temporaryDirectory));
@@ -59,18 +61,32 @@ export async function findPair(
   const everyone = [...kept, ...histories.flatMap(({ knows }) => knows)];
   const [before, after] = wanted.map((name) => {
     const found = resolve(name, runs, histories, everyone);
-    if (found === undefined) throw unreadable ?? unknownRun(name, folder, everyone);
+    if (found === undefined)
+      throw unreadableRun(name, runs) ?? unreadable ?? unknownRun(name, folder, everyone);
     return found;
   });
   if (before === undefined || after === undefined) throw new TypeError("two runs are compared");
   for (const { run } of [before, after]) {
     if (kept.some((each) => each.run === run)) continue;
+    const why = unreadableRun(run, runs);
+    if (why !== undefined) throw why;
     throw new WarehouseError(
       "config.not_found",
       `No history knows both ${before.run} and ${after.run}, and the files of ${run} are gone, so that the two cannot be compared.`,
     );
   }
   return ordered({ before, after, basis: undefined });
+}
+
+async function assertCurrentReadable(folder: OutputFolder): Promise<void> {
+  const { manifest } = await findRun(folder, "current");
+  if (manifest instanceof WarehouseError) throw manifest;
+}
+
+/** Why a run of this name or number cannot be read; undefined: it can, or it is not there. */
+function unreadableRun(wanted: string, runs: readonly PublishedRun[]): WarehouseError | undefined {
+  const found = runs.find((each) => isCalled(wanted, each));
+  return found?.manifest instanceof WarehouseError ? found.manifest : undefined;
 }
 
 /** The one that readers see, then the newest first. */
@@ -110,8 +126,12 @@ function resolve(
     const own = histories.find(({ run }) => run === current)?.knows.find(({ run }) => run === current);
     return own === undefined ? undefined : among.find(({ run }) => run === own.previous);
   }
-  const sequence = /^\d+$/.test(wanted) ? Number(wanted) : undefined;
-  return among.find((each) => each.run === wanted || each.sequence === sequence);
+  return among.find((each) => isCalled(wanted, each));
+}
+
+/** By its name or its number. */
+export function isCalled(text: string, { run, sequence }: Pick<KnownRun, "run" | "sequence">): boolean {
+  return run === text || (/^\d+$/.test(text) && Number(text) === sequence);
 }
 
 function unknownRun(wanted: string, { root }: OutputFolder, known: readonly KnownRun[]): WarehouseError {
