@@ -141,12 +141,9 @@ const VIEWED = [
   "content_external_payloads",
 ];
 
-/** Item tables that other tables are made from. */
-const FOUNDATIONS: ReadonlySet<string> = new Set(["content", "content_custom_field_values"]);
-
 /**
- * Bytes of a row, roughly, from which a table is not loaded beside another wide one: the database holds some 30,000 rows
- * of each before it writes them.
+ * Bytes of a row, roughly, from which a table is loaded alone: the database holds some 30,000 rows before it writes them,
+ * which with articles is most of what it may have.
  */
 const WIDE_ROW_BYTES = 500;
 
@@ -154,8 +151,9 @@ const WIDE_ROW_BYTES = 500;
 type Job = (connection: DuckDBConnection) => Promise<readonly LoadedTable[]>;
 
 /**
- * First the tables that are not of items. Then two at a time, which keeps both cores at work: step by step what takes
- * much memory, the wide tables and those that others are made from with what is made from them; beside it the others.
+ * First the tables that are not of items, two at a time, which keeps both cores at work. Then, each alone, `content`, of
+ * which the history reads, and what else is wide. At last what is made from other tables, step by step, and beside it
+ * the rest.
  */
 async function loadTables(
   connections: readonly DuckDBConnection[],
@@ -178,19 +176,22 @@ async function loadTables(
   ];
   const staged = tables.filter(({ stage }) => stage !== "derived" && stage !== "history");
   const ofItems = staged.filter(({ stage }) => stage === "item");
-  const inSteps = ofItems.filter((table) => FOUNDATIONS.has(table.name) || isWide(request, table));
+  const alone = ofItems.filter((table) => table.name === "content" || isWide(request, table));
+  const beside = ofItems.filter((table) => !alone.includes(table));
+  const isValues = ({ name }: Table) => name === "content_custom_field_values";
   const steps: Job = async (connection) => {
     const loaded: LoadedTable[] = [];
-    for (const table of inSteps) loaded.push(...(await load(table)(connection)));
+    for (const table of beside.filter(isValues)) loaded.push(...(await load(table)(connection)));
     loaded.push(...(await derive(connection, request)).map(done));
     loaded.push(...(await carryOn(connection, request)).map(done));
     return loaded;
   };
-  const run = async (jobs: readonly Job[]) =>
-    (await inLanes(connections, jobs, (lane, job) => job(lane))).flat();
+  const run = async (lanes: readonly DuckDBConnection[], jobs: readonly Job[]) =>
+    (await inLanes(lanes, jobs, (lane, job) => job(lane))).flat();
   const loaded = [
-    ...(await run(staged.filter((table) => !ofItems.includes(table)).map(load))),
-    ...(await run([steps, ...ofItems.filter((table) => !inSteps.includes(table)).map(load)])),
+    ...(await run(connections, staged.filter((table) => !ofItems.includes(table)).map(load))),
+    ...(await run(connections.slice(0, 1), alone.map(load))),
+    ...(await run(connections, [steps, ...beside.filter((table) => !isValues(table)).map(load)])),
   ];
   const places = new Map(tables.map(({ name }, place) => [name, place]));
   return loaded.sort((a, b) => (places.get(a.table) ?? 0) - (places.get(b.table) ?? 0));
