@@ -10,7 +10,7 @@ import { DefinitionChanges, readDefinitionChanges } from "./definition-changes.t
 import type { RunPair } from "./diff-runs.ts";
 import { idsOf } from "./filters.ts";
 import type { AskedRun } from "./open-run.ts";
-import { sendsAsIs } from "./what-if.ts";
+import { sendsAsIs } from "./passthrough.ts";
 
 /**
  * By what a destination is sent: it is sent what it was not, no longer what it was, another value or under another
@@ -61,7 +61,7 @@ export async function diffRuns(
   const { connection } = opened;
   const passthrough =
     pair.basis === undefined
-      ? await compareLedgers(opened, pair, rowsPerRange)
+      ? await compareLedgers(opened, rowsPerRange)
       : await compareHistory(connection, pair, rowsPerRange);
   await nameThings(connection, pair);
   await show(connection, filter);
@@ -118,15 +118,11 @@ async function compareHistory(
 }
 
 /** All values of both runs are looked at; why they differ is not in them. */
-async function compareLedgers(
-  opened: AskedRun,
-  { before, after }: RunPair,
-  rowsPerRange: number,
-): Promise<Passthrough> {
+async function compareLedgers(opened: AskedRun, rowsPerRange: number): Promise<Passthrough> {
   const { connection } = opened;
   const passthrough = {
-    before: await passthroughOf(connection, before.run, "before_"),
-    after: await passthroughOf(connection, after.run, ""),
+    before: await sendsAsIs(connection, "before_"),
+    after: await sendsAsIs(connection),
   };
   await execute(
     connection,
@@ -140,19 +136,6 @@ async function compareLedgers(
     await addChanges(connection, index, [passthrough.after, null]);
   }
   return passthrough;
-}
-
-/** Whether a run sent values of fields without value mappings: its history says so of itself, where it has one. */
-async function passthroughOf(connection: DuckDBConnection, run: string, prefix: string): Promise<boolean> {
-  const table = `${prefix}run_history`;
-  const there = await figure(
-    connection,
-    "SELECT count(*) FROM information_schema.tables WHERE table_name = $1",
-    [table],
-  );
-  if (there === 0) return sendsAsIs(connection, prefix);
-  const sql = `SELECT count(*) FROM ${quoteIdentifier(table)} WHERE run = $1 AND passthrough`;
-  return (await figure(connection, sql, [run])) > 0;
 }
 
 async function addChanges(

@@ -2,12 +2,13 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { rangesOf } from "../load/buckets.ts";
 import { all, execute, figure, type Row } from "../load/duckdb.ts";
-import { loadSql, quoteIdentifier } from "../load/sql-text.ts";
+import { loadSql } from "../load/sql-text.ts";
 import { derivedSteps, LEDGER_ROWS_PER_RANGE, ledgerBounds, prepareMappings } from "../load/steps.ts";
 import { itemBounds } from "./coverage.ts";
 import { assertKnown } from "./known-ids.ts";
 import type { MappingRow } from "./mapping-file.ts";
 import type { OpenedRun } from "./open-run.ts";
+import { sendsAsIs } from "./passthrough.ts";
 
 const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
 
@@ -67,30 +68,6 @@ export async function whatIf(
     groups: await all(connection, loadSql("audit_what_if_groups")),
     byValue: await all(connection, loadSql("audit_what_if_values")),
   };
-}
-
-/**
- * Whether the run's pipeline sends values of fields without value mappings: one such value is enough to tell, where no
- * other field sends under its name. `prefix`: of the names of the run's views.
- */
-export async function sendsAsIs(connection: DuckDBConnection, prefix = ""): Promise<boolean> {
-  const [values, payloads] = ["content_mapped_values", "content_external_payloads"].map((table) =>
-    quoteIdentifier(`${prefix}${table}`),
-  );
-  const [example] = await all(
-    connection,
-    `SELECT content_id, destination_id, external_field_name FROM ${values}
-     WHERE status = 'no_value_mapping' AND NOT collision AND value IS NOT NULL AND external_field_name IS NOT NULL
-     LIMIT 1`,
-  );
-  if (example === undefined) return false;
-  const found = await figure(
-    connection,
-    `SELECT count(*) FROM ${payloads}
-     WHERE content_id = $1 AND destination_id = $2 AND list_contains(json_keys(payload), $3)`,
-    [example.content_id ?? null, example.destination_id ?? null, example.external_field_name ?? null],
-  );
-  return found > 0;
 }
 
 const ROWS_AT_ONCE = 20_000;

@@ -15,7 +15,7 @@ export interface Site {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   /** Exports a content set from a service at the address of the first. Answers the run's name. */
-  night(data: string): Promise<string>;
+  night(data: string, pipeline?: "nightly" | URL): Promise<string>;
   /** A service over a content set, at that address. */
   serve(data: string): Promise<Service>;
 }
@@ -46,10 +46,10 @@ export async function site(): Promise<Site> {
     await writeFile(config, JSON.stringify({ destinations: looked }));
     return service;
   };
-  const night = async (data: string) => {
+  const night = async (data: string, pipeline: "nightly" | URL = "nightly") => {
     const service = await serve(data);
     try {
-      return (await runPipeline({ pipeline: "nightly", out, cwd: folder, env, config })).run;
+      return (await runPipeline({ pipeline, out, cwd: folder, env, config })).run;
     } finally {
       await service.close();
     }

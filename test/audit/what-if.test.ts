@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { cp, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type Definitions, indexDefinitions, type Mapping } from "../../src/audit/definitions.ts";
@@ -8,8 +10,10 @@ import { type Item, type MappedValue, mapItem } from "../../src/audit/procedure.
 import { readDefinitions, readItemValues } from "../../src/audit/read-run.ts";
 import { whatIf } from "../../src/audit/what-if.ts";
 import { all } from "../../src/load/duckdb.ts";
+import { packagePath } from "../../src/package-root.ts";
 import { failsWith } from "../run/running.ts";
 import { opened, sampleWarehouse } from "./sample.ts";
+import { site } from "./two-nights.ts";
 
 const out = await sampleWarehouse();
 const parquet = await sampleWarehouse("parquet");
@@ -186,6 +190,39 @@ test("where values without value mappings are sent as they are, a new name chang
   const { passthrough, mapped } = await explainItem(run, String(JSON.parse(found[0] ?? "[]")[0]));
   assert.ok(passthrough && mapped.payloads.some(({ members }) => members.has("cta_label")));
 });
+
+/** Texts have no mappings, so that no value of a run tells whether it sends them. */
+async function withoutMappedTexts(folder: string): Promise<string> {
+  const set = join(folder, "set");
+  await cp(packagePath("data/sample"), set, { recursive: true });
+  const file = join(set, "custom_fields.ndjson");
+  const fields = (await readFile(file, "utf8"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const bare = fields.map((field) =>
+    field.field_type.endsWith("select") ? field : { ...field, mappings: [] },
+  );
+  await writeFile(file, bare.map((field) => `${JSON.stringify(field)}\n`).join(""));
+  return set;
+}
+
+for (const [name, pipeline] of [
+  ["sends values as they are", new URL("./passthrough-pipeline.ts", import.meta.url)],
+  ["sends mapped values alone", "nightly"],
+] as const) {
+  test(`a first mapping of a text is known to send, or not, where the pipeline ${name}`, async () => {
+    const { out: own, folder, night } = await site();
+    await night(await withoutMappedTexts(folder), pipeline);
+    const texts = (await exported(out)).filter(({ externalFieldName }) => externalFieldName === "cta_label");
+    const rows = [...(await exported(own)), ...texts];
+    const { definitions, items } = await world(own);
+    const sends = pipeline !== "nightly";
+    const found = await changes(own, rows);
+    assert.deepEqual(found, expectedChanges(items, definitions, edited(definitions, rows), sends));
+    assert.equal(found.length > 100, sends);
+  });
+}
 
 test("the counts by destination and field, and by value, add up", async () => {
   await using run = await opened(out);

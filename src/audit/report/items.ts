@@ -6,6 +6,7 @@ import { loadSql } from "../../load/sql-text.ts";
 import { LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
 import { itemBounds } from "../coverage.ts";
 import type { AskedRun } from "../open-run.ts";
+import { sendsAsIs } from "../passthrough.ts";
 import { STATUSES } from "../procedure.ts";
 import { text, textOrNull } from "./cells.ts";
 
@@ -47,7 +48,7 @@ export async function readItems(run: AskedRun, limits: ItemLimits): Promise<Repo
   const { connection } = run;
   await fillItems(run);
   await temporary(connection, "report_chosen", [limits.items, limits.values]);
-  await temporary(connection, "report_ledger", [TEXT_LIMIT, await isPassthrough(run)]);
+  await temporary(connection, "report_ledger", [TEXT_LIMIT, await sendsAsIs(connection)]);
   const packed = new Packing(
     await all(connection, DESTINATIONS),
     await all(connection, FIELDS),
@@ -78,20 +79,6 @@ async function temporary(
   params: readonly (number | boolean)[],
 ): Promise<void> {
   await execute(connection, `CREATE OR REPLACE TEMP TABLE ${name} AS ${loadSql(name)}`, [...params]);
-}
-
-/** Whether values of fields without value mappings are part of the payloads: one that could be tells it of all. */
-async function isPassthrough({ connection }: AskedRun): Promise<boolean> {
-  const [row] = await all(
-    connection,
-    `SELECT list_contains(json_keys(sent.payload), ledger.external_field_name) AS passes
-     FROM content_mapped_values AS ledger
-     LEFT JOIN content_external_payloads AS sent USING (content_id, destination_id)
-     WHERE ledger.status = 'no_value_mapping' AND NOT ledger.collision
-       AND ledger.external_field_name IS NOT NULL AND ledger.value IS NOT NULL
-     LIMIT 1`,
-  );
-  return row?.passes === true;
 }
 
 const DESTINATIONS =
