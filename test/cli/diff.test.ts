@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { diffCommand } from "../../src/cli/diff.ts";
@@ -116,17 +116,16 @@ test("a run that nothing knows, and the wrong order, end with 2 and a sentence",
 test("a run that is there and cannot be read is told as that, and not as one that nothing knows", async () => {
   const manifest = join(out, "runs", third, "manifest.json");
   const written = await readFile(manifest, "utf8");
+  await chmod(manifest, 0o644);
   const asked = [[], ["1", "current"], ["previous", "1"], ["1", third], ["1", "3"]];
   for (const [text, why] of [
     [JSON.stringify({ ...JSON.parse(written), manifestVersion: 99 }), /was written by a newer version/],
     ["{", /cannot be read \(it is not JSON\)/],
   ] as const) {
-    await rm(manifest);
     await writeFile(manifest, text);
     for (const runs of asked) assert.match((await failed(...runs))[1], why, runs.join(" "));
     assert.match(await diff("1", "2"), new RegExp(`by the history of run ${second}\\.`));
   }
-  await rm(manifest);
   await writeFile(manifest, written);
   assert.match(await diff(), /Nothing changed/);
 });
