@@ -181,6 +181,8 @@ export function changeWords(row: Row): string {
         ? "the values stand in another order"
         : `${bare(row.external_value_before)} -> ${bare(row.external_value_after)}`;
     default: {
+      if (row.status_before === null) return `${what} was added, and sends nothing${states}`;
+      if (row.status_after === null) return `${what} was removed, and sent nothing${states}`;
       const sent = row.external_value_after === null ? "sends nothing" : `sends ${sentText(row, "after")}`;
       return `${what} ${sent}, as before${states}`;
     }

@@ -207,3 +207,25 @@ test("a copy more or less of a value is told as what it is by the diff, the repo
     ],
   );
 });
+
+test("a value that sends nothing is told as added or as removed", async () => {
+  const worlds = [
+    itemWith("nordic", "north-id"),
+    itemWith("nordic", "north-id", "east-id"),
+    itemWith("nordic", "north-id"),
+  ];
+  const changed = await Nights.open();
+  for (const [at, world] of worlds.entries()) {
+    const { sequence } = runOf(at + 1);
+    const previous = at === 0 ? undefined : runOf(at).run;
+    await changed.run({ world, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
+  }
+  const said = async (from: number, to: number) => {
+    const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
+    const filter = { cause: undefined, destination: undefined, field: undefined };
+    await diffRuns({ connection: changed.connection, manifest: { rows: {} } }, pair, filter);
+    return (await changed.rows(loadSql("audit_diff_lines"))).map(changeWords);
+  };
+  assert.deepEqual(await said(1, 2), ['"East" was added, and sends nothing [unmapped]']);
+  assert.deepEqual(await said(2, 3), ['"East" was removed, and sent nothing [unmapped]']);
+});
