@@ -1,7 +1,7 @@
 /** What of the mapped values is another between two runs, and why. Set-based, a range of items at a time. */
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { type Range, rangesOf } from "../load/buckets.ts";
-import { all, execute, figure, type Row } from "../load/duckdb.ts";
+import { all, execute, figure, type Row, toSafeInteger } from "../load/duckdb.ts";
 import { intervalsSql, withVersions } from "../load/macros.ts";
 import { fillMarks, loadSql, quoteIdentifier } from "../load/sql-text.ts";
 import { CAUSES, type Cause } from "../tables/history.ts";
@@ -40,8 +40,11 @@ export interface Diff {
    * alone is no change here: both sides are taken as the later run sends.
    */
   readonly sendsOtherwise: boolean;
-  /** Of the definitions, between the two runs; nothing where causes cannot be told. */
-  readonly definitions: DefinitionChanges;
+  /**
+   * What became of the definitions up to the later run, by the number of the run that they are compared from: that of the
+   * column definitions_from; null: the earlier run. Nothing where causes cannot be told.
+   */
+  readonly definitions: ReadonlyMap<number | null, DefinitionChanges>;
 }
 
 /** Values of a range, before and after together: with so many, each step keeps to the memory of an opened run. */
@@ -65,10 +68,6 @@ export async function diffRuns(
       : await compareHistory(connection, pair, rowsPerRange);
   await nameThings(connection, pair);
   await show(connection, filter);
-  const changes =
-    pair.basis === undefined
-      ? []
-      : await readDefinitionChanges(connection, pair.before.sequence, pair.after.sequence);
   return {
     items: await figure(
       connection,
@@ -78,8 +77,26 @@ export async function diffRuns(
     causes: await all(connection, loadSql("audit_diff_causes")),
     groups: await all(connection, loadSql("audit_diff_groups")),
     sendsOtherwise: passthrough.before !== passthrough.after,
-    definitions: new DefinitionChanges(changes),
+    definitions: pair.basis === undefined ? new Map() : await definitionsOf(connection, pair),
   };
+}
+
+async function definitionsOf(
+  connection: DuckDBConnection,
+  { before, after }: RunPair,
+): Promise<Map<number | null, DefinitionChanges>> {
+  const changesFrom = async (sequence: number) =>
+    new DefinitionChanges(await readDefinitionChanges(connection, sequence, after.sequence));
+  const found = new Map<number | null, DefinitionChanges>([[null, await changesFrom(before.sequence)]]);
+  const rows = await all(
+    connection,
+    "SELECT DISTINCT definitions_from FROM diff_shown WHERE definitions_from IS NOT NULL",
+  );
+  for (const { definitions_from } of rows) {
+    const sequence = toSafeInteger(definitions_from ?? null);
+    found.set(sequence, await changesFrom(sequence));
+  }
+  return found;
 }
 
 interface Passthrough {
@@ -114,6 +131,7 @@ async function compareHistory(
     await keep(connection, "diff_events", withVersions("audit_diff_events"), ends);
     await addChanges(connection, index, [passthrough.after, causes]);
   }
+  await keep(connection, "diff_returned", loadSql("audit_diff_returned"), [before.sequence]);
   return passthrough;
 }
 
@@ -135,8 +153,12 @@ async function compareLedgers(opened: AskedRun, rowsPerRange: number): Promise<P
     await keep(connection, "diff_given", loadSql("audit_diff_ledger_rows"), endsOf(range));
     await addChanges(connection, index, [passthrough.after, null]);
   }
+  await keep(connection, "diff_returned", NONE_RETURNED, []);
   return passthrough;
 }
+
+/** Without causes no definition is behind anything. */
+const NONE_RETURNED = "SELECT NULL::VARCHAR AS content_id, NULL::BIGINT AS definitions_from LIMIT 0";
 
 async function addChanges(
   connection: DuckDBConnection,
@@ -204,7 +226,13 @@ const FILTER = `
 
 const SHOWN = `
   CREATE OR REPLACE TEMP VIEW diff_shown AS
-  SELECT diff_changes.* FROM diff_changes, diff_filter
+  SELECT diff_changes.*, 
+    CASE
+      WHEN list_contains(causes, 'item_returned')
+        AND list_has_any(causes, ['destination_changed', 'mapping_changed', 'definition_changed'])
+        THEN definitions_from
+    END AS definitions_from
+  FROM diff_changes CROSS JOIN diff_filter LEFT JOIN diff_returned USING (content_id)
   WHERE (diff_filter.cause IS NULL OR list_contains(diff_changes.causes, diff_filter.cause))
     AND (diff_filter.destination_ids IS NULL OR list_contains(diff_filter.destination_ids, destination_id))
     AND (diff_filter.field_ids IS NULL OR list_contains(diff_filter.field_ids, custom_field_id))`;
@@ -214,7 +242,10 @@ export function whyOf({ definitions }: Pick<Diff, "definitions">, row: Row): str
   const texts = (...names: readonly string[]) =>
     names.flatMap((name) => (typeof row[name] === "string" ? [row[name]] : []));
   const [causes = ""] = texts("causes");
-  return definitions.why({
+  const from = row.definitions_from ?? null;
+  const changes = definitions.get(from === null ? null : toSafeInteger(from));
+  if (changes === undefined) return [];
+  return changes.why({
     causes: causes.split(" "),
     destinationId: String(row.destination_id),
     customFieldId: String(row.custom_field_id),

@@ -96,4 +96,5 @@ ORDER BY
   of_line.mapping_value_id_before,
   of_line.mapping_value_id_after,
   of_line.copies_before,
-  of_line.copies_after
+  of_line.copies_after,
+  of_line.definitions_from

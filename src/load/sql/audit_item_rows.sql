@@ -1,5 +1,8 @@
--- What an item held in a run, as the history has it, each value with the run that its version began in and why. By the
--- temporary tables item_values and item_orders; the text of the view mapped_value_intervals stands in place of the mark.
+-- What an item held in a run, as the history has it, each value with the run that its version began in and why.
+-- By the temporary tables item_values and item_orders; the text of the view mapped_value_intervals stands in place of the
+-- mark.
+--
+-- sequence_before: the run before that one; where the item came back in it, the run that last had the item.
 --
 -- $1  sequence number of the run
 WITH mapped_value_history AS (
@@ -16,7 +19,16 @@ SELECT
   since.sequence AS since_sequence,
   strftime(since.started_at, '%Y-%m-%dT%H:%M:%SZ') AS since_started_at,
   since.previous_run IS NULL AS begins,
-  (SELECT max(sequence) FROM run_history WHERE sequence < since.sequence) AS sequence_before
+  CASE
+    WHEN list_contains(intervals.cause, 'item_returned')
+      THEN (
+        SELECT max(seen.sequence)
+        FROM content_history AS items
+        JOIN run_history AS seen ON seen.run = items.last_seen_run
+        WHERE items.content_id = intervals.content_id AND seen.sequence < since.sequence
+      )
+    ELSE (SELECT max(sequence) FROM run_history WHERE sequence < since.sequence)
+  END AS sequence_before
 FROM intervals
 JOIN run_history AS since ON since.run = intervals.version_from_run
 WHERE intervals.valid_from_sequence <= $1::BIGINT
