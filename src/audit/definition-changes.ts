@@ -141,12 +141,19 @@ function key(...parts: readonly (string | number | boolean | null)[]): string {
 export function definitionWords(change: DefinitionChange): string {
   const { before, after } = change;
   const what = subject(change);
+  if (change.kind === "destination" && isUnnamed(before)) return `${what} added`;
+  if (change.kind === "destination" && isUnnamed(after)) return `${what} removed`;
   if (before === null) return `${what} added${after === null ? "" : ownText(change, after)}`;
   if (after === null) return `${what} removed${ownText(change, before)}`;
   const parts = Object.keys(after)
     .filter((name) => before[name] !== after[name])
     .map((name) => difference(name, before[name] ?? null, after[name] ?? null));
   return `${what}: ${parts.join(", ")}`;
+}
+
+/** Whether it is no destination of the service, or one that only a mapping names. */
+function isUnnamed(destination: Definition | null): boolean {
+  return destination === null || Object.values(destination).every((member) => member === null);
 }
 
 function subject({ kind, id, valueId, valueText, before, after }: DefinitionChange): string {

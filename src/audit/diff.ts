@@ -184,10 +184,10 @@ function endsOf({ lower, upper }: Range): [string | null, string | null] {
 }
 
 /** Names and titles, also of what is gone from the later run. */
-async function nameThings(connection: DuckDBConnection, { basis }: RunPair): Promise<void> {
+async function nameThings(connection: DuckDBConnection, { before, after, basis }: RunPair): Promise<void> {
   for (const name of ["diff_destinations", "diff_fields"]) {
-    const step = basis === undefined ? `audit_${name}_of_both` : `audit_${name}`;
-    await keep(connection, name, loadSql(step), []);
+    if (basis === undefined) await keep(connection, name, loadSql(`audit_${name}_of_both`), []);
+    else await keep(connection, name, loadSql(`audit_${name}`), [before.sequence, after.sequence]);
   }
   const gone =
     basis === undefined
@@ -207,12 +207,17 @@ async function show(connection: DuckDBConnection, { cause, destination, field }:
           connection,
           "destination",
           destination,
-          "SELECT destination_id AS id, identification AS name FROM diff_destinations",
+          "SELECT destination_id AS id, unnest([identification, identification_before]) AS name FROM diff_destinations",
         );
   const fields =
     field === undefined
       ? undefined
-      : await idsOf(connection, "custom field", field, "SELECT custom_field_id AS id, name FROM diff_fields");
+      : await idsOf(
+          connection,
+          "custom field",
+          field,
+          "SELECT custom_field_id AS id, unnest([name, name_before]) AS name FROM diff_fields",
+        );
   await keep(connection, "diff_filter", FILTER, [
     cause ?? null,
     destinations === undefined ? null : JSON.stringify(destinations),

@@ -15,7 +15,7 @@ export interface PastExplanation {
   readonly values: readonly HeldValue[];
   /** Members of the payload by destination ID; none where nothing was sent. */
   readonly payloads: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
-  /** Names by ID, also of what is gone. */
+  /** Names by ID, as that run had them. */
   readonly destinations: ReadonlyMap<string, string | null>;
   readonly fields: ReadonlyMap<string, string | null>;
 }
@@ -40,8 +40,8 @@ export async function explainPast(
     past,
     values,
     payloads: new Map(payloads.filter(([, members]) => members.size > 0)),
-    destinations: await namesOf(opened, "audit_diff_destinations"),
-    fields: await namesOf(opened, "audit_diff_fields"),
+    destinations: await namesOf(opened, "audit_diff_destinations", past),
+    fields: await namesOf(opened, "audit_diff_fields", past),
   };
 }
 
@@ -92,8 +92,9 @@ async function assertPresent(
 async function namesOf(
   { connection }: OpenedRun,
   step: "audit_diff_destinations" | "audit_diff_fields",
+  { sequence }: PastRun,
 ): Promise<Map<string, string | null>> {
-  const rows = await all(connection, loadSql(step));
+  const rows = await all(connection, loadSql(step), [sequence, sequence]);
   return new Map(
     rows.map((row) => {
       const id = row.destination_id ?? row.custom_field_id;

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { diffRuns, whyOf } from "../../src/audit/diff.ts";
 import { readHeldValues } from "../../src/audit/item-history.ts";
+import { all } from "../../src/load/duckdb.ts";
 import { loadSql } from "../../src/load/sql-text.ts";
 import { runName } from "../../src/run/directory.ts";
 import { Nights } from "../load/history-world.ts";
@@ -55,6 +56,12 @@ const WORLDS = [
   world("North", "north", "print-id"),
 ];
 
+/** A destination that is renamed, and then removed, while a mapping still names it. */
+function named(fieldName: string, destinations: MappingWorld["destinations"]): MappingWorld {
+  const { fields, items } = world("Nordics", "nordic", "web-id");
+  return { fields: fields.map((field) => ({ ...field, name: fieldName })), destinations, items };
+}
+
 async function nightsOf(worlds: readonly MappingWorld[]): Promise<Nights> {
   const nights = await Nights.open();
   for (const [at, each] of worlds.entries()) {
@@ -70,11 +77,21 @@ before(async () => {
   moving = await nightsOf(WORLDS);
 });
 
+interface Filter {
+  readonly destination?: string;
+  readonly field?: string;
+}
+
 /** Where each change is, and the definitions behind it. */
-async function reasons(from: number, to: number, nights = moving): Promise<unknown[][]> {
+async function reasons(
+  from: number,
+  to: number,
+  nights = moving,
+  { destination, field }: Filter = {},
+): Promise<unknown[][]> {
   const asked = { connection: nights.connection, manifest: { rows: {} } };
   const pair = { before: runOf(from), after: runOf(to), basis: runOf(to).run };
-  const found = await diffRuns(asked, pair, { cause: undefined, destination: undefined, field: undefined });
+  const found = await diffRuns(asked, pair, { cause: undefined, destination, field });
   const lines = await nights.rows(loadSql("audit_diff_lines"));
   return lines.map((row) => [row.destination, row.change, ...whyOf(found, row)]);
 }
@@ -126,4 +143,27 @@ test("of an item that came back, the definitions count from the run that last ha
   assert.deepEqual(await since("early", 4), [["item_returned mapping_changed", from("nordic")]]);
   assert.deepEqual(await since("late", 4), [["item_returned mapping_changed", from("northern")]]);
   assert.deepEqual(await since("late", 5), [["mapping_changed", from("north", "n")]]);
+});
+
+test("destinations and fields are called and found by what the two runs called them", async () => {
+  const web = { destinationId: "web-id", supportsMappings: false };
+  const nights = await nightsOf([
+    named("region", [{ ...web, identification: "Portal" }]),
+    named("area", [{ ...web, identification: "Hub" }]),
+    named("area", []),
+  ]);
+  const of = (from: number, to: number, filter: Filter) => reasons(from, to, nights, filter);
+  const removed = [["Hub", "alike", 'destination "Hub" removed']];
+  for (const destination of ["Hub", "web-id"]) assert.deepEqual(await of(2, 3, { destination }), removed);
+  await assert.rejects(of(2, 3, { destination: "Portal" }), /There is no destination "Portal"/);
+  assert.deepEqual(await of(1, 3, { destination: "Portal" }), [
+    ["Portal", "alike", 'destination "Portal" removed'],
+  ]);
+  assert.deepEqual(await of(1, 2, { destination: "Portal", field: "region" }), []);
+  assert.deepEqual(await of(1, 2, { destination: "Hub", field: "area" }), []);
+  const nameIn = async (sequence: number) => {
+    const rows = await all(nights.connection, loadSql("audit_diff_destinations"), [sequence, sequence]);
+    return rows.map(({ identification }) => identification);
+  };
+  assert.deepEqual([await nameIn(1), await nameIn(2), await nameIn(3)], [["Portal"], ["Hub"], ["Hub"]]);
 });

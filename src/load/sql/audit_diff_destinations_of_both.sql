@@ -1,7 +1,8 @@
--- Names of the destinations of two runs, those of the later one first.
-SELECT destination_id, identification
-FROM destinations
-UNION ALL
-SELECT destination_id, identification
-FROM before_destinations
-ANTI JOIN destinations USING (destination_id)
+-- Names of the destinations of two runs: what the later one called each, else the earlier one. identification_before: what the
+-- earlier run called it.
+SELECT
+  destination_id,
+  coalesce(later.identification, earlier.identification) AS identification,
+  earlier.identification AS identification_before
+FROM destinations AS later
+FULL JOIN before_destinations AS earlier USING (destination_id)

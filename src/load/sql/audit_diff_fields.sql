@@ -1,8 +1,25 @@
--- Names of the custom fields that the run or its history knows, also of those that are gone.
-SELECT custom_field_id, name
-FROM custom_fields
-UNION ALL
-SELECT custom_field_id, max_by(name, valid_from_run) AS name
-FROM custom_field_history
-WHERE custom_field_id NOT IN (SELECT custom_field_id FROM custom_fields)
+-- Names of the custom fields that the history knows: what the later of two runs called each, else the earlier one, else the
+-- last name that it had. name_before: what the earlier run called it.
+--
+-- $1  sequence number of the earlier run
+-- $2  that of the later one
+WITH versions AS (
+  SELECT
+    custom_field_id, name,
+    since.sequence,
+    since.sequence <= $1::BIGINT AND (until.sequence IS NULL OR until.sequence > $1::BIGINT) AS is_before,
+    since.sequence <= $2::BIGINT AND (until.sequence IS NULL OR until.sequence > $2::BIGINT) AS is_after
+  FROM custom_field_history AS history
+  JOIN run_history AS since ON since.run = history.valid_from_run
+  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
+)
+SELECT
+  custom_field_id,
+  coalesce(
+    any_value(name) FILTER (is_after),
+    any_value(name) FILTER (is_before),
+    max_by(name, sequence) FILTER (name IS NOT NULL)
+  ) AS name,
+  any_value(name) FILTER (is_before) AS name_before
+FROM versions
 GROUP BY custom_field_id

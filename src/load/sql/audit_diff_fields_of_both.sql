@@ -1,7 +1,8 @@
--- Names of the custom fields of two runs, those of the later one first.
-SELECT custom_field_id, name
-FROM custom_fields
-UNION ALL
-SELECT custom_field_id, name
-FROM before_custom_fields
-ANTI JOIN custom_fields USING (custom_field_id)
+-- Names of the custom fields of two runs: what the later one called each, else the earlier one. name_before: what the
+-- earlier run called it.
+SELECT
+  custom_field_id,
+  coalesce(later.name, earlier.name) AS name,
+  earlier.name AS name_before
+FROM custom_fields AS later
+FULL JOIN before_custom_fields AS earlier USING (custom_field_id)
