@@ -1,19 +1,53 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
-import { sampleNights, site } from "./audit/two-nights.ts";
-import { program } from "./cli/running.ts";
+import { after, test } from "node:test";
+import { packagePath } from "../src/package-root.ts";
+import { removeTree } from "../src/run/tree.ts";
 
 const PAGE = new URL("../docs/audit.md", import.meta.url);
-const QUESTIONS = /```(sh|sql)\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g;
+/** Commands and SQL, with the answer where the page has it. */
+const QUESTIONS = /```(sh|sql)\n([\s\S]*?)```(?:\n\n```text\n([\s\S]*?)```)?/g;
+/** Of the demo; the test takes one that is free. */
+const PORT = /\b8642\b/g;
 
-const { out, folder, env, night, serve } = await site();
+const folder = await mkdtemp(join(tmpdir(), "audit-page-"));
+const started: ChildProcess[] = [];
+after(async () => {
+  for (const service of started) {
+    const stopped = once(service, "exit");
+    // The shell and what it started.
+    if (service.pid !== undefined) process.kill(-service.pid);
+    await stopped;
+  }
+  await removeTree(folder);
+});
 
-async function command(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await program([...args, "--out", out], { cwd: folder, env });
-  assert.equal(code, 0, `${args.join(" ")}: ${stderr}`);
-  return stdout;
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  return typeof address === "object" && address !== null ? address.port : assert.fail();
+}
+
+/** `npx content-warehouse` and `npm run demo:two-nights`, as a clone has them, from the source. */
+async function programs(port: number): Promise<string> {
+  const { scripts } = JSON.parse(await readFile(packagePath("package.json"), "utf8"));
+  const [runner, script = ""] = scripts["demo:two-nights"].split(" ");
+  assert.equal(runner, "node");
+  const bin = join(folder, "bin");
+  await mkdir(bin);
+  const write = (name: string, words: string, command: string) =>
+    writeFile(join(bin, name), `#!/bin/sh\n[ "${words}" ] || exit 64\n${command}\n`, { mode: 0o755 });
+  const node = `exec '${process.execPath}'`;
+  await write("npx", '$1" = "content-warehouse', `shift\n${node} '${packagePath("src/cli/main.ts")}' "$@"`);
+  await write("npm", '$*" = "run demo:two-nights', `${node} '${packagePath(script)}' two-nights ${port}`);
+  return bin;
 }
 
 /** The answer without what differs from one pair of nights to another. */
@@ -30,40 +64,49 @@ function masked(text: string): string {
 
 const nightOf = (at: string): string => `202611${19 + Number(at)}T020000Z`;
 
-async function answer(language: string, question: string): Promise<string> {
-  if (language === "sql") return command("sql", question);
-  const words = question.trim().match(/"[^"]*"|\S+/g) ?? [];
-  const [name, ...args] = words.map((word) => word.replace(/^"(.*)"$/, "$1"));
-  assert.equal(name, "content-warehouse");
-  return masked(await command(...args));
+/** What commands print, given to a shell as they stand on the page; one that serves goes on. */
+async function given(commands: string, bin: string): Promise<string> {
+  const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+  const child = spawn("/bin/sh", ["-ec", commands], {
+    cwd: folder,
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+  });
+  let printed = "";
+  let said = "";
+  child.stderr.on("data", (text) => {
+    said += text;
+  });
+  const serves = commands.startsWith("npx content-warehouse serve");
+  if (serves) started.push(child);
+  for await (const text of child.stdout) {
+    printed += text;
+    if (serves && printed.includes("Stop with Ctrl-C.")) return printed;
+  }
+  if (child.exitCode === null) await once(child, "exit");
+  assert.equal(child.exitCode, 0, `${commands}: ${said}`);
+  return printed;
 }
 
 /** With UPDATE_README=1 the answers are written into the page instead. */
-test("the auditor's questions have the answers that two nights of the sample give", async () => {
-  const [first, second] = await sampleNights(folder);
-  await night(first);
-  await night(second);
-  const mapping = join(folder, "mapping.csv");
-  await command("audit", "--export-mapping", mapping);
-  await writeFile(
-    mapping,
-    (await readFile(mapping, "utf8")).replaceAll(",T1 North\r\n", ",T9 Far North\r\n"),
-  );
+test("the page's commands can be given as they stand, and have its answers", async () => {
   const page = await readFile(PAGE, "utf8");
-  const service = await serve(second);
+  const port = await freePort();
+  const bin = await programs(port);
+  const questions = [...page.matchAll(QUESTIONS)];
   let answered = page;
-  try {
-    for (const [block, language = "", question = ""] of page.matchAll(QUESTIONS)) {
-      const text = await answer(language, question);
-      answered = answered.replace(
-        block,
-        () => `\`\`\`${language}\n${question}\`\`\`\n\n\`\`\`text\n${text}\`\`\``,
-      );
-    }
-  } finally {
-    await service.close();
+  for (const [block, language = "", question = "", expected] of questions) {
+    const commands =
+      language === "sql" ? `npx content-warehouse sql "${question}" --out two-nights` : question;
+    const text = masked(await given(commands.replace(PORT, String(port)), bin));
+    if (expected === undefined) continue;
+    answered = answered.replace(
+      block,
+      () => `\`\`\`${language}\n${question}\`\`\`\n\n\`\`\`text\n${text}\`\`\``,
+    );
   }
   if (process.env.UPDATE_README === "1") await writeFile(PAGE, answered);
   else assert.equal(page, answered);
-  assert.ok([...page.matchAll(QUESTIONS)].length >= 12);
+  assert.ok(questions.filter(([, , , expected]) => expected !== undefined).length >= 12);
 });

@@ -1,7 +1,8 @@
 /**
  * `npm run demo:two-nights`: exports the sample, lets a night of changes pass, exports it again into the same
- * warehouse, and shows in SQL what changed, since when and why. The folder (`./two-nights`, or the argument) is made
- * anew each time.
+ * warehouse, and shows in SQL what changed, since when and why. The folder (`./two-nights`, or the first argument) is
+ * made anew each time; beside the runs it gets the content of the second night, to be served again at the address of
+ * the runs (port 8642, or the second argument).
  */
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,18 +37,23 @@ const QUESTIONS: readonly (readonly [question: string, sql: string])[] = [
   ],
 ];
 
-const out = resolve(process.argv[2] ?? "two-nights");
+const [folder = "two-nights", givenPort = "8642"] = process.argv.slice(2);
+const out = resolve(folder);
+const port = Number(givenPort);
+const changed = join(out, "second-night");
 await makeAnew(out);
 const work = await mkdtemp(join(tmpdir(), "sample-night-2-"));
-const changed = join(work, "set");
 try {
-  const port = await night(packagePath("data/sample"), 0);
+  await night(packagePath("data/sample"));
   await applyChanges(packagePath("data/sample"), packagePath("data/sample-night-2"), changed);
-  await night(changed, port);
+  await night(changed);
 } finally {
   await rm(work, { recursive: true, force: true });
 }
 await show();
+process.stdout.write(
+  `\nTo serve the second night again, at the address of the runs:\n  npx content-warehouse serve --data ${join(folder, "second-night")} --port ${port}\n`,
+);
 
 /** Only a folder that an earlier demo made is removed. */
 async function makeAnew(folder: string): Promise<void> {
@@ -64,8 +70,8 @@ async function makeAnew(folder: string): Promise<void> {
   await removeTree(folder);
 }
 
-/** One night, from a service at the same address. Answers its port. */
-async function night(data: string, port: number): Promise<number> {
+/** One night, from a service at the address of the others. */
+async function night(data: string): Promise<void> {
   const service = await createService({ data, port });
   try {
     const { contentSet } = service;
@@ -79,7 +85,6 @@ async function night(data: string, port: number): Promise<number> {
     const env = { ...process.env, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token };
     const summary = await runPipeline({ pipeline: "nightly", out, env, cwd: work, config });
     process.stdout.write(`${summary.run}: ${summary.verdict}, ${summary.accounting.loaded} items\n`);
-    return Number(new URL(service.url).port);
   } finally {
     await service.close();
   }
