@@ -263,6 +263,8 @@ async function open(
 }
 
 function unreadable(thrown: unknown, file: string): WarehouseError {
+  const denied = deniedFile(thrown);
+  if (denied !== undefined) return denied;
   return new WarehouseError(
     "verify.failed",
     `The database ${file} cannot be opened (${firstLine(thrown)}); it is damaged or being written by another program.`,
@@ -352,12 +354,27 @@ const REPEATS_CELLS = /^(Conversion|Constraint|Invalid Input|Out of Range|Serial
 /** A file that is not what was written: of a database, or of Parquet. No cell stands in such a line. */
 const DAMAGE = /^(?:IO Error: (Corrupt database file)|Invalid Input Error: (Failed to read file .*))/;
 
+const DENIED = /Cannot open file "(.*)": Permission denied/;
+
+/** A file that this user may not read; undefined for any other failure. */
+function deniedFile(thrown: unknown): WarehouseError | undefined {
+  const [, file] = DENIED.exec(firstLine(thrown)) ?? [];
+  if (file === undefined) return undefined;
+  return new WarehouseError(
+    "config.output",
+    `${file} cannot be read: permission is denied; ask as a user who may read all of the warehouse.`,
+    { cause: thrown },
+  );
+}
+
 /**
  * What DuckDB threw, as a WarehouseError: `disk.io` where the disk is at fault, `verify.failed` where a file is damaged,
- * else `internal`.
+ * `config.output` where this user may not read it, else `internal`.
  */
 export function duckdbError(thrown: unknown): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
+  const denied = deniedFile(thrown);
+  if (denied !== undefined) return denied;
   const line = firstLine(thrown);
   const damage = DAMAGE.exec(line);
   if (damage !== null) {

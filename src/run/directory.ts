@@ -210,9 +210,13 @@ function notOurs(folder: OutputFolder): WarehouseError {
   );
 }
 
-/** Runs in `runs/`, the newest first. */
+/** Runs in `runs/`, the newest first. Throws `config.output` where they cannot be listed. */
 export async function runsIn(folder: OutputFolder): Promise<RunIdentity[]> {
-  return identitiesIn(folder.runs);
+  try {
+    return await identitiesIn(folder.runs);
+  } catch (thrown) {
+    throw outputError(thrown, folder);
+  }
 }
 
 /** Runs that left their staged files behind, the newest first. */

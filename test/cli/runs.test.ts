@@ -23,6 +23,18 @@ async function warehouse(t: TestContext, published: number): Promise<{ out: stri
   return { out, runs: (...args) => capture(runsCommand, [...args, "--out", out]) };
 }
 
+test("a file or folder of the warehouse that this user may not read is named, with the way out", async (t) => {
+  const out = await temporaryFolder(t);
+  const run = "OUT/runs/000001-20261120T020000Z";
+  const denied = "cannot be read: permission is denied; ask as a user who may read all of the warehouse.";
+  assert.deepEqual(await asOrdinaryUser(out, "read what is closed"), {
+    scanned: `config.output ${run}/parquet/content_tags/content_tags-000001-0000.parquet ${denied}`,
+    asked: `config.output ${run}/warehouse.duckdb ${denied}`,
+    listed:
+      "config.output The output folder OUT cannot be used: permission is denied; mend it or name another with --out.",
+  });
+});
+
 test("the list says of each run when it was, what came of it, and which one readers see", async (t) => {
   const { runs } = await warehouse(t, 2);
   const text = await runs("list");

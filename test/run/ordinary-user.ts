@@ -6,8 +6,11 @@ import { chmod, chown, mkdir, readdir, rename, rm, stat, writeFile } from "node:
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { runsCommand } from "../../src/cli/runs.ts";
+import { sqlCommand } from "../../src/cli/sql.ts";
 import { verifyCommand } from "../../src/cli/verify.ts";
-import { openForReading } from "../../src/load/duckdb.ts";
+import { asWarehouseError } from "../../src/errors.ts";
+import { all, openForReading, openForScanning } from "../../src/load/duckdb.ts";
+import { readParquet } from "../../src/load/parquet.ts";
 import { prune } from "../../src/load/retention.ts";
 import { prepareOutput } from "../../src/run/directory.ts";
 import { capture, outcome as outcomeOf } from "../cli/capture.ts";
@@ -30,6 +33,11 @@ async function outcome(step: () => Promise<unknown>): Promise<string> {
       ? String(thrown.code)
       : (String(thrown).split("\n", 1)[0] ?? "");
   }
+}
+
+async function failure(step: () => Promise<unknown>): Promise<string> {
+  const error = await step().then(() => undefined, asWarehouseError);
+  return `${error?.code} ${error?.message}`.replaceAll(out, "OUT");
 }
 
 const ACTIONS: Record<string, () => Promise<unknown>> = {
@@ -69,6 +77,20 @@ const ACTIONS: Record<string, () => Promise<unknown>> = {
     const text = await capture(runsCommand, ["list", "--out", out]);
     await chmod(join(out, ".staging"), 0o700);
     return text;
+  },
+  async "read what is closed"() {
+    const directory = join(out, "runs", (await publish(out)).run);
+    const file = join(directory, "parquet/content_tags/content_tags-000001-0000.parquet");
+    await chmod(file, 0);
+    await chmod(join(directory, "warehouse.duckdb"), 0);
+    const limits = { temporaryDirectory: "", memoryLimitMb: 64, threads: 1 };
+    await using database = await openForScanning({ allowedDirectories: [directory], ...limits });
+    const scanned = await failure(() => all(database.connection, `FROM ${readParquet([file])}`));
+    const asked = await failure(() => capture(sqlCommand, ["SELECT 1", "--out", out]));
+    await chmod(join(out, "runs"), 0o311);
+    const listed = await failure(() => capture(runsCommand, ["list", "--out", out]));
+    await chmod(join(out, "runs"), 0o755);
+    return { scanned, asked, listed };
   },
   async "prepare with closed runs"() {
     await mkdir(join(out, "runs"));
