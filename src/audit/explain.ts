@@ -1,5 +1,4 @@
 /** Why an item produces what it produces: the procedure, step by step, held against what was published. */
-import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../errors.ts";
 import { all } from "../load/duckdb.ts";
 import { listed } from "../nearest.ts";
@@ -120,7 +119,7 @@ export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemF
     [wanted],
   );
   const [row] = rows;
-  if (row === undefined) throw (await removedItem(opened, wanted)) ?? (await unknownItem(connection, wanted));
+  if (row === undefined) throw (await removedItem(opened, wanted)) ?? (await unknownItem(opened, wanted));
   if (rows.length > 1 && row.content_id !== wanted) {
     const ids = rows.map(({ content_id }) => String(content_id));
     throw new WarehouseError(
@@ -181,15 +180,23 @@ const NEAREST = `
   ORDER BY holds DESC, distance, name
   LIMIT 3`;
 
-async function unknownItem(connection: DuckDBConnection, wanted: string): Promise<WarehouseError> {
+const REMOVED_ITEMS = "SELECT 1 FROM content_history ANTI JOIN content USING (content_id) LIMIT 1";
+
+async function unknownItem(opened: OpenedRun, wanted: string): Promise<WarehouseError> {
+  const { connection } = opened;
   const nearest = ID_LIKE.test(wanted) ? NEAREST_IDS : NEAREST;
   const names = (await all(connection, nearest, [wanted])).map(({ name }) => JSON.stringify(String(name)));
   const near =
     names.length === 0
       ? 'No item is like it; look for it with "sql".'
       : `The nearest ${names.length === 1 ? "is" : "are"} ${listed(names, "and")}.`;
+  const removed = hasHistory(opened) && !ID_LIKE.test(wanted) ? await all(connection, REMOVED_ITEMS) : [];
+  const byId =
+    removed.length === 0
+      ? ""
+      : " Of removed items the history knows the ID alone: name one by it, or ask a kept run that had it, with --as-of.";
   return new WarehouseError(
     "config.not_found",
-    `The run has no item "${wanted}", neither by ID nor by slug. ${near}`,
+    `The run has no item "${wanted}", neither by ID nor by slug. ${near}${byId}`,
   );
 }

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { diffCommand } from "../../src/cli/diff.ts";
 import { explainCommand } from "../../src/cli/explain.ts";
 import { runsCommand } from "../../src/cli/runs.ts";
+import { sqlCommand } from "../../src/cli/sql.ts";
 import { sampleNights, site } from "../audit/two-nights.ts";
 import { capture, outcome } from "./capture.ts";
 import { program } from "./running.ts";
@@ -144,6 +145,25 @@ test("an item that was removed is told with the run that found it gone, and the 
     await capture(explainCommand, [removed, "--as-of", "1", "--out", out]),
     new RegExp(`^Walking from hut to hut for the first time\nItem ${removed}, `),
   );
+});
+
+test("the slug of an item that was removed is told to be known to the runs that had the item, and explained by them", async () => {
+  const removed = "696e3c5a9df0deca35000140";
+  const slugOf = `SELECT slug FROM content WHERE content_id = '${removed}'`;
+  const [, slug = ""] = (await capture(sqlCommand, [slugOf, "--format", "csv", "--out", out])).split("\r\n");
+  const explain = async (...args: string[]) => (await outcome(explainCommand, [...args, "--out", out])).error;
+  const error = await explain(slug, "--run", "2");
+  assert.equal(error?.code, "config.not_found");
+  assert.match(
+    error.message,
+    / Of removed items the history knows the ID alone: name one by it, or ask a kept run that had it, with --as-of\.$/,
+  );
+  assert.match(
+    await capture(explainCommand, [slug, "--as-of", "1", "--out", out]),
+    new RegExp(`\nItem ${removed}, slug ${slug}`),
+  );
+  const unknown = await explain("no-such-slug", "--run", "1");
+  assert.match(unknown?.message ?? "", /neither by ID nor by slug\. (?!.*removed)/);
 });
 
 test("a run whose files are gone is compared and explained from the history", async () => {
