@@ -206,10 +206,21 @@ function jsonRows(text: string, file: string): RawRow[] {
   const flat = parsed.every((row) => isObject(row) && Object.values(row).every((value) => !isNested(value)));
   const places = flat ? placesIn(text) : [];
   return parsed.map((row: unknown, index) => {
-    const { start = { line: 1, column: 1 }, members = new Map<string, Place>() } = places[index] ?? {};
+    const {
+      start = { line: 1, column: 1 },
+      members = new Map<string, Place>(),
+      doubled,
+    } = places[index] ?? {};
     if (!flat || !isObject(row)) {
       const broken = parsed.findIndex((each) => !isObject(each) || Object.values(each).some(isNested));
       throw invalidAt(file, { line: 1, column: 1 }, `element ${broken} of the list is no object of texts.`);
+    }
+    if (doubled !== undefined) {
+      throw invalidAt(
+        file,
+        members.get(doubled) ?? start,
+        `${doubled} is there twice in the object; keep one.`,
+      );
     }
     const values = new Map<string, string | null>();
     for (const [name, value] of Object.entries(row)) {

@@ -2,7 +2,7 @@
 import type { PastExplanation } from "../audit/explain-past.ts";
 import type { HeldValue } from "../audit/item-history.ts";
 import type { MappedValue } from "../audit/procedure.ts";
-import { bare, quoted, shownInstant, sinceSentence } from "./explain-sentences.ts";
+import { bare, quoted, shownInstant, sinceSentence, titleText } from "./explain-sentences.ts";
 import { printableLine } from "./terminal.ts";
 import { paragraph } from "./wrap.ts";
 
@@ -31,12 +31,19 @@ export function pastText(explanation: PastExplanation, told: ToldOfPast, width: 
   });
   const none =
     wanted.length === 0 ? say("", "Nothing that it had was mapped, as far as that was asked for.") : "";
-  return [headingText(explanation, told, say), none, ...parts].filter((part) => part !== "").join("\n");
+  return [headingText(explanation, told, say, width), none, ...parts]
+    .filter((part) => part !== "")
+    .join("\n");
 }
 
 type Say = (lead: string, text: string) => string;
 
-function headingText({ item, past }: PastExplanation, { run }: ToldOfPast, say: Say): string {
+function headingText(
+  { item, past }: PastExplanation,
+  { run }: ToldOfPast,
+  say: Say,
+  width: number | undefined,
+): string {
   const { contentId, slug, title } = item;
   const names =
     title === null && slug === null
@@ -45,7 +52,7 @@ function headingText({ item, past }: PastExplanation, { run }: ToldOfPast, say: 
   const unsettled =
     past.verdict === "unsettled" ? ", which was unsettled, so that what it did not see counts as it was" : "";
   return [
-    say("", title === null ? "An item without a title" : bare(title)),
+    say("", titleText(title, width)),
     say("", names),
     say(
       "",

@@ -5,7 +5,7 @@ import type { Since } from "../audit/item-history.ts";
 import { count } from "../figures.ts";
 import { listed } from "../nearest.ts";
 import type { Cause } from "../tables/history.ts";
-import { printableLine } from "./terminal.ts";
+import { printableLine, truncate } from "./terminal.ts";
 
 export const quoted = (text: string): string => `"${printableLine(text)}"`;
 export const bare = (text: string): string => printableLine(text);
@@ -121,4 +121,13 @@ export function sinceSentence({ run, startedAt, causes, begins, why }: Since): s
 /** `2026-11-20 02:00:00 UTC`. */
 export function shownInstant(iso: string): string {
   return iso.replace("T", " ").replace("Z", " UTC");
+}
+
+/** Lines of a screen that a title may take. */
+const TITLE_LINES = 3;
+
+/** The title of an item, cut where it would fill a screen. */
+export function titleText(title: string | null, width: number | undefined): string {
+  if (title === null) return "An item without a title";
+  return width === undefined ? bare(title) : truncate(bare(title), TITLE_LINES * width);
 }

@@ -15,6 +15,7 @@ import {
   readSentence,
   shownInstant,
   sinceSentence,
+  titleText,
   typeSentence,
 } from "./explain-sentences.ts";
 import { printableLine } from "./terminal.ts";
@@ -85,7 +86,7 @@ class Writer {
       ...(updatedAt === null ? [] : [`last changed ${shownInstant(updatedAt)}`]),
     ];
     return (
-      this.#say("", title === null ? "An item without a title" : bare(title)) +
+      this.#say("", titleText(title, this.#width)) +
       this.#say("", `${facts.join(", ")}.`) +
       this.#say(
         "",

@@ -155,6 +155,10 @@ test("what is wrong in a JSON file is told with line and column", () => {
       /line 11, column 3: the column mapping_value_id is missing/,
     ],
     [pretty(row({ vlaue: "x" })), /line 10, column 14: there is no column "vlaue".* The nearest is "value"/],
+    [
+      pretty(row()).replace(/\n\s*}/, ',\n    "external_value": "y"\n  }'),
+      /line 10, column 23: external_value is there twice in the object; keep one/,
+    ],
     [pretty(row(), row()), /line 16, column 25: the entry e1 is in line 7 already/],
   ] as const) {
     assert.match(problem(text, "json"), said);

@@ -139,3 +139,10 @@ test("what does not exist ends the process with 2 and one sentence with the near
     assert.equal(stderr.trimEnd().split("\n").length, 1);
   }
 });
+
+test("a title that would fill a screen is cut there, and whole in a file", async () => {
+  const title = "Why your tent is wet inside, and what to do about it";
+  assert.ok((await explain(SLUG)).startsWith(`${title}\n`));
+  const shown = await capture(explainCommand, [SLUG, "--out", out], 16);
+  assert.ok(shown.replaceAll("\n", " ").startsWith(`${title.slice(0, 47)}… Item `), shown.slice(0, 100));
+});

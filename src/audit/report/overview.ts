@@ -138,7 +138,7 @@ function mappingPoints({ values, definitions, totals }: Coverage): Markup[] {
             html`${index > 0 ? "; " : ""}${foreign(text(row.external_field_name))} at ${named(textOrNull(row.destination), text(row.destination_id))} (${foreign(text(row.custom_fields))})`,
         )}.`,
     totals.ambiguous > 0 &&
-      html`<a href="#items">${counted(totals.ambiguous, "value")}</a> fit several entries, of which the first was used.`,
+      html`<a href="#items">${counted(totals.ambiguous, "value")}</a> ${totals.ambiguous === 1 ? "is" : "are"} ambiguous: several entries, select values or mappings fit, of which the first was used.`,
   ].filter((point) => point !== false);
 }
 

@@ -134,6 +134,17 @@ function statementsOfPage(item: PageItem): string[] {
   );
 }
 
+test("the first screen tells that ambiguity comes of entries, select values or mappings", async () => {
+  await using run = await opened(out);
+  const ambiguous = await figure(
+    run.connection,
+    "SELECT count(*) FROM content_mapped_values WHERE ambiguous",
+  );
+  const points = [...document.querySelectorAll("li")].map((each) => each.textContent);
+  const told = `${ambiguous} values are ambiguous: several entries, select values or mappings fit, of which the first was used.`;
+  assert.ok(points.includes(told), points.join("\n"));
+});
+
 test("each item's payloads are what the rules give, with the mapping and entry of each value", () => {
   const items = pageItems(page);
   assert.equal(items.size, 500);
