@@ -2,7 +2,7 @@
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { type Range, rangesOf } from "../load/buckets.ts";
 import { all, execute, figure, type Row, toSafeInteger } from "../load/duckdb.ts";
-import { intervalsSql, withVersions } from "../load/macros.ts";
+import { historySql, intervalsSql } from "../load/macros.ts";
 import { fillMarks, loadSql, quoteIdentifier } from "../load/sql-text.ts";
 import { CAUSES, type Cause } from "../tables/history.ts";
 import { itemBounds } from "./coverage.ts";
@@ -128,7 +128,7 @@ async function compareHistory(
     await keep(connection, "diff_values", loadSql("audit_diff_values"), endsOf(range));
     await keep(connection, "diff_orders", loadSql("audit_diff_orders"), endsOf(range));
     await keep(connection, "diff_given", given, ends);
-    await keep(connection, "diff_events", withVersions("audit_diff_events"), ends);
+    await keep(connection, "diff_events", historySql("audit_diff_events"), ends);
     await addChanges(connection, index, [passthrough.after, causes]);
   }
   await keep(connection, "diff_returned", loadSql("audit_diff_returned"), [before.sequence]);
@@ -167,7 +167,7 @@ async function addChanges(
 ): Promise<void> {
   const into =
     index === 0 ? "CREATE OR REPLACE TEMP TABLE diff_changes AS" : "INSERT INTO diff_changes BY NAME";
-  await execute(connection, `${into} ${loadSql("audit_diff")}`, params);
+  await execute(connection, `${into} ${historySql("audit_diff")}`, params);
 }
 
 async function keep(

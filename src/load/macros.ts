@@ -44,14 +44,18 @@ export const MACROS: readonly Macro[] = [
   },
 ];
 
-/** Text of a step that reads the versions of the mapped values copy by copy: their text stands where its mark is. */
-export function withVersions(step: string): string {
-  return fillMarks(loadSql(step), { versions: loadSql("mapped_value_versions") });
+/** Text of a step over the history, with what several of them read in the place of its marks. */
+export function historySql(step: string): string {
+  return fillMarks(loadSql(step), {
+    versions: loadSql("mapped_value_versions"),
+    ordered_values: loadSql("ordered_values"),
+    reordered_values: loadSql("reordered_values"),
+  });
 }
 
 /** Text of the view of intervals. */
 export function intervalsSql(): string {
-  return withVersions(`view_${INTERVALS_VIEW}`);
+  return historySql(`view_${INTERVALS_VIEW}`);
 }
 
 /** Creates the view and the macros over the tables of the history. Answers the names of the views. */
@@ -70,7 +74,7 @@ export async function createHistoryMacros(connection: DuckDBConnection): Promise
 async function createMacro(connection: DuckDBConnection, macro: Macro): Promise<void> {
   const name = quoteIdentifier(macro.name);
   const table = macro.kind === "table";
-  const body = withVersions(`macro_${macro.name}`);
+  const body = historySql(`macro_${macro.name}`);
   await execute(
     connection,
     `CREATE OR REPLACE MACRO ${name}(${macro.parameters.map(quoteIdentifier).join(", ")}) AS ${table ? "TABLE " : ""}${body}`,

@@ -374,6 +374,22 @@ test("a value that came back under another number is no change, and copies leave
   assert.deepEqual(await changes(1, 4), ["added | item_changed | null | a | null | alpha | mapped"]);
 });
 
+test("a field is reordered where what both runs have stands in another order, whatever was between", async () => {
+  const given = (...inputs: string[]) =>
+    worldWith((draft) => {
+      draft.inputs = inputs;
+    });
+  await runNights([given("a", "b"), given("b"), given("b", "a"), given("c", "a"), given("a", "c", "b")]);
+  const reordered = "reordered | reordered | null | null | null | null | null";
+  assert.deepEqual(await changes(1, 3), [reordered]);
+  assert.deepEqual(await changes(3, 1), [reordered]);
+  assert.deepEqual(await changes(1, 4), ["changed | item_changed | b | c | beta | null | unmapped"]);
+  assert.deepEqual(await changes(4, 5), [
+    "added | item_changed | null | b | null | beta | mapped",
+    reordered,
+  ]);
+});
+
 test("orders runs by their number where the clock went back, and knows nothing before the first", async () => {
   const renamed = worldWith((draft) => {
     draft.name = "subjects";
@@ -389,7 +405,17 @@ test("orders runs by their number where the clock went back, and knows nothing b
 
 test("says of a run that it does not know", async () => {
   await runNights([worldWith()]);
-  await assert.rejects(nights.connection.run("FROM mapped_value_changes(1, 7)"), /knows no run 7/);
+  for (const [asked, unknown] of [
+    ["1, 7", "7"],
+    ["7, 1", "7"],
+    ["1, NULL", "NULL"],
+    ["NULL, 1", "NULL"],
+  ]) {
+    await assert.rejects(
+      nights.connection.run(`FROM mapped_value_changes(${asked})`),
+      new RegExp(`The history knows no run ${unknown}; run_history lists those that it knows\\.`),
+    );
+  }
 });
 
 test("ends no definition that an unsettled run did not look up, and ends it once a run did", async () => {

@@ -9,7 +9,7 @@ import { runName } from "../../src/run/directory.ts";
 import { CAUSES } from "../../src/tables/history.ts";
 import { Nights } from "../load/history-world.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";
-import { afterNight, type Known, type KnownRow } from "./history-model.ts";
+import { afterNight, type Known, type KnownRow, orderDiffers } from "./history-model.ts";
 import { applyEdit, type Edit, editScript, firstDraft, ITEM_IDS, seed, worldOf } from "./history-script.ts";
 
 const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
@@ -277,16 +277,6 @@ function kindOf(before: Content | undefined, after: Content | undefined): string
   const [was, is] = [before?.[3] ?? null, after?.[3] ?? null];
   if (was === is && (was === null || before?.[2] === after?.[2])) return "alike";
   return was === null ? "gained" : is === null ? "lost" : "changed";
-}
-
-/** Whether what both have stands in another order; of repeated values, the first ones count as the same. */
-function orderDiffers(old: readonly string[], now: readonly string[]): boolean {
-  const common = (from: readonly string[], other: readonly string[]) =>
-    from.filter((key, at) => {
-      const copy = from.slice(0, at).filter((each) => each === key).length;
-      return other.filter((each) => each === key).length > copy;
-    });
-  return JSON.stringify(common(old, now)) !== JSON.stringify(common(now, old));
 }
 
 const inOrder = (causes: readonly string[]): string =>

@@ -166,3 +166,13 @@ function withOld(family: Family, now: MappingWorld, old: Known["definitions"]): 
   });
   return { fields, destinations: now.destinations };
 }
+
+/** Whether what both have stands in another order; of repeated values, the first ones count as the same. */
+export function orderDiffers(old: readonly string[], now: readonly string[]): boolean {
+  const common = (from: readonly string[], other: readonly string[]) =>
+    from.filter((key, at) => {
+      const copy = from.slice(0, at).filter((each) => each === key).length;
+      return other.filter((each) => each === key).length > copy;
+    });
+  return JSON.stringify(common(old, now)) !== JSON.stringify(common(now, old));
+}

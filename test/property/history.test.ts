@@ -3,9 +3,10 @@ import { before, test } from "node:test";
 import fc from "fast-check";
 import { payloadJson, payloadMembers } from "../../src/audit/payload.ts";
 import type { MappedValue } from "../../src/audit/procedure.ts";
+import { readChanges } from "../../src/audit/report/changes.ts";
 import { runName } from "../../src/run/directory.ts";
 import { type Night, Nights } from "../load/history-world.ts";
-import { afterNight, type Known, type KnownRow } from "./history-model.ts";
+import { afterNight, type Known, type KnownRow, orderDiffers } from "./history-model.ts";
 import {
   applyEdit,
   type Draft,
@@ -55,21 +56,38 @@ const complete = (...edits: Edit[]): Scripted => ({
   passthrough: false,
 });
 
-/** Every cause comes up in this script, whatever the random ones have. */
+/**
+ * Every cause comes up in this script, whatever the random ones have; and lists in another order, of which the value
+ * numbers say it, do not say it, or say it with a value less.
+ */
 const EVERY_CAUSE: readonly Scripted[] = [
   complete(),
-  complete({ kind: "item_values", choices: [2, 0, 1, 0] }),
+  complete({ kind: "item_values", choices: [2, 0, 1, 0] }, { kind: "item_values", choices: [4, 0, 0, 22] }),
   complete(
     { kind: "item_presence", choices: [1, 0, 0, 0] },
     { kind: "item_values", choices: [3, 0, 1, 0] },
     { kind: "item_copies", choices: [3, 0, 0, 1] },
+    { kind: "item_values", choices: [2, 1, 1, 11] },
+    { kind: "item_values", choices: [2, 2, 2, 3] },
+    { kind: "item_values", choices: [4, 0, 4, 10] },
   ),
-  complete({ kind: "item_presence", choices: [1, 0, 0, 0] }, { kind: "item_copies", choices: [3, 0, 0, 1] }),
+  complete(
+    { kind: "item_presence", choices: [1, 0, 0, 0] },
+    { kind: "item_copies", choices: [3, 0, 0, 1] },
+    { kind: "item_values", choices: [2, 1, 2, 28] },
+    { kind: "item_values", choices: [2, 2, 2, 28] },
+    { kind: "item_values", choices: [4, 0, 0, 22] },
+  ),
   complete({ kind: "item_order", choices: [2, 0, 0, 0] }),
-  complete({ kind: "entry", choices: [0, 0, 0, 1] }, { kind: "item_copies", choices: [3, 0, 0, 0] }),
+  complete(
+    { kind: "entry", choices: [0, 0, 0, 1] },
+    { kind: "item_copies", choices: [3, 0, 0, 0] },
+    { kind: "item_values", choices: [5, 0, 1, 16] },
+  ),
   complete(
     { kind: "external_field_name", choices: [1, 0, 2, 0] },
     { kind: "mapping", choices: [2, 1, 0, 0] },
+    { kind: "item_values", choices: [5, 0, 2, 8] },
   ),
   complete({ kind: "select_value", choices: [0, 0, 1, 0] }),
   complete({ kind: "destination", choices: [0, 0, 0, 0] }),
@@ -127,18 +145,21 @@ test("the history answers for every run of ten nights what that night's ledger a
       }
       for (const run of chainOf(current)) await assertAsOf(run, seen);
       await assertRuns(chainOf(current));
+      await assertChart(chainOf(current));
       for (const to of chainOf(current)) {
         if (to.before === undefined) continue;
         await assertChanges(to.before.known, to.known, true, seen);
         await assertChanges(to.known, to.before.known, false, seen);
         const [oldest] = chainOf(to).slice(-1);
-        if (oldest !== undefined) await assertChanges(oldest.known, to.known, oldest === to.before, seen);
+        if (oldest === undefined || oldest === to.before) continue;
+        await assertChanges(oldest.known, to.known, false, seen);
+        await assertChanges(to.known, oldest.known, false, seen);
       }
     }),
     {
       examples: [[[0, 0, 0, 0], [...EVERY_CAUSE]]],
       numRuns: RUNS + 1,
-      interruptAfterTimeLimit: 15_000 * (RUNS + 1),
+      interruptAfterTimeLimit: 20_000 * (RUNS + 1),
       endOnFailure: true,
     },
   );
@@ -147,6 +168,7 @@ test("the history answers for every run of ten nights what that night's ledger a
   }
   assert.ok(seen.has("mapping_changed") && seen.has("definition_changed"));
   assert.ok(seen.has("a further copy") && seen.has("a copy less"));
+  assert.ok(seen.has("reordered") && seen.has("reordered, with other values"));
 });
 
 /** The newest first. */
@@ -163,6 +185,17 @@ async function assertRuns(chain: readonly Published[]): Promise<void> {
       before === undefined ? null : nameOf(before.known.sequence),
     ]),
   );
+}
+
+/** The report counts for each run the fields that it has in another order than the run before. */
+async function assertChart(chain: readonly Published[]): Promise<void> {
+  const runs = await readChanges(world.connection, { run_history: 1, mapped_value_history: 1 });
+  for (const { known, before } of chain) {
+    if (before === undefined) continue;
+    const { changes } = runs?.find(({ sequence }) => sequence === known.sequence) ?? {};
+    const found = changes?.find(({ cause }) => cause === "reordered")?.values ?? 0;
+    assert.equal(found, reorderedFields(before.known, known).length, `chart of run ${known.sequence}`);
+  }
 }
 
 async function assertAsOf({ known, passthrough }: Published, seen: Set<string>): Promise<void> {
@@ -236,13 +269,27 @@ function without(rows: readonly KnownRow[], less: readonly KnownRow[]): KnownRow
  * that follow each other there are no other causes; over several nights those of the nights between come on top.
  */
 async function assertChanges(from: Known, to: Known, isNext: boolean, seen: Set<string>): Promise<void> {
-  const found = await world.rows(
+  const rows = await world.rows(
     `SELECT * REPLACE (array_to_string(causes, ', ') AS causes)
-     FROM mapped_value_changes(${from.sequence}, ${to.sequence}) WHERE change <> 'reordered'`,
+     FROM mapped_value_changes(${from.sequence}, ${to.sequence})`,
   );
+  const found = rows.filter(({ change }) => change !== "reordered");
   const between = `from run ${from.sequence} to run ${to.sequence}`;
   const [was, is] = [ledgerOf(from), ledgerOf(to)];
   const [gone, come] = [without(was, is), without(is, was)];
+  const reordered = reorderedFields(from, to);
+  assert.deepEqual(
+    rows
+      .filter(({ change }) => change === "reordered")
+      .map((row) => [row.content_id, row.destination_id, row.custom_field_id, row.causes].join(" "))
+      .sort(),
+    reordered.map((field) => `${field} reordered`).sort(),
+    `reordered, ${between}`,
+  );
+  for (const field of reordered) {
+    const differs = [...gone, ...come].some(({ row }) => fieldOf(row) === field);
+    seen.add(differs ? "reordered, with other values" : "reordered");
+  }
   for (const [side, expected] of [
     ["before", gone],
     ["after", come],
@@ -263,12 +310,12 @@ async function assertChanges(from: Known, to: Known, isNext: boolean, seen: Set<
     .filter(({ since }) => since === to.sequence)
     .sort((one, other) => other.causes.length - one.causes.length);
   // Those alike are told apart by their causes: who has few of them has the least choice.
-  const rows = found
+  const begun = found
     .filter((row) => row.changed_in_run === nameOf(to.sequence))
     .map((row) => ({ row, causes: String(row.causes).split(", ") }))
     .sort((one, other) => one.causes.length - other.causes.length)
     .sort((one, other) => Number(isTakenOver(one.row)) - Number(isTakenOver(other.row)));
-  for (const { row, causes } of rows) {
+  for (const { row, causes } of begun) {
     const at = known.findIndex(
       (each) =>
         namedOf(each.row) === namedIn(row, "after") &&
@@ -279,6 +326,23 @@ async function assertChanges(from: Known, to: Known, isNext: boolean, seen: Set<
     known.splice(at, 1);
   }
   assert.deepEqual(known, [], between);
+}
+
+const fieldOf = (row: MappedValue): string => [row.contentId, row.destinationId, row.customFieldId].join(" ");
+
+/** Fields whose values stand in another order, of those that both nights have. */
+function reorderedFields(from: Known, to: Known): string[] {
+  const [was, is] = [from, to].map((known) => {
+    const rows = ledgerOf(known).map(({ row }) => row);
+    return Map.groupBy(
+      rows.sort((one, other) => one.ordinal - other.ordinal),
+      fieldOf,
+    );
+  });
+  const keyOf = ({ valueId, value }: MappedValue) => JSON.stringify(valueId ?? ["text", value]);
+  return [...(was ?? [])]
+    .filter(([field, rows]) => orderDiffers(rows.map(keyOf), (is?.get(field) ?? []).map(keyOf)))
+    .map(([field]) => field);
 }
 
 type Changed = Readonly<Record<string, unknown>>;

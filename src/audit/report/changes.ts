@@ -2,7 +2,7 @@
 
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute } from "../../load/duckdb.ts";
-import { withVersions } from "../../load/macros.ts";
+import { historySql } from "../../load/macros.ts";
 import { loadSql } from "../../load/sql-text.ts";
 import type { Manifest } from "../../run/manifest.ts";
 import { CAUSES } from "../../tables/history.ts";
@@ -38,7 +38,7 @@ export async function readChanges(
   await execute(connection, `CREATE OR REPLACE TEMP TABLE report_runs AS ${loadSql("report_runs")}`, [
     RUNS_SHOWN,
   ]);
-  const changes = await all(connection, withVersions("report_changes"));
+  const changes = await all(connection, historySql("report_changes"));
   const order: readonly string[] = CAUSES;
   const runs = await all(connection, "FROM report_runs ORDER BY sequence");
   return runs.map((row) => ({

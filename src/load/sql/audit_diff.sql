@@ -1,5 +1,6 @@
 -- What is another between the two sides of diff_given, which has the columns of content_mapped_values: one row per value
--- of a field of an item at a destination that is not as it was, and one per field whose values stand in another order.
+-- of a field of an item at a destination that is not as it was, and one per field whose values stand in another order, by
+-- the text of reordered_values in place of the mark.
 -- A value that stayed is held against itself; those that went are held, in their order, against those that came.
 --
 -- change: gained, lost or changed, by what the destination is sent; alike, where that is the same and something else of
@@ -60,10 +61,7 @@ numbered AS (
     *,
     row_number() OVER (
       PARTITION BY side, content_id, destination_id, custom_field_id, input, answer ORDER BY stays DESC, ordinal
-    ) AS same,
-    row_number() OVER (
-      PARTITION BY side, content_id, destination_id, custom_field_id, input ORDER BY ordinal
-    ) AS place
+    ) AS same
   FROM kept
 ),
 -- What one side alone has.
@@ -206,31 +204,34 @@ changes AS (
   LEFT JOIN because USING (content_id, destination_id, custom_field_id, ordinals)
   LEFT JOIN repeated USING (content_id, destination_id, custom_field_id, ordinals)
 ),
--- Values that both sides have, by their places.
-lasting AS (
+ordered_values AS (
+  SELECT 1 AS pair, content_id, destination_id, custom_field_id, side, ordinal, value_id, value
+  FROM diff_given
+),
+reordered_values AS (
+  /* reordered_values */
+),
+texts AS (
   SELECT
     content_id,
     destination_id,
     custom_field_id,
-    input,
-    any_value(ordinal) FILTER (side = 'before') AS ordinal_before,
-    any_value(ordinal) FILTER (side = 'after') AS ordinal_after,
-    any_value(coalesce(answer.external_value, answer.value)) FILTER (side = 'before') AS text_before,
-    any_value(coalesce(answer.external_value, answer.value)) FILTER (side = 'after') AS text_after
-  FROM numbered
-  GROUP BY content_id, destination_id, custom_field_id, input, place
-  HAVING count(*) = 2
+    side,
+    ordinal,
+    coalesce(answer.external_value, answer.value) AS text
+  FROM given
 ),
 orders AS (
   SELECT
     content_id,
     destination_id,
     custom_field_id,
-    CAST(to_json(list(text_before ORDER BY ordinal_before)) AS VARCHAR) AS before,
-    CAST(to_json(list(text_after ORDER BY ordinal_after)) AS VARCHAR) AS after
-  FROM lasting
+    CAST(to_json(list(texts.text ORDER BY texts.ordinal) FILTER (texts.side = 'before')) AS VARCHAR) AS before,
+    CAST(to_json(list(texts.text ORDER BY texts.ordinal) FILTER (texts.side = 'after')) AS VARCHAR) AS after
+  FROM reordered_values
+  JOIN texts USING (content_id, destination_id, custom_field_id)
+  WHERE texts.ordinal = CASE WHEN texts.side = 'before' THEN ordinal_before ELSE ordinal_after END
   GROUP BY content_id, destination_id, custom_field_id
-  HAVING list(input ORDER BY ordinal_before) <> list(input ORDER BY ordinal_after)
 )
 SELECT
   content_id,

@@ -1,17 +1,26 @@
 -- mapped_value_changes(from_run, to_run): values that differ between two runs, given by name or number, with both
 -- sides, and every cause of a change of the value in between. A value that another took the place of is one row. Where an
--- item gives a value at several places of its list, each copy is a value: a further copy is added by item_changed. The text
--- of mapped_value_versions stands in place of the mark.
--- change: added, removed, changed; reordered, for a field whose values stand in another order: then no value is named.
+-- item gives a value at several places of its list, each copy is a value: a further copy is added by item_changed. Texts
+-- of other steps stand in place of the marks.
+-- change: added, removed, changed; reordered, for a field where the values that both runs have stand in another order,
+-- whatever was between: then no value is named.
 WITH ends AS (
   SELECT
     coalesce(
       (SELECT h.sequence FROM run_history AS h WHERE CAST(from_run AS VARCHAR) IN (h.run, CAST(h.sequence AS VARCHAR))),
-      CAST(error('The history knows no run ' || CAST(from_run AS VARCHAR) || '.') AS INTEGER)
+      CAST(
+        error(
+          'The history knows no run ' || coalesce(CAST(from_run AS VARCHAR), 'NULL') || '; run_history lists those that it knows.'
+        ) AS INTEGER
+      )
     ) AS first,
     coalesce(
       (SELECT h.sequence FROM run_history AS h WHERE CAST(to_run AS VARCHAR) IN (h.run, CAST(h.sequence AS VARCHAR))),
-      CAST(error('The history knows no run ' || CAST(to_run AS VARCHAR) || '.') AS INTEGER)
+      CAST(
+        error(
+          'The history knows no run ' || coalesce(CAST(to_run AS VARCHAR), 'NULL') || '; run_history lists those that it knows.'
+        ) AS INTEGER
+      )
     ) AS last
 ),
 history AS (
@@ -101,27 +110,33 @@ alone AS (
   FROM counted
   QUALIFY count(*) OVER (PARTITION BY content_id, destination_id, custom_field_id, version.answer, same) = 1
 ),
-orders AS (
+-- Where the list is another, or has another value under a number: one that went leaves its own to the next.
+asked_orders AS (
   SELECT
-    history.content_id,
-    history.destination_id,
-    history.custom_field_id,
-    CAST(max(CAST(history.value_numbers AS VARCHAR)) FILTER (
-      since.sequence <= ends.first AND (until.sequence IS NULL OR until.sequence > ends.first)
-    ) AS INTEGER[]) AS before,
-    CAST(max(CAST(history.value_numbers AS VARCHAR)) FILTER (
-      since.sequence <= ends.last AND (until.sequence IS NULL OR until.sequence > ends.last)
-    ) AS INTEGER[]) AS after
-  FROM mapped_value_order_history AS history
-  JOIN run_history AS since ON since.run = history.valid_from_run
-  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
+    1 AS pair,
+    touched.*,
+    ends.first AS sequence_before,
+    ends.last AS sequence_after
+  FROM (
+    SELECT history.content_id, history.destination_id, history.custom_field_id
+    FROM mapped_value_order_history AS history
+    JOIN run_history AS since ON since.run = history.valid_from_run
+    CROSS JOIN ends
+    WHERE since.sequence > least(ends.first, ends.last) AND since.sequence <= greatest(ends.first, ends.last)
+    UNION
+    SELECT content_id, destination_id, custom_field_id
+    FROM differing
+    WHERE before IS NOT NULL
+      AND after IS NOT NULL
+      AND (before.answer.value_id, before.answer.value) IS DISTINCT FROM (after.answer.value_id, after.answer.value)
+  ) AS touched
   CROSS JOIN ends
-  GROUP BY history.content_id, history.destination_id, history.custom_field_id
-  HAVING bool_or(
-    CAST(history.cause AS VARCHAR) LIKE '%"reordered"%'
-    AND since.sequence > least(ends.first, ends.last)
-    AND since.sequence <= greatest(ends.first, ends.last)
-  )
+),
+ordered_values AS (
+  /* ordered_values */
+),
+reordered_values AS (
+  /* reordered_values */
 ),
 changes AS (
   SELECT
@@ -140,23 +155,13 @@ changes AS (
   FROM alone
   GROUP BY alone.content_id, alone.destination_id, alone.custom_field_id, alone.value_number, alone.copy
   UNION ALL BY NAME
-  SELECT
-    orders.content_id,
-    orders.destination_id,
-    orders.custom_field_id,
+  SELECT DISTINCT
+    content_id,
+    destination_id,
+    custom_field_id,
     'reordered' AS change,
     ['reordered'] AS causes
-  FROM orders
-  -- Of what both have: a copy that came or went leaves the others in their order.
-  WHERE list_filter(
-    orders.before,
-    lambda number, place: list_count(list_filter(orders.before[1:place], lambda other: other = number))
-      <= list_count(list_filter(orders.after, lambda other: other = number))
-  ) <> list_filter(
-    orders.after,
-    lambda number, place: list_count(list_filter(orders.after[1:place], lambda other: other = number))
-      <= list_count(list_filter(orders.before, lambda other: other = number))
-  )
+  FROM reordered_values
 )
 SELECT
   changes.content_id,

@@ -1,10 +1,12 @@
 -- Changes of mapped values in the runs of report_runs, by cause: a version that began, a value that ended without
 -- another in its place, or a field whose values were put in another order. Where several causes hold, the first counts.
--- A run with which the history begins is compared with nothing. The text of mapped_value_versions stands in place of the
--- mark.
+-- A run with which the history begins is compared with nothing. Texts of other steps stand in place of the marks.
 WITH compared AS (
-  SELECT run
-  FROM report_runs
+  SELECT
+    run,
+    sequence,
+    (SELECT max(before.sequence) FROM run_history AS before WHERE before.sequence < runs.sequence) AS sequence_before
+  FROM report_runs AS runs
   WHERE previous_run IS NOT NULL
 ),
 versions AS (
@@ -25,6 +27,34 @@ places AS (
   WHERE valid_from_run IN (SELECT run FROM compared)
     OR valid_to_run IN (SELECT run FROM compared)
 ),
+-- Where the list is another, or a text that the item gives means another value.
+asked_orders AS (
+  SELECT
+    run AS pair,
+    touched.* EXCLUDE (run),
+    compared.sequence_before,
+    compared.sequence AS sequence_after
+  FROM (
+    SELECT valid_from_run AS run, content_id, destination_id, custom_field_id
+    FROM mapped_value_order_history
+    WHERE valid_from_run IN (SELECT run FROM compared)
+    UNION
+    SELECT valid_from_run AS run, content_id, destination_id, custom_field_id
+    FROM mapped_value_history
+    WHERE matched_text IS NOT NULL AND valid_from_run IN (SELECT run FROM compared)
+    UNION
+    SELECT valid_to_run AS run, content_id, destination_id, custom_field_id
+    FROM mapped_value_history
+    WHERE matched_text IS NOT NULL AND valid_to_run IN (SELECT run FROM compared)
+  ) AS touched
+  JOIN compared USING (run)
+),
+ordered_values AS (
+  /* ordered_values */
+),
+reordered_values AS (
+  /* reordered_values */
+),
 changes AS (
   SELECT valid_from_run AS run, cause[1] AS cause, content_id
   FROM places
@@ -40,9 +70,8 @@ changes AS (
     AND began.valid_from_run = ended.valid_to_run
   WHERE ended.valid_to_run IS NOT NULL
   UNION ALL
-  SELECT valid_from_run AS run, 'reordered' AS cause, content_id
-  FROM mapped_value_order_history
-  WHERE list_contains(CAST(cause AS VARCHAR[]), 'reordered')
+  SELECT pair AS run, 'reordered' AS cause, content_id
+  FROM (SELECT DISTINCT pair, content_id, destination_id, custom_field_id FROM reordered_values)
 ),
 of_item AS (
   SELECT run, cause, content_id, count(*) AS values

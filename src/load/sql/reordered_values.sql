@@ -1,0 +1,52 @@
+-- Values that two runs both have, of the fields whose values stand in another order: a row per value, with its place in
+-- either run. Each copy is a value, whatever number the history gave it, and one that came or went leaves the others in
+-- their order. A value is known by its ID, else by its text.
+--
+-- Reads ordered_values: a row per value of a field of an item at a destination in a run.
+-- pair  the two runs that are compared
+-- side  before or after
+WITH copies AS (
+  SELECT
+    pair,
+    content_id,
+    destination_id,
+    custom_field_id,
+    side,
+    ordinal,
+    CASE WHEN value_id IS NULL THEN 'text ' || value ELSE 'id ' || value_id END AS input,
+    row_number() OVER (
+      PARTITION BY pair, content_id, destination_id, custom_field_id, side, input ORDER BY ordinal
+    ) AS copy
+  FROM ordered_values
+),
+lasting AS (
+  SELECT
+    pair,
+    content_id,
+    destination_id,
+    custom_field_id,
+    any_value(ordinal) FILTER (side = 'before') AS ordinal_before,
+    any_value(ordinal) FILTER (side = 'after') AS ordinal_after
+  FROM copies
+  GROUP BY pair, content_id, destination_id, custom_field_id, input, copy
+  HAVING count(*) = 2
+),
+moves AS (
+  SELECT
+    pair,
+    content_id,
+    destination_id,
+    custom_field_id,
+    lag(ordinal_after) OVER (
+      PARTITION BY pair, content_id, destination_id, custom_field_id ORDER BY ordinal_before
+    ) > ordinal_after AS overtakes
+  FROM lasting
+),
+reordered_fields AS (
+  SELECT DISTINCT pair, content_id, destination_id, custom_field_id
+  FROM moves
+  WHERE overtakes
+)
+SELECT *
+FROM lasting
+SEMI JOIN reordered_fields USING (pair, content_id, destination_id, custom_field_id)
