@@ -43,7 +43,7 @@ export function vectorBytes({ weights, widestTableBytes }: Weighing): number {
  * DuckDB's buffers while the result is built, for items of a common size. It works with 128 too, and no longer with 104:
  * two statements at a time do not always spill what each could do without.
  */
-const MEMORY_LIMIT_MB = 192;
+const MEMORY_LIMIT_MB = 168;
 /** Above, the engine's error says more than a process that the system kills. */
 const MEMORY_LIMIT_AT_MOST_MB = 4096;
 
