@@ -231,7 +231,7 @@ const FILTER = `
 
 const SHOWN = `
   CREATE OR REPLACE TEMP VIEW diff_shown AS
-  SELECT diff_changes.*, 
+  SELECT diff_changes.*,
     CASE
       WHEN list_contains(causes, 'item_returned')
         AND list_has_any(causes, ['destination_changed', 'mapping_changed', 'definition_changed'])

@@ -2,11 +2,7 @@
 -- value alone has none.
 --
 -- Reads asked_orders: a field of an item at a destination, the pair of runs, and their sequence numbers.
-WITH numbered AS (
-  SELECT run, sequence
-  FROM run_history
-),
-ends AS (
+WITH ends AS (
   SELECT pair, content_id, destination_id, custom_field_id, 'before' AS side, sequence_before AS sequence
   FROM asked_orders
   UNION ALL
@@ -17,8 +13,8 @@ lists AS (
   SELECT ends.*, CAST(history.value_numbers AS INTEGER[]) AS numbers
   FROM ends
   JOIN mapped_value_order_history AS history USING (content_id, destination_id, custom_field_id)
-  JOIN numbered AS since ON since.run = history.valid_from_run
-  LEFT JOIN numbered AS until ON until.run = history.valid_to_run
+  JOIN run_history AS since ON since.run = history.valid_from_run
+  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
   WHERE since.sequence <= ends.sequence AND (until.sequence IS NULL OR until.sequence > ends.sequence)
   QUALIFY count(*) OVER (PARTITION BY pair, content_id, destination_id, custom_field_id) = 2
 ),
@@ -37,6 +33,6 @@ SELECT
   history.value
 FROM places
 JOIN mapped_value_history AS history USING (content_id, destination_id, custom_field_id, value_number)
-JOIN numbered AS since ON since.run = history.valid_from_run
-LEFT JOIN numbered AS until ON until.run = history.valid_to_run
+JOIN run_history AS since ON since.run = history.valid_from_run
+LEFT JOIN run_history AS until ON until.run = history.valid_to_run
 WHERE since.sequence <= places.sequence AND (until.sequence IS NULL OR until.sequence > places.sequence)
