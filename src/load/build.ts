@@ -5,12 +5,13 @@ import { WarehouseError } from "../errors.ts";
 import type { Table } from "../tables/declare.ts";
 import { type Bounds, boundsFor, rangeConditions, rangesOf, whereClause } from "./buckets.ts";
 import { createTable, duckdbColumns, emptyColumns, keyColumns, parquetColumns } from "./ddl.ts";
-import { execute, figure } from "./duckdb.ts";
+import { all, execute, figure, LONG_TEXT_BYTES } from "./duckdb.ts";
+import { type Connections, inLanes } from "./lanes.ts";
 import { parquetPath, readParquet, writeParquet } from "./parquet.ts";
 import { type StagedPart, sumOfRows } from "./parts.ts";
 import { pooledBounds, pooledRows, repeatedRows } from "./pooled-rows.ts";
 import type { Query } from "./query.ts";
-import { quoteIdentifier } from "./sql-text.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 import { stagedBuckets } from "./staged-buckets.ts";
 import { supersededRows } from "./staged-rows.ts";
 
@@ -59,28 +60,31 @@ export interface LoadedTable {
  * Throws `verify.failed` when rows went missing on the way.
  */
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
-  await createTable(connection, request.table);
   const { buckets, replacedRows } = await sourceOf(connection, request);
   const files = await writeBuckets(connection, request, buckets);
+  await createTable(connection, request.table, await articlesIn(connection, request, files));
   await insertFiles(connection, request, files);
   const stagedTotal = sumOfRows(request.parts);
-  return accounted(connection, request, { files, stagedRows: stagedTotal, replacedRows });
+  return accounted([connection], request, { files, stagedRows: stagedTotal, replacedRows });
 }
 
-/** Writes the Parquet files of a table that SQL steps filled, sorted and in buckets as `loadTable` does. */
-export async function exportTable(
-  connection: DuckDBConnection,
-  request: ExportRequest,
-): Promise<LoadedTable> {
+/**
+ * Writes the Parquet files of a table that SQL steps filled, sorted and in buckets as `loadTable` does: a file at a time
+ * on each connection.
+ */
+export async function exportTable(connections: Connections, request: ExportRequest): Promise<LoadedTable> {
   const { table, bounds } = request;
   const name = quoteIdentifier(table.name);
   const buckets = rangesOf(boundsFor(table, bounds)).map((range) => {
     const { conditions, params } = rangeConditions(table, range);
     return { text: `SELECT ${parquetColumns(table)} FROM ${name}${whereClause(conditions)}`, params };
   });
-  const files = await writeBuckets(connection, request, buckets);
-  const rows = await figure(connection, `SELECT count(*) FROM ${name}`);
-  return accounted(connection, request, { files, stagedRows: rows, replacedRows: 0 });
+  const written = await inLanes(connections, [...buckets.entries()], async (connection, [bucket, rows]) =>
+    writeBucket(connection, request, bucket, rows),
+  );
+  const files = await atLeastOne(connections[0], request, written.flat());
+  const rows = await figure(connections[0], `SELECT count(*) FROM ${name}`);
+  return accounted(connections, request, { files, stagedRows: rows, replacedRows: 0 });
 }
 
 /** The rows of each bucket, valid until the next is asked for. Undefined: it has none. */
@@ -110,20 +114,37 @@ async function writeBuckets(
   connection: DuckDBConnection,
   request: ExportRequest,
   buckets: Buckets,
-): Promise<FinalFile[]> {
-  const { table } = request;
+): Promise<readonly FinalFile[]> {
   const files: FinalFile[] = [];
   let bucket = -1;
   for await (const rows of buckets) {
     bucket += 1;
-    if (rows === undefined) continue;
-    const text = `SELECT * FROM (${rows.text}) ORDER BY ${keyColumns(table)}`;
-    const file = await writeFile(connection, request, bucket, { text, params: rows.params });
-    if (file.rows > 0) files.push(file);
-    else await rm(join(request.finalDirectory, file.path));
+    if (rows !== undefined) files.push(...(await writeBucket(connection, request, bucket, rows)));
   }
+  return atLeastOne(connection, request, files);
+}
+
+/** A sorted file; none where there are no rows. */
+async function writeBucket(
+  connection: DuckDBConnection,
+  request: ExportRequest,
+  bucket: number,
+  rows: Query,
+): Promise<FinalFile[]> {
+  const text = `SELECT * FROM (${rows.text}) ORDER BY ${keyColumns(request.table)}`;
+  const file = await writeFile(connection, request, bucket, { text, params: rows.params });
+  if (file.rows > 0) return [file];
+  await rm(join(request.finalDirectory, file.path));
+  return [];
+}
+
+async function atLeastOne(
+  connection: DuckDBConnection,
+  request: ExportRequest,
+  files: readonly FinalFile[],
+): Promise<readonly FinalFile[]> {
   if (files.length > 0) return files;
-  const nothing = { text: `SELECT ${emptyColumns(table)} WHERE false`, params: [] };
+  const nothing = { text: `SELECT ${emptyColumns(request.table)} WHERE false`, params: [] };
   return [await writeFile(connection, request, 0, nothing)];
 }
 
@@ -135,6 +156,23 @@ async function writeFile(
 ): Promise<FinalFile> {
   const path = parquetPath(table.name, sequence, bucket);
   return { path, rows: await writeParquet(connection, { table, query, file: join(finalDirectory, path) }) };
+}
+
+/** Columns whose texts are long on average, by the first file. */
+async function articlesIn(
+  connection: DuckDBConnection,
+  { finalDirectory }: ExportRequest,
+  files: readonly FinalFile[],
+): Promise<ReadonlySet<string>> {
+  const [first] = files;
+  if (first === undefined) return new Set();
+  const file = quoteLiteral(exactPattern(join(finalDirectory, first.path)));
+  const rows = await all(
+    connection,
+    `SELECT path_in_schema AS name FROM parquet_metadata(${file}) WHERE type = 'BYTE_ARRAY'
+     GROUP BY name HAVING sum(total_uncompressed_size) > ${LONG_TEXT_BYTES} * sum(num_values)`,
+  );
+  return new Set(rows.map(({ name }) => String(name)));
 }
 
 /** All at once: whole row groups are compressed and written as they come, lesser ones wait for the end in memory. */
@@ -151,7 +189,7 @@ async function insertFiles(
 }
 
 async function accounted(
-  connection: DuckDBConnection,
+  connections: Connections,
   request: ExportRequest,
   written: Pick<LoadedTable, "files" | "stagedRows" | "replacedRows">,
 ): Promise<LoadedTable> {
@@ -164,8 +202,10 @@ async function accounted(
       `Table ${table} should have ${expected} rows, but ${rows} were written; nothing was published, run again.`,
     );
   }
-  let duplicateKeys = 0;
-  for (const file of written.files) duplicateKeys += await duplicateKeysIn(connection, request, file);
+  const repeated = await inLanes(connections, written.files, async (connection, file) =>
+    duplicateKeysIn(connection, request, file),
+  );
+  const duplicateKeys = repeated.reduce((sum, keys) => sum + keys, 0);
   return { table, rows, ...written, duplicateKeys };
 }
 

@@ -10,6 +10,7 @@ import { all, execute } from "./duckdb.ts";
 import { fillDefinitions } from "./history-definitions.ts";
 import { Epochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
+import { type Connections, inLanes } from "./lanes.ts";
 import { loadSql, quoteIdentifier } from "./sql-text.ts";
 
 /** What the history says of this run. */
@@ -47,29 +48,34 @@ export interface HistoryRequest {
 }
 
 /** Rows of the history, and of the ledger where they have to be looked at, in a range of items. */
-export const HISTORY_ROWS_PER_RANGE = 120_000;
+export const HISTORY_ROWS_PER_RANGE = 80_000;
 
 /** To compare a row takes as many times the memory that it takes to copy one. */
 const TIMES_MEMORY_TO_COMPARE = 2;
 
 /**
- * Fills the tables of the history, which exist and are empty. They read those of the content and of the mappings, and
- * what `prepareMappings` made. Answers the bounds of the ranges it went by.
+ * Fills the tables of the history, which exist and are empty, a bucket of items at a time on each connection. They read
+ * those of the content and of the mappings, and what `prepareMappings` made on these connections. Answers the bounds of the ranges it went by.
  */
-export async function fillHistory(connection: DuckDBConnection, request: HistoryRequest): Promise<Bounds> {
+export async function fillHistory(connections: Connections, request: HistoryRequest): Promise<Bounds> {
   const { run, previous, absences } = request;
-  await attachPrevious(connection, previous);
-  await fillRuns(connection, request);
-  await keepTemporary(connection, "history_runs", [run.run, run.sequence]);
-  await fillDefinitions(connection, run);
-  await keepTemporary(connection, "history_epochs", [run.verdict === "complete"]);
-  await keepIds(connection, "history_removed", absences.confirmed);
-  await keepIds(connection, "history_unread", absences.unread);
-  const steps = new Steps(connection, request);
-  await steps.begin();
-  const bounds: string[] = [];
-  for (const bucket of rangesOf(request.itemBounds)) bounds.push(...(await steps.bucket(bucket)));
-  return bounds;
+  for (const connection of connections) {
+    await attachPrevious(connection, previous);
+    await keepTemporary(connection, "history_runs", [run.run, run.sequence]);
+  }
+  await fillRuns(connections[0], request);
+  await fillDefinitions(connections[0], run);
+  const lanes: Steps[] = [];
+  for (const connection of connections) {
+    await keepTemporary(connection, "history_epochs", [run.verdict === "complete"]);
+    await keepIds(connection, "history_removed", absences.confirmed);
+    await keepIds(connection, "history_unread", absences.unread);
+    const steps = new Steps(connection, request);
+    await steps.begin();
+    lanes.push(steps);
+  }
+  const buckets = rangesOf(request.itemBounds);
+  return (await inLanes(lanes, buckets, async (steps, bucket) => steps.bucket(bucket))).flat();
 }
 
 async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): Promise<void> {

@@ -1,28 +1,32 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 
+/** Connections of one database for work beside each other: a statement has one thread. */
+export type Connections = readonly [DuckDBConnection, ...DuckDBConnection[]];
+
 /**
- * Works on things beside each other, one at a time on each connection; answers in the order of the things. Nothing is
- * begun after a failure, and the first one is thrown when all that was begun has ended.
+ * Works on things beside each other, one at a time in each lane, which is a connection or what works with one; answers in
+ * the order of the things. Nothing is begun after a failure, and the first one is thrown when all that was begun has
+ * ended.
  */
-export async function inLanes<Thing, Result>(
-  connections: readonly DuckDBConnection[],
+export async function inLanes<Lane, Thing, Result>(
+  lanes: readonly Lane[],
   things: readonly Thing[],
-  work: (connection: DuckDBConnection, thing: Thing) => Promise<Result>,
+  work: (lane: Lane, thing: Thing) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
   const failures: unknown[] = [];
   const rest = things.entries();
-  const lane = async (connection: DuckDBConnection): Promise<void> => {
+  const keepAt = async (lane: Lane): Promise<void> => {
     for (const [place, thing] of rest) {
       try {
-        results[place] = await work(connection, thing);
+        results[place] = await work(lane, thing);
       } catch (thrown) {
         failures.push(thrown);
       }
       if (failures.length > 0) return;
     }
   };
-  await Promise.all(connections.map(lane));
+  await Promise.all(lanes.map(keepAt));
   if (failures.length > 0) throw failures[0];
   return results;
 }

@@ -144,13 +144,12 @@ async function metadataOf(connection: DuckDBConnection, file: string): Promise<s
 
 /** Its tables are read from the new Parquet files, so that both hold the same; else from the old database. */
 async function rewriteDatabase(rewriting: Rewriting): Promise<void> {
-  const { from, to, threads } = rewriting;
+  const { from, to } = rewriting;
   await using database = await openForBuilding({
     file: databaseOf(to, from.manifest.loaders),
     staging: to.root,
     temporaryDirectory: to.temporary,
     memoryLimitMb: MEMORY_LIMIT_MB,
-    threads,
     previous: join(from.directory, DATABASE_FILE),
   });
   const { connection } = database;

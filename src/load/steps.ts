@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Bounds, type Range, rangesOf } from "./buckets.ts";
 import { all, execute } from "./duckdb.ts";
+import { type Connections, inLanes } from "./lanes.ts";
 import type { Query } from "./query.ts";
 import { loadSql, quoteIdentifier } from "./sql-text.ts";
 
@@ -21,7 +22,7 @@ export interface DerivedOptions {
 }
 
 /** Mapped values in a range of items: with so many, each step keeps to the memory that a run gives the database. */
-export const LEDGER_ROWS_PER_RANGE = 150_000;
+export const LEDGER_ROWS_PER_RANGE = 100_000;
 
 const PREPARED = ["mapping_targets", "mapping_inputs", "mapping_answers"] as const;
 
@@ -73,16 +74,16 @@ export interface FillRequest extends DerivedOptions {
 }
 
 /**
- * Fills both derived tables, which exist and are empty, for all items. Answers the bounds of the ranges it went by,
- * by which the tables can be exported in bounded memory.
+ * Fills both derived tables, which exist and are empty, for all items, on as many connections at a time as are given.
+ * Answers the bounds of the ranges it went by, by which the tables can be exported in bounded memory.
  */
-export async function fillDerivedTables(connection: DuckDBConnection, request: FillRequest): Promise<Bounds> {
-  await prepareMappings(connection);
-  const bounds = await ledgerBounds(connection, request.itemBounds, request.rowsPerRange);
+export async function fillDerivedTables(connections: Connections, request: FillRequest): Promise<Bounds> {
+  for (const connection of connections) await prepareMappings(connection);
+  const bounds = await ledgerBounds(connections[0], request.itemBounds, request.rowsPerRange);
   const steps = derivedSteps(request);
-  for (const range of rangesOf(bounds)) {
+  await inLanes(connections, rangesOf(bounds), async (connection, range) => {
     for (const step of steps) await insertRange(connection, step, range);
-  }
+  });
   return bounds;
 }
 

@@ -13,7 +13,7 @@ import { createTable } from "../load/ddl.ts";
 import { openForBuilding } from "../load/duckdb.ts";
 import { type Absences, fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRun } from "../load/history.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
-import { inLanes } from "../load/lanes.ts";
+import { type Connections, inLanes } from "../load/lanes.ts";
 import { createHistoryMacros } from "../load/macros.ts";
 import { writePart } from "../load/part.ts";
 import { type StagedPart, sumOfRows } from "../load/parts.ts";
@@ -46,7 +46,6 @@ export interface AssembleRequest {
   /** Folder that gets `parquet/`; below `directory`. */
   readonly finalDirectory: string;
   readonly memoryLimitMb: number;
-  readonly threads: number;
   /** Of all answers. */
   readonly drift: readonly DriftEntry[];
   /** Ends the work, the statement under way included. */
@@ -93,11 +92,10 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
     staging: request.directory,
     temporaryDirectory: request.temporaryDirectory,
     memoryLimitMb: request.memoryLimitMb,
-    threads: request.threads,
     previous: request.history.previous.kind === "carried" ? request.history.previous.access : undefined,
   });
   const { connection } = database;
-  const connections = [connection, await database.connect()];
+  const connections: Connections = [connection, await database.connect()];
   using _interrupting = interruptOn(request.signal, connections);
   const loaded = await loadTables(connections, request);
   const checks = [
@@ -151,20 +149,17 @@ const WIDE_ROW_BYTES = 500;
 type Job = (connection: DuckDBConnection) => Promise<readonly LoadedTable[]>;
 
 /**
- * First the tables that are not of items, two at a time, which keeps both cores at work. Then, each alone, `content`, of
- * which the history reads, and what else is wide. At last what is made from other tables, step by step, and beside it
- * the rest.
+ * Two tables at a time, which keeps two cores at work, but one wide table at a time, and the widest of all first. Then
+ * what is made from other tables, step by step, each with both connections.
  */
-async function loadTables(
-  connections: readonly DuckDBConnection[],
-  request: AssembleRequest,
-): Promise<LoadedTable[]> {
+async function loadTables(connections: Connections, request: AssembleRequest): Promise<LoadedTable[]> {
   const { tables, signal } = request;
   const superseded = request.superseded.size === 0 ? undefined : SUPERSEDED;
   if (superseded !== undefined) {
     for (const connection of connections) await createSuperseded(connection, request.superseded);
   }
   let count = 0;
+  request.onTable(0, tables.length);
   const done = (table: LoadedTable): LoadedTable => {
     signal.throwIfAborted();
     count += 1;
@@ -175,23 +170,18 @@ async function loadTables(
     done(await loadStaged(connection, request, table, superseded)),
   ];
   const staged = tables.filter(({ stage }) => stage !== "derived" && stage !== "history");
-  const ofItems = staged.filter(({ stage }) => stage === "item");
-  const alone = ofItems.filter((table) => table.name === "content" || isWide(request, table));
-  const beside = ofItems.filter((table) => !alone.includes(table));
-  const isValues = ({ name }: Table) => name === "content_custom_field_values";
-  const steps: Job = async (connection) => {
+  const wide = staged.filter((table) => isWide(request, table));
+  const bytes = ({ name }: Table) => request.stagedBytes.get(name) ?? 0;
+  const beside = staged.filter((table) => !wide.includes(table)).toSorted((a, b) => bytes(b) - bytes(a));
+  const oneByOne: Job = async (connection) => {
     const loaded: LoadedTable[] = [];
-    for (const table of beside.filter(isValues)) loaded.push(...(await load(table)(connection)));
-    loaded.push(...(await derive(connection, request)).map(done));
-    loaded.push(...(await carryOn(connection, request)).map(done));
+    for (const table of wide) loaded.push(...(await load(table)(connection)));
     return loaded;
   };
-  const run = async (lanes: readonly DuckDBConnection[], jobs: readonly Job[]) =>
-    (await inLanes(lanes, jobs, (lane, job) => job(lane))).flat();
   const loaded = [
-    ...(await run(connections, staged.filter((table) => !ofItems.includes(table)).map(load))),
-    ...(await run(connections.slice(0, 1), alone.map(load))),
-    ...(await run(connections, [steps, ...beside.filter((table) => !isValues(table)).map(load)])),
+    ...(await inLanes(connections, [oneByOne, ...beside.map(load)], (lane, job) => job(lane))).flat(),
+    ...(await derive(connections, request)).map(done),
+    ...(await carryOn(connections, request)).map(done),
   ];
   const places = new Map(tables.map(({ name }, place) => [name, place]));
   return loaded.sort((a, b) => (places.get(a.table) ?? 0) - (places.get(b.table) ?? 0));
@@ -246,35 +236,35 @@ async function loadRows(
 }
 
 /** Mapped values and payloads, a range of items at a time. */
-async function derive(connection: DuckDBConnection, request: AssembleRequest): Promise<LoadedTable[]> {
+async function derive(connections: Connections, request: AssembleRequest): Promise<LoadedTable[]> {
   const derived = request.tables.filter((table) => table.stage === "derived");
   if (derived.length === 0) return [];
-  for (const table of derived) await createTable(connection, table);
+  for (const table of derived) await createTable(connections[0], table);
   const { passthrough, finalDirectory, sequence } = request;
-  const bounds = await fillDerivedTables(connection, {
+  const bounds = await fillDerivedTables(connections, {
     itemBounds: boundsOf(request, "content_custom_field_values"),
     passthrough,
     rowsPerRange: LEDGER_ROWS_PER_RANGE,
   });
   const exported: LoadedTable[] = [];
   for (const table of derived) {
-    exported.push(await exportTable(connection, { table, bounds, finalDirectory, sequence }));
+    exported.push(await exportTable(connections, { table, bounds, finalDirectory, sequence }));
   }
   return exported;
 }
 
 /** The history, from that of the run before and the tables of this one. */
-async function carryOn(connection: DuckDBConnection, request: AssembleRequest): Promise<LoadedTable[]> {
+async function carryOn(connections: Connections, request: AssembleRequest): Promise<LoadedTable[]> {
   const tables = request.tables.filter((table) => table.stage === "history");
   if (tables.length === 0) return [];
-  for (const table of tables) await createTable(connection, table);
+  for (const table of tables) await createTable(connections[0], table);
   const { passthrough, finalDirectory, sequence, history } = request;
   const itemBounds = boundsOf(request, "content_custom_field_values");
   const rowsPerRange = HISTORY_ROWS_PER_RANGE;
-  const bounds = await fillHistory(connection, { ...history, passthrough, itemBounds, rowsPerRange });
+  const bounds = await fillHistory(connections, { ...history, passthrough, itemBounds, rowsPerRange });
   const exported: LoadedTable[] = [];
   for (const table of tables) {
-    exported.push(await exportTable(connection, { table, bounds, finalDirectory, sequence }));
+    exported.push(await exportTable(connections, { table, bounds, finalDirectory, sequence }));
   }
   return exported;
 }

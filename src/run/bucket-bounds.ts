@@ -40,10 +40,10 @@ export function vectorBytes({ weights, widestTableBytes }: Weighing): number {
 }
 
 /**
- * DuckDB's buffers while the result is built, for items of a common size. It works with 128 too, and no longer with 104:
+ * DuckDB's buffers while the result is built, for items of a common size. It works with 128 too, and no longer with 112:
  * two statements at a time do not always spill what each could do without.
  */
-const MEMORY_LIMIT_MB = 168;
+const MEMORY_LIMIT_MB = 192;
 /** Above, the engine's error says more than a process that the system kills. */
 const MEMORY_LIMIT_AT_MOST_MB = 4096;
 

@@ -34,7 +34,6 @@ export async function regroup(request: RegroupRequest, use: (file: string) => Pr
     staging: directory,
     temporaryDirectory,
     memoryLimitMb: MEMORY_MB,
-    threads: 2,
     previous: undefined,
   });
   const { connection } = database;

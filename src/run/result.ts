@@ -92,7 +92,6 @@ class Build {
       database: databaseOf(staging, pipeline.load),
       finalDirectory: pipeline.load.includes("parquet") ? staging.result : staging.root,
       memoryLimitMb: memoryLimitMb(extraction.vectorBytes),
-      threads: options.threads,
       drift: journal.drift.sorted(),
       signal: options.signal,
       history: historyOf(this.#run, extraction),

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { PreviousHistory } from "../../src/load/history-previous.ts";
+import type { Connections } from "../../src/load/lanes.ts";
 import { built } from "./built.ts";
 import { type HistoryNight, itemBounds, type WrittenHistory } from "./history-nights.ts";
 import { type Measured, measured } from "./measured.ts";
@@ -39,20 +40,20 @@ await using database = await openForBuilding({
   staging: night.directory,
   temporaryDirectory: night.temporaryDirectory,
   memoryLimitMb: memoryLimitMb(0),
-  threads: 2,
   previous: night.previous && { directory: night.previous.directory },
 });
-process.stdout.write(`${JSON.stringify(await step(database.connection))}\n`);
+process.stdout.write(`${JSON.stringify(await step([database.connection, await database.connect()]))}\n`);
 
-async function step(connection: DuckDBConnection): Promise<HistoryTook> {
+async function step(connections: Connections): Promise<HistoryTook> {
+  const [connection] = connections;
   const { sequence, directory } = night;
-  await prepareMappings(connection);
+  for (const each of connections) await prepareMappings(each);
   const startedAt = new Date(Date.UTC(2026, 0, sequence, 2));
   const run = runName(sequence, startedAt);
   const cpuBefore = measured().cpuSeconds;
   const began = performance.now();
   for (const table of HISTORY_TABLES) await createTable(connection, table);
-  const bounds = await fillHistory(connection, {
+  const bounds = await fillHistory(connections, {
     run: {
       run,
       sequence,
@@ -72,7 +73,7 @@ async function step(connection: DuckDBConnection): Promise<HistoryTook> {
   const files: Record<string, readonly string[]> = {};
   let historyRows = 0;
   for (const table of HISTORY_TABLES) {
-    const exported = await exportTable(connection, { table, bounds, finalDirectory: directory, sequence });
+    const exported = await exportTable(connections, { table, bounds, finalDirectory: directory, sequence });
     files[table.name] = exported.files.map(({ path }) => join(directory, path));
     historyRows += exported.rows;
   }

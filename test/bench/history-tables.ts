@@ -18,7 +18,6 @@ await using database = await openForBuilding({
   staging: night.directory,
   temporaryDirectory: night.temporaryDirectory,
   memoryLimitMb: 1000,
-  threads: 2,
   previous: undefined,
 });
 await makeTables(database.connection);
@@ -62,7 +61,7 @@ async function makeTables(connection: DuckDBConnection): Promise<void> {
      value AS ordinal, ${id("field * 100 + value")} AS value_id, 'external ' || value AS external_value
      FROM range(${SELECTS}) f(field), range(${DESTINATIONS}) t(d), range(9) v(value)`,
   );
-  await fillDerivedTables(connection, {
+  await fillDerivedTables([connection], {
     passthrough: false,
     itemBounds: itemBounds(night.items),
     rowsPerRange: LEDGER_ROWS_PER_RANGE,

@@ -63,13 +63,12 @@ export const TYPES = table(
   ],
 );
 
-export async function build(staging: string, threads = 2): Promise<Database> {
+export async function build(staging: string): Promise<Database> {
   return openForBuilding({
     file: join(staging, "warehouse.duckdb"),
     staging,
     temporaryDirectory: join(staging, "tmp"),
     memoryLimitMb: 256,
-    threads,
     previous: undefined,
   });
 }

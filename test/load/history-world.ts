@@ -3,12 +3,13 @@ import { createTable } from "../../src/load/ddl.ts";
 import { all, execute, type Row } from "../../src/load/duckdb.ts";
 import { fillHistory, type HistoryRun } from "../../src/load/history.ts";
 import type { PreviousHistory } from "../../src/load/history-previous.ts";
+import type { Connections } from "../../src/load/lanes.ts";
 import { createHistoryMacros } from "../../src/load/macros.ts";
 import { quoteIdentifier } from "../../src/load/sql-text.ts";
 import { fillDerivedTables } from "../../src/load/steps.ts";
 import { runName } from "../../src/run/directory.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";
-import { emptyTables, fillTables, type MappingWorld, mappingDatabase } from "./mapping-tables.ts";
+import { emptyTables, fillTables, type MappingWorld, mappingLanes } from "./mapping-tables.ts";
 
 /** One night, as the steps of the history are given it. */
 export interface Night {
@@ -23,23 +24,28 @@ export interface Night {
   readonly listIsWhole?: boolean;
   readonly lookedUp?: (customFieldId: string) => boolean;
   readonly rowsPerRange?: number;
+  /** Items that begin a bucket; none: all in one. */
+  readonly itemBounds?: readonly string[];
   readonly passthrough?: boolean;
 }
 
 /** Runs nights in one database in memory, each from the history of an earlier one. */
 export class Nights {
   readonly connection: DuckDBConnection;
+  readonly #lanes: Connections;
 
-  private constructor(connection: DuckDBConnection) {
-    this.connection = connection;
+  private constructor(lanes: Connections) {
+    this.connection = lanes[0];
+    this.#lanes = lanes;
   }
 
   static async open(): Promise<Nights> {
-    const connection = await mappingDatabase();
-    await connection.run("SET TimeZone = 'UTC'");
+    const lanes = await mappingLanes();
+    const [connection] = lanes;
+    for (const lane of lanes) await lane.run("SET TimeZone = 'UTC'");
     for (const table of HISTORY_TABLES) await createTable(connection, table);
     await createHistoryMacros(connection);
-    return new Nights(connection);
+    return new Nights(lanes);
   }
 
   async run(night: Night): Promise<void> {
@@ -53,8 +59,9 @@ export class Nights {
       await execute(connection, sql, [customFieldId]);
     }
     for (const { name } of HISTORY_TABLES) await execute(connection, `TRUNCATE ${quoteIdentifier(name)}`);
-    await fillDerivedTables(connection, { passthrough, rowsPerRange: 300_000, itemBounds: [] });
-    await fillHistory(connection, {
+    const itemBounds = night.itemBounds ?? [];
+    await fillDerivedTables(this.#lanes, { passthrough, rowsPerRange: 300_000, itemBounds });
+    await fillHistory(this.#lanes, {
       run: runOf(night),
       passthrough,
       previous: this.#previous(previous),
@@ -63,7 +70,7 @@ export class Nights {
         unread: night.unread ?? new Set(),
         listIsWhole: night.listIsWhole ?? verdict === "complete",
       },
-      itemBounds: [],
+      itemBounds,
       rowsPerRange: night.rowsPerRange ?? 600_000,
     });
     for (const { name } of HISTORY_TABLES) {

@@ -4,6 +4,7 @@ import type { Destination, FieldDefinition } from "../../src/audit/definitions.t
 import { type Item, type MappedValue, STATUSES } from "../../src/audit/procedure.ts";
 import { createTable } from "../../src/load/ddl.ts";
 import { all, execute } from "../../src/load/duckdb.ts";
+import type { Connections } from "../../src/load/lanes.ts";
 import { quoteIdentifier, quoteLiteral } from "../../src/load/sql-text.ts";
 import { content } from "../../src/tables/content.ts";
 import {
@@ -41,10 +42,16 @@ export interface MappingWorld {
 
 /** A database in memory with the declared tables of custom fields and mappings, all empty. */
 export async function mappingDatabase(): Promise<DuckDBConnection> {
+  const [connection] = await mappingLanes();
+  return connection;
+}
+
+/** The same, for work beside each other. */
+export async function mappingLanes(): Promise<Connections> {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
   for (const table of TABLES) await createTable(connection, table);
-  return connection;
+  return [connection, await instance.connect()];
 }
 
 export async function emptyTables(connection: DuckDBConnection): Promise<void> {

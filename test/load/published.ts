@@ -58,7 +58,6 @@ export async function buildResult(folder: OutputFolder, run: string, items: numb
     staging: staging.root,
     temporaryDirectory: staging.temporary,
     memoryLimitMb: 128,
-    threads: 1,
     previous: undefined,
   });
   const common = { bounds: ["", "item-0002"], finalDirectory: staging.result, sequence: staging.sequence };
@@ -66,7 +65,7 @@ export async function buildResult(folder: OutputFolder, run: string, items: numb
   await loadTable(database.connection, { ...common, table: TAGS, parts, superseded: undefined });
   await createTable(database.connection, CONTENT);
   await execute(database.connection, "INSERT INTO content SELECT content_id, $1 FROM content_tags", [run]);
-  await exportTable(database.connection, { ...common, table: CONTENT });
+  await exportTable([database.connection], { ...common, table: CONTENT });
   await database.close();
   return staging;
 }

@@ -76,7 +76,7 @@ function item(
 
 async function build(world: Partial<MappingWorld>, passthrough = false): Promise<void> {
   await fillTables(connection, { fields: [], destinations: [CRM], items: [], ...world });
-  await fillDerivedTables(connection, { itemBounds: [], rowsPerRange: LEDGER_ROWS_PER_RANGE, passthrough });
+  await fillDerivedTables([connection], { itemBounds: [], rowsPerRange: LEDGER_ROWS_PER_RANGE, passthrough });
   await createViews(connection);
 }
 

@@ -41,6 +41,7 @@ const nights = fc.array(
     edits: editScript,
     fate,
     rowsPerRange: fc.constantFrom(20, 600_000, 600_000),
+    itemBounds: fc.constantFrom([], ITEM_IDS.toSorted()),
     passthrough: fc.boolean(),
   }),
   { minLength: 10, maxLength: 10 },
@@ -53,6 +54,7 @@ const complete = (...edits: Edit[]): Scripted => ({
   edits,
   fate: { kind: "complete" },
   rowsPerRange: 600_000,
+  itemBounds: [],
   passthrough: false,
 });
 
@@ -119,7 +121,7 @@ test("the history answers for every run of ten nights what that night's ledger a
     fc.asyncProperty(seed, nights, async (first, script) => {
       let draft = firstDraft(first);
       let current: Published | undefined;
-      for (const [at, { edits, fate, rowsPerRange, passthrough }] of script.entries()) {
+      for (const [at, { edits, fate, rowsPerRange, itemBounds, passthrough }] of script.entries()) {
         const sequence = at + 1;
         if (fate.kind === "rollback") current = chainOf(current)[fate.to % at] ?? current;
         if (fate.kind === "missing") current = undefined;
@@ -136,6 +138,7 @@ test("the history answers for every run of ten nights what that night's ledger a
           previous: current === undefined ? undefined : nameOf(current.known.sequence),
           lookedUp: (field) => !notLookedUp.has(field),
           rowsPerRange,
+          itemBounds,
           passthrough,
         };
         await world.run(night);

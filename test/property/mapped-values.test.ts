@@ -173,7 +173,7 @@ async function bySql(
     destinations: worlds.flatMap(({ destinations }) => destinations),
     items: worlds.flatMap(({ items }) => items),
   });
-  await fillDerivedTables(connection, { ...options, itemBounds: [] });
+  await fillDerivedTables([connection], { ...options, itemBounds: [] });
 }
 
 const FLAGS = ["valueArchived", "valueUnknown", "ambiguous", "matchedByText", "collision"] as const;
