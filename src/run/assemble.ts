@@ -206,8 +206,16 @@ async function loadStaged(
   return loadTable(connection, { table, parts: staged, bounds, finalDirectory, sequence, superseded });
 }
 
-function boundsOf({ bounds, stagedBytes }: AssembleRequest, table: string): Bounds {
-  return boundsTogether(bounds, stagedBytes.get(table) ?? 0);
+function boundsOf({ bounds, stagedBytes }: AssembleRequest, table: string, atLeast?: number): Bounds {
+  return boundsTogether(bounds, stagedBytes.get(table) ?? 0, atLeast);
+}
+
+/** Two for each connection: so none of them waits long for the last of the other. */
+const BUCKETS_OF_STEPS = 4;
+
+/** Of what is made from the values of items, bucket by bucket. */
+function boundsOfSteps(request: AssembleRequest): Bounds {
+  return boundsOf(request, "content_custom_field_values", BUCKETS_OF_STEPS);
 }
 
 /** Rows of this thread that go into a part: what the Parquet writer takes for one it does not give back. */
@@ -242,7 +250,7 @@ async function derive(connections: Connections, request: AssembleRequest): Promi
   for (const table of derived) await createTable(connections[0], table);
   const { passthrough, finalDirectory, sequence } = request;
   const bounds = await fillDerivedTables(connections, {
-    itemBounds: boundsOf(request, "content_custom_field_values"),
+    itemBounds: boundsOfSteps(request),
     passthrough,
     rowsPerRange: LEDGER_ROWS_PER_RANGE,
   });
@@ -259,7 +267,7 @@ async function carryOn(connections: Connections, request: AssembleRequest): Prom
   if (tables.length === 0) return [];
   for (const table of tables) await createTable(connections[0], table);
   const { passthrough, finalDirectory, sequence, history } = request;
-  const itemBounds = boundsOf(request, "content_custom_field_values");
+  const itemBounds = boundsOfSteps(request);
   const rowsPerRange = HISTORY_ROWS_PER_RANGE;
   const bounds = await fillHistory(connections, { ...history, passthrough, itemBounds, rowsPerRange });
   const exported: LoadedTable[] = [];

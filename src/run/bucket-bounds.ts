@@ -69,10 +69,11 @@ export function bucketBounds({ weights, idAt, widestTableBytes }: Weighing): Bou
 
 /**
  * Bounds for a table with so many staged bytes: as many ranges together as make a bucket. Each file has a price of its
- * own, and a table of few bytes in the buckets of the widest would have many small ones.
+ * own, and a table of few bytes in the buckets of the widest would have many small ones. `atLeast`: for steps that work
+ * on several buckets at a time.
  */
-export function boundsTogether(bounds: Bounds, stagedBytes: number): Bounds {
-  const buckets = Math.max(1, Math.ceil(stagedBytes / BYTES_TOGETHER));
+export function boundsTogether(bounds: Bounds, stagedBytes: number, atLeast = 1): Bounds {
+  const buckets = Math.max(atLeast, Math.ceil(stagedBytes / BYTES_TOGETHER));
   const together = Math.max(1, Math.floor(bounds.length / buckets));
   const firsts = bounds.filter((_, place) => place % together === 0);
   return firsts.length <= 1 ? [] : firsts;

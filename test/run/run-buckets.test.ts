@@ -113,7 +113,7 @@ test("what the database holds at once is the heaviest 2,048 items that stand tog
 });
 
 test("the database gets memory for as much, up to 4 GB", () => {
-  assert.deepEqual([0, 480e6, 1e12].map(memoryLimitMb), [168, 768, 4096]);
+  assert.deepEqual([0, 480e6, 1e12].map(memoryLimitMb), [192, 792, 4096]);
 });
 
 test("the catalogue keeps the greatest weight of an item, and none of one that was never weighed", () => {
