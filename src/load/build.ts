@@ -158,19 +158,17 @@ async function writeFile(
   return { path, rows: await writeParquet(connection, { table, query, file: join(finalDirectory, path) }) };
 }
 
-/** Columns whose texts are long on average, by the first file. */
+/** Columns whose texts are long on average, in some file: items of old may have had no bodies. */
 async function articlesIn(
   connection: DuckDBConnection,
   { finalDirectory }: ExportRequest,
   files: readonly FinalFile[],
 ): Promise<ReadonlySet<string>> {
-  const [first] = files;
-  if (first === undefined) return new Set();
-  const file = quoteLiteral(exactPattern(join(finalDirectory, first.path)));
+  const list = files.map(({ path }) => quoteLiteral(exactPattern(join(finalDirectory, path)))).join(", ");
   const rows = await all(
     connection,
-    `SELECT path_in_schema AS name FROM parquet_metadata(${file}) WHERE type = 'BYTE_ARRAY'
-     GROUP BY name HAVING sum(total_uncompressed_size) > ${LONG_TEXT_BYTES} * sum(num_values)`,
+    `SELECT path_in_schema AS name FROM parquet_metadata([${list}]) WHERE type = 'BYTE_ARRAY'
+     GROUP BY name, file_name HAVING sum(total_uncompressed_size) > ${LONG_TEXT_BYTES} * sum(num_values)`,
   );
   return new Set(rows.map(({ name }) => String(name)));
 }

@@ -18,13 +18,14 @@ export const STORAGE_VERSION = "v1.3.0";
 
 /**
  * A quarter of the default. A row group is held in memory, uncompressed, until it is full: with the tables' many columns
- * that would be some 300 MB. Readers take any size, and the file grows by a fiftieth.
+ * that would be some 300 MB. Readers take any size, and the file grows by a fiftieth. Parquet files have the same.
  */
-const ROWS_PER_GROUP = 30_720;
+export const ROWS_PER_GROUP = 30_720;
 
 /**
  * Average length from which texts are compressed with Zstandard. What the engine takes for them otherwise reads faster,
- * and needs seven times the bytes for the bodies of articles.
+ * and needs seven times the bytes for the bodies of articles, so their columns are declared. For a column that is not
+ * declared, this is where a row group goes that has a text too long for the other way; else it would be kept as it is.
  */
 export const LONG_TEXT_BYTES = 512;
 

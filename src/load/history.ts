@@ -55,7 +55,8 @@ const TIMES_MEMORY_TO_COMPARE = 2;
 
 /**
  * Fills the tables of the history, which exist and are empty, a bucket of items at a time on each connection. They read
- * those of the content and of the mappings, and what `prepareMappings` made on these connections. Answers the bounds of the ranges it went by.
+ * those of the content and of the mappings, and what `prepareMappings` made on these connections. Answers the bounds of
+ * the ranges it went by.
  */
 export async function fillHistory(connections: Connections, request: HistoryRequest): Promise<Bounds> {
   const { run, previous, absences } = request;

@@ -3,12 +3,9 @@ import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../errors.ts";
 import type { Table } from "../tables/declare.ts";
-import { figure } from "./duckdb.ts";
+import { figure, ROWS_PER_GROUP } from "./duckdb.ts";
 import type { Query } from "./query.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
-
-/** A row group waits in memory, uncompressed, until it is full: a quarter of the default, as in the database. */
-const ROWS_PER_GROUP = 30_720;
 
 /** Table names that may become file names: what is declared, never what a service sent. */
 const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}$/;

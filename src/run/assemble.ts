@@ -140,17 +140,17 @@ const VIEWED = [
 ];
 
 /**
- * Bytes of a row, roughly, from which a table is loaded alone: the database holds some 30,000 rows before it writes them,
- * which with articles is most of what it may have.
+ * Bytes of a row, roughly, from which a table is never loaded beside another such: the database holds some 30,000 rows
+ * before it writes them, which with articles is most of what it may have.
  */
 const WIDE_ROW_BYTES = 500;
 
-/** A table that waits for no other but those that are loaded already, or several that are made one from another. */
+/** A table, or several one after another. */
 type Job = (connection: DuckDBConnection) => Promise<readonly LoadedTable[]>;
 
 /**
- * Two tables at a time, which keeps two cores at work, but one wide table at a time, and the widest of all first. Then
- * what is made from other tables, step by step, each with both connections.
+ * Two tables at a time, which keeps two cores at work, but one wide table at a time, from the beginning. Then what is
+ * made from other tables, step by step, each with both connections.
  */
 async function loadTables(connections: Connections, request: AssembleRequest): Promise<LoadedTable[]> {
   const { tables, signal } = request;

@@ -488,6 +488,37 @@ test("texts that are long on average are compressed as articles, though a few of
   assert.equal(await figure(database.connection, differing), 0);
 });
 
+test("texts are long also where those of the first items are not", async (t) => {
+  const { folder, result, part } = await setting(t);
+  await using database = await build(folder);
+  const body = "CASE WHEN i < 2000 THEN 'short' ELSE repeat(md5(CAST(i AS VARCHAR)), 40) END";
+  const staged = await stagePart(
+    part("1"),
+    `SELECT printf('%05d', i) AS content_id, 0 AS ordinal, ${body} AS tag FROM range(2200) t(i)`,
+  );
+  await loadTable(database.connection, request(TAGS, [staged], ["00000", "02000"], result));
+  await execute(database.connection, "CHECKPOINT warehouse");
+  const [row] = await all(
+    database.connection,
+    "SELECT DISTINCT compression FROM pragma_storage_info('content_tags') WHERE segment_type = 'VARCHAR' AND column_name = 'tag'",
+  );
+  assert.equal(row?.compression, "ZSTD");
+});
+
+test("texts that the engine's own way cannot take are compressed without a declaration", async (t) => {
+  const { folder } = await setting(t);
+  await using database = await build(folder);
+  const text =
+    "lpad(CAST(i AS VARCHAR), CASE i % 500 WHEN 0 THEN 20000 ELSE 700 END, md5(CAST(i AS VARCHAR)))";
+  await execute(database.connection, `CREATE TABLE texts AS SELECT ${text} AS text FROM range(3000) t(i)`);
+  await execute(database.connection, "CHECKPOINT warehouse");
+  const [row] = await all(
+    database.connection,
+    "SELECT DISTINCT compression FROM pragma_storage_info('texts') WHERE segment_type = 'VARCHAR'",
+  );
+  assert.equal(row?.compression, "ZSTD");
+});
+
 test("row groups of a Parquet file are as many rows as wait in memory until they are written", async (t) => {
   const { folder, result } = await setting(t);
   await using database = await build(folder);

@@ -127,7 +127,7 @@ function byItem<Row extends { readonly contentId: string }>(rows: readonly Row[]
   return rows.toSorted((a, b) => compareUtf8(a.contentId, b.contentId));
 }
 
-test("whatever the ranges are, the tables are the same", async () => {
+test("whatever the ranges are, the tables are the same", async (t) => {
   const world = itemsWith(2, 2, 1, 9, 0, 1, 3);
   await fillTables(connection, world);
   await fillDerivedTables([connection], fill);
@@ -136,7 +136,12 @@ test("whatever the ranges are, the tables are the same", async () => {
   assert.equal(payloads.length, 6);
   await emptyTables(connection);
   await fillTables(connection, world);
+  const filling = lanes.map((lane) => t.mock.method(lane, "run"));
   const bounds = await fillDerivedTables(lanes, { ...fill, itemBounds: ["a", "c"], rowsPerRange: 2 });
+  for (const { mock } of filling) {
+    const inserts = mock.calls.filter(({ arguments: [sql] }) => String(sql).startsWith("INSERT INTO"));
+    assert.notEqual(inserts.length, 0, "each connection has a part of it");
+  }
   assert.equal(bounds.length, 6);
   assert.deepEqual(byItem(await readLedger(connection)), ledger);
   assert.deepEqual(byItem(await readPayloads(connection)), payloads);

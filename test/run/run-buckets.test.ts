@@ -82,6 +82,12 @@ suite("the ranges of a table that is narrower than the widest", () => {
     assert.deepEqual(boundsTogether([], 480 * MB), []);
   });
 
+  test("are several where steps work on several at a time, as far as there are so many", () => {
+    assert.equal(boundsTogether(bounds, 0, 4).length, 5);
+    assert.deepEqual(boundsTogether(bounds.slice(0, 3), 0, 4), bounds.slice(0, 3));
+    assert.deepEqual(boundsTogether([], 0, 4), []);
+  });
+
   test("are those of the widest where the table is as wide", () => {
     assert.deepEqual(boundsTogether(bounds, 240 * MB), bounds);
   });
