@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { LoadedTable } from "../load/build.ts";
 import { figure } from "../load/duckdb.ts";
-import { inLanes } from "../load/lanes.ts";
+import { type Connections, inLanes } from "../load/lanes.ts";
 import { quoteIdentifier } from "../load/sql-text.ts";
 import type { Reference, Table } from "../tables/declare.ts";
 
@@ -31,10 +31,7 @@ export function keyChecks(loaded: readonly LoadedTable[]): Check[] {
  * Rows that name a row which is not there. The service itself has dangling IDs (a user who is referenced and never
  * described, a deleted campaign), so these are figures and no failures.
  */
-export async function referenceChecks(
-  connections: readonly DuckDBConnection[],
-  tables: readonly Table[],
-): Promise<Check[]> {
+export async function referenceChecks(connections: Connections, tables: readonly Table[]): Promise<Check[]> {
   const names = new Set(tables.map((table) => table.name));
   const asked = tables.flatMap((table) =>
     table.references.filter((each) => names.has(each.table)).map((reference) => ({ table, reference })),

@@ -62,7 +62,7 @@ export interface LoadedTable {
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
   const { buckets, replacedRows } = await sourceOf(connection, request);
   const files = await writeBuckets(connection, request, buckets);
-  await createTable(connection, request.table, await articlesIn(connection, request, files));
+  await createTable(connection, request.table, await longTextsIn(connection, request, files));
   await insertFiles(connection, request, files);
   const stagedTotal = sumOfRows(request.parts);
   return accounted([connection], request, { files, stagedRows: stagedTotal, replacedRows });
@@ -159,7 +159,7 @@ async function writeFile(
 }
 
 /** Columns whose texts are long on average, in some file: items of old may have had no bodies. */
-async function articlesIn(
+async function longTextsIn(
   connection: DuckDBConnection,
   { finalDirectory }: ExportRequest,
   files: readonly FinalFile[],

@@ -23,13 +23,13 @@ export const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_T
 
 /**
  * Statements that create a table with its comments. No PRIMARY KEY: its index would have to fit in memory, so
- * uniqueness is checked by a query instead. `articles` are columns of long texts: the engine, asked to choose, keeps them
- * in a way that reads fast and takes several times the bytes.
+ * uniqueness is checked by a query instead. The columns in `longTexts` are compressed with Zstandard: left to choose, the
+ * engine keeps such texts in a way that reads fast and takes several times the bytes.
  */
-export function createTableStatements(table: Table, articles: ReadonlySet<string> = new Set()): string[] {
+export function createTableStatements(table: Table, longTexts: ReadonlySet<string> = new Set()): string[] {
   const name = quoteIdentifier(table.name);
   const definitions = table.columns.map((column) => {
-    const compression = articles.has(column.name) ? " USING COMPRESSION zstd" : "";
+    const compression = longTexts.has(column.name) ? " USING COMPRESSION zstd" : "";
     return `${columnDefinition(column)}${compression}`;
   });
   return [
@@ -51,10 +51,10 @@ function columnDefinition(column: Column): string {
 export async function createTable(
   connection: DuckDBConnection,
   table: Table,
-  articles?: ReadonlySet<string>,
+  longTexts?: ReadonlySet<string>,
 ): Promise<void> {
   try {
-    await execute(connection, ["BEGIN", ...createTableStatements(table, articles), "COMMIT"].join(";\n"));
+    await execute(connection, ["BEGIN", ...createTableStatements(table, longTexts), "COMMIT"].join(";\n"));
   } catch (thrown) {
     // The first failure is the one to tell; the connection is given up with it.
     await execute(connection, "ROLLBACK").catch(() => undefined);

@@ -206,16 +206,16 @@ async function loadStaged(
   return loadTable(connection, { table, parts: staged, bounds, finalDirectory, sequence, superseded });
 }
 
-function boundsOf({ bounds, stagedBytes }: AssembleRequest, table: string, atLeast?: number): Bounds {
-  return boundsTogether(bounds, stagedBytes.get(table) ?? 0, atLeast);
+function boundsOf({ bounds, stagedBytes }: AssembleRequest, table: string): Bounds {
+  return boundsTogether(bounds, stagedBytes.get(table) ?? 0);
 }
 
 /** Two for each connection: so none of them waits long for the last of the other. */
 const BUCKETS_OF_STEPS = 4;
 
 /** Of what is made from the values of items, bucket by bucket. */
-function boundsOfSteps(request: AssembleRequest): Bounds {
-  return boundsOf(request, "content_custom_field_values", BUCKETS_OF_STEPS);
+function boundsOfSteps({ bounds, stagedBytes }: AssembleRequest): Bounds {
+  return boundsTogether(bounds, stagedBytes.get("content_custom_field_values") ?? 0, BUCKETS_OF_STEPS);
 }
 
 /** Rows of this thread that go into a part: what the Parquet writer takes for one it does not give back. */
@@ -248,17 +248,12 @@ async function derive(connections: Connections, request: AssembleRequest): Promi
   const derived = request.tables.filter((table) => table.stage === "derived");
   if (derived.length === 0) return [];
   for (const table of derived) await createTable(connections[0], table);
-  const { passthrough, finalDirectory, sequence } = request;
   const bounds = await fillDerivedTables(connections, {
     itemBounds: boundsOfSteps(request),
-    passthrough,
+    passthrough: request.passthrough,
     rowsPerRange: LEDGER_ROWS_PER_RANGE,
   });
-  const exported: LoadedTable[] = [];
-  for (const table of derived) {
-    exported.push(await exportTable(connections, { table, bounds, finalDirectory, sequence }));
-  }
-  return exported;
+  return exportFilled(connections, request, derived, bounds);
 }
 
 /** The history, from that of the run before and the tables of this one. */
@@ -266,10 +261,21 @@ async function carryOn(connections: Connections, request: AssembleRequest): Prom
   const tables = request.tables.filter((table) => table.stage === "history");
   if (tables.length === 0) return [];
   for (const table of tables) await createTable(connections[0], table);
-  const { passthrough, finalDirectory, sequence, history } = request;
-  const itemBounds = boundsOfSteps(request);
-  const rowsPerRange = HISTORY_ROWS_PER_RANGE;
-  const bounds = await fillHistory(connections, { ...history, passthrough, itemBounds, rowsPerRange });
+  const bounds = await fillHistory(connections, {
+    ...request.history,
+    passthrough: request.passthrough,
+    itemBounds: boundsOfSteps(request),
+    rowsPerRange: HISTORY_ROWS_PER_RANGE,
+  });
+  return exportFilled(connections, request, tables, bounds);
+}
+
+async function exportFilled(
+  connections: Connections,
+  { finalDirectory, sequence }: AssembleRequest,
+  tables: readonly Table[],
+  bounds: Bounds,
+): Promise<LoadedTable[]> {
   const exported: LoadedTable[] = [];
   for (const table of tables) {
     exported.push(await exportTable(connections, { table, bounds, finalDirectory, sequence }));
