@@ -9,7 +9,7 @@ import { WarehouseError } from "../errors.ts";
 import { type Log, silentLog } from "../log.ts";
 import { Secret } from "../secret.ts";
 import { CAPS, createHttpClient, type HttpResponse, TIMEOUTS } from "./client.ts";
-import { DECODE_LIMITS, decodeBody } from "./decode.ts";
+import { DECODE_LIMITS, decodeBytes } from "./decode.ts";
 import { readItem, readList } from "./envelope.ts";
 import {
   type CustomFieldLookup,
@@ -121,13 +121,16 @@ export function createClient(spec: ClientSpec): ContentClient {
     async listPage({ signal = never(), ...page }) {
       const { mode, perPage = 100, page: number } = page;
       const request = listRequest({ ...viewOf(page), page: number, perPage });
-      const { value } = await http.readAs(request, signal, (response) => readList(textOf(response)));
-      const items = value.response.map((document, index) => checked(ITEMS[mode], document, `item ${index}`));
+      const { value } = await http.readAs(request, signal, (response) => {
+        const { pagination, documents } = readList(bytesOf(response));
+        return { pagination, documents: Array.from(documents, ({ document }) => document) };
+      });
+      const items = value.documents.map((document, index) => checked(ITEMS[mode], document, `item ${index}`));
       return { items, pagination: value.pagination };
     },
     async item(id, { signal = never(), ...view }) {
       const { value } = await http.readAs(itemRequest({ ...viewOf(view), id }), signal, (response) =>
-        response.status === 200 ? readItem(textOf(response)) : null,
+        response.status === 200 ? readItem(bytesOf(response).toString()) : null,
       );
       return value === null ? null : checked(ITEMS[view.mode], value, "the item");
     },
@@ -155,8 +158,8 @@ function destinationName({ name, platform = DEFAULT_PLATFORM }: DestinationSpec)
   return { name, platform };
 }
 
-function textOf(response: HttpResponse): string {
-  return decodeBody(response.body, response.contentEncoding, DECODE_LIMITS);
+function bytesOf(response: HttpResponse): Buffer {
+  return decodeBytes(response.body, response.contentEncoding, DECODE_LIMITS);
 }
 
 /** A signal of a request that nobody means to end. */

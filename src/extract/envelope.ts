@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { type Pagination, pagination } from "../api/envelope.ts";
 import { printable } from "../printable.ts";
-import { parseJson } from "./decode.ts";
+import { mayHoldHalves, parseJson, parseLarge } from "./decode.ts";
+import { type Element, type SplitPage, splitPage } from "./elements.ts";
 import { firstProblem } from "./problem.ts";
 import { SourceError } from "./source-error.ts";
 import { CHECK_TOKEN } from "./status.ts";
@@ -12,10 +13,23 @@ import { CHECK_TOKEN } from "./status.ts";
  * Pure, for worker threads.
  */
 
-export interface ListAnswer {
-  /** Documents, as they came. */
-  readonly response: readonly unknown[];
+/** A page of the content list. */
+export interface Page {
   readonly pagination: Pagination;
+  /** How many things it lists. */
+  readonly rows: number;
+  /**
+   * What it lists, as it came, parsed when it is taken. Taking all of them proves that the page is JSON.
+   *
+   * @throws {SourceError} `source.damaged`, `source.protocol`
+   */
+  readonly documents: Iterable<Listed>;
+}
+
+export interface Listed {
+  readonly document: unknown;
+  /** Whether it may hold halves of characters. */
+  readonly halves: boolean;
 }
 
 /** The top-level `count` means different things at different services: it is not read. */
@@ -25,15 +39,43 @@ const bareItem = z.looseObject({ id: z.unknown().refine((id) => id !== undefined
 const lookupAnswer = z.looseObject({ response: z.array(z.unknown()) });
 
 /**
- * A page of the content list: an object with `response`, a list, and `pagination`.
+ * A page of the content list: an object with `response`, a list, and `pagination`. `bytes`: its text in UTF-8.
  *
  * @throws {SourceError} `source.damaged`, `source.credentials`, `source.unavailable` or `source.protocol`
  */
-export function readList(text: string): ListAnswer {
-  const body = readBody(text);
+export function readList(bytes: Buffer): Page {
+  const split = splitPage(bytes);
+  const body = split === undefined ? readBody(bytes.toString()) : readEnvelope(bytes, split);
   const answer = listAnswer.safeParse(body);
-  if (answer.success) return { response: answer.data.response, pagination: answer.data.pagination };
-  throw misfit(body, "a page of the content list", answer.error);
+  if (!answer.success) throw misfit(body, "a page of the content list", answer.error);
+  const { response, pagination } = answer.data;
+  if (split === undefined) {
+    const documents = response.map((document) => ({ document, halves: true }));
+    return { pagination, rows: response.length, documents };
+  }
+  return { pagination, rows: split.elements.length, documents: parsedElements(bytes, split.elements) };
+}
+
+function readEnvelope(bytes: Buffer, { envelope }: SplitPage): unknown {
+  return parsedPart(bytes, () => parseJson(envelope));
+}
+
+function* parsedElements(bytes: Buffer, elements: readonly Element[]): Generator<Listed> {
+  for (const { start, end, large } of elements) {
+    const text = bytes.toString("utf8", start, end);
+    const document = parsedPart(bytes, () => (large ? parseLarge(text) : JSON.parse(text)));
+    yield { document, halves: mayHoldHalves(text) };
+  }
+}
+
+/** Where a part of a page cannot be parsed the error is that of the whole, with the place in it. */
+function parsedPart(bytes: Buffer, parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch (error) {
+    parseJson(bytes.toString());
+    throw error;
+  }
 }
 
 /** A single item, in an envelope (`{"response": {...}}`) or bare. Errors as of `readList`. */

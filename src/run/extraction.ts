@@ -166,17 +166,11 @@ class Extractor implements CertifyPorts<Sweep> {
   }
 
   /** Has a group written by its thread. */
-  async #write(
-    mode: Stage,
-    sweep: number,
-    group: number,
-    pairWith?: readonly string[],
-  ): Promise<GroupResult> {
+  async #write(mode: Stage, sweep: number, group: number): Promise<GroupResult> {
     const { workers, journal } = this.#context;
     const rawFile = this.#raw.name(mode, sweep, group);
-    const result = await workers.close({ kind: "close", sweep, group, rawFile, pairWith });
+    const result = await workers.close({ kind: "close", sweep, group, rawFile });
     journal.takeDrift(result.drift);
-    this.#transformed.add(result.transformed);
     return result;
   }
 
@@ -206,6 +200,8 @@ class Extractor implements CertifyPorts<Sweep> {
     return {
       pagesPerGroup: undefined,
       kept,
+      pairedWith: () => undefined,
+      onTransformed: () => {},
       closeGroup: async (group, read) => {
         await this.#save("dynamic", sweep, group, read, await this.#write("dynamic", sweep, group));
       },
@@ -249,9 +245,10 @@ class Extractor implements CertifyPorts<Sweep> {
     return {
       pagesPerGroup: this.#pairedPages(),
       kept,
+      pairedWith: (group) => this.#pairedWith(group),
+      onTransformed: (contentIds) => this.#transformed.add(contentIds),
       closeGroup: async (group, read) => {
-        const result = await this.#write("full", sweep, group, this.#pairedWith(group));
-        await this.#save("full", sweep, group, read, result);
+        await this.#save("full", sweep, group, read, await this.#write("full", sweep, group));
       },
       reopenGroup: async (group, read) => {
         const rawFile = this.#reopen("full", group, read);

@@ -3,7 +3,7 @@
  * worker around it passes messages.
  */
 import { join } from "node:path";
-import { type DecodeLimits, decodeBody } from "../extract/decode.ts";
+import { type DecodeLimits, decodeBody, decodeBytes, mayHoldHalves } from "../extract/decode.ts";
 import { readItem, readList } from "../extract/envelope.ts";
 import { compareUtf8 } from "../load/order.ts";
 import { writePart } from "../load/part.ts";
@@ -16,9 +16,9 @@ import { compileTransform } from "../transform/item.ts";
 import type { PersonalPolicy } from "../transform/personal.ts";
 import { SharedPool } from "../transform/shared.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
-import { mayHoldHalves, mendHalves } from "../transform/well-formed.ts";
+import { mendHalves } from "../transform/well-formed.ts";
 import { watchedOwnRows } from "./own-tables.ts";
-import { type RawDocument, RawRows, RawViews, RawWriter } from "./raw.ts";
+import { EncodedTexts, type RawDocument, RawRows, RawViews, RawWriter } from "./raw.ts";
 import type {
   CloseTask,
   DropTask,
@@ -27,7 +27,7 @@ import type {
   ItemResult,
   ItemTask,
   ListedItem,
-  PageResult,
+  PageReply,
   PageTask,
   PairTask,
   Reject,
@@ -59,16 +59,19 @@ export function observation(at: { sweep: number; page: number; position: number;
   return ((at.sweep * 2 + Number(at.single)) * PAGES + at.page) * PLACES + at.position;
 }
 
-/** A document that waits; with its view where the item is transformed together with it. */
-interface Waiting {
-  readonly raw: RawDocument;
-  readonly view: View | undefined;
-}
-
 /** Pages or single items that wait for their group to be closed. */
 interface Group {
-  readonly pages: Map<number, Waiting[]>;
+  readonly pages: Map<number, RawDocument[]>;
+  readonly texts: EncodedTexts;
   readonly drift: Drift;
+  /** Other views of its items; undefined: none were needed yet. */
+  others: RawViews | undefined;
+}
+
+/** An item of a page, on its way into the tables. */
+interface ViewedItem {
+  readonly contentId: string;
+  readonly view: View;
 }
 
 interface Held {
@@ -107,62 +110,79 @@ export class Staging {
     return (row) => {
       held.builder.append(row);
       const key = String(row[0]);
+      if (key === held.lastKey) return;
       if (held.firstKey === undefined || compareUtf8(key, held.firstKey) < 0) held.firstKey = key;
       if (compareUtf8(key, held.lastKey) > 0) held.lastKey = key;
     };
   }
 
-  /** Reads a page; its documents wait for their group to be closed. Errors are those of the answer. */
-  page(task: PageTask): PageResult {
-    const text = decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits);
-    const { response, ...answer } = readList(text);
+  /**
+   * Reads a page; its documents wait for their group to be closed, its items are transformed together with their other
+   * views. Errors are those of the answer, and come before any item is transformed.
+   */
+  page(task: PageTask): PageReply {
+    const { contentEncoding, bytes } = task.body;
+    const decoded = decodeBytes(bytes, contentEncoding, this.#options.limits);
+    const { pagination, rows, documents } = readList(decoded);
     const items: ListedItem[] = [];
     const rejects: Reject[] = [];
-    const documents: Waiting[] = [];
+    const raw: RawDocument[] = [];
+    const viewed: ViewedItem[] = [];
+    const drift = new Drift();
     // Nobody closes the group of a page that is not staged.
-    const { pages, drift } =
-      task.mode === "basic" ? { pages: undefined, drift: this.#drift } : this.#group(task);
-    const mend = mender(text, drift);
-    response.forEach((sent, position) => {
-      const document = mend(sent, observation({ ...task, position, single: false }));
+    const group = task.mode === "basic" ? undefined : this.#group(task);
+    let position = -1;
+    for (const { document: sent, halves } of documents) {
+      position += 1;
+      const document = halves ? mended(sent, observation({ ...task, position, single: false }), drift) : sent;
       const found = itemId(document);
       if ("reason" in found || !isObject(document)) {
         const reason = "reason" in found ? found.reason : "";
         rejects.push(this.#reject(task, { position, document, reason }, drift));
-        return;
+        continue;
       }
       // First the document, which gives fields the names of the specification.
-      if (pages !== undefined) documents.push(this.#document(task, { ...found, document, position }, drift));
-      items.push(listed(found.id, position, document));
-    });
-    pages?.set(task.page, documents);
-    return { answer, rows: response.length, items, rejects, decodedBytes: text.length };
+      if (group !== undefined) {
+        const listed = { id: found.id, document, position };
+        const view = this.#listedView(task, listed, drift);
+        raw.push(rawOf(view, group.texts, placeOf(task, listed)));
+        if (task.pairWith !== undefined) viewed.push({ contentId: found.id, view });
+      }
+      items.push(listedItem(found.id, position, document));
+    }
+    for (const entry of drift.take()) (group?.drift ?? this.#drift).add(entry);
+    group?.pages.set(task.page, raw);
+    const transformed = this.#pairPage(group, task.pairWith, viewed);
+    return {
+      result: { answer: { pagination }, rows, items, rejects, decodedBytes: decoded.length },
+      transformed,
+    };
   }
 
   #group(task: { sweep: number; group: number }): Group {
     const key = `${task.sweep}.${task.group}`;
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = { pages: new Map(), drift: new Drift() };
+      group = { pages: new Map(), texts: new EncodedTexts(), drift: new Drift(), others: undefined };
       this.#groups.set(key, group);
     }
     return group;
   }
 
-  #document(
-    task: PageTask,
-    found: { id: string; document: JsonObject; position: number },
-    drift: Drift,
-  ): Waiting {
-    const { id, document, position } = found;
-    const shape: Shape = task.mode === "dynamic" ? "dynamic" : "full";
-    const { sweep, page } = task;
+  #pairPage(
+    group: Group | undefined,
+    files: readonly string[] | undefined,
+    viewed: readonly ViewedItem[],
+  ): string[] {
+    if (group === undefined || files === undefined) return [];
+    group.others ??= new RawViews(files);
+    return this.#pair(viewed, group.others);
+  }
+
+  #listedView(task: PageTask, { id, document, position }: Listed, drift: Drift): View {
+    const { sweep, page, body } = task;
     const order = observation({ sweep, page, position, single: false });
-    const at = { order, contentId: id, observedAt: task.body.observedAt };
-    const view = this.#view(shape, document, at, drift);
-    // The items of a group of the full listing are transformed when it is closed, those of others from raw files.
-    const raw = rawOf(view, { contentId: id, mode: shape, sweep, page, position });
-    return { raw, view: shape === "full" ? view : undefined };
+    return this.#view(shapeOf(task), document, { order, contentId: id, observedAt: body.observedAt }, drift);
   }
 
   #view(
@@ -180,7 +200,7 @@ export class Staging {
     const { mode, sweep, page } = task;
     const { position, document, reason } = rejected;
     const order = observation({ sweep, page, position, single: false });
-    const shape: Shape = mode === "dynamic" ? "dynamic" : "full";
+    const shape = shapeOf(task);
     // The policy holds for what is no object too, and may take it away altogether.
     const holder: JsonObject = { document };
     const at = { order, contentId: null };
@@ -194,8 +214,9 @@ export class Staging {
     const text = decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits);
     const { sweep, page, position, contentId } = task;
     const order = observation({ sweep, page, position, single: true });
-    const { pages, drift } = this.#group(task);
-    const document = mender(text, drift)(readItem(text), order);
+    const { pages, texts, drift } = this.#group(task);
+    const sent = readItem(text);
+    const document = mayHoldHalves(text) ? mended(sent, order, drift) : sent;
     const found = itemId(document);
     if ("reason" in found || found.id !== contentId || !isObject(document)) {
       const reason =
@@ -205,31 +226,25 @@ export class Staging {
       const reject = { mode: "item", sweep, page, position, contentId, reason, document: kept };
       return { updatedAt: undefined, rejects: [reject] };
     }
-    const { updatedAt } = listed(contentId, position, document);
+    const { updatedAt } = listedItem(contentId, position, document);
     const at = { order, contentId, observedAt: task.body.observedAt };
     const view = this.#view(task.shape, document, at, drift);
     const documents = pages.get(page) ?? [];
-    documents.push({
-      raw: rawOf(view, { contentId, mode: "item", sweep, page, position }),
-      view: undefined,
-    });
+    documents.push(rawOf(view, texts, { contentId, mode: "item", sweep, page, position }));
     pages.set(page, documents);
     return { updatedAt, rejects: [] };
   }
 
-  /** Writes a group's documents, in the order of its pages; then pairs its items with their other views. */
+  /** Writes a group's documents, in the order of its pages. */
   close(task: CloseTask): GroupResult {
     const group = this.#group(task);
     this.#groups.delete(`${task.sweep}.${task.group}`);
     const drift = group.drift.take();
     const documents = [...group.pages]
       .sort(([a], [b]) => a - b)
-      .flatMap(([, found]) => found.toSorted((a, b) => a.raw.position - b.raw.position));
-    if (documents.length === 0) return { file: undefined, transformed: [], drift };
-    const raw = documents.map((waiting) => waiting.raw);
-    const file = this.#raw.write(join(this.#options.directory, task.rawFile), raw);
-    const transformed = task.pairWith === undefined ? [] : this.#pair(viewsOf(documents), task.pairWith);
-    return { file, transformed, drift };
+      .flatMap(([, found]) => found.toSorted((a, b) => a.position - b.position));
+    if (documents.length === 0) return { file: undefined, drift };
+    return { file: this.#raw.write(join(this.#options.directory, task.rawFile), documents), drift };
   }
 
   /** Forgets the groups of a pass that are not closed. */
@@ -237,17 +252,16 @@ export class Staging {
     for (const key of this.#groups.keys()) if (key.startsWith(`${sweep}.`)) this.#groups.delete(key);
   }
 
-  /** As closing the group did for its items, once more: from the file that it wrote. */
+  /** As reading the group's pages did for its items, once more: from the file that it wrote. */
   pair(task: PairTask): TransformResult {
     const rows = new RawRows(join(this.#options.directory, task.rawFile));
-    return { transformed: this.#pair(viewsIn(rows), task.pairWith) };
+    return { transformed: this.#pair(viewsIn(rows), new RawViews(task.pairWith)) };
   }
 
-  /** Transforms the items of `documents` that have a view in the files; each once. */
-  #pair(documents: Iterable<readonly [contentId: string, view: View]>, files: readonly string[]): string[] {
-    const others = new RawViews(files);
+  /** Transforms the items that have other views; each once. */
+  #pair(items: Iterable<ViewedItem>, others: RawViews): string[] {
     const transformed: string[] = [];
-    for (const [contentId, view] of documents) {
+    for (const { contentId, view } of items) {
       const views = others.take(contentId);
       if (views.length === 0) continue;
       this.#transformItem(contentId, [view, ...views]);
@@ -309,18 +323,30 @@ export class Staging {
 
 type RawPlace = Pick<RawDocument, "contentId" | "mode" | "sweep" | "page" | "position">;
 
+/** A document of a listing that is an item's. */
+interface Listed {
+  readonly id: string;
+  readonly document: JsonObject;
+  readonly position: number;
+}
+
+function shapeOf({ mode }: PageTask): Shape {
+  return mode === "dynamic" ? "dynamic" : "full";
+}
+
+function placeOf(task: PageTask, { id, position }: Listed): RawPlace {
+  return { contentId: id, mode: shapeOf(task), sweep: task.sweep, page: task.page, position };
+}
+
 /** The text is made at once: later, when the parsed document has moved in memory, it takes half as long again. */
-function rawOf({ shape, order, observedAt, unknown, document }: View, place: RawPlace): RawDocument {
-  const text = JSON.stringify(document);
+function rawOf(view: View, texts: EncodedTexts, place: RawPlace): RawDocument {
+  const { shape, order, observedAt, unknown, document } = view;
+  const text = texts.add(JSON.stringify(document));
   return { ...place, view: { shape, order, observedAt }, unknownFields: unknown.length, document: text };
 }
 
-function* viewsOf(documents: readonly Waiting[]): Generator<readonly [string, View]> {
-  for (const { raw, view } of documents) if (view !== undefined) yield [raw.contentId, view];
-}
-
-function* viewsIn(rows: RawRows): Generator<readonly [string, View]> {
-  for (const [row, contentId] of rows.ids.entries()) yield [contentId, rows.view(row)];
+function* viewsIn(rows: RawRows): Generator<ViewedItem> {
+  for (const [row, contentId] of rows.ids.entries()) yield { contentId, view: rows.view(row) };
 }
 
 interface Rejected {
@@ -329,13 +355,12 @@ interface Rejected {
   readonly reason: string;
 }
 
-/** Takes halves of characters out of the documents of an answer; most answers have none. */
-function mender(text: string, drift: Drift): (document: unknown, order: number) => unknown {
-  if (!mayHoldHalves(text)) return (document) => document;
-  return (document, order) => mendHalves(document, (path) => drift.note(path, "unreadable", order, null));
+/** The document without halves of characters. */
+function mended(document: unknown, order: number, drift: Drift): unknown {
+  return mendHalves(document, (path) => drift.note(path, "unreadable", order, null));
 }
 
-function listed(id: string, position: number, document: JsonObject): ListedItem {
+function listedItem(id: string, position: number, document: JsonObject): ListedItem {
   const updatedAt = document.updated_at;
   return {
     id,

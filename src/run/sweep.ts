@@ -52,6 +52,10 @@ export interface SweepStaging {
   readonly pagesPerGroup: number | undefined;
   /** Pages that were read before the run was taken up; undefined: none. */
   readonly kept: KeptPass | undefined;
+  /** Files with other views of a group's items, which are transformed with them; undefined: they are not. */
+  readonly pairedWith: (group: number) => readonly string[] | undefined;
+  /** Called with the items of a page that were. */
+  readonly onTransformed: (contentIds: readonly string[]) => void;
   /** Called when all pages of a group are in its thread. Answers when the group is written. */
   readonly closeGroup: (group: number, read: ReadGroup) => Promise<void>;
   /** Called for each group that was written before. */
@@ -235,14 +239,16 @@ class Pass {
     const { response, value } = await client.readAs(request, this.#queue.signal, async (answer) => {
       const observedAt = observedAtOf(answer, clock);
       const bytes = answer.body.byteLength;
-      const result = await this.#context.workers.page({
+      const { result, transformed } = await this.#context.workers.page({
         kind: "page",
         mode: this.#mode,
         sweep: this.#sweep,
         group,
         page,
+        pairWith: this.#staging?.pairedWith(group),
         body: { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt },
       });
+      this.#staging?.onTransformed(transformed);
       return { result, observedAt, bytes };
     });
     const { result, observedAt, bytes } = value;

@@ -1,5 +1,5 @@
 /** What threads are asked to do with answers, and what they answer: values that cross from thread to thread. */
-import type { ListAnswer } from "../extract/envelope.ts";
+import type { Page } from "../extract/envelope.ts";
 import type { StagedPart } from "../load/parts.ts";
 import type { DriftEntry } from "../transform/drift.ts";
 import type { Sighting } from "../transform/shared.ts";
@@ -14,7 +14,10 @@ export interface Body {
   readonly observedAt: number;
 }
 
-/** A page of a listing. `basic` pages are read and not staged. */
+/**
+ * A page of a listing. `basic` pages are read and not staged; with `pairWith`, items are transformed together with their
+ * views in those files.
+ */
 export interface PageTask {
   readonly kind: "page";
   readonly mode: "dynamic" | "full" | "basic";
@@ -23,6 +26,7 @@ export interface PageTask {
   readonly group: number;
   /** From 1. */
   readonly page: number;
+  readonly pairWith: readonly string[] | undefined;
   readonly body: Body;
 }
 
@@ -39,14 +43,13 @@ export interface ItemTask {
   readonly body: Body;
 }
 
-/** Writes what a group holds; with `pairWith`, transforms its items together with the views in those files. */
+/** Writes what a group holds. */
 export interface CloseTask {
   readonly kind: "close";
   readonly sweep: number;
   readonly group: number;
   /** Name of the raw file below the staging folder. */
   readonly rawFile: string;
-  readonly pairWith: readonly string[] | undefined;
 }
 
 /** Lets go of what waits for its group to be closed: the pass is made anew. */
@@ -105,18 +108,22 @@ export interface Reject {
 }
 
 export interface PageResult {
-  readonly answer: Omit<ListAnswer, "response">;
+  readonly answer: Pick<Page, "pagination">;
   readonly rows: number;
   readonly items: readonly ListedItem[];
   readonly rejects: readonly Reject[];
   readonly decodedBytes: number;
 }
 
+export interface PageReply {
+  readonly result: PageResult;
+  /** Items of the page that were transformed. */
+  readonly transformed: readonly string[];
+}
+
 export interface GroupResult {
   /** Undefined: the group has no documents, and so no raw file. */
   readonly file: WrittenFile | undefined;
-  /** Items of the group that were transformed. */
-  readonly transformed: readonly string[];
   /** Noted while the answers of the group were read; what the transform notes comes with the rows. */
   readonly drift: readonly DriftEntry[];
 }

@@ -11,7 +11,7 @@ import type {
   GroupResult,
   ItemResult,
   ItemTask,
-  PageResult,
+  PageReply,
   PageTask,
   PairTask,
   StagingTask,
@@ -23,7 +23,7 @@ import type { ReplyMessage, TaskFailure, TaskMessage, WorkerSetup } from "./work
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /** A young generation that is larger makes threads that parse much take much more memory and hardly less time. */
-const LIMITS = { maxYoungGenerationSizeMb: 24 };
+const LIMITS = { maxYoungGenerationSizeMb: 48 };
 
 interface Pending {
   readonly resolve: (result: unknown) => void;
@@ -101,7 +101,7 @@ function revive(failure: TaskFailure): WarehouseError {
 
 /** Results by kind of task, as {@link Staging} gives them. */
 interface Results {
-  page: PageResult;
+  page: PageReply;
   item: ItemResult;
   close: GroupResult;
   drop: undefined;

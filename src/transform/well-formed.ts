@@ -4,18 +4,6 @@
  */
 import { isObject, type JsonObject } from "./views.ts";
 
-/** An escape of one half without the other before or after it; or a backslash that hides where an escape begins. */
-const HALF =
-  /\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]|\\\\u[dD]/;
-
-/**
- * Whether a JSON text may hold halves of characters; if not, nothing in it need be looked at. Few texts have such
- * escapes at all, which a search tells in a tenth of the expression's time.
- */
-export function mayHoldHalves(json: string): boolean {
-  return (json.includes("\\ud") || json.includes("\\uD")) && HALF.test(json);
-}
-
 /** Takes the path of a text, or of a field whose name it is, in the notation of the drift. */
 export type OnHalf = (path: string) => void;
 

@@ -2,11 +2,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import type { ErrorCode } from "../../src/errors.ts";
-import { readItem, readList, readLookup } from "../../src/extract/envelope.ts";
+import { readItem, readLookup, readList as readPage } from "../../src/extract/envelope.ts";
 import { SourceError } from "../../src/extract/source-error.ts";
 
 const PAGINATION = { previous: null, next: 2, current: 1, per_page: 2, count: 4, pages: 2 };
 const PAGE = { response: [{ id: "a" }, null, 7], count: 3, pagination: PAGINATION };
+/** A page with all its documents. */
+function readList(text: string) {
+  const { pagination, rows, documents } = readPage(Buffer.from(text));
+  const response = Array.from(documents, ({ document }) => document);
+  assert.equal(response.length, rows);
+  return { response, pagination };
+}
+
 const READERS = { readList, readItem, readLookup };
 
 function failsWith(code: ErrorCode, act: () => unknown): SourceError {

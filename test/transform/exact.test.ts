@@ -3,14 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
-import { parseJson } from "../../src/extract/decode.ts";
+import { mayHoldHalves, parseJson } from "../../src/extract/decode.ts";
 import { readPart } from "../../src/load/part.ts";
 import { loadPipeline, pipelineUrl } from "../../src/run/pipelines.ts";
 import { Staging } from "../../src/run/staging.ts";
 import type { CloseTask } from "../../src/run/tasks.ts";
 import { Drift } from "../../src/transform/drift.ts";
 import { SharedStore } from "../../src/transform/shared.ts";
-import { mayHoldHalves, mendHalves } from "../../src/transform/well-formed.ts";
+import { mendHalves } from "../../src/transform/well-formed.ts";
 import { onlyRow, transform } from "./harness.ts";
 
 /** What JavaScript would round or a file could not hold. */
@@ -34,15 +34,21 @@ async function stage(t: TestContext, dynamic: string, full: string) {
     const bytes = Buffer.from(`{"response":[${response}],"count":1,"pagination":${pagination}}`);
     return { page: 1, group: 0, body: { bytes, contentEncoding: null, observedAt: 1_000_000 } };
   };
-  const first = staging.page({ kind: "page", mode: "dynamic", sweep: 1, ...page(dynamic) });
+  const { result: first } = staging.page({
+    kind: "page",
+    mode: "dynamic",
+    sweep: 1,
+    pairWith: undefined,
+    ...page(dynamic),
+  });
   const drift = new Drift();
-  const close = (task: Pick<CloseTask, "sweep" | "rawFile" | "pairWith">) => {
+  const close = (task: Pick<CloseTask, "sweep" | "rawFile">) => {
     for (const entry of staging.close({ kind: "close", group: 0, ...task }).drift) drift.add(entry);
   };
-  close({ sweep: 1, rawFile: "dynamic.parquet", pairWith: undefined });
-  staging.page({ kind: "page", mode: "full", sweep: 2, ...page(full) });
+  close({ sweep: 1, rawFile: "dynamic.parquet" });
   const pairWith = [join(directory, "dynamic.parquet")];
-  close({ sweep: 2, rawFile: "full.parquet", pairWith });
+  staging.page({ kind: "page", mode: "full", sweep: 2, pairWith, ...page(full) });
+  close({ sweep: 2, rawFile: "full.parquet" });
   const result = staging.flush();
   const cell = (table: string, column: string): unknown => {
     const part = result.parts.find((each) => each.table === table);

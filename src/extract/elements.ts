@@ -1,0 +1,116 @@
+/**
+ * Where the elements of a page's `response` stand in its bytes. Each is then decoded and parsed alone: a page that is
+ * parsed as a whole holds all its documents in memory at once, which a thread's garbage collection pays for, and one
+ * character beyond Latin-1 makes the texts of all of them twice as wide.
+ */
+
+/** Bytes of a page that hold one element of its list, white space around it included. */
+export interface Element {
+  readonly start: number;
+  /** Exclusive. */
+  readonly end: number;
+  /** Whether it may hold a number that is more than a double: sixteen digits before the point, or an exponent. */
+  readonly large: boolean;
+}
+
+export interface SplitPage {
+  /** Text of the page with an empty list in place of its elements. */
+  readonly envelope: string;
+  readonly elements: readonly Element[];
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const CAPITAL_E = 0x45;
+const SMALL_E = 0x65;
+
+const LARGE_DIGITS = 16;
+
+/** The list of a page is its first field, as every service sends it. */
+const HEAD = /^[ \n\r\t]*\{[ \n\r\t]*"response"[ \n\r\t]*:[ \n\r\t]*\[/;
+/** The list may be named once more, plainly or escaped: the last one would count. */
+const NAMED_AGAIN = /"response"|\\/;
+const HEAD_BYTES = 256;
+
+/**
+ * Splits a page, of which nothing but its bytes being UTF-8 is known. What is no JSON makes an element or the envelope
+ * that is none either. Undefined: it is not such a page, or does not end, and is to be parsed as a whole.
+ */
+export function splitPage(bytes: Buffer): SplitPage | undefined {
+  const head = HEAD.exec(bytes.toString("latin1", 0, HEAD_BYTES))?.[0];
+  if (head === undefined) return undefined;
+  const elements = elementsFrom(bytes, head.length);
+  const last = elements?.at(-1);
+  if (elements === undefined || last === undefined) return undefined;
+  const rest = bytes.toString("utf8", last.end);
+  if (NAMED_AGAIN.test(rest)) return undefined;
+  const empty = elements.length === 1 && isBlank(bytes, last);
+  return { envelope: head + rest, elements: empty ? [] : elements };
+}
+
+function isBlank(bytes: Buffer, { start, end }: Element): boolean {
+  return bytes.toString("latin1", start, end).trim() === "";
+}
+
+/** The elements of the list that begins at `first`; one at least, which may be blank. Undefined: it has no end. */
+function elementsFrom(bytes: Buffer, first: number): Element[] | undefined {
+  const elements: Element[] = [];
+  const { length } = bytes;
+  let depth = 0;
+  let start = first;
+  let large = false;
+  for (let at = first; at < length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte === QUOTE) {
+      at = endOfText(bytes, at + 1);
+    } else if (byte === COMMA) {
+      if (depth > 0) continue;
+      elements.push({ start, end: at, large });
+      start = at + 1;
+      large = false;
+    } else if (byte >= ZERO && byte <= NINE) {
+      const end = endOfDigits(bytes, at);
+      const number = endOfNumber(bytes, end);
+      large ||= end - at >= LARGE_DIGITS || bytes[number] === SMALL_E || bytes[number] === CAPITAL_E;
+      at = number - 1;
+    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      depth += 1;
+    } else if (byte === CLOSE_BRACE) {
+      depth -= 1;
+    } else if (byte === CLOSE_BRACKET) {
+      if (depth === 0) {
+        elements.push({ start, end: at, large });
+        return elements;
+      }
+      depth -= 1;
+    }
+  }
+  return undefined;
+}
+
+/** Where the quote stands that ends a text: the next one that is not escaped. */
+function endOfText(bytes: Buffer, from: number): number {
+  const { length } = bytes;
+  let at = from;
+  while (at < length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+function endOfDigits(bytes: Buffer, from: number): number {
+  let at = from;
+  for (let byte = bytes[at] ?? 0; byte >= ZERO && byte <= NINE; byte = bytes[at] ?? 0) at += 1;
+  return at;
+}
+
+/** Where the digits and the point after the first digits of a number end. */
+function endOfNumber(bytes: Buffer, from: number): number {
+  return bytes[from] === POINT ? endOfDigits(bytes, from + 1) : from;
+}

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { readPart } from "../../src/load/part.ts";
+import { loadPipeline, pipelineUrl } from "../../src/run/pipelines.ts";
+import { Staging } from "../../src/run/staging.ts";
+import type { PageTask } from "../../src/run/tasks.ts";
+
+const PAGINATION = '{"previous":null,"next":null,"current":1,"per_page":9,"count":9,"pages":1}';
+const PLACE = { kind: "page", group: 0, page: 1 } as const;
+
+function bodyOf(...documents: string[]): PageTask["body"] {
+  const bytes = Buffer.from(`{"response":[${documents.join(",")}],"pagination":${PAGINATION}}`);
+  return { bytes, contentEncoding: null, observedAt: 1_000_000 };
+}
+
+async function stagingIn(t: TestContext) {
+  const directory = await mkdtemp(join(tmpdir(), "staging-"));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  const staging = new Staging(await loadPipeline(pipelineUrl("nightly", directory)), {
+    directory,
+    worker: 0,
+    policy: "drop",
+    hashKey: undefined,
+    aliases: {},
+    limits: { decodedBytes: 1_000_000 },
+  });
+  return { staging, directory };
+}
+
+test("C5: of a page that is damaged in its last document nothing stays, whatever came before it", async (t) => {
+  const { staging, directory } = await stagingIn(t);
+  const dynamic = { ...PLACE, mode: "dynamic", sweep: 1, pairWith: undefined } as const;
+  const first = '{"id":"a","title":"A","strange":1}';
+  const second = '{"id":"b","title":"B"}';
+  staging.page({ ...dynamic, body: bodyOf(first, second) });
+  staging.close({ kind: "close", sweep: 1, group: 0, rawFile: "dynamic.parquet" });
+
+  const pairWith = [join(directory, "dynamic.parquet")];
+  const full = { ...PLACE, mode: "full", sweep: 2, pairWith } as const;
+  const damaged = bodyOf('{"id":"a","odd":1}', '{"id":"b" "odd":1}');
+  assert.throws(() => staging.page({ ...full, body: damaged }), { code: "source.damaged" });
+  const { transformed } = staging.page({ ...full, body: bodyOf('{"id":"a","odd":1}', '{"id":"b","odd":1}') });
+  assert.deepEqual(transformed, ["a", "b"]);
+
+  const { file, drift } = staging.close({ kind: "close", sweep: 2, group: 0, rawFile: "full.parquet" });
+  assert.ok(file);
+  assert.equal(readPart(join(directory, "full.parquet"), ["content_id"]).numRows, 2);
+  assert.deepEqual(
+    drift.map(({ path, count }) => [path, count]),
+    [["odd", 2]],
+  );
+  const rows = staging.flush().parts.find(({ table }) => table === "content")?.part.rows;
+  assert.equal(rows, 2);
+});
+
+test("an item that another page of its group lists again has the rows of the first alone", async (t) => {
+  const { staging, directory } = await stagingIn(t);
+  const dynamic = { ...PLACE, mode: "dynamic", sweep: 1, pairWith: undefined } as const;
+  staging.page({ ...dynamic, body: bodyOf('{"id":"a"}') });
+  staging.close({ kind: "close", sweep: 1, group: 0, rawFile: "dynamic.parquet" });
+  const pairWith = [join(directory, "dynamic.parquet")];
+  const full = { ...PLACE, mode: "full", sweep: 2, pairWith } as const;
+  const pages = [1, 2].map((page) => staging.page({ ...full, page, body: bodyOf('{"id":"a"}') }).transformed);
+  assert.deepEqual(pages, [["a"], []]);
+  staging.close({ kind: "close", sweep: 2, group: 0, rawFile: "full.parquet" });
+  assert.equal(staging.flush().parts.find(({ table }) => table === "content")?.part.rows, 1);
+  assert.equal(readPart(join(directory, "full.parquet"), ["content_id"]).numRows, 2);
+});
