@@ -15,7 +15,7 @@ import { runInNewContext } from "node:vm";
  */
 export function keepHeapsSmall(): void {
   setFlagsFromString("--semi-space-growth-factor=1");
-  setFlagsFromString("--min-semi-space-size=16");
+  setFlagsFromString("--min-semi-space-size=12");
   setFlagsFromString("--heap-growing-percent=100");
   setFlagsFromString("--expose-gc");
   // Only contexts that are made from now on have it by themselves.

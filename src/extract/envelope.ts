@@ -23,10 +23,10 @@ export interface Page {
    *
    * @throws {SourceError} `source.damaged`, `source.protocol`
    */
-  readonly documents: Iterable<Listed>;
+  readonly documents: Iterable<SentDocument>;
 }
 
-export interface Listed {
+export interface SentDocument {
   readonly document: unknown;
   /** Whether it may hold halves of characters. */
   readonly halves: boolean;
@@ -60,7 +60,7 @@ function readEnvelope(bytes: Buffer, { envelope }: SplitPage): unknown {
   return parsedPart(bytes, () => parseJson(envelope));
 }
 
-function* parsedElements(bytes: Buffer, elements: readonly Element[]): Generator<Listed> {
+function* parsedElements(bytes: Buffer, elements: readonly Element[]): Generator<SentDocument> {
   for (const { start, end, large } of elements) {
     const text = bytes.toString("utf8", start, end);
     const document = parsedPart(bytes, () => (large ? parseLarge(text) : JSON.parse(text)));
@@ -72,9 +72,9 @@ function* parsedElements(bytes: Buffer, elements: readonly Element[]): Generator
 function parsedPart(bytes: Buffer, parse: () => unknown): unknown {
   try {
     return parse();
-  } catch (error) {
+  } catch {
     parseJson(bytes.toString());
-    throw error;
+    throw new TypeError("a page can be parsed, and a part of it cannot");
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { type DecodeLimits, decodeBody, decodeBytes, mayHoldHalves } from "../extract/decode.ts";
-import { readItem, readList } from "../extract/envelope.ts";
+import { readItem, readList, type SentDocument } from "../extract/envelope.ts";
 import { compareUtf8 } from "../load/order.ts";
 import { writePart } from "../load/part.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -74,6 +74,15 @@ interface ViewedItem {
   readonly view: View;
 }
 
+/** What the documents of a page gave. */
+interface ReadDocuments {
+  readonly items: ListedItem[];
+  readonly rejects: Reject[];
+  readonly raw: RawDocument[];
+  readonly viewed: ViewedItem[];
+  readonly drift: Drift;
+}
+
 interface Held {
   readonly builder: TableBuilder;
   firstKey: string | undefined;
@@ -118,19 +127,32 @@ export class Staging {
 
   /**
    * Reads a page; its documents wait for their group to be closed, its items are transformed together with their other
-   * views. Errors are those of the answer, and come before any item is transformed.
+   * views. Errors are those of the answer, and come before anything of the page is kept.
    */
   page(task: PageTask): PageReply {
-    const { contentEncoding, bytes } = task.body;
+    const { bytes, contentEncoding } = task.body;
     const decoded = decodeBytes(bytes, contentEncoding, this.#options.limits);
     const { pagination, rows, documents } = readList(decoded);
-    const items: ListedItem[] = [];
-    const rejects: Reject[] = [];
-    const raw: RawDocument[] = [];
-    const viewed: ViewedItem[] = [];
-    const drift = new Drift();
     // Nobody closes the group of a page that is not staged.
     const group = task.mode === "basic" ? undefined : this.#group(task);
+    const { items, rejects, raw, viewed, drift } = this.#readDocuments(task, documents, group?.texts);
+    for (const entry of drift.take()) (group?.drift ?? this.#drift).add(entry);
+    group?.pages.set(task.page, raw);
+    const transformed = this.#pairPage(group, task.pairWith, viewed);
+    return {
+      result: { answer: { pagination }, rows, items, rejects, decodedBytes: decoded.length },
+      transformed,
+    };
+  }
+
+  /** `texts` undefined: the documents are read and not kept. */
+  #readDocuments(
+    task: PageTask,
+    documents: Iterable<SentDocument>,
+    texts: EncodedTexts | undefined,
+  ): ReadDocuments {
+    const read: ReadDocuments = { items: [], rejects: [], raw: [], viewed: [], drift: new Drift() };
+    const { items, rejects, raw, viewed, drift } = read;
     let position = -1;
     for (const { document: sent, halves } of documents) {
       position += 1;
@@ -142,21 +164,15 @@ export class Staging {
         continue;
       }
       // First the document, which gives fields the names of the specification.
-      if (group !== undefined) {
+      if (texts !== undefined) {
         const listed = { id: found.id, document, position };
         const view = this.#listedView(task, listed, drift);
-        raw.push(rawOf(view, group.texts, placeOf(task, listed)));
+        raw.push(rawOf(view, texts, placeOf(task, listed)));
         if (task.pairWith !== undefined) viewed.push({ contentId: found.id, view });
       }
       items.push(listedItem(found.id, position, document));
     }
-    for (const entry of drift.take()) (group?.drift ?? this.#drift).add(entry);
-    group?.pages.set(task.page, raw);
-    const transformed = this.#pairPage(group, task.pairWith, viewed);
-    return {
-      result: { answer: { pagination }, rows, items, rejects, decodedBytes: decoded.length },
-      transformed,
-    };
+    return read;
   }
 
   #group(task: { sweep: number; group: number }): Group {

@@ -23,7 +23,7 @@ import type { ReplyMessage, TaskFailure, TaskMessage, WorkerSetup } from "./work
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
 
 /** A young generation that is larger makes threads that parse much take much more memory and hardly less time. */
-const LIMITS = { maxYoungGenerationSizeMb: 48 };
+const LIMITS = { maxYoungGenerationSizeMb: 36 };
 
 interface Pending {
   readonly resolve: (result: unknown) => void;

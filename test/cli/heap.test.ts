@@ -20,7 +20,7 @@ for (let round = 0; round < 400; round++) {
 const worker = new Worker(
   'import { parentPort } from "node:worker_threads"; import { getHeapSpaceStatistics } from "node:v8";' +
     'parentPort.postMessage(getHeapSpaceStatistics().find((space) => space.space_name === "new_space").space_size / 2 ** 20)',
-  { eval: true, resourceLimits: { maxYoungGenerationSizeMb: 48 } },
+  { eval: true, resourceLimits: { maxYoungGenerationSizeMb: 36 } },
 );
 const [thread] = await once(worker, "message");
 console.log(JSON.stringify({ main: young(), thread }));
