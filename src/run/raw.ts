@@ -37,31 +37,8 @@ export interface RawDocument {
   readonly position: number;
   readonly view: Omit<View, "document" | "unknown">;
   readonly unknownFields: number;
-  /** Its JSON text, in UTF-8. */
-  readonly document: Uint8Array;
-}
-
-const BLOCK_BYTES = 1024 * 1024;
-/** Of a character, as JavaScript counts them, in UTF-8. */
-const MOST_BYTES = 3;
-
-/** Texts in UTF-8, one after another in large blocks: outside of the heap, where nobody moves what waits. */
-export class EncodedTexts {
-  #block = Buffer.alloc(0);
-  #used = 0;
-
-  add(text: string): Uint8Array {
-    const most = text.length * MOST_BYTES;
-    if (this.#used + most > this.#block.length) {
-      // The length of a long text is counted: three times too much of it would be a lot.
-      const bytes = most > BLOCK_BYTES ? Buffer.byteLength(text) : BLOCK_BYTES;
-      this.#block = Buffer.allocUnsafeSlow(bytes);
-      this.#used = 0;
-    }
-    const start = this.#used;
-    this.#used += this.#block.write(text, start);
-    return this.#block.subarray(start, this.#used);
-  }
+  /** Its JSON text. */
+  readonly document: string;
 }
 
 /** What a file must be for its content to be believed again later. */

@@ -18,7 +18,7 @@ import { SharedPool } from "../transform/shared.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
 import { mendHalves } from "../transform/well-formed.ts";
 import { watchedOwnRows } from "./own-tables.ts";
-import { EncodedTexts, type RawDocument, RawRows, RawViews, RawWriter } from "./raw.ts";
+import { type RawDocument, RawRows, RawViews, RawWriter } from "./raw.ts";
 import type {
   CloseTask,
   DropTask,
@@ -62,7 +62,6 @@ export function observation(at: { sweep: number; page: number; position: number;
 /** Pages or single items that wait for their group to be closed. */
 interface Group {
   readonly pages: Map<number, RawDocument[]>;
-  readonly texts: EncodedTexts;
   readonly drift: Drift;
   /** Other views of its items; undefined: none were needed yet. */
   others: RawViews | undefined;
@@ -135,7 +134,7 @@ export class Staging {
     const { pagination, rows, documents } = readList(decoded);
     // Nobody closes the group of a page that is not staged.
     const group = task.mode === "basic" ? undefined : this.#group(task);
-    const { items, rejects, raw, viewed, drift } = this.#readDocuments(task, documents, group?.texts);
+    const { items, rejects, raw, viewed, drift } = this.#readDocuments(task, documents);
     for (const entry of drift.take()) (group?.drift ?? this.#drift).add(entry);
     group?.pages.set(task.page, raw);
     const transformed = this.#pairPage(group, task.pairWith, viewed);
@@ -145,12 +144,7 @@ export class Staging {
     };
   }
 
-  /** `texts` undefined: the documents are read and not kept. */
-  #readDocuments(
-    task: PageTask,
-    documents: Iterable<SentDocument>,
-    texts: EncodedTexts | undefined,
-  ): ReadDocuments {
+  #readDocuments(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
     const read: ReadDocuments = { items: [], rejects: [], raw: [], viewed: [], drift: new Drift() };
     const { items, rejects, raw, viewed, drift } = read;
     let position = -1;
@@ -164,10 +158,10 @@ export class Staging {
         continue;
       }
       // First the document, which gives fields the names of the specification.
-      if (texts !== undefined) {
+      if (task.mode !== "basic") {
         const listed = { id: found.id, document, position };
         const view = this.#listedView(task, listed, drift);
-        raw.push(rawOf(view, texts, placeOf(task, listed)));
+        raw.push(rawOf(view, placeOf(task, listed)));
         if (task.pairWith !== undefined) viewed.push({ contentId: found.id, view });
       }
       items.push(listedItem(found.id, position, document));
@@ -179,7 +173,7 @@ export class Staging {
     const key = `${task.sweep}.${task.group}`;
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = { pages: new Map(), texts: new EncodedTexts(), drift: new Drift(), others: undefined };
+      group = { pages: new Map(), drift: new Drift(), others: undefined };
       this.#groups.set(key, group);
     }
     return group;
@@ -230,7 +224,7 @@ export class Staging {
     const text = decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits);
     const { sweep, page, position, contentId } = task;
     const order = observation({ sweep, page, position, single: true });
-    const { pages, texts, drift } = this.#group(task);
+    const { pages, drift } = this.#group(task);
     const sent = readItem(text);
     const document = mayHoldHalves(text) ? mended(sent, order, drift) : sent;
     const found = itemId(document);
@@ -246,7 +240,7 @@ export class Staging {
     const at = { order, contentId, observedAt: task.body.observedAt };
     const view = this.#view(task.shape, document, at, drift);
     const documents = pages.get(page) ?? [];
-    documents.push(rawOf(view, texts, { contentId, mode: "item", sweep, page, position }));
+    documents.push(rawOf(view, { contentId, mode: "item", sweep, page, position }));
     pages.set(page, documents);
     return { updatedAt, rejects: [] };
   }
@@ -355,9 +349,9 @@ function placeOf(task: PageTask, { id, position }: Listed): RawPlace {
 }
 
 /** The text is made at once: later, when the parsed document has moved in memory, it takes half as long again. */
-function rawOf(view: View, texts: EncodedTexts, place: RawPlace): RawDocument {
+function rawOf(view: View, place: RawPlace): RawDocument {
   const { shape, order, observedAt, unknown, document } = view;
-  const text = texts.add(JSON.stringify(document));
+  const text = JSON.stringify(document);
   return { ...place, view: { shape, order, observedAt }, unknownFields: unknown.length, document: text };
 }
 

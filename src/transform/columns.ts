@@ -28,16 +28,10 @@ import type { Column, ColumnType, Table } from "../tables/declare.ts";
  */
 export type Cell = string | number | bigint | boolean | null;
 
-/** Of text or json also the text's bytes in UTF-8. */
-export type EncodedCell = Cell | Uint8Array;
-
 const INITIAL_ROWS = 1024;
 const INITIAL_TEXT_BYTES = 16 * 1024;
 /** A buffer that a large text made larger is let go of. */
 const KEPT_TEXT_BYTES = 8 * 1024 * 1024;
-/** Characters up to which a text is written by hand: a call of the encoder takes as long as some forty of them. */
-const SHORT_TEXT = 40;
-const LAST_ASCII = 0x7f;
 const TWO_TO_32 = 4294967296;
 
 function grow<T extends Uint8Array | Int32Array | Float64Array>(
@@ -81,7 +75,7 @@ interface Builder {
   readonly type: DataType;
   /** Bytes held, roughly. */
   readonly bytes: number;
-  append(cell: EncodedCell): void;
+  append(cell: Cell): void;
   /** What was appended since `clear`, in the builder's own buffers: nothing is copied. */
   shown(): Data;
   clear(): void;
@@ -102,10 +96,9 @@ class TextBuilder implements Builder {
   #rows = 0;
   bytes = 0;
 
-  append(cell: EncodedCell): void {
+  append(cell: Cell): void {
     this.#validity.set(this.#rows, cell !== null);
-    if (cell instanceof Uint8Array) this.#copy(cell);
-    else if (cell !== null) this.#write(String(cell));
+    if (cell !== null) this.#write(String(cell));
     this.#rows += 1;
     if (this.#rows >= this.#offsets.length) {
       this.#offsets = grow(this.#offsets, this.#rows + 1, (n) => new Int32Array(n));
@@ -113,34 +106,11 @@ class TextBuilder implements Builder {
     this.#offsets[this.#rows] = this.bytes;
   }
 
-  #copy(encoded: Uint8Array): void {
-    this.#makeRoom(encoded.length);
-    this.#data.set(encoded, this.bytes);
-    this.bytes += encoded.length;
-  }
-
   /** A buffer of Node encodes a text in half the time that an encoder into a part of an array takes. */
   #write(text: string): void {
-    this.#makeRoom(text.length * 3);
-    if (text.length > SHORT_TEXT || !this.#writeAscii(text)) this.bytes += this.#data.write(text, this.bytes);
-  }
-
-  #makeRoom(bytes: number): void {
-    const room = this.bytes + bytes;
+    const room = this.bytes + text.length * 3;
     if (room > this.#data.length) this.#data = grow(this.#data, room, Buffer.alloc);
-  }
-
-  /** False where a character is not ASCII: then nothing is written. */
-  #writeAscii(text: string): boolean {
-    const data = this.#data;
-    const start = this.bytes;
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      if (code > LAST_ASCII) return false;
-      data[start + at] = code;
-    }
-    this.bytes += text.length;
-    return true;
+    this.bytes += this.#data.write(text, this.bytes);
   }
 
   shown(): Data {
@@ -171,7 +141,7 @@ class BooleanBuilder implements Builder {
     return this.#rows >> 2;
   }
 
-  append(cell: EncodedCell): void {
+  append(cell: Cell): void {
     this.#validity.set(this.#rows, cell !== null);
     const byte = this.#rows >> 3;
     if (byte >= this.#values.length) this.#values = grow(this.#values, byte + 1, (n) => new Uint8Array(n));
@@ -203,7 +173,7 @@ interface Fixed<Array extends Values> {
   readonly width: number;
   readonly allocate: (length: number) => Array;
   /** Writes a value, at its first slot. */
-  readonly store: (values: Array, at: number, cell: EncodedCell) => void;
+  readonly store: (values: Array, at: number, cell: Cell) => void;
   readonly make: (values: Array, length: number, parts: Parts) => Data;
 }
 
@@ -226,7 +196,7 @@ class FixedBuilder<Array extends Values> implements Builder {
     return this.#rows * this.#fixed.width * this.#values.BYTES_PER_ELEMENT;
   }
 
-  append(cell: EncodedCell): void {
+  append(cell: Cell): void {
     const { width, allocate, store } = this.#fixed;
     const at = this.#rows * width;
     this.#validity.set(this.#rows, cell !== null);
@@ -247,7 +217,7 @@ class FixedBuilder<Array extends Values> implements Builder {
 }
 
 /** 64-bit integers are written as two 32-bit halves: a BigInt for each value would cost more. */
-function storeHalves(halves: Int32Array, at: number, cell: EncodedCell): void {
+function storeHalves(halves: Int32Array, at: number, cell: Cell): void {
   if (typeof cell === "bigint") {
     halves[at] = Number(BigInt.asIntN(32, cell));
     halves[at + 1] = Number(cell >> 32n);
@@ -262,7 +232,7 @@ function storeHalves(halves: Int32Array, at: number, cell: EncodedCell): void {
 const int32 = {
   width: 1,
   allocate: (length: number) => new Int32Array(length),
-  store: (values: Int32Array, at: number, cell: EncodedCell) => {
+  store: (values: Int32Array, at: number, cell: Cell) => {
     values[at] = Number(cell);
   },
 };
@@ -346,7 +316,7 @@ export class TableBuilder {
   }
 
   /** Appends one row: a cell for each column, in their order. */
-  append(row: readonly EncodedCell[]): void {
+  append(row: readonly Cell[]): void {
     const builders = this.#builders;
     if (row.length !== builders.length) throw new RangeError("a row must have a cell for each column");
     for (let i = 0; i < builders.length; i++) builders[i]?.append(row[i] ?? null);

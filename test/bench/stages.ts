@@ -2,7 +2,7 @@
 export interface StageCost {
   readonly seconds: number;
   readonly cpuSeconds: number;
-  /** Most resident memory, by a look every 20 ms. */
+  /** Most resident memory, by a look every 50 ms. */
   readonly peakMemoryMb: number;
 }
 
@@ -12,7 +12,7 @@ export class StageClock {
   #at = 0;
   #cpu: NodeJS.CpuUsage = { user: 0, system: 0 };
   #peakMemoryMb = 0;
-  readonly #looking = setInterval(() => this.#look(), 20).unref();
+  readonly #looking = setInterval(() => this.#look(), 50).unref();
 
   #look(): void {
     this.#peakMemoryMb = Math.max(this.#peakMemoryMb, process.memoryUsage.rss() / 2 ** 20);
