@@ -9,7 +9,10 @@ export interface Element {
   readonly start: number;
   /** Exclusive. */
   readonly end: number;
-  /** Whether it may hold a number that is more than a double: sixteen digits before the point, or an exponent. */
+  /**
+   * Whether it may hold a number that is more than a double: sixteen digits before the point, or an exponent. Never
+   * false where `parseJson` would keep a number as it came.
+   */
   readonly large: boolean;
 }
 
@@ -34,11 +37,14 @@ const SMALL_E = 0x65;
 
 const LARGE_DIGITS = 16;
 
-/** The list of a page is its first field, as every service sends it. */
+/** The list of a page is its first field, as the specification shows it; else the page is parsed as a whole. */
 const HEAD = /^[ \n\r\t]*\{[ \n\r\t]*"response"[ \n\r\t]*:[ \n\r\t]*\[/;
 /** The list may be named once more, plainly or escaped: the last one would count. */
-const NAMED_AGAIN = /"response"|\\/;
+const NAMED_AGAIN = /"response"|\\u/;
 const HEAD_BYTES = 256;
+/** More than any page has. What a body of commas is would be told by so many elements that memory ends. */
+const ELEMENTS_AT_MOST = 100_000;
+const BLANK = /^[ \n\r\t]*$/;
 
 /**
  * Splits a page, of which nothing but its bytes being UTF-8 is known. What is no JSON makes an element or the envelope
@@ -57,10 +63,13 @@ export function splitPage(bytes: Buffer): SplitPage | undefined {
 }
 
 function isBlank(bytes: Buffer, { start, end }: Element): boolean {
-  return bytes.toString("latin1", start, end).trim() === "";
+  return BLANK.test(bytes.toString("latin1", start, end));
 }
 
-/** The elements of the list that begins at `first`; one at least, which may be blank. Undefined: it has no end. */
+/**
+ * The elements of the list that begins at `first`; one at least, which may be blank. Undefined: it has no end, or too
+ * many.
+ */
 function elementsFrom(bytes: Buffer, first: number): Element[] | undefined {
   const elements: Element[] = [];
   const { length } = bytes;
@@ -73,6 +82,7 @@ function elementsFrom(bytes: Buffer, first: number): Element[] | undefined {
       at = endOfText(bytes, at + 1);
     } else if (byte === COMMA) {
       if (depth > 0) continue;
+      if (elements.length === ELEMENTS_AT_MOST) return undefined;
       elements.push({ start, end: at, large });
       start = at + 1;
       large = false;

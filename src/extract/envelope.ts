@@ -19,7 +19,8 @@ export interface Page {
   /** How many things it lists. */
   readonly rows: number;
   /**
-   * What it lists, as it came, parsed when it is taken. Taking all of them proves that the page is JSON.
+   * What it lists, as it came, parsed when it is taken; to be taken once. Taking all of them proves that the page is
+   * JSON.
    *
    * @throws {SourceError} `source.damaged`, `source.protocol`
    */
@@ -45,15 +46,22 @@ const lookupAnswer = z.looseObject({ response: z.array(z.unknown()) });
  */
 export function readList(bytes: Buffer): Page {
   const split = splitPage(bytes);
-  const body = split === undefined ? readBody(bytes.toString()) : readEnvelope(bytes, split);
-  const answer = listAnswer.safeParse(body);
-  if (!answer.success) throw misfit(body, "a page of the content list", answer.error);
-  const { response, pagination } = answer.data;
-  if (split === undefined) {
-    const documents = response.map((document) => ({ document, halves: true }));
-    return { pagination, rows: response.length, documents };
-  }
+  if (split === undefined) return readWhole(bytes.toString());
+  const { pagination } = listIn(readEnvelope(bytes, split));
   return { pagination, rows: split.elements.length, documents: parsedElements(bytes, split.elements) };
+}
+
+function readWhole(text: string): Page {
+  const { response, pagination } = listIn(readBody(text));
+  const halves = mayHoldHalves(text);
+  const documents = response.map((document) => ({ document, halves }));
+  return { pagination, rows: response.length, documents };
+}
+
+function listIn(body: unknown): z.infer<typeof listAnswer> {
+  const answer = listAnswer.safeParse(body);
+  if (answer.success) return answer.data;
+  throw misfit(body, "a page of the content list", answer.error);
 }
 
 function readEnvelope(bytes: Buffer, { envelope }: SplitPage): unknown {

@@ -10,7 +10,7 @@ import { readPart, writePart } from "../load/part.ts";
 import { bigint, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { TableBuilder } from "../transform/columns.ts";
 import { fieldsUnknown } from "../transform/document.ts";
-import { isObject, type Shape, type View } from "../transform/views.ts";
+import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
 
 const required = { required: true } as const;
 
@@ -145,10 +145,7 @@ export class RawRows {
   }
 
   view(row: number): View {
-    const document = parseJson(textOf(this.#documents[row]));
-    if (!isObject(document)) {
-      throw new TypeError(`${this.#file} holds a document that is not an object`);
-    }
+    const document = this.#parsed(row);
     const shape: Shape = this.#shapes.get(row) === "full" ? "full" : "dynamic";
     return {
       shape,
@@ -157,6 +154,18 @@ export class RawRows {
       observedAt: microseconds(this.#instants.get(row)),
       unknown: this.#unknown.get(row) === 0 ? [] : fieldsUnknown(shape, document),
     };
+  }
+
+  /** What is wrong here is not the service's answer: it must not be asked again for it. */
+  #parsed(row: number): JsonObject {
+    let document: unknown;
+    try {
+      document = parseJson(textOf(this.#documents[row]));
+    } catch (cause) {
+      throw new TypeError(`${this.#file} holds a document that cannot be read`, { cause });
+    }
+    if (isObject(document)) return document;
+    throw new TypeError(`${this.#file} holds a document that is not an object`);
   }
 }
 

@@ -63,8 +63,14 @@ export function observation(at: { sweep: number; page: number; position: number;
 interface Group {
   readonly pages: Map<number, RawDocument[]>;
   readonly drift: Drift;
+  /** Noted while its items were transformed. */
+  readonly rowDrift: Drift;
   /** Other views of its items; undefined: none were needed yet. */
   others: RawViews | undefined;
+  /** Items of pages that came before one that stands before them, by page. */
+  readonly early: Map<number, readonly ViewedItem[]>;
+  /** The page whose items are transformed next: the order in which pages come must not show. */
+  next: number;
 }
 
 /** An item of a page, on its way into the tables. */
@@ -126,7 +132,8 @@ export class Staging {
 
   /**
    * Reads a page; its documents wait for their group to be closed, its items are transformed together with their other
-   * views. Errors are those of the answer, and come before anything of the page is kept.
+   * views once the pages before it were. Errors of the answer come before anything of the page is kept; every other one
+   * ends the run.
    */
   page(task: PageTask): PageReply {
     const { bytes, contentEncoding } = task.body;
@@ -137,7 +144,7 @@ export class Staging {
     const { items, rejects, raw, viewed, drift } = this.#readDocuments(task, documents);
     for (const entry of drift.take()) (group?.drift ?? this.#drift).add(entry);
     group?.pages.set(task.page, raw);
-    const transformed = this.#pairPage(group, task.pairWith, viewed);
+    const transformed = group === undefined ? [] : this.#pairPages(group, task, viewed);
     return {
       result: { answer: { pagination }, rows, items, rejects, decodedBytes: decoded.length },
       transformed,
@@ -169,24 +176,35 @@ export class Staging {
     return read;
   }
 
-  #group(task: { sweep: number; group: number }): Group {
+  #group(task: { sweep: number; group: number; firstPage?: number }): Group {
     const key = `${task.sweep}.${task.group}`;
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = { pages: new Map(), drift: new Drift(), others: undefined };
+      group = {
+        pages: new Map(),
+        drift: new Drift(),
+        rowDrift: new Drift(),
+        others: undefined,
+        early: new Map(),
+        next: task.firstPage ?? 1,
+      };
       this.#groups.set(key, group);
     }
     return group;
   }
 
-  #pairPage(
-    group: Group | undefined,
-    files: readonly string[] | undefined,
-    viewed: readonly ViewedItem[],
-  ): string[] {
-    if (group === undefined || files === undefined) return [];
-    group.others ??= new RawViews(files);
-    return this.#pair(viewed, group.others);
+  /** Transforms the items of a page, and of those that waited for it. */
+  #pairPages(group: Group, { page, pairWith }: PageTask, viewed: readonly ViewedItem[]): string[] {
+    if (pairWith === undefined) return [];
+    group.others ??= new RawViews(pairWith);
+    const transformed: string[] = [];
+    group.early.set(page, viewed);
+    for (let items = group.early.get(group.next); items !== undefined; items = group.early.get(group.next)) {
+      transformed.push(...this.#pair(items, group.others, group.rowDrift));
+      group.early.delete(group.next);
+      group.next += 1;
+    }
+    return transformed;
   }
 
   #listedView(task: PageTask, { id, document, position }: Listed, drift: Drift): View {
@@ -250,6 +268,7 @@ export class Staging {
     const group = this.#group(task);
     this.#groups.delete(`${task.sweep}.${task.group}`);
     const drift = group.drift.take();
+    for (const entry of group.rowDrift.take()) this.#drift.add(entry);
     const documents = [...group.pages]
       .sort(([a], [b]) => a - b)
       .flatMap(([, found]) => found.toSorted((a, b) => a.position - b.position));
@@ -265,23 +284,23 @@ export class Staging {
   /** As reading the group's pages did for its items, once more: from the file that it wrote. */
   pair(task: PairTask): TransformResult {
     const rows = new RawRows(join(this.#options.directory, task.rawFile));
-    return { transformed: this.#pair(viewsIn(rows), new RawViews(task.pairWith)) };
+    return { transformed: this.#pair(viewsIn(rows), new RawViews(task.pairWith), this.#drift) };
   }
 
   /** Transforms the items that have other views; each once. */
-  #pair(items: Iterable<ViewedItem>, others: RawViews): string[] {
+  #pair(items: Iterable<ViewedItem>, others: RawViews, drift: Drift): string[] {
     const transformed: string[] = [];
     for (const { contentId, view } of items) {
       const views = others.take(contentId);
       if (views.length === 0) continue;
-      this.#transformItem(contentId, [view, ...views]);
+      this.#transformItem(contentId, [view, ...views], drift);
       transformed.push(contentId);
     }
     return transformed;
   }
 
-  #transformItem(contentId: string, views: readonly View[]): void {
-    this.#transform({ contentId, views, order: views[0]?.order ?? 0, drift: this.#drift });
+  #transformItem(contentId: string, views: readonly View[], drift: Drift): void {
+    this.#transform({ contentId, views, order: views[0]?.order ?? 0, drift });
     if (this.#bytes() > FLUSH_BYTES) this.#write();
   }
 
@@ -299,7 +318,7 @@ export class Staging {
     const transformed: string[] = [];
     const views = new RawViews(task.rawFiles);
     for (const contentId of views.ids()) {
-      this.#transformItem(contentId, views.take(contentId));
+      this.#transformItem(contentId, views.take(contentId), this.#drift);
       transformed.push(contentId);
     }
     return { transformed };

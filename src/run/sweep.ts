@@ -54,7 +54,7 @@ export interface SweepStaging {
   readonly kept: KeptPass | undefined;
   /** Files with other views of a group's items, which are transformed with them; undefined: they are not. */
   readonly pairedWith: (group: number) => readonly string[] | undefined;
-  /** Called with the items of a page that were. */
+  /** Called with items that were transformed. */
   readonly onTransformed: (contentIds: readonly string[]) => void;
   /** Called when all pages of a group are in its thread. Answers when the group is written. */
   readonly closeGroup: (group: number, read: ReadGroup) => Promise<void>;
@@ -244,6 +244,7 @@ class Pass {
         mode: this.#mode,
         sweep: this.#sweep,
         group,
+        firstPage: group * this.#pagesPerGroup + 1,
         page,
         pairWith: this.#staging?.pairedWith(group),
         body: { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt },

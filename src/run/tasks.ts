@@ -24,6 +24,8 @@ export interface PageTask {
   /** From 1. */
   readonly sweep: number;
   readonly group: number;
+  /** Of the group. */
+  readonly firstPage: number;
   /** From 1. */
   readonly page: number;
   readonly pairWith: readonly string[] | undefined;
@@ -117,7 +119,7 @@ export interface PageResult {
 
 export interface PageReply {
   readonly result: PageResult;
-  /** Items of the page that were transformed. */
+  /** Items that were transformed: of this page, and of those after it that had come before it. */
   readonly transformed: readonly string[];
 }
 

@@ -90,6 +90,9 @@ test("C5: whatever is cut or altered in a page is damage, told with its place in
     page(['{"a":1]', '{"b":2}']),
     page(["[1}", "2"]),
     page(["tru", "1"]),
+    page(["\v"]),
+    page([" \f "]),
+    page(["\u00a0"]),
     page(["01", "1"]),
     page(['{"a":"\t"}']),
     `${text}}`,
@@ -97,6 +100,40 @@ test("C5: whatever is cut or altered in a page is damage, told with its place in
   ]) {
     assertDamaged(wrong);
   }
+});
+
+test("C5: bytes of any kind in a list are JSON or damage", () => {
+  const piece = fc.constantFrom(
+    ...'{}[],:"\\ \n\t\v\f0123456789.eE+-tfn',
+    "true",
+    "null",
+    "\\u",
+    '"a"',
+    "\u00a0",
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const text = page([pieces.join("")]);
+      if (isJson(text)) assert.equal(JSON.stringify(documentsOf(text)), whole(text));
+      else assertDamaged(text);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test("a page of more elements than any page has is parsed as a whole, or is damage", () => {
+  assert.equal(documentsOf(page(Array.from({ length: 100_002 }, () => "0"))).length, 100_002);
+  assert.equal(splitPage(Buffer.from(`{"response":[${",".repeat(200_000)}],${TAIL}`)), undefined);
+  assertDamaged(`{"response":[${",".repeat(200_000)}],${TAIL}`);
 });
 
 function assertDamaged(text: string): void {

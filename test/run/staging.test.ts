@@ -9,7 +9,7 @@ import { Staging } from "../../src/run/staging.ts";
 import type { PageTask } from "../../src/run/tasks.ts";
 
 const PAGINATION = '{"previous":null,"next":null,"current":1,"per_page":9,"count":9,"pages":1}';
-const PLACE = { kind: "page", group: 0, page: 1 } as const;
+const PLACE = { kind: "page", group: 0, firstPage: 1, page: 1 } as const;
 
 function bodyOf(...documents: string[]): PageTask["body"] {
   const bytes = Buffer.from(`{"response":[${documents.join(",")}],"pagination":${PAGINATION}}`);
@@ -54,6 +54,77 @@ test("C5: of a page that is damaged in its last document nothing stays, whatever
   );
   const rows = staging.flush().parts.find(({ table }) => table === "content")?.part.rows;
   assert.equal(rows, 2);
+});
+
+test("the pages of a group may come in any order: rows and drift are those of the order of the listing", async (t) => {
+  const told = [];
+  for (const order of [
+    [1, 2, 3],
+    [3, 2, 1],
+    [2, 3, 1],
+  ]) {
+    const { staging, directory } = await stagingIn(t);
+    const dynamic = { ...PLACE, mode: "dynamic", sweep: 1, pairWith: undefined } as const;
+    const documents = ["a", "b"].map((id) => `{"id":"${id}","title":"1"}`);
+    staging.page({ ...dynamic, body: bodyOf(...documents) });
+    staging.close({ kind: "close", sweep: 1, group: 0, rawFile: "dynamic.parquet" });
+    const pairWith = [join(directory, "dynamic.parquet")];
+    const full = { ...PLACE, mode: "full", sweep: 2, pairWith } as const;
+    // Items that several pages list, each time with another title: the first page that does counts.
+    const listed = (page: number) =>
+      (page === 3 ? ["b"] : ["a", "b"]).map((id) => `{"id":"${id}","title":"${page}"}`);
+    const transformed = order.map(
+      (page) => staging.page({ ...full, page, body: bodyOf(...listed(page)) }).transformed,
+    );
+    assert.deepEqual(transformed.flat(), ["a", "b"]);
+    staging.close({ kind: "close", sweep: 2, group: 0, rawFile: "full.parquet" });
+    const { parts, drift } = staging.flush();
+    const content = parts.find(({ table }) => table === "content")?.part;
+    assert.equal(content?.rows, 2);
+    told.push(drift.map(({ path, kind, count }) => [path, kind, count]));
+  }
+  assert.deepEqual(told, [[], [], []]);
+});
+
+test("of a pass that is made anew neither documents nor drift are left", async (t) => {
+  const { staging, directory } = await stagingIn(t);
+  const dynamic = { ...PLACE, mode: "dynamic", sweep: 1, pairWith: undefined } as const;
+  staging.page({ ...dynamic, body: bodyOf('{"id":"a","title":"A"}') });
+  staging.close({ kind: "close", sweep: 1, group: 0, rawFile: "dynamic.parquet" });
+  const pairWith = [join(directory, "dynamic.parquet")];
+  const full = { ...PLACE, mode: "full", sweep: 2, pairWith } as const;
+  const body = () => bodyOf('{"id":"a","title":"B"}');
+  staging.page({ ...full, body: body() });
+  staging.drop({ kind: "drop", sweep: 2 });
+  staging.page({ ...full, body: body() });
+  staging.close({ kind: "close", sweep: 2, group: 0, rawFile: "full.parquet" });
+  assert.equal(readPart(join(directory, "full.parquet"), ["content_id"]).numRows, 1);
+  assert.deepEqual(
+    staging.flush().drift.map(({ path, kind, count }) => [path, kind, count]),
+    [["content.title", "views_differ", 1]],
+  );
+});
+
+test("the size of a page is told in bytes, however its characters are written", async (t) => {
+  const { staging } = await stagingIn(t);
+  const body = bodyOf('{"id":"a","title":"\u00e9\u{1f600}"}');
+  const { result } = staging.page({ ...PLACE, mode: "basic", sweep: 1, pairWith: undefined, body });
+  assert.equal(result.decodedBytes, body.bytes.length);
+  assert.ok(body.bytes.length > String(body.bytes).length);
+});
+
+test("C6: halves of characters are taken out of a page that is parsed as a whole, too", async (t) => {
+  const { staging, directory } = await stagingIn(t);
+  const bytes = Buffer.from(`{"pagination":${PAGINATION},"response":[{"id":"a","title":"x\\ud800"}]}`);
+  const body = { bytes, contentEncoding: null, observedAt: 1_000_000 };
+  staging.page({ ...PLACE, mode: "dynamic", sweep: 1, pairWith: undefined, body });
+  const { drift } = staging.close({ kind: "close", sweep: 1, group: 0, rawFile: "dynamic.parquet" });
+  assert.deepEqual(
+    drift.map(({ path, kind }) => [path, kind]),
+    [["title", "unreadable"]],
+  );
+  const document = readPart(join(directory, "dynamic.parquet"), ["document"]).getChild("document")?.get(0);
+  assert.equal(document, '{"id":"a","title":"x\ufffd"}');
 });
 
 test("an item that another page of its group lists again has the rows of the first alone", async (t) => {

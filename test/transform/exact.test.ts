@@ -32,7 +32,7 @@ async function stage(t: TestContext, dynamic: string, full: string) {
   const pagination = '{"previous":null,"next":null,"current":1,"per_page":100,"count":1,"pages":1}';
   const page = (response: string) => {
     const bytes = Buffer.from(`{"response":[${response}],"count":1,"pagination":${pagination}}`);
-    return { page: 1, group: 0, body: { bytes, contentEncoding: null, observedAt: 1_000_000 } };
+    return { page: 1, group: 0, firstPage: 1, body: { bytes, contentEncoding: null, observedAt: 1_000_000 } };
   };
   const { result: first } = staging.page({
     kind: "page",
