@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { readPart } from "../../src/load/part.ts";
 import { loadPipeline, pipelineUrl } from "../../src/run/pipelines.ts";
+import { RawWriter } from "../../src/run/raw.ts";
 import { Staging } from "../../src/run/staging.ts";
 import type { PageTask } from "../../src/run/tasks.ts";
 
@@ -139,4 +140,17 @@ test("an item that another page of its group lists again has the rows of the fir
   staging.close({ kind: "close", sweep: 2, group: 0, rawFile: "full.parquet" });
   assert.equal(staging.flush().parts.find(({ table }) => table === "content")?.part.rows, 1);
   assert.equal(readPart(join(directory, "full.parquet"), ["content_id"]).numRows, 2);
+});
+
+test("a staged document that cannot be read is no answer of the service: nobody asks for it again", async (t) => {
+  const { staging, directory } = await stagingIn(t);
+  const file = join(directory, "broken.parquet");
+  const view = { shape: "dynamic", order: 0, observedAt: 0 } as const;
+  const place = { contentId: "a", mode: "dynamic", sweep: 1, page: 1, position: 0 } as const;
+  new RawWriter().write(file, [{ ...place, view, unknownFields: 0, document: '{"id":"a"' }]);
+  const full = { ...PLACE, mode: "full", sweep: 2, pairWith: [file], body: bodyOf('{"id":"a"}') } as const;
+  assert.throws(
+    () => staging.page(full),
+    (error) => error instanceof TypeError && error.message.startsWith(file),
+  );
 });
