@@ -159,7 +159,7 @@ function isExact(value: number, source: string): boolean {
   return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }
 
-/** JSON can write half of a character. An escape of one half without the other before or after it; or a backslash that hides where an escape begins. */
+/** An escape of half a character without the other before or after it; or a backslash that hides where one begins. */
 const HALF =
   /\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]|\\\\u[dD]/;
 

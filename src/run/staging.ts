@@ -18,6 +18,7 @@ import { SharedPool } from "../transform/shared.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
 import { mendHalves } from "../transform/well-formed.ts";
 import { watchedOwnRows } from "./own-tables.ts";
+import { Pairing, type ViewedItem } from "./pairing.ts";
 import { type RawDocument, RawRows, RawViews, RawWriter } from "./raw.ts";
 import type {
   CloseTask,
@@ -63,20 +64,8 @@ export function observation(at: { sweep: number; page: number; position: number;
 interface Group {
   readonly pages: Map<number, RawDocument[]>;
   readonly drift: Drift;
-  /** Noted while its items were transformed. */
-  readonly rowDrift: Drift;
-  /** Other views of its items; undefined: none were needed yet. */
-  others: RawViews | undefined;
-  /** Items of pages that came before one that stands before them, by page. */
-  readonly early: Map<number, readonly ViewedItem[]>;
-  /** The page whose items are transformed next: the order in which pages come must not show. */
-  next: number;
-}
-
-/** An item of a page, on its way into the tables. */
-interface ViewedItem {
-  readonly contentId: string;
-  readonly view: View;
+  /** Undefined: none of its items was to be transformed yet. */
+  pairing: Pairing | undefined;
 }
 
 /** What the documents of a page gave. */
@@ -144,7 +133,7 @@ export class Staging {
     const { items, rejects, raw, viewed, drift } = this.#readDocuments(task, documents);
     for (const entry of drift.take()) (group?.drift ?? this.#drift).add(entry);
     group?.pages.set(task.page, raw);
-    const transformed = group === undefined ? [] : this.#pairPages(group, task, viewed);
+    const transformed = group === undefined ? [] : this.#pairPage(group, task, viewed);
     return {
       result: { answer: { pagination }, rows, items, rejects, decodedBytes: decoded.length },
       transformed,
@@ -176,35 +165,21 @@ export class Staging {
     return read;
   }
 
-  #group(task: { sweep: number; group: number; firstPage?: number }): Group {
+  #group(task: { sweep: number; group: number }): Group {
     const key = `${task.sweep}.${task.group}`;
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = {
-        pages: new Map(),
-        drift: new Drift(),
-        rowDrift: new Drift(),
-        others: undefined,
-        early: new Map(),
-        next: task.firstPage ?? 1,
-      };
+      group = { pages: new Map(), drift: new Drift(), pairing: undefined };
       this.#groups.set(key, group);
     }
     return group;
   }
 
-  /** Transforms the items of a page, and of those that waited for it. */
-  #pairPages(group: Group, { page, pairWith }: PageTask, viewed: readonly ViewedItem[]): string[] {
+  #pairPage(group: Group, { firstPage, page, pairWith }: PageTask, viewed: readonly ViewedItem[]): string[] {
     if (pairWith === undefined) return [];
-    group.others ??= new RawViews(pairWith);
-    const transformed: string[] = [];
-    group.early.set(page, viewed);
-    for (let items = group.early.get(group.next); items !== undefined; items = group.early.get(group.next)) {
-      transformed.push(...this.#pair(items, group.others, group.rowDrift));
-      group.early.delete(group.next);
-      group.next += 1;
-    }
-    return transformed;
+    group.pairing ??= new Pairing(pairWith, firstPage);
+    const { others, drift } = group.pairing;
+    return this.#pair(group.pairing.inOrder(page, viewed), others, drift);
   }
 
   #listedView(task: PageTask, { id, document, position }: Listed, drift: Drift): View {
@@ -268,7 +243,7 @@ export class Staging {
     const group = this.#group(task);
     this.#groups.delete(`${task.sweep}.${task.group}`);
     const drift = group.drift.take();
-    for (const entry of group.rowDrift.take()) this.#drift.add(entry);
+    for (const entry of group.pairing?.drift.take() ?? []) this.#drift.add(entry);
     const documents = [...group.pages]
       .sort(([a], [b]) => a - b)
       .flatMap(([, found]) => found.toSorted((a, b) => a.position - b.position));

@@ -1,16 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { mayHoldHalves, parseJson } from "../../src/extract/decode.ts";
 import { readPart } from "../../src/load/part.ts";
-import { loadPipeline, pipelineUrl } from "../../src/run/pipelines.ts";
-import { Staging } from "../../src/run/staging.ts";
 import type { CloseTask } from "../../src/run/tasks.ts";
 import { Drift } from "../../src/transform/drift.ts";
 import { SharedStore } from "../../src/transform/shared.ts";
 import { mendHalves } from "../../src/transform/well-formed.ts";
+import { bodyOf, DYNAMIC, FULL, stagingIn } from "../run/nightly-staging.ts";
 import { onlyRow, transform } from "./harness.ts";
 
 /** What JavaScript would round or a file could not hold. */
@@ -19,35 +16,15 @@ const BIG = "12345678901234567890";
 
 /** Takes one page of each listing through a worker's staging, as the wire gives it. */
 async function stage(t: TestContext, dynamic: string, full: string) {
-  const directory = await mkdtemp(join(tmpdir(), "exact-"));
-  t.after(() => rm(directory, { recursive: true, force: true }));
-  const staging = new Staging(await loadPipeline(pipelineUrl("nightly", directory)), {
-    directory,
-    worker: 0,
-    policy: "drop",
-    hashKey: undefined,
-    aliases: {},
-    limits: { decodedBytes: 1_000_000 },
-  });
-  const pagination = '{"previous":null,"next":null,"current":1,"per_page":100,"count":1,"pages":1}';
-  const page = (response: string) => {
-    const bytes = Buffer.from(`{"response":[${response}],"count":1,"pagination":${pagination}}`);
-    return { page: 1, group: 0, firstPage: 1, body: { bytes, contentEncoding: null, observedAt: 1_000_000 } };
-  };
-  const { result: first } = staging.page({
-    kind: "page",
-    mode: "dynamic",
-    sweep: 1,
-    pairWith: undefined,
-    ...page(dynamic),
-  });
+  const { staging, directory } = await stagingIn(t);
+  const { result: first } = staging.page({ ...DYNAMIC, body: bodyOf(dynamic) });
   const drift = new Drift();
   const close = (task: Pick<CloseTask, "sweep" | "rawFile">) => {
     for (const entry of staging.close({ kind: "close", group: 0, ...task }).drift) drift.add(entry);
   };
   close({ sweep: 1, rawFile: "dynamic.parquet" });
   const pairWith = [join(directory, "dynamic.parquet")];
-  staging.page({ kind: "page", mode: "full", sweep: 2, pairWith, ...page(full) });
+  staging.page({ ...FULL, pairWith, body: bodyOf(full) });
   close({ sweep: 2, rawFile: "full.parquet" });
   const result = staging.flush();
   const cell = (table: string, column: string): unknown => {

@@ -1,0 +1,39 @@
+import { Drift } from "../transform/drift.ts";
+import type { View } from "../transform/views.ts";
+import { RawViews } from "./raw.ts";
+
+/** An item of a page, on its way into the tables. */
+export interface ViewedItem {
+  readonly contentId: string;
+  readonly view: View;
+}
+
+/** How the items of a group of pages meet their other views: in the order of the listing, however pages come. */
+export class Pairing {
+  readonly others: RawViews;
+  /** Noted while the items were transformed. */
+  readonly drift = new Drift();
+  /** Items of pages that came before one that stands before them, by page. */
+  readonly #early = new Map<number, readonly ViewedItem[]>();
+  #next: number;
+
+  /** `files`: where the other views are likely to be. */
+  constructor(files: readonly string[], firstPage: number) {
+    this.others = new RawViews(files);
+    this.#next = firstPage;
+  }
+
+  /** The items of a page, and of those that waited for it; none while it waits itself. */
+  *inOrder(page: number, items: readonly ViewedItem[]): Generator<ViewedItem> {
+    this.#early.set(page, items);
+    for (let next = this.#take(); next !== undefined; next = this.#take()) yield* next;
+  }
+
+  #take(): readonly ViewedItem[] | undefined {
+    const items = this.#early.get(this.#next);
+    if (items === undefined) return undefined;
+    this.#early.delete(this.#next);
+    this.#next += 1;
+    return items;
+  }
+}
