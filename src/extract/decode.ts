@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
-import { SourceError } from "./source-error.ts";
+import { SourceError, tooDeep } from "./source-error.ts";
 
 /**
  * From the bytes of an answer to its JSON value, strictly: what is cut, padded or altered on its way is an error and
@@ -136,9 +136,7 @@ export function parseJson(text: string): unknown {
   try {
     return LARGE_NUMBER.test(text) ? parseLarge(text) : JSON.parse(text);
   } catch (error) {
-    if (error instanceof RangeError) {
-      throw new SourceError("source.protocol", "The service sent JSON that is nested too deeply to read.");
-    }
+    if (error instanceof RangeError) throw tooDeep();
     throw notJson(text, error);
   }
 }

@@ -4,6 +4,8 @@
  * character beyond Latin-1 makes the texts of all of them twice as wide.
  */
 
+import { tooDeep } from "./source-error.ts";
+
 /** Bytes of a page that hold one element of its list, white space around it included. */
 export interface Element {
   readonly start: number;
@@ -14,6 +16,10 @@ export interface Element {
    * false where `parseJson` would keep a number as it came.
    */
   readonly large: boolean;
+  /** Where its own members begin and end, if it is an object: its braces, and the commas between the members. */
+  readonly marks: readonly number[];
+  /** Names of members in it, at any depth; one that stands twice counts twice. */
+  readonly names: number;
 }
 
 export interface SplitPage {
@@ -27,6 +33,7 @@ const COMMA = 0x2c;
 const POINT = 0x2e;
 const ZERO = 0x30;
 const NINE = 0x39;
+const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
@@ -36,6 +43,8 @@ const CAPITAL_E = 0x45;
 const SMALL_E = 0x65;
 
 const LARGE_DIGITS = 16;
+/** A longer text is searched for its end. */
+const NEAR = 64;
 
 /** The list of a page is its first field, as the specification shows it; else the page is parsed as a whole. */
 const HEAD = /^[ \n\r\t]*\{[ \n\r\t]*"response"[ \n\r\t]*:[ \n\r\t]*\[/;
@@ -44,11 +53,15 @@ const NAMED_AGAIN = /"response"|\\u/;
 const HEAD_BYTES = 256;
 /** More than any page has. What a body of commas is would be told by so many elements that memory ends. */
 const ELEMENTS_AT_MOST = 100_000;
+/** An item of the specification has fewer than ten. */
+const LEVELS_AT_MOST = 1000;
 const BLANK = /^[ \n\r\t]*$/;
 
 /**
  * Splits a page, of which nothing but its bytes being UTF-8 is known. What is no JSON makes an element or the envelope
  * that is none either. Undefined: it is not such a page, or does not end, and is to be parsed as a whole.
+ *
+ * @throws {SourceError} `source.protocol` where it is nested more deeply than anything could read it.
  */
 export function splitPage(bytes: Buffer): SplitPage | undefined {
   const head = HEAD.exec(bytes.toString("latin1", 0, HEAD_BYTES))?.[0];
@@ -76,28 +89,38 @@ function elementsFrom(bytes: Buffer, first: number): Element[] | undefined {
   let depth = 0;
   let start = first;
   let large = false;
+  let marks: number[] = [];
+  let names = 0;
   for (let at = first; at < length; at++) {
-    const byte = bytes[at] ?? 0;
+    const byte = bytes[at];
     if (byte === QUOTE) {
       at = endOfText(bytes, at + 1);
+    } else if (byte === COLON) {
+      names += 1;
     } else if (byte === COMMA) {
+      if (depth === 1) marks.push(at);
       if (depth > 0) continue;
       if (elements.length === ELEMENTS_AT_MOST) return undefined;
-      elements.push({ start, end: at, large });
+      elements.push({ start, end: at, large, marks, names });
       start = at + 1;
       large = false;
-    } else if (byte >= ZERO && byte <= NINE) {
-      const end = endOfDigits(bytes, at);
-      const number = endOfNumber(bytes, end);
+      marks = [];
+      names = 0;
+    } else if (isDigit(byte)) {
+      const end = endOfDigits(bytes, at + 1);
+      const number = bytes[end] === POINT ? endOfDigits(bytes, end + 1) : end;
       large ||= end - at >= LARGE_DIGITS || bytes[number] === SMALL_E || bytes[number] === CAPITAL_E;
       at = number - 1;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+      if (depth === 0) marks.push(at);
       depth += 1;
+      if (depth > LEVELS_AT_MOST) throw tooDeep();
     } else if (byte === CLOSE_BRACE) {
       depth -= 1;
+      if (depth === 0) marks.push(at);
     } else if (byte === CLOSE_BRACKET) {
       if (depth === 0) {
-        elements.push({ start, end: at, large });
+        elements.push({ start, end: at, large, marks, names });
         return elements;
       }
       depth -= 1;
@@ -108,19 +131,36 @@ function elementsFrom(bytes: Buffer, first: number): Element[] | undefined {
 
 /** Where the quote stands that ends a text: the next one that is not escaped. */
 function endOfText(bytes: Buffer, from: number): number {
-  const { length } = bytes;
+  const near = Math.min(from + NEAR, bytes.length);
   let at = from;
-  while (at < length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
-  return at;
+  while (at < near) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at;
+    at += byte === BACKSLASH ? 2 : 1;
+  }
+  return farEndOfText(bytes, at);
 }
 
+/** The same, of a text that is long: to search it for quotes is faster then than a look at each byte. */
+function farEndOfText(bytes: Buffer, from: number): number {
+  let at = from;
+  for (;;) {
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote === -1) return bytes.length;
+    let escapes = quote;
+    while (bytes[escapes - 1] === BACKSLASH) escapes -= 1;
+    if ((quote - escapes) % 2 === 0) return quote;
+    at = quote + 1;
+  }
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= ZERO && byte <= NINE;
+}
+
+/** Where digits end that begin here; none need to. */
 function endOfDigits(bytes: Buffer, from: number): number {
   let at = from;
-  for (let byte = bytes[at] ?? 0; byte >= ZERO && byte <= NINE; byte = bytes[at] ?? 0) at += 1;
+  while (isDigit(bytes[at])) at += 1;
   return at;
-}
-
-/** Where the digits and the point after the first digits of a number end. */
-function endOfNumber(bytes: Buffer, from: number): number {
-  return bytes[from] === POINT ? endOfDigits(bytes, from + 1) : from;
 }

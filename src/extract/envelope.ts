@@ -4,6 +4,7 @@ import { printable } from "../printable.ts";
 import { mayHoldHalves, parseJson, parseLarge } from "./decode.ts";
 import { type Element, type SplitPage, splitPage } from "./elements.ts";
 import { firstProblem } from "./problem.ts";
+import { type SentText, sentText } from "./sent-text.ts";
 import { SourceError } from "./source-error.ts";
 import { CHECK_TOKEN } from "./status.ts";
 
@@ -31,6 +32,10 @@ export interface SentDocument {
   readonly document: unknown;
   /** Whether it may hold halves of characters. */
   readonly halves: boolean;
+  /** Whether it may hold numbers that no double holds. */
+  readonly longNumbers: boolean;
+  /** Undefined: its text is not to be kept as it came. */
+  readonly text: SentText | undefined;
 }
 
 /** The top-level `count` means different things at different services: it is not read. */
@@ -54,7 +59,7 @@ export function readList(bytes: Buffer): Page {
 function readWhole(text: string): Page {
   const { response, pagination } = listIn(readBody(text));
   const halves = mayHoldHalves(text);
-  const documents = response.map((document) => ({ document, halves }));
+  const documents = response.map((document) => ({ document, halves, longNumbers: true, text: undefined }));
   return { pagination, rows: response.length, documents };
 }
 
@@ -69,10 +74,12 @@ function readEnvelope(bytes: Buffer, { envelope }: SplitPage): unknown {
 }
 
 function* parsedElements(bytes: Buffer, elements: readonly Element[]): Generator<SentDocument> {
-  for (const { start, end, large } of elements) {
+  for (const element of elements) {
+    const { start, end, large } = element;
     const text = bytes.toString("utf8", start, end);
     const document = parsedPart(bytes, () => (large ? parseLarge(text) : JSON.parse(text)));
-    yield { document, halves: mayHoldHalves(text) };
+    const halves = mayHoldHalves(text);
+    yield { document, halves, longNumbers: large, text: sentText(bytes, element, text, document) };
   }
 }
 

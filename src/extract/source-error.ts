@@ -30,3 +30,7 @@ export class SourceError extends WarehouseError {
     return this.attemptsAtMost > 1;
   }
 }
+
+export function tooDeep(): SourceError {
+  return new SourceError("source.protocol", "The service sent JSON that is nested too deeply to read.");
+}

@@ -7,7 +7,7 @@ import { hash } from "node:crypto";
 import type { Data } from "apache-arrow";
 import { parseJson } from "../extract/decode.ts";
 import { readPart, writePart } from "../load/part.ts";
-import { bigint, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
+import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { TableBuilder } from "../transform/columns.ts";
 import { fieldsUnknown } from "../transform/document.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
@@ -24,6 +24,7 @@ export const RAW_COLUMNS: readonly Column[] = [
   bigint("observation", "", "Position in the order of observation.", required),
   timestamp("observed_at", "", "The answer's `Date`.", required),
   integer("unknown_fields", "", "Fields of the document that the specification does not know.", required),
+  boolean("long_numbers", "", "Whether it may hold numbers that no double holds.", required),
   text("sha256", "", "SHA-256 of the document as it is kept.", required),
   json("document", "", "The document, after the personal-data policy.", required),
 ];
@@ -37,8 +38,10 @@ export interface RawDocument {
   readonly position: number;
   readonly view: Omit<View, "document" | "unknown">;
   readonly unknownFields: number;
-  /** Its JSON text. */
-  readonly document: string;
+  /** Whether it may hold numbers that no double holds. */
+  readonly longNumbers: boolean;
+  /** Its JSON text, in UTF-8. */
+  readonly document: Uint8Array;
 }
 
 /** What a file must be for its content to be believed again later. */
@@ -59,8 +62,9 @@ export class RawWriter {
     return { bytes: written.length, sha256: hash("sha256", written) };
   }
 
-  #append({ contentId, mode, sweep, page, position, view, unknownFields, document }: RawDocument): void {
+  #append({ contentId, mode, sweep, page, position, view, ...rest }: RawDocument): void {
     const { shape, order, observedAt } = view;
+    const { unknownFields, longNumbers, document } = rest;
     const digest = hash("sha256", document);
     this.#builder.append([
       contentId,
@@ -72,13 +76,22 @@ export class RawWriter {
       order,
       observedAt,
       unknownFields,
+      longNumbers,
       digest,
       document,
     ]);
   }
 }
 
-const READ_COLUMNS = ["content_id", "shape", "observation", "observed_at", "unknown_fields", "document"];
+const READ_COLUMNS = [
+  "content_id",
+  "shape",
+  "observation",
+  "observed_at",
+  "unknown_fields",
+  "long_numbers",
+  "document",
+];
 
 /** The views in raw files, by item. A document is parsed when it is asked for: parsed ones take ten times the room. */
 export class RawViews {
@@ -125,6 +138,7 @@ export class RawRows {
   readonly #orders: Values;
   readonly #instants: Values;
   readonly #unknown: Values;
+  readonly #longNumbers: Values;
   readonly #documents: readonly Buffer[];
 
   constructor(file: string) {
@@ -141,6 +155,7 @@ export class RawRows {
     this.#orders = column("observation");
     this.#instants = column("observed_at");
     this.#unknown = column("unknown_fields");
+    this.#longNumbers = column("long_numbers");
     this.#documents = table.getChild("document")?.data.flatMap(textsOf) ?? [];
   }
 
@@ -160,7 +175,8 @@ export class RawRows {
   #parsed(row: number): JsonObject {
     let document: unknown;
     try {
-      document = parseJson(textOf(this.#documents[row]));
+      const text = textOf(this.#documents[row]);
+      document = this.#longNumbers.get(row) === false ? JSON.parse(text) : parseJson(text);
     } catch (cause) {
       throw new TypeError(`${this.#file} holds a document that cannot be read`, { cause });
     }

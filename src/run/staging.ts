@@ -17,6 +17,7 @@ import type { PersonalPolicy } from "../transform/personal.ts";
 import { SharedPool } from "../transform/shared.ts";
 import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
 import { mendHalves } from "../transform/well-formed.ts";
+import { keptText } from "./kept-text.ts";
 import { watchedOwnRows } from "./own-tables.ts";
 import { Pairing, type ViewedItem } from "./pairing.ts";
 import { type RawDocument, RawRows, RawViews, RawWriter } from "./raw.ts";
@@ -144,9 +145,11 @@ export class Staging {
     const read: ReadDocuments = { items: [], rejects: [], raw: [], viewed: [], drift: new Drift() };
     const { items, rejects, raw, viewed, drift } = read;
     let position = -1;
-    for (const { document: sent, halves } of documents) {
+    for (const sent of documents) {
       position += 1;
-      const document = halves ? mended(sent, observation({ ...task, position, single: false }), drift) : sent;
+      const document = sent.halves
+        ? mended(sent.document, observation({ ...task, position, single: false }), drift)
+        : sent.document;
       const found = itemId(document);
       if ("reason" in found || !isObject(document)) {
         const reason = "reason" in found ? found.reason : "";
@@ -155,9 +158,9 @@ export class Staging {
       }
       // First the document, which gives fields the names of the specification.
       if (task.mode !== "basic") {
-        const listed = { id: found.id, document, position };
-        const view = this.#listedView(task, listed, drift);
-        raw.push(rawOf(view, placeOf(task, listed)));
+        const listed = { ...sent, document, id: found.id, position };
+        const { view, kept } = this.#listedView(task, listed, drift);
+        raw.push({ ...placeOf(task, listed), ...kept });
         if (task.pairWith !== undefined) viewed.push({ contentId: found.id, view });
       }
       items.push(listedItem(found.id, position, document));
@@ -182,21 +185,28 @@ export class Staging {
     return this.#pair(group.pairing.inOrder(page, viewed), others, drift);
   }
 
-  #listedView(task: PageTask, { id, document, position }: Listed, drift: Drift): View {
+  #listedView(task: PageTask, listed: Listed, drift: Drift): KeptView {
     const { sweep, page, body } = task;
-    const order = observation({ sweep, page, position, single: false });
-    return this.#view(shapeOf(task), document, { order, contentId: id, observedAt: body.observedAt }, drift);
+    const order = observation({ sweep, page, position: listed.position, single: false });
+    const at = { order, contentId: listed.id, observedAt: body.observedAt };
+    return this.#view(shapeOf(task), listed, at, drift);
   }
 
   #view(
     shape: Shape,
-    document: JsonObject,
+    { document, longNumbers, text }: Sent,
     at: { order: number; contentId: string; observedAt: number },
     drift: Drift,
-  ): View {
+  ): KeptView {
     const { order, contentId, observedAt } = at;
-    const { unknown } = this.#prepare(shape, document, { order, contentId }, drift);
-    return { shape, document, observedAt, order, unknown };
+    const { unknown, changed } = this.#prepare(shape, document, { order, contentId }, drift);
+    const kept = {
+      view: { shape, order, observedAt },
+      unknownFields: unknown.length,
+      longNumbers,
+      document: keptText(document, text, changed),
+    };
+    return { view: { shape, document, observedAt, order, unknown }, kept };
   }
 
   #reject(task: PageTask, rejected: Rejected, drift: Drift): Reject {
@@ -231,9 +241,9 @@ export class Staging {
     }
     const { updatedAt } = listedItem(contentId, position, document);
     const at = { order, contentId, observedAt: task.body.observedAt };
-    const view = this.#view(task.shape, document, at, drift);
+    const { kept } = this.#view(task.shape, { document, longNumbers: true, text: undefined }, at, drift);
     const documents = pages.get(page) ?? [];
-    documents.push(rawOf(view, { contentId, mode: "item", sweep, page, position }));
+    documents.push({ contentId, mode: "item", sweep, page, position, ...kept });
     pages.set(page, documents);
     return { updatedAt, rejects: [] };
   }
@@ -327,11 +337,19 @@ export class Staging {
 
 type RawPlace = Pick<RawDocument, "contentId" | "mode" | "sweep" | "page" | "position">;
 
-/** A document of a listing that is an item's. */
-interface Listed {
-  readonly id: string;
+/** A document that is an item's. */
+interface Sent extends Pick<SentDocument, "longNumbers" | "text"> {
   readonly document: JsonObject;
+}
+
+interface Listed extends Sent {
+  readonly id: string;
   readonly position: number;
+}
+
+interface KeptView {
+  readonly view: View;
+  readonly kept: Omit<RawDocument, keyof RawPlace>;
 }
 
 function shapeOf({ mode }: PageTask): Shape {
@@ -340,13 +358,6 @@ function shapeOf({ mode }: PageTask): Shape {
 
 function placeOf(task: PageTask, { id, position }: Listed): RawPlace {
   return { contentId: id, mode: shapeOf(task), sweep: task.sweep, page: task.page, position };
-}
-
-/** The text is made at once: later, when the parsed document has moved in memory, it takes half as long again. */
-function rawOf(view: View, place: RawPlace): RawDocument {
-  const { shape, order, observedAt, unknown, document } = view;
-  const text = JSON.stringify(document);
-  return { ...place, view: { shape, order, observedAt }, unknownFields: unknown.length, document: text };
 }
 
 function* viewsIn(rows: RawRows): Generator<ViewedItem> {

@@ -33,8 +33,9 @@ export interface DocumentOptions extends PolicyOptions {
 }
 
 export interface Prepared {
-  readonly document: JsonObject;
   readonly unknown: UnknownField[];
+  /** Members of the document that may be gone, or have another value. Undefined: any, and under other names. */
+  readonly changed: ReadonlySet<string> | undefined;
 }
 
 /** Prepares one document in place. `position` is its place in the order of observation. */
@@ -49,10 +50,13 @@ export function documentPreparer(options: DocumentOptions): Prepare {
   const applyPolicy = personalPolicy(DATA_TABLES, options);
   const sift = sifter(options);
   const aliases = Object.entries(options.aliases);
+  const ofPersons: ReadonlySet<string> = options.policy === "keep" ? new Set() : PERSON_FIELDS;
   return (shape, document, position, drift) => {
-    rename(document, aliases);
+    const renamed = rename(document, aliases);
     applyPolicy(document, drift);
-    return { document, unknown: sift(WALKERS[shape], document, { ...position, prefix: "" }, drift) };
+    const { unknown, treated } = sift(WALKERS[shape], document, { ...position, prefix: "" }, drift);
+    const changed = treated.length === 0 ? ofPersons : new Set([...ofPersons, ...treated]);
+    return { unknown, changed: renamed ? undefined : changed };
   };
 }
 
@@ -64,7 +68,7 @@ export function lookupPreparer(
   return (resource, answer, drift) => {
     const at = { order: Number.MAX_SAFE_INTEGER, contentId: null, prefix: `${resource}.` };
     mendHalves(answer, (path) => drift.note(at.prefix + path, "unreadable", at.order, null));
-    return sift(WALKERS[resource], answer, at, drift);
+    return sift(WALKERS[resource], answer, at, drift).unknown;
   };
 }
 
@@ -74,7 +78,13 @@ type Sift = (
   document: JsonObject,
   at: Position & { readonly prefix: string },
   drift: Drift,
-) => UnknownField[];
+) => Sifted;
+
+interface Sifted {
+  readonly unknown: UnknownField[];
+  /** Members of the document in which something was treated by the policy. */
+  readonly treated: readonly string[];
+}
 
 /** Treats personal-looking fields by the policy and counts all; leaves those that are kept, as they are or hashed. */
 function sifter(options: PolicyOptions): Sift {
@@ -82,8 +92,12 @@ function sifter(options: PolicyOptions): Sift {
   const treated = options.policy === "hash" ? "personal_hashed" : "personal_dropped";
   return (walk, document, { order, contentId, prefix }, drift) => {
     const found: UnknownField[] = [];
+    const members: string[] = [];
     const pathOf = (names: readonly string[]) => prefix + names.join(".").replaceAll(".[]", "[]");
-    const noteTreated = (path: readonly string[]) => drift.note(pathOf(path), treated, order, contentId);
+    const noteTreated = (path: readonly string[]) => {
+      members.push(path[0] ?? "");
+      drift.note(pathOf(path), treated, order, contentId);
+    };
     const visit: UnknownVisitor = (path, _value, parent) => {
       const key = path.at(-1) ?? "";
       const apply = path.length > 1 && PERSON_FIELDS.has(path[0] ?? "") ? policy?.ofPerson : policy?.field;
@@ -96,16 +110,20 @@ function sifter(options: PolicyOptions): Sift {
     const unforeseen: UnforeseenVisitor | undefined =
       policy && ((path, value) => policy.within(value, (names) => noteTreated([...path, ...names])));
     walk(document, visit, unforeseen);
-    return found;
+    return { unknown: found, treated: members };
   };
 }
 
-function rename(document: JsonObject, aliases: readonly [string, string][]): void {
+/** Whether any field was. */
+function rename(document: JsonObject, aliases: readonly [string, string][]): boolean {
+  let renamed = false;
   for (const [wireName, name] of aliases) {
     if (!Object.hasOwn(document, wireName) || Object.hasOwn(document, name)) continue;
     document[name] = document[wireName];
     delete document[wireName];
+    renamed = true;
   }
+  return renamed;
 }
 
 /** Fields of a document that the contract does not know. */

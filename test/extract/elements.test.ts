@@ -67,6 +67,26 @@ test("quotes, braces and backslashes in texts end nothing", () => {
   assert.equal(JSON.stringify(documentsOf(page(elements))), `[${elements.join(",")}]`);
 });
 
+test("texts of any length end where they end, whatever is escaped in them", () => {
+  const piece = fc.constantFrom("x".repeat(20), "é", '"', "\\", "\\\\", '}],"', "\n", "\u2028");
+  fc.assert(
+    fc.property(fc.array(fc.array(piece, { maxLength: 12 }), { maxLength: 6 }), (lists) => {
+      const elements = lists.map((pieces) => JSON.stringify({ [pieces.join("")]: pieces.join("") }));
+      const split = splitPage(Buffer.from(page(elements)));
+      assert.equal(split?.elements.length, elements.length);
+      assert.equal(JSON.stringify(documentsOf(page(elements))), `[${elements.join(",")}]`);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("C5: what is nested too deeply for anybody to read is told as that", () => {
+  for (const levels of [1000, 200_000]) {
+    const text = page([`{"id":"a","x":${"[".repeat(levels)}${"]".repeat(levels)}}`]);
+    assert.throws(() => documentsOf(text), { code: "source.protocol", message: /nested too deeply/ });
+  }
+});
+
 test("a page whose list is not its first field, or is named twice, is parsed as a whole", () => {
   const pagination = JSON.stringify(PAGINATION);
   for (const text of [
