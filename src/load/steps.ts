@@ -75,15 +75,21 @@ export interface FillRequest extends DerivedOptions {
 
 /**
  * Fills both derived tables, which exist and are empty, for all items, on as many connections at a time as are given.
- * Answers the bounds of the ranges it went by, by which the tables can be exported in bounded memory.
+ * Answers the bounds of the ranges it went by, by which the tables can be exported in bounded memory. After a failure
+ * nothing can be done with the connections.
+ *
+ * One transaction on each: the rows that a statement leaves over wait, uncompressed, until the database is closed, while
+ * in a transaction those of the next one fill up their row group.
  */
 export async function fillDerivedTables(connections: Connections, request: FillRequest): Promise<Bounds> {
   for (const connection of connections) await prepareMappings(connection);
   const bounds = await ledgerBounds(connections[0], request.itemBounds, request.rowsPerRange);
   const steps = derivedSteps(request);
+  for (const connection of connections) await execute(connection, "BEGIN TRANSACTION");
   await inLanes(connections, rangesOf(bounds), async (connection, range) => {
     for (const step of steps) await insertRange(connection, step, range);
   });
+  for (const connection of connections) await execute(connection, "COMMIT");
   return bounds;
 }
 

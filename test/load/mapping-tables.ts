@@ -50,8 +50,12 @@ export async function mappingDatabase(): Promise<DuckDBConnection> {
 export async function mappingLanes(): Promise<Connections> {
   const instance = await DuckDBInstance.create();
   const connection = await instance.connect();
-  for (const table of TABLES) await createTable(connection, table);
+  await createMappingTables(connection);
   return [connection, await instance.connect()];
+}
+
+export async function createMappingTables(connection: DuckDBConnection): Promise<void> {
+  for (const table of TABLES) await createTable(connection, table);
 }
 
 export async function emptyTables(connection: DuckDBConnection): Promise<void> {

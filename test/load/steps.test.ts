@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Range, rangesOf } from "../../src/load/buckets.ts";
-import { all, execute } from "../../src/load/duckdb.ts";
+import { all, execute, figure, openForBuilding, ROWS_PER_GROUP } from "../../src/load/duckdb.ts";
 import type { Connections } from "../../src/load/lanes.ts";
 import { compareUtf8 } from "../../src/load/order.ts";
 import { readParquet, writeParquet } from "../../src/load/parquet.ts";
@@ -19,6 +19,7 @@ import { assertLedger } from "../audit/assert-ledger.ts";
 import { CRM, MAPPING_EXAMPLES } from "../audit/mapping-examples.ts";
 import { temporaryFolder } from "./fixtures.ts";
 import {
+  createMappingTables,
   emptyTables,
   fillTables,
   type MappingWorld,
@@ -145,6 +146,36 @@ test("whatever the ranges are, the tables are the same", async (t) => {
   assert.equal(bounds.length, 6);
   assert.deepEqual(byItem(await readLedger(connection)), ledger);
   assert.deepEqual(byItem(await readPayloads(connection)), payloads);
+});
+
+test("what a range leaves over of its row groups is filled up by the next one of its connection", async (t) => {
+  const folder = await temporaryFolder(t);
+  await using database = await openForBuilding({
+    file: join(folder, "warehouse.duckdb"),
+    staging: folder,
+    temporaryDirectory: folder,
+    memoryLimitMb: 256,
+    previous: undefined,
+  });
+  const building: Connections = [database.connection, await database.connect()];
+  await createMappingTables(database.connection);
+  await fillTables(database.connection, itemsWith(1, 1, 1, 1, 1, 1));
+  await execute(
+    database.connection,
+    `INSERT INTO content_custom_field_values BY NAME
+     SELECT values.* REPLACE (CAST(1 + i AS INTEGER) AS ordinal)
+     FROM content_custom_field_values AS values, range(${ROWS_PER_GROUP + 2000}) t(i)`,
+  );
+  const bounds = await fillDerivedTables(building, { ...fill, itemBounds: ["b", "c", "d", "e", "f"] });
+  assert.ok(bounds.length >= 5);
+  const partial = await figure(
+    database.connection,
+    `SELECT count(*) FROM (
+       SELECT max("start" + count) AS rows FROM pragma_storage_info('content_mapped_values')
+       WHERE segment_type <> 'VALIDITY' GROUP BY row_group_id
+     ) WHERE rows < ${ROWS_PER_GROUP}`,
+  );
+  assert.ok(partial <= building.length, `${partial} row groups are not full`);
 });
 
 test("without mappings, or without items, both tables stay empty", async () => {
