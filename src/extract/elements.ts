@@ -4,8 +4,6 @@
  * character beyond Latin-1 makes the texts of all of them twice as wide.
  */
 
-import { tooDeep } from "./source-error.ts";
-
 /** Bytes of a page that hold one element of its list, white space around it included. */
 export interface Element {
   readonly start: number;
@@ -16,7 +14,10 @@ export interface Element {
    * false where `parseJson` would keep a number as it came.
    */
   readonly large: boolean;
-  /** Where its own members begin and end, if it is an object: its braces, and the commas between the members. */
+  /**
+   * Where its own members begin and end, if it is an object: its braces, and the commas between the members. Of one with
+   * more members than any item has, not all of them.
+   */
   readonly marks: readonly number[];
   /** Names of members in it, at any depth; one that stands twice counts twice. */
   readonly names: number;
@@ -53,15 +54,13 @@ const NAMED_AGAIN = /"response"|\\u/;
 const HEAD_BYTES = 256;
 /** More than any page has. What a body of commas is would be told by so many elements that memory ends. */
 const ELEMENTS_AT_MOST = 100_000;
-/** An item of the specification has fewer than ten. */
-const LEVELS_AT_MOST = 1000;
+/** A hundred times what an item of the specification has. */
+const MARKS_AT_MOST = 10_000;
 const BLANK = /^[ \n\r\t]*$/;
 
 /**
  * Splits a page, of which nothing but its bytes being UTF-8 is known. What is no JSON makes an element or the envelope
  * that is none either. Undefined: it is not such a page, or does not end, and is to be parsed as a whole.
- *
- * @throws {SourceError} `source.protocol` where it is nested more deeply than anything could read it.
  */
 export function splitPage(bytes: Buffer): SplitPage | undefined {
   const head = HEAD.exec(bytes.toString("latin1", 0, HEAD_BYTES))?.[0];
@@ -98,7 +97,7 @@ function elementsFrom(bytes: Buffer, first: number): Element[] | undefined {
     } else if (byte === COLON) {
       names += 1;
     } else if (byte === COMMA) {
-      if (depth === 1) marks.push(at);
+      if (depth === 1 && marks.length < MARKS_AT_MOST) marks.push(at);
       if (depth > 0) continue;
       if (elements.length === ELEMENTS_AT_MOST) return undefined;
       elements.push({ start, end: at, large, marks, names });
@@ -114,7 +113,6 @@ function elementsFrom(bytes: Buffer, first: number): Element[] | undefined {
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       if (depth === 0) marks.push(at);
       depth += 1;
-      if (depth > LEVELS_AT_MOST) throw tooDeep();
     } else if (byte === CLOSE_BRACE) {
       depth -= 1;
       if (depth === 0) marks.push(at);

@@ -32,7 +32,7 @@ export interface SentDocument {
   readonly document: unknown;
   /** Whether it may hold halves of characters. */
   readonly halves: boolean;
-  /** Whether it may hold numbers that no double holds. */
+  /** Whether it may hold integers beyond 2^53, or exponents. */
   readonly longNumbers: boolean;
   /** Undefined: its text is not to be kept as it came. */
   readonly text: SentText | undefined;

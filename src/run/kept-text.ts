@@ -2,14 +2,14 @@
 import type { SentText } from "../extract/sent-text.ts";
 import type { JsonObject } from "../transform/views.ts";
 
+const QUOTE = 0x22;
 const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-const SPACE = 0x20;
 
 /**
  * The JSON text of a document, in UTF-8. `sent`: the text that it was parsed from. `changed`: names of its own members
- * that may have another value since then, or may be gone. Without either the text is made anew.
+ * that may have another value since then, or may be gone; none may have come. Without either the text is made anew.
  */
 export function keptText(
   document: JsonObject,
@@ -43,12 +43,11 @@ function runsOf(document: JsonObject, sent: SentText, changed: ReadonlySet<strin
   return runs;
 }
 
-/** Whether the member that begins at `from` has this name; not where that has characters beyond ASCII. */
+/** Whether the member that begins at `from`, or after white space, has this name. */
 function isNamed(bytes: Buffer, from: number, name: string): boolean {
-  let at = from;
-  while ((bytes[at] ?? 0) <= SPACE && at < bytes.length) at += 1;
-  const quoted = JSON.stringify(name);
-  return bytes.toString("latin1", at, at + quoted.length) === quoted;
+  const quoted = Buffer.from(JSON.stringify(name));
+  const at = bytes.indexOf(QUOTE, from);
+  return bytes.subarray(at, at + quoted.length).equals(quoted);
 }
 
 function joined(runs: readonly Buffer[]): Buffer {

@@ -24,7 +24,7 @@ export const RAW_COLUMNS: readonly Column[] = [
   bigint("observation", "", "Position in the order of observation.", required),
   timestamp("observed_at", "", "The answer's `Date`.", required),
   integer("unknown_fields", "", "Fields of the document that the specification does not know.", required),
-  boolean("long_numbers", "", "Whether it may hold numbers that no double holds.", required),
+  boolean("long_numbers", "", "Whether it may hold integers beyond 2^53, or exponents.", required),
   text("sha256", "", "SHA-256 of the document as it is kept.", required),
   json("document", "", "The document, after the personal-data policy.", required),
 ];
@@ -38,7 +38,7 @@ export interface RawDocument {
   readonly position: number;
   readonly view: Omit<View, "document" | "unknown">;
   readonly unknownFields: number;
-  /** Whether it may hold numbers that no double holds. */
+  /** Whether it may hold integers beyond 2^53, or exponents. */
   readonly longNumbers: boolean;
   /** Its JSON text, in UTF-8. */
   readonly document: Uint8Array;

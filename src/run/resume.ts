@@ -17,13 +17,14 @@ import {
   stagingLeftovers,
 } from "./directory.ts";
 import { type Kept, readKept } from "./kept.ts";
+import { RAW_COLUMNS } from "./raw.ts";
 import { RawFiles, rawFolder } from "./raw-files.ts";
 import { readSealed, writeSealed } from "./sealed-file.ts";
 import { removeAllBut } from "./tree.ts";
 
 /**
- * What must be the same for staged work to be used again: all that decides what is asked for and what is kept of it. Of
- * the pipeline, what it declares and the text of its module; what else the module imports is not looked into.
+ * What must be the same for staged work to be used again: all that decides what is asked for and what is kept of it, and
+ * how. Of the pipeline, what it declares and the text of its module; what else the module imports is not looked into.
  */
 export async function resumeFingerprint(
   config: Config,
@@ -35,6 +36,7 @@ export async function resumeFingerprint(
   const module = url.protocol === "file:" ? await readFile(url) : "";
   const parts = [
     CHECKPOINT_VERSION,
+    RAW_COLUMNS.map(({ name, type }) => [name, type]),
     configFingerprint(config),
     pipelineUrl,
     pipelineFingerprint(pipeline),

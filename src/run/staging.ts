@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { type DecodeLimits, decodeBody, decodeBytes, mayHoldHalves } from "../extract/decode.ts";
 import { readItem, readList, type SentDocument } from "../extract/envelope.ts";
+import { tooDeep } from "../extract/source-error.ts";
 import { compareUtf8 } from "../load/order.ts";
 import { writePart } from "../load/part.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -131,7 +132,7 @@ export class Staging {
     const { pagination, rows, documents } = readList(decoded);
     // Nobody closes the group of a page that is not staged.
     const group = task.mode === "basic" ? undefined : this.#group(task);
-    const { items, rejects, raw, viewed, drift } = this.#readDocuments(task, documents);
+    const { items, rejects, raw, viewed, drift } = readable(() => this.#readDocuments(task, documents));
     for (const entry of drift.take()) (group?.drift ?? this.#drift).add(entry);
     group?.pages.set(task.page, raw);
     const transformed = group === undefined ? [] : this.#pairPage(group, task, viewed);
@@ -224,6 +225,10 @@ export class Staging {
 
   /** Reads a single-item answer; a document of another item is a reject. */
   item(task: ItemTask): ItemResult {
+    return readable(() => this.#readItem(task));
+  }
+
+  #readItem(task: ItemTask): ItemResult {
     const text = decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits);
     const { sweep, page, position, contentId } = task;
     const order = observation({ sweep, page, position, single: true });
@@ -362,6 +367,15 @@ function placeOf(task: PageTask, { id, position }: Listed): RawPlace {
 
 function* viewsIn(rows: RawRows): Generator<ViewedItem> {
   for (const [row, contentId] of rows.ids.entries()) yield { contentId, view: rows.view(row) };
+}
+
+/** What the service nested more deeply than it can be read is its fault. */
+function readable<Read>(read: () => Read): Read {
+  try {
+    return read();
+  } catch (thrown) {
+    throw thrown instanceof RangeError ? tooDeep() : thrown;
+  }
 }
 
 interface Rejected {

@@ -108,6 +108,26 @@ test("an item that another page of its group lists again has the rows of the fir
   assert.equal(rawRows(), 2);
 });
 
+test("C5: what is nested more deeply than it can be read is the service's fault, however it was asked for", async (t) => {
+  const { staging } = await stagingIn(t);
+  const deep = (levels: number) => `{"id":"a","x":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+  for (const bodyWith of [bodyOf, turnedBodyOf]) {
+    const read = staging.page({ ...DYNAMIC, body: bodyWith(deep(2000)) });
+    assert.deepEqual(read.result.rejects, []);
+    for (const levels of [6000, 200_000]) {
+      assert.throws(() => staging.page({ ...DYNAMIC, body: bodyWith(deep(levels)) }), {
+        code: "source.protocol",
+        message: /nested too deeply/,
+      });
+    }
+  }
+  const body = { ...bodyOf(), bytes: Buffer.from(deep(200_000)) };
+  const place = { sweep: 1, group: 0, page: 1, position: 0 };
+  assert.throws(() => staging.item({ kind: "item", shape: "dynamic", contentId: "a", ...place, body }), {
+    code: "source.protocol",
+  });
+});
+
 test("a staged document that cannot be read is no answer of the service: nobody asks for it again", async (t) => {
   const { staging, directory } = await stagingIn(t);
   const file = join(directory, "broken.parquet");
