@@ -111,11 +111,11 @@ test("C13: a member is never taken for another whose name has the same bytes in 
 });
 
 test("a document of more members than any item has, or nested deeply, is written as always", () => {
-  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`m${i}`, i]));
-  const deep = `{"a":${"[".repeat(2000)}${"]".repeat(2000)}}`;
-  for (const json of [JSON.stringify(many), deep]) {
+  const many = `{ ${Array.from({ length: 20_000 }, (_, i) => `"m${i}": ${i}`)} }`;
+  const deep = `{"a": 1, "b": ${"[".repeat(2000)}${"]".repeat(2000)}}`;
+  for (const json of [many, deep]) {
     const { document, text } = sent(json);
-    assert.equal(keptText(document, text, new Set(["a", "m1"])).toString(), json);
+    assert.equal(keptText(document, text, NOTHING).toString(), JSON.stringify(document));
   }
 });
 
