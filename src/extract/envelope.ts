@@ -33,7 +33,7 @@ export interface SentDocument {
   /** Whether it may hold halves of characters. */
   readonly halves: boolean;
   /** Whether it may hold integers beyond 2^53, or exponents. */
-  readonly longNumbers: boolean;
+  readonly largeNumbers: boolean;
   /** Undefined: its text is not to be kept as it came. */
   readonly text: SentText | undefined;
 }
@@ -59,7 +59,7 @@ export function readList(bytes: Buffer): Page {
 function readWhole(text: string): Page {
   const { response, pagination } = listIn(readBody(text));
   const halves = mayHoldHalves(text);
-  const documents = response.map((document) => ({ document, halves, longNumbers: true, text: undefined }));
+  const documents = response.map((document) => ({ document, halves, largeNumbers: true, text: undefined }));
   return { pagination, rows: response.length, documents };
 }
 
@@ -79,7 +79,7 @@ function* parsedElements(bytes: Buffer, elements: readonly Element[]): Generator
     const text = bytes.toString("utf8", start, end);
     const document = parsedPart(bytes, () => (large ? parseLarge(text) : JSON.parse(text)));
     const halves = mayHoldHalves(text);
-    yield { document, halves, longNumbers: large, text: sentText(bytes, element, text, document) };
+    yield { document, halves, largeNumbers: large, text: sentText(bytes, element, text, document) };
   }
 }
 

@@ -24,7 +24,7 @@ export const RAW_COLUMNS: readonly Column[] = [
   bigint("observation", "", "Position in the order of observation.", required),
   timestamp("observed_at", "", "The answer's `Date`.", required),
   integer("unknown_fields", "", "Fields of the document that the specification does not know.", required),
-  boolean("long_numbers", "", "Whether it may hold integers beyond 2^53, or exponents.", required),
+  boolean("large_numbers", "", "Whether it may hold integers beyond 2^53, or exponents.", required),
   text("sha256", "", "SHA-256 of the document as it is kept.", required),
   json("document", "", "The document, after the personal-data policy.", required),
 ];
@@ -39,7 +39,7 @@ export interface RawDocument {
   readonly view: Omit<View, "document" | "unknown">;
   readonly unknownFields: number;
   /** Whether it may hold integers beyond 2^53, or exponents. */
-  readonly longNumbers: boolean;
+  readonly largeNumbers: boolean;
   /** Its JSON text, in UTF-8. */
   readonly document: Uint8Array;
 }
@@ -64,7 +64,7 @@ export class RawWriter {
 
   #append({ contentId, mode, sweep, page, position, view, ...rest }: RawDocument): void {
     const { shape, order, observedAt } = view;
-    const { unknownFields, longNumbers, document } = rest;
+    const { unknownFields, largeNumbers, document } = rest;
     const digest = hash("sha256", document);
     this.#builder.append([
       contentId,
@@ -76,7 +76,7 @@ export class RawWriter {
       order,
       observedAt,
       unknownFields,
-      longNumbers,
+      largeNumbers,
       digest,
       document,
     ]);
@@ -89,7 +89,7 @@ const READ_COLUMNS = [
   "observation",
   "observed_at",
   "unknown_fields",
-  "long_numbers",
+  "large_numbers",
   "document",
 ];
 
@@ -138,7 +138,7 @@ export class RawRows {
   readonly #orders: Values;
   readonly #instants: Values;
   readonly #unknown: Values;
-  readonly #longNumbers: Values;
+  readonly #largeNumbers: Values;
   readonly #documents: readonly Buffer[];
 
   constructor(file: string) {
@@ -155,7 +155,7 @@ export class RawRows {
     this.#orders = column("observation");
     this.#instants = column("observed_at");
     this.#unknown = column("unknown_fields");
-    this.#longNumbers = column("long_numbers");
+    this.#largeNumbers = column("large_numbers");
     this.#documents = table.getChild("document")?.data.flatMap(textsOf) ?? [];
   }
 
@@ -176,7 +176,7 @@ export class RawRows {
     let document: unknown;
     try {
       const text = textOf(this.#documents[row]);
-      document = this.#longNumbers.get(row) === false ? JSON.parse(text) : parseJson(text);
+      document = this.#largeNumbers.get(row) === false ? JSON.parse(text) : parseJson(text);
     } catch (cause) {
       throw new TypeError(`${this.#file} holds a document that cannot be read`, { cause });
     }

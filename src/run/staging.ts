@@ -3,22 +3,19 @@
  * worker around it passes messages.
  */
 import { join } from "node:path";
-import { type DecodeLimits, decodeBody, decodeBytes, mayHoldHalves } from "../extract/decode.ts";
-import { readItem, readList, type SentDocument } from "../extract/envelope.ts";
-import { tooDeep } from "../extract/source-error.ts";
+import { type DecodeLimits, decodeBody, decodeBytes } from "../extract/decode.ts";
+import { readList } from "../extract/envelope.ts";
 import { compareUtf8 } from "../load/order.ts";
 import { writePart } from "../load/part.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Table } from "../tables/declare.ts";
 import { type Cell, TableBuilder } from "../transform/columns.ts";
-import { documentPreparer, itemId, type Prepare } from "../transform/document.ts";
 import { Drift } from "../transform/drift.ts";
 import { compileTransform } from "../transform/item.ts";
 import type { PersonalPolicy } from "../transform/personal.ts";
 import { SharedPool } from "../transform/shared.ts";
-import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
-import { mendHalves } from "../transform/well-formed.ts";
-import { keptText } from "./kept-text.ts";
+import type { View } from "../transform/views.ts";
+import { DocumentReader } from "./documents.ts";
 import { watchedOwnRows } from "./own-tables.ts";
 import { Pairing, type ViewedItem } from "./pairing.ts";
 import { type RawDocument, RawRows, RawViews, RawWriter } from "./raw.ts";
@@ -29,11 +26,9 @@ import type {
   GroupResult,
   ItemResult,
   ItemTask,
-  ListedItem,
   PageReply,
   PageTask,
   PairTask,
-  Reject,
   TransformResult,
   TransformTask,
   WrittenPart,
@@ -53,30 +48,12 @@ export interface StagingOptions {
 
 /** Rows held before they are written out, in bytes of all tables together. */
 const FLUSH_BYTES = 12 * 1024 * 1024;
-/** Places on a page, and pages in a sweep, that the order of observation tells apart. */
-const PLACES = 100_000;
-const PAGES = 10_000_000;
-
-/** Position in the order of observation. Single-item answers come after all pages of their sweep. */
-export function observation(at: { sweep: number; page: number; position: number; single: boolean }): number {
-  return ((at.sweep * 2 + Number(at.single)) * PAGES + at.page) * PLACES + at.position;
-}
-
 /** Pages or single items that wait for their group to be closed. */
 interface Group {
   readonly pages: Map<number, RawDocument[]>;
   readonly drift: Drift;
   /** Undefined: none of its items was to be transformed yet. */
   pairing: Pairing | undefined;
-}
-
-/** What the documents of a page gave. */
-interface ReadDocuments {
-  readonly items: ListedItem[];
-  readonly rejects: Reject[];
-  readonly raw: RawDocument[];
-  readonly viewed: ViewedItem[];
-  readonly drift: Drift;
 }
 
 interface Held {
@@ -87,7 +64,7 @@ interface Held {
 
 export class Staging {
   readonly #options: StagingOptions;
-  readonly #prepare: Prepare;
+  readonly #reader: DocumentReader;
   readonly #drift = new Drift();
   readonly #pool = new SharedPool();
   readonly #tables = new Map<string, Held>();
@@ -100,7 +77,7 @@ export class Staging {
 
   constructor(pipeline: Pipeline, options: StagingOptions) {
     this.#options = options;
-    this.#prepare = documentPreparer(options);
+    this.#reader = new DocumentReader(options);
     this.#transform = compileTransform({
       tables: pipeline.tables,
       own: watchedOwnRows(pipeline),
@@ -132,7 +109,7 @@ export class Staging {
     const { pagination, rows, documents } = readList(decoded);
     // Nobody closes the group of a page that is not staged.
     const group = task.mode === "basic" ? undefined : this.#group(task);
-    const { items, rejects, raw, viewed, drift } = readable(() => this.#readDocuments(task, documents));
+    const { items, rejects, raw, viewed, drift } = this.#reader.page(task, documents);
     for (const entry of drift.take()) (group?.drift ?? this.#drift).add(entry);
     group?.pages.set(task.page, raw);
     const transformed = group === undefined ? [] : this.#pairPage(group, task, viewed);
@@ -142,31 +119,13 @@ export class Staging {
     };
   }
 
-  #readDocuments(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
-    const read: ReadDocuments = { items: [], rejects: [], raw: [], viewed: [], drift: new Drift() };
-    const { items, rejects, raw, viewed, drift } = read;
-    let position = -1;
-    for (const sent of documents) {
-      position += 1;
-      const document = sent.halves
-        ? mended(sent.document, observation({ ...task, position, single: false }), drift)
-        : sent.document;
-      const found = itemId(document);
-      if ("reason" in found || !isObject(document)) {
-        const reason = "reason" in found ? found.reason : "";
-        rejects.push(this.#reject(task, { position, document, reason }, drift));
-        continue;
-      }
-      // First the document, which gives fields the names of the specification.
-      if (task.mode !== "basic") {
-        const listed = { ...sent, document, id: found.id, position };
-        const { view, kept } = this.#listedView(task, listed, drift);
-        raw.push({ ...placeOf(task, listed), ...kept });
-        if (task.pairWith !== undefined) viewed.push({ contentId: found.id, view });
-      }
-      items.push(listedItem(found.id, position, document));
-    }
-    return read;
+  /** Reads a single-item answer; a document of another item is a reject. */
+  item(task: ItemTask): ItemResult {
+    const text = decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits);
+    const { pages, drift } = this.#group(task);
+    const { raw, ...result } = this.#reader.item(task, text, drift);
+    pages.set(task.page, [...(pages.get(task.page) ?? []), ...raw]);
+    return result;
   }
 
   #group(task: { sweep: number; group: number }): Group {
@@ -184,73 +143,6 @@ export class Staging {
     group.pairing ??= new Pairing(pairWith, firstPage);
     const { others, drift } = group.pairing;
     return this.#pair(group.pairing.inOrder(page, viewed), others, drift);
-  }
-
-  #listedView(task: PageTask, listed: Listed, drift: Drift): KeptView {
-    const { sweep, page, body } = task;
-    const order = observation({ sweep, page, position: listed.position, single: false });
-    const at = { order, contentId: listed.id, observedAt: body.observedAt };
-    return this.#view(shapeOf(task), listed, at, drift);
-  }
-
-  #view(
-    shape: Shape,
-    { document, longNumbers, text }: Sent,
-    at: { order: number; contentId: string; observedAt: number },
-    drift: Drift,
-  ): KeptView {
-    const { order, contentId, observedAt } = at;
-    const { unknown, changed } = this.#prepare(shape, document, { order, contentId }, drift);
-    const kept = {
-      view: { shape, order, observedAt },
-      unknownFields: unknown.length,
-      longNumbers,
-      document: keptText(document, text, changed),
-    };
-    return { view: { shape, document, observedAt, order, unknown }, kept };
-  }
-
-  #reject(task: PageTask, rejected: Rejected, drift: Drift): Reject {
-    const { mode, sweep, page } = task;
-    const { position, document, reason } = rejected;
-    const order = observation({ sweep, page, position, single: false });
-    const shape = shapeOf(task);
-    // The policy holds for what is no object too, and may take it away altogether.
-    const holder: JsonObject = { document };
-    const at = { order, contentId: null };
-    this.#prepare(shape, isObject(document) ? document : holder, at, drift);
-    const kept = JSON.stringify(holder.document) ?? "null";
-    return { mode, sweep, page, position, contentId: null, reason, document: kept };
-  }
-
-  /** Reads a single-item answer; a document of another item is a reject. */
-  item(task: ItemTask): ItemResult {
-    return readable(() => this.#readItem(task));
-  }
-
-  #readItem(task: ItemTask): ItemResult {
-    const text = decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits);
-    const { sweep, page, position, contentId } = task;
-    const order = observation({ sweep, page, position, single: true });
-    const { pages, drift } = this.#group(task);
-    const sent = readItem(text);
-    const document = mayHoldHalves(text) ? mended(sent, order, drift) : sent;
-    const found = itemId(document);
-    if ("reason" in found || found.id !== contentId || !isObject(document)) {
-      const reason =
-        "reason" in found ? found.reason : "the answer is of another item than the one asked for";
-      if (isObject(document)) this.#prepare(task.shape, document, { order, contentId }, drift);
-      const kept = JSON.stringify(document) ?? "null";
-      const reject = { mode: "item", sweep, page, position, contentId, reason, document: kept };
-      return { updatedAt: undefined, rejects: [reject] };
-    }
-    const { updatedAt } = listedItem(contentId, position, document);
-    const at = { order, contentId, observedAt: task.body.observedAt };
-    const { kept } = this.#view(task.shape, { document, longNumbers: true, text: undefined }, at, drift);
-    const documents = pages.get(page) ?? [];
-    documents.push({ contentId, mode: "item", sweep, page, position, ...kept });
-    pages.set(page, documents);
-    return { updatedAt, rejects: [] };
   }
 
   /** Writes a group's documents, in the order of its pages. */
@@ -340,61 +232,6 @@ export class Staging {
   }
 }
 
-type RawPlace = Pick<RawDocument, "contentId" | "mode" | "sweep" | "page" | "position">;
-
-/** A document that is an item's. */
-interface Sent extends Pick<SentDocument, "longNumbers" | "text"> {
-  readonly document: JsonObject;
-}
-
-interface Listed extends Sent {
-  readonly id: string;
-  readonly position: number;
-}
-
-interface KeptView {
-  readonly view: View;
-  readonly kept: Omit<RawDocument, keyof RawPlace>;
-}
-
-function shapeOf({ mode }: PageTask): Shape {
-  return mode === "dynamic" ? "dynamic" : "full";
-}
-
-function placeOf(task: PageTask, { id, position }: Listed): RawPlace {
-  return { contentId: id, mode: shapeOf(task), sweep: task.sweep, page: task.page, position };
-}
-
 function* viewsIn(rows: RawRows): Generator<ViewedItem> {
   for (const [row, contentId] of rows.ids.entries()) yield { contentId, view: rows.view(row) };
-}
-
-/** What the service nested more deeply than it can be read is its fault. */
-function readable<Read>(read: () => Read): Read {
-  try {
-    return read();
-  } catch (thrown) {
-    throw thrown instanceof RangeError ? tooDeep() : thrown;
-  }
-}
-
-interface Rejected {
-  readonly position: number;
-  readonly document: unknown;
-  readonly reason: string;
-}
-
-/** The document without halves of characters. */
-function mended(document: unknown, order: number, drift: Drift): unknown {
-  return mendHalves(document, (path) => drift.note(path, "unreadable", order, null));
-}
-
-function listedItem(id: string, position: number, document: JsonObject): ListedItem {
-  const updatedAt = document.updated_at;
-  return {
-    id,
-    position,
-    updatedAt: typeof updatedAt === "string" ? updatedAt.slice(0, 19) : null,
-    event: document.body_type === "event",
-  };
 }

@@ -28,8 +28,8 @@ import type { Column, ColumnType, Table } from "../tables/declare.ts";
  */
 export type Cell = string | number | bigint | boolean | null;
 
-/** A cell; a text may come as its bytes in UTF-8, too. */
-type Value = Cell | Uint8Array;
+/** Of text or json also the text's bytes in UTF-8. */
+type EncodedCell = Cell | Uint8Array;
 
 const INITIAL_ROWS = 1024;
 const INITIAL_TEXT_BYTES = 16 * 1024;
@@ -78,7 +78,7 @@ interface Builder {
   readonly type: DataType;
   /** Bytes held, roughly. */
   readonly bytes: number;
-  append(value: Value): void;
+  append(cell: EncodedCell): void;
   /** What was appended since `clear`, in the builder's own buffers: nothing is copied. */
   shown(): Data;
   clear(): void;
@@ -99,10 +99,10 @@ class TextBuilder implements Builder {
   #rows = 0;
   bytes = 0;
 
-  append(value: Value): void {
-    this.#validity.set(this.#rows, value !== null);
-    if (value instanceof Uint8Array) this.#copy(value);
-    else if (value !== null) this.#write(String(value));
+  append(cell: EncodedCell): void {
+    this.#validity.set(this.#rows, cell !== null);
+    if (cell instanceof Uint8Array) this.#copy(cell);
+    else if (cell !== null) this.#write(String(cell));
     this.#rows += 1;
     if (this.#rows >= this.#offsets.length) {
       this.#offsets = grow(this.#offsets, this.#rows + 1, (n) => new Int32Array(n));
@@ -110,10 +110,10 @@ class TextBuilder implements Builder {
     this.#offsets[this.#rows] = this.bytes;
   }
 
-  #copy(text: Uint8Array): void {
-    this.#makeRoom(text.length);
-    this.#data.set(text, this.bytes);
-    this.bytes += text.length;
+  #copy(encoded: Uint8Array): void {
+    this.#makeRoom(encoded.length);
+    this.#data.set(encoded, this.bytes);
+    this.bytes += encoded.length;
   }
 
   #makeRoom(bytes: number): void {
@@ -155,11 +155,11 @@ class BooleanBuilder implements Builder {
     return this.#rows >> 2;
   }
 
-  append(value: Value): void {
-    this.#validity.set(this.#rows, value !== null);
+  append(cell: EncodedCell): void {
+    this.#validity.set(this.#rows, cell !== null);
     const byte = this.#rows >> 3;
     if (byte >= this.#values.length) this.#values = grow(this.#values, byte + 1, (n) => new Uint8Array(n));
-    if (value === true) this.#values[byte] = (this.#values[byte] ?? 0) | (1 << (this.#rows & 7));
+    if (cell === true) this.#values[byte] = (this.#values[byte] ?? 0) | (1 << (this.#rows & 7));
     this.#rows += 1;
   }
 
@@ -187,7 +187,7 @@ interface Fixed<Array extends Values> {
   readonly width: number;
   readonly allocate: (length: number) => Array;
   /** Writes a value, at its first slot. */
-  readonly store: (values: Array, at: number, value: Value) => void;
+  readonly store: (values: Array, at: number, cell: EncodedCell) => void;
   readonly make: (values: Array, length: number, parts: Parts) => Data;
 }
 
@@ -210,12 +210,12 @@ class FixedBuilder<Array extends Values> implements Builder {
     return this.#rows * this.#fixed.width * this.#values.BYTES_PER_ELEMENT;
   }
 
-  append(value: Value): void {
+  append(cell: EncodedCell): void {
     const { width, allocate, store } = this.#fixed;
     const at = this.#rows * width;
-    this.#validity.set(this.#rows, value !== null);
+    this.#validity.set(this.#rows, cell !== null);
     if (at + width > this.#values.length) this.#values = grow(this.#values, at + width, allocate);
-    store(this.#values, at, value ?? 0);
+    store(this.#values, at, cell ?? 0);
     this.#rows += 1;
   }
 
@@ -231,14 +231,14 @@ class FixedBuilder<Array extends Values> implements Builder {
 }
 
 /** 64-bit integers are written as two 32-bit halves: a BigInt for each value would cost more. */
-function storeHalves(halves: Int32Array, at: number, value: Value): void {
-  if (typeof value === "bigint") {
-    halves[at] = Number(BigInt.asIntN(32, value));
-    halves[at + 1] = Number(value >> 32n);
+function storeHalves(halves: Int32Array, at: number, cell: EncodedCell): void {
+  if (typeof cell === "bigint") {
+    halves[at] = Number(BigInt.asIntN(32, cell));
+    halves[at + 1] = Number(cell >> 32n);
   } else {
-    const number = Number(value);
-    const high = Math.floor(number / TWO_TO_32);
-    halves[at] = number - high * TWO_TO_32;
+    const value = Number(cell);
+    const high = Math.floor(value / TWO_TO_32);
+    halves[at] = value - high * TWO_TO_32;
     halves[at + 1] = high;
   }
 }
@@ -246,8 +246,8 @@ function storeHalves(halves: Int32Array, at: number, value: Value): void {
 const int32 = {
   width: 1,
   allocate: (length: number) => new Int32Array(length),
-  store: (values: Int32Array, at: number, value: Value) => {
-    values[at] = Number(value);
+  store: (values: Int32Array, at: number, cell: EncodedCell) => {
+    values[at] = Number(cell);
   },
 };
 
@@ -294,8 +294,8 @@ const BUILDERS: Record<ColumnType, () => Builder> = {
       type: DOUBLE,
       width: 1,
       allocate: (length) => new Float64Array(length),
-      store: (values, at, value) => {
-        values[at] = Number(value);
+      store: (values, at, cell) => {
+        values[at] = Number(cell);
       },
       make: (values, length, parts) => makeData({ type: DOUBLE, ...parts, data: values.subarray(0, length) }),
     }),
@@ -329,10 +329,10 @@ export class TableBuilder {
     return sum;
   }
 
-  /** Appends one row: a value for each column, in their order. */
-  append(row: readonly Value[]): void {
+  /** Appends one row: a cell for each column, in their order. */
+  append(row: readonly EncodedCell[]): void {
     const builders = this.#builders;
-    if (row.length !== builders.length) throw new RangeError("a row must have a value for each column");
+    if (row.length !== builders.length) throw new RangeError("a row must have a cell for each column");
     for (let i = 0; i < builders.length; i++) builders[i]?.append(row[i] ?? null);
     this.rows += 1;
   }

@@ -34,7 +34,7 @@ export interface DocumentOptions extends PolicyOptions {
 
 export interface Prepared {
   readonly unknown: UnknownField[];
-  /** Members of the document that may be gone, or have another value. Undefined: any, and under other names. */
+  /** Members of the document that may be gone, or have another value. Undefined: some have other names. */
   readonly changed: ReadonlySet<string> | undefined;
 }
 

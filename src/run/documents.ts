@@ -1,0 +1,194 @@
+/** What the documents of an answer give: items and rejects, raw documents, and views on their way into the tables. */
+import { mayHoldHalves } from "../extract/decode.ts";
+import { readItem, type SentDocument } from "../extract/envelope.ts";
+import { tooDeep } from "../extract/source-error.ts";
+import { type DocumentOptions, documentPreparer, itemId, type Prepare } from "../transform/document.ts";
+import { Drift } from "../transform/drift.ts";
+import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
+import { mendHalves } from "../transform/well-formed.ts";
+import { keptText } from "./kept-text.ts";
+import type { ViewedItem } from "./pairing.ts";
+import type { RawDocument } from "./raw.ts";
+import type { ItemResult, ItemTask, ListedItem, PageTask, Reject } from "./tasks.ts";
+
+/** Places on a page, and pages in a sweep, that the order of observation tells apart. */
+const PLACES = 100_000;
+const PAGES = 10_000_000;
+
+/** Position in the order of observation. Single-item answers come after all pages of their sweep. */
+function observation(at: { sweep: number; page: number; position: number; single: boolean }): number {
+  return ((at.sweep * 2 + Number(at.single)) * PAGES + at.page) * PLACES + at.position;
+}
+
+/** What an item's document gave. */
+interface KeptView {
+  readonly view: View;
+  readonly kept: Omit<RawDocument, keyof RawPlace>;
+}
+
+/** What the documents of a page gave. */
+interface ReadDocuments {
+  readonly items: ListedItem[];
+  readonly rejects: Reject[];
+  readonly raw: RawDocument[];
+  readonly viewed: ViewedItem[];
+  readonly drift: Drift;
+}
+
+/** What a single-item answer gave. */
+interface ReadItem extends ItemResult {
+  /** None where it is a reject. */
+  readonly raw: readonly RawDocument[];
+}
+
+export class DocumentReader {
+  readonly #prepare: Prepare;
+
+  constructor(options: DocumentOptions) {
+    this.#prepare = documentPreparer(options);
+  }
+
+  page(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
+    return readable(() => this.#readDocuments(task, documents));
+  }
+
+  /** A document of another item is a reject. What departs from the specification is noted in `drift`. */
+  item(task: ItemTask, text: string, drift: Drift): ReadItem {
+    return readable(() => this.#readItem(task, text, drift));
+  }
+
+  #readDocuments(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
+    const read: ReadDocuments = { items: [], rejects: [], raw: [], viewed: [], drift: new Drift() };
+    const { items, rejects, raw, viewed, drift } = read;
+    let position = -1;
+    for (const sent of documents) {
+      position += 1;
+      const document = sent.halves
+        ? mended(sent.document, observation({ ...task, position, single: false }), drift)
+        : sent.document;
+      const found = itemId(document);
+      if ("reason" in found || !isObject(document)) {
+        const reason = "reason" in found ? found.reason : "";
+        rejects.push(this.#reject(task, { position, document, reason }, drift));
+        continue;
+      }
+      // First the document, which gives fields the names of the specification.
+      if (task.mode !== "basic") {
+        const listed = { ...sent, document, id: found.id, position };
+        const { view, kept } = this.#listedView(task, listed, drift);
+        raw.push({ ...placeOf(task, listed), ...kept });
+        if (task.pairWith !== undefined) viewed.push({ contentId: found.id, view });
+      }
+      items.push(listedItem(found.id, position, document));
+    }
+    return read;
+  }
+
+  #listedView(task: PageTask, listed: Listed, drift: Drift): KeptView {
+    const { sweep, page, body } = task;
+    const order = observation({ sweep, page, position: listed.position, single: false });
+    const at = { order, contentId: listed.id, observedAt: body.observedAt };
+    return this.#view(shapeOf(task), listed, at, drift);
+  }
+
+  #view(
+    shape: Shape,
+    { document, largeNumbers, text }: Sent,
+    at: { order: number; contentId: string; observedAt: number },
+    drift: Drift,
+  ): KeptView {
+    const { order, contentId, observedAt } = at;
+    const { unknown, changed } = this.#prepare(shape, document, { order, contentId }, drift);
+    const kept = {
+      view: { shape, order, observedAt },
+      unknownFields: unknown.length,
+      largeNumbers,
+      document: keptText(document, text, changed),
+    };
+    return { view: { shape, document, observedAt, order, unknown }, kept };
+  }
+
+  #reject(task: PageTask, rejected: Rejected, drift: Drift): Reject {
+    const { mode, sweep, page } = task;
+    const { position, document, reason } = rejected;
+    const order = observation({ sweep, page, position, single: false });
+    const shape = shapeOf(task);
+    // The policy holds for what is no object too, and may take it away altogether.
+    const holder: JsonObject = { document };
+    const at = { order, contentId: null };
+    this.#prepare(shape, isObject(document) ? document : holder, at, drift);
+    const kept = JSON.stringify(holder.document) ?? "null";
+    return { mode, sweep, page, position, contentId: null, reason, document: kept };
+  }
+
+  #readItem(task: ItemTask, text: string, drift: Drift): ReadItem {
+    const { sweep, page, position, contentId } = task;
+    const order = observation({ sweep, page, position, single: true });
+    const sent = readItem(text);
+    const document = mayHoldHalves(text) ? mended(sent, order, drift) : sent;
+    const found = itemId(document);
+    if ("reason" in found || found.id !== contentId || !isObject(document)) {
+      const reason =
+        "reason" in found ? found.reason : "the answer is of another item than the one asked for";
+      if (isObject(document)) this.#prepare(task.shape, document, { order, contentId }, drift);
+      const kept = JSON.stringify(document) ?? "null";
+      const reject = { mode: "item", sweep, page, position, contentId, reason, document: kept };
+      return { updatedAt: undefined, rejects: [reject], raw: [] };
+    }
+    const { updatedAt } = listedItem(contentId, position, document);
+    const at = { order, contentId, observedAt: task.body.observedAt };
+    const { kept } = this.#view(task.shape, { document, largeNumbers: true, text: undefined }, at, drift);
+    const raw = [{ contentId, mode: "item", sweep, page, position, ...kept } as const];
+    return { updatedAt, rejects: [], raw };
+  }
+}
+
+type RawPlace = Pick<RawDocument, "contentId" | "mode" | "sweep" | "page" | "position">;
+
+/** A document that is an item's. */
+interface Sent extends Pick<SentDocument, "largeNumbers" | "text"> {
+  readonly document: JsonObject;
+}
+
+interface Listed extends Sent {
+  readonly id: string;
+  readonly position: number;
+}
+
+function shapeOf({ mode }: PageTask): Shape {
+  return mode === "dynamic" ? "dynamic" : "full";
+}
+
+function placeOf(task: PageTask, { id, position }: Listed): RawPlace {
+  return { contentId: id, mode: shapeOf(task), sweep: task.sweep, page: task.page, position };
+}
+
+/** What the service nested more deeply than it can be read is its fault. */
+function readable<Read>(read: () => Read): Read {
+  try {
+    return read();
+  } catch (thrown) {
+    throw thrown instanceof RangeError ? tooDeep() : thrown;
+  }
+}
+
+interface Rejected {
+  readonly position: number;
+  readonly document: unknown;
+  readonly reason: string;
+}
+
+/** The document without halves of characters. */
+function mended(document: unknown, order: number, drift: Drift): unknown {
+  return mendHalves(document, (path) => drift.note(path, "unreadable", order, null));
+}
+
+function listedItem(id: string, position: number, document: JsonObject): ListedItem {
+  const updatedAt = document.updated_at;
+  return {
+    id,
+    position,
+    updatedAt: typeof updatedAt === "string" ? updatedAt.slice(0, 19) : null,
+    event: document.body_type === "event",
+  };
+}
