@@ -1,5 +1,13 @@
 /** Checks on a staged result, before anybody can see it. A failed one keeps the run from being published. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import {
+  type Bounds,
+  isKeyedByItem,
+  type Range,
+  rangeConditions,
+  rangesOf,
+  whereClause,
+} from "../load/buckets.ts";
 import type { LoadedTable } from "../load/build.ts";
 import { figure } from "../load/duckdb.ts";
 import { type Connections, inLanes } from "../load/lanes.ts";
@@ -27,40 +35,73 @@ export function keyChecks(loaded: readonly LoadedTable[]): Check[] {
   }));
 }
 
-/**
- * Rows that name a row which is not there. The service itself has dangling IDs (a user who is referenced and never
- * described, a deleted campaign), so these are figures and no failures.
- */
-export async function referenceChecks(connections: Connections, tables: readonly Table[]): Promise<Check[]> {
-  const names = new Set(tables.map((table) => table.name));
-  const asked = tables.flatMap((table) =>
-    table.references.filter((each) => names.has(each.table)).map((reference) => ({ table, reference })),
-  );
-  return inLanes(connections, asked, async (connection, { table, reference }) =>
-    referenceCheck(connection, table, reference),
-  );
+interface Referring {
+  readonly table: Table;
+  readonly reference: Reference;
+  readonly target: Table;
 }
 
-async function referenceCheck(
+/**
+ * Rows that name a row which is not there. The service itself has dangling IDs (a user who is referenced and never
+ * described, a deleted campaign), so these are figures and no failures. Where items are named, of which there may be
+ * any number, that is looked up in one range of them after another: `bounds`.
+ */
+export async function referenceChecks(
+  connections: Connections,
+  tables: readonly Table[],
+  bounds: Bounds,
+): Promise<Check[]> {
+  const byName = new Map(tables.map((table) => [table.name, table]));
+  const asked = tables.flatMap((table) =>
+    table.references.flatMap((reference): Referring[] => {
+      const target = byName.get(reference.table);
+      return target === undefined ? [] : [{ table, reference, target }];
+    }),
+  );
+  return inLanes(connections, asked, async (connection, referring) => {
+    let dangling = 0;
+    for (const range of rangesOf(isSplit(referring) ? bounds : [])) {
+      dangling += await danglingIn(connection, referring, range);
+    }
+    return checkOf(referring, dangling);
+  });
+}
+
+/** Whether rows that name each other lie in the same range of items. */
+function isSplit({ table, reference, target }: Referring): boolean {
+  const place = reference.to.indexOf(target.key[0] ?? "");
+  return isKeyedByItem(table) && isKeyedByItem(target) && reference.columns[place] === table.key[0];
+}
+
+async function danglingIn(
   connection: DuckDBConnection,
-  table: Table,
-  reference: Reference,
-): Promise<Check> {
+  { table, reference, target }: Referring,
+  range: Range,
+): Promise<number> {
   const pairs = reference.columns.map((column, i) => ({ column, to: reference.to[i] ?? column }));
   const named = pairs.map(({ column }) => quoteIdentifier(column));
-  const present = named.map((column) => `${column} IS NOT NULL`).join(" AND ");
+  const present = named.map((column) => `${column} IS NOT NULL`);
   const matches = pairs.map(
     ({ column, to }) => `target.${quoteIdentifier(to)} = source.${quoteIdentifier(column)}`,
   );
+  const from = rangeConditions(table, range);
+  const to = rangeConditions(target, range);
   // Each name is looked for once: of lists that takes half of the time, and less memory.
-  const dangling = await figure(
+  return figure(
     connection,
     `SELECT CAST(coalesce(sum("rows"), 0) AS BIGINT) FROM (
        SELECT ${named.join(", ")}, count(*) AS "rows" FROM ${quoteIdentifier(table.name)}
-       WHERE ${present} GROUP BY ALL
+       ${whereClause([...present, ...from.conditions])} GROUP BY ALL
      ) source
-     WHERE NOT EXISTS (FROM ${quoteIdentifier(reference.table)} target WHERE ${matches.join(" AND ")})`,
+     WHERE NOT EXISTS (
+       FROM (FROM ${quoteIdentifier(target.name)} ${whereClause(to.conditions)}) target
+       ${whereClause(matches)}
+     )`,
+    from.params,
   );
+}
+
+function checkOf({ table, reference }: Referring, dangling: number): Check {
   return {
     name: `${table.name}.${reference.columns.join("+")} names a row of ${reference.table}`,
     verdict: dangling === 0 ? "passed" : "warning",

@@ -19,7 +19,11 @@ export interface Range {
 
 /** Bounds of a table's buckets, given those of the items: a table that is not keyed by item is one bucket. */
 export function boundsFor(table: Table, itemBounds: Bounds): Bounds {
-  return table.key[0] === CONTENT_ID ? itemBounds : [];
+  return isKeyedByItem(table) ? itemBounds : [];
+}
+
+export function isKeyedByItem(table: Table): boolean {
+  return table.key[0] === CONTENT_ID;
 }
 
 /** Ranges between bounds: `["a", "m"]` gives everything below m, then m and above. No bounds: everything. */

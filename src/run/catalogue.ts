@@ -1,4 +1,4 @@
-/** Every item ID that any pass listed, once, and what each pass saw of it. Memory: about 45 bytes an item. */
+/** Every item ID that any pass listed, once, and what each pass saw of it. Memory: about 40 bytes an item. */
 import { createHash } from "node:crypto";
 import { Ids } from "./ids.ts";
 
@@ -165,12 +165,36 @@ export class Sightings {
   }
 }
 
+/** The times of the staged views of one shape, by the item's number: those that a pass saw, but for a few. */
+class Held {
+  #pass: Sightings | undefined;
+  readonly #others = new Map<number, number>();
+
+  /** In seconds; not a number where no view is held. */
+  at(number: number): number {
+    return this.#others.get(number) ?? this.#pass?.at(number) ?? UNSEEN;
+  }
+
+  set(number: number, seconds: number): void {
+    this.#others.set(number, seconds);
+  }
+
+  /** What the pass did not see stays as it is. `size`: of the catalogue. */
+  take(pass: Sightings, size: number): void {
+    for (let number = 0; number < size; number++) {
+      if (!Number.isNaN(pass.at(number))) this.#others.delete(number);
+      else if (!Number.isNaN(this.at(number))) this.#others.set(number, this.at(number));
+    }
+    this.#pass = pass;
+  }
+}
+
 /**
  * What the run holds of the items: the times of the views that were staged, and which items the service said are gone.
  */
 export class Holdings {
   readonly #catalogue: Catalogue;
-  readonly #held = { dynamic: new Times(), full: new Times() };
+  readonly #held = { dynamic: new Held(), full: new Held() };
   readonly #gone = new Set<string>();
   /** Items that were there when they were asked for singly since the last pass. */
   #there = new Set<string>();
@@ -179,14 +203,20 @@ export class Holdings {
     this.#catalogue = catalogue;
   }
 
+  /** All that the pass saw was staged; of an item that it saw more than once, nobody knows which view is the latest. */
+  holdAll(shape: "dynamic" | "full", pass: Sightings): void {
+    this.#held[shape].take(pass, this.#catalogue.size);
+    for (const id of pass.repeated) this.forget(shape, id);
+  }
+
   /** A view was staged. */
   hold(shape: "dynamic" | "full", id: string, updatedAt: string | null): void {
     this.#held[shape].set(this.#catalogue.numberOf(id), secondsOf(updatedAt));
   }
 
-  /** Several answers of one pass had the items: which of their views is the latest is not known here. */
-  forget(shape: "dynamic" | "full", ids: Iterable<string>): void {
-    for (const id of ids) this.#held[shape].set(this.#catalogue.numberOf(id), UNSEEN);
+  /** Which of the item's staged views is the latest is not known here. */
+  forget(shape: "dynamic" | "full", id: string): void {
+    this.#held[shape].set(this.#catalogue.numberOf(id), UNSEEN);
   }
 
   /** A single-item request was answered. */

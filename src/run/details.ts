@@ -11,12 +11,10 @@ export type Details = "events" | "all" | "none";
 /** Collects the items of a listing that are to be asked for singly, each once however often it is listed. */
 export class Wanted {
   readonly #details: Details;
-  readonly #items: Map<string, Listed>;
+  readonly #items = new Map<string, Listed>();
 
-  /** `before`: what earlier passes listed. */
-  constructor(details: Details, before: Wanted | undefined) {
+  constructor(details: Details) {
     this.#details = details;
-    this.#items = new Map(before === undefined ? [] : before.#items);
   }
 
   note(item: Listed): void {
@@ -37,6 +35,8 @@ export class Wanted {
 }
 
 export interface DetailsRead {
+  /** Items that were asked for. */
+  readonly asked: number;
   /** Items that are gone, by the service's word. */
   readonly gone: number;
   /** Items that could not be had singly: each is a reject, and its listed views count. */
@@ -93,7 +93,7 @@ class DetailsReader {
 
   async done(): Promise<DetailsRead> {
     await this.#queue.done();
-    return { gone: this.#gone, rejected: this.#bearable.rejected };
+    return { asked: this.#total, gone: this.#gone, rejected: this.#bearable.rejected };
   }
 
   async #ask(group: number, items: readonly Listed[]): Promise<void> {
@@ -136,7 +136,7 @@ class DetailsReader {
     this.#bytes += record?.bytes ?? 0;
     if (gone) this.#bearGone();
     // Only a few columns were asked for: where the item was edited since it was listed, the rest is of before.
-    else if (read !== null && read.updatedAt !== item.updatedAt) holdings.forget("dynamic", [item.id]);
+    else if (read !== null && read.updatedAt !== item.updatedAt) holdings.forget("dynamic", item.id);
     const done = this.#done;
     onProgress({ stage: "items", done, total: this.#total, items: done, bytes: this.#bytes });
   }

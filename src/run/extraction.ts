@@ -9,7 +9,7 @@ import type { Holdings } from "./catalogue.ts";
 import { type CertifyPorts, certify, type SweepMode } from "./certify.ts";
 import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
 import type { ListedGroup, SingleGroup } from "./checkpoint-form.ts";
-import { type Details, readDetails, Wanted } from "./details.ts";
+import { type Details, type DetailsRead, readDetails, Wanted } from "./details.ts";
 import type { Kept, KeptPass } from "./kept.ts";
 import { letGo } from "./let-go.ts";
 import type { Missing } from "./missing.ts";
@@ -64,7 +64,7 @@ export interface Extraction {
   /** Items that were transformed more than once: their latest generation counts. */
   readonly superseded: ReadonlyMap<string, number>;
   /** Items that were asked for singly. */
-  readonly detailsWanted: number;
+  readonly detailsAsked: number;
   /** Of these, how many the service said are gone. */
   readonly detailsGone: number;
   /** And how many could not be had: each is a reject. */
@@ -90,10 +90,9 @@ class Extractor implements CertifyPorts<Sweep> {
   readonly #context: SweepContext;
   readonly #options: ExtractionOptions;
   readonly #raw: RawFiles;
-  #wanted: Wanted;
   readonly #transformed: Transformed;
   readonly #repaired = new Set<string>();
-  #details = { gone: 0, rejected: 0 };
+  #details: DetailsRead = { asked: 0, gone: 0, rejected: 0 };
   /** Items a page that are asked for. */
   #perPage: number;
   #pagesPerGroup: number | undefined;
@@ -106,15 +105,17 @@ class Extractor implements CertifyPorts<Sweep> {
     this.#options = options;
     this.#transformed = new Transformed(context.catalogue);
     this.#raw = new RawFiles({ ...options, folder: options.raw });
-    this.#wanted = new Wanted(options.details, undefined);
     this.#perPage = context.settings.perPage;
     this.holdings = context.holdings;
   }
 
   async sweep(sweep: number, mode: SweepMode): Promise<Sweep> {
     switch (mode) {
-      case "dynamic":
-        return this.#dynamic(sweep);
+      case "dynamic": {
+        const pass = await this.#dynamic(sweep);
+        letGo();
+        return pass;
+      }
       case "full":
         return this.#full(sweep);
       case "basic":
@@ -181,22 +182,21 @@ class Extractor implements CertifyPorts<Sweep> {
   }
 
   async #dynamic(sweep: number): Promise<Sweep> {
-    const before = this.#wanted;
+    let wanted = new Wanted(this.#options.details);
     const pass = await this.#pass(sweep, "dynamic", (kept) => {
-      this.#wanted = new Wanted(this.#options.details, before);
-      return this.#dynamicStaging(sweep, kept);
+      wanted = new Wanted(this.#options.details);
+      return this.#dynamicStaging(sweep, kept, wanted);
     });
     this.#pagesPerGroup = pass.pagesPerGroup;
     this.#dynamicPerPage = this.#perPage;
     this.#dynamicSweep = sweep;
-    this.holdings.forget("dynamic", pass.sightings.repeated);
+    this.holdings.holdAll("dynamic", pass.sightings);
     await this.#end("dynamic", pass);
-    await this.#readDetails(sweep);
-    letGo();
+    await this.#readDetails(sweep, wanted);
     return pass;
   }
 
-  #dynamicStaging(sweep: number, kept: KeptPass | undefined): SweepStaging {
+  #dynamicStaging(sweep: number, kept: KeptPass | undefined, wanted: Wanted): SweepStaging {
     return {
       pagesPerGroup: undefined,
       kept,
@@ -208,18 +208,15 @@ class Extractor implements CertifyPorts<Sweep> {
       reopenGroup: async (group, read) => {
         this.#reopen("dynamic", group, read);
       },
-      onItem: (item) => {
-        this.holdings.hold("dynamic", item.id, item.updatedAt);
-        this.#wanted.note(item);
-      },
+      onItem: (item) => wanted.note(item),
     };
   }
 
-  async #readDetails(sweep: number): Promise<void> {
+  async #readDetails(sweep: number, wanted: Wanted): Promise<void> {
     const { kept, checkpoint } = this.#options;
     const first = sweep === SWEEP_OF.item;
     let groups = 0;
-    this.#details = await readDetails(this.#context, sweep, this.#wanted, {
+    this.#details = await readDetails(this.#context, sweep, wanted, {
       kept: async (group) => (first ? kept.singles(group) : undefined),
       closeGroup: async (group, answers) => {
         const { file, drift } = await this.#write("item", sweep, group);
@@ -236,7 +233,7 @@ class Extractor implements CertifyPorts<Sweep> {
 
   async #full(sweep: number): Promise<Sweep> {
     const pass = await this.#pass(sweep, "full", (kept) => this.#fullStaging(sweep, kept));
-    this.holdings.forget("full", pass.sightings.repeated);
+    this.holdings.holdAll("full", pass.sightings);
     await this.#end("full", pass);
     return pass;
   }
@@ -256,7 +253,6 @@ class Extractor implements CertifyPorts<Sweep> {
         const task = { kind: "pair", group, rawFile, pairWith: this.#pairedWith(group) } as const;
         this.#transformed.add((await this.#context.workers.pair(task)).transformed);
       },
-      onItem: (item) => this.holdings.hold("full", item.id, item.updatedAt),
     };
   }
 
@@ -327,7 +323,7 @@ class Extractor implements CertifyPorts<Sweep> {
       bounds: bucketBounds(weighing),
       vectorBytes: vectorBytes(weighing),
       superseded: new Map(again.map((id) => [id, AGAIN])),
-      detailsWanted: this.#wanted.count,
+      detailsAsked: this.#details.asked,
       detailsGone: this.#details.gone,
       detailsRejected: this.#details.rejected,
       repaired: this.#repaired.size,

@@ -98,7 +98,7 @@ export function answerChecks({ destinations, fields }: Lookups, extraction: Extr
       verdict: extraction.detailsGone === 0 ? "passed" : "warning",
       figure: extraction.detailsGone,
       expected: 0,
-      detail: `of ${extraction.detailsWanted} single-item requests`,
+      detail: `of ${extraction.detailsAsked} single-item requests`,
     },
     {
       name: "items that could not be read singly",

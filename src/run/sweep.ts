@@ -61,7 +61,7 @@ export interface SweepStaging {
   /** Called for each group that was written before. */
   readonly reopenGroup: (group: number, kept: ListedGroup) => Promise<void>;
   /** Called for each item, in no particular order. */
-  readonly onItem: (item: Listed) => void;
+  readonly onItem?: (item: Listed) => void;
 }
 
 /** A group as it was read, in the order of its pages. */
@@ -281,7 +281,7 @@ class Pass {
     for (const item of result.items) {
       this.#context.catalogue.weigh(item.id, bytesPerRow);
       this.#sightings.add(item.id, item.updatedAt);
-      this.#staging?.onItem({ ...item, page, group });
+      this.#staging?.onItem?.({ ...item, page, group });
     }
     if (page > this.#pagesCounted && this.#sightings.distinct === known) this.#barren += 1;
     this.#bytes += record.bytes;

@@ -167,11 +167,11 @@ async function certifyOnce(world: World, kept: KeptPages): Promise<Outcome> {
     holdings,
     sweep: async (sweep, mode) => {
       const pages = sweep <= 2 && mode !== "basic" ? kept[mode] : [];
-      return passOver(world, { catalogue, mode, kept: pages }, ({ id, updated }) => {
-        if (mode === "basic") return;
-        holdings.hold(mode, id, updated);
-        published.set(id, updated);
+      const pass = await passOver(world, { catalogue, mode, kept: pages }, ({ id, updated }) => {
+        if (mode !== "basic") published.set(id, updated);
       });
+      if (mode !== "basic") holdings.holdAll(mode, pass.sightings);
+      return pass;
     },
     repair: async (_sweep, ids) => {
       for (const id of ids) {

@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
+import fc from "fast-check";
+import { referenceChecks } from "../../src/audit/checks.ts";
+import { createTable } from "../../src/load/ddl.ts";
+import { execute } from "../../src/load/duckdb.ts";
+import type { Connections } from "../../src/load/lanes.ts";
+import { compareUtf8 } from "../../src/load/order.ts";
+import { reference } from "../../src/tables/declare.ts";
+import { column, table, temporaryFolder } from "../load/fixtures.ts";
+
+const ITEMS = table("items", "item", ["content_id"], [column("content_id", "text", false)]);
+const USERS = table("users", "shared", ["user_id"], [column("user_id", "text", false)]);
+const LINKS = {
+  ...table(
+    "links",
+    "item",
+    ["content_id"],
+    [column("content_id", "text", false), column("other_id", "text"), column("owner_id", "text")],
+  ),
+  references: [
+    reference("content_id", "items"),
+    reference("other_id", "items", "content_id"),
+    reference("owner_id", "users", "user_id"),
+    reference("owner_id", "nowhere", "user_id"),
+  ],
+};
+const TABLES = [ITEMS, USERS, LINKS];
+
+async function tablesOn(t: TestContext, settings: Record<string, string> = {}): Promise<Connections> {
+  const instance = await DuckDBInstance.create(join(await temporaryFolder(t), "checked.duckdb"), settings);
+  const connections: Connections = [await instance.connect(), await instance.connect()];
+  t.after(() => {
+    for (const connection of connections) connection.closeSync();
+    instance.closeSync();
+  });
+  for (const each of TABLES) await createTable(connections[0], each);
+  return connections;
+}
+
+const id = fc.nat(9).map((n) => `${n}`);
+const optional = fc.option(id);
+const rows = fc.record({
+  items: fc.uniqueArray(id),
+  users: fc.uniqueArray(id),
+  links: fc.array(fc.record({ content_id: id, other_id: optional, owner_id: optional })),
+  bounds: fc.uniqueArray(id).map((bounds) => bounds.sort(compareUtf8)),
+});
+
+test("rows that name one which is not there are counted, whatever ranges of items are looked through", async (t) => {
+  const connections = await tablesOn(t);
+  const [connection] = connections;
+  const values = (list: readonly (readonly (string | null)[])[]) =>
+    list
+      .map((cells) => `(${cells.map((cell) => (cell === null ? "NULL" : `'${cell}'`)).join(", ")})`)
+      .join(", ");
+  const fill = async (name: string, list: readonly (readonly (string | null)[])[]) => {
+    await execute(connection, `DELETE FROM ${name}`);
+    if (list.length > 0) await execute(connection, `INSERT INTO ${name} VALUES ${values(list)}`);
+  };
+  await fc.assert(
+    fc.asyncProperty(rows, async ({ items, users, links, bounds }) => {
+      await fill(
+        "items",
+        items.map((each) => [each]),
+      );
+      await fill(
+        "users",
+        users.map((each) => [each]),
+      );
+      await fill(
+        "links",
+        links.map((link) => [link.content_id, link.other_id, link.owner_id]),
+      );
+      const absent = (names: readonly (string | null)[], there: readonly string[]) =>
+        names.filter((name) => name !== null && !there.includes(name)).length;
+      const figures = (await referenceChecks(connections, TABLES, bounds)).map(({ name, figure }) => [
+        name,
+        figure,
+      ]);
+      assert.deepEqual(figures, [
+        [
+          "links.content_id names a row of items",
+          absent(
+            links.map((link) => link.content_id),
+            items,
+          ),
+        ],
+        [
+          "links.other_id names a row of items",
+          absent(
+            links.map((link) => link.other_id),
+            items,
+          ),
+        ],
+        [
+          "links.owner_id names a row of users",
+          absent(
+            links.map((link) => link.owner_id),
+            users,
+          ),
+        ],
+      ]);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("any number of items is looked up in little memory", async (t) => {
+  const connections = await tablesOn(t, { threads: "1", memory_limit: "32MB", temp_directory: "" });
+  const [connection] = connections;
+  const ids = (from: number) => `SELECT printf('%024x', range) FROM range(${from}, ${from + 400_000})`;
+  await execute(connection, `INSERT INTO items ${ids(0)}; INSERT INTO links (content_id) ${ids(7)}`);
+  const bounds = Array.from({ length: 10 }, (_, place) => (place * 40_000).toString(16).padStart(24, "0"));
+  const [check] = await referenceChecks(
+    connections,
+    [ITEMS, { ...LINKS, references: LINKS.references.slice(0, 1) }],
+    bounds,
+  );
+  assert.equal(check?.figure, 7);
+});
