@@ -6,7 +6,7 @@
 import { type DuckDBConnection, DuckDBTimestampTZValue, type DuckDBValue } from "@duckdb/node-api";
 import { HISTORY_VERSION } from "../tables/history.ts";
 import { type Bounds, type Range, rangesOf } from "./buckets.ts";
-import { all, execute } from "./duckdb.ts";
+import { all, execute, figure, ROWS_PER_GROUP } from "./duckdb.ts";
 import { fillDefinitions } from "./history-definitions.ts";
 import { Epochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
@@ -76,7 +76,9 @@ export async function fillHistory(connections: Connections, request: HistoryRequ
     lanes.push(steps);
   }
   const buckets = rangesOf(request.itemBounds);
-  return (await inLanes(lanes, buckets, async (steps, bucket) => steps.bucket(bucket))).flat();
+  const firsts = await inLanes(lanes, buckets, async (steps, bucket) => steps.bucket(bucket));
+  await Promise.all(lanes.map(async (steps) => steps.end()));
+  return firsts.flat();
 }
 
 async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): Promise<void> {
@@ -116,6 +118,20 @@ export function instant(milliseconds: number): DuckDBTimestampTZValue {
   return new DuckDBTimestampTZValue(BigInt(milliseconds) * 1000n);
 }
 
+/**
+ * Tables whose rows come from comparisons. What is less than a row group waits uncompressed until the database is
+ * closed, and with a range of items at a time nearly all would: they are collected, and inserted together.
+ */
+const COMPARED = ["mapped_value_history", "mapped_value_order_history"] as const;
+type Compared = (typeof COMPARED)[number];
+/** So many are inserted at once, or more: what is over of them waits. */
+const ROWS_TOGETHER = 4 * ROWS_PER_GROUP;
+
+/** The temporary table that collects its rows. */
+function made(table: Compared): string {
+  return `made_${table}`;
+}
+
 /** The steps over ranges of items. */
 class Steps {
   readonly #connection: DuckDBConnection;
@@ -130,6 +146,12 @@ class Steps {
 
   async begin(): Promise<void> {
     await this.#epochs.begin();
+    for (const table of COMPARED) await this.#collect(table);
+  }
+
+  /** After the last bucket. */
+  async end(): Promise<void> {
+    await this.#insertMade(0);
   }
 
   /** All items of a bucket. Answers the first items of its ranges. */
@@ -145,6 +167,7 @@ class Steps {
     const rows = Math.ceil(rowsPerRange / TIMES_MEMORY_TO_COMPARE);
     const compared = await this.#firsts("history_compared_ranges", [...ends(bucket), rows]);
     for (const range of within(bucket, compared)) await this.#compare(range);
+    await this.#insertMade(ROWS_TOGETHER);
     await this.#insert("content_history", "history_content", bucket);
     return firsts;
   }
@@ -182,8 +205,26 @@ class Steps {
       this.#connection,
       "INSERT INTO history_kept SELECT DISTINCT content_id FROM history_pairs WHERE event = 'kept'",
     );
-    await this.#insert("mapped_value_history", "history_values", range);
-    await this.#insert("mapped_value_order_history", "history_order_rows", range);
+    await this.#insert(made("mapped_value_history"), "history_values", range);
+    await this.#insert(made("mapped_value_order_history"), "history_order_rows", range);
+  }
+
+  /** Collected rows, of the tables that have so many of them. */
+  async #insertMade(rows: number): Promise<void> {
+    for (const table of COMPARED) {
+      const collected = quoteIdentifier(made(table));
+      if ((await figure(this.#connection, `SELECT count(*) FROM ${collected}`)) < rows) continue;
+      await execute(this.#connection, `INSERT INTO ${quoteIdentifier(table)} FROM ${collected}`);
+      await this.#collect(table);
+    }
+  }
+
+  async #collect(table: Compared): Promise<void> {
+    const nothing = `FROM ${quoteIdentifier(table)} LIMIT 0`;
+    await execute(
+      this.#connection,
+      `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(made(table))} AS ${nothing}`,
+    );
   }
 
   /** Each with a statement of its own: joins take memory for as long as the statement lasts. */
