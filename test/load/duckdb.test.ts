@@ -58,7 +58,7 @@ test("a statement of the build has one thread, and gives back what a wide table 
     database.connection,
     `SELECT ${settings.map((name) => `current_setting('${name}')::VARCHAR AS ${name}`).join(", ")}`,
   );
-  assert.deepEqual({ ...row }, { threads: "1", allocator_bulk_deallocation_flush_threshold: "3.8 MiB" });
+  assert.deepEqual({ ...row }, { threads: "1", allocator_bulk_deallocation_flush_threshold: "1.9 MiB" });
 });
 
 test("S13: a published database is read-only and reaches nothing at all", async (t) => {
