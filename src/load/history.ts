@@ -6,11 +6,11 @@
 import { type DuckDBConnection, DuckDBTimestampTZValue, type DuckDBValue } from "@duckdb/node-api";
 import { HISTORY_VERSION } from "../tables/history.ts";
 import { type Bounds, type Range, rangesOf } from "./buckets.ts";
-import { all, execute, figure, ROWS_PER_GROUP } from "./duckdb.ts";
+import { all, execute, figure } from "./duckdb.ts";
 import { fillDefinitions } from "./history-definitions.ts";
 import { Epochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
-import { type Connections, inLanes } from "./lanes.ts";
+import { type Connections, inEachLane, inLanes } from "./lanes.ts";
 import { loadSql, quoteIdentifier } from "./sql-text.ts";
 
 /** What the history says of this run. */
@@ -77,7 +77,7 @@ export async function fillHistory(connections: Connections, request: HistoryRequ
   }
   const buckets = rangesOf(request.itemBounds);
   const firsts = await inLanes(lanes, buckets, async (steps, bucket) => steps.bucket(bucket));
-  await Promise.all(lanes.map(async (steps) => steps.end()));
+  await inEachLane(lanes, async (steps) => steps.end());
   return firsts.flat();
 }
 
@@ -124,8 +124,6 @@ export function instant(milliseconds: number): DuckDBTimestampTZValue {
  */
 const COMPARED = ["mapped_value_history", "mapped_value_order_history"] as const;
 type Compared = (typeof COMPARED)[number];
-/** So many are inserted at once, or more: what is over of them waits. */
-const ROWS_TOGETHER = 4 * ROWS_PER_GROUP;
 
 /** The temporary table that collects its rows. */
 function made(table: Compared): string {
@@ -167,7 +165,7 @@ class Steps {
     const rows = Math.ceil(rowsPerRange / TIMES_MEMORY_TO_COMPARE);
     const compared = await this.#firsts("history_compared_ranges", [...ends(bucket), rows]);
     for (const range of within(bucket, compared)) await this.#compare(range);
-    await this.#insertMade(ROWS_TOGETHER);
+    await this.#insertMade(rowsPerRange);
     await this.#insert("content_history", "history_content", bucket);
     return firsts;
   }
@@ -209,7 +207,7 @@ class Steps {
     await this.#insert(made("mapped_value_order_history"), "history_order_rows", range);
   }
 
-  /** Collected rows, of the tables that have so many of them. */
+  /** What is collected of the tables that have so many rows of it, or more. */
   async #insertMade(rows: number): Promise<void> {
     for (const table of COMPARED) {
       const collected = quoteIdentifier(made(table));

@@ -30,3 +30,13 @@ export async function inLanes<Lane, Thing, Result>(
   if (failures.length > 0) throw failures[0];
   return results;
 }
+
+/** Does the same in each lane, beside each other. The first failure is thrown when all have ended. */
+export async function inEachLane<Lane>(
+  lanes: readonly Lane[],
+  work: (lane: Lane) => Promise<void>,
+): Promise<void> {
+  for (const ended of await Promise.allSettled(lanes.map(work))) {
+    if (ended.status === "rejected") throw ended.reason;
+  }
+}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { figure } from "../../src/load/duckdb.ts";
-import { inLanes } from "../../src/load/lanes.ts";
+import { inEachLane, inLanes } from "../../src/load/lanes.ts";
 
 async function twoConnections(): Promise<DuckDBConnection[]> {
   const instance = await DuckDBInstance.create(":memory:");
@@ -40,4 +40,19 @@ test("after a failure nothing is begun, and it is thrown when what was begun has
   await assert.rejects(working);
   assert.deepEqual(begun, [1, 2]);
   assert.deepEqual(ended.toSorted(), [1, 2]);
+});
+
+test("the same is done in each lane, and a failure is thrown when all have ended", async () => {
+  const ended: unknown[] = [];
+  const [failing, ...others] = await twoConnections();
+  const connections = [failing, ...others].filter((connection) => connection !== undefined);
+  const working = inEachLane(connections, async (connection) => {
+    const sql =
+      connection === failing
+        ? "SELECT error('no')"
+        : "SELECT count(*) FROM range(3000000) WHERE hash(range) = 1";
+    await figure(connection, sql).finally(() => ended.push(connection));
+  });
+  await assert.rejects(working);
+  assert.deepEqual(new Set(ended), new Set(connections));
 });
