@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import {
   type Bounds,
-  isKeyedByItem,
+  boundsFor,
   type Range,
   rangeConditions,
   rangesOf,
@@ -60,17 +60,11 @@ export async function referenceChecks(
   );
   return inLanes(connections, asked, async (connection, referring) => {
     let dangling = 0;
-    for (const range of rangesOf(isSplit(referring) ? bounds : [])) {
+    for (const range of rangesOf(boundsFor(referring.target, bounds))) {
       dangling += await danglingIn(connection, referring, range);
     }
     return checkOf(referring, dangling);
   });
-}
-
-/** Whether rows that name each other lie in the same range of items. */
-function isSplit({ table, reference, target }: Referring): boolean {
-  const place = reference.to.indexOf(target.key[0] ?? "");
-  return isKeyedByItem(table) && isKeyedByItem(target) && reference.columns[place] === table.key[0];
 }
 
 async function danglingIn(
@@ -84,8 +78,9 @@ async function danglingIn(
   const matches = pairs.map(
     ({ column, to }) => `target.${quoteIdentifier(to)} = source.${quoteIdentifier(column)}`,
   );
-  const from = rangeConditions(table, range);
-  const to = rangeConditions(target, range);
+  const first = pairs.find(({ to }) => to === target.key[0]);
+  const from = rangeConditions(table, range, first?.column);
+  const to = rangeConditions(target, range, first?.to);
   // Each name is looked for once: of lists that takes half of the time, and less memory.
   return figure(
     connection,

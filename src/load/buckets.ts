@@ -19,11 +19,7 @@ export interface Range {
 
 /** Bounds of a table's buckets, given those of the items: a table that is not keyed by item is one bucket. */
 export function boundsFor(table: Table, itemBounds: Bounds): Bounds {
-  return isKeyedByItem(table) ? itemBounds : [];
-}
-
-export function isKeyedByItem(table: Table): boolean {
-  return table.key[0] === CONTENT_ID;
+  return table.key[0] === CONTENT_ID ? itemBounds : [];
 }
 
 /** Ranges between bounds: `["a", "m"]` gives everything below m, then m and above. No bounds: everything. */
@@ -37,10 +33,14 @@ export function rangesOf(bounds: Bounds): Range[] {
   return bounds.map((bound, index) => ({ lower: index === 0 ? undefined : bound, upper: bounds[index + 1] }));
 }
 
-/** Conditions that keep the rows whose first key column is in the range, with the values of their `$1`, `$2`. */
-export function rangeConditions(table: Table, range: Range): { conditions: string[]; params: string[] } {
+/** Conditions that keep the rows whose `column` is in the range, with the values of their `$1`, `$2`. */
+export function rangeConditions(
+  table: Table,
+  range: Range,
+  column = table.key[0] ?? "",
+): { conditions: string[]; params: string[] } {
   if (!isBounded(range)) return { conditions: [], params: [] };
-  const key = quoteIdentifier(table.key[0] ?? "");
+  const key = quoteIdentifier(column);
   const conditions: string[] = [];
   const params: string[] = [];
   if (range.lower !== undefined) conditions.push(`${key} >= $${params.push(range.lower)}`);

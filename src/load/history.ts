@@ -6,7 +6,7 @@
 import { type DuckDBConnection, DuckDBTimestampTZValue, type DuckDBValue } from "@duckdb/node-api";
 import { HISTORY_VERSION } from "../tables/history.ts";
 import { type Bounds, type Range, rangesOf } from "./buckets.ts";
-import { all, execute, figure } from "./duckdb.ts";
+import { all, execute, figure, ROWS_PER_GROUP } from "./duckdb.ts";
 import { fillDefinitions } from "./history-definitions.ts";
 import { Epochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
@@ -120,7 +120,7 @@ export function instant(milliseconds: number): DuckDBTimestampTZValue {
 
 /**
  * Tables whose rows come from comparisons. What is less than a row group waits uncompressed until the database is
- * closed, and with a range of items at a time nearly all would: they are collected, and inserted together.
+ * closed, and with a range of items at a time nearly all would: they are collected until they are one.
  */
 const COMPARED = ["mapped_value_history", "mapped_value_order_history"] as const;
 type Compared = (typeof COMPARED)[number];
@@ -144,12 +144,18 @@ class Steps {
 
   async begin(): Promise<void> {
     await this.#epochs.begin();
-    for (const table of COMPARED) await this.#collect(table);
+    for (const table of COMPARED) {
+      const none = `FROM ${quoteIdentifier(table)} LIMIT 0`;
+      await execute(
+        this.#connection,
+        `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(made(table))} AS ${none}`,
+      );
+    }
   }
 
   /** After the last bucket. */
   async end(): Promise<void> {
-    await this.#insertMade(0);
+    await this.#insertMade(1);
   }
 
   /** All items of a bucket. Answers the first items of its ranges. */
@@ -164,8 +170,10 @@ class Steps {
     await execute(this.#connection, "CREATE OR REPLACE TEMP TABLE history_kept (content_id VARCHAR)");
     const rows = Math.ceil(rowsPerRange / TIMES_MEMORY_TO_COMPARE);
     const compared = await this.#firsts("history_compared_ranges", [...ends(bucket), rows]);
-    for (const range of within(bucket, compared)) await this.#compare(range);
-    await this.#insertMade(rowsPerRange);
+    for (const range of within(bucket, compared)) {
+      await this.#compare(range);
+      await this.#insertMade(Math.min(ROWS_PER_GROUP, rowsPerRange));
+    }
     await this.#insert("content_history", "history_content", bucket);
     return firsts;
   }
@@ -207,22 +215,19 @@ class Steps {
     await this.#insert(made("mapped_value_order_history"), "history_order_rows", range);
   }
 
-  /** What is collected of the tables that have so many rows of it, or more. */
+  /** Of what is collected as many rows as make whole groups of `rows`; the rest stays. */
   async #insertMade(rows: number): Promise<void> {
     for (const table of COMPARED) {
       const collected = quoteIdentifier(made(table));
-      if ((await figure(this.#connection, `SELECT count(*) FROM ${collected}`)) < rows) continue;
-      await execute(this.#connection, `INSERT INTO ${quoteIdentifier(table)} FROM ${collected}`);
-      await this.#collect(table);
+      const there = await figure(this.#connection, `SELECT count(*) FROM ${collected}`);
+      const whole = there - (there % rows);
+      if (whole === 0) continue;
+      await execute(
+        this.#connection,
+        `INSERT INTO ${quoteIdentifier(table)} FROM ${collected} LIMIT ${whole};
+         CREATE OR REPLACE TEMP TABLE ${collected} AS FROM ${collected} OFFSET ${whole}`,
+      );
     }
-  }
-
-  async #collect(table: Compared): Promise<void> {
-    const nothing = `FROM ${quoteIdentifier(table)} LIMIT 0`;
-    await execute(
-      this.#connection,
-      `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(made(table))} AS ${nothing}`,
-    );
   }
 
   /** Each with a statement of its own: joins take memory for as long as the statement lasts. */

@@ -31,7 +31,7 @@ export async function inLanes<Lane, Thing, Result>(
   return results;
 }
 
-/** Does the same in each lane, beside each other. The first failure is thrown when all have ended. */
+/** Does the same in each lane, beside each other. A failure is thrown when all have ended: that of the first such lane. */
 export async function inEachLane<Lane>(
   lanes: readonly Lane[],
   work: (lane: Lane) => Promise<void>,

@@ -165,26 +165,22 @@ export class Sightings {
   }
 }
 
-/** The times of the staged views of one shape, by the item's number: those that a pass saw, but for a few. */
+/** The times of the staged views of one shape, by the item's number: those that a pass saw, but for some since. */
 class Held {
   #pass: Sightings | undefined;
-  readonly #others = new Map<number, number>();
+  readonly #since = new Map<number, number>();
 
   /** In seconds; not a number where no view is held. */
   at(number: number): number {
-    return this.#others.get(number) ?? this.#pass?.at(number) ?? UNSEEN;
+    return this.#since.get(number) ?? this.#pass?.at(number) ?? UNSEEN;
   }
 
   set(number: number, seconds: number): void {
-    this.#others.set(number, seconds);
+    this.#since.set(number, seconds);
   }
 
-  /** What the pass did not see stays as it is. `size`: of the catalogue. */
-  take(pass: Sightings, size: number): void {
-    for (let number = 0; number < size; number++) {
-      if (!Number.isNaN(pass.at(number))) this.#others.delete(number);
-      else if (!Number.isNaN(this.at(number))) this.#others.set(number, this.at(number));
-    }
+  take(pass: Sightings): void {
+    this.#since.clear();
     this.#pass = pass;
   }
 }
@@ -203,9 +199,12 @@ export class Holdings {
     this.#catalogue = catalogue;
   }
 
-  /** All that the pass saw was staged; of an item that it saw more than once, nobody knows which view is the latest. */
+  /**
+   * All that the pass saw was staged. Of an item that it saw more than once nobody knows which view is the latest, and of
+   * one that it did not see, whether the view from before is still what the service has.
+   */
   holdAll(shape: "dynamic" | "full", pass: Sightings): void {
-    this.#held[shape].take(pass, this.#catalogue.size);
+    this.#held[shape].take(pass);
     for (const id of pass.repeated) this.forget(shape, id);
   }
 
@@ -233,7 +232,8 @@ export class Holdings {
   /**
    * After a pass: the items whose staged views are not those that it saw, and those that it did not see, though they
    * are not known to be gone, nor to have been there between the pass before and this one.
-   * `fullOnly`: the modes mean different instants by `updated_at`, so the dynamic view's is not held against the pass.
+   * `fullOnly`: the modes mean different instants by `updated_at`, so the dynamic view's is not held against the pass:
+   * that there is one is enough.
    */
   stale(pass: Sightings, fullOnly: boolean): string[] {
     const stale: string[] = [];
@@ -246,8 +246,9 @@ export class Holdings {
         if (!this.#gone.has(id) && !there.has(id)) stale.push(id);
         continue;
       }
-      const dynamic = fullOnly ? seconds : this.#held.dynamic.at(number);
-      if (dynamic !== seconds || this.#held.full.at(number) !== seconds) {
+      const dynamic = this.#held.dynamic.at(number);
+      const agrees = fullOnly ? !Number.isNaN(dynamic) : dynamic === seconds;
+      if (!agrees || this.#held.full.at(number) !== seconds) {
         stale.push(this.#catalogue.idOf(number));
       }
     }

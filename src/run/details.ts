@@ -27,6 +27,10 @@ export class Wanted {
     return this.#items.size;
   }
 
+  has(id: string): boolean {
+    return this.#items.has(id);
+  }
+
   /** By the group of pages that listed them, in the order of the pages. */
   groups(): [group: number, items: Listed[]][] {
     const items = [...this.#items.values()].sort((a, b) => a.page - b.page || a.position - b.position);
@@ -35,12 +39,11 @@ export class Wanted {
 }
 
 export interface DetailsRead {
-  /** Items that were asked for. */
   readonly asked: number;
   /** Items that are gone, by the service's word. */
-  readonly gone: number;
+  readonly gone: readonly string[];
   /** Items that could not be had singly: each is a reject, and its listed views count. */
-  readonly rejected: number;
+  readonly rejected: readonly string[];
 }
 
 /** What becomes of the single items that a group of pages listed. */
@@ -72,8 +75,9 @@ class DetailsReader {
   readonly #staging: DetailsStaging;
   readonly #queue: RequestQueue;
   readonly #bearable: Bearable;
+  readonly #gone: string[] = [];
+  readonly #rejected: string[] = [];
   #done = 0;
-  #gone = 0;
   #bytes = 0;
 
   constructor(context: SweepContext, sweep: number, total: number, staging: DetailsStaging) {
@@ -93,7 +97,7 @@ class DetailsReader {
 
   async done(): Promise<DetailsRead> {
     await this.#queue.done();
-    return { asked: this.#total, gone: this.#gone, rejected: this.#bearable.rejected };
+    return { asked: this.#total, gone: this.#gone, rejected: this.#rejected };
   }
 
   async #ask(group: number, items: readonly Listed[]): Promise<void> {
@@ -125,16 +129,18 @@ class DetailsReader {
   }
 
   /** A few may be deleted while they are asked for; many are no accident. */
-  #bearGone(): void {
-    this.#gone += 1;
-    if (this.#gone > bearable(this.#total)) throw tooManyGone(this.#gone, this.#total);
+  #bearGone(id: string): void {
+    const gone = this.#gone.push(id);
+    if (gone > bearable(this.#total)) throw tooManyGone(gone, this.#total);
   }
 
-  #count(item: Listed, { gone, read, record }: SingleRead): void {
+  #count(item: Listed, answer: SingleRead): void {
+    const { gone, read, record } = answer;
     const { holdings, onProgress } = this.#context;
     this.#done += 1;
     this.#bytes += record?.bytes ?? 0;
-    if (gone) this.#bearGone();
+    if (isRejected(answer)) this.#rejected.push(item.id);
+    if (gone) this.#bearGone(item.id);
     // Only a few columns were asked for: where the item was edited since it was listed, the rest is of before.
     else if (read !== null && read.updatedAt !== item.updatedAt) holdings.forget("dynamic", item.id);
     const done = this.#done;

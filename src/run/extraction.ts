@@ -63,11 +63,11 @@ export interface Extraction {
   readonly vectorBytes: number;
   /** Items that were transformed more than once: their latest generation counts. */
   readonly superseded: ReadonlyMap<string, number>;
-  /** Items that were asked for singly. */
+  /** Requests for items whose fields only single-item requests give. */
   readonly detailsAsked: number;
-  /** Of these, how many the service said are gone. */
+  /** Items that the service then said are gone. */
   readonly detailsGone: number;
-  /** And how many could not be had: each is a reject. */
+  /** And those that could not be had: each is a reject. */
   readonly detailsRejected: number;
   /** Items that were asked for singly in both shapes, because passes differed. */
   readonly repaired: number;
@@ -92,7 +92,8 @@ class Extractor implements CertifyPorts<Sweep> {
   readonly #raw: RawFiles;
   readonly #transformed: Transformed;
   readonly #repaired = new Set<string>();
-  #details: DetailsRead = { asked: 0, gone: 0, rejected: 0 };
+  /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
+  #details: DetailsRead = { asked: 0, gone: [], rejected: [] };
   /** Items a page that are asked for. */
   #perPage: number;
   #pagesPerGroup: number | undefined;
@@ -113,6 +114,7 @@ class Extractor implements CertifyPorts<Sweep> {
     switch (mode) {
       case "dynamic": {
         const pass = await this.#dynamic(sweep);
+        // Here, where nothing holds the items any more that were asked for singly.
         letGo();
         return pass;
       }
@@ -182,7 +184,7 @@ class Extractor implements CertifyPorts<Sweep> {
   }
 
   async #dynamic(sweep: number): Promise<Sweep> {
-    let wanted = new Wanted(this.#options.details);
+    let wanted: Wanted | undefined;
     const pass = await this.#pass(sweep, "dynamic", (kept) => {
       wanted = new Wanted(this.#options.details);
       return this.#dynamicStaging(sweep, kept, wanted);
@@ -192,7 +194,7 @@ class Extractor implements CertifyPorts<Sweep> {
     this.#dynamicSweep = sweep;
     this.holdings.holdAll("dynamic", pass.sightings);
     await this.#end("dynamic", pass);
-    await this.#readDetails(sweep, wanted);
+    if (wanted !== undefined) await this.#readDetails(sweep, wanted);
     return pass;
   }
 
@@ -216,7 +218,7 @@ class Extractor implements CertifyPorts<Sweep> {
     const { kept, checkpoint } = this.#options;
     const first = sweep === SWEEP_OF.item;
     let groups = 0;
-    this.#details = await readDetails(this.#context, sweep, wanted, {
+    const read = await readDetails(this.#context, sweep, wanted, {
       kept: async (group) => (first ? kept.singles(group) : undefined),
       closeGroup: async (group, answers) => {
         const { file, drift } = await this.#write("item", sweep, group);
@@ -229,9 +231,18 @@ class Extractor implements CertifyPorts<Sweep> {
       },
     });
     if (first) await checkpoint.end("item", { groups, endedMs: this.#context.clock.now() });
+    const { asked, gone, rejected } = this.#details;
+    const notAskedAgain = (id: string) => !wanted.has(id);
+    this.#details = {
+      asked: asked + read.asked,
+      gone: [...gone.filter(notAskedAgain), ...read.gone],
+      rejected: [...rejected.filter(notAskedAgain), ...read.rejected],
+    };
   }
 
   async #full(sweep: number): Promise<Sweep> {
+    // What an earlier full pass made rows of is of before, also where this one cannot pair it on the way.
+    this.#transformed.redo();
     const pass = await this.#pass(sweep, "full", (kept) => this.#fullStaging(sweep, kept));
     this.holdings.holdAll("full", pass.sightings);
     await this.#end("full", pass);
@@ -324,8 +335,8 @@ class Extractor implements CertifyPorts<Sweep> {
       vectorBytes: vectorBytes(weighing),
       superseded: new Map(again.map((id) => [id, AGAIN])),
       detailsAsked: this.#details.asked,
-      detailsGone: this.#details.gone,
-      detailsRejected: this.#details.rejected,
+      detailsGone: this.#details.gone.length,
+      detailsRejected: this.#details.rejected.length,
       repaired: this.#repaired.size,
       vanished: gone.size,
       perPage: this.#perPage,
