@@ -60,11 +60,16 @@ export async function referenceChecks(
   );
   return inLanes(connections, asked, async (connection, referring) => {
     let dangling = 0;
-    for (const range of rangesOf(boundsFor(referring.target, bounds))) {
+    for (const range of rangesOf(namesKey(referring) ? boundsFor(referring.target, bounds) : [])) {
       dangling += await danglingIn(connection, referring, range);
     }
     return checkOf(referring, dangling);
   });
+}
+
+/** Whether it is by the column that ranges of the target go by. */
+function namesKey({ reference, target }: Referring): boolean {
+  return reference.to.includes(target.key[0] ?? "");
 }
 
 async function danglingIn(

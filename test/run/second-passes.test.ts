@@ -12,7 +12,7 @@ const asItem = (element: unknown) => element as Item;
 const placeOf = (element: unknown) => Number(asItem(element).id.slice(2));
 
 for (const order of ["the same order", "another order"]) {
-  test(`D14: items that were edited before the second passes are as these saw them, in ${order}`, async (t) => {
+  test(`D12: items that were edited before the second passes are as these saw them, in ${order}`, async (t) => {
     const service = await Scripted.start(t, itemsOf(ITEMS));
     const begun = { dynamic: 0, full: 0 };
     service.script = (asked) => {
@@ -50,7 +50,7 @@ for (const order of ["the same order", "another order"]) {
   });
 }
 
-test("D14: an item that the second dynamic pass did not list is asked for, though the modes mean other instants", async (t) => {
+test("D12: an item that the second dynamic pass did not list is asked for, though the modes mean other instants", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
   const begun = { dynamic: 0, basic: 0 };
   service.script = (asked) => {
