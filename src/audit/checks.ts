@@ -60,32 +60,27 @@ export async function referenceChecks(
   );
   return inLanes(connections, asked, async (connection, referring) => {
     let dangling = 0;
-    for (const range of rangesOf(namesKey(referring) ? boundsFor(referring.target, bounds) : [])) {
-      dangling += await danglingIn(connection, referring, range);
-    }
+    const ranges = rangesOf(namerOfKey(referring) === undefined ? [] : boundsFor(referring.target, bounds));
+    for (const range of ranges) dangling += await danglingIn(connection, referring, range);
     return checkOf(referring, dangling);
   });
 }
 
-/** Whether it is by the column that ranges of the target go by. */
-function namesKey({ reference, target }: Referring): boolean {
-  return reference.to.includes(target.key[0] ?? "");
+/** The column that names what ranges of the target go by; undefined: none does. */
+function namerOfKey({ reference, target }: Referring): string | undefined {
+  return reference.columns[reference.to.indexOf(target.key[0] ?? "")];
 }
 
-async function danglingIn(
-  connection: DuckDBConnection,
-  { table, reference, target }: Referring,
-  range: Range,
-): Promise<number> {
+async function danglingIn(connection: DuckDBConnection, referring: Referring, range: Range): Promise<number> {
+  const { table, reference, target } = referring;
   const pairs = reference.columns.map((column, i) => ({ column, to: reference.to[i] ?? column }));
   const named = pairs.map(({ column }) => quoteIdentifier(column));
   const present = named.map((column) => `${column} IS NOT NULL`);
   const matches = pairs.map(
     ({ column, to }) => `target.${quoteIdentifier(to)} = source.${quoteIdentifier(column)}`,
   );
-  const first = pairs.find(({ to }) => to === target.key[0]);
-  const from = rangeConditions(table, range, first?.column);
-  const to = rangeConditions(target, range, first?.to);
+  const from = rangeConditions(table, range, namerOfKey(referring));
+  const to = rangeConditions(target, range);
   // Each name is looked for once: of lists that takes half of the time, and less memory.
   return figure(
     connection,

@@ -23,6 +23,11 @@ export class Wanted {
     if (known === undefined || item.page < known.page) this.#items.set(item.id, item);
   }
 
+  /** The listing is read anew. */
+  clear(): void {
+    this.#items.clear();
+  }
+
   get count(): number {
     return this.#items.size;
   }

@@ -184,9 +184,9 @@ class Extractor implements CertifyPorts<Sweep> {
   }
 
   async #dynamic(sweep: number): Promise<Sweep> {
-    let wanted: Wanted | undefined;
+    const wanted = new Wanted(this.#options.details);
     const pass = await this.#pass(sweep, "dynamic", (kept) => {
-      wanted = new Wanted(this.#options.details);
+      wanted.clear();
       return this.#dynamicStaging(sweep, kept, wanted);
     });
     this.#pagesPerGroup = pass.pagesPerGroup;
@@ -194,7 +194,7 @@ class Extractor implements CertifyPorts<Sweep> {
     this.#dynamicSweep = sweep;
     this.holdings.holdAll("dynamic", pass.sightings);
     await this.#end("dynamic", pass);
-    if (wanted !== undefined) await this.#readDetails(sweep, wanted);
+    await this.#readDetails(sweep, wanted);
     return pass;
   }
 
