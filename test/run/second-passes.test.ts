@@ -77,6 +77,8 @@ test("D12: an item that the second dynamic pass did not list is asked for, thoug
   const { directory, verdict } = await exported(t, service, { details: "events", perPage: 50 });
   assert.deepEqual(await rowsOf(directory, TITLES), ALL_NEW);
   assert.equal(verdict, "complete");
+  const asked = "SELECT count(*) FROM _requests WHERE mode = 'item' AND content_id = 'c-000' AND sweep = 5";
+  assert.deepEqual(await rowsOf(directory, asked), [["2"]]);
 });
 
 test("an item that could not be read singly is told, also where the second dynamic pass did not list it", async (t) => {
