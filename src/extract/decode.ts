@@ -134,11 +134,16 @@ const NOT_ZERO = /^-?[0.]*[1-9]/;
  */
 export function parseJson(text: string): unknown {
   try {
-    return LARGE_NUMBER.test(text) ? parseLarge(text) : JSON.parse(text);
+    return mayHoldLarge(text) ? parseLarge(text) : JSON.parse(text);
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep();
     throw notJson(text, error);
   }
+}
+
+/** Whether a JSON text may hold a number that is more than a double. */
+export function mayHoldLarge(text: string): boolean {
+  return LARGE_NUMBER.test(text);
 }
 
 /** Parses a text that may hold large numbers, in several times the time: of a page only the elements that do. */

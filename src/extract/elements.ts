@@ -4,6 +4,20 @@
  * character beyond Latin-1 makes the texts of all of them twice as wide.
  */
 
+import type { RecurringObject, RecurringObjects } from "./recurring.ts";
+
+/** A known object that an element holds: as the value of one of its members, or in the list that this value is. */
+export interface FoundObject {
+  readonly start: number;
+  /** Exclusive. */
+  readonly end: number;
+  /** Place of the member in the element. */
+  readonly member: number;
+  /** Place in the list; undefined: it is the member's value. */
+  readonly place: number | undefined;
+  readonly object: RecurringObject;
+}
+
 /** Bytes of a page that hold one element of its list, white space around it included. */
 export interface Element {
   readonly start: number;
@@ -11,7 +25,7 @@ export interface Element {
   readonly end: number;
   /**
    * Whether it may hold a number that is more than a double: sixteen digits before the point, or an exponent. Never
-   * false where `parseJson` would keep a number as it came.
+   * false where `parseJson` would keep a number as it came. Objects that were found have none.
    */
   readonly large: boolean;
   /**
@@ -21,6 +35,8 @@ export interface Element {
   readonly marks: readonly number[];
   /** Names of members in it, at any depth; one that stands twice counts twice. */
   readonly names: number;
+  /** In the order of the text. */
+  readonly found: readonly FoundObject[];
 }
 
 export interface SplitPage {
@@ -60,12 +76,13 @@ const BLANK = /^[ \n\r\t]*$/;
 
 /**
  * Splits a page, of which nothing but its bytes being UTF-8 is known. What is no JSON makes an element or the envelope
- * that is none either. Undefined: it is not such a page, or does not end, and is to be parsed as a whole.
+ * that is none either. Undefined: it is not such a page, or does not end, and is to be parsed as a whole. `recurring`:
+ * what is known of objects that recur; the page adds to it. Undefined: none is looked for.
  */
-export function splitPage(bytes: Buffer): SplitPage | undefined {
+export function splitPage(bytes: Buffer, recurring?: RecurringObjects): SplitPage | undefined {
   const head = HEAD.exec(bytes.toString("latin1", 0, HEAD_BYTES))?.[0];
   if (head === undefined) return undefined;
-  const elements = elementsFrom(bytes, head.length);
+  const elements = elementsFrom(bytes, head.length, recurring);
   const last = elements?.at(-1);
   if (elements === undefined || last === undefined) return undefined;
   const rest = bytes.toString("utf8", last.end);
@@ -82,7 +99,11 @@ function isBlank(bytes: Buffer, { start, end }: Element): boolean {
  * The elements of the list that begins at `first`; one at least, which may be blank. Undefined: it has no end, or too
  * many.
  */
-function elementsFrom(bytes: Buffer, first: number): Element[] | undefined {
+function elementsFrom(
+  bytes: Buffer,
+  first: number,
+  recurring: RecurringObjects | undefined,
+): Element[] | undefined {
   const elements: Element[] = [];
   const { length } = bytes;
   let depth = 0;
@@ -90,6 +111,13 @@ function elementsFrom(bytes: Buffer, first: number): Element[] | undefined {
   let large = false;
   let marks: number[] = [];
   let names = 0;
+  let found: FoundObject[] = [];
+  /** Elements before this one in the list that a member is; negative: the member is none. */
+  let place = -1;
+  /** Where an object began that is not known, if one did, and how many names and open ones were before it. */
+  let begun = -1;
+  let begunNames = 0;
+  let begunDepth = 0;
   for (let at = first; at < length; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) {
@@ -98,13 +126,15 @@ function elementsFrom(bytes: Buffer, first: number): Element[] | undefined {
       names += 1;
     } else if (byte === COMMA) {
       if (depth === 1 && marks.length < MARKS_AT_MOST) marks.push(at);
+      if (depth === 2 && place >= 0) place += 1;
       if (depth > 0) continue;
       if (elements.length === ELEMENTS_AT_MOST) return undefined;
-      elements.push({ start, end: at, large, marks, names });
+      elements.push({ start, end: at, large, marks, names, found });
       start = at + 1;
       large = false;
       marks = [];
       names = 0;
+      found = [];
     } else if (isDigit(byte)) {
       const end = endOfDigits(bytes, at + 1);
       const number = bytes[end] === POINT ? endOfDigits(bytes, end + 1) : end;
@@ -112,13 +142,37 @@ function elementsFrom(bytes: Buffer, first: number): Element[] | undefined {
       at = number - 1;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       if (depth === 0) marks.push(at);
+      if (depth === 1) place = byte === OPEN_BRACKET ? 0 : -1;
+      if (byte === OPEN_BRACE && (depth === 1 || (depth === 2 && place >= 0)) && recurring !== undefined) {
+        const object = recurring.at(bytes, at);
+        if (object !== undefined) {
+          const end = at + object.bytes.length;
+          found.push({
+            start: at,
+            end,
+            member: marks.length - 1,
+            place: depth === 1 ? undefined : place,
+            object,
+          });
+          names += object.names;
+          at = end - 1;
+          continue;
+        }
+        begun = at;
+        begunNames = names;
+        begunDepth = depth;
+      }
       depth += 1;
     } else if (byte === CLOSE_BRACE) {
       depth -= 1;
       if (depth === 0) marks.push(at);
+      if (begun >= 0 && depth === begunDepth) {
+        recurring?.note(bytes, begun, at + 1, names - begunNames);
+        begun = -1;
+      }
     } else if (byte === CLOSE_BRACKET) {
       if (depth === 0) {
-        elements.push({ start, end: at, large, marks, names });
+        elements.push({ start, end: at, large, marks, names, found });
         return elements;
       }
       depth -= 1;

@@ -4,6 +4,7 @@ import { printable } from "../printable.ts";
 import { mayHoldHalves, parseJson, parseLarge } from "./decode.ts";
 import { type Element, type SplitPage, splitPage } from "./elements.ts";
 import { firstProblem } from "./problem.ts";
+import type { RecurringObject, RecurringObjects } from "./recurring.ts";
 import { type SentText, sentText } from "./sent-text.ts";
 import { SourceError } from "./source-error.ts";
 import { CHECK_TOKEN } from "./status.ts";
@@ -28,8 +29,21 @@ export interface Page {
   readonly documents: Iterable<SentDocument>;
 }
 
+/** Where an object stands in a document. */
+export interface PlacedObject {
+  /** Of the document's own member. */
+  readonly name: string;
+  /** Place in the list that the member is; undefined: the object is the member. */
+  readonly place: number | undefined;
+  readonly object: RecurringObject;
+}
+
 export interface SentDocument {
   readonly document: unknown;
+  /** Known objects that the document holds: an empty one stands in place of each. */
+  readonly recurring: readonly PlacedObject[];
+  /** The document with all that it holds; parsed anew where it came without something. */
+  readonly whole: () => unknown;
   /** Whether it may hold halves of characters. */
   readonly halves: boolean;
   /** Whether it may hold integers beyond 2^53, or exponents. */
@@ -46,11 +60,12 @@ const lookupAnswer = z.looseObject({ response: z.array(z.unknown()) });
 
 /**
  * A page of the content list: an object with `response`, a list, and `pagination`. `bytes`: its text in UTF-8.
+ * `recurring`: objects that it knows are not parsed again, and documents come without them; the page adds to it.
  *
  * @throws {SourceError} `source.damaged`, `source.credentials`, `source.unavailable` or `source.protocol`
  */
-export function readList(bytes: Buffer): Page {
-  const split = splitPage(bytes);
+export function readList(bytes: Buffer, recurring?: RecurringObjects): Page {
+  const split = splitPage(bytes, recurring);
   if (split === undefined) return readWhole(bytes.toString());
   const { pagination } = listIn(readEnvelope(bytes, split));
   return { pagination, rows: split.elements.length, documents: parsedElements(bytes, split.elements) };
@@ -59,7 +74,9 @@ export function readList(bytes: Buffer): Page {
 function readWhole(text: string): Page {
   const { response, pagination } = listIn(readBody(text));
   const halves = mayHoldHalves(text);
-  const documents = response.map((document) => ({ document, halves, largeNumbers: true, text: undefined }));
+  const documents = response.map((document) => {
+    return { document, recurring: [], whole: () => document, halves, largeNumbers: true, text: undefined };
+  });
   return { pagination, rows: response.length, documents };
 }
 
@@ -74,13 +91,67 @@ function readEnvelope(bytes: Buffer, { envelope }: SplitPage): unknown {
 }
 
 function* parsedElements(bytes: Buffer, elements: readonly Element[]): Generator<SentDocument> {
-  for (const element of elements) {
-    const { start, end, large } = element;
-    const text = bytes.toString("utf8", start, end);
-    const document = parsedPart(bytes, () => (large ? parseLarge(text) : JSON.parse(text)));
-    const halves = mayHoldHalves(text);
-    yield { document, halves, largeNumbers: large, text: sentText(bytes, element, text, document) };
+  for (const element of elements) yield withoutFound(bytes, element) ?? wholeDocument(bytes, element);
+}
+
+function wholeDocument(bytes: Buffer, element: Element): SentDocument {
+  const { text, document } = parsedText(bytes, element, bytes.toString("utf8", element.start, element.end));
+  return {
+    document,
+    recurring: [],
+    whole: () => document,
+    halves: mayHoldHalves(text),
+    largeNumbers: element.large,
+    text: sentText(bytes, element, { text, document, namesLeftOut: 0 }),
+  };
+}
+
+/** Undefined where nothing was found, or nobody knows where it stands. */
+function withoutFound(bytes: Buffer, element: Element): SentDocument | undefined {
+  const { found, large } = element;
+  if (found.length === 0) return undefined;
+  const { text, document } = parsedText(bytes, element, textWithoutFound(bytes, element));
+  const recurring = placed(element, document);
+  if (recurring === undefined) return undefined;
+  const namesLeftOut = found.reduce((sum, { object }) => sum + object.names, 0);
+  return {
+    document,
+    recurring,
+    whole: () => wholeDocument(bytes, element).document,
+    halves: mayHoldHalves(text),
+    largeNumbers: large,
+    text: sentText(bytes, element, { text, document, namesLeftOut }),
+  };
+}
+
+function parsedText(bytes: Buffer, { large }: Element, text: string): { text: string; document: unknown } {
+  return { text, document: parsedPart(bytes, () => (large ? parseLarge(text) : JSON.parse(text))) };
+}
+
+/** The text of an element with an empty object in place of each that was found. */
+function textWithoutFound(bytes: Buffer, { start, end, found }: Element): string {
+  const pieces: string[] = [];
+  let from = start;
+  for (const object of found) {
+    pieces.push(bytes.toString("utf8", from, object.start));
+    from = object.end;
   }
+  pieces.push(bytes.toString("utf8", from, end));
+  return pieces.join("{}");
+}
+
+/** Where the objects stand that were found. Undefined where the order of the text is not that of the document. */
+function placed({ found, marks }: Element, document: unknown): PlacedObject[] | undefined {
+  const names = isObject(document) ? Object.keys(document) : [];
+  // A name that is a place in a list comes first, wherever it stands.
+  if (names.length !== marks.length - 1 || /^\d/.test(names[0] ?? "")) return undefined;
+  const objects: PlacedObject[] = [];
+  for (const { member, place, object } of found) {
+    const name = names[member];
+    if (name === undefined || name === "__proto__") return undefined;
+    objects.push({ name, place, object });
+  }
+  return objects;
 }
 
 /** Where a part of a page cannot be parsed the error is that of the whole, with the place in it. */

@@ -12,6 +12,8 @@ import {
   writeParquet,
 } from "parquet-wasm";
 
+import { release } from "../release.ts";
+
 /** `fast`: read again in minutes and then removed. `small`: kept. */
 export type PartCompression = "fast" | "small";
 
@@ -38,11 +40,13 @@ function properties(compression: PartCompression): WriterProperties {
 }
 
 /**
- * Writes a part from an Arrow IPC stream, complete or not at all: under a temporary name first, for its owner alone.
- * Returns what was written.
+ * Writes a part from an Arrow IPC stream, which it releases, complete or not at all: under a temporary name first, for
+ * its owner alone. Returns what was written.
  */
 export function writePart(file: string, ipcStream: Uint8Array, compression: PartCompression): Uint8Array {
-  const bytes = writeParquet(WasmTable.fromIPCStream(ipcStream), properties(compression));
+  const table = WasmTable.fromIPCStream(ipcStream);
+  release(ipcStream);
+  const bytes = writeParquet(table, properties(compression));
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.tmp`;
   writeFileSync(temporary, bytes, { mode: 0o600 });

@@ -1,6 +1,7 @@
 /** What the documents of an answer give: items and rejects, raw documents, and views on their way into the tables. */
 import { mayHoldHalves } from "../extract/decode.ts";
-import { readItem, type SentDocument } from "../extract/envelope.ts";
+import { type PlacedObject, readItem, type SentDocument } from "../extract/envelope.ts";
+import type { RecurringObjects } from "../extract/recurring.ts";
 import { tooDeep } from "../extract/source-error.ts";
 import { type DocumentOptions, documentPreparer, itemId, type Prepare } from "../transform/document.ts";
 import { Drift } from "../transform/drift.ts";
@@ -8,6 +9,7 @@ import { isObject, type JsonObject, type Shape, type View } from "../transform/v
 import { mendHalves } from "../transform/well-formed.ts";
 import { keptText } from "./kept-text.ts";
 import type { ViewedItem } from "./pairing.ts";
+import { type PreparedObject, PreparedObjects } from "./prepared-objects.ts";
 import type { RawDocument } from "./raw.ts";
 import type { ItemResult, ItemTask, ListedItem, PageTask, Reject } from "./tasks.ts";
 
@@ -43,9 +45,14 @@ interface ReadItem extends ItemResult {
 
 export class DocumentReader {
   readonly #prepare: Prepare;
+  readonly #objects: PreparedObjects;
+  readonly #recurring: RecurringObjects;
 
-  constructor(options: DocumentOptions) {
+  /** `recurring`: what the documents of pages come without. */
+  constructor(options: DocumentOptions, recurring: RecurringObjects) {
     this.#prepare = documentPreparer(options);
+    this.#objects = new PreparedObjects(this.#prepare);
+    this.#recurring = recurring;
   }
 
   page(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
@@ -60,12 +67,15 @@ export class DocumentReader {
   #readDocuments(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
     const read: ReadDocuments = { items: [], rejects: [], raw: [], viewed: [], drift: new Drift() };
     const { items, rejects, raw, viewed, drift } = read;
+    const held = new HeldObjects();
     let position = -1;
     for (const sent of documents) {
       position += 1;
+      const objects = this.#prepared(task, sent);
+      const parsed = objects === undefined ? sent.whole() : sent.document;
       const document = sent.halves
-        ? mended(sent.document, observation({ ...task, position, single: false }), drift)
-        : sent.document;
+        ? mended(parsed, observation({ ...task, position, single: false }), drift)
+        : parsed;
       const found = itemId(document);
       if ("reason" in found || !isObject(document)) {
         const reason = "reason" in found ? found.reason : "";
@@ -74,14 +84,31 @@ export class DocumentReader {
       }
       // First the document, which gives fields the names of the specification.
       if (task.mode !== "basic") {
-        const listed = { ...sent, document, id: found.id, position };
+        const listed = { ...sent, document, objects: objects ?? [], id: found.id, position };
         const { view, kept } = this.#listedView(task, listed, drift);
+        held.add(listed.objects);
         raw.push({ ...placeOf(task, listed), ...kept });
         if (task.pairWith !== undefined) viewed.push({ contentId: found.id, view });
       }
       items.push(listedItem(found.id, position, document));
     }
+    held.countIn(drift);
     return read;
+  }
+
+  /** The known objects that a document holds. Undefined: it is to be read with all that it holds. */
+  #prepared(task: PageTask, { document, recurring }: SentDocument): PlacedAndPrepared[] | undefined {
+    const objects: PlacedAndPrepared[] = [];
+    if (recurring.length > 0 && "reason" in itemId(document)) return undefined;
+    for (const placed of recurring) {
+      const prepared = this.#objects.of(shapeOf(task), placed);
+      if (prepared === undefined) {
+        this.#recurring.refuse(placed.object);
+        return undefined;
+      }
+      objects.push({ placed, prepared });
+    }
+    return objects;
   }
 
   #listedView(task: PageTask, listed: Listed, drift: Drift): KeptView {
@@ -93,17 +120,22 @@ export class DocumentReader {
 
   #view(
     shape: Shape,
-    { document, largeNumbers, text }: Sent,
+    { document, objects, largeNumbers, text }: Sent,
     at: { order: number; contentId: string; observedAt: number },
     drift: Drift,
   ): KeptView {
     const { order, contentId, observedAt } = at;
     const { unknown, changed } = this.#prepare(shape, document, { order, contentId }, drift);
+    const made = new Map<string, Buffer>();
+    for (const { placed, prepared } of objects) {
+      put(document, placed, prepared.value);
+      if (placed.place === undefined) made.set(placed.name, prepared.member);
+    }
     const kept = {
       view: { shape, order, observedAt },
       unknownFields: unknown.length,
       largeNumbers,
-      document: keptText(document, text, changed),
+      document: keptText(document, text, changed, made),
     };
     return { view: { shape, document, observedAt, order, unknown }, kept };
   }
@@ -137,7 +169,8 @@ export class DocumentReader {
     }
     const { updatedAt } = listedItem(contentId, position, document);
     const at = { order, contentId, observedAt: task.body.observedAt };
-    const { kept } = this.#view(task.shape, { document, largeNumbers: true, text: undefined }, at, drift);
+    const whole = { document, objects: [], largeNumbers: true, text: undefined };
+    const { kept } = this.#view(task.shape, whole, at, drift);
     const raw = [{ contentId, mode: "item", sweep, page, position, ...kept } as const];
     return { updatedAt, rejects: [], raw };
   }
@@ -145,14 +178,42 @@ export class DocumentReader {
 
 type RawPlace = Pick<RawDocument, "contentId" | "mode" | "sweep" | "page" | "position">;
 
+interface PlacedAndPrepared {
+  readonly placed: PlacedObject;
+  readonly prepared: PreparedObject;
+}
+
 /** A document that is an item's. */
 interface Sent extends Pick<SentDocument, "largeNumbers" | "text"> {
   readonly document: JsonObject;
+  /** Those that are still to be put into it. */
+  readonly objects: readonly PlacedAndPrepared[];
 }
 
 interface Listed extends Sent {
   readonly id: string;
   readonly position: number;
+}
+
+/** Puts an object where an empty one stands for it. */
+function put(document: JsonObject, { name, place }: PlacedObject, value: JsonObject): void {
+  const member = document[name];
+  if (place === undefined) document[name] = value;
+  else if (Array.isArray(member)) member[place] = value;
+}
+
+/** How many documents of a page hold an object: what is counted of it is counted once for all. */
+class HeldObjects {
+  readonly #counts = new Map<PreparedObject, number>();
+
+  add(objects: readonly PlacedAndPrepared[]): void {
+    for (const { prepared } of objects) this.#counts.set(prepared, (this.#counts.get(prepared) ?? 0) + 1);
+  }
+
+  countIn(drift: Drift): void {
+    for (const [{ drift: entries }, count] of this.#counts)
+      for (const entry of entries) drift.add({ ...entry, count: entry.count * count });
+  }
 }
 
 function shapeOf({ mode }: PageTask): Shape {

@@ -3,28 +3,38 @@ import type { SentText } from "../extract/sent-text.ts";
 import type { JsonObject } from "../transform/views.ts";
 
 const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
+const COMMA = Buffer.from(",");
+const OPEN_BRACE = Buffer.from("{");
+const CLOSE_BRACE = Buffer.from("}");
+
+const NOTHING: ReadonlyMap<string, Buffer> = new Map();
 
 /**
- * The JSON text of a document, in UTF-8. `sent`: the text that it was parsed from. `changed`: names of its own members
+ * The JSON text of a document, in UTF-8 and in pieces, some of them of the bytes that were sent. `sent`: the text that it was parsed from. `changed`: names of its own members
  * that may have another value since then, or may be gone; none may have come. Without either the text is made anew.
+ * `made`: texts of members as they are now, by name, so far as they are known.
  */
 export function keptText(
   document: JsonObject,
   sent: SentText | undefined,
   changed: ReadonlySet<string> | undefined,
-): Buffer {
-  const runs = sent === undefined || changed === undefined ? undefined : runsOf(document, sent, changed);
-  return runs === undefined ? Buffer.from(JSON.stringify(document)) : joined(runs);
+  made: ReadonlyMap<string, Buffer> = NOTHING,
+): readonly Buffer[] {
+  const runs =
+    sent === undefined || changed === undefined ? undefined : runsOf(document, sent, changed, made);
+  return runs === undefined ? [Buffer.from(JSON.stringify(document))] : asObject(runs);
 }
 
 /**
  * Members, one or several as they stand in the text. Undefined where they do not stand there in the order that the
  * parsed document has them in.
  */
-function runsOf(document: JsonObject, sent: SentText, changed: ReadonlySet<string>): Buffer[] | undefined {
+function runsOf(
+  document: JsonObject,
+  sent: SentText,
+  changed: ReadonlySet<string>,
+  made: ReadonlyMap<string, Buffer>,
+): Buffer[] | undefined {
   const { bytes, marks, names } = sent;
   const runs: Buffer[] = [];
   let copied = 0;
@@ -37,7 +47,8 @@ function runsOf(document: JsonObject, sent: SentText, changed: ReadonlySet<strin
     copyUntil(member);
     copied = member + 1;
     if (!Object.hasOwn(document, name)) continue;
-    runs.push(Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(document[name])}`));
+    const text = made.get(name);
+    runs.push(text ?? Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(document[name])}`));
   }
   copyUntil(names.length);
   return runs;
@@ -50,16 +61,12 @@ function isNamed(bytes: Buffer, from: number, name: string): boolean {
   return bytes.subarray(at, at + quoted.length).equals(quoted);
 }
 
-function joined(runs: readonly Buffer[]): Buffer {
-  const length = runs.reduce((sum, run) => sum + run.length + 1, 0);
-  const text = Buffer.allocUnsafe(Math.max(length, 1) + 1);
-  let at = 0;
-  text[0] = OPEN_BRACE;
+function asObject(runs: readonly Buffer[]): Buffer[] {
+  const pieces: Buffer[] = [OPEN_BRACE];
   for (const run of runs) {
-    if (at > 0) text[at] = COMMA;
-    at += 1;
-    at += run.copy(text, at);
+    if (pieces.length > 1) pieces.push(COMMA);
+    pieces.push(run);
   }
-  text[text.length - 1] = CLOSE_BRACE;
-  return text;
+  pieces.push(CLOSE_BRACE);
+  return pieces;
 }

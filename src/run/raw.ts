@@ -40,8 +40,8 @@ export interface RawDocument {
   readonly unknownFields: number;
   /** Whether it may hold integers beyond 2^53, or exponents. */
   readonly largeNumbers: boolean;
-  /** Its JSON text, in UTF-8. */
-  readonly document: Uint8Array;
+  /** Its JSON text, in UTF-8 and in pieces. */
+  readonly document: readonly Uint8Array[];
 }
 
 /** What a file must be for its content to be believed again later. */
@@ -51,9 +51,14 @@ export interface WrittenFile {
   readonly sha256: string;
 }
 
+/** More than nearly every document has. */
+const ROOM_BYTES = 1024 * 1024;
+
 /** Writes raw files, one after another: a large buffer for each would cost more than what is put into it. */
 export class RawWriter {
   readonly #builder = new TableBuilder({ columns: RAW_COLUMNS });
+  /** Where texts are put together, one after another. */
+  readonly #room = new Uint8Array(ROOM_BYTES);
 
   /** Writes documents in the order given. */
   write(file: string, documents: readonly RawDocument[]): WrittenFile {
@@ -64,7 +69,8 @@ export class RawWriter {
 
   #append({ contentId, mode, sweep, page, position, view, ...rest }: RawDocument): void {
     const { shape, order, observedAt } = view;
-    const { unknownFields, largeNumbers, document } = rest;
+    const { unknownFields, largeNumbers } = rest;
+    const document = this.#joined(rest.document);
     const digest = hash("sha256", document);
     this.#builder.append([
       contentId,
@@ -80,6 +86,18 @@ export class RawWriter {
       digest,
       document,
     ]);
+  }
+
+  /** Until the next call. */
+  #joined(pieces: readonly Uint8Array[]): Uint8Array {
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const room = length <= ROOM_BYTES ? this.#room : new Uint8Array(length);
+    let at = 0;
+    for (const piece of pieces) {
+      room.set(piece, at);
+      at += piece.length;
+    }
+    return room.subarray(0, length);
   }
 }
 

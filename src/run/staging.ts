@@ -5,9 +5,11 @@
 import { join } from "node:path";
 import { type DecodeLimits, decodeBody, decodeBytes } from "../extract/decode.ts";
 import { readList } from "../extract/envelope.ts";
+import { RecurringObjects } from "../extract/recurring.ts";
 import { compareUtf8 } from "../load/order.ts";
 import { writePart } from "../load/part.ts";
 import type { Pipeline } from "../pipeline.ts";
+import { release } from "../release.ts";
 import type { Table } from "../tables/declare.ts";
 import { type Cell, TableBuilder } from "../transform/columns.ts";
 import { Drift } from "../transform/drift.ts";
@@ -51,6 +53,8 @@ const FLUSH_BYTES = 12 * 1024 * 1024;
 /** Pages or single items that wait for their group to be closed. */
 interface Group {
   readonly pages: Map<number, RawDocument[]>;
+  /** Bytes of pages that texts of documents are pieces of. */
+  readonly bytes: Uint8Array[];
   readonly drift: Drift;
   /** Undefined: none of its items was to be transformed yet. */
   pairing: Pairing | undefined;
@@ -64,6 +68,7 @@ interface Held {
 
 export class Staging {
   readonly #options: StagingOptions;
+  readonly #recurring = new RecurringObjects();
   readonly #reader: DocumentReader;
   readonly #drift = new Drift();
   readonly #pool = new SharedPool();
@@ -77,7 +82,7 @@ export class Staging {
 
   constructor(pipeline: Pipeline, options: StagingOptions) {
     this.#options = options;
-    this.#reader = new DocumentReader(options);
+    this.#reader = new DocumentReader(options, this.#recurring);
     this.#transform = compileTransform({
       tables: pipeline.tables,
       own: watchedOwnRows(pipeline),
@@ -106,12 +111,15 @@ export class Staging {
   page(task: PageTask): PageReply {
     const { bytes, contentEncoding } = task.body;
     const decoded = decodeBytes(bytes, contentEncoding, this.#options.limits);
-    const { pagination, rows, documents } = readList(decoded);
+    const { pagination, rows, documents } = readList(decoded, this.#recurring);
     // Nobody closes the group of a page that is not staged.
     const group = task.mode === "basic" ? undefined : this.#group(task);
     const { items, rejects, raw, viewed, drift } = this.#reader.page(task, documents);
     for (const entry of drift.take()) (group?.drift ?? this.#drift).add(entry);
     group?.pages.set(task.page, raw);
+    if (decoded.buffer !== bytes.buffer) release(bytes);
+    if (group === undefined) release(decoded);
+    else group.bytes.push(decoded);
     const transformed = group === undefined ? [] : this.#pairPage(group, task, viewed);
     return {
       result: { answer: { pagination }, rows, items, rejects, decodedBytes: decoded.length },
@@ -132,7 +140,7 @@ export class Staging {
     const key = `${task.sweep}.${task.group}`;
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = { pages: new Map(), drift: new Drift(), pairing: undefined };
+      group = { pages: new Map(), bytes: [], drift: new Drift(), pairing: undefined };
       this.#groups.set(key, group);
     }
     return group;
@@ -154,8 +162,10 @@ export class Staging {
     const documents = [...group.pages]
       .sort(([a], [b]) => a - b)
       .flatMap(([, found]) => found.toSorted((a, b) => a.position - b.position));
-    if (documents.length === 0) return { file: undefined, drift };
-    return { file: this.#raw.write(join(this.#options.directory, task.rawFile), documents), drift };
+    const file = join(this.#options.directory, task.rawFile);
+    const written = documents.length === 0 ? undefined : this.#raw.write(file, documents);
+    for (const bytes of group.bytes) release(bytes);
+    return { file: written, drift };
   }
 
   /** Forgets the groups of a pass that are not closed. */

@@ -54,7 +54,7 @@ const PLACES: readonly Place[] = [
 
 interface Pointer {
   readonly place: Place;
-  readonly order: number;
+  order: number;
   readonly object: JsonObject;
   /** Names of the attributes, in the order of the wire. */
   readonly keys: readonly string[];
@@ -98,6 +98,13 @@ export class SharedPool {
   }
 
   #see(place: Place, view: View, object: JsonObject): void {
+    const known = this.#known(place.kind, String(object.id));
+    const same = known.find((other) => other.object === object && other.place === place);
+    // One object stands in many documents: what the contract does not know is of one document alone.
+    if (same !== undefined && view.unknown.length === 0) {
+      if (same.order <= view.order) same.order = view.order;
+      return;
+    }
     const pointer: Pointer = {
       place,
       order: view.order,
@@ -105,7 +112,6 @@ export class SharedPool {
       keys: Object.keys(object),
       unknown: claimed(view, object),
     };
-    const known = this.#known(place.kind, String(object.id));
     const at = known.findIndex((other) => sameKeys(other.keys, pointer.keys));
     const other = known[at];
     if (other === undefined) known.push(pointer);

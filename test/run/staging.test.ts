@@ -134,7 +134,7 @@ test("a staged document that cannot be read is no answer of the service: nobody 
   const view = { shape: "dynamic", order: 0, observedAt: 0 } as const;
   const place = { contentId: "a", mode: "dynamic", sweep: 1, page: 1, position: 0 } as const;
   new RawWriter().write(file, [
-    { ...place, view, unknownFields: 0, largeNumbers: false, document: Buffer.from('{"id":"a"') },
+    { ...place, view, unknownFields: 0, largeNumbers: false, document: [Buffer.from('{"id":"a"')] },
   ]);
   assert.throws(
     () => staging.page({ ...FULL, pairWith: [file], body: bodyOf('{"id":"a"}') }),
