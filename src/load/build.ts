@@ -29,11 +29,14 @@ export interface LoadRequest {
 
 export interface ExportRequest {
   /** Filled already, in any order. */
-  readonly table: Table;
+  readonly tables: readonly Table[];
   readonly bounds: Bounds;
   readonly finalDirectory: string;
   readonly sequence: number;
 }
+
+/** A table and where its files are to be. */
+type FileRequest = Pick<LoadRequest, "table" | "finalDirectory" | "sequence">;
 
 export interface FinalFile {
   /** Relative to the run's folder. */
@@ -64,27 +67,50 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
   const files = await writeBuckets(connection, request, buckets);
   await createTable(connection, request.table, await longTextsIn(connection, request, files));
   await insertFiles(connection, request, files);
-  const stagedTotal = sumOfRows(request.parts);
-  return accounted([connection], request, { files, stagedRows: stagedTotal, replacedRows });
+  let duplicateKeys = 0;
+  for (const file of files) duplicateKeys += await duplicateKeysIn(connection, request, file);
+  return accounted({
+    table: request.table.name,
+    files,
+    stagedRows: sumOfRows(request.parts),
+    replacedRows,
+    duplicateKeys,
+  });
 }
 
 /**
- * Writes the Parquet files of a table that SQL steps filled, sorted and in buckets as `loadTable` does: a file at a time
+ * Writes the Parquet files of tables that SQL steps filled, sorted and in buckets as `loadTable` does: a file at a time
  * on each connection.
  */
-export async function exportTable(connections: Connections, request: ExportRequest): Promise<LoadedTable> {
-  const { table, bounds } = request;
-  const name = quoteIdentifier(table.name);
-  const buckets = rangesOf(boundsFor(table, bounds)).map((range) => {
-    const { conditions, params } = rangeConditions(table, range);
-    return { text: `SELECT ${parquetColumns(table)} FROM ${name}${whereClause(conditions)}`, params };
-  });
-  const written = await inLanes(connections, [...buckets.entries()], async (connection, [bucket, rows]) =>
-    writeBucket(connection, request, bucket, rows),
+export async function exportTables(
+  connections: Connections,
+  { tables, bounds, ...place }: ExportRequest,
+): Promise<LoadedTable[]> {
+  const buckets = tables.flatMap((table) =>
+    [...rangesOf(boundsFor(table, bounds)).entries()].map(([bucket, range]) => ({ table, bucket, range })),
   );
-  const files = await atLeastOne(connections[0], request, written.flat());
-  const rows = await figure(connections[0], `SELECT count(*) FROM ${name}`);
-  return accounted(connections, request, { files, stagedRows: rows, replacedRows: 0 });
+  const written = await inLanes(connections, buckets, async (connection, { table, bucket, range }) => {
+    const request = { ...place, table };
+    const { conditions, params } = rangeConditions(table, range);
+    const text = `SELECT ${parquetColumns(table)} FROM ${quoteIdentifier(table.name)}${whereClause(conditions)}`;
+    const [file] = await writeBucket(connection, request, bucket, { text, params });
+    if (file === undefined) return { table, files: [], duplicateKeys: 0 };
+    return { table, files: [file], duplicateKeys: await duplicateKeysIn(connection, request, file) };
+  });
+  return inLanes(connections, tables, async (connection, table) => {
+    const own = written.filter((bucket) => bucket.table === table);
+    return accounted({
+      table: table.name,
+      files: await atLeastOne(
+        connection,
+        { ...place, table },
+        own.flatMap(({ files }) => files),
+      ),
+      stagedRows: await figure(connection, `SELECT count(*) FROM ${quoteIdentifier(table.name)}`),
+      replacedRows: 0,
+      duplicateKeys: own.reduce((sum, bucket) => sum + bucket.duplicateKeys, 0),
+    });
+  });
 }
 
 /** The rows of each bucket, valid until the next is asked for. Undefined: it has none. */
@@ -112,7 +138,7 @@ async function sourceOf(
 /** One sorted file per bucket that has rows; at least one file. */
 async function writeBuckets(
   connection: DuckDBConnection,
-  request: ExportRequest,
+  request: FileRequest,
   buckets: Buckets,
 ): Promise<readonly FinalFile[]> {
   const files: FinalFile[] = [];
@@ -127,7 +153,7 @@ async function writeBuckets(
 /** A sorted file; none where there are no rows. */
 async function writeBucket(
   connection: DuckDBConnection,
-  request: ExportRequest,
+  request: FileRequest,
   bucket: number,
   rows: Query,
 ): Promise<FinalFile[]> {
@@ -140,7 +166,7 @@ async function writeBucket(
 
 async function atLeastOne(
   connection: DuckDBConnection,
-  request: ExportRequest,
+  request: FileRequest,
   files: readonly FinalFile[],
 ): Promise<readonly FinalFile[]> {
   if (files.length > 0) return files;
@@ -150,7 +176,7 @@ async function atLeastOne(
 
 async function writeFile(
   connection: DuckDBConnection,
-  { table, sequence, finalDirectory }: ExportRequest,
+  { table, sequence, finalDirectory }: FileRequest,
   bucket: number,
   query: Query,
 ): Promise<FinalFile> {
@@ -161,7 +187,7 @@ async function writeFile(
 /** Columns whose texts are long on average, in some file: items of old may have had no bodies. */
 async function longTextsIn(
   connection: DuckDBConnection,
-  { finalDirectory }: ExportRequest,
+  { finalDirectory }: FileRequest,
   files: readonly FinalFile[],
 ): Promise<ReadonlySet<string>> {
   const list = files.map(({ path }) => quoteLiteral(exactPattern(join(finalDirectory, path)))).join(", ");
@@ -176,7 +202,7 @@ async function longTextsIn(
 /** All at once: whole row groups are compressed and written as they come, lesser ones wait for the end in memory. */
 async function insertFiles(
   connection: DuckDBConnection,
-  { table, finalDirectory }: ExportRequest,
+  { table, finalDirectory }: FileRequest,
   files: readonly FinalFile[],
 ): Promise<void> {
   const source = readParquet(files.map(({ path }) => join(finalDirectory, path)));
@@ -186,25 +212,17 @@ async function insertFiles(
   );
 }
 
-async function accounted(
-  connections: Connections,
-  request: ExportRequest,
-  written: Pick<LoadedTable, "files" | "stagedRows" | "replacedRows">,
-): Promise<LoadedTable> {
-  const table = request.table.name;
-  const rows = sumOfRows(written.files);
-  const expected = written.stagedRows - written.replacedRows;
+function accounted(written: Omit<LoadedTable, "rows">): LoadedTable {
+  const { table, files, stagedRows, replacedRows } = written;
+  const rows = sumOfRows(files);
+  const expected = stagedRows - replacedRows;
   if (rows !== expected) {
     throw new WarehouseError(
       "verify.failed",
       `Table ${table} should have ${expected} rows, but ${rows} were written; nothing was published, run again.`,
     );
   }
-  const repeated = await inLanes(connections, written.files, async (connection, file) =>
-    duplicateKeysIn(connection, request, file),
-  );
-  const duplicateKeys = repeated.reduce((sum, keys) => sum + keys, 0);
-  return { table, rows, ...written, duplicateKeys };
+  return { ...written, rows };
 }
 
 /**
@@ -213,7 +231,7 @@ async function accounted(
  */
 async function duplicateKeysIn(
   connection: DuckDBConnection,
-  { table, finalDirectory }: ExportRequest,
+  { table, finalDirectory }: FileRequest,
   file: FinalFile,
 ): Promise<number> {
   const keys = `SELECT hash(${keyColumns(table)}) AS key FROM ${readParquet([join(finalDirectory, file.path)])}`;

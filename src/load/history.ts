@@ -59,22 +59,15 @@ const TIMES_MEMORY_TO_COMPARE = 2;
  * the ranges it went by.
  */
 export async function fillHistory(connections: Connections, request: HistoryRequest): Promise<Bounds> {
-  const { run, previous, absences } = request;
+  const { run, previous } = request;
   for (const connection of connections) {
     await attachPrevious(connection, previous);
     await keepTemporary(connection, "history_runs", [run.run, run.sequence]);
   }
   await fillRuns(connections[0], request);
   await fillDefinitions(connections[0], run);
-  const lanes: Steps[] = [];
-  for (const connection of connections) {
-    await keepTemporary(connection, "history_epochs", [run.verdict === "complete"]);
-    await keepIds(connection, "history_removed", absences.confirmed);
-    await keepIds(connection, "history_unread", absences.unread);
-    const steps = new Steps(connection, request);
-    await steps.begin();
-    lanes.push(steps);
-  }
+  const lanes = connections.map((connection) => new Steps(connection, request));
+  await inEachLane(lanes, async (steps) => steps.begin());
   const buckets = rangesOf(request.itemBounds);
   const firsts = await inLanes(lanes, buckets, async (steps, bucket) => steps.bucket(bucket));
   await inEachLane(lanes, async (steps) => steps.end());
@@ -143,6 +136,10 @@ class Steps {
   }
 
   async begin(): Promise<void> {
+    const { run, absences } = this.#request;
+    await this.#keep("history_epochs", [run.verdict === "complete"]);
+    await keepIds(this.#connection, "history_removed", absences.confirmed);
+    await keepIds(this.#connection, "history_unread", absences.unread);
     await this.#epochs.begin();
     for (const table of COMPARED) {
       const none = `FROM ${quoteIdentifier(table)} LIMIT 0`;

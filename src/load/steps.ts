@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { type Bounds, type Range, rangesOf } from "./buckets.ts";
 import { all, execute } from "./duckdb.ts";
-import { type Connections, inLanes } from "./lanes.ts";
+import { type Connections, inEachLane, inLanes } from "./lanes.ts";
 import type { Query } from "./query.ts";
 import { loadSql, quoteIdentifier } from "./sql-text.ts";
 
@@ -82,7 +82,7 @@ export interface FillRequest extends DerivedOptions {
  * in a transaction those of the next one fill up their row group.
  */
 export async function fillDerivedTables(connections: Connections, request: FillRequest): Promise<Bounds> {
-  for (const connection of connections) await prepareMappings(connection);
+  await inEachLane(connections, prepareMappings);
   const bounds = await ledgerBounds(connections[0], request.itemBounds, request.rowsPerRange);
   const steps = derivedSteps(request);
   for (const connection of connections) await execute(connection, "BEGIN TRANSACTION");

@@ -8,7 +8,7 @@ import { type Misfits, misfitsIn } from "../audit/contract.ts";
 import { valueChecks } from "../audit/values.ts";
 import { WarehouseError } from "../errors.ts";
 import type { Bounds } from "../load/buckets.ts";
-import { exportTable, type LoadedTable, loadTable } from "../load/build.ts";
+import { exportTables, type LoadedTable, loadTable } from "../load/build.ts";
 import { createTable } from "../load/ddl.ts";
 import { openForBuilding } from "../load/duckdb.ts";
 import { type Absences, fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRun } from "../load/history.ts";
@@ -104,11 +104,10 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
     ...(await valueChecks(connection, request.tables)),
   ];
   const parquetBytes = await bytesOf(request, loaded);
-  const own: LoadedTable[] = [];
   const state = { tables: loaded, parquetBytes, checks, ...(await columnsOf(connection, request, loaded)) };
-  for (const rows of request.account(state)) {
-    own.push(await loadRows(connection, request, rows));
-  }
+  const own = await inLanes(connections, request.account(state), async (lane, rows) =>
+    loadRows(lane, request, rows),
+  );
   const has = new Set(request.tables.map((table) => table.name));
   const views = [
     ...(VIEWED.every((name) => has.has(name)) ? await createViews(connection) : []),
@@ -260,7 +259,8 @@ async function derive(connections: Connections, request: AssembleRequest): Promi
     passthrough: request.passthrough,
     rowsPerRange: LEDGER_ROWS_PER_RANGE,
   });
-  return exportFilled(connections, request, derived, bounds);
+  const { finalDirectory, sequence } = request;
+  return exportTables(connections, { tables: derived, bounds, finalDirectory, sequence });
 }
 
 /** The history, from that of the run before and the tables of this one. */
@@ -274,20 +274,8 @@ async function carryOn(connections: Connections, request: AssembleRequest): Prom
     itemBounds: boundsOfSteps(request),
     rowsPerRange: HISTORY_ROWS_PER_RANGE,
   });
-  return exportFilled(connections, request, tables, bounds);
-}
-
-async function exportFilled(
-  connections: Connections,
-  { finalDirectory, sequence }: AssembleRequest,
-  tables: readonly Table[],
-  bounds: Bounds,
-): Promise<LoadedTable[]> {
-  const exported: LoadedTable[] = [];
-  for (const table of tables) {
-    exported.push(await exportTable(connections, { table, bounds, finalDirectory, sequence }));
-  }
-  return exported;
+  const { finalDirectory, sequence } = request;
+  return exportTables(connections, { tables, bounds, finalDirectory, sequence });
 }
 
 async function columnsOf(

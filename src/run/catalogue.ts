@@ -2,6 +2,9 @@
 import { createHash } from "node:crypto";
 import { Ids } from "./ids.ts";
 
+/** Of a list of four-byte numbers. To transfer its buffer makes it longer where it lies. */
+const BYTES_OF_A_NUMBER = 4;
+
 const UNSEEN = Number.NaN;
 /** An item without `updated_at`. */
 const NO_TIME = -1;
@@ -43,9 +46,8 @@ export class Catalogue {
   weigh(id: string, bytes: number): void {
     const number = this.numberOf(id);
     if (number >= this.#weights.length) {
-      const larger = new Float32Array(Math.max(number + 1, this.#weights.length * 2));
-      larger.set(this.#weights);
-      this.#weights = larger;
+      const length = Math.max(number + 1, this.#weights.length * 2);
+      this.#weights = new Float32Array(this.#weights.buffer.transfer(length * BYTES_OF_A_NUMBER));
     }
     this.#weights[number] = Math.max(this.#weights[number] ?? 0, bytes);
   }
@@ -87,9 +89,8 @@ class Times {
 
   set(number: number, seconds: number): void {
     if (number >= this.#codes.length) {
-      const larger = new Uint32Array(Math.max(number + 1, this.#codes.length * 2));
-      larger.set(this.#codes);
-      this.#codes = larger;
+      const length = Math.max(number + 1, this.#codes.length * 2);
+      this.#codes = new Uint32Array(this.#codes.buffer.transfer(length * BYTES_OF_A_NUMBER));
     }
     const code = codeOf(seconds);
     this.#codes[number] = code;

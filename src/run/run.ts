@@ -199,14 +199,17 @@ class Run {
     const { folder, staging, options, journal } = run;
     const { signal, clock } = options;
     let result: Result;
+    let report: Promise<ReportModule>;
     try {
-      result = await buildResult(run, await findAnswers(run));
+      const found = await findAnswers(run);
+      report = reportModule();
+      result = await buildResult(run, found);
       signal.throwIfAborted();
     } catch (thrown) {
       // What was ended by the signal fails in many ways; the reason is the signal's.
       throw signal.aborted ? signal.reason : thrown;
     }
-    const unreported = await this.#report(run, result);
+    const unreported = await this.#report(run, result, report);
     letGo();
     signal.throwIfAborted();
     tell(run, "publish", 0, 1);
@@ -232,9 +235,10 @@ class Run {
   async #report(
     { staging, options, pipeline }: RunContext,
     { statement }: Result,
+    report: Promise<ReportModule>,
   ): Promise<readonly string[]> {
     try {
-      const { writeReport } = await import("../audit/report/report.ts");
+      const { writeReport } = await report;
       await writeReport({
         result: staging.result,
         database: databaseOf(staging, pipeline.load),
@@ -260,4 +264,13 @@ class Run {
       return { removed: [], warnings: [`Old runs could not be removed: ${message}`] };
     }
   }
+}
+
+type ReportModule = typeof import("../audit/report/report.ts");
+
+/** Loaded while the tables are: it takes a fifth of a second. A failure to do so is that of the report. */
+function reportModule(): Promise<ReportModule> {
+  const loading = import("../audit/report/report.ts");
+  loading.catch(() => {});
+  return loading;
 }

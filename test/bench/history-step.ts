@@ -8,7 +8,7 @@ import { type HistoryNight, itemBounds, type WrittenHistory } from "./history-ni
 import { type Measured, measured } from "./measured.ts";
 
 const { keepHeapsSmall } = await built<typeof import("../../src/cli/heap.ts")>("cli/heap");
-const { exportTable } = await built<typeof import("../../src/load/build.ts")>("load/build");
+const { exportTables } = await built<typeof import("../../src/load/build.ts")>("load/build");
 const { createTable } = await built<typeof import("../../src/load/ddl.ts")>("load/ddl");
 const { all, figure, openForBuilding } =
   await built<typeof import("../../src/load/duckdb.ts")>("load/duckdb");
@@ -72,9 +72,9 @@ async function step(connections: Connections): Promise<HistoryTook> {
   const filled = performance.now();
   const files: Record<string, readonly string[]> = {};
   let historyRows = 0;
-  for (const table of HISTORY_TABLES) {
-    const exported = await exportTable(connections, { table, bounds, finalDirectory: directory, sequence });
-    files[table.name] = exported.files.map(({ path }) => join(directory, path));
+  const place = { finalDirectory: directory, sequence };
+  for (const exported of await exportTables(connections, { ...place, tables: HISTORY_TABLES, bounds })) {
+    files[exported.table] = exported.files.map(({ path }) => join(directory, path));
     historyRows += exported.rows;
   }
   const ended = performance.now();

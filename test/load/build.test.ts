@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { Table as ParquetTable, writeParquet } from "parquet-wasm";
-import { exportTable, type LoadedTable, loadTable } from "../../src/load/build.ts";
+import { exportTables, type LoadedTable, loadTable } from "../../src/load/build.ts";
 import { createTable } from "../../src/load/ddl.ts";
 import { all, execute, figure, toSafeInteger } from "../../src/load/duckdb.ts";
 import type { Connections } from "../../src/load/lanes.ts";
@@ -448,12 +448,13 @@ test("a table that SQL filled is exported sorted, per bucket", async (t) => {
     "INSERT INTO derived_tags VALUES ('z', 0, 'x'), ('a', 1, NULL), ('a', 0, 'y')",
   );
   const lanes: Connections = [database.connection, await database.connect()];
-  const exported = await exportTable(lanes, {
-    table: derived,
+  const [exported] = await exportTables(lanes, {
+    tables: [derived],
     bounds: ["a", "m"],
     finalDirectory: result,
     sequence: 7,
   });
+  assert.ok(exported);
   assert.deepEqual(exported.files, [
     { path: "parquet/derived_tags/derived_tags-000007-0000.parquet", rows: 2 },
     { path: "parquet/derived_tags/derived_tags-000007-0001.parquet", rows: 1 },
@@ -521,8 +522,8 @@ test("row groups of a Parquet file are as many rows as wait in memory until they
   const derived = { ...TAGS, name: "derived_tags", stage: "derived" } as const;
   await createTable(database.connection, derived);
   await database.connection.run("INSERT INTO derived_tags SELECT n::VARCHAR, 0, 'x' FROM range(70000) t(n)");
-  await exportTable([database.connection], {
-    table: derived,
+  await exportTables([database.connection], {
+    tables: [derived],
     bounds: [],
     finalDirectory: result,
     sequence: 7,

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../src/clock.ts";
-import { exportTable, loadTable } from "../../src/load/build.ts";
+import { exportTables, loadTable } from "../../src/load/build.ts";
 import { createTable } from "../../src/load/ddl.ts";
 import { execute, openForBuilding } from "../../src/load/duckdb.ts";
 import { publishRun } from "../../src/load/publish.ts";
@@ -65,7 +65,7 @@ export async function buildResult(folder: OutputFolder, run: string, items: numb
   await loadTable(database.connection, { ...common, table: TAGS, parts, superseded: undefined });
   await createTable(database.connection, CONTENT);
   await execute(database.connection, "INSERT INTO content SELECT content_id, $1 FROM content_tags", [run]);
-  await exportTable([database.connection], { ...common, table: CONTENT });
+  await exportTables([database.connection], { ...common, tables: [CONTENT] });
   await database.close();
   return staging;
 }
