@@ -39,8 +39,9 @@ export async function readFailure(pieces: AsyncIterable<Uint8Array>, capBytes: n
   return { body, sha256: createHash("sha256").update(body).digest("hex") };
 }
 
+/** In a buffer that is not filled with zeros before. */
 function joined(pieces: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(bytes);
+  const whole = Buffer.allocUnsafeSlow(bytes);
   let at = 0;
   for (const piece of pieces) {
     whole.set(piece, at);

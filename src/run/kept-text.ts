@@ -2,7 +2,10 @@
 import type { SentText } from "../extract/sent-text.ts";
 import type { JsonObject } from "../transform/views.ts";
 
+const SPACE = 0x20;
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LAST_OF_ASCII = 0x7e;
 const COMMA = Buffer.from(",");
 const OPEN_BRACE = Buffer.from("{");
 const CLOSE_BRACE = Buffer.from("}");
@@ -41,7 +44,8 @@ function runsOf(
   const copyUntil = (member: number): void => {
     if (member > copied) runs.push(bytes.subarray((marks[copied] ?? 0) + 1, marks[member]));
   };
-  for (const [member, name] of names.entries()) {
+  for (let member = 0; member < names.length; member++) {
+    const name = names[member] ?? "";
     if (!changed.has(name)) continue;
     if (!isNamed(bytes, (marks[member] ?? 0) + 1, name)) return undefined;
     copyUntil(member);
@@ -56,8 +60,20 @@ function runsOf(
 
 /** Whether the member that begins at `from`, or after white space, has this name. */
 function isNamed(bytes: Buffer, from: number, name: string): boolean {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += 1;
+  for (let i = 0; i < name.length; i++) {
+    const code = name.charCodeAt(i);
+    if (code < SPACE || code > LAST_OF_ASCII || code === QUOTE || code === BACKSLASH)
+      return isQuotedAt(bytes, at, name);
+    if (bytes[at + 1 + i] !== code) return false;
+  }
+  return bytes[at + 1 + name.length] === QUOTE;
+}
+
+/** The same of any name, whatever has to be escaped in it. */
+function isQuotedAt(bytes: Buffer, at: number, name: string): boolean {
   const quoted = Buffer.from(JSON.stringify(name));
-  const at = bytes.indexOf(QUOTE, from);
   return bytes.subarray(at, at + quoted.length).equals(quoted);
 }
 

@@ -10,6 +10,8 @@ export class RequestQueue {
   readonly #queue: PQueue;
   readonly #failure = new AbortController();
   readonly #underWay = new Set<Promise<void>>();
+  /** Resolves when the next task is begun. */
+  #begun = Promise.withResolvers<void>();
 
   constructor(concurrency: number, signal: AbortSignal) {
     this.#queue = new PQueue({ concurrency });
@@ -21,9 +23,18 @@ export class RequestQueue {
    * is begun all the same, so that it can give back what it holds: whatever it asks for must heed `signal`.
    */
   async add(task: () => Promise<void>): Promise<void> {
-    await this.#queue.onSizeLessThan(this.#queue.concurrency);
+    while (this.#queue.size >= this.#queue.concurrency) await this.#begun.promise;
     this.signal.throwIfAborted();
-    this.follow(this.#queue.add(task));
+    const work = this.#queue.add(async () => {
+      this.#tellBegun();
+      await task();
+    });
+    this.follow(work);
+  }
+
+  #tellBegun(): void {
+    this.#begun.resolve();
+    this.#begun = Promise.withResolvers();
   }
 
   /** Takes the failure of work that goes on beside the tasks for one of theirs; `done` waits for it. */

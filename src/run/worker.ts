@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { asWarehouseError, type ErrorCode } from "../errors.ts";
 import { SourceError } from "../extract/source-error.ts";
-import { letGo } from "./let-go.ts";
+import { letGo, letGoOfYoung } from "./let-go.ts";
 import { loadPipeline } from "./pipelines.ts";
 import { Staging, type StagingOptions } from "./staging.ts";
 import type { FlushResult, StagingTask } from "./tasks.ts";
@@ -63,11 +63,24 @@ function failureOf(thrown: unknown): TaskFailure {
   return { code: error.code, message: error.message, stack, attemptsAtMost };
 }
 
+/** Pages of so many bytes, as they came, leave half of a young generation behind. */
+const BYTES_OF_GARBAGE = 1024 * 1024;
+let bytesRead = 0;
+
+/** After the answer, so that nobody waits for it. */
+function letGoOfPages(bytes: number): void {
+  bytesRead += bytes;
+  if (bytesRead < BYTES_OF_GARBAGE) return;
+  bytesRead = 0;
+  letGoOfYoung();
+}
+
 const port = parentPort;
 if (port === null) throw new TypeError("this module is the entry of a worker thread");
 const setup: WorkerSetup = workerData;
 const staging = new Staging(await loadPipeline(setup.pipelineUrl), setup.staging);
 port.on("message", ({ number, task }: TaskMessage) => {
+  const pageBytes = task.kind === "page" ? task.body.bytes.byteLength : 0;
   let reply: ReplyMessage;
   try {
     reply = { number, result: perform(staging, task) };
@@ -75,4 +88,5 @@ port.on("message", ({ number, task }: TaskMessage) => {
     reply = { number, failure: failureOf(thrown) };
   }
   port.postMessage(reply);
+  letGoOfPages(pageBytes);
 });
