@@ -57,7 +57,8 @@ function gunzip(bytes: Uint8Array, limitBytes: number): Uint8Array {
   const inflated = inflate(bytes, limitBytes);
   // zlib passes over zero bytes after the last member.
   if (inflated.engine.bytesWritten !== bytes.byteLength) throw damagedGzip("bytes after its end");
-  return inflated.buffer;
+  // What is less than a piece is given as a part of one, which would stay as long as it does.
+  return inflated.buffer.byteLength < GUNZIP_PIECE_BYTES ? new Uint8Array(inflated.buffer) : inflated.buffer;
 }
 
 interface Inflated {

@@ -154,7 +154,7 @@ function elementsFrom(
             place: depth === 1 ? undefined : place,
             object,
           });
-          names += object.names;
+          names += object.nameCount;
           at = end - 1;
           continue;
         }

@@ -3,6 +3,7 @@ import { type Pagination, pagination } from "../api/envelope.ts";
 import { printable } from "../printable.ts";
 import { mayHoldHalves, parseJson, parseLarge } from "./decode.ts";
 import { type Element, type SplitPage, splitPage } from "./elements.ts";
+import { namesIn } from "./names.ts";
 import { firstProblem } from "./problem.ts";
 import type { RecurringObject, RecurringObjects } from "./recurring.ts";
 import { type SentText, sentText } from "./sent-text.ts";
@@ -111,9 +112,9 @@ function withoutFound(bytes: Buffer, element: Element): SentDocument | undefined
   const { found, large } = element;
   if (found.length === 0) return undefined;
   const { text, document } = parsedText(bytes, element, textWithoutFound(bytes, element));
-  const recurring = placed(element, document);
+  const namesLeftOut = found.reduce((sum, { object }) => sum + object.nameCount, 0);
+  const recurring = placed(element, document, namesLeftOut);
   if (recurring === undefined) return undefined;
-  const namesLeftOut = found.reduce((sum, { object }) => sum + object.names, 0);
   return {
     document,
     recurring,
@@ -140,10 +141,18 @@ function textWithoutFound(bytes: Buffer, { start, end, found }: Element): string
   return pieces.join("{}");
 }
 
-/** Where the objects stand that were found. Undefined where the order of the text is not that of the document. */
-function placed({ found, marks }: Element, document: unknown): PlacedObject[] | undefined {
-  const names = isObject(document) ? Object.keys(document) : [];
-  // A name that is a place in a list comes first, wherever it stands.
+/**
+ * Where the objects stand that were found. Undefined where the members of the document are not those of the text, in its
+ * order: of a name that stands twice the first is gone, and one that is a place in a list comes first, wherever it
+ * stands.
+ */
+function placed(
+  { found, marks, names: nameCount }: Element,
+  document: unknown,
+  namesLeftOut: number,
+): PlacedObject[] | undefined {
+  if (!isObject(document) || namesIn(document) + namesLeftOut !== nameCount) return undefined;
+  const names = Object.keys(document);
   if (names.length !== marks.length - 1 || /^\d/.test(names[0] ?? "")) return undefined;
   const objects: PlacedObject[] = [];
   for (const { member, place, object } of found) {

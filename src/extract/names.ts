@@ -23,7 +23,10 @@ export function namesIn(value: object, level = 1): number {
   return names;
 }
 
-/** Whether the texts in a JSON text are written as `JSON.stringify` would: without an escape that need not be one, nor one that looks so. */
+/**
+ * Whether the texts in a JSON text are written as `JSON.stringify` would: without an escape that need not be one, nor
+ * one that looks so.
+ */
 export function hasOneSpelling(text: string): boolean {
   return !text.includes("\\u") && !text.includes("\\/");
 }

@@ -12,14 +12,18 @@ const CLOSE_BRACE = 0x7d;
 export interface RecurringObject {
   /** A copy of its text in UTF-8. */
   readonly bytes: Buffer;
-  /** Of members in it, at any depth. */
-  readonly names: number;
+  /** How many members there are in it, at any depth. */
+  readonly nameCount: number;
+  /** It is not given any more. */
+  refused: boolean;
 }
 
 /** Bytes that an object is looked up by. */
 const HEAD_BYTES = 40;
 /** Shorter ones are parsed nearly as fast as they are found. */
 const LEAST_BYTES = 192;
+/** 64 KB: longer ones are no descriptions. */
+const MOST_BYTES = 64 * 1024;
 /** Objects that begin alike, at most: each is held against the bytes of a page. */
 const ALIKE_AT_MOST = 16;
 /** 2 MB: texts of all that is known. */
@@ -29,7 +33,6 @@ const SEEN_ONCE = 4096;
 
 export class RecurringObjects {
   readonly #known = new Map<number, RecurringObject[]>();
-  readonly #refused = new Set<RecurringObject>();
   /** What came last of those that share a place. */
   readonly #seen = new Int32Array(SEEN_ONCE);
   #knownBytes = 0;
@@ -48,17 +51,17 @@ export class RecurringObjects {
     // What came last is likely to come next.
     alike[place] = alike[0] ?? found;
     alike[0] = found;
-    return this.#refused.has(found) ? undefined : found;
+    return found.refused ? undefined : found;
   }
 
   /**
    * Told of an object that is not known. The second time it is learned, if it is one that leaves nothing open: each name
    * in it stands once, no number in it is more than a double, no text in it is spelled in another way than
-   * `JSON.stringify` would. `names`: of members in it, at any depth, counted in the text.
+   * `JSON.stringify` would. Any other is kept too, and refused. `nameCount`: as counted in the text.
    */
-  note(bytes: Buffer, start: number, end: number, names: number): void {
+  note(bytes: Buffer, start: number, end: number, nameCount: number): void {
     const length = end - start;
-    if (length < LEAST_BYTES || this.#knownBytes + length > KNOWN_BYTES) return;
+    if (length < LEAST_BYTES || length > MOST_BYTES || this.#knownBytes + length > KNOWN_BYTES) return;
     const head = headOf(bytes, start);
     const seen = Math.imul(head ^ length, 0x9e3779b1);
     const place = seen & (SEEN_ONCE - 1);
@@ -68,22 +71,17 @@ export class RecurringObjects {
     }
     const alike = this.#known.get(head) ?? [];
     if (alike.length === ALIKE_AT_MOST || placeOf(alike, bytes, start) >= 0) return;
-    if (!leavesNothingOpen(bytes.toString("utf8", start, end), names)) return;
-    alike.push({ bytes: Buffer.from(bytes.subarray(start, end)), names });
+    const refused = !leavesNothingOpen(bytes.toString("utf8", start, end), nameCount);
+    alike.push({ bytes: Buffer.from(bytes.subarray(start, end)), nameCount, refused });
     this.#known.set(head, alike);
     this.#knownBytes += length;
   }
-
-  /** Does not give the object any more. */
-  refuse(object: RecurringObject): void {
-    this.#refused.add(object);
-  }
 }
 
-function leavesNothingOpen(text: string, names: number): boolean {
+function leavesNothingOpen(text: string, nameCount: number): boolean {
   if (mayHoldLarge(text) || !hasOneSpelling(text)) return false;
   try {
-    return namesIn(JSON.parse(text)) === names;
+    return namesIn(JSON.parse(text)) === nameCount;
   } catch {
     return false;
   }
@@ -104,7 +102,7 @@ function standsAt(text: Buffer, bytes: Buffer, at: number): boolean {
   const end = at + length;
   const middle = length >> 1;
   if (bytes[end - 1] !== CLOSE_BRACE || bytes[at + middle] !== text[middle]) return false;
-  return end <= bytes.length && bytes.compare(text, 0, length, at, end) === 0;
+  return bytes.compare(text, 0, length, at, end) === 0;
 }
 
 /** Of the first bytes, which are there: FNV-1a. */

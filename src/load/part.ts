@@ -11,7 +11,6 @@ import {
   WriterPropertiesBuilder,
   writeParquet,
 } from "parquet-wasm";
-
 import { release } from "../release.ts";
 
 /** `fast`: read again in minutes and then removed. `small`: kept. */

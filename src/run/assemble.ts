@@ -105,9 +105,8 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
   ];
   const parquetBytes = await bytesOf(request, loaded);
   const state = { tables: loaded, parquetBytes, checks, ...(await columnsOf(connection, request, loaded)) };
-  const own = await inLanes(connections, request.account(state), async (lane, rows) =>
-    loadRows(lane, request, rows),
-  );
+  const own: LoadedTable[] = [];
+  for (const rows of request.account(state)) own.push(await loadRows(connection, request, rows));
   const has = new Set(request.tables.map((table) => table.name));
   const views = [
     ...(VIEWED.every((name) => has.has(name)) ? await createViews(connection) : []),

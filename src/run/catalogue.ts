@@ -2,9 +2,6 @@
 import { createHash } from "node:crypto";
 import { Ids } from "./ids.ts";
 
-/** Of a list of four-byte numbers. To transfer its buffer makes it longer where it lies. */
-const BYTES_OF_A_NUMBER = 4;
-
 const UNSEEN = Number.NaN;
 /** An item without `updated_at`. */
 const NO_TIME = -1;
@@ -47,7 +44,9 @@ export class Catalogue {
     const number = this.numberOf(id);
     if (number >= this.#weights.length) {
       const length = Math.max(number + 1, this.#weights.length * 2);
-      this.#weights = new Float32Array(this.#weights.buffer.transfer(length * BYTES_OF_A_NUMBER));
+      this.#weights = new Float32Array(
+        this.#weights.buffer.transfer(length * Float32Array.BYTES_PER_ELEMENT),
+      );
     }
     this.#weights[number] = Math.max(this.#weights[number] ?? 0, bytes);
   }
@@ -90,7 +89,7 @@ class Times {
   set(number: number, seconds: number): void {
     if (number >= this.#codes.length) {
       const length = Math.max(number + 1, this.#codes.length * 2);
-      this.#codes = new Uint32Array(this.#codes.buffer.transfer(length * BYTES_OF_A_NUMBER));
+      this.#codes = new Uint32Array(this.#codes.buffer.transfer(length * Uint32Array.BYTES_PER_ELEMENT));
     }
     const code = codeOf(seconds);
     this.#codes[number] = code;

@@ -1,7 +1,7 @@
 /** What the documents of an answer give: items and rejects, raw documents, and views on their way into the tables. */
 import { mayHoldHalves } from "../extract/decode.ts";
-import { type PlacedObject, readItem, type SentDocument } from "../extract/envelope.ts";
-import type { RecurringObjects } from "../extract/recurring.ts";
+import { type Page, type PlacedObject, readItem, readList, type SentDocument } from "../extract/envelope.ts";
+import { RecurringObjects } from "../extract/recurring.ts";
 import { tooDeep } from "../extract/source-error.ts";
 import { type DocumentOptions, documentPreparer, itemId, type Prepare } from "../transform/document.ts";
 import { Drift } from "../transform/drift.ts";
@@ -46,13 +46,17 @@ interface ReadItem extends ItemResult {
 export class DocumentReader {
   readonly #prepare: Prepare;
   readonly #objects: PreparedObjects;
-  readonly #recurring: RecurringObjects;
+  /** What the documents of pages come without. */
+  readonly #recurring = new RecurringObjects();
 
-  /** `recurring`: what the documents of pages come without. */
-  constructor(options: DocumentOptions, recurring: RecurringObjects) {
+  constructor(options: DocumentOptions) {
     this.#prepare = documentPreparer(options);
-    this.#objects = new PreparedObjects(this.#prepare);
-    this.#recurring = recurring;
+    this.#objects = new PreparedObjects(this.#prepare, options.aliases);
+  }
+
+  /** A page of a listing; its documents are for this reader alone. Errors: those of {@link readList}. */
+  list(bytes: Buffer): Page {
+    return readList(bytes, this.#recurring);
   }
 
   page(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
@@ -102,10 +106,7 @@ export class DocumentReader {
     if (recurring.length > 0 && "reason" in itemId(document)) return undefined;
     for (const placed of recurring) {
       const prepared = this.#objects.of(shapeOf(task), placed);
-      if (prepared === undefined) {
-        this.#recurring.refuse(placed.object);
-        return undefined;
-      }
+      if (prepared === undefined) return undefined;
       objects.push({ placed, prepared });
     }
     return objects;

@@ -13,9 +13,10 @@ const CLOSE_BRACE = Buffer.from("}");
 const NOTHING: ReadonlyMap<string, Buffer> = new Map();
 
 /**
- * The JSON text of a document, in UTF-8 and in pieces, some of them of the bytes that were sent. `sent`: the text that it was parsed from. `changed`: names of its own members
- * that may have another value since then, or may be gone; none may have come. Without either the text is made anew.
- * `made`: texts of members as they are now, by name, so far as they are known.
+ * The JSON text of a document, in UTF-8 and in pieces, some of them of the bytes that were sent. `sent`: the text that
+ * it was parsed from. `changed`: names of its own members that may have another value since then, or may be gone; none
+ * may have come. Without either the text is made anew. `made`: texts of members as they are now, by name, so far as they
+ * are known: to make them again takes longer.
  */
 export function keptText(
   document: JsonObject,

@@ -5,6 +5,7 @@ import { printable } from "../printable.ts";
 import type { Column, ColumnType, Table } from "../tables/declare.ts";
 import type { Cell } from "../transform/columns.ts";
 import type { OwnItem, OwnRows } from "../transform/item.ts";
+import { deeplyFrozen } from "../transform/views.ts";
 
 type Row = Readonly<Record<string, Cell>>;
 
@@ -35,15 +36,21 @@ function watch(table: Table, rows: OwnRows): OwnRows {
 
 function* rowsFor(table: Table, rows: OwnRows, item: OwnItem): Generator<Row> {
   try {
-    const given: unknown = rows(item);
+    const given: Iterable<Row> | undefined = rows(unchangeable(item));
     if (typeof given !== "object" || given === null || !(Symbol.iterator in given)) {
       throw new TypeError("`rows` must return a list of rows, or be a generator; it cannot be async");
     }
-    yield* rows(item);
+    yield* given;
   } catch (thrown) {
     const message = thrown instanceof Error ? thrown.message : String(thrown);
     throw failed(table, item, `its program failed: ${printable(message)}`, thrown);
   }
+}
+
+/** A program that changed a document would change rows of other tables, and of other items. */
+function unchangeable(item: OwnItem): OwnItem {
+  for (const document of [item.dynamic, item.full]) if (document !== undefined) deeplyFrozen(document);
+  return item;
 }
 
 const FITTING: Readonly<

@@ -3,7 +3,7 @@ import type { PlacedObject } from "../extract/envelope.ts";
 import type { RecurringObject } from "../extract/recurring.ts";
 import type { Prepare } from "../transform/document.ts";
 import { Drift, type DriftEntry } from "../transform/drift.ts";
-import { isObject, type JsonObject, type Shape } from "../transform/views.ts";
+import { deeplyFrozen, isObject, type JsonObject, type Shape } from "../transform/views.ts";
 
 /** An object as it is in a prepared document. */
 export interface PreparedObject {
@@ -15,57 +15,68 @@ export interface PreparedObject {
   readonly drift: readonly DriftEntry[];
 }
 
-/** Stands for the document that is prepared: what is noted of it, and not of any, is so noted of this one. */
-const SOME_DOCUMENT = { order: 1, contentId: "" };
+interface PreparedPlace extends PreparedObject {
+  readonly shape: Shape;
+  readonly name: string;
+  readonly listed: boolean;
+}
 
-type Known = WeakMap<RecurringObject, PreparedObject | null>;
+/** Stands for the document that is prepared: what is noted of it has this ID, what is only counted has none. */
+const SOME_DOCUMENT = { order: 1, contentId: "some document" };
+/** 4 MB: texts of all that is prepared. */
+const PREPARED_BYTES = 4 * 1024 * 1024;
 
 export class PreparedObjects {
   readonly #prepare: Prepare;
-  /** By shape, by name of the member, for values of members and for those in lists. */
-  readonly #known = {
-    dynamic: { member: new Map<string, Known>(), list: new Map<string, Known>() },
-    full: { member: new Map<string, Known>(), list: new Map<string, Known>() },
-  };
+  /** Names that members have before or after they were given the specification's. */
+  readonly #aliases: ReadonlySet<string>;
+  /** An object stands in a few places. */
+  readonly #places = new WeakMap<RecurringObject, PreparedPlace[]>();
+  #bytes = 0;
 
-  constructor(prepare: Prepare) {
+  constructor(prepare: Prepare, aliases: Readonly<Record<string, string>>) {
     this.#prepare = prepare;
+    this.#aliases = new Set(Object.entries(aliases).flat());
   }
 
-  /** Undefined where the object is to be prepared as a part of its document. */
-  of(shape: Shape, placed: PlacedObject): PreparedObject | undefined {
-    const names = this.#known[shape][placed.place === undefined ? "member" : "list"];
-    let known = names.get(placed.name);
-    if (known === undefined) {
-      known = new WeakMap();
-      names.set(placed.name, known);
-    }
-    let prepared = known.get(placed.object);
+  /** Undefined where the object is to be prepared as a part of its document; then it is refused, wherever it stands. */
+  of(shape: Shape, { name, place, object }: PlacedObject): PreparedObject | undefined {
+    if (object.refused) return undefined;
+    const listed = place !== undefined;
+    const places = this.#places.get(object) ?? [];
+    const known = places.find((at) => at.name === name && at.shape === shape && at.listed === listed);
+    if (known !== undefined) return known;
+    const prepared = this.#prepared(shape, name, listed, object);
     if (prepared === undefined) {
-      prepared = this.#prepared(shape, placed) ?? null;
-      known.set(placed.object, prepared);
+      object.refused = true;
+      return undefined;
     }
-    return prepared ?? undefined;
+    this.#places.set(object, [...places, { shape, name, listed, ...prepared }]);
+    this.#bytes += prepared.member.length;
+    return prepared;
   }
 
   /** As in a document of this member alone. What is noted there of the document is not the object's, but an item's. */
-  #prepared(shape: Shape, { name, place, object }: PlacedObject): PreparedObject | undefined {
+  #prepared(
+    shape: Shape,
+    name: string,
+    listed: boolean,
+    object: RecurringObject,
+  ): PreparedObject | undefined {
+    if (this.#aliases.has(name) || this.#bytes > PREPARED_BYTES) return undefined;
     const sent: unknown = JSON.parse(object.bytes.toString());
-    const document: JsonObject = { [name]: place === undefined ? sent : [sent] };
+    const document: JsonObject = { [name]: listed ? [sent] : sent };
     const drift = new Drift();
     this.#prepare(shape, document, SOME_DOCUMENT, drift);
     const member = document[name];
     const value = Array.isArray(member) ? member[0] : member;
     const entries = drift.take();
-    if (!isObject(value) || entries.some(({ contentId }) => contentId !== null)) return undefined;
-    frozen(value);
+    if (!isObject(value) || entries.some(ofTheDocument)) return undefined;
     const text = Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
-    return { value, member: text, drift: entries };
+    return { value: deeplyFrozen(value), member: text, drift: entries };
   }
 }
 
-/** No deeper than `JSON.stringify` goes, which every object has been through. */
-function frozen(value: object): void {
-  for (const inner of Object.values(value)) if (typeof inner === "object" && inner !== null) frozen(inner);
-  Object.freeze(value);
+function ofTheDocument({ contentId }: DriftEntry): boolean {
+  return contentId !== null;
 }

@@ -40,7 +40,7 @@ export interface RawDocument {
   readonly unknownFields: number;
   /** Whether it may hold integers beyond 2^53, or exponents. */
   readonly largeNumbers: boolean;
-  /** Its JSON text, in UTF-8 and in pieces. */
+  /** Its JSON text, in UTF-8 and in pieces, some of them of the page that it came in: gone when its group is closed. */
   readonly document: readonly Uint8Array[];
 }
 
@@ -94,6 +94,7 @@ export class RawWriter {
     const room = length <= ROOM_BYTES ? this.#room : new Uint8Array(length);
     let at = 0;
     for (const piece of pieces) {
+      if (piece.length === 0) throw new TypeError("a document was released before it was written");
       room.set(piece, at);
       at += piece.length;
     }

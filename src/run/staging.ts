@@ -4,8 +4,6 @@
  */
 import { join } from "node:path";
 import { type DecodeLimits, decodeBody, decodeBytes } from "../extract/decode.ts";
-import { readList } from "../extract/envelope.ts";
-import { RecurringObjects } from "../extract/recurring.ts";
 import { compareUtf8 } from "../load/order.ts";
 import { writePart } from "../load/part.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -68,7 +66,6 @@ interface Held {
 
 export class Staging {
   readonly #options: StagingOptions;
-  readonly #recurring = new RecurringObjects();
   readonly #reader: DocumentReader;
   readonly #drift = new Drift();
   readonly #pool = new SharedPool();
@@ -82,7 +79,7 @@ export class Staging {
 
   constructor(pipeline: Pipeline, options: StagingOptions) {
     this.#options = options;
-    this.#reader = new DocumentReader(options, this.#recurring);
+    this.#reader = new DocumentReader(options);
     this.#transform = compileTransform({
       tables: pipeline.tables,
       own: watchedOwnRows(pipeline),
@@ -111,7 +108,8 @@ export class Staging {
   page(task: PageTask): PageReply {
     const { bytes, contentEncoding } = task.body;
     const decoded = decodeBytes(bytes, contentEncoding, this.#options.limits);
-    const { pagination, rows, documents } = readList(decoded, this.#recurring);
+    const decodedBytes = decoded.length;
+    const { pagination, rows, documents } = this.#reader.list(decoded);
     // Nobody closes the group of a page that is not staged.
     const group = task.mode === "basic" ? undefined : this.#group(task);
     const { items, rejects, raw, viewed, drift } = this.#reader.page(task, documents);
@@ -122,7 +120,7 @@ export class Staging {
     else group.bytes.push(decoded);
     const transformed = group === undefined ? [] : this.#pairPage(group, task, viewed);
     return {
-      result: { answer: { pagination }, rows, items, rejects, decodedBytes: decoded.length },
+      result: { answer: { pagination }, rows, items, rejects, decodedBytes },
       transformed,
     };
   }
@@ -170,7 +168,11 @@ export class Staging {
 
   /** Forgets the groups of a pass that are not closed. */
   drop({ sweep }: DropTask): void {
-    for (const key of this.#groups.keys()) if (key.startsWith(`${sweep}.`)) this.#groups.delete(key);
+    for (const [key, { bytes }] of this.#groups) {
+      if (!key.startsWith(`${sweep}.`)) continue;
+      this.#groups.delete(key);
+      for (const page of bytes) release(page);
+    }
   }
 
   /** As reading the group's pages did for its items, once more: from the file that it wrote. */

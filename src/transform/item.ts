@@ -6,7 +6,7 @@ import { customFieldValueRows, fileValueRow } from "./custom-fields.ts";
 import { aclRows, collectionRows, favoriteRows } from "./lists.ts";
 import { type Emit, type ItemRows, itemRows, listRows, objectRows } from "./rows.ts";
 import type { SharedPool } from "./shared.ts";
-import type { Item, JsonObject } from "./views.ts";
+import type { Item, JsonObject, Shape } from "./views.ts";
 
 /** Takes the rows of one table. */
 export type Sink = (table: Table) => Emit;
@@ -14,11 +14,14 @@ export type Sink = (table: Table) => Emit;
 /** A user's own table: rows by column name; a column that a row lacks is NULL. */
 export type OwnRows = (item: OwnItem) => Iterable<Readonly<Record<string, Cell>>>;
 
-/** An item as a user's own table sees it: the latest document of either shape. */
+/**
+ * An item as a user's own table sees it: the latest document of either shape. Other tables are made from the same
+ * documents, and parts of them are shared with other items: they cannot be changed.
+ */
 export interface OwnItem {
   readonly contentId: string;
-  readonly dynamic: JsonObject | undefined;
-  readonly full: JsonObject | undefined;
+  readonly dynamic: Readonly<JsonObject> | undefined;
+  readonly full: Readonly<JsonObject> | undefined;
 }
 
 export interface TransformPlan {
@@ -87,7 +90,7 @@ function fileSink(plan: TransformPlan): (item: Item, file: JsonObject) => void {
 
 function ownRows(table: Table, own: OwnRows): ItemRows {
   return (item, emit) => {
-    const document = (shape: "dynamic" | "full") => item.views.find((view) => view.shape === shape)?.document;
+    const document = (shape: Shape) => item.views.find((view) => view.shape === shape)?.document;
     const rows = own({ contentId: item.contentId, dynamic: document("dynamic"), full: document("full") });
     for (const row of rows) emit(table.columns.map((column) => row[column.name] ?? null));
   };

@@ -100,9 +100,9 @@ export class SharedPool {
   #see(place: Place, view: View, object: JsonObject): void {
     const known = this.#known(place.kind, String(object.id));
     const same = known.find((other) => other.object === object && other.place === place);
-    // One object stands in many documents: what the contract does not know is of one document alone.
-    if (same !== undefined && view.unknown.length === 0) {
-      if (same.order <= view.order) same.order = view.order;
+    // It stands in many documents word for word, so none of them knows more of it.
+    if (same !== undefined) {
+      same.order = Math.max(same.order, view.order);
       return;
     }
     const pointer: Pointer = {

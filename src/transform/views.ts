@@ -50,6 +50,14 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 }
 
+/** The same value; neither it nor anything in it can be changed any more. No deeper than a parsed document goes. */
+export function deeplyFrozen<Value extends object>(value: Value): Value {
+  for (const inner of Object.values(value)) {
+    if (typeof inner === "object" && inner !== null && !Object.isFrozen(inner)) deeplyFrozen(inner);
+  }
+  return Object.freeze(value);
+}
+
 export function unknownFields(walk: UnknownWalker, document: JsonObject): UnknownField[] {
   const found: UnknownField[] = [];
   walk(document, (path, value, parent) => found.push({ path, parent, value, claimed: false }));

@@ -127,7 +127,7 @@ test("an object that is refused is not given again", () => {
   const [sent] = read(known, [document]);
   const [placed] = sent?.recurring ?? [];
   assert.ok(placed);
-  known.refuse(placed.object);
+  placed.object.refused = true;
   for (let times = 0; times < 3; times++) assert.deepEqual(read(known, [document])[0]?.recurring, []);
 });
 
@@ -155,6 +155,7 @@ test("documents give the same values and texts whether or not what recurs in the
   const value = fc.oneof(
     known,
     fc.array(fc.oneof(known, fc.json({ maxDepth: 1 })), { maxLength: 4 }).map((list) => `[${list}]`),
+    known.map((object) => `{"x":${object},"y":[${object}]}`),
     fc.json({ maxDepth: 2 }),
     fc.constantFrom("12345678901234567890", "1.50", '"\\u0041"', '"\\ud800"'),
   );
@@ -178,4 +179,23 @@ test("documents give the same values and texts whether or not what recurs in the
     }),
     { numRuns: 1000 },
   );
+});
+
+test("a document of more members than any item has is read as a whole, whatever is known in it", () => {
+  const user = description("u1");
+  const known = knowing([`{"id":"a","owner_details":${user}}`]);
+  const many = Array.from({ length: 9997 }, (_, i) => `"k${i}":1`).join(",");
+  const document = `{"id":"a",${many},"owner_details":null,"title":null,"k0":2,"owner_details":${user}}`;
+  const [sent] = read(known, [document]);
+  assert.deepEqual(sent?.recurring, []);
+  assert.deepEqual(sent?.document, JSON.parse(document));
+});
+
+test("of objects that begin alike sixteen are known, and none that is longer than 64 KB", () => {
+  const documents = Array.from({ length: 40 }, (_, n) => `{"id":"a","user":${description("u1", { n })}}`);
+  const known = knowing(documents);
+  const found = documents.filter((document) => read(known, [document])[0]?.recurring.length === 1);
+  assert.equal(found.length, 16);
+  const long = `{"id":"a","user":${description("u2", { text: "x".repeat(65_536) })}}`;
+  assert.deepEqual(read(knowing([long]), [long])[0]?.recurring, []);
 });

@@ -54,6 +54,15 @@ suite("rows of an own table", () => {
     );
   });
 
+  test("are asked for once", () => {
+    let asked = 0;
+    rowsOf([integer("i", "", "x")], () => {
+      asked += 1;
+      return [{ i: asked }];
+    });
+    assert.equal(asked, 1);
+  });
+
   const length = integer("length", "", "x", REQUIRED);
   const cases: readonly (readonly [string, OwnRows, string])[] = [
     [
@@ -63,6 +72,11 @@ suite("rows of an own table", () => {
         throw new Error("no luck");
       },
       "its program failed: no luck",
+    ],
+    [
+      "a program that changes the document",
+      ({ dynamic }) => [{ length: Object.assign(dynamic ?? {}, { title: "Two" }).title.length }],
+      "its program failed: Cannot assign to read only property 'title' of object '#<Object>'",
     ],
     ["a column that the table has not", () => [{ length: 1, width: 2 }], "it has no column width"],
     [

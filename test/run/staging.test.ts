@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { gzipSync } from "node:zlib";
 import { readPart } from "../../src/load/part.ts";
 import { RawWriter } from "../../src/run/raw.ts";
 import type { FlushResult } from "../../src/run/tasks.ts";
@@ -85,6 +86,35 @@ test("the size of a page is told in bytes, however its characters are written", 
   const { result } = staging.page({ ...DYNAMIC, mode: "basic", body });
   assert.equal(result.decodedBytes, body.bytes.length);
   assert.ok(body.bytes.length > String(body.bytes).length);
+});
+
+test("a page in a buffer of its own is told and kept as any other, and gives its memory back when it is written", async (t) => {
+  const { staging, directory } = await stagingIn(t);
+  const documents = ['{"id":"a","title": "A"}', `{"id":"b","title":"${"x".repeat(2_000_000)}"}`];
+  const text = Buffer.from(bodyOf(...documents).bytes);
+  const bodies = [
+    { bytes: new Uint8Array(text), contentEncoding: null },
+    { bytes: new Uint8Array(gzipSync(text)), contentEncoding: "gzip" },
+  ];
+  for (const [group, body] of bodies.entries()) {
+    const page = { ...DYNAMIC, group, body: { ...body, observedAt: 0 } };
+    assert.equal(staging.page(page).result.decodedBytes, text.length);
+    const rawFile = `${group}.parquet`;
+    staging.close({ kind: "close", sweep: 1, group, rawFile });
+    assert.equal(body.bytes.length, 0);
+    const kept = readPart(join(directory, rawFile), ["document"]).getChild("document");
+    assert.deepEqual([kept?.get(0), kept?.get(1)], documents);
+  }
+  for (const contentEncoding of [null, "gzip"]) {
+    const bytes = new Uint8Array(contentEncoding === null ? text : gzipSync(text));
+    const { result } = staging.page({
+      ...DYNAMIC,
+      mode: "basic",
+      body: { bytes, contentEncoding, observedAt: 0 },
+    });
+    assert.equal(result.decodedBytes, text.length);
+    assert.equal(bytes.length, 0);
+  }
 });
 
 test("C6: halves of characters are taken out of a page that is parsed as a whole, too", async (t) => {

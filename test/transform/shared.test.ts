@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseJson } from "../../src/extract/decode.ts";
-import { SharedStore, type Sighting } from "../../src/transform/shared.ts";
-import type { JsonObject } from "../../src/transform/views.ts";
+import { Drift } from "../../src/transform/drift.ts";
+import { SharedPool, SharedStore, type Sighting } from "../../src/transform/shared.ts";
+import type { JsonObject, Shape } from "../../src/transform/views.ts";
 import { type Answer, onlyRow, rowsOf, transform } from "./harness.ts";
 
 /** Things that many items describe: each has one row, put together from all descriptions. */
@@ -253,5 +254,48 @@ describe("custom field definitions", () => {
       ],
     );
     assert.equal(rowsOf(made, "custom_field_select_values").length, 1);
+  });
+});
+
+describe("one object that stands in many documents", () => {
+  const described = (pool: SharedPool, shape: Shape, order: number, document: JsonObject) => {
+    const view = { shape, document, order, observedAt: 0, unknown: [] };
+    pool.describe({ contentId: "i", order, drift: new Drift(), views: [view] });
+  };
+
+  test("is of its latest observation, whatever the order in which they come", () => {
+    const user = { id: "u", tz: "Asia/Tokyo" };
+    const pool = new SharedPool();
+    for (const order of [2, 5, 3]) described(pool, "full", order, { owner_details: user });
+    described(pool, "full", 4, { owner_details: { id: "u", tz: "Europe/Oslo" } });
+    const [sighting, ...others] = pool.take();
+    assert.deepEqual(others, []);
+    assert.equal(sighting?.order, 5);
+    assert.equal(sighting?.attributes, JSON.stringify(user));
+  });
+
+  test("gives way to a later description of the same attributes", () => {
+    const pool = new SharedPool();
+    const user = { id: "u", tz: "Asia/Tokyo" };
+    for (const order of [2, 3]) described(pool, "full", order, { owner_details: user });
+    described(pool, "full", 4, { owner_details: { id: "u", tz: "Europe/Oslo" } });
+    assert.deepEqual(
+      pool.take().map(({ order, attributes }) => [order, JSON.parse(attributes).tz]),
+      [[4, "Europe/Oslo"]],
+    );
+  });
+
+  test("is in each place what such a place describes", () => {
+    const field = { id: "f", name: "topic", value: "v", value_id: "x", updated_at: "2026-01-01T00:00:00Z" };
+    const last = (shapes: readonly Shape[]) => {
+      const pool = new SharedPool();
+      for (const [order, shape] of shapes.entries()) {
+        const key = shape === "full" ? "custom_fields" : "custom_fields_details";
+        described(pool, shape, order, { [key]: [field] });
+      }
+      return pool.take().map(({ order, attributes }) => [order, Object.keys(JSON.parse(attributes))]);
+    };
+    assert.deepEqual(last(["dynamic", "full"]), [[1, ["id", "name", "value_id", "updated_at"]]]);
+    assert.deepEqual(last(["full", "dynamic"]), [[1, ["id", "name"]]]);
   });
 });
