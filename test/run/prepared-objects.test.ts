@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { dynamicItem } from "../../src/api/dynamic.ts";
 import { DocumentReader } from "../../src/run/documents.ts";
 import type { DocumentOptions } from "../../src/transform/document.ts";
 import { isObject } from "../../src/transform/views.ts";
@@ -127,6 +128,21 @@ test("names that aliases go round leave every object where it belongs", () => {
   const both = `{"id":"a","owner_details":${owner},"last_updated_by":{"id":"u9"}}`;
   const [warm, fresh] = bothOf(options, [known], { mode: "full", documents: [both] });
   assert.equal(warm, fresh);
+});
+
+test("no more than 4 MB of prepared objects are remembered, in however many places they stand", () => {
+  const object = JSON.stringify({ id: "u1", tz: "x".repeat(60_000) });
+  const isKnownAt = (reader: DocumentReader, name: string): boolean => {
+    const documents = [`{"id":"a","${name}":${object}}`];
+    for (let times = 0; times < 3; times++) read(reader, { mode: "dynamic", documents });
+    const [sent] = reader.list(Buffer.from(bodyOf(...documents).bytes)).documents;
+    return sent?.recurring.length === 1;
+  };
+  const fitting = Object.keys(dynamicItem.shape).filter((name) => isKnownAt(new DocumentReader(DROP), name));
+  assert.ok(fitting.length > 80, `${fitting.length}`);
+  const reader = new DocumentReader(DROP);
+  const places = fitting.filter((name) => isKnownAt(reader, name)).length;
+  assert.ok(places > 50 && places < 75, `${places} of ${fitting.length}`);
 });
 
 test("an object that belongs to an item in one place is shared nowhere any more", () => {
