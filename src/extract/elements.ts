@@ -34,7 +34,7 @@ export interface Element {
    */
   readonly marks: readonly number[];
   /** Names of members in it, at any depth; one that stands twice counts twice. */
-  readonly names: number;
+  readonly nameCount: number;
   /** In the order of the text. */
   readonly found: readonly FoundObject[];
 }
@@ -110,7 +110,7 @@ function elementsFrom(
   let start = first;
   let large = false;
   let marks: number[] = [];
-  let names = 0;
+  let nameCount = 0;
   let found: FoundObject[] = [];
   /** Elements before this one in the list that a member is; negative: the member is none. */
   let place = -1;
@@ -123,17 +123,17 @@ function elementsFrom(
     if (byte === QUOTE) {
       at = endOfText(bytes, at + 1);
     } else if (byte === COLON) {
-      names += 1;
+      nameCount += 1;
     } else if (byte === COMMA) {
       if (depth === 1 && marks.length < MARKS_AT_MOST) marks.push(at);
       if (depth === 2 && place >= 0) place += 1;
       if (depth > 0) continue;
       if (elements.length === ELEMENTS_AT_MOST) return undefined;
-      elements.push({ start, end: at, large, marks, names, found });
+      elements.push({ start, end: at, large, marks, nameCount, found });
       start = at + 1;
       large = false;
       marks = [];
-      names = 0;
+      nameCount = 0;
       found = [];
     } else if (isDigit(byte)) {
       const end = endOfDigits(bytes, at + 1);
@@ -154,12 +154,12 @@ function elementsFrom(
             place: depth === 1 ? undefined : place,
             object,
           });
-          names += object.nameCount;
+          nameCount += object.nameCount;
           at = end - 1;
           continue;
         }
         begun = at;
-        begunNames = names;
+        begunNames = nameCount;
         begunDepth = depth;
       }
       depth += 1;
@@ -167,12 +167,12 @@ function elementsFrom(
       depth -= 1;
       if (depth === 0) marks.push(at);
       if (begun >= 0 && depth === begunDepth) {
-        recurring?.note(bytes, begun, at + 1, names - begunNames);
+        recurring?.note(bytes, begun, at + 1, nameCount - begunNames);
         begun = -1;
       }
     } else if (byte === CLOSE_BRACKET) {
       if (depth === 0) {
-        elements.push({ start, end: at, large, marks, names, found });
+        elements.push({ start, end: at, large, marks, nameCount, found });
         return elements;
       }
       depth -= 1;

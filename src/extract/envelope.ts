@@ -2,11 +2,11 @@ import { z } from "zod";
 import { type Pagination, pagination } from "../api/envelope.ts";
 import { printable } from "../printable.ts";
 import { mayHoldHalves, parseJson, parseLarge } from "./decode.ts";
-import { type Element, type SplitPage, splitPage } from "./elements.ts";
+import { type Element, type FoundObject, type SplitPage, splitPage } from "./elements.ts";
 import { namesIn } from "./names.ts";
 import { firstProblem } from "./problem.ts";
 import type { RecurringObject, RecurringObjects } from "./recurring.ts";
-import { type SentText, sentText } from "./sent-text.ts";
+import { type ParsedText, type SentText, sentText } from "./sent-text.ts";
 import { SourceError } from "./source-error.ts";
 import { CHECK_TOKEN } from "./status.ts";
 
@@ -96,14 +96,15 @@ function* parsedElements(bytes: Buffer, elements: readonly Element[]): Generator
 }
 
 function wholeDocument(bytes: Buffer, element: Element): SentDocument {
-  const { text, document } = parsedText(bytes, element, bytes.toString("utf8", element.start, element.end));
+  const parsed = parsedText(bytes, element, bytes.toString("utf8", element.start, element.end));
+  const { text, document } = parsed;
   return {
     document,
     recurring: [],
     whole: () => document,
     halves: mayHoldHalves(text),
     largeNumbers: element.large,
-    text: sentText(bytes, element, { text, document, namesLeftOut: 0 }),
+    text: sentText(bytes, element, parsed),
   };
 }
 
@@ -111,22 +112,31 @@ function wholeDocument(bytes: Buffer, element: Element): SentDocument {
 function withoutFound(bytes: Buffer, element: Element): SentDocument | undefined {
   const { found, large } = element;
   if (found.length === 0) return undefined;
-  const { text, document } = parsedText(bytes, element, textWithoutFound(bytes, element));
-  const namesLeftOut = found.reduce((sum, { object }) => sum + object.nameCount, 0);
-  const recurring = placed(element, document, namesLeftOut);
+  const parsed = parsedText(bytes, element, textWithoutFound(bytes, element), found);
+  const recurring = placed(element, parsed);
   if (recurring === undefined) return undefined;
+  const { text, document } = parsed;
   return {
     document,
     recurring,
     whole: () => wholeDocument(bytes, element).document,
     halves: mayHoldHalves(text),
     largeNumbers: large,
-    text: sentText(bytes, element, { text, document, namesLeftOut }),
+    text: sentText(bytes, element, parsed),
   };
 }
 
-function parsedText(bytes: Buffer, { large }: Element, text: string): { text: string; document: unknown } {
-  return { text, document: parsedPart(bytes, () => (large ? parseLarge(text) : JSON.parse(text))) };
+/** `leftOut`: what the text comes without. */
+function parsedText(
+  bytes: Buffer,
+  { large, nameCount }: Element,
+  text: string,
+  leftOut: readonly FoundObject[] = [],
+): ParsedText {
+  const document = parsedPart(bytes, () => (large ? parseLarge(text) : JSON.parse(text)));
+  let names = typeof document === "object" && document !== null ? namesIn(document) : 0;
+  for (const { object } of leftOut) names += object.nameCount;
+  return { text, document, namesOnce: names === nameCount };
 }
 
 /** The text of an element with an empty object in place of each that was found. */
@@ -146,12 +156,8 @@ function textWithoutFound(bytes: Buffer, { start, end, found }: Element): string
  * order: of a name that stands twice the first is gone, and one that is a place in a list comes first, wherever it
  * stands.
  */
-function placed(
-  { found, marks, names: nameCount }: Element,
-  document: unknown,
-  namesLeftOut: number,
-): PlacedObject[] | undefined {
-  if (!isObject(document) || namesIn(document) + namesLeftOut !== nameCount) return undefined;
+function placed({ found, marks }: Element, { document, namesOnce }: ParsedText): PlacedObject[] | undefined {
+  if (!isObject(document) || !namesOnce) return undefined;
   const names = Object.keys(document);
   if (names.length !== marks.length - 1 || /^\d/.test(names[0] ?? "")) return undefined;
   const objects: PlacedObject[] = [];

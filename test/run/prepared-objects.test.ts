@@ -18,13 +18,13 @@ const POLICIES: readonly DocumentOptions[] = [
 
 const LONG = "Keeps the maps of the northern trails. ".repeat(6);
 
-interface Night {
+interface Listing {
   readonly mode: "dynamic" | "full";
   readonly documents: readonly string[];
 }
 
 /** All that the documents of a page give, as text. */
-function read(reader: DocumentReader, { mode, documents }: Night): string {
+function read(reader: DocumentReader, { mode, documents }: Listing): string {
   const body = bodyOf(...documents);
   const place = {
     kind: "page",
@@ -79,17 +79,17 @@ test("C13: a page gives the same whether or not the objects in it are known, by 
     .chain((members) =>
       fc.constantFrom('"id":"a"', '"id":7', `"id":{"tz":"${LONG}"}`).map((id) => `{${[id, ...members]}}`),
     );
-  const night = fc.record({
+  const listing = fc.record({
     mode: fc.constantFrom("dynamic" as const, "full" as const),
     documents: fc.array(document, { minLength: 1, maxLength: 3 }),
   });
   fc.assert(
     fc.property(
-      fc.array(night, { minLength: 1, maxLength: 4 }),
+      fc.array(listing, { minLength: 1, maxLength: 4 }),
       fc.constantFrom(...POLICIES),
-      (nights, options) => {
+      (pages, options) => {
         const reader = new DocumentReader(options);
-        for (const each of [...nights, ...nights, ...nights]) {
+        for (const each of [...pages, ...pages, ...pages]) {
           assert.equal(read(reader, each), read(new DocumentReader(options), each));
         }
       },
@@ -98,10 +98,10 @@ test("C13: a page gives the same whether or not the objects in it are known, by 
   );
 });
 
-/** What a reader gives that has read the nights often, and one that has not. */
-function bothOf(options: DocumentOptions, nights: readonly Night[], last: Night): [string, string] {
+/** What a reader gives that has read the pages often, and one that has not. */
+function bothOf(options: DocumentOptions, pages: readonly Listing[], last: Listing): [string, string] {
   const reader = new DocumentReader(options);
-  for (const each of [...nights, ...nights, ...nights]) read(reader, each);
+  for (const each of [...pages, ...pages, ...pages]) read(reader, each);
   return [read(reader, last), read(new DocumentReader(options), last)];
 }
 
@@ -148,7 +148,7 @@ test("no more than 4 MB of prepared objects are remembered, in however many plac
 test("an object that belongs to an item in one place is shared nowhere any more", () => {
   const reader = new DocumentReader(DROP);
   const object = JSON.stringify({ id: "u1", tz: "x".repeat(60_000) });
-  const pageOf = (name: string): Night => ({ mode: "full", documents: [`{"id":"a","${name}":${object}}`] });
+  const pageOf = (name: string): Listing => ({ mode: "full", documents: [`{"id":"a","${name}":${object}}`] });
   for (let times = 0; times < 3; times++) read(reader, pageOf("title"));
   const listed = () => {
     const [sent] = reader.list(Buffer.from(bodyOf(...pageOf("title").documents).bytes)).documents;
