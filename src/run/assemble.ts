@@ -15,7 +15,7 @@ import { type Absences, fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRun } f
 import type { PreviousHistory } from "../load/history-previous.ts";
 import { type Connections, inLanes } from "../load/lanes.ts";
 import { createHistoryMacros } from "../load/macros.ts";
-import { writePart } from "../load/part.ts";
+import { PartWriter } from "../load/part.ts";
 import { type StagedPart, sumOfRows } from "../load/parts.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../load/steps.ts";
 import { createSuperseded, SUPERSEDED } from "../load/superseded.ts";
@@ -235,10 +235,11 @@ async function loadRows(
   const { directory, finalDirectory, sequence } = request;
   const parts: StagedPart[] = [];
   const builder = new TableBuilder(table);
+  const writer = new PartWriter();
   const write = () => {
     const file = join(directory, "parts", table.name, `${table.name}-${parts.length}.parquet`);
     parts.push({ file, rows: builder.rows, firstKey: "", lastKey: "", generation: 0 });
-    writePart(file, builder.take(), "fast");
+    builder.take((batch) => writer.write(file, batch));
   };
   for (const row of rows) {
     builder.append(row);

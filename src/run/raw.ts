@@ -4,9 +4,9 @@
  */
 import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";
-import type { Data } from "apache-arrow";
 import { parseJson } from "../extract/decode.ts";
-import { readPart, writePart } from "../load/part.ts";
+import { type PartWriter, readPart } from "../load/part.ts";
+import type { Cell } from "../parquet/read.ts";
 import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { TableBuilder } from "../transform/columns.ts";
 import { fieldsUnknown } from "../transform/document.ts";
@@ -56,14 +56,19 @@ const ROOM_BYTES = 1024 * 1024;
 
 /** Writes raw files, one after another: a large buffer for each would cost more than what is put into it. */
 export class RawWriter {
+  readonly #parts: PartWriter;
   readonly #builder = new TableBuilder({ columns: RAW_COLUMNS });
   /** Where texts are put together, one after another. */
   readonly #room = new Uint8Array(ROOM_BYTES);
 
+  constructor(parts: PartWriter) {
+    this.#parts = parts;
+  }
+
   /** Writes documents in the order given. */
   write(file: string, documents: readonly RawDocument[]): WrittenFile {
     for (const document of documents) this.#append(document);
-    const written = writePart(file, this.#builder.take(), "small");
+    const written = this.#builder.take((batch) => this.#parts.write(file, batch));
     return { bytes: written.length, sha256: hash("sha256", written) };
   }
 
@@ -102,16 +107,6 @@ export class RawWriter {
   }
 }
 
-const READ_COLUMNS = [
-  "content_id",
-  "shape",
-  "observation",
-  "observed_at",
-  "unknown_fields",
-  "large_numbers",
-  "document",
-];
-
 /** The views in raw files, by item. A document is parsed when it is asked for: parsed ones take ten times the room. */
 export class RawViews {
   readonly #places = new Map<string, Place[]>();
@@ -144,49 +139,38 @@ interface Place {
   readonly row: number;
 }
 
-/** Values of a column, by row. */
-interface Values {
-  get(row: number): unknown;
-}
-
 /** The rows of a raw file, in the order in which they were written. */
 export class RawRows {
   readonly ids: readonly string[];
   readonly #file: string;
-  readonly #shapes: Values;
-  readonly #orders: Values;
-  readonly #instants: Values;
-  readonly #unknown: Values;
-  readonly #largeNumbers: Values;
-  readonly #documents: readonly Buffer[];
+  readonly #shapes: readonly Cell[];
+  readonly #orders: readonly Cell[];
+  readonly #instants: readonly Cell[];
+  readonly #unknown: readonly Cell[];
+  readonly #largeNumbers: readonly Cell[];
+  readonly #documents: readonly Cell[];
 
   constructor(file: string) {
-    const table = readPart(file, READ_COLUMNS);
-    const column = (name: string): Values => {
-      const values = table.getChild(name);
-      if (values === null) throw new TypeError(`${file} has no column ${name}`);
-      return values;
-    };
+    const { cells } = readPart(file);
     this.#file = file;
-    const ids = column("content_id");
-    this.ids = Array.from({ length: table.numRows }, (_, row) => String(ids.get(row)));
-    this.#shapes = column("shape");
-    this.#orders = column("observation");
-    this.#instants = column("observed_at");
-    this.#unknown = column("unknown_fields");
-    this.#largeNumbers = column("large_numbers");
-    this.#documents = table.getChild("document")?.data.flatMap(textsOf) ?? [];
+    this.ids = cells("content_id").map(textOf);
+    this.#shapes = cells("shape");
+    this.#orders = cells("observation");
+    this.#instants = cells("observed_at");
+    this.#unknown = cells("unknown_fields");
+    this.#largeNumbers = cells("large_numbers");
+    this.#documents = cells("document");
   }
 
   view(row: number): View {
     const document = this.#parsed(row);
-    const shape: Shape = this.#shapes.get(row) === "full" ? "full" : "dynamic";
+    const shape: Shape = textOf(this.#shapes[row]) === "full" ? "full" : "dynamic";
     return {
       shape,
       document,
-      order: Number(this.#orders.get(row)),
-      observedAt: microseconds(this.#instants.get(row)),
-      unknown: this.#unknown.get(row) === 0 ? [] : fieldsUnknown(shape, document),
+      order: Number(this.#orders[row]),
+      observedAt: Number(this.#instants[row]),
+      unknown: this.#unknown[row] === 0 ? [] : fieldsUnknown(shape, document),
     };
   }
 
@@ -195,7 +179,7 @@ export class RawRows {
     let document: unknown;
     try {
       const text = textOf(this.#documents[row]);
-      document = this.#largeNumbers.get(row) === false ? JSON.parse(text) : parseJson(text);
+      document = this.#largeNumbers[row] === false ? JSON.parse(text) : parseJson(text);
     } catch (cause) {
       throw new TypeError(`${this.#file} holds a document that cannot be read`, { cause });
     }
@@ -204,21 +188,8 @@ export class RawRows {
   }
 }
 
-/** The texts of a column, which has one in each row, as their bytes. */
-function textsOf({ length, valueOffsets, values }: Data): Buffer[] {
-  return Array.from({ length }, (_, row) => {
-    const start = Number(valueOffsets[row]);
-    return Buffer.from(values.buffer, values.byteOffset + start, Number(valueOffsets[row + 1]) - start);
-  });
-}
-
 /** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */
-function textOf(bytes: Buffer | undefined): string {
-  if (bytes === undefined) throw new TypeError("a raw file has no document where there must be one");
-  return bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
-}
-
-/** Arrow gives instants in milliseconds; the column holds microseconds. */
-function microseconds(milliseconds: unknown): number {
-  return Math.round(Number(milliseconds) * 1000);
+function textOf(cell: Cell | undefined): string {
+  if (!Buffer.isBuffer(cell)) throw new TypeError("a raw file has no text where there must be one");
+  return cell.toString(isAscii(cell) ? "latin1" : "utf8");
 }

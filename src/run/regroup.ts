@@ -43,7 +43,7 @@ export async function regroup(request: RegroupRequest, use: (file: string) => Pr
     await execute(connection, "DELETE FROM wanted");
     await execute(connection, "INSERT INTO wanted SELECT unnest($1::VARCHAR[])", [listValue(ids)]);
     const rows = loadSql("regroup").replace("FROM raw_files", `FROM ${readParquet(rawFiles)}`);
-    await execute(connection, `COPY (${rows}) TO ${quoteLiteral(file)} (FORMAT parquet)`);
+    await execute(connection, `COPY (${rows}) TO ${quoteLiteral(file)} (FORMAT parquet, COMPRESSION zstd)`);
     await use(file);
     await rm(file);
   }

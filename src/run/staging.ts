@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { type DecodeLimits, decodeBody, decodeBytes } from "../extract/decode.ts";
 import { compareUtf8 } from "../load/order.ts";
-import { writePart } from "../load/part.ts";
+import { PartWriter } from "../load/part.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { release } from "../release.ts";
 import type { Table } from "../tables/declare.ts";
@@ -72,7 +72,8 @@ export class Staging {
   readonly #tables = new Map<string, Held>();
   readonly #transform: ReturnType<typeof compileTransform>;
   readonly #groups = new Map<string, Group>();
-  readonly #raw = new RawWriter();
+  readonly #parts = new PartWriter();
+  readonly #raw = new RawWriter(this.#parts);
   #generation = 0;
   #part = 0;
   #written: WrittenPart[] = [];
@@ -234,7 +235,7 @@ export class Staging {
       const name = `${table}-${this.#options.worker}-${String(this.#part).padStart(5, "0")}.parquet`;
       const file = join(this.#options.directory, "parts", table, name);
       const { bytes } = held.builder;
-      writePart(file, held.builder.take(), "fast");
+      held.builder.take((batch) => this.#parts.write(file, batch));
       const { firstKey = "", lastKey } = held;
       const part = { file, rows, firstKey, lastKey, generation: this.#generation };
       this.#written.push({ table, part, bytes });

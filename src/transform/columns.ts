@@ -1,9 +1,8 @@
 /**
- * Arrow columns built by hand over typed arrays: a builder per column, no object per row. A finished batch leaves as
- * one Arrow IPC stream, which is what the Parquet writer takes.
+ * Arrow columns built by hand over typed arrays: a builder per column, no object per row. The Parquet writer takes them
+ * as they are, in one batch.
  */
 import {
-  Table as ArrowTable,
   Bool,
   type Data,
   type DataType,
@@ -17,7 +16,6 @@ import {
   Schema,
   Struct,
   TimestampMicrosecond,
-  tableToIPC,
   Utf8,
 } from "apache-arrow";
 import type { Column, ColumnType, Table } from "../tables/declare.ts";
@@ -337,17 +335,14 @@ export class TableBuilder {
     this.rows += 1;
   }
 
-  /** The rows since the last call as an Arrow IPC stream of one batch, and starts anew. */
-  take(): Uint8Array {
+  /** Gives the rows since the last call as one batch, in the builder's own buffers: for the time of the call. Starts anew. */
+  take<Result>(use: (batch: RecordBatch) => Result): Result {
     const type = new Struct(this.#schema.fields);
     const children = this.#builders.map((builder) => builder.shown());
     const data = makeData({ type, length: this.rows, nullCount: 0, children });
-    const ipcStream = tableToIPC(
-      new ArrowTable(this.#schema, [new RecordBatch(this.#schema, data)]),
-      "stream",
-    );
+    const result = use(new RecordBatch(this.#schema, data));
     for (const builder of this.#builders) builder.clear();
     this.rows = 0;
-    return ipcStream;
+    return result;
   }
 }

@@ -1,0 +1,14 @@
+/** Numbers and names of the Parquet format. */
+
+export const MAGIC = Buffer.from("PAR1");
+
+/** Physical types. */
+export const PHYSICAL = { boolean: 0, int32: 1, int64: 2, double: 5, bytes: 6 } as const;
+export type Physical = keyof typeof PHYSICAL;
+
+export const REQUIRED = 0;
+export const OPTIONAL = 1;
+
+export const CODECS = { none: 0, zstd: 6 } as const;
+export const ENCODINGS = { plain: 0, plainDictionary: 2, rle: 3, rleDictionary: 8 } as const;
+export const PAGES = { data: 0, dictionary: 2 } as const;

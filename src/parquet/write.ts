@@ -1,0 +1,263 @@
+/**
+ * Parquet files of Arrow record batches: one row group, plain values, a column's pages compressed by Node's own
+ * Zstandard where that is worth a call.
+ */
+import { constants, zstdCompressSync } from "node:zlib";
+import type { Data, RecordBatch } from "apache-arrow";
+import { CODECS, ENCODINGS, MAGIC, OPTIONAL, PAGES, PHYSICAL, REQUIRED } from "./format.ts";
+import { type Meaning, meaningOf } from "./meanings.ts";
+import { encode, type Fields, i32, i64, list, struct, text, type Value, writeVarint } from "./thrift.ts";
+
+const CREATED_BY = "content-warehouse";
+const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: 256 * 1024 };
+/** To set the compressor up takes as long as to compress some thousand bytes. */
+const COMPRESSED_FROM_BYTES = 4096;
+/** Readers decompress a page as a whole. Long pages compress better, and in less time. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+/** Pages begin at a whole byte of the bits that say which rows have a value. */
+const ROWS_PER_STEP = 8;
+/** Texts up to here are copied in less time than it takes to ask for a copy. */
+const SHORT_BYTES = 32;
+const LENGTH_BYTES = 4;
+/** Of a run's header, and of the length of all runs. */
+const LEVEL_HEADER_BYTES = 12;
+
+/** A column of a batch on its way into a file. */
+interface Column {
+  readonly name: string;
+  readonly nullable: boolean;
+  readonly meaning: Meaning;
+  readonly data: Data;
+}
+
+interface Chunk {
+  readonly column: Column;
+  readonly codec: number;
+  readonly pieces: readonly Uint8Array[];
+  /** With the headers of the pages. */
+  readonly bytes: number;
+  readonly uncompressedBytes: number;
+}
+
+/** Writes one file after another; where a page is put together is kept from one to the next. */
+export class ParquetWriter {
+  #room = Buffer.allocUnsafeSlow(64 * 1024);
+
+  /**
+   * The batch's rows as a file. Columns may be of the Arrow types Utf8, Bool, Int32, Int64, Float64, Date (in days) and
+   * Timestamp (in microseconds, UTC); a RangeError for others.
+   */
+  file(batch: RecordBatch): Buffer {
+    const columns = batch.schema.fields.map(({ name, nullable, type }, i): Column => {
+      const data = batch.data.children[i];
+      if (data === undefined) throw new RangeError(`the column ${name} has no values`);
+      return { name, nullable, meaning: meaningOf(type), data };
+    });
+    const chunks = columns.map((column) => this.#chunk(column));
+    const footer = encode(metadata(chunks, batch.numRows));
+    const length = Buffer.alloc(LENGTH_BYTES);
+    length.writeUInt32LE(footer.length);
+    return Buffer.concat([MAGIC, ...chunks.flatMap((chunk) => chunk.pieces), footer, length, MAGIC]);
+  }
+
+  #chunk(column: Column): Chunk {
+    const rows = column.data.length;
+    const total = bytesBefore(column, rows);
+    const codec = total < COMPRESSED_FROM_BYTES ? CODECS.none : CODECS.zstd;
+    const pieces: Uint8Array[] = [];
+    let bytes = 0;
+    let uncompressedBytes = 0;
+    for (let from = 0; from < rows; ) {
+      const to = endOfPage(column, from);
+      const page = this.#page(column, from, to);
+      const kept = codec === CODECS.zstd ? zstdCompressSync(page, ZSTD) : Buffer.from(page);
+      const header = pageHeader(to - from, page.length, kept.length);
+      pieces.push(header, kept);
+      bytes += header.length + kept.length;
+      uncompressedBytes += header.length + page.length;
+      from = to;
+    }
+    return { column, codec, pieces, bytes, uncompressedBytes };
+  }
+
+  /** Until the next call. */
+  #page(column: Column, from: number, to: number): Buffer {
+    const levels = LEVEL_HEADER_BYTES + (to - from) / ROWS_PER_STEP + 1;
+    const most = levels + bytesBefore(column, to) - bytesBefore(column, from);
+    if (most > this.#room.length) this.#room = Buffer.allocUnsafeSlow(Math.max(most, this.#room.length * 2));
+    const start = column.nullable ? writeLevels(this.#room, column.data, from, to) : 0;
+    const end = writeValues(this.#room, start, column, from, to);
+    return this.#room.subarray(0, end);
+  }
+}
+
+/** Bytes that the values of the rows before one take at most. */
+function bytesBefore({ meaning, data }: Column, row: number): number {
+  if (meaning.physical === "bytes") return Number(data.valueOffsets[row]) + row * LENGTH_BYTES;
+  return row * (WIDTHS[meaning.physical] ?? 1);
+}
+
+const WIDTHS: Partial<Record<Meaning["physical"], number>> = { int32: 4, int64: 8, double: 8 };
+
+function endOfPage(column: Column, from: number): number {
+  const rows = column.data.length;
+  const limit = bytesBefore(column, from) + PAGE_BYTES;
+  if (bytesBefore(column, rows) <= limit) return rows;
+  let to = from + ROWS_PER_STEP;
+  while (to < rows && bytesBefore(column, to) < limit) to += ROWS_PER_STEP;
+  return Math.min(to, rows);
+}
+
+/** Which rows have a value: one run of rows that all have one, or the validity bits as one run of groups of eight. */
+function writeLevels(room: Buffer, { nullCount, nullBitmap }: Data, from: number, to: number): number {
+  const rows = to - from;
+  const groups = Math.ceil(rows / ROWS_PER_STEP);
+  const header: number[] = [];
+  writeVarint(header, nullCount === 0 ? rows * 2 : groups * 2 + 1);
+  const run =
+    nullCount === 0
+      ? Uint8Array.of(1)
+      : nullBitmap.subarray(from / ROWS_PER_STEP, from / ROWS_PER_STEP + groups);
+  room.writeUInt32LE(header.length + run.length);
+  room.set(header, LENGTH_BYTES);
+  room.set(run, LENGTH_BYTES + header.length);
+  return LENGTH_BYTES + header.length + run.length;
+}
+
+/** Writes the values that are there, in the format's plain encoding, and returns where they end. */
+function writeValues(
+  room: Buffer,
+  start: number,
+  { meaning, data }: Column,
+  from: number,
+  to: number,
+): number {
+  switch (meaning.physical) {
+    case "bytes":
+      return writeTexts(room, start, data, from, to);
+    case "boolean":
+      return writeBits(room, start, data, from, to);
+    case "int32":
+      return writeFixed(room, start, data, 4, from, to);
+    case "int64":
+    case "double":
+      return writeFixed(room, start, data, 8, from, to);
+  }
+}
+
+function isThere({ nullCount, nullBitmap }: Data, row: number): boolean {
+  return nullCount === 0 || bitAt(nullBitmap, row) === 1;
+}
+
+function bitAt(bits: Uint8Array, place: number): number {
+  return ((bits[place >> 3] ?? 0) >> (place & 7)) & 1;
+}
+
+function writeTexts(room: Buffer, start: number, data: Data, from: number, to: number): number {
+  const { valueOffsets, values } = data;
+  let at = start;
+  for (let row = from; row < to; row++) {
+    if (!isThere(data, row)) continue;
+    const begin = valueOffsets[row];
+    const end = valueOffsets[row + 1];
+    const length = end - begin;
+    room[at] = length;
+    room[at + 1] = length >> 8;
+    room[at + 2] = length >> 16;
+    room[at + 3] = length >> 24;
+    at += LENGTH_BYTES;
+    if (length <= SHORT_BYTES) {
+      for (let i = begin; i < end; i++) room[at++] = values[i];
+    } else {
+      room.set(values.subarray(begin, end), at);
+      at += length;
+    }
+  }
+  return at;
+}
+
+function writeBits(room: Buffer, start: number, data: Data, from: number, to: number): number {
+  let place = 0;
+  for (let row = from; row < to; row++) {
+    if (!isThere(data, row)) continue;
+    const at = start + (place >> 3);
+    if ((place & 7) === 0) room[at] = 0;
+    room[at] = (room[at] ?? 0) | (bitAt(data.values, row) << (place & 7));
+    place += 1;
+  }
+  return start + Math.ceil(place / 8);
+}
+
+function writeFixed(
+  room: Buffer,
+  start: number,
+  data: Data,
+  width: number,
+  from: number,
+  to: number,
+): number {
+  const { buffer, byteOffset } = data.values;
+  const bytes = new Uint8Array(buffer, byteOffset + from * width, (to - from) * width);
+  if (data.nullCount === 0) {
+    room.set(bytes, start);
+    return start + bytes.length;
+  }
+  let at = start;
+  for (let row = 0; row < to - from; row++) {
+    if (!isThere(data, from + row)) continue;
+    for (let i = row * width; i < (row + 1) * width; i++) room[at++] = bytes[i] ?? 0;
+  }
+  return at;
+}
+
+function pageHeader(rows: number, bytes: number, keptBytes: number): Uint8Array {
+  const { plain, rle } = ENCODINGS;
+  return encode([
+    [1, i32(PAGES.data)],
+    [2, i32(bytes)],
+    [3, i32(keptBytes)],
+    [5, struct([1, i32(rows)], [2, i32(plain)], [3, i32(rle)], [4, i32(rle)])],
+  ]);
+}
+
+function metadata(chunks: readonly Chunk[], rows: number): Fields {
+  let offset = MAGIC.length;
+  const described: Value[] = [];
+  let bytes = 0;
+  for (const chunk of chunks) {
+    described.push(struct([2, i64(offset)], [3, chunkMetadata(chunk, rows, offset)]));
+    offset += chunk.bytes;
+    bytes += chunk.uncompressedBytes;
+  }
+  const rowGroup = struct([1, list("struct", described)], [2, i64(bytes)], [3, i64(rows)]);
+  const root = struct([4, text("schema")], [5, i32(chunks.length)]);
+  return [
+    [1, i32(1)],
+    [2, list("struct", [root, ...chunks.map(({ column }) => schemaElement(column))])],
+    [3, i64(rows)],
+    [4, list("struct", rows === 0 ? [] : [rowGroup])],
+    [6, text(CREATED_BY)],
+  ];
+}
+
+function schemaElement({ name, nullable, meaning }: Column): Value {
+  return struct(
+    [1, i32(PHYSICAL[meaning.physical])],
+    [3, i32(nullable ? OPTIONAL : REQUIRED)],
+    [4, text(name)],
+    ...meaning.annotation,
+  );
+}
+
+function chunkMetadata({ column, ...chunk }: Chunk, rows: number, offset: number): Value {
+  return struct(
+    [1, i32(PHYSICAL[column.meaning.physical])],
+    [2, list("i32", [i32(ENCODINGS.plain), i32(ENCODINGS.rle)])],
+    [3, list("text", [text(column.name)])],
+    [4, i32(chunk.codec)],
+    [5, i64(rows)],
+    [6, i64(chunk.uncompressedBytes)],
+    [7, i64(chunk.bytes)],
+    [9, i64(offset)],
+  );
+}
