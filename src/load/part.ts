@@ -20,6 +20,17 @@ export class PartWriter {
   }
 }
 
+/** Throws a TypeError that names the file where it is damaged, whatever of it is read. */
 export function readPart(file: string): Columns {
-  return readColumns(readFileSync(file));
+  const bytes = readFileSync(file);
+  const columns = naming(file, () => readColumns(bytes));
+  return { ...columns, cells: (name) => naming(file, () => columns.cells(name)) };
+}
+
+function naming<Result>(file: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (cause) {
+    throw new TypeError(`${file} cannot be read`, { cause });
+  }
 }

@@ -1,35 +1,49 @@
 /**
  * Reads columns of Parquet files that were written here or by DuckDB: flat, in the encodings that these two choose,
- * not compressed or by Zstandard.
+ * not compressed or by Zstandard. A file that contradicts itself is refused; that its values are those that were
+ * written, only a digest of the file says.
  */
 import { zstdDecompressSync } from "node:zlib";
+import { release } from "../release.ts";
 import { CODECS, ENCODINGS, MAGIC, OPTIONAL, PAGES, PHYSICAL } from "./format.ts";
 import { type Read, Reader, type ReadStruct } from "./thrift.ts";
 
 /** Bytes of a text, a number or a truth value; null where the row has none. */
 export type Cell = Buffer | number | bigint | boolean | null;
 
+const LENGTH_BYTES = 4;
+
 /** Rows of a file, as far as its columns were asked for. */
 export interface Columns {
   readonly rows: number;
   /** The column's cells, one a row. Throws for a column that the file does not have. */
   readonly cells: (name: string) => Cell[];
+  /** Gives back the memory of the file and of what was decompressed of it: cells that are bytes are empty from here on. */
+  readonly release: () => void;
 }
 
+/** The file's bytes are the columns' from here on. Throws for a file that is damaged, or written in other ways. */
 export function readColumns(file: Buffer): Columns {
+  const plain: Uint8Array[] = [];
   const metadata = footerOf(file);
   const schema = structsIn(metadata, 2).slice(1);
   const groups = structsIn(metadata, 4);
   const names = schema.map((element) => textIn(element, 4));
+  const rows = numberIn(metadata, 3);
   return {
-    rows: numberIn(metadata, 3),
+    rows,
     cells: (name) => {
       const place = names.indexOf(name);
       const optional = numberIn(at(schema, place, name), 3) === OPTIONAL;
-      return groups.flatMap((group) => {
+      const cells = groups.flatMap((group) => {
         const chunk = structIn(at(structsIn(group, 1), place, name), 3);
-        return new Chunk(file, chunk, optional).cells();
+        return new Chunk(file, chunk, optional, plain).cells();
       });
+      if (cells.length !== rows) throw contradiction();
+      return cells;
+    },
+    release: () => {
+      for (const bytes of [file, ...plain.splice(0)]) release(bytes);
     },
   };
 }
@@ -56,10 +70,13 @@ class Chunk {
   readonly #physical: number;
   readonly #codec: number;
   readonly #rows: number;
+  readonly #decompressed: Uint8Array[];
   #at: number;
 
-  constructor(file: Buffer, metadata: ReadStruct, optional: boolean) {
+  /** `decompressed`: gets the bytes of pages that were. */
+  constructor(file: Buffer, metadata: ReadStruct, optional: boolean, decompressed: Uint8Array[]) {
     this.#file = file;
+    this.#decompressed = decompressed;
     this.#optional = optional;
     this.#physical = numberIn(metadata, 1);
     this.#codec = numberIn(metadata, 4);
@@ -76,7 +93,9 @@ class Chunk {
       if (type === PAGES.dictionary) {
         dictionary = plainValues(this.#physical, body, numberIn(structIn(header, 7), 1));
       } else if (type === PAGES.data) {
-        for (const cell of this.#dataCells(structIn(header, 5), body, dictionary)) cells.push(cell);
+        const data = structIn(header, 5);
+        if (numberIn(data, 1) > this.#rows - cells.length) throw contradiction();
+        for (const cell of this.#dataCells(data, body, dictionary)) cells.push(cell);
       } else {
         throw new RangeError(`pages of type ${type} are not read`);
       }
@@ -87,17 +106,22 @@ class Chunk {
   #page(): Page {
     const reader = new Reader(this.#file, this.#at);
     const header = reader.struct();
-    const end = reader.at + numberIn(header, 3);
-    const kept = this.#file.subarray(reader.at, end);
-    this.#at = end;
-    return { header, body: this.#plain(kept, numberIn(header, 2)) };
+    const bytes = numberIn(header, 3);
+    const body = this.#plain(part(this.#file, reader.at, bytes), numberIn(header, 2));
+    this.#at = reader.at + bytes;
+    if (body.length !== numberIn(header, 2)) throw contradiction();
+    return { header, body };
   }
 
   #plain(kept: Buffer, bytes: number): Buffer {
     if (this.#codec === CODECS.none) return kept;
     if (this.#codec !== CODECS.zstd) throw new RangeError(`the codec ${this.#codec} is not read`);
     if (bytes === 0) return Buffer.alloc(0);
-    return zstdDecompressSync(kept, { chunkSize: Math.max(bytes, 64), maxOutputLength: bytes });
+    // One byte more: a buffer that is just full would be followed by another.
+    const chunkSize = Math.max(bytes + 1, 64);
+    const plain = zstdDecompressSync(kept, { chunkSize, maxOutputLength: bytes });
+    if (plain.buffer.byteLength === chunkSize) this.#decompressed.push(new Uint8Array(plain.buffer));
+    return plain;
   }
 
   #dataCells(header: ReadStruct, body: Buffer, dictionary: readonly Cell[]): Cell[] {
@@ -106,14 +130,15 @@ class Chunk {
     let start = 0;
     let levels: number[] | undefined;
     if (this.#optional) {
-      start = 4 + body.readUInt32LE(0);
-      levels = hybrid(body.subarray(4, start), 1, count);
+      const bytes = body.readUInt32LE(0);
+      levels = hybrid(part(body, LENGTH_BYTES, bytes), 1, count);
+      start = LENGTH_BYTES + bytes;
     }
     const filled = levels === undefined ? count : levels.reduce((sum, level) => sum + level, 0);
     const values = valuesOf(this.#physical, encoding, body.subarray(start), filled, dictionary);
     if (levels === undefined || filled === count) return values;
     let next = 0;
-    return levels.map((level) => (level === 0 ? null : (values[next++] ?? null)));
+    return levels.map((level) => (level === 0 ? null : existing(values[next++])));
   }
 }
 
@@ -128,14 +153,13 @@ function valuesOf(
   if (encoding !== ENCODINGS.rleDictionary && encoding !== ENCODINGS.plainDictionary) {
     throw new RangeError(`the encoding ${encoding} is not read`);
   }
-  const width = body[0] ?? 0;
-  return hybrid(body.subarray(1), width, count).map((place) => dictionary[place] ?? null);
+  return hybrid(body.subarray(1), body.readUInt8(0), count).map((place) => existing(dictionary[place]));
 }
 
 function plainValues(physical: number, body: Buffer, count: number): Cell[] {
   switch (physical) {
     case PHYSICAL.boolean:
-      return Array.from({ length: count }, (_, i) => (((body[i >> 3] ?? 0) >> (i & 7)) & 1) === 1);
+      return Array.from({ length: count }, (_, i) => bitsAt(body, i, 1) === 1);
     case PHYSICAL.int32:
       return Array.from({ length: count }, (_, i) => body.readInt32LE(i * 4));
     case PHYSICAL.int64:
@@ -153,9 +177,9 @@ function byteArrays(body: Buffer, count: number): Buffer[] {
   const values: Buffer[] = [];
   let start = 0;
   for (let i = 0; i < count; i++) {
-    const end = start + 4 + body.readUInt32LE(start);
-    values.push(body.subarray(start + 4, end));
-    start = end;
+    const bytes = body.readUInt32LE(start);
+    values.push(part(body, start + LENGTH_BYTES, bytes));
+    start += LENGTH_BYTES + bytes;
   }
   return values;
 }
@@ -187,9 +211,24 @@ function bitsAt(bytes: Buffer, start: number, width: number): number {
   let value = 0;
   for (let bit = 0; bit < width; bit++) {
     const place = start + bit;
-    if ((((bytes[place >> 3] ?? 0) >> (place & 7)) & 1) === 1) value += 2 ** bit;
+    if (((bytes.readUInt8(place >> 3) >> (place & 7)) & 1) === 1) value += 2 ** bit;
   }
   return value;
+}
+
+/** The bytes from a place on, all of them there. */
+function part(bytes: Buffer, from: number, length: number): Buffer {
+  if (length < 0 || from + length > bytes.length) throw contradiction();
+  return bytes.subarray(from, from + length);
+}
+
+function existing(cell: Cell | undefined): Cell {
+  if (cell === undefined) throw contradiction();
+  return cell;
+}
+
+function contradiction(): RangeError {
+  return new RangeError("the lengths that the file tells do not agree");
 }
 
 function at(structs: readonly ReadStruct[], place: number, name: string): ReadStruct {

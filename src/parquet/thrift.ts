@@ -6,19 +6,20 @@ export type Value =
   | { readonly kind: "bool"; readonly value: boolean }
   | { readonly kind: "text"; readonly value: string }
   | { readonly kind: "struct"; readonly fields: Fields }
-  | { readonly kind: "list"; readonly of: ListKind; readonly values: readonly Value[] };
+  | { readonly kind: "list"; readonly of: ListKind; readonly values: readonly Listed[] };
 
 type ListKind = "i32" | "text" | "struct";
+type Listed = Exclude<Value, { readonly kind: "bool" }>;
 
-/** Ascending by number. A field without a value is left out. */
-export type Fields = readonly (readonly [number: number, value: Value | undefined])[];
+/** Ascending by number. */
+export type Fields = readonly (readonly [number: number, value: Value])[];
 
-export const i32 = (value: number): Value => ({ kind: "i32", value });
-export const i64 = (value: number): Value => ({ kind: "i64", value });
-export const text = (value: string): Value => ({ kind: "text", value });
+export const i32 = (value: number): Listed => ({ kind: "i32", value });
+export const i64 = (value: number): Listed => ({ kind: "i64", value });
+export const text = (value: string): Listed => ({ kind: "text", value });
 export const bool = (value: boolean): Value => ({ kind: "bool", value });
-export const struct = (...fields: Fields): Value => ({ kind: "struct", fields });
-export const list = (of: ListKind, values: readonly Value[]): Value => ({ kind: "list", of, values });
+export const struct = (...fields: Fields): Listed => ({ kind: "struct", fields });
+export const list = (of: ListKind, values: readonly Listed[]): Listed => ({ kind: "list", of, values });
 
 const TYPES = {
   true: 1,
@@ -27,7 +28,6 @@ const TYPES = {
   i16: 4,
   i32: 5,
   i64: 6,
-  double: 7,
   text: 8,
   list: 9,
   set: 10,
@@ -49,7 +49,6 @@ function typeOf(value: Value): number {
 function writeFields(bytes: number[], fields: Fields): void {
   let last = 0;
   for (const [number, value] of fields) {
-    if (value === undefined) continue;
     bytes.push(((number - last) << 4) | typeOf(value));
     last = number;
     // The header of a boolean is its value.
@@ -58,15 +57,12 @@ function writeFields(bytes: number[], fields: Fields): void {
   bytes.push(0);
 }
 
-function writeValue(bytes: number[], value: Value): void {
+function writeValue(bytes: number[], value: Listed): void {
   switch (value.kind) {
     case "i32":
     case "i64":
       // Zigzag; what is written here is never negative.
       writeVarint(bytes, value.value * 2);
-      break;
-    case "bool":
-      bytes.push(typeOf(value));
       break;
     case "text": {
       const utf8 = Buffer.from(value.value);
@@ -154,8 +150,6 @@ export class Reader {
       case TYPES.i32:
       case TYPES.i64:
         return this.#zigzag();
-      case TYPES.double:
-        return this.#taken(8).length;
       case TYPES.text:
         return this.#taken(this.varint());
       case TYPES.list:

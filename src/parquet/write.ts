@@ -6,19 +6,24 @@ import { constants, zstdCompressSync } from "node:zlib";
 import type { Data, RecordBatch } from "apache-arrow";
 import { CODECS, ENCODINGS, MAGIC, OPTIONAL, PAGES, PHYSICAL, REQUIRED } from "./format.ts";
 import { type Meaning, meaningOf } from "./meanings.ts";
-import { encode, type Fields, i32, i64, list, struct, text, type Value, writeVarint } from "./thrift.ts";
+import { encode, type Fields, i32, i64, list, struct, text, writeVarint } from "./thrift.ts";
 
 const CREATED_BY = "content-warehouse";
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: 256 * 1024 };
 /** To set the compressor up takes as long as to compress some thousand bytes. */
 const COMPRESSED_FROM_BYTES = 4096;
-/** Readers decompress a page as a whole. Long pages compress better, and in less time. */
+/**
+ * A page ends with the eight rows that bring it here. Readers decompress one as a whole; long ones compress better, and
+ * in less time.
+ */
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Pages begin at a whole byte of the bits that say which rows have a value. */
 const ROWS_PER_STEP = 8;
 /** Texts up to here are copied in less time than it takes to ask for a copy. */
 const SHORT_BYTES = 32;
 const LENGTH_BYTES = 4;
+/** Room that a longer value made is let go of. */
+const KEPT_ROOM_BYTES = 2 * PAGE_BYTES;
 /** Of a run's header, and of the length of all runs. */
 const LEVEL_HEADER_BYTES = 12;
 
@@ -45,12 +50,16 @@ export class ParquetWriter {
 
   /**
    * The batch's rows as a file. Columns may be of the Arrow types Utf8, Bool, Int32, Int64, Float64, Date (in days) and
-   * Timestamp (in microseconds, UTC); a RangeError for others.
+   * Timestamp (in microseconds, UTC), and must begin where their buffers do; a RangeError for others, and for a null in a
+   * column that has none.
    */
   file(batch: RecordBatch): Buffer {
     const columns = batch.schema.fields.map(({ name, nullable, type }, i): Column => {
       const data = batch.data.children[i];
       if (data === undefined) throw new RangeError(`the column ${name} has no values`);
+      if (data.offset !== 0) throw new RangeError(`the column ${name} is a part of another`);
+      if (!nullable && data.nullCount > 0)
+        throw new RangeError(`the column ${name} must have a value in each row`);
       return { name, nullable, meaning: meaningOf(type), data };
     });
     const chunks = columns.map((column) => this.#chunk(column));
@@ -84,10 +93,17 @@ export class ParquetWriter {
   #page(column: Column, from: number, to: number): Buffer {
     const levels = LEVEL_HEADER_BYTES + (to - from) / ROWS_PER_STEP + 1;
     const most = levels + bytesBefore(column, to) - bytesBefore(column, from);
-    if (most > this.#room.length) this.#room = Buffer.allocUnsafeSlow(Math.max(most, this.#room.length * 2));
-    const start = column.nullable ? writeLevels(this.#room, column.data, from, to) : 0;
-    const end = writeValues(this.#room, start, column, from, to);
-    return this.#room.subarray(0, end);
+    const room = this.#roomFor(most);
+    const start = column.nullable ? writeLevels(room, column.data, from, to) : 0;
+    return room.subarray(0, writeValues(room, start, column, from, to));
+  }
+
+  #roomFor(bytes: number): Buffer {
+    if (bytes > KEPT_ROOM_BYTES) return Buffer.allocUnsafeSlow(bytes);
+    if (bytes > this.#room.length) {
+      this.#room = Buffer.allocUnsafeSlow(Math.min(Math.max(bytes, this.#room.length * 2), KEPT_ROOM_BYTES));
+    }
+    return this.#room;
   }
 }
 
@@ -222,7 +238,7 @@ function pageHeader(rows: number, bytes: number, keptBytes: number): Uint8Array 
 
 function metadata(chunks: readonly Chunk[], rows: number): Fields {
   let offset = MAGIC.length;
-  const described: Value[] = [];
+  const described: ReturnType<typeof struct>[] = [];
   let bytes = 0;
   for (const chunk of chunks) {
     described.push(struct([2, i64(offset)], [3, chunkMetadata(chunk, rows, offset)]));
@@ -240,7 +256,7 @@ function metadata(chunks: readonly Chunk[], rows: number): Fields {
   ];
 }
 
-function schemaElement({ name, nullable, meaning }: Column): Value {
+function schemaElement({ name, nullable, meaning }: Column) {
   return struct(
     [1, i32(PHYSICAL[meaning.physical])],
     [3, i32(nullable ? OPTIONAL : REQUIRED)],
@@ -249,7 +265,7 @@ function schemaElement({ name, nullable, meaning }: Column): Value {
   );
 }
 
-function chunkMetadata({ column, ...chunk }: Chunk, rows: number, offset: number): Value {
+function chunkMetadata({ column, ...chunk }: Chunk, rows: number, offset: number) {
   return struct(
     [1, i32(PHYSICAL[column.meaning.physical])],
     [2, list("i32", [i32(ENCODINGS.plain), i32(ENCODINGS.rle)])],

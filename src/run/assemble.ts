@@ -223,7 +223,7 @@ function boundsOfChecks({ bounds }: AssembleRequest): Bounds {
   return bounds.filter((_, place) => place % BUCKETS_OF_CHECKS === 0);
 }
 
-/** Rows of this thread that go into a part: what the Parquet writer takes for one it does not give back. */
+/** Rows of this thread that go into a part: it holds no more of them at once. */
 const ROWS_PER_PART = 5000;
 
 /** Loads rows that were made on this thread, by way of parts like all others. */

@@ -29,6 +29,11 @@ export class Pairing {
     for (let next = this.#take(); next !== undefined; next = this.#take()) yield* next;
   }
 
+  /** No item comes any more. */
+  [Symbol.dispose](): void {
+    this.others[Symbol.dispose]();
+  }
+
   #take(): readonly ViewedItem[] | undefined {
     const items = this.#early.get(this.#next);
     if (items === undefined) return undefined;

@@ -163,23 +163,24 @@ export class Staging {
       .flatMap(([, found]) => found.toSorted((a, b) => a.position - b.position));
     const file = join(this.#options.directory, task.rawFile);
     const written = documents.length === 0 ? undefined : this.#raw.write(file, documents);
-    for (const bytes of group.bytes) release(bytes);
+    letGoOf(group);
     return { file: written, drift };
   }
 
   /** Forgets the groups of a pass that are not closed. */
   drop({ sweep }: DropTask): void {
-    for (const [key, { bytes }] of this.#groups) {
+    for (const [key, group] of this.#groups) {
       if (!key.startsWith(`${sweep}.`)) continue;
       this.#groups.delete(key);
-      for (const page of bytes) release(page);
+      letGoOf(group);
     }
   }
 
   /** As reading the group's pages did for its items, once more: from the file that it wrote. */
   pair(task: PairTask): TransformResult {
-    const rows = new RawRows(join(this.#options.directory, task.rawFile));
-    return { transformed: this.#pair(viewsIn(rows), new RawViews(task.pairWith), this.#drift) };
+    using rows = new RawRows(join(this.#options.directory, task.rawFile));
+    using others = new RawViews(task.pairWith);
+    return { transformed: this.#pair(viewsIn(rows), others, this.#drift) };
   }
 
   /** Transforms the items that have other views; each once. */
@@ -211,7 +212,7 @@ export class Staging {
       this.#generation = task.generation;
     }
     const transformed: string[] = [];
-    const views = new RawViews(task.rawFiles);
+    using views = new RawViews(task.rawFiles);
     for (const contentId of views.ids()) {
       this.#transformItem(contentId, views.take(contentId), this.#drift);
       transformed.push(contentId);
@@ -243,6 +244,11 @@ export class Staging {
       held.lastKey = "";
     }
   }
+}
+
+function letGoOf({ bytes, pairing }: Group): void {
+  for (const page of bytes) release(page);
+  pairing?.[Symbol.dispose]();
 }
 
 function* viewsIn(rows: RawRows): Generator<ViewedItem> {

@@ -340,9 +340,11 @@ export class TableBuilder {
     const type = new Struct(this.#schema.fields);
     const children = this.#builders.map((builder) => builder.shown());
     const data = makeData({ type, length: this.rows, nullCount: 0, children });
-    const result = use(new RecordBatch(this.#schema, data));
-    for (const builder of this.#builders) builder.clear();
-    this.rows = 0;
-    return result;
+    try {
+      return use(new RecordBatch(this.#schema, data));
+    } finally {
+      for (const builder of this.#builders) builder.clear();
+      this.rows = 0;
+    }
   }
 }

@@ -54,8 +54,15 @@ const VALUES: Readonly<Record<ColumnType, fc.Arbitrary<Cell>>> = {
   ),
 };
 
-const COLUMNS: readonly Column[] = COLUMN_TYPES.map((type) => column(`a_${type}`, type, "", "A column."));
-const row = fc.tuple(...COLUMN_TYPES.map((type) => fc.option(VALUES[type], { freq: 4 })));
+/** Of each type a column that may be null, and one that may not. */
+const COLUMNS: readonly Column[] = [
+  ...COLUMN_TYPES.map((type) => column(`a_${type}`, type, "", "A column.")),
+  ...COLUMN_TYPES.map((type) => column(`b_${type}`, type, "", "A column.", { required: true })),
+];
+const row = fc.tuple(
+  ...COLUMN_TYPES.map((type) => fc.option(VALUES[type], { freq: 4 })),
+  ...COLUMN_TYPES.map((type) => VALUES[type]),
+);
 /** Up to 40 different rows, up to 3,000 in all, so that every buffer has to grow. */
 const rows = fc
   .record({ rows: fc.array(row, { maxLength: 40 }), times: fc.constantFrom(1, 2, 27, 75) })
@@ -78,24 +85,24 @@ function shown(cell: Cell, type: ColumnType): Cell {
   return type === "bigint" || type === "timestamp" ? BigInt(cell) : cell;
 }
 
-const SELECTED: Readonly<Partial<Record<ColumnType, string>>> = {
-  timestamp: "epoch_us(a_timestamp)",
-  date: "a_date - DATE '1970-01-01'",
-};
+function selected({ name, type }: Column): string {
+  if (type === "timestamp") return `epoch_us(${name})`;
+  return type === "date" ? `${name} - DATE '1970-01-01'` : name;
+}
 
 async function readByDuckDB(file: string): Promise<unknown[][]> {
-  const list = COLUMN_TYPES.map((type) => SELECTED[type] ?? `a_${type}`).join(", ");
+  const list = COLUMNS.map(selected).join(", ");
   const found = await connection.runAndReadAll(`SELECT ${list} FROM read_parquet('${file}')`);
   return found
     .getRows()
     .map((cells) =>
-      cells.map((cell, at) => (COLUMN_TYPES[at] === "date" && cell !== null ? Number(cell) : cell)),
+      cells.map((cell, at) => (COLUMNS[at]?.type === "date" && cell !== null ? Number(cell) : cell)),
     );
 }
 
 function readOwn(file: string): unknown[][] {
   const { rows, cells } = readPart(file);
-  const columns = COLUMN_TYPES.map((type) => cells(`a_${type}`));
+  const columns = COLUMNS.map(({ name }) => cells(name));
   return Array.from({ length: rows }, (_, row) =>
     columns.map((column) => {
       const cell = column[row];
@@ -105,12 +112,12 @@ function readOwn(file: string): unknown[][] {
 }
 
 /** Arrow shows instants and dates in a form of its own. */
-const SHOWN_BY_ARROW = COLUMN_TYPES.map((type) => type !== "timestamp" && type !== "date");
+const SHOWN_BY_ARROW = COLUMNS.map(({ type }) => type !== "timestamp" && type !== "date");
 
 /** By the Parquet reader of Arrow for Rust. */
 async function readByArrow(file: string): Promise<unknown[][]> {
   const table = tableFromIPC(readParquet(await readFile(file)).intoIPCStream());
-  return Array.from(table, (row) => COLUMN_TYPES.map((type) => row[`a_${type}`]));
+  return Array.from(table, (row) => COLUMNS.map(({ name }) => row[name]));
 }
 
 function comparable(rows: readonly (readonly unknown[])[]): unknown[][] {
@@ -129,7 +136,9 @@ test("rows of every type come back from Parquet as they were, nulls and extremes
       part += 1;
       const file = join(folder, `${part}.parquet`);
       builder.take((batch) => parts.write(file, batch));
-      const expected = given.map((cells) => cells.map((cell, at) => shown(cell, COLUMN_TYPES[at] ?? "text")));
+      const expected = given.map((cells) =>
+        cells.map((cell, at) => shown(cell, COLUMNS[at]?.type ?? "text")),
+      );
       assert.deepEqual(await readByDuckDB(file), expected);
       assert.deepEqual(readOwn(file), expected);
       assert.deepEqual(comparable(await readByArrow(file)), comparable(expected));
@@ -141,11 +150,23 @@ test("rows of every type come back from Parquet as they were, nulls and extremes
 test("a builder says how much it holds, and nothing once its rows are taken", () => {
   const builder = new TableBuilder({ columns: COLUMNS });
   const before = builder.bytes;
-  builder.append(["x".repeat(5000), ...COLUMN_TYPES.slice(1).map(() => null)]);
+  builder.append(["x".repeat(5000), ...COLUMNS.slice(1).map(() => null)]);
   assert.ok(builder.bytes >= before + 5000);
   builder.take(() => undefined);
   assert.equal(builder.bytes, before);
   assert.equal(builder.rows, 0);
+});
+
+test("a builder starts anew after rows that could not be written", () => {
+  const builder = new TableBuilder({ columns: COLUMNS });
+  builder.append(COLUMNS.map(() => null));
+  const failure = new Error("the disk is full");
+  assert.throws(() => builder.take(() => assert.fail(failure)), failure);
+  assert.equal(builder.rows, 0);
+  assert.equal(
+    builder.take((batch) => batch.numRows),
+    0,
+  );
 });
 
 test("a row of another length than the table's is refused", () => {
