@@ -4,5 +4,6 @@
  */
 export function release(bytes: Uint8Array): void {
   const { buffer } = bytes;
-  if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength) buffer.transfer(0);
+  const theirs = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength;
+  if (theirs && !buffer.detached) buffer.transfer(0);
 }

@@ -6,6 +6,8 @@ test("bytes give back a buffer that is theirs alone", () => {
   const own = new Uint8Array(100_000);
   release(own);
   assert.equal(own.buffer.byteLength, 0);
+  // Once more changes nothing.
+  release(own);
 });
 
 test("bytes that are a part of a buffer leave it to the others", () => {

@@ -20,7 +20,7 @@ export class PartWriter {
   }
 }
 
-/** Throws a TypeError that names the file where it is damaged, whatever of it is read. */
+/** Throws a TypeError that names the file and what is wrong with it where it is damaged, whatever of it is read. */
 export function readPart(file: string): Columns {
   const bytes = readFileSync(file);
   const columns = naming(file, () => readColumns(bytes));
@@ -31,6 +31,8 @@ function naming<Result>(file: string, read: () => Result): Result {
   try {
     return read();
   } catch (cause) {
-    throw new TypeError(`${file} cannot be read`, { cause });
+    throw new TypeError(`${file} cannot be read: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    });
   }
 }

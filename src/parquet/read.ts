@@ -18,7 +18,10 @@ export interface Columns {
   readonly rows: number;
   /** The column's cells, one a row. Throws for a column that the file does not have. */
   readonly cells: (name: string) => Cell[];
-  /** Gives back the memory of the file and of what was decompressed of it: cells that are bytes are empty from here on. */
+  /**
+   * Gives back the memory of the file and of what was decompressed of it: cells that are bytes must not be read from here
+   * on. Those of larger files are empty then.
+   */
   readonly release: () => void;
 }
 

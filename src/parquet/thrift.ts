@@ -9,7 +9,8 @@ export type Value =
   | { readonly kind: "list"; readonly of: ListKind; readonly values: readonly Listed[] };
 
 type ListKind = "i32" | "text" | "struct";
-type Listed = Exclude<Value, { readonly kind: "bool" }>;
+/** What a list may hold. */
+export type Listed = Exclude<Value, { readonly kind: "bool" }>;
 
 /** Ascending by number. */
 export type Fields = readonly (readonly [number: number, value: Value])[];

@@ -6,7 +6,7 @@ import { constants, zstdCompressSync } from "node:zlib";
 import type { Data, RecordBatch } from "apache-arrow";
 import { CODECS, ENCODINGS, MAGIC, OPTIONAL, PAGES, PHYSICAL, REQUIRED } from "./format.ts";
 import { type Meaning, meaningOf } from "./meanings.ts";
-import { encode, type Fields, i32, i64, list, struct, text, writeVarint } from "./thrift.ts";
+import { encode, type Fields, i32, i64, type Listed, list, struct, text, writeVarint } from "./thrift.ts";
 
 const CREATED_BY = "content-warehouse";
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: 256 * 1024 };
@@ -22,7 +22,7 @@ const ROWS_PER_STEP = 8;
 /** Texts up to here are copied in less time than it takes to ask for a copy. */
 const SHORT_BYTES = 32;
 const LENGTH_BYTES = 4;
-/** Room that a longer value made is let go of. */
+/** More room than this, which a long value needs, is not kept. */
 const KEPT_ROOM_BYTES = 2 * PAGE_BYTES;
 /** Of a run's header, and of the length of all runs. */
 const LEVEL_HEADER_BYTES = 12;
@@ -58,8 +58,8 @@ export class ParquetWriter {
       const data = batch.data.children[i];
       if (data === undefined) throw new RangeError(`the column ${name} has no values`);
       if (data.offset !== 0) throw new RangeError(`the column ${name} is a part of another`);
-      if (!nullable && data.nullCount > 0)
-        throw new RangeError(`the column ${name} must have a value in each row`);
+      const lacking = !nullable && data.nullCount > 0;
+      if (lacking) throw new RangeError(`the column ${name} must have a value in each row`);
       return { name, nullable, meaning: meaningOf(type), data };
     });
     const chunks = columns.map((column) => this.#chunk(column));
@@ -238,7 +238,7 @@ function pageHeader(rows: number, bytes: number, keptBytes: number): Uint8Array 
 
 function metadata(chunks: readonly Chunk[], rows: number): Fields {
   let offset = MAGIC.length;
-  const described: ReturnType<typeof struct>[] = [];
+  const described: Listed[] = [];
   let bytes = 0;
   for (const chunk of chunks) {
     described.push(struct([2, i64(offset)], [3, chunkMetadata(chunk, rows, offset)]));
@@ -256,7 +256,7 @@ function metadata(chunks: readonly Chunk[], rows: number): Fields {
   ];
 }
 
-function schemaElement({ name, nullable, meaning }: Column) {
+function schemaElement({ name, nullable, meaning }: Column): Listed {
   return struct(
     [1, i32(PHYSICAL[meaning.physical])],
     [3, i32(nullable ? OPTIONAL : REQUIRED)],
@@ -265,7 +265,7 @@ function schemaElement({ name, nullable, meaning }: Column) {
   );
 }
 
-function chunkMetadata({ column, ...chunk }: Chunk, rows: number, offset: number) {
+function chunkMetadata({ column, ...chunk }: Chunk, rows: number, offset: number): Listed {
   return struct(
     [1, i32(PHYSICAL[column.meaning.physical])],
     [2, list("i32", [i32(ENCODINGS.plain), i32(ENCODINGS.rle)])],

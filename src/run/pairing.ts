@@ -29,7 +29,7 @@ export class Pairing {
     for (let next = this.#take(); next !== undefined; next = this.#take()) yield* next;
   }
 
-  /** No item comes any more. */
+  /** Gives the memory of the other views back: no item comes any more. */
   [Symbol.dispose](): void {
     this.others[Symbol.dispose]();
   }

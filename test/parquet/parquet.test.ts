@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { Table as ArrowTable, Int32, Uint64, Utf8, vectorFromArray } from "apache-arrow";
+import { Table as ArrowTable, Int32, Uint64, vectorFromArray } from "apache-arrow";
 import { type FileMetaData, parquetMetadata, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { readPart } from "../../src/load/part.ts";
@@ -110,7 +111,7 @@ function oneText(...texts: string[]): { readonly file: Buffer; readonly page: nu
   return { file, page: header.at };
 }
 
-test("lengths that do not agree are an error, not other values", () => {
+test("lengths that do not agree are an error, not other values", { timeout: 10_000 }, () => {
   const readsAfter = (change: (file: Buffer, page: number) => void) => () => {
     const { file, page } = oneText("abc", "def");
     change(file, page);
@@ -141,23 +142,47 @@ test("whatever byte of a file is another one, it is refused, or has as many cell
     null,
   ]);
   const whole = fileOf(TYPED, given);
-  const fewer = new ArrowTable({ a: vectorFromArray(["x".repeat(5000), "y"], new Utf8()) });
-  const [batch] = fewer.batches;
-  assert.ok(batch);
-  for (const file of [whole, writer.file(batch)]) {
+  const compressed = fileOf([column("a", "text", "", "A column.")], [["x".repeat(5000)], [null]]);
+  for (const [file, names] of [
+    [whole, ["id", "note", "seen", "day"]],
+    [compressed, ["a"]],
+  ] as const) {
+    const lengths = (bytes: Buffer) => {
+      const { rows, cells } = readColumns(bytes);
+      return names.map((name) => cells(name).length - rows);
+    };
+    const right = names.map(() => 0);
+    assert.deepEqual(lengths(file), right);
     for (let at = 0; at < file.length; at++) {
       for (const bits of [0x01, 0x80, 0xff]) {
         const changed = Buffer.from(file);
         changed.writeUInt8(changed.readUInt8(at) ^ bits, at);
         try {
-          const { rows, cells } = readColumns(changed);
-          for (const name of ["id", "note", "seen", "day", "a"]) assert.equal(cells(name).length, rows);
+          assert.deepEqual(lengths(changed), right);
         } catch (error) {
           if (error instanceof assert.AssertionError) throw error;
         }
       }
     }
   }
+});
+
+test("values that are not there are an error: places beyond a dictionary, bits beyond a page", async () => {
+  const words = await writtenByDuckDB("SELECT 'text ' || (i % 5) AS a FROM range(100) t(i)", "");
+  assert.equal(readColumns(words).cells("a").length, 100);
+  // The number of the dictionary's values, twice, stands first in its part of the header.
+  const count = words.indexOf(Buffer.from([0x4c, 0x15]), 4) + 2;
+  words.writeUInt8(words.readUInt8(count) - 2, count);
+  assert.throws(() => readColumns(words).cells("a"), RangeError);
+  const truths = fileOf(
+    [column("a", "boolean", "", "A column.", { required: true })],
+    Array.from({ length: 9 }, () => [true]),
+  );
+  assert.equal(readColumns(truths).cells("a").length, 9);
+  // Both sizes of the page are one byte, in which nine values cannot be.
+  truths.writeUInt8(2, 4 + 3);
+  truths.writeUInt8(2, 4 + 5);
+  assert.throws(() => readColumns(truths).cells("a"), RangeError);
 });
 
 /** By a reader of another make. */
@@ -316,7 +341,8 @@ test("what a file that cannot be read is called is told", async () => {
   await writeFile(file, "PAR1 and nothing else");
   assert.throws(
     () => readPart(file),
-    (error) => error instanceof TypeError && error.message === `${file} cannot be read`,
+    (error) =>
+      error instanceof TypeError && error.message === `${file} cannot be read: this is no whole Parquet file`,
   );
   await writeFile(file, fileOf(TYPED, []));
   assert.throws(
@@ -325,12 +351,15 @@ test("what a file that cannot be read is called is told", async () => {
   );
 });
 
-test("the memory of a file is given back: its texts are gone, and what was made of them is not", async () => {
+test("the memory of a file is given back, and of what was decompressed: what was made of them stays", async () => {
   const file = join(folder, "given-back.parquet");
-  await writeFile(file, fileOf(TYPED, [["x".repeat(100_000), "y", null, null]]));
+  const random = randomBytes(60_000).toString("hex");
+  await writeFile(file, fileOf(TYPED, [["short", random, null, null]]));
   const { cells, release } = readPart(file);
-  const [text] = cells("id");
-  const copy = plain(text);
+  const [id] = cells("id");
+  const [note] = cells("note");
+  const copies = [plain(id), plain(note)];
   release();
-  assert.deepEqual([plain(text), copy], ["", "x".repeat(100_000)]);
+  release();
+  assert.deepEqual([plain(id), plain(note), ...copies], ["", "", "short", random]);
 });

@@ -170,3 +170,18 @@ test("a staged document that cannot be read is no answer of the service: nobody 
     (error) => error instanceof TypeError && error.message.startsWith(file),
   );
 });
+
+test("what was read of other views is given back when the group is done, or given up", async (t) => {
+  const bytes = 2 * 1024 * 1024;
+  const large = JSON.stringify({ id: "a", title: "x".repeat(bytes) });
+  const { staging, full } = await afterDynamic(t, large);
+  for (const done of [
+    () => staging.close({ kind: "close", sweep: 2, group: 0, rawFile: "full.parquet" }),
+    () => staging.drop({ kind: "drop", sweep: 2 }),
+  ]) {
+    staging.page({ ...full, body: bodyOf('{"id":"b"}') });
+    const before = process.memoryUsage().arrayBuffers;
+    done();
+    assert.ok(before - process.memoryUsage().arrayBuffers > 0.9 * bytes);
+  }
+});
