@@ -5,13 +5,11 @@
  */
 import { zstdDecompressSync } from "node:zlib";
 import { release } from "../release.ts";
-import { CODECS, ENCODINGS, MAGIC, OPTIONAL, PAGES, PHYSICAL } from "./format.ts";
+import { CODECS, ENCODINGS, LENGTH_BYTES, MAGIC, OPTIONAL, PAGES, PHYSICAL } from "./format.ts";
 import { type Read, Reader, type ReadStruct } from "./thrift.ts";
 
 /** Bytes of a text, a number or a truth value; null where the row has none. */
 export type Cell = Buffer | number | bigint | boolean | null;
-
-const LENGTH_BYTES = 4;
 
 /** Rows of a file, as far as its columns were asked for. */
 export interface Columns {
@@ -234,6 +232,10 @@ function contradiction(): RangeError {
   return new RangeError("the lengths that the file tells do not agree");
 }
 
+function foreign(): RangeError {
+  return new RangeError("the metadata are not those of a Parquet file");
+}
+
 function at(structs: readonly ReadStruct[], place: number, name: string): ReadStruct {
   const found = structs[place];
   if (found === undefined) throw new RangeError(`the file has no column ${name}`);
@@ -242,13 +244,13 @@ function at(structs: readonly ReadStruct[], place: number, name: string): ReadSt
 
 function numberIn(fields: ReadStruct, number: number): number {
   const value = fields.get(number);
-  if (typeof value !== "number") throw new RangeError("the metadata are not those of a Parquet file");
+  if (typeof value !== "number") throw foreign();
   return value;
 }
 
 function textIn(fields: ReadStruct, number: number): string {
   const value = fields.get(number);
-  if (!(value instanceof Uint8Array)) throw new RangeError("the metadata are not those of a Parquet file");
+  if (!(value instanceof Uint8Array)) throw foreign();
   return Buffer.from(value).toString();
 }
 
@@ -258,7 +260,7 @@ function structIn(fields: ReadStruct, number: number): ReadStruct {
 
 function structsIn(fields: ReadStruct, number: number): ReadStruct[] {
   const value = fields.get(number);
-  if (!isList(value)) throw new RangeError("the metadata are not those of a Parquet file");
+  if (!isList(value)) throw foreign();
   return value.map(asStruct);
 }
 
@@ -268,5 +270,5 @@ function isList(value: Read | undefined): value is readonly Read[] {
 
 function asStruct(value: Read | undefined): ReadStruct {
   if (value instanceof Map) return value;
-  throw new RangeError("the metadata are not those of a Parquet file");
+  throw foreign();
 }

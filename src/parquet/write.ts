@@ -4,7 +4,7 @@
  */
 import { constants, zstdCompressSync } from "node:zlib";
 import type { Data, RecordBatch } from "apache-arrow";
-import { CODECS, ENCODINGS, MAGIC, OPTIONAL, PAGES, PHYSICAL, REQUIRED } from "./format.ts";
+import { CODECS, ENCODINGS, LENGTH_BYTES, MAGIC, OPTIONAL, PAGES, PHYSICAL, REQUIRED } from "./format.ts";
 import { type Meaning, meaningOf } from "./meanings.ts";
 import { encode, type Fields, i32, i64, type Listed, list, struct, text, writeVarint } from "./thrift.ts";
 
@@ -21,7 +21,6 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 const ROWS_PER_STEP = 8;
 /** Texts up to here are copied in less time than it takes to ask for a copy. */
 const SHORT_BYTES = 32;
-const LENGTH_BYTES = 4;
 /** More room than this, which a long value needs, is not kept. */
 const KEPT_ROOM_BYTES = 2 * PAGE_BYTES;
 /** Of a run's header, and of the length of all runs. */
@@ -91,7 +90,7 @@ export class ParquetWriter {
 
   /** Until the next call. */
   #page(column: Column, from: number, to: number): Buffer {
-    const levels = LEVEL_HEADER_BYTES + (to - from) / ROWS_PER_STEP + 1;
+    const levels = LEVEL_HEADER_BYTES + Math.ceil((to - from) / ROWS_PER_STEP);
     const most = levels + bytesBefore(column, to) - bytesBefore(column, from);
     const room = this.#roomFor(most);
     const start = column.nullable ? writeLevels(room, column.data, from, to) : 0;
@@ -110,10 +109,10 @@ export class ParquetWriter {
 /** Bytes that the values of the rows before one take at most. */
 function bytesBefore({ meaning, data }: Column, row: number): number {
   if (meaning.physical === "bytes") return Number(data.valueOffsets[row]) + row * LENGTH_BYTES;
-  return row * (WIDTHS[meaning.physical] ?? 1);
+  return row * (meaning.physical === "boolean" ? 1 : WIDTHS[meaning.physical]);
 }
 
-const WIDTHS: Partial<Record<Meaning["physical"], number>> = { int32: 4, int64: 8, double: 8 };
+const WIDTHS = { int32: 4, int64: 8, double: 8 } as const;
 
 function endOfPage(column: Column, from: number): number {
   const rows = column.data.length;
@@ -153,11 +152,8 @@ function writeValues(
       return writeTexts(room, start, data, from, to);
     case "boolean":
       return writeBits(room, start, data, from, to);
-    case "int32":
-      return writeFixed(room, start, data, 4, from, to);
-    case "int64":
-    case "double":
-      return writeFixed(room, start, data, 8, from, to);
+    default:
+      return writeFixed(room, start, data, WIDTHS[meaning.physical], from, to);
   }
 }
 

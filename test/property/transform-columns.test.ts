@@ -1,15 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
-import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import { test } from "node:test";
 import { tableFromIPC } from "apache-arrow";
 import fc from "fast-check";
 import { readParquet } from "parquet-wasm";
 import { PartWriter, readPart } from "../../src/load/part.ts";
 import { COLUMN_TYPES, type Column, type ColumnType, column } from "../../src/tables/declare.ts";
 import { type Cell, TableBuilder } from "../../src/transform/columns.ts";
+import { Scratch } from "../parquet/scratch.ts";
 
 /** Columns built by hand say in Parquet what was put in, as another reader finds. */
 
@@ -68,16 +67,7 @@ const rows = fc
   .record({ rows: fc.array(row, { maxLength: 40 }), times: fc.constantFrom(1, 2, 27, 75) })
   .map((given) => Array.from({ length: given.times }, () => given.rows).flat());
 
-let folder: string;
-let connection: DuckDBConnection;
-before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "columns-"));
-  connection = await (await DuckDBInstance.create(":memory:")).connect();
-});
-after(async () => {
-  connection.closeSync();
-  await rm(folder, { recursive: true, force: true });
-});
+const scratch = new Scratch();
 
 /** What DuckDB is to show of a cell: numbers of 64 bits as bigint. */
 function shown(cell: Cell, type: ColumnType): Cell {
@@ -92,7 +82,7 @@ function selected({ name, type }: Column): string {
 
 async function readByDuckDB(file: string): Promise<unknown[][]> {
   const list = COLUMNS.map(selected).join(", ");
-  const found = await connection.runAndReadAll(`SELECT ${list} FROM read_parquet('${file}')`);
+  const found = await scratch.connection.runAndReadAll(`SELECT ${list} FROM read_parquet('${file}')`);
   return found
     .getRows()
     .map((cells) =>
@@ -134,7 +124,7 @@ test("rows of every type come back from Parquet as they were, nulls and extremes
       for (const cells of given) builder.append(cells);
       assert.equal(builder.rows, given.length);
       part += 1;
-      const file = join(folder, `${part}.parquet`);
+      const file = join(scratch.folder, `${part}.parquet`);
       builder.take((batch) => parts.write(file, batch));
       const expected = given.map((cells) =>
         cells.map((cell, at) => shown(cell, COLUMNS[at]?.type ?? "text")),

@@ -88,7 +88,7 @@ test("the size of a page is told in bytes, however its characters are written", 
   assert.ok(body.bytes.length > String(body.bytes).length);
 });
 
-test("a page in a buffer of its own is told and kept as any other, and gives its memory back when it is written", async (t) => {
+test("a page in a buffer of its own is told and kept like every other, and gives its memory back when it is written", async (t) => {
   const { staging, directory } = await stagingIn(t);
   const documents = ['{"id":"a","title": "A"}', `{"id":"b","title":"${"x".repeat(2_000_000)}"}`];
   const text = Buffer.from(bodyOf(...documents).bytes);
