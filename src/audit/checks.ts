@@ -76,22 +76,16 @@ async function danglingIn(connection: DuckDBConnection, referring: Referring, ra
   const pairs = reference.columns.map((column, i) => ({ column, to: reference.to[i] ?? column }));
   const named = pairs.map(({ column }) => quoteIdentifier(column));
   const present = named.map((column) => `${column} IS NOT NULL`);
-  const matches = pairs.map(
-    ({ column, to }) => `target.${quoteIdentifier(to)} = source.${quoteIdentifier(column)}`,
-  );
+  const wanted = pairs.map(({ to }) => `target.${quoteIdentifier(to)}`);
   const from = rangeConditions(table, range, namerOfKey(referring));
   const to = rangeConditions(target, range);
-  // Each name is looked for once: of lists that takes half of the time, and less memory.
+  // Of both sides only the range that is looked at: a condition in a correlated query would be joined a second time.
   return figure(
     connection,
-    `SELECT CAST(coalesce(sum("rows"), 0) AS BIGINT) FROM (
-       SELECT ${named.join(", ")}, count(*) AS "rows" FROM ${quoteIdentifier(table.name)}
-       ${whereClause([...present, ...from.conditions])} GROUP BY ALL
-     ) source
-     WHERE NOT EXISTS (
-       FROM (FROM ${quoteIdentifier(target.name)} ${whereClause(to.conditions)}) target
-       ${whereClause(matches)}
-     )`,
+    `SELECT count(*)
+     FROM (FROM ${quoteIdentifier(table.name)} ${whereClause([...present, ...from.conditions])}) source
+     ANTI JOIN (FROM ${quoteIdentifier(target.name)} ${whereClause(to.conditions)}) target
+       ON (${named.map((column, i) => `source.${column} = ${wanted[i]}`).join(" AND ")})`,
     from.params,
   );
 }

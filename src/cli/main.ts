@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The command line's entry: checks Node before anything is loaded that an older one cannot read. */
+import { keepPoolSmall } from "./pool.ts";
 
 const OLDEST = [22, 19] as const;
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -11,6 +12,7 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
   );
   process.exitCode = 2;
 } else {
+  keepPoolSmall();
   const { main } = await import("./program.ts");
   process.exitCode = await main(process.argv);
 }

@@ -29,13 +29,6 @@ export const ROWS_PER_GROUP = 30_720;
  */
 export const LONG_TEXT_BYTES = 512;
 
-/**
- * What a block may take before what statements have freed goes back to the system; the engine's own 512 MB are never
- * asked for at once. Otherwise each thread that a statement has run on keeps what a wide table took there. With 4 MB the
- * load of a million items takes 90 MB more, with 1 MB more of its time than that is worth.
- */
-const GIVE_BACK_AT = "2MB";
-
 const IN_MEMORY = ":memory:";
 
 const NO_EXTENSIONS = {
@@ -150,18 +143,19 @@ export function assertNoWal(file: string): void {
  * rows a second time, and wait for the disk at each statement.
  */
 export async function openForBuilding(options: BuildOptions): Promise<Database> {
-  const { file, staging, previous, ...limits } = options;
+  const { file, staging, previous, temporaryDirectory, memoryLimitMb } = options;
   assertUsableFolder(staging);
   const settings = {
     ...NO_EXTENSIONS,
-    ...limitsOf({ ...limits, threads: 1 }),
-    allocator_bulk_deallocation_flush_threshold: GIVE_BACK_AT,
+    ...limitsOf({ temporaryDirectory, memoryLimitMb, threads: 1 }),
     preserve_insertion_order: "true",
     // Never on the way: a checkpoint compresses again what is no full row group yet.
     checkpoint_threshold: "64GB",
     zstd_min_string_length: String(LONG_TEXT_BYTES),
   };
   return open(IN_MEMORY, { built: file, settings }, async (connection) => {
+    // Set once more, the limit makes the engine give back to the system what the process has freed by now.
+    await execute(connection, `SET memory_limit = '${memoryLimitMb}MB'`);
     const attached = `RECOVERY_MODE no_wal_writes, STORAGE_VERSION ${quoteLiteral(STORAGE_VERSION)}, ROW_GROUP_SIZE ${ROWS_PER_GROUP}`;
     await execute(connection, `ATTACH ${quoteLiteral(file)} AS ${BUILT_CATALOG} (${attached})`);
     await execute(connection, `USE ${BUILT_CATALOG}`);

@@ -9,7 +9,11 @@ import { type Meaning, meaningOf } from "./meanings.ts";
 import { encode, type Fields, i32, i64, type Listed, list, struct, text, writeVarint } from "./thrift.ts";
 
 const CREATED_BY = "content-warehouse";
-const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: 256 * 1024 };
+/** Documents repeat each other: with a window of 2 MB, four times the level's own, they take less room and less time. */
+const ZSTD = {
+  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 21 },
+  chunkSize: 256 * 1024,
+};
 /** To set the compressor up takes as long as to compress some thousand bytes. */
 const COMPRESSED_FROM_BYTES = 4096;
 /**

@@ -4,6 +4,8 @@ import { measured } from "./measured.ts";
 import { StageClock } from "./stages.ts";
 
 const [, , out = "", config] = process.argv;
+const { keepPoolSmall } = await built<typeof import("../../src/cli/pool.ts")>("cli/pool");
+keepPoolSmall();
 const { keepHeapsSmall } = await built<typeof import("../../src/cli/heap.ts")>("cli/heap");
 keepHeapsSmall();
 const { runPipeline } = await built<typeof import("../../src/run/run-pipeline.ts")>("run/run-pipeline");

@@ -7,6 +7,8 @@ import { built } from "./built.ts";
 import { type HistoryNight, itemBounds, type WrittenHistory } from "./history-nights.ts";
 import { type Measured, measured } from "./measured.ts";
 
+const { keepPoolSmall } = await built<typeof import("../../src/cli/pool.ts")>("cli/pool");
+keepPoolSmall();
 const { keepHeapsSmall } = await built<typeof import("../../src/cli/heap.ts")>("cli/heap");
 const { exportTables } = await built<typeof import("../../src/load/build.ts")>("load/build");
 const { createTable } = await built<typeof import("../../src/load/ddl.ts")>("load/ddl");
