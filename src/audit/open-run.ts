@@ -24,7 +24,13 @@ export interface AskedRun {
   readonly connection: DuckDBConnection;
 }
 
-export interface OpenedRun extends AskedRun, AsyncDisposable {
+/** For questions beside each other. */
+export interface ConnectedRun extends AskedRun {
+  /** A further connection, with the same views; what is temporary on one is not seen on another. */
+  connect(): Promise<DuckDBConnection>;
+}
+
+export interface OpenedRun extends ConnectedRun, AsyncDisposable {
   readonly run: string;
   readonly directory: string;
   readonly manifest: Manifest;
@@ -72,6 +78,7 @@ export async function openRun(request: OpenRequest): Promise<OpenedRun> {
     directory,
     manifest,
     connection: database.connection,
+    connect: () => database.connect(),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }

@@ -40,3 +40,12 @@ export async function inEachLane<Lane>(
     if (ended.status === "rejected") throw ended.reason;
   }
 }
+
+/** Both, when both have ended: a failure leaves nobody at work. It is thrown then, that of the first rather than the second. */
+export async function together<First, Second>(
+  first: Promise<First>,
+  second: Promise<Second>,
+): Promise<[First, Second]> {
+  await Promise.allSettled([first, second]);
+  return [await first, await second];
+}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { figure } from "../../src/load/duckdb.ts";
-import { inEachLane, inLanes } from "../../src/load/lanes.ts";
+import { inEachLane, inLanes, together } from "../../src/load/lanes.ts";
 
 async function twoConnections(): Promise<DuckDBConnection[]> {
   const instance = await DuckDBInstance.create(":memory:");
@@ -55,4 +55,18 @@ test("the same is done in each lane, and a failure is thrown when all have ended
   });
   await assert.rejects(working);
   assert.deepEqual(new Set(ended), new Set(connections));
+});
+
+test("of two that go on together both have ended when a failure is thrown", async () => {
+  const [connection, other] = await twoConnections();
+  assert.ok(connection !== undefined && other !== undefined);
+  let ended = 0;
+  const count = (on: DuckDBConnection) =>
+    figure(on, "SELECT count(*) FROM range(3000000) WHERE hash(range) = 1").finally(() => ended++);
+  const fails = (on: DuckDBConnection) => figure(on, "SELECT error('no')").finally(() => ended++);
+  assert.deepEqual(await together(count(connection), count(other)), [0, 0]);
+  await assert.rejects(together(fails(connection), count(other)), /Invalid Input/);
+  assert.equal(ended, 4);
+  await assert.rejects(together(count(connection), fails(other)), /Invalid Input/);
+  assert.equal(ended, 6);
 });

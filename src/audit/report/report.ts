@@ -2,9 +2,10 @@
 import { readdirSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { together } from "../../load/lanes.ts";
 import type { Manifest } from "../../run/manifest.ts";
 import { coverageOf } from "../coverage.ts";
-import { type AskedRun, missingTables, openTables } from "../open-run.ts";
+import { type ConnectedRun, missingTables, openTables } from "../open-run.ts";
 import { readAccount } from "./account.ts";
 import { readChanges } from "./changes.ts";
 import { pageOf } from "./document.ts";
@@ -21,15 +22,14 @@ const EVERYTHING = {
   value: undefined,
 };
 
-/** The page, as HTML. */
-export async function reportOf(run: AskedRun, limits: ItemLimits = ITEM_LIMITS): Promise<string> {
+/** The page, as HTML. Its two long parts are read beside each other: each makes tables on a connection of its own. */
+export async function reportOf(run: ConnectedRun, limits: ItemLimits = ITEM_LIMITS): Promise<string> {
   const { connection, manifest } = run;
-  return pageOf({
-    account: await readAccount(connection),
-    coverage: await coverageOf(run, EVERYTHING),
-    changes: await readChanges(connection, manifest.rows),
-    items: await readItems(run, limits),
-  });
+  const account = await readAccount(connection);
+  const changes = await readChanges(connection, manifest.rows);
+  const beside = { connection: await run.connect(), manifest };
+  const [coverage, items] = await together(coverageOf(run, EVERYTHING), readItems(beside, limits));
+  return pageOf({ account, coverage, changes, items });
 }
 
 /** Of the database, while a run makes its report: not more than the load before it takes. */
@@ -68,7 +68,8 @@ export async function writeReport({
     temporaryDirectory,
     memoryLimitMb: MEMORY_LIMIT_MB,
   });
-  const page = await reportOf({ connection: opened.connection, manifest: { rows } });
+  const { connection } = opened;
+  const page = await reportOf({ connection, connect: () => opened.connect(), manifest: { rows } });
   try {
     await writeFile(file, page, { mode: 0o600 });
   } catch (thrown) {
