@@ -79,7 +79,7 @@ async function danglingIn(connection: DuckDBConnection, referring: Referring, ra
   const wanted = pairs.map(({ to }) => `target.${quoteIdentifier(to)}`);
   const from = rangeConditions(table, range, namerOfKey(referring));
   const to = rangeConditions(target, range);
-  // Of both sides only the range that is looked at: a condition in a correlated query would be joined a second time.
+  // The range is a condition of both sides, so that only it is read of either.
   return figure(
     connection,
     `SELECT count(*)

@@ -41,7 +41,7 @@ export async function inEachLane<Lane>(
   }
 }
 
-/** Both, when both have ended: a failure leaves nobody at work. It is thrown then, that of the first rather than the second. */
+/** Both results, when both have ended: a failure leaves nobody at work. Where both fail, the first one's is thrown. */
 export async function together<First, Second>(
   first: Promise<First>,
   second: Promise<Second>,

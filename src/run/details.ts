@@ -73,12 +73,6 @@ export async function readDetails(
   return reader.done();
 }
 
-/**
- * For each request as many answers again may be with the threads that read them: connections, of which there are as many
- * as requests may be made at a time, would wait for these otherwise.
- */
-const READ_OR_ASKED = 2;
-
 class DetailsReader {
   readonly #context: SweepContext;
   readonly #sweep: number;
@@ -96,7 +90,7 @@ class DetailsReader {
     this.#sweep = sweep;
     this.#total = total;
     this.#staging = staging;
-    this.#queue = new RequestQueue(context.settings.concurrency * READ_OR_ASKED, context.signal);
+    this.#queue = new RequestQueue(context.settings.concurrency, context.signal);
     this.#bearable = new Bearable(total);
   }
 

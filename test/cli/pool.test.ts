@@ -17,10 +17,11 @@ const COUNTING = `
 `;
 
 for (const { env, threads } of [
-  { env: {}, threads: 2 },
-  { env: { UV_THREADPOOL_SIZE: "3" }, threads: 3 },
+  { env: {}, threads: 3 },
+  { env: { UV_THREADPOOL_SIZE: "" }, threads: 3 },
+  { env: { UV_THREADPOOL_SIZE: "2" }, threads: 2 },
 ]) {
-  test(`a run has ${threads} threads for statements, with ${JSON.stringify(env)}`, ON_LINUX, async (t) => {
+  test(`a run has ${threads} threads of libuv, with ${JSON.stringify(env)}`, ON_LINUX, async (t) => {
     const out = join(await temporaryFolder(t), "warehouse");
     const counting = ["--import", `data:text/javascript,${encodeURIComponent(COUNTING)}`];
     const args = ["run", packagePath("test/run/small-pipeline.ts"), "--sample", "--out", out];

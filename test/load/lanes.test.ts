@@ -69,4 +69,6 @@ test("of two that go on together both have ended when a failure is thrown", asyn
   assert.equal(ended, 4);
   await assert.rejects(together(count(connection), fails(other)), /Invalid Input/);
   assert.equal(ended, 6);
+  const first = Promise.reject(new Error("first"));
+  await assert.rejects(together(first, Promise.reject(new Error("second"))), /first/);
 });
