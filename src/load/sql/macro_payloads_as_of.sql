@@ -1,5 +1,7 @@
 -- payloads_as_of(instant): content_external_payloads as the last run found it that had started by then. What an
 -- unsettled run did not see counts as it was.
+--
+-- A list per payload, sorted in itself, as in external_payloads.sql.
 WITH at_run AS (
   SELECT max(run_history.sequence) AS sequence
   FROM run_history
@@ -25,24 +27,42 @@ sent AS (
       )
     )
 ),
-members AS (
+payloads AS (
   SELECT
     item,
     destination,
-    bool_or(destination_unsupported) AS destination_unsupported,
-    external_field_name,
-    string_agg(CAST(to_json(sent_value) AS VARCHAR), ',' ORDER BY custom_field_id, ordinal) AS sent_values
+    bool_or(destination_unsupported) AS unsupported,
+    list_sort(
+      list(
+        {
+          'name': external_field_name,
+          'custom_field_id': custom_field_id,
+          'ordinal': ordinal,
+          'sent_value': sent_value
+        }
+      )
+    ) AS entries
   FROM sent
   WHERE external_field_name IS NOT NULL AND sent_value IS NOT NULL
-  GROUP BY item, destination, external_field_name
+  GROUP BY item, destination
 )
 SELECT
   item AS content_id,
   destination AS destination_id,
   CAST(
-    '{' || string_agg(to_json(external_field_name) || ':[' || sent_values || ']', ',' ORDER BY external_field_name) || '}'
+    array_to_string(
+      list_transform(
+        entries,
+        lambda entry, place:
+          CASE
+            WHEN place = 1 THEN '{' || to_json(entry.name) || ':['
+            WHEN entry.name = entries[place - 1].name THEN ','
+            ELSE '],' || to_json(entry.name) || ':['
+          END || to_json(entry.sent_value)
+      ),
+      ''
+    ) || ']}'
     AS JSON
   ) AS payload,
-  bool_or(destination_unsupported) AS destination_unsupported
-FROM members
-GROUP BY item, destination
+  unsupported AS destination_unsupported
+FROM payloads
