@@ -67,7 +67,7 @@ test("G10: the storage format is pinned, and the manifest names the versions tha
   const service = await Scripted.start(t, itemsOf(3));
   const { directory } = await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1 });
   const format = "SELECT tags['storage_version'] FROM duckdb_databases() WHERE NOT internal";
-  assert.match(String((await rowsOf(directory, format))[0]?.[0]), /v1\.3\.0/);
+  assert.match(String((await rowsOf(directory, format))[0]?.[0]), /v1\.4\.0/);
   const { versions } = await readManifest(directory);
   assert.equal(versions.node, process.versions.node);
   for (const version of Object.values(versions)) assert.match(version, /^v?\d+\.\d+\.\d+/);
