@@ -30,6 +30,7 @@ import { assertRoom } from "./disk.ts";
 import { previousHistory } from "./history.ts";
 import { Journal } from "./journal.ts";
 import { NOTHING_KEPT } from "./kept.ts";
+import { letGo } from "./let-go.ts";
 import { acquireLock } from "./lock.ts";
 import { type RunSummary, resumedOf, summaryOf } from "./outcome.ts";
 import { loadPipeline } from "./pipelines.ts";
@@ -209,6 +210,7 @@ class Run {
       throw signal.aborted ? signal.reason : thrown;
     }
     const unreported = await this.#report(run, result, report);
+    letGo();
     signal.throwIfAborted();
     tell(run, "publish", 0, 1);
     const manifest = await publishRun(folder, staging, result.statement, clock);
