@@ -1,7 +1,7 @@
 /** The past in SQL: a view of intervals over the history, and macros that ask for an instant or for two runs. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { execute } from "./duckdb.ts";
-import { fillMarks, loadSql, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+import { fillMarks, loadSql, payloadSql, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
 /** View of the history with the places of the values. */
 const INTERVALS_VIEW = "mapped_value_intervals";
@@ -46,7 +46,7 @@ export const MACROS: readonly Macro[] = [
 
 /** Text of a step over the history, with what several of them read in the place of its marks. */
 export function historySql(step: string): string {
-  return fillMarks(loadSql(step), {
+  return fillMarks(payloadSql(step), {
     versions: loadSql("mapped_value_versions"),
     ordered_values: loadSql("ordered_values"),
     reordered_values: loadSql("reordered_values"),

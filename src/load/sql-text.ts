@@ -65,3 +65,11 @@ export function fillMarks(sql: string, texts: Readonly<Record<string, string>>):
   const marks = new Map(Object.entries(texts));
   return sql.replace(/\/\* (\w+) \*\//g, (mark, name: string) => marks.get(name) ?? mark);
 }
+
+/** Text of a step that makes payloads, with what makes their entries and their text in the place of its marks. */
+export function payloadSql(step: string): string {
+  return fillMarks(loadSql(step), {
+    payload_entries: loadSql("payload_entries"),
+    payload_text: loadSql("payload_text"),
+  });
+}

@@ -3,7 +3,7 @@ import { type Bounds, type Range, rangesOf } from "./buckets.ts";
 import { all, execute } from "./duckdb.ts";
 import { type Connections, inEachLane, inLanes } from "./lanes.ts";
 import type { Query } from "./query.ts";
-import { loadSql, quoteIdentifier } from "./sql-text.ts";
+import { loadSql, payloadSql, quoteIdentifier } from "./sql-text.ts";
 
 /**
  * The set-based steps that fill the derived tables, one range of items at a time so that memory stays bounded.
@@ -39,7 +39,7 @@ export async function prepareMappings(connection: DuckDBConnection): Promise<voi
 /** The steps in the order in which they must run: the payloads of a range are selected from its mapped values. */
 export function derivedSteps({ passthrough }: DerivedOptions): readonly DerivedStep[] {
   const mappedValues = loadSql("mapped_values");
-  const externalPayloads = loadSql("external_payloads");
+  const externalPayloads = payloadSql("external_payloads");
   return [
     { table: "content_mapped_values", select: (range) => ({ text: mappedValues, params: ends(range) }) },
     {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { all, execute } from "../../src/load/duckdb.ts";
-import { loadSql } from "../../src/load/sql-text.ts";
+import { payloadSql } from "../../src/load/sql-text.ts";
 import { temporaryFolder } from "../run/running.ts";
 
 const ITEMS = 5000;
@@ -27,7 +27,7 @@ test("payloads of an instant with many names each are made in little memory, in 
          1 AS ordinal, 'mapped' AS status, 'v' || field AS external_value, NULL::VARCHAR AS value,
          1 AS valid_from_sequence, NULL::INTEGER AS valid_to_sequence
        FROM range(${ITEMS}) items(item), range(${2 * NAMES}) fields(field) ORDER BY hash(item, field);
-     CREATE MACRO payloads_as_of(instant) AS TABLE ${loadSql("macro_payloads_as_of")}`,
+     CREATE MACRO payloads_as_of(instant) AS TABLE ${payloadSql("macro_payloads_as_of")}`,
   );
   const rows = await all(
     connection,

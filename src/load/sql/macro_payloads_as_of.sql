@@ -1,7 +1,5 @@
 -- payloads_as_of(instant): content_external_payloads as the last run found it that had started by then. What an
 -- unsettled run did not see counts as it was.
---
--- A list per payload, sorted in itself, as in external_payloads.sql.
 WITH at_run AS (
   SELECT max(run_history.sequence) AS sequence
   FROM run_history
@@ -32,16 +30,7 @@ payloads AS (
     item,
     destination,
     bool_or(destination_unsupported) AS unsupported,
-    list_sort(
-      list(
-        {
-          'name': external_field_name,
-          'custom_field_id': custom_field_id,
-          'ordinal': ordinal,
-          'sent_value': sent_value
-        }
-      )
-    ) AS entries
+    /* payload_entries */ AS entries
   FROM sent
   WHERE external_field_name IS NOT NULL AND sent_value IS NOT NULL
   GROUP BY item, destination
@@ -49,20 +38,6 @@ payloads AS (
 SELECT
   item AS content_id,
   destination AS destination_id,
-  CAST(
-    array_to_string(
-      list_transform(
-        entries,
-        lambda entry, place:
-          CASE
-            WHEN place = 1 THEN '{' || to_json(entry.name) || ':['
-            WHEN entry.name = entries[place - 1].name THEN ','
-            ELSE '],' || to_json(entry.name) || ':['
-          END || to_json(entry.sent_value)
-      ),
-      ''
-    ) || ']}'
-    AS JSON
-  ) AS payload,
+  CAST(/* payload_text */ AS JSON) AS payload,
   unsupported AS destination_unsupported
 FROM payloads
