@@ -1,4 +1,5 @@
 import type { LookupFunction } from "node:net";
+import PQueue from "p-queue";
 import { type Dispatcher, Pool } from "undici";
 import type { Clock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
@@ -98,7 +99,7 @@ export interface HttpClient {
   read(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse>;
   /**
    * The same, with what `take` makes of the answer: where it finds the body damaged, the service is asked again. It may
-   * hand the body to a worker thread and wait.
+   * hand the body to a worker thread and wait: the connection serves others then.
    */
   readAs<T>(request: ReadRequest, signal: AbortSignal, take: Take<T>): Promise<Taken<T>>;
   /** Asks once and gives the answer whatever its status; of a failure at most `caps.failureBytes` of its body. */
@@ -110,6 +111,7 @@ export interface HttpClient {
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { url, token, retry, log, clock } = options;
   const pool = openPool(options);
+  const connections = new PQueue({ concurrency: options.connections });
   const redact = redactor([token]);
   let cacheTold = false;
 
@@ -146,8 +148,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
+  /** What waits for a connection has not begun: so it heeds a pause that the service asks for meanwhile. */
   async function attempt(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse> {
-    const response = await send(request, signal);
+    const response = await connections.add(async () => {
+      await retry?.begin(signal);
+      return send(request, signal);
+    });
     const { status, retryAfterMs } = response;
     const detail = status === 200 ? "" : redact(explanationOf(response));
     const error = statusError({ ...url, status, retryAfterMs, detail }, request.mode);

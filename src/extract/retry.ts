@@ -15,6 +15,11 @@ export interface Retry {
    * @throws what the last attempt threw; where more attempts could have helped, with the reason to give up
    */
   run<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  /**
+   * Resolves when an attempt may begin: to be waited for by each, last of all before it is sent. Rejects with the signal's
+   * reason, and when the time of the run is over.
+   */
+  begin(signal: AbortSignal): Promise<void>;
   /** Attempts beyond the first of each request, so far. */
   retries(): number;
 }
@@ -89,8 +94,6 @@ export function createRetry(options: RetryOptions): Retry {
   async function run<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
     budget.request();
     for (let failed = 1; ; failed++) {
-      await gate.pass(signal);
-      if (options.deadline !== null && isOver(0)) throw overdue(options.deadline);
       try {
         return await attempt();
       } catch (error) {
@@ -110,7 +113,12 @@ export function createRetry(options: RetryOptions): Retry {
     }
   }
 
-  return { run, retries: budget.taken };
+  async function begin(signal: AbortSignal): Promise<void> {
+    await gate.pass(signal);
+    if (options.deadline !== null && isOver(0)) throw overdue(options.deadline);
+  }
+
+  return { run, begin, retries: budget.taken };
 }
 
 /**

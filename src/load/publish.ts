@@ -13,6 +13,7 @@ import {
 } from "../run/directory.ts";
 import { type Manifest, type Unended, writeManifest } from "../run/manifest.ts";
 import { sealTree, sync, syncTree } from "../run/tree.ts";
+import type { FileFindings } from "./file-findings.ts";
 import { finishPurge } from "./purge-plan.ts";
 import { pointCurrentAt } from "./run-folders.ts";
 import { verifyResult } from "./verify.ts";
@@ -20,6 +21,7 @@ import { verifyResult } from "./verify.ts";
 /**
  * Publishes a finished result, or throws with nothing changed that a reader can see. The database of the result is
  * closed; the lock is held. The run has ended when it is proven. Once this returns, the run survives a loss of power.
+ * `found`: what was found before of files that nobody has written since.
  *
  * The order is the point: the proof, then the manifest as the last file; everything on the disk before the folder
  * takes its final name; read-only only after it has it, because a read-only folder cannot be moved; `current` last, by
@@ -31,9 +33,11 @@ export async function publishRun(
   staging: StagingFolder,
   stated: Unended,
   clock: Clock,
+  found?: FileFindings,
 ): Promise<Manifest> {
   const files = await verifyResult({
     result: staging.result,
+    found,
     database: databaseOf(staging, stated.loaders),
     temporaryDirectory: staging.temporary,
     expected: stated.rows,

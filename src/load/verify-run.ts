@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { WarehouseError } from "../errors.ts";
 import { currentRun, DATABASE_FILE, type OutputFolder } from "../run/directory.ts";
 import type { Manifest, PublishedFile } from "../run/manifest.ts";
+import { isUnread, type Unread, unreadOf } from "./file-findings.ts";
 import { findRun, listRuns, type PublishedRun } from "./retention.ts";
-import { type Examination, examine, isUnread, type Unread, unreadOf } from "./verify.ts";
+import { type Examination, examine } from "./verify.ts";
 
 /** Which runs to prove: all, one by its name or number, or the one that readers see. */
 export type Wanted = { readonly all: true } | { readonly run: string };

@@ -1,30 +1,35 @@
-import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
-import { join, relative } from "node:path";
+/** The proof of a result: what is found of its files and of its database, held against what is stated of them. */
+import { relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { asWarehouseError, WarehouseError } from "../errors.ts";
-import { isDenied, reasonOf } from "../run/directory.ts";
+import { WarehouseError } from "../errors.ts";
 import { MANIFEST_FILE, type PublishedFile } from "../run/manifest.ts";
 import { type Refused, readTree } from "../run/tree.ts";
-import { all, figure, openForReading, openForScanning, toSafeInteger } from "./duckdb.ts";
-import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+import { all, figure, openForReading } from "./duckdb.ts";
+import {
+  attempt,
+  EXAMINING_LIMITS,
+  type ExaminedResult,
+  type FileFindings,
+  findInFiles,
+  isUnread,
+  type Unread,
+  unreadOf,
+} from "./file-findings.ts";
+import { quoteIdentifier } from "./sql-text.ts";
 
 /** Rows by table. */
 export type RowCounts = Readonly<Record<string, number>>;
 
 const UNFINISHED = /\.(wal|tmp)$|(^|\/)tmp_/;
-const PIECE_BYTES = 1024 * 1024;
-const LIMITS = { memoryLimitMb: 160, threads: 2 };
 
-export interface Proof {
-  /** Folder that becomes `runs/<run>`, or is one. */
-  readonly result: string;
+export interface Proof extends ExaminedResult {
   /** The database, which need not lie in the result; undefined where Parquet files alone were published. */
   readonly database: string | undefined;
-  readonly temporaryDirectory: string;
   readonly expected: RowCounts;
   /** Whether the result has the tables as Parquet files, all of them. */
   readonly parquet: boolean;
+  /** What was found before of files that nobody has written since; undefined: nothing. */
+  readonly found?: FileFindings | undefined;
 }
 
 /** What a result is made of, and what is wrong with it. */
@@ -35,15 +40,6 @@ export interface Examination {
   readonly unread: readonly Unread[];
   /** Each without its full stop; empty, where all could be read: the result stood its proof. */
   readonly findings: readonly string[];
-}
-
-export interface Unread {
-  /** Below the result; empty: the result itself. */
-  readonly path: string;
-  /** A sentence without its full stop. */
-  readonly finding: string;
-  /** Whether it is this user who may not read it. */
-  readonly denied: boolean;
 }
 
 /**
@@ -67,85 +63,41 @@ export async function verifyResult(proof: Proof): Promise<readonly PublishedFile
  * A failing disk is thrown, as `disk.io`; what else goes wrong is a finding.
  */
 export async function examine(proof: Proof): Promise<Examination> {
-  const { result, database } = proof;
-  const unread: Unread[] = [];
-  const refused: Refused = (path, thrown) => unread.push(unreadOf(relative(result, path), thrown));
+  const { result, database, found } = proof;
+  const refusedFolders: Unread[] = [];
+  const refused: Refused = (path, thrown) => refusedFolders.push(unreadOf(relative(result, path), thrown));
   const tree = await readTree(result, refused);
-  const files = tree.files.filter((file) => relative(result, file) !== MANIFEST_FILE);
-  const paths = files.map((file) => relative(result, file));
-  const [digests, counted] = await Promise.all([
-    digestsOf(result, files, refused),
-    countParquet(proof, paths),
-  ]);
-  const unfinished = paths.filter((path) => UNFINISHED.test(path));
+  const paths = tree.files.map((file) => relative(result, file)).filter((path) => path !== MANIFEST_FILE);
+  const rest = await findInFiles(
+    proof,
+    paths.filter((path) => found?.files.has(path) !== true),
+  );
+  const unread = [...refusedFolders, ...rest.unread];
   // Not beside the digests: closing a file lets go of the lock of whoever has it open in this process.
   const tables =
     database === undefined || isUnread(unread, relative(result, database))
       ? []
       : await tableFindings(proof, database);
-  const failures = [...counted.failures].filter(([path]) => !isUnread(unread, path));
+  const read = paths.flatMap((path) => found?.files.get(path) ?? rest.files.get(path) ?? []);
+  const files = read.map(({ file }) => file);
+  const failures = read.flatMap(({ failure }) => failure ?? []);
   return {
-    files: digests.map((digest) => ({ ...digest, rows: counted.rows.get(digest.path) ?? null })),
+    files,
     unread,
     findings: [
-      ...unfinished.map((path) => `the file ${path} was left unfinished`),
+      ...paths.filter((path) => UNFINISHED.test(path)).map((path) => `the file ${path} was left unfinished`),
       ...tables,
-      ...failures.map(([, finding]) => finding),
-      ...(unread.length > 0 ? [] : counted.differences),
+      ...failures,
+      ...(unread.length > 0 || failures.length > 0 ? [] : parquetFindings(proof, files)),
     ],
   };
-}
-
-/** Whether a path is among what could not be read, or lies in a folder that could not. */
-export function isUnread(unread: readonly Unread[], path: string): boolean {
-  return unread.some((each) => each.path === "" || path === each.path || path.startsWith(`${each.path}/`));
-}
-
-/** What is found of a path that was refused; the result's own is empty. A failing disk is thrown, as `disk.io`. */
-export function unreadOf(path: string, thrown: unknown): Unread {
-  const { code, message } = asWarehouseError(thrown);
-  if (code === "disk.io") throw thrown;
-  const what = path === "" ? "the run" : `the path ${path}`;
-  const finding =
-    code === "verify.failed"
-      ? message.replace(/\.$/, "")
-      : `${what} cannot be read (${reasonOf(thrown) ?? message})`;
-  return { path, finding, denied: isDenied(thrown) };
-}
-
-type Digest = Omit<PublishedFile, "rows">;
-
-/** Read as it is written, in pieces: a stream for each of hundreds of small files would cost as much again. */
-async function digestsOf(result: string, files: readonly string[], refused: Refused): Promise<Digest[]> {
-  const piece = Buffer.allocUnsafe(PIECE_BYTES);
-  const digests: Digest[] = [];
-  for (const file of files) {
-    try {
-      digests.push({ path: relative(result, file), ...(await digestOf(file, piece)) });
-    } catch (thrown) {
-      refused(file, thrown);
-    }
-  }
-  return digests;
-}
-
-async function digestOf(file: string, piece: Buffer): Promise<Omit<Digest, "path">> {
-  const hash = createHash("sha256");
-  let bytes = 0;
-  await using handle = await open(file);
-  for (;;) {
-    const { bytesRead } = await handle.read(piece, 0, piece.length);
-    if (bytesRead === 0) return { bytes, sha256: hash.digest("hex") };
-    hash.update(piece.subarray(0, bytesRead));
-    bytes += bytesRead;
-  }
 }
 
 async function tableFindings(
   { expected, temporaryDirectory }: Proof,
   file: string,
 ): Promise<readonly string[]> {
-  const options = { file, temporaryDirectory, allowedDirectories: [], ...LIMITS };
+  const options = { file, temporaryDirectory, allowedDirectories: [], ...EXAMINING_LIMITS };
   const counted = await attempt("the database cannot be read", async () => {
     await using database = await openForReading(options);
     return await countTables(database.connection);
@@ -162,82 +114,17 @@ async function countTables(connection: DuckDBConnection): Promise<Map<string, nu
   return counts;
 }
 
-interface CountedFiles {
-  /** By path. */
-  readonly rows: ReadonlyMap<string, number>;
-  /** A finding by path, for each that could not be counted. */
-  readonly failures: ReadonlyMap<string, string>;
-}
-
-/** Rows of each Parquet file; the tables are compared where every file could be read. */
-async function countParquet(
-  { result, expected, parquet, temporaryDirectory }: Proof,
-  paths: readonly string[],
-): Promise<CountedFiles & { readonly differences: readonly string[] }> {
-  await using database = await openForScanning({
-    allowedDirectories: [result],
-    temporaryDirectory,
-    ...LIMITS,
-  });
-  const files = paths.filter((each) => each.endsWith(".parquet"));
-  const rows = new Map<string, number>();
-  const failures = new Map<string, string>();
-  for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
-    const several = files.slice(start, start + FILES_AT_ONCE);
-    const together = await attempt("files cannot be read", () =>
-      countRows(database.connection, result, several),
-    );
-    const counted =
-      "value" in together
-        ? { rows: together.value, failures: [] }
-        : await countSingly(database.connection, result, several);
-    for (const [path, count] of counted.rows) rows.set(path, count);
-    for (const [path, finding] of counted.failures) failures.set(path, finding);
-  }
-  if (failures.size > 0) return { rows, failures, differences: [] };
-  return { rows, failures, differences: differences("Parquet", rowsByTable(rows), parquet ? expected : {}) };
-}
-
-/** Files whose rows one query counts. */
-const FILES_AT_ONCE = 500;
-
-/** Rows by path, as the files say of themselves. */
-async function countRows(
-  connection: DuckDBConnection,
-  result: string,
-  paths: readonly string[],
-): Promise<Map<string, number>> {
-  const files = paths.map((path) => quoteLiteral(exactPattern(join(result, path)))).join(", ");
-  const counted = await all(connection, `SELECT file_name, num_rows FROM parquet_file_metadata([${files}])`);
-  return new Map(
-    counted.map((row) => [relative(result, String(row.file_name)), toSafeInteger(row.num_rows ?? null)]),
-  );
-}
-
-/** Of files among which some cannot be read: which, and why, and the rows of the others. */
-async function countSingly(
-  connection: DuckDBConnection,
-  result: string,
-  paths: readonly string[],
-): Promise<CountedFiles> {
-  const rows = new Map<string, number>();
-  const failures = new Map<string, string>();
-  for (const path of paths) {
-    const counted = await attempt(`the file ${path} cannot be read`, () =>
-      countRows(connection, result, [path]),
-    );
-    if ("value" in counted) for (const [each, count] of counted.value) rows.set(each, count);
-    else failures.set(path, counted.finding);
-  }
-  return { rows, failures };
+function parquetFindings({ expected, parquet }: Proof, files: readonly PublishedFile[]): readonly string[] {
+  return differences("Parquet", rowsByTable(files), parquet ? expected : {});
 }
 
 /** Rows by table in its Parquet files; other files than those of tables are none of their business. */
-function rowsByTable(rows: ReadonlyMap<string, number>): Map<string, number> {
+function rowsByTable(files: readonly PublishedFile[]): Map<string, number> {
   const counted = new Map<string, number>();
-  for (const [path, count] of rows) {
+  for (const { path, rows } of files) {
     const [folder, table] = path.split("/");
-    if (folder === "parquet" && table !== undefined) counted.set(table, (counted.get(table) ?? 0) + count);
+    if (rows === null || folder !== "parquet" || table === undefined) continue;
+    counted.set(table, (counted.get(table) ?? 0) + rows);
   }
   return counted;
 }
@@ -254,18 +141,4 @@ function differences(
   });
   const unexpected = [...counted.keys()].filter((table) => !Object.hasOwn(expected, table));
   return [...wrong, ...unexpected.map((table) => `table ${table} in ${where} is not expected`)];
-}
-
-/** What a step gives, or that it failed and why; a failing disk is thrown. */
-async function attempt<T>(
-  what: string,
-  step: () => Promise<T>,
-): Promise<{ readonly value: T } | { readonly finding: string }> {
-  try {
-    return { value: await step() };
-  } catch (thrown) {
-    const error = asWarehouseError(thrown);
-    if (error.code === "disk.io") throw error;
-    return { finding: `${what} (${error.message.replace(/\.$/, "")})` };
-  }
 }

@@ -43,6 +43,9 @@ export class Wanted {
   }
 }
 
+/** Items under way for each connection: while a thread reads the answer of one, the next is asked for. */
+const UNDER_WAY = 2;
+
 export interface DetailsRead {
   readonly asked: number;
   /** Items that are gone, by the service's word. */
@@ -90,7 +93,7 @@ class DetailsReader {
     this.#sweep = sweep;
     this.#total = total;
     this.#staging = staging;
-    this.#queue = new RequestQueue(context.settings.concurrency, context.signal);
+    this.#queue = new RequestQueue(UNDER_WAY * context.settings.concurrency, context.signal);
     this.#bearable = new Bearable(total);
   }
 

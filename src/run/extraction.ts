@@ -46,6 +46,8 @@ export interface Extraction {
   readonly sweeps: readonly SweepRecord[];
   /** All items that any pass listed, and those of `unlisted`. */
   readonly items: number;
+  /** Absolute paths of the files of documents. */
+  readonly rawFiles: readonly string[];
   /**
    * Listed things that are no items, of the pass that had most of them: without an ID they cannot be told from those of
    * another pass, so there are at least as many.
@@ -326,6 +328,7 @@ class Extractor implements CertifyPorts<Sweep> {
     return {
       sweeps: sweeps.map((sweep) => sweepRecord(sweep, sorted)),
       items: sorted.length,
+      rawFiles: this.#raw.all(),
       rejected: Math.max(0, ...sweeps.map(({ rejected }) => rejected)),
       rejectedLast: last?.rejected ?? 0,
       unlisted: unlisted.found,

@@ -19,11 +19,10 @@ export function createPace(perSecond: number, clock: Clock): Pace {
 /** A retry policy whose attempts keep to a pace: first ones and repeated ones, of pages, items and lookups alike. */
 export function paced(retry: Retry, pace: Pace): Retry {
   return {
-    run: (attempt, signal) =>
-      retry.run(async () => {
-        await pace(signal);
-        return attempt();
-      }, signal),
-    retries: retry.retries,
+    ...retry,
+    begin: async (signal) => {
+      await retry.begin(signal);
+      await pace(signal);
+    },
   };
 }

@@ -1,8 +1,10 @@
 /** From what was found to a result that can be published, with what it states about itself. */
+import { relative } from "node:path";
 import { version as duckdbVersion } from "@duckdb/node-api";
 import { type Accounting, accountingChecks } from "../audit/checks.ts";
 import { endMs } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
+import type { EarlyFindings } from "../load/early-findings.ts";
 import { type SharedRows, sharedRows } from "../transform/definitions.ts";
 import { isObject } from "../transform/views.ts";
 import { VERSION } from "../version.ts";
@@ -40,9 +42,12 @@ export interface Result {
   readonly warnings: readonly string[];
 }
 
-/** Throws what keeps a run from being published: `verify.failed`, `contract.drift`, `guard.shrink`, and others. */
-export async function buildResult(run: RunContext, found: Found): Promise<Result> {
-  return new Build(run, found).result();
+/**
+ * Begins to examine the files of the data as soon as these are finished. Throws what keeps a run from being published:
+ * `verify.failed`, `contract.drift`, `guard.shrink`, and others.
+ */
+export async function buildResult(run: RunContext, found: Found, early: EarlyFindings): Promise<Result> {
+  return new Build(run, found).result(early);
 }
 
 interface Account {
@@ -71,7 +76,7 @@ class Build {
     };
   }
 
-  async result(): Promise<Result> {
+  async result(early: EarlyFindings): Promise<Result> {
     const { options, baseline, folder, journal, pipeline, staging } = this.#run;
     const { extraction } = this.#found;
     assertSameInstance(baseline, this.#instance(), folder.root);
@@ -98,6 +103,7 @@ class Build {
       onTable: (done, total) => tell(this.#run, "load", done, total),
       account: (loaded) => {
         account = this.#account(loaded);
+        early.begin(this.#finishedFiles(loaded));
         return this.#ownRows(loaded, account);
       },
     });
@@ -123,6 +129,18 @@ class Build {
     const { perPage } = this.#found.extraction;
     if (perPage === asked) return [];
     return [`Pages of ${asked} items were too large to be read: set perPage to ${perPage}, which was used.`];
+  }
+
+  /** Of the result: raw documents, and all tables but those of the run's own account. */
+  #finishedFiles({ tables }: Loaded): string[] {
+    const { options, pipeline, staging } = this.#run;
+    const { rawFiles } = this.#found.extraction;
+    return [
+      ...(pipeline.load.includes("parquet")
+        ? tables.flatMap(({ files }) => files.map(({ path }) => path))
+        : []),
+      ...(options.config.raw ? rawFiles.map((file) => relative(staging.result, file)) : []),
+    ];
   }
 
   #sharedRows(): SharedRows {

@@ -1,5 +1,7 @@
 /** One run from lock to publication. */
+import { join } from "node:path";
 import { asWarehouseError } from "../errors.ts";
+import { EarlyFindings } from "../load/early-findings.ts";
 import { finishPublication, publishRun } from "../load/publish.ts";
 import { prune } from "../load/retention.ts";
 import { findAnswers } from "./answers.ts";
@@ -200,10 +202,13 @@ class Run {
     const { signal, clock } = options;
     let result: Result;
     let report: Promise<ReportModule>;
+    // A database of its own removes what it spilled, and everything that lies in the folder for it.
+    const temporaryDirectory = join(staging.temporary, "examined");
+    await using early = new EarlyFindings({ result: staging.result, temporaryDirectory });
     try {
       const found = await findAnswers(run);
       report = reportModule();
-      result = await buildResult(run, found);
+      result = await buildResult(run, found, early);
       signal.throwIfAborted();
     } catch (thrown) {
       // What was ended by the signal fails in many ways; the reason is the signal's.
@@ -213,7 +218,7 @@ class Run {
     letGo();
     signal.throwIfAborted();
     tell(run, "publish", 0, 1);
-    const manifest = await publishRun(folder, staging, result.statement, clock);
+    const manifest = await publishRun(folder, staging, result.statement, clock, await early.found());
     tell(run, "publish", 1, 1);
     const retired = await this.#retire();
     return summaryOf(

@@ -1,0 +1,204 @@
+/** What is found of the files of a result, each by itself: its size, its digest and, of a Parquet file, its rows. */
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { join, relative } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { asWarehouseError } from "../errors.ts";
+import { isDenied, reasonOf } from "../run/directory.ts";
+import type { PublishedFile } from "../run/manifest.ts";
+import type { Refused } from "../run/tree.ts";
+import { all, openForScanning, toSafeInteger } from "./duckdb.ts";
+import { exactPattern, quoteLiteral } from "./sql-text.ts";
+
+const PIECE_BYTES = 1024 * 1024;
+/** Of the database that reads a result which is examined. */
+export const EXAMINING_LIMITS = { memoryLimitMb: 160, threads: 2 };
+
+/** What is found of a file that could be read. */
+export interface FileFinding {
+  readonly file: PublishedFile;
+  /** Why the rows of a Parquet file could not be counted; without its full stop. */
+  readonly failure: string | undefined;
+}
+
+export interface FileFindings {
+  /** By path below the result. */
+  readonly files: ReadonlyMap<string, FileFinding>;
+  readonly unread: readonly Unread[];
+}
+
+export interface Unread {
+  /** Below the result; empty: the result itself. */
+  readonly path: string;
+  /** A sentence without its full stop. */
+  readonly finding: string;
+  /** Whether it is this user who may not read it. */
+  readonly denied: boolean;
+}
+
+/** Where files are examined. */
+export interface ExaminedResult {
+  /** Folder that becomes `runs/<run>`, or is one. */
+  readonly result: string;
+  /** For spilled blocks. */
+  readonly temporaryDirectory: string;
+}
+
+/**
+ * Reads the files, which are paths below the result. No database may be open on one of them for writing: closing a
+ * handle that read the file would take away the lock of whoever has it open. A failing disk is thrown, as `disk.io`, and
+ * so is the signal's reason; what else goes wrong is a finding.
+ */
+export async function findInFiles(
+  examined: ExaminedResult,
+  paths: readonly string[],
+  signal?: AbortSignal,
+): Promise<FileFindings> {
+  const { result } = examined;
+  const unread: Unread[] = [];
+  const refused: Refused = (path, thrown) => unread.push(unreadOf(relative(result, path), thrown));
+  const [digests, { rows, failures }] = await Promise.all([
+    digestsOf(result, paths, refused, signal),
+    countParquet(examined, paths),
+  ]);
+  const files = digests.map(({ path, ...digest }): [string, FileFinding] => [
+    path,
+    { file: { path, ...digest, rows: rows.get(path) ?? null }, failure: failures.get(path) },
+  ]);
+  return { files: new Map(files), unread };
+}
+
+/** Whether a path is among what could not be read, or lies in a folder that could not. */
+export function isUnread(unread: readonly Unread[], path: string): boolean {
+  return unread.some((each) => each.path === "" || path === each.path || path.startsWith(`${each.path}/`));
+}
+
+/** What is found of a path that was refused; the result's own is empty. A failing disk is thrown, as `disk.io`. */
+export function unreadOf(path: string, thrown: unknown): Unread {
+  const { code, message } = asWarehouseError(thrown);
+  if (code === "disk.io") throw thrown;
+  const what = path === "" ? "the run" : `the path ${path}`;
+  const finding =
+    code === "verify.failed"
+      ? message.replace(/\.$/, "")
+      : `${what} cannot be read (${reasonOf(thrown) ?? message})`;
+  return { path, finding, denied: isDenied(thrown) };
+}
+
+type Digest = Omit<PublishedFile, "rows">;
+
+/** Read as it is written, in pieces: a stream for each of hundreds of small files would cost as much again. */
+async function digestsOf(
+  result: string,
+  paths: readonly string[],
+  refused: Refused,
+  signal: AbortSignal | undefined,
+): Promise<Digest[]> {
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  const digests: Digest[] = [];
+  for (const path of paths) {
+    signal?.throwIfAborted();
+    const file = join(result, path);
+    try {
+      digests.push({ path, ...(await digestOf(file, piece)) });
+    } catch (thrown) {
+      refused(file, thrown);
+    }
+  }
+  return digests;
+}
+
+async function digestOf(file: string, piece: Buffer): Promise<Omit<Digest, "path">> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  await using handle = await open(file);
+  for (;;) {
+    const { bytesRead } = await handle.read(piece, 0, piece.length);
+    if (bytesRead === 0) return { bytes, sha256: hash.digest("hex") };
+    hash.update(piece.subarray(0, bytesRead));
+    bytes += bytesRead;
+  }
+}
+
+interface CountedFiles {
+  /** By path. */
+  readonly rows: ReadonlyMap<string, number>;
+  /** A finding by path, for each that could not be counted. */
+  readonly failures: ReadonlyMap<string, string>;
+}
+
+/** Files whose rows one query counts. */
+const FILES_AT_ONCE = 500;
+
+async function countParquet(
+  { result, temporaryDirectory }: ExaminedResult,
+  paths: readonly string[],
+): Promise<CountedFiles> {
+  const files = paths.filter((each) => each.endsWith(".parquet"));
+  const rows = new Map<string, number>();
+  const failures = new Map<string, string>();
+  if (files.length === 0) return { rows, failures };
+  await using database = await openForScanning({
+    allowedDirectories: [result],
+    temporaryDirectory,
+    ...EXAMINING_LIMITS,
+  });
+  for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
+    const several = files.slice(start, start + FILES_AT_ONCE);
+    const together = await attempt("files cannot be read", () =>
+      countRows(database.connection, result, several),
+    );
+    const counted: CountedFiles =
+      "value" in together
+        ? { rows: together.value, failures: new Map() }
+        : await countSingly(database.connection, result, several);
+    for (const [path, count] of counted.rows) rows.set(path, count);
+    for (const [path, finding] of counted.failures) failures.set(path, finding);
+  }
+  return { rows, failures };
+}
+
+/** Rows by path, as the files say of themselves. */
+async function countRows(
+  connection: DuckDBConnection,
+  result: string,
+  paths: readonly string[],
+): Promise<Map<string, number>> {
+  const files = paths.map((path) => quoteLiteral(exactPattern(join(result, path)))).join(", ");
+  const counted = await all(connection, `SELECT file_name, num_rows FROM parquet_file_metadata([${files}])`);
+  return new Map(
+    counted.map((row) => [relative(result, String(row.file_name)), toSafeInteger(row.num_rows ?? null)]),
+  );
+}
+
+/** Of files among which some cannot be read: which, and why, and the rows of the others. */
+async function countSingly(
+  connection: DuckDBConnection,
+  result: string,
+  paths: readonly string[],
+): Promise<CountedFiles> {
+  const rows = new Map<string, number>();
+  const failures = new Map<string, string>();
+  for (const path of paths) {
+    const counted = await attempt(`the file ${path} cannot be read`, () =>
+      countRows(connection, result, [path]),
+    );
+    if ("value" in counted) for (const [each, count] of counted.value) rows.set(each, count);
+    else failures.set(path, counted.finding);
+  }
+  return { rows, failures };
+}
+
+/** What a step gives, or that it failed and why; a failing disk is thrown. */
+export async function attempt<T>(
+  what: string,
+  step: () => Promise<T>,
+): Promise<{ readonly value: T } | { readonly finding: string }> {
+  try {
+    return { value: await step() };
+  } catch (thrown) {
+    const error = asWarehouseError(thrown);
+    if (error.code === "disk.io") throw error;
+    return { finding: `${what} (${error.message.replace(/\.$/, "")})` };
+  }
+}
