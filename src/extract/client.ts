@@ -1,12 +1,12 @@
 import type { LookupFunction } from "node:net";
 import PQueue from "p-queue";
-import { type Dispatcher, Pool } from "undici";
+import { Pool } from "undici";
 import type { Clock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { basicCredentials, redactor, type Secret } from "../secret.ts";
 import { VERSION } from "../version.ts";
-import { readBody, readFailure } from "./body.ts";
+import { type Answer, type Caps, exchange } from "./exchange.ts";
 import { explanationOf } from "./explanation.ts";
 import { parseHttpDate, parseRetryAfter } from "./http-date.ts";
 import { formOf, type ReadRequest, targetOf } from "./request.ts";
@@ -30,17 +30,7 @@ export interface Timeouts {
 
 export const TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 30_000, totalMs: 180_000 };
 
-export interface Caps {
-  /** Largest body as it comes over the wire, in bytes. */
-  readonly wireBytes: number;
-  /** What is read of the body of a failure, in bytes; the rest is not waited for. */
-  readonly failureBytes: number;
-}
-
 export const CAPS: Caps = { wireBytes: 32 * 1024 * 1024, failureBytes: 64 * 1024 };
-
-/** A page is read in one go: with the default of 64 KB, connections pause and resume, and take twice the time. */
-const READ_AHEAD_BYTES = 1024 * 1024;
 
 /** Informational answers (1xx) that one request bears. */
 const INFORMATIONAL_AT_MOST = 16;
@@ -115,7 +105,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const redact = redactor([token]);
   let cacheTold = false;
 
-  function tellOfCache({ ageSeconds }: Exchange): void {
+  function tellOfCache({ ageSeconds }: Received): void {
     if (ageSeconds === null || ageSeconds === 0 || cacheTold) return;
     cacheTold = true;
     log.warn(
@@ -128,7 +118,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const deadline = startDeadline(options.timeouts.totalMs, url.host, signal);
     const startedMs = clock.elapsedMs();
     try {
-      const response = await exchange(pool, request, options, deadline);
+      const response = await receive(pool, request, options, deadline);
       const milliseconds = clock.elapsedMs() - startedMs;
       tellOfCache(response);
       const { status, body } = response;
@@ -210,37 +200,33 @@ function openPool({ url, connections, timeouts, lookup }: HttpClientOptions): Po
   });
 }
 
-type Exchange = Omit<HttpResponse, "milliseconds" | "attempts">;
+type Received = Omit<HttpResponse, "milliseconds" | "attempts">;
 
-async function exchange(
+async function receive(
   pool: Pool,
   request: ReadRequest,
   { url, token, caps, clock }: HttpClientOptions,
   deadline: Deadline,
-): Promise<Exchange> {
+): Promise<Received> {
   const form = formOf(request);
-  const answer = await pool.request({
-    method: request.method,
-    path: url.prefix + targetOf(request),
-    headers: { ...headersOf(token), ...(form === null ? {} : FORM_HEADERS) },
-    body: form,
-    signal: deadline.signal,
-    highWaterMark: READ_AHEAD_BYTES,
-    onInfo: limitInformational(deadline, url.host),
-  });
-  const status = answer.statusCode;
-  const date = parseHttpDate(header(answer.headers, "date"));
-  const { body, sha256 } =
-    status === 200
-      ? await readBody(answer.body, caps.wireBytes)
-      : await readFailure(answer.body, caps.failureBytes);
+  const { status, headers, body, sha256 } = await exchange(
+    pool,
+    {
+      method: request.method,
+      path: url.prefix + targetOf(request),
+      headers: { ...headersOf(token), ...(form === null ? {} : FORM_HEADERS) },
+      body: form,
+    },
+    { caps, signal: deadline.signal, onInformational: limitInformational(deadline, url.host) },
+  );
+  const date = parseHttpDate(header(headers, "date"));
   return {
     status,
-    contentType: header(answer.headers, "content-type"),
-    contentEncoding: header(answer.headers, "content-encoding"),
+    contentType: header(headers, "content-type"),
+    contentEncoding: header(headers, "content-encoding"),
     date,
-    ageSeconds: parseAge(header(answer.headers, "age")),
-    retryAfterMs: parseRetryAfter(header(answer.headers, "retry-after"), date ?? new Date(clock.now())),
+    ageSeconds: parseAge(header(headers, "age")),
+    retryAfterMs: parseRetryAfter(header(headers, "retry-after"), date ?? new Date(clock.now())),
     body,
     sha256,
   };
@@ -265,7 +251,7 @@ function parseAge(age: string | null): number | null {
 const FORM_HEADERS = { "content-type": "application/x-www-form-urlencoded" };
 
 /** A header that came more than once is joined, so that it fits nothing that is read strictly. */
-function header(headers: Dispatcher.ResponseData["headers"], name: string): string | null {
+function header(headers: Answer["headers"], name: string): string | null {
   const value = headers[name];
   return Array.isArray(value) ? value.join(", ") : (value ?? null);
 }
