@@ -30,12 +30,14 @@ export async function findAnswers(run: RunContext): Promise<Found> {
     const destinations = await lookups.destinations(run.source.destinations, signal);
     recordLookups(run, destinations);
     tell(run, "lookups", 1, 2);
-    const extraction = await extractFrom(run, client);
+    const { extraction, asked } = await extractFrom(run, client, (names) =>
+      lookups.customFields(names, signal),
+    );
     run.journal.items = extraction.items;
     // What the passes were held against each other by is garbage now, and would stay beside what the database takes.
     letGo();
     judgeAnswers(extraction, run.journal);
-    const fields = await lookups.customFields(fieldNames(run), signal);
+    const fields = await asked;
     recordLookups(run, fields);
     tell(run, "lookups", 2, 2);
     return { destinations, fields, extraction };
@@ -55,7 +57,17 @@ function recordLookups(
   }
 }
 
-async function extractFrom(run: RunContext, client: HttpClient): Promise<Extraction> {
+interface Extracted {
+  readonly extraction: Extraction;
+  /** Of all custom fields that the items carry: under way when the items are read. */
+  readonly asked: Promise<CustomFieldLookup>;
+}
+
+async function extractFrom(
+  run: RunContext,
+  client: HttpClient,
+  ask: (names: Set<string>) => Promise<CustomFieldLookup>,
+): Promise<Extracted> {
   const { options, staging, journal, kept, checkpoint } = run;
   const { config, clock, signal, onProgress, threads, pipelineUrl } = options;
   await using workers = new Workers(threads, pipelineUrl, {
@@ -75,7 +87,7 @@ async function extractFrom(run: RunContext, client: HttpClient): Promise<Extract
   const catalogue = new Catalogue();
   const holdings = new Holdings(catalogue);
   const anyEnd = AbortSignal.any([signal, workers.failure]);
-  return await extract(
+  const extraction = await extract(
     { client, workers, journal, catalogue, holdings, clock, signal: anyEnd, settings, onProgress },
     {
       details: config.details,
@@ -95,6 +107,11 @@ async function extractFrom(run: RunContext, client: HttpClient): Promise<Extract
         }),
     },
   );
+  // The threads end meanwhile, which takes as long.
+  const asked = ask(fieldNames(run));
+  // Where the run ends before it looks, its failure is not this one.
+  asked.catch(() => {});
+  return { extraction, asked };
 }
 
 /** Names of the custom fields that the items carry, and those that the configuration names. */

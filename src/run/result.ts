@@ -4,7 +4,6 @@ import { version as duckdbVersion } from "@duckdb/node-api";
 import { type Accounting, accountingChecks } from "../audit/checks.ts";
 import { endMs } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
-import type { EarlyFindings } from "../load/early-findings.ts";
 import { type SharedRows, sharedRows } from "../transform/definitions.ts";
 import { isObject } from "../transform/views.ts";
 import { VERSION } from "../version.ts";
@@ -42,12 +41,17 @@ export interface Result {
   readonly warnings: readonly string[];
 }
 
-/**
- * Begins to examine the files of the data as soon as these are finished. Throws what keeps a run from being published:
- * `verify.failed`, `contract.drift`, `guard.shrink`, and others.
- */
-export async function buildResult(run: RunContext, found: Found, early: EarlyFindings): Promise<Result> {
-  return new Build(run, found).result(early);
+/** What can be done beside the building of a result. */
+export interface Meanwhile {
+  /** Called when the database is at work, and this thread has time. */
+  readonly onLoading: () => void;
+  /** Called with files that nobody writes any more, as paths below the result. */
+  readonly onFinished: (paths: readonly string[]) => void;
+}
+
+/** Throws what keeps a run from being published: `verify.failed`, `contract.drift`, `guard.shrink`, and others. */
+export async function buildResult(run: RunContext, found: Found, meanwhile: Meanwhile): Promise<Result> {
+  return new Build(run, found).result(meanwhile);
 }
 
 interface Account {
@@ -76,7 +80,7 @@ class Build {
     };
   }
 
-  async result(early: EarlyFindings): Promise<Result> {
+  async result({ onLoading, onFinished }: Meanwhile): Promise<Result> {
     const { options, baseline, folder, journal, pipeline, staging } = this.#run;
     const { extraction } = this.#found;
     assertSameInstance(baseline, this.#instance(), folder.root);
@@ -100,10 +104,13 @@ class Build {
       drift: journal.drift.sorted(),
       signal: options.signal,
       history: historyOf(this.#run, extraction),
-      onTable: (done, total) => tell(this.#run, "load", done, total),
+      onTable: (done, total) => {
+        tell(this.#run, "load", done, total);
+        if (done === 0) onLoading();
+      },
       account: (loaded) => {
         account = this.#account(loaded);
-        early.begin(this.#finishedFiles(loaded));
+        onFinished(this.#finishedFiles(loaded));
         return this.#ownRows(loaded, account);
       },
     });

@@ -201,20 +201,24 @@ class Run {
     const { folder, staging, options, journal } = run;
     const { signal, clock } = options;
     let result: Result;
-    let report: Promise<ReportModule>;
+    let report: Promise<ReportModule> | undefined;
     // A database of its own removes what it spilled, and everything that lies in the folder for it.
     const temporaryDirectory = join(staging.temporary, "examined");
     await using early = new EarlyFindings({ result: staging.result, temporaryDirectory });
     try {
       const found = await findAnswers(run);
-      report = reportModule();
-      result = await buildResult(run, found, early);
+      result = await buildResult(run, found, {
+        onLoading: () => {
+          report = reportModule();
+        },
+        onFinished: (paths) => early.begin(paths),
+      });
       signal.throwIfAborted();
     } catch (thrown) {
       // What was ended by the signal fails in many ways; the reason is the signal's.
       throw signal.aborted ? signal.reason : thrown;
     }
-    const unreported = await this.#report(run, result, report);
+    const unreported = await this.#report(run, result, report ?? reportModule());
     letGo();
     signal.throwIfAborted();
     tell(run, "publish", 0, 1);
