@@ -8,15 +8,23 @@ import { ParquetWriter } from "../parquet/write.ts";
 /** Writes one Parquet file after another, inside the calling thread. */
 export class PartWriter {
   readonly #parquet = new ParquetWriter();
+  /** That there are, because files were written into them. */
+  readonly #folders = new Set<string>();
 
   /** Writes a batch's rows, under a temporary name first. Returns what was written. */
   write(file: string, batch: RecordBatch): Uint8Array {
     const bytes = this.#parquet.file(batch);
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    this.#makeFolder(dirname(file));
     const temporary = `${file}.tmp`;
     writeFileSync(temporary, bytes, { mode: 0o600 });
     renameSync(temporary, file);
     return bytes;
+  }
+
+  #makeFolder(folder: string): void {
+    if (this.#folders.has(folder)) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#folders.add(folder);
   }
 }
 

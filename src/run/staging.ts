@@ -46,8 +46,12 @@ export interface StagingOptions {
   readonly limits: DecodeLimits;
 }
 
-/** Rows held before they are written out, in bytes of all tables together. */
+/**
+ * Rows held before they are written out, in bytes of all tables together. Half of it goes then, at least: tables that
+ * hold little wait, because to make a file costs some tenths of a millisecond, and again when it is loaded.
+ */
 const FLUSH_BYTES = 12 * 1024 * 1024;
+
 /** Pages or single items that wait for their group to be closed. */
 interface Group {
   readonly pages: Map<number, RawDocument[]>;
@@ -197,7 +201,7 @@ export class Staging {
 
   #transformItem(contentId: string, views: readonly View[], drift: Drift): void {
     this.#transform({ contentId, views, order: views[0]?.order ?? 0, drift });
-    if (this.#bytes() > FLUSH_BYTES) this.#write();
+    if (this.#bytes() > FLUSH_BYTES) this.#write(FLUSH_BYTES / (2 * this.#tables.size));
   }
 
   #bytes(): number {
@@ -208,7 +212,7 @@ export class Staging {
 
   transform(task: TransformTask): TransformResult {
     if (task.generation !== this.#generation) {
-      this.#write();
+      this.#write(0);
       this.#generation = task.generation;
     }
     const transformed: string[] = [];
@@ -222,20 +226,20 @@ export class Staging {
 
   /** Writes out all rows that are held; gives everything that was not given before. */
   flush(): FlushResult {
-    this.#write();
+    this.#write(0);
     const parts = this.#written;
     this.#written = [];
     return { parts, sightings: this.#pool.take(), drift: this.#drift.take() };
   }
 
-  #write(): void {
+  /** Writes the rows of tables that hold so many bytes. */
+  #write(bytesAtLeast: number): void {
     this.#part += 1;
     for (const [table, held] of this.#tables) {
-      const rows = held.builder.rows;
-      if (rows === 0) continue;
+      const { rows, bytes } = held.builder;
+      if (rows === 0 || bytes < bytesAtLeast) continue;
       const name = `${table}-${this.#options.worker}-${String(this.#part).padStart(5, "0")}.parquet`;
       const file = join(this.#options.directory, "parts", table, name);
-      const { bytes } = held.builder;
       held.builder.take((batch) => this.#parts.write(file, batch));
       const { firstKey = "", lastKey } = held;
       const part = { file, rows, firstKey, lastKey, generation: this.#generation };
