@@ -8,6 +8,14 @@ import type { Listed, SweepContext } from "./sweep.ts";
 /** Which items are asked for singly. */
 export type Details = "events" | "all" | "none";
 
+/** Groups of pages whose single items are a group themselves: each alone would make a file of a few small documents. */
+const GROUPS_TOGETHER = 8;
+
+/** Group of the single items that a group of pages listed. */
+export function groupOfSingles(group: number): number {
+  return Math.floor(group / GROUPS_TOGETHER);
+}
+
 /** Collects the items of a listing that are to be asked for singly, each once however often it is listed. */
 export class Wanted {
   readonly #details: Details;
@@ -36,10 +44,10 @@ export class Wanted {
     return this.#items.has(id);
   }
 
-  /** By the group of pages that listed them, in the order of the pages. */
+  /** By their groups, in the order of the pages. */
   groups(): [group: number, items: Listed[]][] {
     const items = [...this.#items.values()].sort((a, b) => a.page - b.page || a.position - b.position);
-    return [...Map.groupBy(items, (item) => item.group)];
+    return [...Map.groupBy(items, (item) => groupOfSingles(item.group))];
   }
 }
 
@@ -54,7 +62,7 @@ export interface DetailsRead {
   readonly rejected: readonly string[];
 }
 
-/** What becomes of the single items that a group of pages listed. */
+/** What becomes of groups of single items. */
 export interface DetailsStaging {
   /** Those that were answered before the run was taken up; undefined: they are to be asked for. */
   readonly kept: (group: number) => Promise<SingleGroup | undefined>;
@@ -64,7 +72,7 @@ export interface DetailsStaging {
   readonly reopenGroup: (group: number, kept: SingleGroup) => void;
 }
 
-/** Asks for the items, group by group of the pages that listed them. */
+/** Asks for the items, group by group. */
 export async function readDetails(
   context: SweepContext,
   sweep: number,
@@ -113,7 +121,7 @@ class DetailsReader {
     const answers = new Map<Listed, SingleRead>();
     for (const item of items) {
       await this.#queue.add(async () => {
-        const single = { ...item, shape: "dynamic", sweep: this.#sweep, columns } as const;
+        const single = { ...item, group, shape: "dynamic", sweep: this.#sweep, columns } as const;
         const answer = await readSingle(this.#context, single, this.#bearable, this.#queue.signal);
         answers.set(item, answer);
         this.#count(item, answer);

@@ -9,7 +9,7 @@ import type { Holdings } from "./catalogue.ts";
 import { type CertifyPorts, certify, type SweepMode } from "./certify.ts";
 import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
 import type { ListedGroup, SingleGroup } from "./checkpoint-form.ts";
-import { type Details, type DetailsRead, readDetails, Wanted } from "./details.ts";
+import { type Details, type DetailsRead, groupOfSingles, readDetails, Wanted } from "./details.ts";
 import type { Kept, KeptPass } from "./kept.ts";
 import { letGo } from "./let-go.ts";
 import type { Missing } from "./missing.ts";
@@ -23,7 +23,7 @@ import {
   type SweepContext,
   type SweepStaging,
 } from "./sweep.ts";
-import type { GroupResult } from "./tasks.ts";
+import type { GroupResult, PairedFiles } from "./tasks.ts";
 import { AGAIN, Transformed, transformRest } from "./transformed.ts";
 
 export interface ExtractionOptions {
@@ -262,8 +262,9 @@ class Extractor implements CertifyPorts<Sweep> {
       },
       reopenGroup: async (group, read) => {
         const rawFile = this.#reopen("full", group, read);
-        if (read.file === null) return;
-        const task = { kind: "pair", group, rawFile, pairWith: this.#pairedWith(group) } as const;
+        const pairWith = this.#pairedWith(group);
+        if (read.file === null || pairWith === undefined) return;
+        const task = { kind: "pair", group, rawFile, pairWith } as const;
         this.#transformed.add((await this.#context.workers.pair(task)).transformed);
       },
     };
@@ -275,11 +276,12 @@ class Extractor implements CertifyPorts<Sweep> {
     return Math.ceil((this.#pagesPerGroup * this.#dynamicPerPage) / this.#perPage);
   }
 
-  /** Where the other views of a group's items are likely to be. */
-  #pairedWith(group: number): string[] {
-    const raw = this.#raw;
+  /** Undefined: the other listing has no documents there. */
+  #pairedWith(group: number): PairedFiles | undefined {
     const sweep = this.#dynamicSweep;
-    return raw.existing([raw.name("dynamic", sweep, group), raw.name("item", sweep, group)]);
+    const [listed] = this.#raw.existing([this.#raw.name("dynamic", sweep, group)]);
+    if (listed === undefined) return undefined;
+    return { listed, singles: this.#raw.existing([this.#raw.name("item", sweep, groupOfSingles(group))]) };
   }
 
   async #save(

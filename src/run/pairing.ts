@@ -1,6 +1,7 @@
 import { Drift } from "../transform/drift.ts";
 import type { View } from "../transform/views.ts";
 import { RawViews } from "./raw.ts";
+import type { PairedFiles } from "./tasks.ts";
 
 /** An item of a page, on its way into the tables. */
 export interface ViewedItem {
@@ -17,9 +18,8 @@ export class Pairing {
   readonly #early = new Map<number, readonly ViewedItem[]>();
   #next: number;
 
-  /** `files`: where the other views are likely to be. */
-  constructor(files: readonly string[], firstPage: number) {
-    this.others = new RawViews(files);
+  constructor({ listed, singles }: PairedFiles, firstPage: number) {
+    this.others = new RawViews([listed], singles);
     this.#next = firstPage;
   }
 

@@ -107,19 +107,27 @@ export class RawWriter {
   }
 }
 
-/** The views in raw files, by item. A document is parsed when it is asked for: parsed ones take ten times the room. */
+/**
+ * The views of the items in raw files. A document is parsed when it is asked for: parsed ones take ten times the room.
+ */
 export class RawViews {
   readonly #files: readonly RawRows[];
   readonly #places = new Map<string, Place[]>();
 
-  constructor(files: readonly string[]) {
-    this.#files = files.map((file) => new RawRows(file));
-    for (const rows of this.#files) {
+  /** `more`: files with further views of these items; others are in them, too, which do not count. */
+  constructor(files: readonly string[], more: readonly string[] = []) {
+    const items = files.map((file) => new RawRows(file));
+    const further = more.map((file) => new RawRows(file));
+    this.#files = [...items, ...further];
+    for (const rows of items) {
       for (const [row, contentId] of rows.ids.entries()) {
         const known = this.#places.get(contentId);
         if (known === undefined) this.#places.set(contentId, [{ rows, row }]);
         else known.push({ rows, row });
       }
+    }
+    for (const rows of further) {
+      for (const [row, contentId] of rows.ids.entries()) this.#places.get(contentId)?.push({ rows, row });
     }
   }
 

@@ -183,7 +183,7 @@ export class Staging {
   /** As reading the group's pages did for its items, once more: from the file that it wrote. */
   pair(task: PairTask): TransformResult {
     using rows = new RawRows(join(this.#options.directory, task.rawFile));
-    using others = new RawViews(task.pairWith);
+    using others = new RawViews([task.pairWith.listed], task.pairWith.singles);
     return { transformed: this.#pair(viewsIn(rows), others, this.#drift) };
   }
 

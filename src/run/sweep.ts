@@ -15,7 +15,7 @@ import { type Journal, observedAtOf, recordOf } from "./journal.ts";
 import type { KeptPass } from "./kept.ts";
 import type { OnProgress } from "./progress.ts";
 import { RequestQueue } from "./request-queue.ts";
-import type { ListedItem } from "./tasks.ts";
+import type { ListedItem, PairedFiles } from "./tasks.ts";
 import { type PageMark, uncleanReasons } from "./verdict.ts";
 import type { Workers } from "./workers.ts";
 
@@ -53,7 +53,7 @@ export interface SweepStaging {
   /** Pages that were read before the run was taken up; undefined: none. */
   readonly kept: KeptPass | undefined;
   /** Files with other views of a group's items, which are transformed with them; undefined: they are not. */
-  readonly pairedWith: (group: number) => readonly string[] | undefined;
+  readonly pairedWith: (group: number) => PairedFiles | undefined;
   /** Called with items that were transformed. */
   readonly onTransformed: (contentIds: readonly string[]) => void;
   /** Called when all pages of a group are in its thread. Answers when the group is written. */

@@ -14,6 +14,14 @@ export interface Body {
   readonly observedAt: number;
 }
 
+/** Where the other views of a group's items are likely to be: absolute paths of raw files. */
+export interface PairedFiles {
+  /** Of the other listing: an item that is not in it is not paired here. */
+  readonly listed: string;
+  /** Of single-item requests, for items of other groups, too. */
+  readonly singles: readonly string[];
+}
+
 /**
  * A page of a listing. `basic` pages are read and not staged; with `pairWith`, items are transformed together with their
  * views in those files.
@@ -28,7 +36,7 @@ export interface PageTask {
   readonly firstPage: number;
   /** From 1. */
   readonly page: number;
-  readonly pairWith: readonly string[] | undefined;
+  readonly pairWith: PairedFiles | undefined;
   readonly body: Body;
 }
 
@@ -66,7 +74,7 @@ export interface PairTask {
   readonly group: number;
   /** Name of the raw file below the staging folder. */
   readonly rawFile: string;
-  readonly pairWith: readonly string[];
+  readonly pairWith: PairedFiles;
 }
 
 /** Transforms the items of raw files, all views of an item being in them. */

@@ -33,7 +33,7 @@ function read(reader: DocumentReader, { mode, documents }: Listing): string {
     group: 0,
     firstPage: 1,
     page: 1,
-    pairWith: [],
+    pairWith: { listed: "", singles: [] },
     body,
   } as const;
   const page = reader.list(Buffer.from(body.bytes));
@@ -165,7 +165,14 @@ test("an object that documents share cannot be changed by what comes after", () 
   const document = JSON.stringify({ id: "a", owner_details: { id: "u1", tz: LONG, tours_seen: ["a"] } });
   const owners = Array.from({ length: 4 }, () => {
     const body = bodyOf(document);
-    const place = { sweep: 1, group: 0, firstPage: 1, page: 1, pairWith: [], body } as const;
+    const place = {
+      sweep: 1,
+      group: 0,
+      firstPage: 1,
+      page: 1,
+      pairWith: { listed: "", singles: [] },
+      body,
+    } as const;
     const { documents } = reader.list(Buffer.from(body.bytes));
     const { viewed } = reader.page({ kind: "page", mode: "full", ...place }, documents);
     return viewed[0]?.view.document.owner_details;

@@ -12,7 +12,7 @@ async function afterDynamic(t: TestContext, ...documents: string[]) {
   const { staging, directory } = await stagingIn(t);
   staging.page({ ...DYNAMIC, body: bodyOf(...documents) });
   staging.close({ kind: "close", sweep: 1, group: 0, rawFile: "dynamic.parquet" });
-  const full = { ...FULL, pairWith: [join(directory, "dynamic.parquet")] };
+  const full = { ...FULL, pairWith: { listed: join(directory, "dynamic.parquet"), singles: [] } };
   const close = () => staging.close({ kind: "close", sweep: 2, group: 0, rawFile: "full.parquet" });
   const rawRows = () => readPart(join(directory, "full.parquet")).rows;
   return { staging, full, close, rawRows };
@@ -166,7 +166,7 @@ test("a staged document that cannot be read is no answer of the service: nobody 
     { ...place, view, unknownFields: 0, largeNumbers: false, document: [Buffer.from('{"id":"a"')] },
   ]);
   assert.throws(
-    () => staging.page({ ...FULL, pairWith: [file], body: bodyOf('{"id":"a"}') }),
+    () => staging.page({ ...FULL, pairWith: { listed: file, singles: [] }, body: bodyOf('{"id":"a"}') }),
     (error) => error instanceof TypeError && error.message.startsWith(file),
   );
 });

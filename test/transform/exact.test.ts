@@ -23,7 +23,7 @@ async function stage(t: TestContext, dynamic: string, full: string) {
     for (const entry of staging.close({ kind: "close", group: 0, ...task }).drift) drift.add(entry);
   };
   close({ sweep: 1, rawFile: "dynamic.parquet" });
-  const pairWith = [join(directory, "dynamic.parquet")];
+  const pairWith = { listed: join(directory, "dynamic.parquet"), singles: [] };
   staging.page({ ...FULL, pairWith, body: bodyOf(full) });
   close({ sweep: 2, rawFile: "full.parquet" });
   const result = staging.flush();
