@@ -1,5 +1,4 @@
 import type { LookupFunction } from "node:net";
-import PQueue from "p-queue";
 import { Pool } from "undici";
 import type { Clock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
@@ -38,7 +37,7 @@ const INFORMATIONAL_AT_MOST = 16;
 export interface HttpClientOptions {
   readonly url: ServiceUrl;
   readonly token: Secret;
-  /** Connections at the same time, one request on each. */
+  /** At the same time, one request on each. */
   readonly connections: number;
   readonly timeouts: Timeouts;
   readonly caps: Caps;
@@ -101,7 +100,6 @@ export interface HttpClient {
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { url, token, retry, log, clock } = options;
   const pool = openPool(options);
-  const connections = new PQueue({ concurrency: options.connections });
   const redact = redactor([token]);
   let cacheTold = false;
 
@@ -138,12 +136,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  /** What waits for a connection has not begun: so it heeds a pause that the service asks for meanwhile. */
   async function attempt(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse> {
-    const response = await connections.add(async () => {
-      await retry?.begin(signal);
-      return send(request, signal);
-    });
+    const response = await send(request, signal);
     const { status, retryAfterMs } = response;
     const detail = status === 200 ? "" : redact(explanationOf(response));
     const error = statusError({ ...url, status, retryAfterMs, detail }, request.mode);
@@ -153,16 +147,17 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   async function readAs<T>(request: ReadRequest, signal: AbortSignal, take: Take<T>): Promise<Taken<T>> {
     let attempts = 0;
-    const once = async () => {
+    const once = async (answered: () => void) => {
       attempts++;
       const response = await attempt(request, signal);
+      answered();
       try {
         return { response, value: await take(response) };
       } catch (error) {
         throw withoutSecrets(error, redact);
       }
     };
-    const { response, value } = retry === null ? await once() : await retry.run(once, signal);
+    const { response, value } = retry === null ? await once(() => {}) : await retry.run(once, signal);
     return { response: { ...response, attempts }, value };
   }
 

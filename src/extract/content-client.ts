@@ -99,15 +99,17 @@ export const DEFAULT_PLATFORM = "External";
 
 export function createClient(spec: ClientSpec): ContentClient {
   const log = spec.log ?? silentLog;
+  const { connections = 4 } = spec;
   const http = createHttpClient({
     url: serviceUrl(spec.url),
     token: typeof spec.token === "string" ? new Secret(spec.token) : spec.token,
-    connections: spec.connections ?? 4,
+    connections,
     timeouts: TIMEOUTS,
     caps: CAPS,
     clock: systemClock,
     log,
     retry: createRetry({
+      connections,
       clock: systemClock,
       random: Math.random,
       limits: RETRY_LIMITS,

@@ -1,10 +1,17 @@
+import PQueue from "p-queue";
 import type { Clock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { ATTEMPTS_AT_MOST, SourceError } from "./source-error.ts";
 
 /**
- * When to ask again: whole requests only, later each time, never before the service said so, and never forever. One
+ * Makes one request, with a connection that is its own until it calls `answered`, or ends: what is done with an answer
+ * that has come whole holds up no other request.
+ */
+export type Attempt<T> = (answered: () => void) => Promise<T>;
+
+/**
+ * When to ask, and when to ask again: whole requests only, later each time, never before the service said so, and never forever. One
  * policy serves all workers of a run, so that a service that asks for fewer requests gets fewer from all of them.
  */
 export interface Retry {
@@ -14,12 +21,7 @@ export interface Retry {
    *
    * @throws what the last attempt threw; where more attempts could have helped, with the reason to give up
    */
-  run<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /**
-   * Resolves when an attempt may begin: to be waited for by each, last of all before it is sent. Rejects with the signal's
-   * reason, and when the time of the run is over.
-   */
-  begin(signal: AbortSignal): Promise<void>;
+  run<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T>;
   /** Attempts beyond the first of each request, so far. */
   retries(): number;
 }
@@ -51,6 +53,8 @@ export const RETRY_LIMITS: RetryLimits = {
 const SPREAD_MS = 1000;
 
 export interface RetryOptions {
+  /** Requests at the same time. */
+  readonly connections: number;
   readonly clock: Clock;
   /** At least 0, below 1. */
   readonly random: () => number;
@@ -72,6 +76,7 @@ export function createRetry(options: RetryOptions): Retry {
   const { clock, random, limits, log } = options;
   const budget = createBudget(limits);
   const gate = createGate(clock);
+  const takeConnection = createConnections(options.connections);
 
   function isOver(pause: number): boolean {
     return options.deadline !== null && clock.elapsedMs() + pause > options.deadline.atMs;
@@ -91,11 +96,15 @@ export function createRetry(options: RetryOptions): Retry {
     return pause;
   }
 
-  async function run<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async function run<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
     budget.request();
     for (let failed = 1; ; failed++) {
+      // Before the gate: who waited for a connection heeds what the service asked for meanwhile.
+      const giveBack = await takeConnection();
       try {
-        return await attempt();
+        await gate.pass(signal);
+        if (options.deadline !== null && isOver(0)) throw overdue(options.deadline);
+        return await attempt(giveBack);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof WarehouseError) || !error.retry) throw error;
@@ -108,17 +117,24 @@ export function createRetry(options: RetryOptions): Retry {
           milliseconds: Math.round(milliseconds),
         });
         if (status === 429 || status === 503) gate.close(milliseconds);
+        giveBack();
         await clock.sleep(milliseconds, signal);
+      } finally {
+        giveBack();
       }
     }
   }
 
-  async function begin(signal: AbortSignal): Promise<void> {
-    await gate.pass(signal);
-    if (options.deadline !== null && isOver(0)) throw overdue(options.deadline);
-  }
+  return { run, retries: budget.taken };
+}
 
-  return { run, begin, retries: budget.taken };
+/** Resolves, in the order of asking, with what gives the connection back. */
+function createConnections(count: number): () => Promise<() => void> {
+  const queue = new PQueue({ concurrency: count });
+  return () =>
+    new Promise((taken) => {
+      queue.add(() => new Promise<void>((given) => taken(given)));
+    });
 }
 
 /**

@@ -1,5 +1,6 @@
 /** What is found of the files of a result, each by itself: its size, its digest and, of a Parquet file, its rows. */
 import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
@@ -19,6 +20,8 @@ export interface FileFinding {
   readonly file: PublishedFile;
   /** Why the rows of a Parquet file could not be counted; without its full stop. */
   readonly failure: string | undefined;
+  /** When the file was last changed, before it was read: milliseconds since 1970. */
+  readonly changedMs: number;
 }
 
 export interface FileFindings {
@@ -61,11 +64,19 @@ export async function findInFiles(
     digestsOf(result, paths, refused, signal),
     countParquet(examined, paths),
   ]);
-  const files = digests.map(({ path, ...digest }): [string, FileFinding] => [
+  const files = digests.map(({ path, bytes, sha256, changedMs }): [string, FileFinding] => [
     path,
-    { file: { path, ...digest, rows: rows.get(path) ?? null }, failure: failures.get(path) },
+    { file: { path, bytes, sha256, rows: rows.get(path) ?? null }, failure: failures.get(path), changedMs },
   ]);
   return { files: new Map(files), unread };
+}
+
+/** What was found of a file, if it is as it was then. */
+export function stillFound(result: string, finding: FileFinding | undefined): FileFinding | undefined {
+  if (finding === undefined) return undefined;
+  const { path, bytes } = finding.file;
+  const stats = statSync(join(result, path), { throwIfNoEntry: false });
+  return stats?.size === bytes && stats.mtimeMs === finding.changedMs ? finding : undefined;
 }
 
 /** Whether a path is among what could not be read, or lies in a folder that could not. */
@@ -85,7 +96,7 @@ export function unreadOf(path: string, thrown: unknown): Unread {
   return { path, finding, denied: isDenied(thrown) };
 }
 
-type Digest = Omit<PublishedFile, "rows">;
+type Digest = Omit<PublishedFile, "rows"> & Pick<FileFinding, "changedMs">;
 
 /** Read as it is written, in pieces: a stream for each of hundreds of small files would cost as much again. */
 async function digestsOf(
@@ -112,9 +123,10 @@ async function digestOf(file: string, piece: Buffer): Promise<Omit<Digest, "path
   const hash = createHash("sha256");
   let bytes = 0;
   await using handle = await open(file);
+  const { mtimeMs: changedMs } = await handle.stat();
   for (;;) {
     const { bytesRead } = await handle.read(piece, 0, piece.length);
-    if (bytesRead === 0) return { bytes, sha256: hash.digest("hex") };
+    if (bytesRead === 0) return { bytes, sha256: hash.digest("hex"), changedMs };
     hash.update(piece.subarray(0, bytesRead));
     bytes += bytesRead;
   }

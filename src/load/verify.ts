@@ -12,6 +12,7 @@ import {
   type FileFindings,
   findInFiles,
   isUnread,
+  stillFound,
   type Unread,
   unreadOf,
 } from "./file-findings.ts";
@@ -28,7 +29,7 @@ export interface Proof extends ExaminedResult {
   readonly expected: RowCounts;
   /** Whether the result has the tables as Parquet files, all of them. */
   readonly parquet: boolean;
-  /** What was found before of files that nobody has written since; undefined: nothing. */
+  /** What was found before, which counts of files that have not changed since; undefined: nothing. */
   readonly found?: FileFindings | undefined;
 }
 
@@ -68,9 +69,10 @@ export async function examine(proof: Proof): Promise<Examination> {
   const refused: Refused = (path, thrown) => refusedFolders.push(unreadOf(relative(result, path), thrown));
   const tree = await readTree(result, refused);
   const paths = tree.files.map((file) => relative(result, file)).filter((path) => path !== MANIFEST_FILE);
+  const before = new Map(paths.map((path) => [path, stillFound(result, found?.files.get(path))]));
   const rest = await findInFiles(
     proof,
-    paths.filter((path) => found?.files.has(path) !== true),
+    paths.filter((path) => before.get(path) === undefined),
   );
   const unread = [...refusedFolders, ...rest.unread];
   // Not beside the digests: closing a file lets go of the lock of whoever has it open in this process.
@@ -78,7 +80,7 @@ export async function examine(proof: Proof): Promise<Examination> {
     database === undefined || isUnread(unread, relative(result, database))
       ? []
       : await tableFindings(proof, database);
-  const read = paths.flatMap((path) => found?.files.get(path) ?? rest.files.get(path) ?? []);
+  const read = paths.flatMap((path) => before.get(path) ?? rest.files.get(path) ?? []);
   const files = read.map(({ file }) => file);
   const failures = read.flatMap(({ failure }) => failure ?? []);
   return {

@@ -19,10 +19,11 @@ export function createPace(perSecond: number, clock: Clock): Pace {
 /** A retry policy whose attempts keep to a pace: first ones and repeated ones, of pages, items and lookups alike. */
 export function paced(retry: Retry, pace: Pace): Retry {
   return {
-    ...retry,
-    begin: async (signal) => {
-      await retry.begin(signal);
-      await pace(signal);
-    },
+    run: (attempt, signal) =>
+      retry.run(async (answered) => {
+        await pace(signal);
+        return attempt(answered);
+      }, signal),
+    retries: retry.retries,
   };
 }

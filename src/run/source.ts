@@ -47,11 +47,12 @@ export function openClient(source: OpenSource, { config, clock, log }: Asking): 
     deadlineMinutes === null
       ? null
       : { atMs: clock.elapsedMs() + deadlineMinutes * 60_000, minutes: deadlineMinutes };
-  const retry = createRetry({ clock, random: Math.random, limits: RETRY_LIMITS, deadline, log });
+  const connections = config.concurrency;
+  const retry = createRetry({ connections, clock, random: Math.random, limits: RETRY_LIMITS, deadline, log });
   return createHttpClient({
     url: source.url,
     token: source.token,
-    connections: config.concurrency,
+    connections,
     timeouts: TIMEOUTS,
     caps: CAPS,
     clock,

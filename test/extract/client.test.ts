@@ -6,6 +6,7 @@ import { systemClock } from "../../src/clock.ts";
 import { type HttpClientOptions, TIMEOUTS } from "../../src/extract/client.ts";
 import { decodeBody } from "../../src/extract/decode.ts";
 import { destinationRequest, itemRequest, listRequest } from "../../src/extract/request.ts";
+import { createRetry, RETRY_LIMITS } from "../../src/extract/retry.ts";
 import { SourceError } from "../../src/extract/source-error.ts";
 import { createLog, silentLog } from "../../src/log.ts";
 import { CANARY, clientOf, failsWith, LIST, NEVER, serve, serveRaw } from "./loopback.ts";
@@ -447,4 +448,59 @@ test("a stop ends a request at once, with the reason of the stop", async (t) => 
   await assert.rejects(client.read(LIST, stop.signal), /stopped/);
   await assert.rejects(client.read(LIST, stop.signal), /stopped/);
   assert.equal(requests.length, 1);
+});
+
+function oneConnection(): Pick<HttpClientOptions, "connections" | "retry"> {
+  const policy = {
+    clock: systemClock,
+    random: () => 0,
+    limits: RETRY_LIMITS,
+    deadline: null,
+    log: silentLog,
+  };
+  return { connections: 1, retry: createRetry({ connections: 1, ...policy }) };
+}
+
+test("while an answer is read, its connection serves the next request, and never two at a time", {
+  timeout: 10_000,
+}, async (t) => {
+  const sent = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+  let underWay = 0;
+  let atOnce = 0;
+  let count = 0;
+  const { url } = await serve(t, (_request, response) => {
+    underWay += 1;
+    atOnce = Math.max(atOnce, underWay);
+    response.on("close", () => {
+      underWay -= 1;
+    });
+    sent[count++]?.resolve();
+    setImmediate(() => response.end(BODY));
+  });
+  const client = clientOf(t, url, { ...oneConnection(), connections: 2 });
+  // Who reads the first answer waits for the last request.
+  await Promise.all([
+    client.readAs(LIST, NEVER, () => sent[2]?.promise),
+    client.readAs(LIST, NEVER, () => {}),
+    client.readAs(LIST, NEVER, () => {}),
+  ]);
+  assert.equal(atOnce, 1);
+});
+
+test("B1: what waits for a connection is not sent before the service said so", async (t) => {
+  const begun: number[] = [];
+  const { url } = await serve(t, (_request, response) => {
+    begun.push(performance.now());
+    if (begun.length === 1) response.writeHead(429, { "retry-after": "1" });
+    response.end(BODY);
+  });
+  const client = clientOf(t, url, oneConnection());
+  await Promise.all([LIST, LIST, LIST].map((request) => client.read(request, NEVER)));
+  const [first = 0, ...rest] = begun;
+  assert.equal(rest.length, 3);
+  // A timer may come a millisecond early.
+  assert.ok(
+    rest.every((at) => at - first >= 999),
+    begun.join(),
+  );
 });

@@ -21,7 +21,8 @@ const status = (code: number, retryAfterMs: number | null = null) =>
 
 function policy(changes: Partial<RetryOptions> = {}): { clock: FakeClock; retry: Retry } {
   const clock = new FakeClock();
-  const options = { clock, random: () => 0.5, limits: RETRY_LIMITS, deadline: null, log: silentLog };
+  const limits = RETRY_LIMITS;
+  const options = { connections: 4, clock, random: () => 0.5, limits, deadline: null, log: silentLog };
   return { clock, retry: createRetry({ ...options, ...changes }) };
 }
 
@@ -30,7 +31,6 @@ async function attemptsOf(failures: readonly Error[], changes: Partial<RetryOpti
   const { clock, retry } = policy(changes);
   const begun: number[] = [];
   const attempt = async () => {
-    await retry.begin(NEVER);
     begun.push(clock.elapsedMs());
     const next = failures[forever ? 0 : begun.length - 1];
     if (next !== undefined) throw next;
@@ -91,7 +91,6 @@ test("B1: no worker asks again before the service said so", async () => {
   const begun: number[] = [];
   let first = true;
   const attempt = async () => {
-    await retry.begin(NEVER);
     begun.push(clock.elapsedMs());
     if (first) {
       first = false;
@@ -112,13 +111,11 @@ test("B1: no worker asks again before the service said so", async () => {
 test("a pause that only one request needs holds nobody else", async () => {
   const { clock, retry } = policy();
   const slow = retry.run(async () => {
-    await retry.begin(NEVER);
     if (clock.elapsedMs() === 0) throw status(500, 5000);
   }, NEVER);
   await turn();
   let otherMs = -1;
   const other = retry.run(async () => {
-    await retry.begin(NEVER);
     otherMs = clock.elapsedMs();
   }, NEVER);
   await clock.run();
@@ -146,12 +143,11 @@ test("a run does not wait beyond its deadline", async () => {
 
 test("F21: a run whose time is over asks nothing more, whether anything failed or not", async () => {
   const { clock, retry } = policy({ deadline: { atMs: 60_000, minutes: 1 } });
-  const request = () => retry.run(() => retry.begin(NEVER), NEVER);
-  await request();
+  assert.equal(await retry.run(async () => "answer", NEVER), "answer");
   const asleep = clock.sleep(60_001, NEVER);
   await clock.run();
   await asleep;
-  const outcome = await request().catch((error: unknown) => error);
+  const outcome = await retry.run(async () => "answer", NEVER).catch((error: unknown) => error);
   assert.ok(outcome instanceof SourceError);
   assert.equal(outcome.exitCode, 21);
   assert.match(outcome.message, /longer than 1 minutes; run it again/);
@@ -164,7 +160,6 @@ test("a run asks again for at most a fifth of its requests, and two hundred time
   const request = async (fails: boolean) => {
     let asked = 0;
     const done = retry.run(async () => {
-      await retry.begin(NEVER);
       if (fails && asked++ === 0) throw status(500);
     }, NEVER);
     const outcome = done.then(
@@ -192,7 +187,6 @@ test("a stop ends a pause at once, and nobody asks after it", async () => {
     const { clock, retry } = policy();
     let attempts = 0;
     const attempt = async () => {
-      await retry.begin(stop.signal);
       attempts++;
       throw status(code, 60_000);
     };
