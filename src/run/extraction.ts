@@ -196,7 +196,7 @@ class Extractor implements CertifyPorts<Sweep> {
     this.#dynamicSweep = sweep;
     this.holdings.holdAll("dynamic", pass.sightings);
     await this.#end("dynamic", pass);
-    await this.#readDetails(sweep, wanted);
+    await this.#readDetails(pass, wanted);
     return pass;
   }
 
@@ -216,11 +216,12 @@ class Extractor implements CertifyPorts<Sweep> {
     };
   }
 
-  async #readDetails(sweep: number, wanted: Wanted): Promise<void> {
+  async #readDetails({ sweep, pagesPerGroup }: Sweep, wanted: Wanted): Promise<void> {
     const { kept, checkpoint } = this.#options;
     const first = sweep === SWEEP_OF.item;
     let groups = 0;
     const read = await readDetails(this.#context, sweep, wanted, {
+      pagesPerGroup,
       kept: async (group) => (first ? kept.singles(group) : undefined),
       closeGroup: async (group, answers) => {
         const { file, drift } = await this.#write("item", sweep, group);
@@ -281,7 +282,8 @@ class Extractor implements CertifyPorts<Sweep> {
     const sweep = this.#dynamicSweep;
     const [listed] = this.#raw.existing([this.#raw.name("dynamic", sweep, group)]);
     if (listed === undefined) return undefined;
-    return { listed, singles: this.#raw.existing([this.#raw.name("item", sweep, groupOfSingles(group))]) };
+    const singles = this.#raw.name("item", sweep, groupOfSingles(group, this.#pagesPerGroup ?? 1));
+    return { listed, singles: this.#raw.existing([singles]) };
   }
 
   async #save(

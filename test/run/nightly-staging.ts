@@ -22,7 +22,7 @@ export async function stagingIn(t: TestContext): Promise<{ staging: Staging; dir
     policy: "drop",
     hashKey: undefined,
     aliases: {},
-    limits: { decodedBytes: 4_000_000 },
+    limits: { decodedBytes: 40_000_000 },
   });
   return { staging, directory };
 }

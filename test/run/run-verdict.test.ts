@@ -385,8 +385,7 @@ test("D15: two modes that list the same items in other orders make a complete ru
   const summary = await exportFrom({
     url: service.url,
     out: await temporaryFolder(t),
-    // What a single-item request gives is in files of several groups: it is no view of the listing.
-    config: { perPage: 1, details: "events" },
+    config: { perPage: 1 },
     onProgress: ({ stage }) => stages.add(stage),
   });
   assert.ok(stages.has("transform"), "some items could not be paired on the way");

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { PartWriter, readPart } from "../../src/load/part.ts";
@@ -184,4 +184,33 @@ test("what was read of other views is given back when the group is done, or give
     done();
     assert.ok(before - process.memoryUsage().arrayBuffers > 0.9 * bytes);
   }
+});
+
+test("a single-item answer adds to an item of the other listing, and is none of it", async (t) => {
+  const { staging, full } = await afterDynamic(t, '{"id":"a","title":"A"}');
+  for (const [position, contentId] of ["a", "b"].entries()) {
+    const body = { ...bodyOf(), bytes: Buffer.from(`{"response":{"id":"${contentId}","event_agenda":"x"}}`) };
+    staging.item({ kind: "item", shape: "dynamic", sweep: 1, group: 7, page: 1, position, contentId, body });
+  }
+  const rawFile = "item.parquet";
+  staging.close({ kind: "close", sweep: 1, group: 7, rawFile });
+  const { listed } = full.pairWith;
+  const pairWith = { listed, singles: [join(dirname(listed), rawFile)] };
+  const page = { ...full, pairWith, body: bodyOf('{"id":"a"}', '{"id":"b"}') };
+  // What the listing has of "b" is with another group: it is left for later.
+  assert.deepEqual(staging.page(page).transformed, ["a"]);
+});
+
+test("tables that hold little wait when rows are written out, and come at the end", async (t) => {
+  const ids = Array.from({ length: 18 }, (_, i) => `c-${i}`);
+  const { staging, full } = await afterDynamic(
+    t,
+    ...ids.map((id) => `{"id":"${id}","content":"${"x".repeat(900 * 1024)}","tags":["one"]}`),
+  );
+  staging.page({ ...full, body: bodyOf(...ids.map((id) => `{"id":"${id}"}`)) });
+  const { parts } = staging.flush();
+  const rowsOf = (wanted: string) =>
+    parts.filter(({ table }) => table === wanted).map(({ part }) => part.rows);
+  assert.deepEqual(rowsOf("content"), [14, 4]);
+  assert.deepEqual(rowsOf("content_tags"), [18]);
 });
