@@ -110,6 +110,7 @@ export function createClient(spec: ClientSpec): ContentClient {
     log,
     retry: createRetry({
       connections,
+      pace: null,
       clock: systemClock,
       random: Math.random,
       limits: RETRY_LIMITS,

@@ -31,8 +31,8 @@ export interface Answer {
 
 /**
  * Sends a request and resolves with the answer, whatever its status. Rejects with what undici throws, the signal's
- * reason, or `source.too_large`; then the connection is gone. The status of a failure counts, whatever becomes of its
- * body.
+ * reason, or `source.too_large`; then the connection is gone. So it is after a failure whose body was cut. The status of
+ * a failure counts, whatever becomes of its body.
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -79,6 +79,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const room = (failed ? failureBytes : wireBytes) - this.#bytes;
     this.#pieces.push(piece.length <= room ? piece : piece.subarray(0, room));
     this.#bytes += Math.min(piece.length, room);
+    // Of a failure enough has come then, and this reason is told to nobody.
     if (failed ? piece.length >= room : piece.length > room) controller.abort(tooLarge(wireBytes));
   }
 

@@ -11,8 +11,9 @@ import { ATTEMPTS_AT_MOST, SourceError } from "./source-error.ts";
 export type Attempt<T> = (answered: () => void) => Promise<T>;
 
 /**
- * When to ask, and when to ask again: whole requests only, later each time, never before the service said so, and never forever. One
- * policy serves all workers of a run, so that a service that asks for fewer requests gets fewer from all of them.
+ * When to ask, and when to ask again: whole requests only, later each time, never before the service said so, and never
+ * forever. One policy serves all workers of a run, so that a service that asks for fewer requests gets fewer from all of
+ * them.
  */
 export interface Retry {
   /**
@@ -52,9 +53,14 @@ export const RETRY_LIMITS: RetryLimits = {
 /** Spread over which workers come back after a pause that the service asked for. */
 const SPREAD_MS = 1000;
 
+/** Resolves when it is an attempt's turn; rejects with the signal's reason. */
+export type Pace = (signal: AbortSignal) => Promise<void>;
+
 export interface RetryOptions {
   /** Requests at the same time. */
   readonly connections: number;
+  /** Resolves when the next attempt may be sent; `null`: at once. */
+  readonly pace: Pace | null;
   readonly clock: Clock;
   /** At least 0, below 1. */
   readonly random: () => number;
@@ -96,14 +102,21 @@ export function createRetry(options: RetryOptions): Retry {
     return pause;
   }
 
+  /** Who waited for a connection or its turn heeds what the service asked for meanwhile, and waits for another turn. */
+  async function mayBegin(signal: AbortSignal): Promise<void> {
+    do {
+      await gate.pass(signal);
+      await options.pace?.(signal);
+    } while (gate.isClosed());
+    if (options.deadline !== null && isOver(0)) throw overdue(options.deadline);
+  }
+
   async function run<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
     budget.request();
     for (let failed = 1; ; failed++) {
-      // Before the gate: who waited for a connection heeds what the service asked for meanwhile.
-      const giveBack = await takeConnection();
+      const giveBack = await takeConnection(signal);
       try {
-        await gate.pass(signal);
-        if (options.deadline !== null && isOver(0)) throw overdue(options.deadline);
+        await mayBegin(signal);
         return await attempt(giveBack);
       } catch (error) {
         signal.throwIfAborted();
@@ -129,11 +142,12 @@ export function createRetry(options: RetryOptions): Retry {
 }
 
 /** Resolves, in the order of asking, with what gives the connection back. */
-function createConnections(count: number): () => Promise<() => void> {
+function createConnections(count: number): (signal: AbortSignal) => Promise<() => void> {
   const queue = new PQueue({ concurrency: count });
-  return () =>
-    new Promise((taken) => {
-      queue.add(() => new Promise<void>((given) => taken(given)));
+  return (signal) =>
+    new Promise((taken, refused) => {
+      const held = () => new Promise<void>((given) => taken(given));
+      queue.add(held, { signal }).catch(refused);
     });
 }
 
@@ -204,6 +218,7 @@ function createBudget(limits: RetryLimits): Budget {
 interface Gate {
   /** Nobody passes for so long. */
   close(milliseconds: number): void;
+  isClosed(): boolean;
   pass(signal: AbortSignal): Promise<void>;
 }
 
@@ -213,6 +228,7 @@ function createGate(clock: Clock): Gate {
     close: (milliseconds) => {
       opensMs = Math.max(opensMs, clock.elapsedMs() + milliseconds);
     },
+    isClosed: () => clock.elapsedMs() < opensMs,
     pass: async (signal) => {
       signal.throwIfAborted();
       for (let left = opensMs - clock.elapsedMs(); left > 0; left = opensMs - clock.elapsedMs()) {

@@ -17,12 +17,10 @@ export class EarlyFindings implements AsyncDisposable {
 
   /** `paths`: below the result; all of them finished, and none of a database. */
   begin(paths: readonly string[]): void {
-    this.#found = findInFiles(this.#examined, paths, this.#given.signal);
-    // A failure is told to who asks for what was found.
-    this.#found.catch(() => {});
+    // Where it fails, nothing is found: the proof examines all files then, and tells what is wrong.
+    this.#found = findInFiles(this.#examined, paths, this.#given.signal).catch(() => NOTHING);
   }
 
-  /** Throws `disk.io` for a failing disk. */
   async found(): Promise<FileFindings> {
     return this.#found;
   }
@@ -30,6 +28,6 @@ export class EarlyFindings implements AsyncDisposable {
   /** Resolves when nothing is read any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#given.abort();
-    await Promise.allSettled([this.#found]);
+    await this.#found;
   }
 }

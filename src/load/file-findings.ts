@@ -1,6 +1,6 @@
 /** What is found of the files of a result, each by itself: its size, its digest and, of a Parquet file, its rows. */
 import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
@@ -9,6 +9,7 @@ import { isDenied, reasonOf } from "../run/directory.ts";
 import type { PublishedFile } from "../run/manifest.ts";
 import type { Refused } from "../run/tree.ts";
 import { all, openForScanning, toSafeInteger } from "./duckdb.ts";
+import { together } from "./lanes.ts";
 import { exactPattern, quoteLiteral } from "./sql-text.ts";
 
 const PIECE_BYTES = 1024 * 1024;
@@ -20,8 +21,8 @@ export interface FileFinding {
   readonly file: PublishedFile;
   /** Why the rows of a Parquet file could not be counted; without its full stop. */
   readonly failure: string | undefined;
-  /** When the file was last changed, before it was read: milliseconds since 1970. */
-  readonly changedMs: number;
+  /** Which file it was, and when it was last changed or replaced, before it was read. */
+  readonly identity: string;
 }
 
 export interface FileFindings {
@@ -60,23 +61,26 @@ export async function findInFiles(
   const { result } = examined;
   const unread: Unread[] = [];
   const refused: Refused = (path, thrown) => unread.push(unreadOf(relative(result, path), thrown));
-  const [digests, { rows, failures }] = await Promise.all([
+  const [digests, { rows, failures }] = await together(
     digestsOf(result, paths, refused, signal),
-    countParquet(examined, paths),
-  ]);
-  const files = digests.map(({ path, bytes, sha256, changedMs }): [string, FileFinding] => [
+    countParquet(examined, paths, signal),
+  );
+  const files = digests.map(({ path, bytes, sha256, identity }): [string, FileFinding] => [
     path,
-    { file: { path, bytes, sha256, rows: rows.get(path) ?? null }, failure: failures.get(path), changedMs },
+    { file: { path, bytes, sha256, rows: rows.get(path) ?? null }, failure: failures.get(path), identity },
   ]);
   return { files: new Map(files), unread };
 }
 
-/** What was found of a file, if it is as it was then. */
+/** What was found of a file that was sound, if it is as it was then. */
 export function stillFound(result: string, finding: FileFinding | undefined): FileFinding | undefined {
-  if (finding === undefined) return undefined;
-  const { path, bytes } = finding.file;
-  const stats = statSync(join(result, path), { throwIfNoEntry: false });
-  return stats?.size === bytes && stats.mtimeMs === finding.changedMs ? finding : undefined;
+  if (finding === undefined || finding.failure !== undefined) return undefined;
+  const stats = statSync(join(result, finding.file.path), { throwIfNoEntry: false });
+  return stats !== undefined && identityOf(stats) === finding.identity ? finding : undefined;
+}
+
+function identityOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return [ino, size, mtimeMs, ctimeMs].join(" ");
 }
 
 /** Whether a path is among what could not be read, or lies in a folder that could not. */
@@ -96,7 +100,7 @@ export function unreadOf(path: string, thrown: unknown): Unread {
   return { path, finding, denied: isDenied(thrown) };
 }
 
-type Digest = Omit<PublishedFile, "rows"> & Pick<FileFinding, "changedMs">;
+type Digest = Omit<PublishedFile, "rows"> & Pick<FileFinding, "identity">;
 
 /** Read as it is written, in pieces: a stream for each of hundreds of small files would cost as much again. */
 async function digestsOf(
@@ -123,10 +127,10 @@ async function digestOf(file: string, piece: Buffer): Promise<Omit<Digest, "path
   const hash = createHash("sha256");
   let bytes = 0;
   await using handle = await open(file);
-  const { mtimeMs: changedMs } = await handle.stat();
+  const identity = identityOf(await handle.stat());
   for (;;) {
     const { bytesRead } = await handle.read(piece, 0, piece.length);
-    if (bytesRead === 0) return { bytes, sha256: hash.digest("hex"), changedMs };
+    if (bytesRead === 0) return { bytes, sha256: hash.digest("hex"), identity };
     hash.update(piece.subarray(0, bytesRead));
     bytes += bytesRead;
   }
@@ -145,6 +149,7 @@ const FILES_AT_ONCE = 500;
 async function countParquet(
   { result, temporaryDirectory }: ExaminedResult,
   paths: readonly string[],
+  signal: AbortSignal | undefined,
 ): Promise<CountedFiles> {
   const files = paths.filter((each) => each.endsWith(".parquet"));
   const rows = new Map<string, number>();
@@ -156,6 +161,7 @@ async function countParquet(
     ...EXAMINING_LIMITS,
   });
   for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
+    signal?.throwIfAborted();
     const several = files.slice(start, start + FILES_AT_ONCE);
     const together = await attempt("files cannot be read", () =>
       countRows(database.connection, result, several),

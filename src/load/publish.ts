@@ -21,7 +21,7 @@ import { verifyResult } from "./verify.ts";
 /**
  * Publishes a finished result, or throws with nothing changed that a reader can see. The database of the result is
  * closed; the lock is held. The run has ended when it is proven. Once this returns, the run survives a loss of power.
- * `found`: what was found before, which counts of files that have not changed since.
+ * `found`: what was found before, which counts of sound files that have not changed since.
  *
  * The order is the point: the proof, then the manifest as the last file; everything on the disk before the folder
  * takes its final name; read-only only after it has it, because a read-only folder cannot be moved; `current` last, by

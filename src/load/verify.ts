@@ -29,7 +29,7 @@ export interface Proof extends ExaminedResult {
   readonly expected: RowCounts;
   /** Whether the result has the tables as Parquet files, all of them. */
   readonly parquet: boolean;
-  /** What was found before, which counts of files that have not changed since; undefined: nothing. */
+  /** What was found before, which counts of sound files that have not changed since; undefined: nothing. */
   readonly found?: FileFindings | undefined;
 }
 

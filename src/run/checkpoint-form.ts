@@ -37,7 +37,7 @@ export interface SingleRead {
   readonly record: RequestRecord | null;
 }
 
-/** The single items that a group of pages listed. */
+/** Single items that some groups of pages listed: see `groupOfSingles`. */
 export interface SingleGroup {
   readonly file: WrittenFile | null;
   readonly drift: readonly DriftEntry[];
@@ -52,7 +52,7 @@ export interface StageEnd {
 }
 
 /** Of the form: another one is not read. */
-export const CHECKPOINT_VERSION = 2;
+export const CHECKPOINT_VERSION = 3;
 
 const count = z.number().int().nonnegative();
 const place = z.number().int().positive();

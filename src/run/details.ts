@@ -8,12 +8,15 @@ import type { Listed, SweepContext } from "./sweep.ts";
 /** Which items are asked for singly. */
 export type Details = "events" | "all" | "none";
 
-/** Pages whose single items are a group: those of a few pages alone would make a file of a few small documents. */
-const PAGES_PER_GROUP = 24;
+/** Groups of pages whose single items are one group: a few alone would make a file of a few small documents. */
+const GROUPS_TOGETHER = 4;
+/** Items that such pages list, where it is more than one: what is asked for again after a kill, at most. */
+const LISTED_TOGETHER = 1000;
 
-/** Group of the single items that a group of so many pages listed. */
-export function groupOfSingles(group: number, pagesPerGroup: number): number {
-  return Math.floor(group / Math.max(1, Math.floor(PAGES_PER_GROUP / pagesPerGroup)));
+/** Group of the single items that a group of pages with so many items listed. */
+export function groupOfSingles(group: number, itemsPerGroup: number): number {
+  const fitting = Math.floor(LISTED_TOGETHER / itemsPerGroup);
+  return Math.floor(group / Math.min(GROUPS_TOGETHER, Math.max(1, fitting)));
 }
 
 /** Collects the items of a listing that are to be asked for singly, each once however often it is listed. */
@@ -45,9 +48,9 @@ export class Wanted {
   }
 
   /** By their groups, in the order of the pages. */
-  groups(pagesPerGroup: number): [group: number, items: Listed[]][] {
+  groups(itemsPerGroup: number): [group: number, items: Listed[]][] {
     const items = [...this.#items.values()].sort((a, b) => a.page - b.page || a.position - b.position);
-    return [...Map.groupBy(items, (item) => groupOfSingles(item.group, pagesPerGroup))];
+    return [...Map.groupBy(items, (item) => groupOfSingles(item.group, itemsPerGroup))];
   }
 }
 
@@ -64,8 +67,8 @@ export interface DetailsRead {
 
 /** What becomes of groups of single items. */
 export interface DetailsStaging {
-  /** Of the pass that listed them. */
-  readonly pagesPerGroup: number;
+  /** Items that a group of pages lists, of the pass that listed them. */
+  readonly itemsPerGroup: number;
   /** Those that were answered before the run was taken up; undefined: they are to be asked for. */
   readonly kept: (group: number) => Promise<SingleGroup | undefined>;
   /** Called once all items of a group were answered. Answers when the group is written. */
@@ -82,7 +85,7 @@ export async function readDetails(
   staging: DetailsStaging,
 ): Promise<DetailsRead> {
   const reader = new DetailsReader(context, sweep, wanted.count, staging);
-  for (const [group, items] of wanted.groups(staging.pagesPerGroup)) await reader.read(group, items);
+  for (const [group, items] of wanted.groups(staging.itemsPerGroup)) await reader.read(group, items);
   return reader.done();
 }
 

@@ -87,6 +87,17 @@ export async function extract(context: SweepContext, options: ExtractionOptions)
   return extractor.finish(sweeps, disagreements);
 }
 
+interface DynamicPass {
+  readonly sweep: number;
+  readonly pagesPerGroup: number;
+  /** Items a page that were asked for. */
+  readonly perPage: number;
+}
+
+function itemsPerGroup({ pagesPerGroup, perPage }: DynamicPass): number {
+  return pagesPerGroup * perPage;
+}
+
 class Extractor implements CertifyPorts<Sweep> {
   readonly holdings: Holdings;
   readonly #context: SweepContext;
@@ -98,10 +109,8 @@ class Extractor implements CertifyPorts<Sweep> {
   #details: DetailsRead = { asked: 0, gone: [], rejected: [] };
   /** Items a page that are asked for. */
   #perPage: number;
-  #pagesPerGroup: number | undefined;
-  #dynamicPerPage = 1;
   /** The latest dynamic pass: the full one is paired with its documents. */
-  #dynamicSweep = 0;
+  #latest: DynamicPass | undefined;
 
   constructor(context: SweepContext, options: ExtractionOptions) {
     this.#context = context;
@@ -191,12 +200,11 @@ class Extractor implements CertifyPorts<Sweep> {
       wanted.clear();
       return this.#dynamicStaging(sweep, kept, wanted);
     });
-    this.#pagesPerGroup = pass.pagesPerGroup;
-    this.#dynamicPerPage = this.#perPage;
-    this.#dynamicSweep = sweep;
+    const latest = { sweep, pagesPerGroup: pass.pagesPerGroup, perPage: this.#perPage };
+    this.#latest = latest;
     this.holdings.holdAll("dynamic", pass.sightings);
     await this.#end("dynamic", pass);
-    await this.#readDetails(pass, wanted);
+    await this.#readDetails(latest, wanted);
     return pass;
   }
 
@@ -216,12 +224,13 @@ class Extractor implements CertifyPorts<Sweep> {
     };
   }
 
-  async #readDetails({ sweep, pagesPerGroup }: Sweep, wanted: Wanted): Promise<void> {
+  async #readDetails(pass: DynamicPass, wanted: Wanted): Promise<void> {
+    const { sweep } = pass;
     const { kept, checkpoint } = this.#options;
     const first = sweep === SWEEP_OF.item;
     let groups = 0;
     const read = await readDetails(this.#context, sweep, wanted, {
-      pagesPerGroup,
+      itemsPerGroup: itemsPerGroup(pass),
       kept: async (group) => (first ? kept.singles(group) : undefined),
       closeGroup: async (group, answers) => {
         const { file, drift } = await this.#write("item", sweep, group);
@@ -273,16 +282,17 @@ class Extractor implements CertifyPorts<Sweep> {
 
   /** Pages of a group that has as many items as one of the dynamic pass. */
   #pairedPages(): number | undefined {
-    if (this.#pagesPerGroup === undefined) return undefined;
-    return Math.ceil((this.#pagesPerGroup * this.#dynamicPerPage) / this.#perPage);
+    if (this.#latest === undefined) return undefined;
+    return Math.ceil(itemsPerGroup(this.#latest) / this.#perPage);
   }
 
   /** Undefined: the other listing has no documents there. */
   #pairedWith(group: number): PairedFiles | undefined {
-    const sweep = this.#dynamicSweep;
-    const [listed] = this.#raw.existing([this.#raw.name("dynamic", sweep, group)]);
+    const latest = this.#latest;
+    if (latest === undefined) return undefined;
+    const [listed] = this.#raw.existing([this.#raw.name("dynamic", latest.sweep, group)]);
     if (listed === undefined) return undefined;
-    const singles = this.#raw.name("item", sweep, groupOfSingles(group, this.#pagesPerGroup ?? 1));
+    const singles = this.#raw.name("item", latest.sweep, groupOfSingles(group, itemsPerGroup(latest)));
     return { listed, singles: this.#raw.existing([singles]) };
   }
 

@@ -25,7 +25,7 @@ export interface KeptPass {
 export interface Kept {
   readonly dynamic: KeptPass | undefined;
   readonly full: KeptPass | undefined;
-  /** Single items by the group of pages that listed them; undefined: they are to be asked for. */
+  /** Of a group of single items; undefined: they are to be asked for. */
   singles(group: number): Promise<SingleGroup | undefined>;
   readonly items: number;
   /** Absolute paths of the files that it consists of. */

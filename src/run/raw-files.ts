@@ -15,7 +15,7 @@ export function rawFolder({ raw }: { readonly raw: boolean }): string {
   return raw ? join("result", "raw") : "raw";
 }
 
-/** Names of a run's raw files, relative to the staging folder: one for each mode, pass and group of pages. */
+/** Names of a run's raw files, relative to the staging folder: one for each mode, pass and group. */
 export class RawFiles {
   readonly #options: RawFilesOptions;
   readonly #names = new Set<string>();

@@ -9,7 +9,7 @@ import { packagePath } from "../package-root.ts";
 import { Secret } from "../secret.ts";
 import { createService } from "../service/service.ts";
 import type { Config } from "./config.ts";
-import { createPace, paced } from "./pace.ts";
+import { createPace } from "./pace.ts";
 
 export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
@@ -48,7 +48,8 @@ export function openClient(source: OpenSource, { config, clock, log }: Asking): 
       ? null
       : { atMs: clock.elapsedMs() + deadlineMinutes * 60_000, minutes: deadlineMinutes };
   const connections = config.concurrency;
-  const retry = createRetry({ connections, clock, random: Math.random, limits: RETRY_LIMITS, deadline, log });
+  const pace = ratePerSecond === null ? null : createPace(ratePerSecond, clock);
+  const policy = { clock, random: Math.random, limits: RETRY_LIMITS, deadline, log };
   return createHttpClient({
     url: source.url,
     token: source.token,
@@ -57,7 +58,7 @@ export function openClient(source: OpenSource, { config, clock, log }: Asking): 
     caps: CAPS,
     clock,
     log,
-    retry: ratePerSecond === null ? retry : paced(retry, createPace(ratePerSecond, clock)),
+    retry: createRetry({ connections, pace, ...policy }),
     lookup: null,
   });
 }

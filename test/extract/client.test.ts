@@ -458,7 +458,7 @@ function oneConnection(): Pick<HttpClientOptions, "connections" | "retry"> {
     deadline: null,
     log: silentLog,
   };
-  return { connections: 1, retry: createRetry({ connections: 1, ...policy }) };
+  return { connections: 1, retry: createRetry({ connections: 1, pace: null, ...policy }) };
 }
 
 test("while an answer is read, its connection serves the next request, and never two at a time", {

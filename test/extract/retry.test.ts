@@ -12,6 +12,7 @@ import {
 } from "../../src/extract/retry.ts";
 import { SourceError, type SourceFacts } from "../../src/extract/source-error.ts";
 import { silentLog } from "../../src/log.ts";
+import { createPace } from "../../src/run/pace.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { NEVER } from "./loopback.ts";
 
@@ -22,7 +23,15 @@ const status = (code: number, retryAfterMs: number | null = null) =>
 function policy(changes: Partial<RetryOptions> = {}): { clock: FakeClock; retry: Retry } {
   const clock = new FakeClock();
   const limits = RETRY_LIMITS;
-  const options = { connections: 4, clock, random: () => 0.5, limits, deadline: null, log: silentLog };
+  const options = {
+    connections: 4,
+    pace: null,
+    clock,
+    random: () => 0.5,
+    limits,
+    deadline: null,
+    log: silentLog,
+  };
   return { clock, retry: createRetry({ ...options, ...changes }) };
 }
 
@@ -121,6 +130,36 @@ test("a pause that only one request needs holds nobody else", async () => {
   await clock.run();
   await Promise.all([slow, other]);
   assert.equal(otherMs, 0);
+});
+
+test("B1: who waits for its turn by the rate heeds what the service asked for meanwhile, and then the rate", async () => {
+  const clock = new FakeClock();
+  const { retry } = policy({ clock, random: () => 0, pace: createPace(1, clock) });
+  const begun: number[] = [];
+  const attempt = async () => {
+    begun.push(clock.elapsedMs());
+    if (begun.length === 1) throw status(429, 5000);
+  };
+  const requests = Promise.all([1, 2, 3, 4].map(() => retry.run(attempt, NEVER)));
+  await clock.run();
+  await requests;
+  const [, ...later] = begun;
+  assert.equal(later.length, 4);
+  for (const [place, at] of later.entries()) {
+    assert.ok(at >= 5000 && at >= (later[place - 1] ?? 0) + (place === 0 ? 0 : 1000), begun.join());
+  }
+});
+
+test("a request that is ended while it waits for a connection waits no longer", async () => {
+  const { retry } = policy({ connections: 1 });
+  const first = Promise.withResolvers<void>();
+  const holding = retry.run(() => first.promise, NEVER);
+  const stop = new AbortController();
+  const waiting = retry.run(async () => {}, stop.signal);
+  stop.abort(new Error("stopped"));
+  await assert.rejects(waiting, { message: "stopped" });
+  first.resolve();
+  await holding;
 });
 
 test("B3: a service that asks for more than fifteen minutes is left alone", async () => {
