@@ -4,7 +4,7 @@ import { RequestQueue } from "./request-queue.ts";
 import { Bearable, readSingle } from "./single-item.ts";
 import type { SweepContext } from "./sweep.ts";
 
-/** Group of what is asked for singly after a pass; no group of pages has its number. */
+/** Group of what is asked for singly after a pass: no listing has that pass, so its files meet no others. */
 const REPAIR_GROUP = 0;
 /** Answers that stand on one page of the order of observation. */
 const PER_PAGE = 1000;

@@ -150,7 +150,9 @@ test("B1: who waits for its turn by the rate heeds what the service asked for me
   }
 });
 
-test("a request that is ended while it waits for a connection waits no longer", async () => {
+test("a request that is ended while it waits for a connection waits no longer", {
+  timeout: 10_000,
+}, async () => {
   const { retry } = policy({ connections: 1 });
   const first = Promise.withResolvers<void>();
   const holding = retry.run(() => first.promise, NEVER);
