@@ -162,8 +162,7 @@ export async function openForBuilding(options: BuildOptions): Promise<Database> 
     zstd_min_string_length: String(LONG_TEXT_BYTES),
   };
   return open(IN_MEMORY, { built: file, settings }, async (connection) => {
-    // Set once more, the limit makes the engine give back to the system what the process has freed by now.
-    await execute(connection, `SET memory_limit = '${memoryLimitMb}MB'`);
+    await giveBack(connection, memoryLimitMb);
     const attached = `RECOVERY_MODE no_wal_writes, STORAGE_VERSION ${quoteLiteral(STORAGE_VERSION)}, ROW_GROUP_SIZE ${ROWS_PER_GROUP}`;
     await execute(connection, `ATTACH ${quoteLiteral(file)} AS ${BUILT_CATALOG} (${attached})`);
     await execute(connection, `USE ${BUILT_CATALOG}`);
@@ -214,6 +213,7 @@ export const PUBLISHED_CATALOG = "published";
  * the finished one. Throws `verify.failed` where there is none or it cannot be opened.
  */
 export async function openBeside({ file, previous, ...options }: AttachOptions): Promise<Database> {
+  const { memoryLimitMb } = options;
   const attached = [
     ...(file === undefined ? [] : [{ file, catalog: PUBLISHED_CATALOG }]),
     ...(previous === undefined ? [] : [{ file: previous, catalog: PREVIOUS_CATALOG }]),
@@ -223,9 +223,15 @@ export async function openBeside({ file, previous, ...options }: AttachOptions):
   }
   const settings = { ...NO_EXTENSIONS, ...limitsOf(options) };
   return open(IN_MEMORY, { settings }, async (connection) => {
+    if (memoryLimitMb !== undefined) await giveBack(connection, memoryLimitMb);
     for (const each of attached) await attachReadOnly(connection, each.file, each.catalog);
     await harden(connection, options.allowedDirectories);
   });
+}
+
+/** Set once more, the limit makes the engine give back to the system what the process has freed by now. */
+async function giveBack(connection: DuckDBConnection, memoryLimitMb: number): Promise<void> {
+  await execute(connection, `SET memory_limit = '${memoryLimitMb}MB'`);
 }
 
 function attachment(file: string, catalog: string): string {

@@ -21,8 +21,6 @@ export interface FileFinding {
   readonly file: PublishedFile;
   /** Why the rows of a Parquet file could not be counted; without its full stop. */
   readonly failure: string | undefined;
-  /** Which file it was, and when it was last changed or replaced, before it was read. */
-  readonly identity: string;
 }
 
 export interface FileFindings {
@@ -49,34 +47,42 @@ export interface ExaminedResult {
 }
 
 /**
- * Reads the files, which are paths below the result. No database may be open on one of them for writing: closing a
- * handle that read the file would take away the lock of whoever has it open. A failing disk is thrown, as `disk.io`, and
- * so is the signal's reason; what else goes wrong is a finding.
+ * Reads the files, which are paths below the result; those of which there is a digest are not read whole again, if they
+ * are as they were. No database may be open on one of them for writing: closing a handle that read the file would take
+ * away the lock of whoever has it open. A failing disk is thrown, as `disk.io`; what else goes wrong is a finding.
  */
 export async function findInFiles(
   examined: ExaminedResult,
   paths: readonly string[],
-  signal?: AbortSignal,
+  known: ReadonlyMap<string, Digest> = new Map(),
 ): Promise<FileFindings> {
   const { result } = examined;
   const unread: Unread[] = [];
   const refused: Refused = (path, thrown) => unread.push(unreadOf(relative(result, path), thrown));
   const [digests, { rows, failures }] = await together(
-    digestsOf(result, paths, refused, signal),
-    countParquet(examined, paths, signal),
+    digestsOf({ result, paths, refused, known }),
+    countParquet(examined, paths),
   );
-  const files = digests.map(({ path, bytes, sha256, identity }): [string, FileFinding] => [
+  const files = [...digests].map(([path, { bytes, sha256 }]): [string, FileFinding] => [
     path,
-    { file: { path, bytes, sha256, rows: rows.get(path) ?? null }, failure: failures.get(path), identity },
+    { file: { path, bytes, sha256, rows: rows.get(path) ?? null }, failure: failures.get(path) },
   ]);
   return { files: new Map(files), unread };
 }
 
-/** What was found of a file that was sound, if it is as it was then. */
-export function stillFound(result: string, finding: FileFinding | undefined): FileFinding | undefined {
-  if (finding === undefined || finding.failure !== undefined) return undefined;
-  const stats = statSync(join(result, finding.file.path), { throwIfNoEntry: false });
-  return stats !== undefined && identityOf(stats) === finding.identity ? finding : undefined;
+/** Size and digest of a file that was read. */
+export interface Digest {
+  readonly bytes: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
+  /** Which file it was, and when it was last changed or replaced, before it was read. */
+  readonly identity: string;
+}
+
+/** A digest of a file, if the file is as it was then. */
+function stillRight(file: string, digest: Digest | undefined): Digest | undefined {
+  const stats = digest === undefined ? undefined : statSync(file, { throwIfNoEntry: false });
+  return stats !== undefined && identityOf(stats) === digest?.identity ? digest : undefined;
 }
 
 function identityOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
@@ -100,22 +106,33 @@ export function unreadOf(path: string, thrown: unknown): Unread {
   return { path, finding, denied: isDenied(thrown) };
 }
 
-type Digest = Omit<PublishedFile, "rows"> & Pick<FileFinding, "identity">;
+export interface DigestRequest {
+  readonly result: string;
+  /** Below the result. */
+  readonly paths: readonly string[];
+  readonly refused: Refused;
+  readonly known?: ReadonlyMap<string, Digest>;
+  readonly signal?: AbortSignal;
+}
 
-/** Read as it is written, in pieces: a stream for each of hundreds of small files would cost as much again. */
-async function digestsOf(
-  result: string,
-  paths: readonly string[],
-  refused: Refused,
-  signal: AbortSignal | undefined,
-): Promise<Digest[]> {
+/**
+ * By path. Files are read as they are written, in pieces: a stream for each of hundreds of small ones would cost as much
+ * again. Throws the signal's reason.
+ */
+export async function digestsOf({
+  result,
+  paths,
+  refused,
+  known,
+  signal,
+}: DigestRequest): Promise<Map<string, Digest>> {
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
-  const digests: Digest[] = [];
+  const digests = new Map<string, Digest>();
   for (const path of paths) {
     signal?.throwIfAborted();
     const file = join(result, path);
     try {
-      digests.push({ path, ...(await digestOf(file, piece)) });
+      digests.set(path, stillRight(file, known?.get(path)) ?? (await digestOf(file, piece)));
     } catch (thrown) {
       refused(file, thrown);
     }
@@ -123,7 +140,7 @@ async function digestsOf(
   return digests;
 }
 
-async function digestOf(file: string, piece: Buffer): Promise<Omit<Digest, "path">> {
+async function digestOf(file: string, piece: Buffer): Promise<Digest> {
   const hash = createHash("sha256");
   let bytes = 0;
   await using handle = await open(file);
@@ -149,7 +166,6 @@ const FILES_AT_ONCE = 500;
 async function countParquet(
   { result, temporaryDirectory }: ExaminedResult,
   paths: readonly string[],
-  signal: AbortSignal | undefined,
 ): Promise<CountedFiles> {
   const files = paths.filter((each) => each.endsWith(".parquet"));
   const rows = new Map<string, number>();
@@ -161,7 +177,6 @@ async function countParquet(
     ...EXAMINING_LIMITS,
   });
   for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
-    signal?.throwIfAborted();
     const several = files.slice(start, start + FILES_AT_ONCE);
     const together = await attempt("files cannot be read", () =>
       countRows(database.connection, result, several),

@@ -13,7 +13,7 @@ import {
 } from "../run/directory.ts";
 import { type Manifest, type Unended, writeManifest } from "../run/manifest.ts";
 import { sealTree, sync, syncTree } from "../run/tree.ts";
-import type { FileFindings } from "./file-findings.ts";
+import type { Digest } from "./file-findings.ts";
 import { finishPurge } from "./purge-plan.ts";
 import { pointCurrentAt } from "./run-folders.ts";
 import { verifyResult } from "./verify.ts";
@@ -21,7 +21,7 @@ import { verifyResult } from "./verify.ts";
 /**
  * Publishes a finished result, or throws with nothing changed that a reader can see. The database of the result is
  * closed; the lock is held. The run has ended when it is proven. Once this returns, the run survives a loss of power.
- * `found`: what was found before, which counts of sound files that have not changed since.
+ * `digests`: made before, by path; they count for files that have not changed since.
  *
  * The order is the point: the proof, then the manifest as the last file; everything on the disk before the folder
  * takes its final name; read-only only after it has it, because a read-only folder cannot be moved; `current` last, by
@@ -33,11 +33,11 @@ export async function publishRun(
   staging: StagingFolder,
   stated: Unended,
   clock: Clock,
-  found?: FileFindings,
+  digests?: ReadonlyMap<string, Digest>,
 ): Promise<Manifest> {
   const files = await verifyResult({
     result: staging.result,
-    found,
+    digests,
     database: databaseOf(staging, stated.loaders),
     temporaryDirectory: staging.temporary,
     expected: stated.rows,

@@ -7,12 +7,11 @@ import { type Refused, readTree } from "../run/tree.ts";
 import { all, figure, openForReading } from "./duckdb.ts";
 import {
   attempt,
+  type Digest,
   EXAMINING_LIMITS,
   type ExaminedResult,
-  type FileFindings,
   findInFiles,
   isUnread,
-  stillFound,
   type Unread,
   unreadOf,
 } from "./file-findings.ts";
@@ -29,8 +28,8 @@ export interface Proof extends ExaminedResult {
   readonly expected: RowCounts;
   /** Whether the result has the tables as Parquet files, all of them. */
   readonly parquet: boolean;
-  /** What was found before, which counts of sound files that have not changed since; undefined: nothing. */
-  readonly found?: FileFindings | undefined;
+  /** Digests that were made before, by path: they count for files that have not changed since. */
+  readonly digests?: ReadonlyMap<string, Digest> | undefined;
 }
 
 /** What a result is made of, and what is wrong with it. */
@@ -64,23 +63,19 @@ export async function verifyResult(proof: Proof): Promise<readonly PublishedFile
  * A failing disk is thrown, as `disk.io`; what else goes wrong is a finding.
  */
 export async function examine(proof: Proof): Promise<Examination> {
-  const { result, database, found } = proof;
+  const { result, database, digests } = proof;
   const refusedFolders: Unread[] = [];
   const refused: Refused = (path, thrown) => refusedFolders.push(unreadOf(relative(result, path), thrown));
   const tree = await readTree(result, refused);
   const paths = tree.files.map((file) => relative(result, file)).filter((path) => path !== MANIFEST_FILE);
-  const before = new Map(paths.map((path) => [path, stillFound(result, found?.files.get(path))]));
-  const rest = await findInFiles(
-    proof,
-    paths.filter((path) => before.get(path) === undefined),
-  );
-  const unread = [...refusedFolders, ...rest.unread];
+  const found = await findInFiles(proof, paths, digests);
+  const unread = [...refusedFolders, ...found.unread];
   // Not beside the digests: closing a file lets go of the lock of whoever has it open in this process.
   const tables =
     database === undefined || isUnread(unread, relative(result, database))
       ? []
       : await tableFindings(proof, database);
-  const read = paths.flatMap((path) => before.get(path) ?? rest.files.get(path) ?? []);
+  const read = paths.flatMap((path) => found.files.get(path) ?? []);
   const files = read.map(({ file }) => file);
   const failures = read.flatMap(({ failure }) => failure ?? []);
   return {

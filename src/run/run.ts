@@ -1,7 +1,6 @@
 /** One run from lock to publication. */
-import { join } from "node:path";
 import { asWarehouseError } from "../errors.ts";
-import { EarlyFindings } from "../load/early-findings.ts";
+import { EarlyDigests } from "../load/early-digests.ts";
 import { finishPublication, publishRun } from "../load/publish.ts";
 import { prune } from "../load/retention.ts";
 import { findAnswers } from "./answers.ts";
@@ -202,9 +201,7 @@ class Run {
     const { signal, clock } = options;
     let result: Result;
     let report: Promise<ReportModule> | undefined;
-    // A database of its own removes what it spilled, and everything that lies in the folder for it.
-    const temporaryDirectory = join(staging.temporary, "examined");
-    await using early = new EarlyFindings({ result: staging.result, temporaryDirectory });
+    await using early = new EarlyDigests(staging.result);
     try {
       const found = await findAnswers(run);
       result = await buildResult(run, found, {
@@ -222,7 +219,7 @@ class Run {
     letGo();
     signal.throwIfAborted();
     tell(run, "publish", 0, 1);
-    const manifest = await publishRun(folder, staging, result.statement, clock, await early.found());
+    const manifest = await publishRun(folder, staging, result.statement, clock, await early.made());
     tell(run, "publish", 1, 1);
     const retired = await this.#retire();
     return summaryOf(
