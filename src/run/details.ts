@@ -10,13 +10,20 @@ export type Details = "events" | "all" | "none";
 
 /** Groups of pages whose single items are one group: a few alone would make a file of a few small documents. */
 const GROUPS_TOGETHER = 4;
-/** Items that such pages list, where it is more than one: what is asked for again after a kill, at most. */
+/** Pages, and items that they list, where it is more than one: what is asked for again after a kill, at most. */
+const PAGES_TOGETHER = 64;
 const LISTED_TOGETHER = 1000;
 
-/** Group of the single items that a group of pages with so many items listed. */
-export function groupOfSingles(group: number, itemsPerGroup: number): number {
-  const fitting = Math.floor(LISTED_TOGETHER / itemsPerGroup);
-  return Math.floor(group / Math.min(GROUPS_TOGETHER, Math.max(1, fitting)));
+/** Group of the single items that a group of so many pages listed, with so many items a page. */
+export function groupOfSingles(group: number, { pagesPerGroup, perPage }: PagesOfGroup): number {
+  const pages = Math.min(PAGES_TOGETHER, LISTED_TOGETHER / perPage);
+  return Math.floor(group / Math.min(GROUPS_TOGETHER, Math.max(1, Math.floor(pages / pagesPerGroup))));
+}
+
+export interface PagesOfGroup {
+  readonly pagesPerGroup: number;
+  /** Items a page that were asked for. */
+  readonly perPage: number;
 }
 
 /** Collects the items of a listing that are to be asked for singly, each once however often it is listed. */
@@ -48,9 +55,9 @@ export class Wanted {
   }
 
   /** By their groups, in the order of the pages. */
-  groups(itemsPerGroup: number): [group: number, items: Listed[]][] {
+  groups(pages: PagesOfGroup): [group: number, items: Listed[]][] {
     const items = [...this.#items.values()].sort((a, b) => a.page - b.page || a.position - b.position);
-    return [...Map.groupBy(items, (item) => groupOfSingles(item.group, itemsPerGroup))];
+    return [...Map.groupBy(items, (item) => groupOfSingles(item.group, pages))];
   }
 }
 
@@ -67,8 +74,8 @@ export interface DetailsRead {
 
 /** What becomes of groups of single items. */
 export interface DetailsStaging {
-  /** Items that a group of pages lists, of the pass that listed them. */
-  readonly itemsPerGroup: number;
+  /** Of the pass that listed them. */
+  readonly pages: PagesOfGroup;
   /** Those that were answered before the run was taken up; undefined: they are to be asked for. */
   readonly kept: (group: number) => Promise<SingleGroup | undefined>;
   /** Called once all items of a group were answered. Answers when the group is written. */
@@ -85,7 +92,7 @@ export async function readDetails(
   staging: DetailsStaging,
 ): Promise<DetailsRead> {
   const reader = new DetailsReader(context, sweep, wanted.count, staging);
-  for (const [group, items] of wanted.groups(staging.itemsPerGroup)) await reader.read(group, items);
+  for (const [group, items] of wanted.groups(staging.pages)) await reader.read(group, items);
   return reader.done();
 }
 

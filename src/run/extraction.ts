@@ -9,7 +9,14 @@ import type { Holdings } from "./catalogue.ts";
 import { type CertifyPorts, certify, type SweepMode } from "./certify.ts";
 import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
 import type { ListedGroup, SingleGroup } from "./checkpoint-form.ts";
-import { type Details, type DetailsRead, groupOfSingles, readDetails, Wanted } from "./details.ts";
+import {
+  type Details,
+  type DetailsRead,
+  groupOfSingles,
+  type PagesOfGroup,
+  readDetails,
+  Wanted,
+} from "./details.ts";
 import type { Kept, KeptPass } from "./kept.ts";
 import { letGo } from "./let-go.ts";
 import type { Missing } from "./missing.ts";
@@ -87,15 +94,8 @@ export async function extract(context: SweepContext, options: ExtractionOptions)
   return extractor.finish(sweeps, disagreements);
 }
 
-interface DynamicPass {
+interface DynamicPass extends PagesOfGroup {
   readonly sweep: number;
-  readonly pagesPerGroup: number;
-  /** Items a page that were asked for. */
-  readonly perPage: number;
-}
-
-function itemsPerGroup({ pagesPerGroup, perPage }: DynamicPass): number {
-  return pagesPerGroup * perPage;
 }
 
 class Extractor implements CertifyPorts<Sweep> {
@@ -230,7 +230,7 @@ class Extractor implements CertifyPorts<Sweep> {
     const first = sweep === SWEEP_OF.item;
     let groups = 0;
     const read = await readDetails(this.#context, sweep, wanted, {
-      itemsPerGroup: itemsPerGroup(pass),
+      pages: pass,
       kept: async (group) => (first ? kept.singles(group) : undefined),
       closeGroup: async (group, answers) => {
         const { file, drift } = await this.#write("item", sweep, group);
@@ -283,7 +283,7 @@ class Extractor implements CertifyPorts<Sweep> {
   /** Pages of a group that has as many items as one of the dynamic pass. */
   #pairedPages(): number | undefined {
     if (this.#latest === undefined) return undefined;
-    return Math.ceil(itemsPerGroup(this.#latest) / this.#perPage);
+    return Math.ceil((this.#latest.pagesPerGroup * this.#latest.perPage) / this.#perPage);
   }
 
   /** Undefined: the other listing has no documents there. */
@@ -292,7 +292,7 @@ class Extractor implements CertifyPorts<Sweep> {
     if (latest === undefined) return undefined;
     const [listed] = this.#raw.existing([this.#raw.name("dynamic", latest.sweep, group)]);
     if (listed === undefined) return undefined;
-    const singles = this.#raw.name("item", latest.sweep, groupOfSingles(group, itemsPerGroup(latest)));
+    const singles = this.#raw.name("item", latest.sweep, groupOfSingles(group, latest));
     return { listed, singles: this.#raw.existing([singles]) };
   }
 

@@ -8,13 +8,15 @@ import { interrupted } from "./resuming.ts";
 import { exportFrom, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, itemsOf, listBody, type Question, Scripted } from "./scripted.ts";
 
-test("single items of at most four groups of pages are a group, as long as these list a thousand items", () => {
-  const groupsOf = (itemsPerGroup: number) =>
-    Array.from({ length: 9 }, (_, group) => groupOfSingles(group, itemsPerGroup));
+test("single items of at most four groups of pages are a group, as long as these are 64 pages with a thousand items at most", () => {
+  const groupsOf = (perPage: number, pagesPerGroup = 1) =>
+    Array.from({ length: 9 }, (_, group) => groupOfSingles(group, { pagesPerGroup, perPage }));
   assert.deepEqual(groupsOf(4), [0, 0, 0, 0, 1, 1, 1, 1, 2]);
   assert.deepEqual(groupsOf(250), [0, 0, 0, 0, 1, 1, 1, 1, 2]);
   assert.deepEqual(groupsOf(300), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
   assert.deepEqual(groupsOf(1000), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  assert.deepEqual(groupsOf(100, 3), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
+  assert.deepEqual(groupsOf(2, 64), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
   assert.deepEqual(groupsOf(6400), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
 });
 
