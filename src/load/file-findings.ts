@@ -24,8 +24,8 @@ export interface FileFinding {
 }
 
 export interface FileFindings {
-  /** By path below the result. */
-  readonly files: ReadonlyMap<string, FileFinding>;
+  /** In the order in which they were asked for. */
+  readonly files: readonly FileFinding[];
   readonly unread: readonly Unread[];
 }
 
@@ -63,11 +63,11 @@ export async function findInFiles(
     digestsOf({ result, paths, refused, known }),
     countParquet(examined, paths),
   );
-  const files = [...digests].map(([path, { bytes, sha256 }]): [string, FileFinding] => [
-    path,
-    { file: { path, bytes, sha256, rows: rows.get(path) ?? null }, failure: failures.get(path) },
-  ]);
-  return { files: new Map(files), unread };
+  const files = Array.from(digests, ([path, { bytes, sha256 }]) => ({
+    file: { path, bytes, sha256, rows: rows.get(path) ?? null },
+    failure: failures.get(path),
+  }));
+  return { files, unread };
 }
 
 /** Size and digest of a file that was read. */
@@ -178,12 +178,10 @@ async function countParquet(
   });
   for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
     const several = files.slice(start, start + FILES_AT_ONCE);
-    const together = await attempt("files cannot be read", () =>
-      countRows(database.connection, result, several),
-    );
+    const read = await attempt("files cannot be read", () => countRows(database.connection, result, several));
     const counted: CountedFiles =
-      "value" in together
-        ? { rows: together.value, failures: new Map() }
+      "value" in read
+        ? { rows: read.value, failures: new Map() }
         : await countSingly(database.connection, result, several);
     for (const [path, count] of counted.rows) rows.set(path, count);
     for (const [path, finding] of counted.failures) failures.set(path, finding);

@@ -75,9 +75,8 @@ export async function examine(proof: Proof): Promise<Examination> {
     database === undefined || isUnread(unread, relative(result, database))
       ? []
       : await tableFindings(proof, database);
-  const read = paths.flatMap((path) => found.files.get(path) ?? []);
-  const files = read.map(({ file }) => file);
-  const failures = read.flatMap(({ failure }) => failure ?? []);
+  const files = found.files.map(({ file }) => file);
+  const failures = found.files.flatMap(({ failure }) => failure ?? []);
   return {
     files,
     unread,
