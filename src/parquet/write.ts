@@ -4,16 +4,20 @@
  */
 import { constants, zstdCompressSync } from "node:zlib";
 import type { Data, RecordBatch } from "apache-arrow";
+import { release } from "../release.ts";
 import { CODECS, ENCODINGS, LENGTH_BYTES, MAGIC, OPTIONAL, PAGES, PHYSICAL, REQUIRED } from "./format.ts";
 import { type Meaning, meaningOf } from "./meanings.ts";
 import { encode, type Fields, i32, i64, type Listed, list, struct, text, writeVarint } from "./thrift.ts";
 
 const CREATED_BY = "content-warehouse";
 /** Documents repeat each other: with a window of 2 MB, four times the level's own, they take less room and less time. */
-const ZSTD = {
-  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 21 },
-  chunkSize: 256 * 1024,
-};
+const ZSTD = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 21 };
+/**
+ * What most pages become has room in one buffer of half their size; what takes more is joined from several. So many
+ * bytes at least that it is never a part of the buffer that Node shares out.
+ */
+const LEAST_COMPRESSED_BYTES = 128 * 1024;
+const MOST_COMPRESSED_BYTES = 1024 * 1024;
 /** To set the compressor up takes as long as to compress some thousand bytes. */
 const COMPRESSED_FROM_BYTES = 4096;
 /**
@@ -25,6 +29,7 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 const ROWS_PER_STEP = 8;
 /** Texts up to here are copied in less time than it takes to ask for a copy. */
 const SHORT_BYTES = 32;
+const FIRST_ROOM_BYTES = 64 * 1024;
 /** More room than this, which a long value needs, is not kept. */
 const KEPT_ROOM_BYTES = 2 * PAGE_BYTES;
 /** Of a run's header, and of the length of all runs. */
@@ -41,20 +46,60 @@ interface Column {
 interface Chunk {
   readonly column: Column;
   readonly codec: number;
-  readonly pieces: readonly Uint8Array[];
   /** With the headers of the pages. */
   readonly bytes: number;
   readonly uncompressedBytes: number;
 }
 
-/** Writes one file after another; where a page is put together is kept from one to the next. */
+/** A buffer that is kept for what comes next. */
+class Room {
+  #bytes = Buffer.allocUnsafeSlow(FIRST_ROOM_BYTES);
+  /** Bytes of it that hold something. */
+  used = 0;
+
+  /** So many bytes at least, behind those that hold something. */
+  free(bytes: number): Buffer {
+    const wanted = this.used + bytes;
+    if (wanted > this.#bytes.length) {
+      const doubled = Math.min(this.#bytes.length * 2, KEPT_ROOM_BYTES);
+      const larger = Buffer.allocUnsafeSlow(Math.max(wanted, doubled));
+      larger.set(this.#bytes.subarray(0, this.used));
+      release(this.#bytes);
+      this.#bytes = larger;
+    }
+    return this.#bytes.subarray(this.used);
+  }
+
+  add(bytes: Uint8Array): void {
+    this.free(bytes.length).set(bytes);
+    this.used += bytes.length;
+  }
+
+  /** What is in it, until the next call. */
+  filled(): Buffer {
+    return this.#bytes.subarray(0, this.used);
+  }
+
+  clear(): void {
+    this.used = 0;
+    if (this.#bytes.length <= KEPT_ROOM_BYTES) return;
+    release(this.#bytes);
+    this.#bytes = Buffer.allocUnsafeSlow(FIRST_ROOM_BYTES);
+  }
+}
+
+/**
+ * Writes one file after another. Where a page and a file are put together is kept from one to the next: buffers that are
+ * left to the garbage collection, megabytes of them at a time, are a heap's cause to look for garbage.
+ */
 export class ParquetWriter {
-  #room = Buffer.allocUnsafeSlow(64 * 1024);
+  readonly #page = new Room();
+  readonly #file = new Room();
 
   /**
-   * The batch's rows as a file. Columns may be of the Arrow types Utf8, Bool, Int32, Int64, Float64, Date (in days) and
-   * Timestamp (in microseconds, UTC), and must begin where their buffers do; a RangeError for others, and for a null in a
-   * column that has none.
+   * The batch's rows as a file, until the next call. Columns may be of the Arrow types Utf8, Bool, Int32, Int64, Float64,
+   * Date (in days) and Timestamp (in microseconds, UTC), and must begin where their buffers do; a RangeError for others,
+   * and for a null in a column that has none.
    */
   file(batch: RecordBatch): Buffer {
     const columns = batch.schema.fields.map(({ name, nullable, type }, i): Column => {
@@ -65,48 +110,59 @@ export class ParquetWriter {
       if (lacking) throw new RangeError(`the column ${name} must have a value in each row`);
       return { name, nullable, meaning: meaningOf(type), data };
     });
+    const file = this.#file;
+    file.clear();
+    file.add(MAGIC);
     const chunks = columns.map((column) => this.#chunk(column));
     const footer = encode(metadata(chunks, batch.numRows));
+    file.add(footer);
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt32LE(footer.length);
-    return Buffer.concat([MAGIC, ...chunks.flatMap((chunk) => chunk.pieces), footer, length, MAGIC]);
+    file.add(length);
+    file.add(MAGIC);
+    return file.filled();
   }
 
   #chunk(column: Column): Chunk {
     const rows = column.data.length;
     const total = bytesBefore(column, rows);
     const codec = total < COMPRESSED_FROM_BYTES ? CODECS.none : CODECS.zstd;
-    const pieces: Uint8Array[] = [];
-    let bytes = 0;
+    const begin = this.#file.used;
     let uncompressedBytes = 0;
     for (let from = 0; from < rows; ) {
       const to = endOfPage(column, from);
-      const page = this.#page(column, from, to);
-      const kept = codec === CODECS.zstd ? zstdCompressSync(page, ZSTD) : Buffer.from(page);
-      const header = pageHeader(to - from, page.length, kept.length);
-      pieces.push(header, kept);
-      bytes += header.length + kept.length;
-      uncompressedBytes += header.length + page.length;
+      uncompressedBytes += this.#addPage(column, codec, from, to);
       from = to;
     }
-    return { column, codec, pieces, bytes, uncompressedBytes };
+    return { column, codec, bytes: this.#file.used - begin, uncompressedBytes };
+  }
+
+  /** Bytes of the page that it adds to the file, as they were before they were compressed. */
+  #addPage(column: Column, codec: number, from: number, to: number): number {
+    const page = this.#plain(column, from, to);
+    if (codec === CODECS.none) return this.#add(page, to - from, page.length);
+    const chunkSize = Math.min(Math.max(page.length >> 1, LEAST_COMPRESSED_BYTES), MOST_COMPRESSED_BYTES);
+    const compressed = zstdCompressSync(page, { params: ZSTD, chunkSize });
+    const bytes = this.#add(compressed, to - from, page.length);
+    release(new Uint8Array(compressed.buffer));
+    return bytes;
+  }
+
+  #add(kept: Buffer, rows: number, plainBytes: number): number {
+    const header = pageHeader(rows, plainBytes, kept.length);
+    this.#file.add(header);
+    this.#file.add(kept);
+    return header.length + plainBytes;
   }
 
   /** Until the next call. */
-  #page(column: Column, from: number, to: number): Buffer {
+  #plain(column: Column, from: number, to: number): Buffer {
     const levels = LEVEL_HEADER_BYTES + Math.ceil((to - from) / ROWS_PER_STEP);
     const most = levels + bytesBefore(column, to) - bytesBefore(column, from);
-    const room = this.#roomFor(most);
+    this.#page.clear();
+    const room = this.#page.free(most);
     const start = column.nullable ? writeLevels(room, column.data, from, to) : 0;
     return room.subarray(0, writeValues(room, start, column, from, to));
-  }
-
-  #roomFor(bytes: number): Buffer {
-    if (bytes > KEPT_ROOM_BYTES) return Buffer.allocUnsafeSlow(bytes);
-    if (bytes > this.#room.length) {
-      this.#room = Buffer.allocUnsafeSlow(Math.min(Math.max(bytes, this.#room.length * 2), KEPT_ROOM_BYTES));
-    }
-    return this.#room;
   }
 }
 

@@ -15,7 +15,7 @@ export const writer = new ParquetWriter();
 export function fileOf(columns: readonly Column[], rows: readonly (readonly Cell[])[]): Buffer {
   const builder = new TableBuilder({ columns });
   for (const row of rows) builder.append(row);
-  return builder.take((batch) => writer.file(batch));
+  return builder.take((batch) => Buffer.from(writer.file(batch)));
 }
 
 /** A cell as it was read, its bytes as text. */

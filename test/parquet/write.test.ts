@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -149,6 +150,27 @@ test("short columns are not compressed", () => {
   const file = fileOf([column("a", "text", "", "A column.", { required: true })], [["a"]]);
   assert.ok(file.includes(Buffer.from("\u0001\0\0\0a")));
   assert.deepEqual(readColumns(file).cells("a").map(plain), ["a"]);
+});
+
+test("what is compressed takes nothing of the buffer that others share", () => {
+  const [kilobyte, sizes] = [1024, [4, 5, 8, 16, 31, 63, 64, 65, 127, 128, 129, 255, 300, 600]];
+  const others: Buffer[] = [];
+  for (const size of sizes) {
+    const texts = [
+      "the same ".repeat((size * kilobyte) / 9),
+      randomBytes((size * kilobyte) / 2).toString("hex"),
+    ];
+    for (const text of texts) {
+      others.push(Buffer.from("somebody else's"));
+      assert.deepEqual(
+        readColumns(fileOf(TYPED, [[text, null, null, null]]))
+          .cells("id")
+          .map(plain),
+        [text],
+      );
+    }
+  }
+  for (const other of others) assert.equal(other.toString(), "somebody else's");
 });
 
 test("columns of a type that is not written are refused by its name", () => {
