@@ -168,15 +168,19 @@ class Pass {
     this.#closeGroupOf(1);
   }
 
-  /** Takes the pages that were read before as if they were answered now. */
+  /**
+   * Takes the pages that were read before as if they were answered now. A few groups at a time are under way: to read
+   * them takes less than to pair them, and all would wait in memory.
+   */
   async #replay(kept: KeptPass): Promise<void> {
+    const staging = this.#staging;
     this.#startedMs = kept.startedMs;
     this.#pagesPerGroup = kept.pagesPerGroup;
     for (let group = 0; group < kept.groups; group++) {
       const read = await kept.read(group);
       for (const page of read.pages) this.#take(page, group);
       this.#closed.add(group);
-      if (this.#staging !== undefined) this.#queue.follow(this.#staging.reopenGroup(group, read));
+      if (staging !== undefined) await this.#queue.add(() => staging.reopenGroup(group, read));
     }
   }
 
