@@ -11,7 +11,7 @@ export class PartWriter {
   /** That there are, because files were written into them. */
   readonly #folders = new Set<string>();
 
-  /** Writes a batch's rows, under a temporary name first. Returns what was written. */
+  /** Writes a batch's rows, under a temporary name first. Returns what was written, until the next call. */
   write(file: string, batch: RecordBatch): Uint8Array {
     const bytes = this.#parquet.file(batch);
     this.#makeFolder(dirname(file));

@@ -14,7 +14,7 @@ const CREATED_BY = "content-warehouse";
 const ZSTD = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 21 };
 /**
  * What most pages become has room in one buffer of half their size; what takes more is joined from several. So many
- * bytes at least that it is never a part of the buffer that Node shares out.
+ * bytes at least that it is a buffer of its own, and no part of the one that Node shares out.
  */
 const LEAST_COMPRESSED_BYTES = 128 * 1024;
 const MOST_COMPRESSED_BYTES = 1024 * 1024;
@@ -30,7 +30,7 @@ const ROWS_PER_STEP = 8;
 /** Texts up to here are copied in less time than it takes to ask for a copy. */
 const SHORT_BYTES = 32;
 const FIRST_ROOM_BYTES = 64 * 1024;
-/** More room than this, which a long value needs, is not kept. */
+/** More room than this, which long values need, is not kept for what comes next. */
 const KEPT_ROOM_BYTES = 2 * PAGE_BYTES;
 /** Of a run's header, and of the length of all runs. */
 const LEVEL_HEADER_BYTES = 12;
@@ -61,8 +61,7 @@ class Room {
   free(bytes: number): Buffer {
     const wanted = this.used + bytes;
     if (wanted > this.#bytes.length) {
-      const doubled = Math.min(this.#bytes.length * 2, KEPT_ROOM_BYTES);
-      const larger = Buffer.allocUnsafeSlow(Math.max(wanted, doubled));
+      const larger = Buffer.allocUnsafeSlow(Math.max(wanted, this.#bytes.length * 2));
       larger.set(this.#bytes.subarray(0, this.used));
       release(this.#bytes);
       this.#bytes = larger;
@@ -144,7 +143,8 @@ export class ParquetWriter {
     const chunkSize = Math.min(Math.max(page.length >> 1, LEAST_COMPRESSED_BYTES), MOST_COMPRESSED_BYTES);
     const compressed = zstdCompressSync(page, { params: ZSTD, chunkSize });
     const bytes = this.#add(compressed, to - from, page.length);
-    release(new Uint8Array(compressed.buffer));
+    const whole = compressed.buffer.byteLength === chunkSize;
+    release(whole ? new Uint8Array(compressed.buffer) : compressed);
     return bytes;
   }
 

@@ -94,6 +94,8 @@ const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 /** Decoded bytes of a group, roughly: what a thread holds, and what a raw file has before compression. */
 const GROUP_BYTES = 4 * 1024 * 1024;
 const PAGES_PER_GROUP = 64;
+/** Groups that were read before and are under way to their threads; as many again wait. */
+const GROUPS_AT_A_TIME = 16;
 /** Pages beyond the service's own total that may bring nothing new before no more are asked for. */
 const BARREN_PAGES = 10;
 
@@ -174,14 +176,22 @@ class Pass {
    */
   async #replay(kept: KeptPass): Promise<void> {
     const staging = this.#staging;
+    const taking = new RequestQueue(GROUPS_AT_A_TIME, this.#queue.signal);
     this.#startedMs = kept.startedMs;
     this.#pagesPerGroup = kept.pagesPerGroup;
     for (let group = 0; group < kept.groups; group++) {
-      const read = await kept.read(group);
+      const reading = kept.read(group);
+      taking.follow(reading);
+      const read = await reading;
       for (const page of read.pages) this.#take(page, group);
       this.#closed.add(group);
-      if (staging !== undefined) await this.#queue.add(() => staging.reopenGroup(group, read));
+      if (staging === undefined) continue;
+      await taking.add(async () => {
+        taking.signal.throwIfAborted();
+        await staging.reopenGroup(group, read);
+      });
     }
+    await taking.done();
   }
 
   /** Pages are read in order and without a gap, so the last one's number is how many there are. */

@@ -11,7 +11,8 @@ import { runSweep, type SweepContext, type SweepStaging } from "../../src/run/sw
 import { Workers } from "../../src/run/workers.ts";
 
 const GROUPS = 40;
-const CONCURRENCY = 4;
+/** Under way at a time, whatever the number of requests. */
+const GROUPS_AT_A_TIME = 16;
 
 function unexpected(): never {
   throw new Error("no request was to be made");
@@ -56,7 +57,13 @@ function groupOf(group: number): ListedGroup {
   };
 }
 
-async function replay(reopenGroup: SweepStaging["reopenGroup"]) {
+interface Replayed {
+  readonly reopenGroup: SweepStaging["reopenGroup"];
+  readonly read?: (group: number) => Promise<ListedGroup>;
+  readonly signal?: AbortSignal;
+}
+
+async function replay({ reopenGroup, read, signal }: Replayed) {
   const catalogue = new Catalogue();
   const context: SweepContext = {
     client: nobody,
@@ -71,8 +78,8 @@ async function replay(reopenGroup: SweepStaging["reopenGroup"]) {
     catalogue,
     holdings: new Holdings(catalogue),
     clock: systemClock,
-    signal: new AbortController().signal,
-    settings: { perPage: 1, columns: [], itemColumns: [], concurrency: CONCURRENCY },
+    signal: signal ?? new AbortController().signal,
+    settings: { perPage: 1, columns: [], itemColumns: [], concurrency: 1 },
     onProgress: () => {},
   };
   return runSweep(context, 2, "full", {
@@ -84,7 +91,7 @@ async function replay(reopenGroup: SweepStaging["reopenGroup"]) {
       endedMs: 1,
       perPage: 1,
       pagesPerGroup: 1,
-      read: async (group) => groupOf(group),
+      read: read ?? (async (group) => groupOf(group)),
     },
     pairedWith: () => undefined,
     onTransformed: () => {},
@@ -97,30 +104,64 @@ test("groups that were read before are taken up a few at a time: memory does not
   const taken: number[] = [];
   let underWay = 0;
   let most = 0;
-  const sweep = await replay(async (group) => {
+  const reopenGroup = async (group: number) => {
     taken.push(group);
     underWay += 1;
     most = Math.max(most, underWay);
     await setTimeout(2);
     underWay -= 1;
-  });
+  };
+  const sweep = await replay({ reopenGroup });
   assert.deepEqual(
     taken,
     Array.from({ length: GROUPS }, (_, group) => group),
   );
-  assert.equal(most, CONCURRENCY);
-  assert.equal(underWay, 0);
-  assert.equal(sweep.sightings.distinct, GROUPS);
-  assert.equal(sweep.keptPages, GROUPS);
+  assert.deepEqual([most, underWay], [GROUPS_AT_A_TIME, 0]);
+  assert.deepEqual([sweep.sightings.distinct, sweep.keptPages], [GROUPS, GROUPS]);
 });
 
-test("a group that cannot be taken up ends the pass, and none after it is begun", async () => {
-  const taken: number[] = [];
-  const failing = replay(async (group) => {
-    taken.push(group);
+/** Groups that are begun, until the pass has ended as it must and some time after that. */
+async function begunBefore(failure: RegExp, replayed: Replayed): Promise<{ early: number; late: number }> {
+  let begun = 0;
+  const reopenGroup: Replayed["reopenGroup"] = async (...given) => {
+    begun += 1;
     await setTimeout(2);
-    if (group === 1) throw new Error("the file is gone");
-  });
-  await assert.rejects(failing, /the file is gone/);
-  assert.ok(taken.length <= 3 * CONCURRENCY, `${taken.length} groups were taken up`);
+    await replayed.reopenGroup(...given);
+  };
+  await assert.rejects(replay({ ...replayed, reopenGroup }), failure);
+  const early = begun;
+  await setTimeout(20);
+  return { early, late: begun - early };
+}
+
+test("a group that cannot be taken up ends the pass, also the last one", async () => {
+  for (const broken of [1, GROUPS - 1]) {
+    const reopenGroup = async (group: number) => {
+      if (group === broken) throw new Error("the file is gone");
+    };
+    const { early, late } = await begunBefore(/the file is gone/, { reopenGroup });
+    assert.ok(early <= broken + 1 + 2 * GROUPS_AT_A_TIME, `${early} groups were begun`);
+    assert.equal(late, 0);
+  }
+});
+
+test("a group that cannot be read ends the pass, and none is begun after that", async () => {
+  const read = async (group: number) => {
+    if (group === 20) throw new Error("the checkpoint is gone");
+    return groupOf(group);
+  };
+  const { early, late } = await begunBefore(/the checkpoint is gone/, { read, reopenGroup: async () => {} });
+  assert.ok(early <= 20, `${early} groups were begun`);
+  assert.equal(late, 0);
+});
+
+test("what ends the run ends the taking up", async () => {
+  const controller = new AbortController();
+  const reopenGroup = async (group: number) => {
+    if (group === 3) controller.abort(new Error("somebody pressed a key"));
+  };
+  const ended = { reopenGroup, signal: controller.signal };
+  const { early, late } = await begunBefore(/somebody pressed a key/, ended);
+  assert.ok(early < GROUPS, `${early} groups were begun`);
+  assert.equal(late, 0);
 });
