@@ -59,7 +59,7 @@ export type Pace = (signal: AbortSignal) => Promise<void>;
 export interface RetryOptions {
   /** Requests at the same time. */
   readonly connections: number;
-  /** Resolves when the next attempt may be sent; `null`: at once. */
+  /** `null`: attempts are sent at once. */
   readonly pace: Pace | null;
   readonly clock: Clock;
   /** At least 0, below 1. */

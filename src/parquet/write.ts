@@ -143,8 +143,8 @@ export class ParquetWriter {
     const chunkSize = Math.min(Math.max(page.length >> 1, LEAST_COMPRESSED_BYTES), MOST_COMPRESSED_BYTES);
     const compressed = zstdCompressSync(page, { params: ZSTD, chunkSize });
     const bytes = this.#add(compressed, to - from, page.length);
-    const whole = compressed.buffer.byteLength === chunkSize;
-    release(whole ? new Uint8Array(compressed.buffer) : compressed);
+    const isPart = compressed.buffer.byteLength === chunkSize;
+    release(isPart ? new Uint8Array(compressed.buffer) : compressed);
     return bytes;
   }
 

@@ -277,6 +277,7 @@ type ReportModule = typeof import("../audit/report/report.ts");
 /** Loaded while the tables are: it takes a fifth of a second. A failure to do so is that of the report. */
 function reportModule(): Promise<ReportModule> {
   const loading = import("../audit/report/report.ts");
+  // Told where it is waited for; a run that ends before does not wait.
   loading.catch(() => {});
   return loading;
 }

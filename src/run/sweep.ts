@@ -142,7 +142,7 @@ class Pass {
 
   async run(): Promise<Sweep> {
     try {
-      return await this.#readAll(this.#staging?.kept);
+      return await this.#readAll();
     } catch (thrown) {
       // The pass is made anew then, and nothing of this one may come after it.
       if (isTooLarge(thrown)) await this.#queue.settled();
@@ -150,9 +150,11 @@ class Pass {
     }
   }
 
-  async #readAll(kept: KeptPass | undefined): Promise<Sweep> {
-    if (kept === undefined) await this.#begin();
-    else await this.#replay(kept);
+  async #readAll(): Promise<Sweep> {
+    const staging = this.#staging;
+    const kept = staging?.kept;
+    if (staging === undefined || kept === undefined) await this.#begin();
+    else await this.#replay(kept, staging.reopenGroup);
     const first = this.#mark(1);
     await this.#readAnnounced(first.pages);
     await this.#readFollowing();
@@ -174,8 +176,7 @@ class Pass {
    * Takes the pages that were read before as if they were answered now. A few groups at a time are under way: to read
    * them takes less than to pair them, and all would wait in memory.
    */
-  async #replay(kept: KeptPass): Promise<void> {
-    const staging = this.#staging;
+  async #replay(kept: KeptPass, reopenGroup: SweepStaging["reopenGroup"]): Promise<void> {
     const taking = new RequestQueue(GROUPS_AT_A_TIME, this.#queue.signal);
     this.#startedMs = kept.startedMs;
     this.#pagesPerGroup = kept.pagesPerGroup;
@@ -185,10 +186,9 @@ class Pass {
       const read = await reading;
       for (const page of read.pages) this.#take(page, group);
       this.#closed.add(group);
-      if (staging === undefined) continue;
       await taking.add(async () => {
         taking.signal.throwIfAborted();
-        await staging.reopenGroup(group, read);
+        await reopenGroup(group, read);
       });
     }
     await taking.done();
