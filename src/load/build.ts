@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../errors.ts";
 import type { Table } from "../tables/declare.ts";
-import { type Bounds, boundsFor, rangeConditions, rangesOf, whereClause } from "./buckets.ts";
+import { type Bounds, boundsFor, type Range, rangeConditions, rangesOf, whereClause } from "./buckets.ts";
 import { createTable, duckdbColumns, emptyColumns, keyColumns, parquetColumns } from "./ddl.ts";
 import { all, execute, figure, LONG_TEXT_BYTES } from "./duckdb.ts";
 import { type Connections, inLanes } from "./lanes.ts";
@@ -33,6 +33,8 @@ export interface ExportRequest {
   readonly bounds: Bounds;
   readonly finalDirectory: string;
   readonly sequence: number;
+  /** Done beside the first files, on one of the connections; no rows are inserted in it. */
+  readonly beside?: (connection: DuckDBConnection) => Promise<void>;
 }
 
 /** A table and where its files are to be. */
@@ -84,19 +86,21 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
  */
 export async function exportTables(
   connections: Connections,
-  { tables, bounds, ...place }: ExportRequest,
+  { tables, bounds, beside, ...place }: ExportRequest,
 ): Promise<LoadedTable[]> {
   const buckets = tables.flatMap((table) =>
-    [...rangesOf(boundsFor(table, bounds)).entries()].map(([bucket, range]) => ({ table, bucket, range })),
+    [...rangesOf(boundsFor(table, bounds)).entries()].map(
+      ([bucket, range]): ExportJob =>
+        (connection) =>
+          exportBucket(connection, { ...place, table }, bucket, range),
+    ),
   );
-  const written = await inLanes(connections, buckets, async (connection, { table, bucket, range }) => {
-    const request = { ...place, table };
-    const { conditions, params } = rangeConditions(table, range);
-    const text = `SELECT ${parquetColumns(table)} FROM ${quoteIdentifier(table.name)}${whereClause(conditions)}`;
-    const [file] = await writeBucket(connection, request, bucket, { text, params });
-    if (file === undefined) return { table, files: [], duplicateKeys: 0 };
-    return { table, files: [file], duplicateKeys: await duplicateKeysIn(connection, request, file) };
-  });
+  const first: ExportJob = async (connection) => {
+    await beside?.(connection);
+    return undefined;
+  };
+  const done = await inLanes(connections, [first, ...buckets], (connection, job) => job(connection));
+  const written = done.filter((bucket) => bucket !== undefined);
   return inLanes(connections, tables, async (connection, table) => {
     const own = written.filter((bucket) => bucket.table === table);
     return accounted({
@@ -104,13 +108,37 @@ export async function exportTables(
       files: await atLeastOne(
         connection,
         { ...place, table },
-        own.flatMap(({ files }) => files),
+        own.map(({ file }) => file),
       ),
       stagedRows: await figure(connection, `SELECT count(*) FROM ${quoteIdentifier(table.name)}`),
       replacedRows: 0,
       duplicateKeys: own.reduce((sum, bucket) => sum + bucket.duplicateKeys, 0),
     });
   });
+}
+
+interface ExportedBucket {
+  readonly table: Table;
+  readonly file: FinalFile;
+  readonly duplicateKeys: number;
+}
+
+/** Takes one of the connections. */
+type ExportJob = (connection: DuckDBConnection) => Promise<ExportedBucket | undefined>;
+
+/** Undefined: the bucket has no rows. */
+async function exportBucket(
+  connection: DuckDBConnection,
+  request: FileRequest,
+  bucket: number,
+  range: Range,
+): Promise<ExportedBucket | undefined> {
+  const { table } = request;
+  const { conditions, params } = rangeConditions(table, range);
+  const text = `SELECT ${parquetColumns(table)} FROM ${quoteIdentifier(table.name)}${whereClause(conditions)}`;
+  const [file] = await writeBucket(connection, request, bucket, { text, params });
+  if (file === undefined) return undefined;
+  return { table, file, duplicateKeys: await duplicateKeysIn(connection, request, file) };
 }
 
 /** The rows of each bucket, valid until the next is asked for. Undefined: it has none. */

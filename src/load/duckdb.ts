@@ -99,7 +99,7 @@ export class Database implements AsyncDisposable {
   async close(): Promise<void> {
     if (!this.#open) return;
     try {
-      if (this.#built !== undefined) await execute(this.connection, `CHECKPOINT ${BUILT_CATALOG}`);
+      if (this.#built !== undefined) await checkpoint(this.connection);
     } finally {
       this.#release();
     }
@@ -141,6 +141,14 @@ export function assertNoWal(file: string): void {
 }
 
 /**
+ * Writes all rows into the file of the database that is being built: those that fill no row group wait for that,
+ * uncompressed. Others may read meanwhile, and nobody write.
+ */
+export async function checkpoint(connection: DuckDBConnection): Promise<void> {
+  await execute(connection, `CHECKPOINT ${BUILT_CATALOG}`);
+}
+
+/**
  * A new database that can reach nothing outside its staging folder: no other file, no network, no extension, no
  * change of settings. Time zone UTC, insertion order kept.
  *
@@ -158,7 +166,7 @@ export async function openForBuilding(options: BuildOptions): Promise<Database> 
     ...limitsOf({ temporaryDirectory, memoryLimitMb, threads: 1 }),
     allocator_bulk_deallocation_flush_threshold: GIVE_BACK_AT,
     preserve_insertion_order: "true",
-    // Never on the way: a checkpoint compresses again what is no full row group yet.
+    // Never by itself: a checkpoint on the way compresses again what is no full row group yet.
     checkpoint_threshold: "64GB",
     zstd_min_string_length: String(LONG_TEXT_BYTES),
   };

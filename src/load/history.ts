@@ -112,8 +112,8 @@ export function instant(milliseconds: number): DuckDBTimestampTZValue {
 }
 
 /**
- * Tables whose rows come from comparisons. What is less than a row group waits uncompressed until the database is
- * closed, and with a range of items at a time nearly all would: they are collected until they are one.
+ * Tables whose rows come from comparisons. What is less than a row group waits uncompressed for the checkpoint, and with
+ * a range of items at a time nearly all would: they are collected until they are one.
  */
 const COMPARED = ["mapped_value_history", "mapped_value_order_history"] as const;
 type Compared = (typeof COMPARED)[number];

@@ -78,8 +78,8 @@ export interface FillRequest extends DerivedOptions {
  * Answers the bounds of the ranges it went by, by which the tables can be exported in bounded memory. After a failure
  * nothing can be done with the connections.
  *
- * One transaction on each: the rows that a statement leaves over wait, uncompressed, until the database is closed, while
- * in a transaction those of the next one fill up their row group.
+ * One transaction on each: the rows that a statement leaves over wait, uncompressed, for the checkpoint, while in a
+ * transaction those of the next one fill up their row group.
  */
 export async function fillDerivedTables(connections: Connections, request: FillRequest): Promise<Bounds> {
   await inEachLane(connections, prepareMappings);

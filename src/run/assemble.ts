@@ -10,7 +10,7 @@ import { WarehouseError } from "../errors.ts";
 import type { Bounds } from "../load/buckets.ts";
 import { exportTables, type LoadedTable, loadTable } from "../load/build.ts";
 import { createTable } from "../load/ddl.ts";
-import { openForBuilding } from "../load/duckdb.ts";
+import { checkpoint, openForBuilding } from "../load/duckdb.ts";
 import { type Absences, fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRun } from "../load/history.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import { type Connections, inLanes } from "../load/lanes.ts";
@@ -138,8 +138,8 @@ const VIEWED = [
 ];
 
 /**
- * Bytes of a row, roughly, from which a table is never loaded beside another such: the database holds some 30,000 rows
- * before it writes them, which with articles is most of what it may have.
+ * Bytes of a row, roughly, from which a table is never loaded beside another such: the database holds some 60,000 rows
+ * before it writes them, which with articles is more than it may have in memory.
  */
 const WIDE_ROW_BYTES = 500;
 
@@ -263,7 +263,10 @@ async function derive(connections: Connections, request: AssembleRequest): Promi
   return exportTables(connections, { tables: derived, bounds, finalDirectory, sequence });
 }
 
-/** The history, from that of the run before and the tables of this one. */
+/**
+ * The history, from that of the run before and the tables of this one. Beside its files what waits of all tables is
+ * written: the end, where nothing else is to be done, has little left.
+ */
 async function carryOn(connections: Connections, request: AssembleRequest): Promise<LoadedTable[]> {
   const tables = request.tables.filter((table) => table.stage === "history");
   if (tables.length === 0) return [];
@@ -275,7 +278,7 @@ async function carryOn(connections: Connections, request: AssembleRequest): Prom
     rowsPerRange: HISTORY_ROWS_PER_RANGE,
   });
   const { finalDirectory, sequence } = request;
-  return exportTables(connections, { tables, bounds, finalDirectory, sequence });
+  return exportTables(connections, { tables, bounds, finalDirectory, sequence, beside: checkpoint });
 }
 
 async function columnsOf(

@@ -10,7 +10,7 @@ import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { exportTables, type LoadedTable, loadTable } from "../../src/load/build.ts";
 import { createTable } from "../../src/load/ddl.ts";
-import { all, execute, figure, toSafeInteger } from "../../src/load/duckdb.ts";
+import { all, checkpoint, execute, figure, toSafeInteger } from "../../src/load/duckdb.ts";
 import type { Connections } from "../../src/load/lanes.ts";
 import { compareUtf8 } from "../../src/load/order.ts";
 import { PartWriter } from "../../src/load/part.ts";
@@ -467,9 +467,33 @@ test("a table that SQL filled is exported sorted, per bucket", async (t) => {
   ]);
 });
 
+test("what waits of all tables is written beside the files, and a failure there ends the export", async (t) => {
+  const { folder, result } = await setting(t);
+  await using database = await build(folder);
+  const derived = { ...TAGS, name: "derived_tags", stage: "derived" } as const;
+  for (const each of [TAGS, derived]) await createTable(database.connection, each);
+  for (const name of ["content_tags", "derived_tags"]) {
+    await execute(database.connection, `INSERT INTO ${name} VALUES ('a', 0, 'x'), ('z', 0, 'y')`);
+  }
+  const waiting = (name: string) =>
+    figure(database.connection, `SELECT count(*) FROM pragma_storage_info('${name}') WHERE NOT persistent`);
+  assert.ok((await waiting("content_tags")) > 0);
+  const lanes: Connections = [database.connection, await database.connect()];
+  const wanted = { tables: [derived], bounds: ["b", "m"], finalDirectory: result, sequence: 7 };
+  const [exported] = await exportTables(lanes, { ...wanted, beside: checkpoint });
+  assert.ok(exported);
+  assert.deepEqual(await readFinal(result, exported), [tag("a", 0, "x"), tag("z", 0, "y")]);
+  assert.equal(await waiting("content_tags"), 0);
+  assert.equal(await waiting("derived_tags"), 0);
+  const failing = async () => {
+    throw new Error("the disk is full");
+  };
+  await assert.rejects(exportTables(lanes, { ...wanted, sequence: 8, beside: failing }), /the disk is full/);
+});
+
 /** Each column of texts of a table, with each way in which it is compressed. */
 async function compressionOf(connection: DuckDBConnection, table: string): Promise<string[][]> {
-  await execute(connection, "CHECKPOINT warehouse");
+  await checkpoint(connection);
   const rows = await all(
     connection,
     `SELECT DISTINCT column_name, compression FROM pragma_storage_info('${table}')
@@ -517,7 +541,7 @@ test("texts that the engine's own way cannot take are compressed without a decla
   assert.deepEqual(await compressionOf(database.connection, "texts"), [["text", "ZSTD"]]);
 });
 
-test("row groups of a Parquet file are as many rows as wait in memory until they are written", async (t) => {
+test("a row group of a Parquet file has 30,720 rows", async (t) => {
   const { folder, result } = await setting(t);
   await using database = await build(folder);
   const derived = { ...TAGS, name: "derived_tags", stage: "derived" } as const;
