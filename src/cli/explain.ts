@@ -35,36 +35,34 @@ ITEM is an item's ID or its slug. WHEN is the name or number of a run, or an ins
 Exit code 31: what was published is not what the rules of the mapping procedure give.
 `;
 
+/** What is cut from a CSV ends with the carriage return of its line. */
+const trimmed = (item: string): string => item.trim();
+
 /** `content-warehouse explain ITEM`: why an item produces these external values, rule by rule, with the evidence. */
 export function explainCommand(terminal: Terminal = standardOutput()): Command {
-  return (
-    new Command("explain")
-      .description(
-        "explain which external values an item produces, by which mapping, and where that was read",
-      )
-      // What is cut from a CSV ends with the carriage return of its line.
-      .argument("<item>", "ID or slug of an item", (item: string) => item.trim())
-      .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
-      .option("--destination <name>", "only this destination, by name or ID")
-      .option("--field <name>", "only this custom field, by name or ID")
-      .option("--run <run>", "name or number of a run (default: current)")
-      .option(
-        "--as-of <when>",
-        "a run, or an instant: the last run that had started by then; where its files are gone, the history is asked",
-      )
-      .option("--json", "print one JSON object instead of the explanation")
-      .addHelpText("after", EXAMPLES)
-      .action(async (item: string, options: Options) => {
-        await withRuns(
-          options.out,
-          (folder, temporaryDirectory) => momentOf(folder, options, temporaryDirectory),
-          (opened, { past }) =>
-            past === undefined
-              ? explain(terminal, opened, item, options)
-              : tellPast(terminal, opened, { item, past, options }),
-        );
-      })
-  );
+  return new Command("explain")
+    .description("explain which external values an item produces, by which mapping, and where that was read")
+    .argument("<item>", "ID or slug of an item", trimmed)
+    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .option("--destination <name>", "only this destination, by name or ID")
+    .option("--field <name>", "only this custom field, by name or ID")
+    .option("--run <run>", "name or number of a run (default: current)")
+    .option(
+      "--as-of <when>",
+      "a run, or an instant: the last run that had started by then; where its files are gone, the history is asked",
+    )
+    .option("--json", "print one JSON object instead of the explanation")
+    .addHelpText("after", EXAMPLES)
+    .action(async (item: string, options: Options) => {
+      await withRuns(
+        options.out,
+        (folder, temporaryDirectory) => momentOf(folder, options, temporaryDirectory),
+        (opened, { past }) =>
+          past === undefined
+            ? explain(terminal, opened, item, options)
+            : tellPast(terminal, opened, { item, past, options }),
+      );
+    });
 }
 
 async function momentOf(

@@ -33,7 +33,7 @@ export interface ExportRequest {
   readonly bounds: Bounds;
   readonly finalDirectory: string;
   readonly sequence: number;
-  /** Done beside the first files, on one of the connections; no rows are inserted in it. */
+  /** Done beside the first files, on one of the connections; it must insert no rows. */
   readonly beside?: (connection: DuckDBConnection) => Promise<void>;
 }
 
@@ -95,11 +95,8 @@ export async function exportTables(
           exportBucket(connection, { ...place, table }, bucket, range),
     ),
   );
-  const first: ExportJob = async (connection) => {
-    await beside?.(connection);
-    return undefined;
-  };
-  const done = await inLanes(connections, [first, ...buckets], (connection, job) => job(connection));
+  const jobs = beside === undefined ? buckets : [withoutFile(beside), ...buckets];
+  const done = await inLanes(connections, jobs, (connection, job) => job(connection));
   const written = done.filter((bucket) => bucket !== undefined);
   return inLanes(connections, tables, async (connection, table) => {
     const own = written.filter((bucket) => bucket.table === table);
@@ -125,6 +122,13 @@ interface ExportedBucket {
 
 /** Takes one of the connections. */
 type ExportJob = (connection: DuckDBConnection) => Promise<ExportedBucket | undefined>;
+
+function withoutFile(work: (connection: DuckDBConnection) => Promise<void>): ExportJob {
+  return async (connection) => {
+    await work(connection);
+    return undefined;
+  };
+}
 
 /** Undefined: the bucket has no rows. */
 async function exportBucket(
@@ -227,7 +231,7 @@ async function longTextsIn(
   return new Set(rows.map(({ name }) => String(name)));
 }
 
-/** All at once: whole row groups are compressed and written as they come, lesser ones wait for the end in memory. */
+/** All at once: whole row groups are compressed and written as they come, lesser ones wait for the checkpoint. */
 async function insertFiles(
   connection: DuckDBConnection,
   { table, finalDirectory }: FileRequest,

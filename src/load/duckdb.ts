@@ -142,7 +142,7 @@ export function assertNoWal(file: string): void {
 
 /**
  * Writes all rows into the file of the database that is being built: those that fill no row group wait for that,
- * uncompressed. Others may read meanwhile, and nobody write.
+ * uncompressed. Others may read meanwhile; what they write waits for the next one.
  */
 export async function checkpoint(connection: DuckDBConnection): Promise<void> {
   await execute(connection, `CHECKPOINT ${BUILT_CATALOG}`);
@@ -375,8 +375,11 @@ async function attempt<T>(step: () => Promise<T>): Promise<T> {
 }
 
 const DISK =
-  /No space left|Disk quota|Input\/output error|Could not (write|sync)|fsync failed|temp_directory|database has been invalidated/i;
-const MEMORY = /^Out of Memory Error/;
+  /No space left|Disk quota|Input\/output error|Could not (write|sync)|fsync failed|database has been invalidated/i;
+/** The second is told by a checkpoint that failed for want of memory, and invalidated the database. */
+const MEMORY = /^Out of Memory Error|Original error: (failed to (pin|allocate)|could not allocate)/i;
+/** Of a spill folder that is full, which the engine calls a want of memory. */
+const SPILL_FOLDER = /temp_directory/i;
 /** Kinds whose text repeats the cell that failed: shown without it, because a cell may hold personal data. */
 const REPEATS_CELLS = /^(Conversion|Constraint|Invalid Input|Out of Range|Serialization) Error/;
 
@@ -398,7 +401,7 @@ function deniedFile(thrown: unknown): WarehouseError | undefined {
 
 /**
  * What DuckDB threw, as a WarehouseError: `disk.io` where the disk is at fault, `verify.failed` where a file is damaged,
- * `config.output` where this user may not read it, else `internal`.
+ * `config.output` where this user may not read it, else `internal`, also for want of memory.
  */
 export function duckdbError(thrown: unknown): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
@@ -413,7 +416,8 @@ export function duckdbError(thrown: unknown): WarehouseError {
       { cause: thrown },
     );
   }
-  if (DISK.test(line)) {
+  const memory = MEMORY.test(line);
+  if (SPILL_FOLDER.test(line) || (DISK.test(line) && !memory)) {
     return new WarehouseError(
       "disk.io",
       "The disk refused a write of the database; free space or check the disk.",
@@ -422,7 +426,7 @@ export function duckdbError(thrown: unknown): WarehouseError {
       },
     );
   }
-  if (MEMORY.test(line)) {
+  if (memory) {
     return new WarehouseError("internal", "The database ran out of memory; give the run more memory.", {
       cause: thrown,
     });

@@ -8,7 +8,7 @@ import { MANIFEST_FILE } from "../run/manifest.ts";
 import { readTree } from "../run/tree.ts";
 import { TABLES } from "../tables/all.ts";
 import { all, execute, openForBuilding, openForScanning, PREVIOUS_CATALOG } from "./duckdb.ts";
-import { ROWS_PER_PARQUET_GROUP, readParquet } from "./parquet.ts";
+import { PARQUET_OPTIONS, readParquet } from "./parquet.ts";
 import type { Person } from "./purge-person.ts";
 import {
   columnsOf,
@@ -124,7 +124,7 @@ async function rewriteFile(
   await noteCells(connection, erasure);
   const columns = await columnsOf(connection, source.from);
   const { text, params } = await selection(rewriting, { columns, source, table, erasure });
-  const options = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROWS_PER_PARQUET_GROUP}${await metadataOf(connection, file)}`;
+  const options = `${PARQUET_OPTIONS}${await metadataOf(connection, file)}`;
   await execute(connection, `COPY (${text}) TO ${quoteLiteral(target)} (${options})`, params);
 }
 

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { Table as ArrowTable, Int32, Utf8, vectorFromArray } from "apache-arrow";
 import fc from "fast-check";
@@ -467,7 +468,9 @@ test("a table that SQL filled is exported sorted, per bucket", async (t) => {
   ]);
 });
 
-test("what waits of all tables is written beside the files, and a failure there ends the export", async (t) => {
+test("rows that wait, of any table, are written beside the files, and a failure there ends the export", {
+  timeout: 60_000,
+}, async (t) => {
   const { folder, result } = await setting(t);
   await using database = await build(folder);
   const derived = { ...TAGS, name: "derived_tags", stage: "derived" } as const;
@@ -480,7 +483,16 @@ test("what waits of all tables is written beside the files, and a failure there 
   assert.ok((await waiting("content_tags")) > 0);
   const lanes: Connections = [database.connection, await database.connect()];
   const wanted = { tables: [derived], bounds: ["b", "m"], finalDirectory: result, sequence: 7 };
-  const [exported] = await exportTables(lanes, { ...wanted, beside: checkpoint });
+  const [exported] = await exportTables(lanes, {
+    ...wanted,
+    beside: async (connection) => {
+      const first = join(result, "parquet/derived_tags/derived_tags-000007-0000.parquet");
+      assert.ok(!existsSync(first), "begun before the files");
+      // The other connection writes meanwhile.
+      while (!existsSync(first)) await setTimeout(1);
+      await checkpoint(connection);
+    },
+  });
   assert.ok(exported);
   assert.deepEqual(await readFinal(result, exported), [tag("a", 0, "x"), tag("z", 0, "y")]);
   assert.equal(await waiting("content_tags"), 0);
@@ -539,6 +551,21 @@ test("texts that the engine's own way cannot take are compressed without a decla
     "lpad(CAST(i AS VARCHAR), CASE i % 500 WHEN 0 THEN 20000 ELSE 700 END, md5(CAST(i AS VARCHAR)))";
   await execute(database.connection, `CREATE TABLE texts AS SELECT ${text} AS text FROM range(3000) t(i)`);
   assert.deepEqual(await compressionOf(database.connection, "texts"), [["text", "ZSTD"]]);
+});
+
+test("a row group of the database has 61,440 rows", async (t) => {
+  await using database = await build(await temporaryFolder(t));
+  await createTable(database.connection, TAGS);
+  await database.connection.run("INSERT INTO content_tags SELECT n::VARCHAR, 0, 'x' FROM range(100000) t(n)");
+  const rows = await all(
+    database.connection,
+    `SELECT row_group_id, sum(count)::INTEGER AS rows FROM pragma_storage_info('content_tags')
+     WHERE column_name = 'ordinal' AND segment_type <> 'VALIDITY' GROUP BY row_group_id ORDER BY row_group_id`,
+  );
+  assert.deepEqual(
+    rows.map((group) => Number(group.rows)),
+    [61_440, 38_560],
+  );
 });
 
 test("a row group of a Parquet file has 30,720 rows", async (t) => {
