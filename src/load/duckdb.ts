@@ -375,11 +375,11 @@ async function attempt<T>(step: () => Promise<T>): Promise<T> {
 }
 
 const DISK =
-  /No space left|Disk quota|Input\/output error|Could not (write|sync)|fsync failed|database has been invalidated/i;
+  /No space left|Disk quota|Input\/output error|Could not (write|sync)|fsync failed|temp_directory/i;
 /** The second is told by a checkpoint that failed for want of memory, and invalidated the database. */
 const MEMORY = /^Out of Memory Error|Original error: (failed to (pin|allocate)|could not allocate)/i;
-/** Of a spill folder that is full, which the engine calls a want of memory. */
-const SPILL_FOLDER = /temp_directory/i;
+/** Other reasons are the disk's. */
+const INVALIDATED = /database has been invalidated/i;
 /** Kinds whose text repeats the cell that failed: shown without it, because a cell may hold personal data. */
 const REPEATS_CELLS = /^(Conversion|Constraint|Invalid Input|Out of Range|Serialization) Error/;
 
@@ -417,7 +417,7 @@ export function duckdbError(thrown: unknown): WarehouseError {
     );
   }
   const memory = MEMORY.test(line);
-  if (SPILL_FOLDER.test(line) || (DISK.test(line) && !memory)) {
+  if (DISK.test(line) || (INVALIDATED.test(line) && !memory)) {
     return new WarehouseError(
       "disk.io",
       "The disk refused a write of the database; free space or check the disk.",

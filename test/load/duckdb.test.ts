@@ -238,6 +238,8 @@ test("F5, S5: what DuckDB throws is told apart, and cells are not repeated", asy
   const spilling =
     "Out of Memory Error: failed to offload data block of size 256.0 KiB (1.0 MiB/1.0 MiB used). This limit was set by the 'max_temp_directory_size' setting";
   assert.equal(duckdbError(new Error(spilling)).code, "disk.io");
+  const full = `${invalidated} Original error: Could not write all bytes to file: No space left on device`;
+  assert.equal(duckdbError(new Error(full)).code, "disk.io");
   const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
   const connection = await instance.connect();
   await assert.rejects(execute(connection, "SELECT 'canary'::INTEGER"), (error: Error) => {
