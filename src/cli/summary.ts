@@ -43,10 +43,11 @@ function field(name: string, value: string): string {
 }
 
 function items({ accounting }: RunSummary): string {
-  const { listed, loaded, rejected, vanished } = accounting;
+  const { listed, loaded, rejected, vanished, unread } = accounting;
   const rest = [
     rejected > 0 ? `${count(rejected)} rejected` : "",
     vanished > 0 ? `${count(vanished)} vanished` : "",
+    unread > 0 ? `${count(unread)} unread` : "",
   ];
   return [`${count(listed)} listed, ${count(loaded)} loaded`, ...rest.filter((text) => text !== "")].join(
     ", ",

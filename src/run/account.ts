@@ -87,6 +87,7 @@ export function runRows(facts: RunFacts): RunRows {
         accounting.loaded,
         accounting.rejected,
         accounting.vanished,
+        accounting.unread,
         facts.personalData,
         versions.package,
         versions.duckdb,

@@ -2,12 +2,12 @@
 import { createHash } from "node:crypto";
 import { Ids } from "./ids.ts";
 
-const UNSEEN = Number.NaN;
+export const UNSEEN = Number.NaN;
 /** An item without `updated_at`. */
 const NO_TIME = -1;
 
 /** Seconds since 1970 of `YYYY-MM-DDTHH:MM:SS`; another text as a number of its own below zero. */
-function secondsOf(updatedAt: string | null): number {
+export function secondsOf(updatedAt: string | null): number {
   if (updatedAt === null) return NO_TIME;
   const milliseconds = Date.parse(`${updatedAt}Z`);
   if (!Number.isNaN(milliseconds)) return milliseconds / 1000;
@@ -118,7 +118,8 @@ export class Sightings {
     this.#catalogue = catalogue;
   }
 
-  add(id: string, updatedAt: string | null): void {
+  /** Gives the time in seconds; negative where there is none. */
+  add(id: string, updatedAt: string | null): number {
     const number = this.#catalogue.numberOf(id);
     if (Number.isNaN(this.at(number))) {
       this.distinct += 1;
@@ -126,7 +127,9 @@ export class Sightings {
       this.duplicates += 1;
       this.repeated.add(id);
     }
-    this.#updatedAt.set(number, secondsOf(updatedAt));
+    const seconds = secondsOf(updatedAt);
+    this.#updatedAt.set(number, seconds);
+    return seconds;
   }
 
   /** `updated_at` of an item, in seconds; not a number where the pass did not see it. */
@@ -151,6 +154,14 @@ export class Sightings {
     }
   }
 
+  /** IDs that one of the two passes listed and the other did not. */
+  *listedOnce(other: Sightings): Generator<string> {
+    for (let number = 0; number < this.#catalogue.size; number++) {
+      if (Number.isNaN(this.at(number)) !== Number.isNaN(other.at(number)))
+        yield this.#catalogue.idOf(number);
+    }
+  }
+
   /**
    * SHA-256 over the items that the pass saw, ascending by ID: ID, tab, `updated_at` in seconds, line feed. `sorted`: the
    * numbers of all items in that order.
@@ -162,96 +173,5 @@ export class Sightings {
       if (!Number.isNaN(seconds)) hash.update(`${this.#catalogue.idOf(number)}\t${seconds}\n`);
     }
     return hash.digest("hex");
-  }
-}
-
-/** The times of the staged views of one shape, by the item's number: those that a pass saw, but for some since. */
-class Held {
-  #pass: Sightings | undefined;
-  readonly #since = new Map<number, number>();
-
-  /** In seconds; not a number where no view is held. */
-  at(number: number): number {
-    return this.#since.get(number) ?? this.#pass?.at(number) ?? UNSEEN;
-  }
-
-  set(number: number, seconds: number): void {
-    this.#since.set(number, seconds);
-  }
-
-  take(pass: Sightings): void {
-    this.#since.clear();
-    this.#pass = pass;
-  }
-}
-
-/**
- * What the run holds of the items: the times of the views that were staged, and which items the service said are gone.
- */
-export class Holdings {
-  readonly #catalogue: Catalogue;
-  readonly #held = { dynamic: new Held(), full: new Held() };
-  readonly #gone = new Set<string>();
-  /** Items that were there when they were asked for singly since the last pass. */
-  #there = new Set<string>();
-
-  constructor(catalogue: Catalogue) {
-    this.#catalogue = catalogue;
-  }
-
-  /**
-   * All that the pass saw was staged. Of an item that it saw more than once nobody knows which view is the latest, and of
-   * one that it did not see, whether the view from before is still what the service has.
-   */
-  holdAll(shape: "dynamic" | "full", pass: Sightings): void {
-    this.#held[shape].take(pass);
-    for (const id of pass.repeated) this.forget(shape, id);
-  }
-
-  /** A view was staged. */
-  hold(shape: "dynamic" | "full", id: string, updatedAt: string | null): void {
-    this.#held[shape].set(this.#catalogue.numberOf(id), secondsOf(updatedAt));
-  }
-
-  /** Which of the item's staged views is the latest is not known here. */
-  forget(shape: "dynamic" | "full", id: string): void {
-    this.#held[shape].set(this.#catalogue.numberOf(id), UNSEEN);
-  }
-
-  /** A single-item request was answered. */
-  answered(id: string, answer: "gone" | "there"): void {
-    if (answer === "gone") this.#gone.add(id);
-    else this.#there.add(id);
-  }
-
-  /** Items that were listed once, are no longer, and are gone. */
-  gone(last: Sightings): string[] {
-    return [...this.#gone].filter((id) => !last.saw(id));
-  }
-
-  /**
-   * After a pass: the items whose staged views are not those that it saw, and those that it did not see, though they
-   * are not known to be gone, nor to have been there between the pass before and this one.
-   * `fullOnly`: the modes mean different instants by `updated_at`, so the dynamic view's is not held against the pass:
-   * that there is one is enough.
-   */
-  stale(pass: Sightings, fullOnly: boolean): string[] {
-    const stale: string[] = [];
-    const there = this.#there;
-    this.#there = new Set();
-    for (let number = 0; number < this.#catalogue.size; number++) {
-      const seconds = pass.at(number);
-      if (Number.isNaN(seconds)) {
-        const id = this.#catalogue.idOf(number);
-        if (!this.#gone.has(id) && !there.has(id)) stale.push(id);
-        continue;
-      }
-      const dynamic = this.#held.dynamic.at(number);
-      const agrees = fullOnly ? !Number.isNaN(dynamic) : dynamic === seconds;
-      if (!agrees || this.#held.full.at(number) !== seconds) {
-        stale.push(this.#catalogue.idOf(number));
-      }
-    }
-    return stale;
   }
 }

@@ -87,7 +87,7 @@ export class DocumentReader {
         continue;
       }
       // First the document, which gives fields the names of the specification.
-      if (task.mode !== "basic") {
+      if (task.lands) {
         const listed = { ...sent, document, objects: objects ?? [], id: found.id, position };
         const { view, kept } = this.#listedView(task, listed, drift);
         held.add(listed.objects);

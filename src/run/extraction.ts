@@ -5,8 +5,7 @@
 import type { Bounds } from "../load/buckets.ts";
 import { type SweepRecord, sweepRecord } from "./account.ts";
 import { bucketBounds, vectorBytes } from "./bucket-bounds.ts";
-import type { Holdings } from "./catalogue.ts";
-import { type CertifyPorts, certify, type SweepMode } from "./certify.ts";
+import { Certification, REPAIR_LIMITS, type Step, type SweepMode } from "./certify.ts";
 import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
 import type { ListedGroup, SingleGroup } from "./checkpoint-form.ts";
 import {
@@ -17,11 +16,12 @@ import {
   readDetails,
   Wanted,
 } from "./details.ts";
+import type { Holdings, Unread } from "./holdings.ts";
 import type { Kept, KeptPass } from "./kept.ts";
 import { letGo } from "./let-go.ts";
 import type { Missing } from "./missing.ts";
 import { RawFiles } from "./raw-files.ts";
-import { askForUnlisted, repair } from "./repair.ts";
+import { type AskedAfter, askForUnlisted, compare, repair } from "./repair.ts";
 import {
   isTooLarge,
   type ReadGroup,
@@ -80,8 +80,12 @@ export interface Extraction {
   readonly detailsRejected: number;
   /** Items that were asked for singly in both shapes, because passes differed. */
   readonly repaired: number;
-  /** Items that were listed and are gone, by the word of a single-item request. */
-  readonly vanished: number;
+  /** Items that were listed and are gone, by the word of a single-item request. Ascending. */
+  readonly vanished: readonly string[];
+  /** Items that were listed, and that there is no document of. */
+  readonly unread: Unread;
+  /** Whether dynamic and full documents have other times though they are of the same version. */
+  readonly modesDiffer: boolean;
   /** Items a page that were asked for in the end: fewer than the configuration says where pages were too large. */
   readonly perPage: number;
   /** Why the run is unsettled; empty: it is complete. */
@@ -89,22 +93,25 @@ export interface Extraction {
 }
 
 export async function extract(context: SweepContext, options: ExtractionOptions): Promise<Extraction> {
-  const extractor = new Extractor(context, options);
-  const { sweeps, disagreements } = await certify<Sweep>(extractor);
-  return extractor.finish(sweeps, disagreements);
+  return new Extractor(context, options).run();
 }
+
+type AskSingly<Answers> = (context: SweepContext, at: AskedAfter, ids: readonly string[]) => Promise<Answers>;
 
 interface DynamicPass extends PagesOfGroup {
   readonly sweep: number;
 }
 
-class Extractor implements CertifyPorts<Sweep> {
-  readonly holdings: Holdings;
+class Extractor {
+  readonly #holdings: Holdings;
+  readonly #certification: Certification<Sweep>;
   readonly #context: SweepContext;
   readonly #options: ExtractionOptions;
   readonly #raw: RawFiles;
   readonly #transformed: Transformed;
   readonly #repaired = new Set<string>();
+  /** Groups of items that were asked for after a pass. */
+  #groupsAfterPasses = 0;
   /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
   #details: DetailsRead = { asked: 0, gone: [], rejected: [] };
   /** Items a page that are asked for. */
@@ -118,22 +125,49 @@ class Extractor implements CertifyPorts<Sweep> {
     this.#transformed = new Transformed(context.catalogue);
     this.#raw = new RawFiles({ ...options, folder: options.raw });
     this.#perPage = context.settings.perPage;
-    this.holdings = context.holdings;
+    this.#holdings = context.holdings;
+    this.#certification = new Certification(context.catalogue, context.holdings, REPAIR_LIMITS);
   }
 
-  async sweep(sweep: number, mode: SweepMode): Promise<Sweep> {
-    switch (mode) {
-      case "dynamic": {
-        const pass = await this.#dynamic(sweep);
-        // Here, where nothing holds the items any more that were asked for singly.
-        letGo();
-        return pass;
-      }
-      case "full":
-        return this.#full(sweep);
-      case "basic":
-        return this.#pass(sweep, "basic", () => undefined);
+  async run(): Promise<Extraction> {
+    for (let step = this.#certification.next(); ; step = this.#certification.next()) {
+      if (step.kind === "end") return this.#finish(step.disagreements);
+      await this.#perform(step);
     }
+  }
+
+  async #perform(step: Exclude<Step, { kind: "end" }>): Promise<void> {
+    const { clock, signal } = this.#context;
+    switch (step.kind) {
+      case "wait":
+        await clock.sleep(step.milliseconds, signal);
+        this.#certification.waited();
+        break;
+      case "pass":
+        this.#certification.passed(await this.#sweep(step.mode, step.documents));
+        break;
+      case "compare":
+        this.#certification.compared(await this.#askSingly(compare, step.ids));
+        break;
+      case "repair":
+        this.#certification.repaired(await this.#askSingly(repair, step.ids));
+        break;
+    }
+  }
+
+  /** Passes that were made. */
+  get #sweeps(): readonly Sweep[] {
+    return this.#certification.passes;
+  }
+
+  async #sweep(mode: SweepMode, documents: boolean): Promise<Sweep> {
+    const sweep = this.#sweeps.length + 1;
+    if (!documents) return this.#pass(sweep, mode, () => undefined);
+    if (mode !== "dynamic") return this.#full(sweep);
+    const pass = await this.#dynamic(sweep);
+    // Here, where nothing holds the items any more that were asked for singly.
+    letGo();
+    return pass;
   }
 
   /**
@@ -150,13 +184,15 @@ class Extractor implements CertifyPorts<Sweep> {
     for (;;) {
       if (kept !== undefined) this.#perPage = kept.perPage;
       const mark = journal.mark();
+      const landing = staging(kept);
       try {
-        const settings = { ...this.#context.settings, perPage: this.#perPage };
-        return await runSweep({ ...this.#context, settings }, sweep, mode, staging(kept));
+        const columns = landing === undefined ? [] : this.#context.settings.columns;
+        const settings = { ...this.#context.settings, columns, perPage: this.#perPage };
+        return await runSweep({ ...this.#context, settings }, sweep, mode, landing);
       } catch (thrown) {
         if (!isTooLarge(thrown) || this.#perPage === 1) throw thrown;
         journal.backTo(mark);
-        if (mode !== "basic") await this.#discard(sweep, mode);
+        if (landing !== undefined && mode !== "basic") await this.#discard(sweep, mode);
         this.#perPage = Math.floor(this.#perPage / 2);
         kept = undefined;
       }
@@ -172,11 +208,19 @@ class Extractor implements CertifyPorts<Sweep> {
     if (mode === "full") this.#transformed.redo();
   }
 
-  async repair(sweep: number, ids: readonly string[]): Promise<void> {
+  /** Asks for listed items after the last pass. */
+  async #askSingly<Answers>(ask: AskSingly<Answers>, ids: readonly string[]): Promise<Answers> {
     for (const id of ids) this.#repaired.add(id);
-    await repair(this.#context, sweep, ids, async (group) => {
-      await this.#write("item", sweep, group);
-    });
+    return this.#askAfterPass(ask, ids);
+  }
+
+  /** Asks after the last pass, and has the documents written. */
+  async #askAfterPass<Answers>(ask: AskSingly<Answers>, ids: readonly string[]): Promise<Answers> {
+    const at = { sweep: this.#sweeps.length, group: this.#groupsAfterPasses };
+    this.#groupsAfterPasses += 1;
+    const answers = await ask(this.#context, at, ids);
+    await this.#write("item", at.sweep, at.group);
+    return answers;
   }
 
   /** Has a group written by its thread. */
@@ -195,6 +239,8 @@ class Extractor implements CertifyPorts<Sweep> {
   }
 
   async #dynamic(sweep: number): Promise<Sweep> {
+    // Rows of documents of an earlier dynamic pass are of before.
+    this.#transformed.redo();
     const wanted = new Wanted(this.#options.details);
     const pass = await this.#pass(sweep, "dynamic", (kept) => {
       wanted.clear();
@@ -202,7 +248,7 @@ class Extractor implements CertifyPorts<Sweep> {
     });
     const latest = { sweep, pagesPerGroup: pass.pagesPerGroup, perPage: this.#perPage };
     this.#latest = latest;
-    this.holdings.holdAll("dynamic", pass.sightings);
+    this.#holdings.holdAll("dynamic", pass);
     await this.#end("dynamic", pass);
     await this.#readDetails(latest, wanted);
     return pass;
@@ -256,7 +302,7 @@ class Extractor implements CertifyPorts<Sweep> {
     // What an earlier full pass made rows of is of before, also where this one cannot pair it on the way.
     this.#transformed.redo();
     const pass = await this.#pass(sweep, "full", (kept) => this.#fullStaging(sweep, kept));
-    this.holdings.holdAll("full", pass.sightings);
+    this.#holdings.holdAll("full", pass);
     await this.#end("full", pass);
     return pass;
   }
@@ -313,14 +359,17 @@ class Extractor implements CertifyPorts<Sweep> {
   }
 
   /** Transforms what is left, and what is to be done anew; takes over what the threads hold. */
-  async finish(sweeps: readonly Sweep[], disagreements: readonly string[]): Promise<Extraction> {
+  async #finish(disagreements: readonly string[]): Promise<Extraction> {
     const { workers, catalogue, journal } = this.#context;
+    const sweeps = this.#sweeps;
     const last = sweeps.at(-1);
-    const gone = new Set(last === undefined ? [] : this.holdings.gone(last.sightings));
+    const gone = new Set(this.#holdings.gone(sweeps).map((number) => catalogue.idOf(number)));
+    const unread = this.#holdings.unread(sweeps);
     const missing = await this.#options.findMissing((id) => catalogue.has(id));
-    const unlisted = await askForUnlisted(this.#context, sweeps.length, missing.ids, async (group) => {
-      await this.#write("item", sweeps.length, group);
-    });
+    const unlisted =
+      missing.ids.length === 0
+        ? { found: [], removed: [] }
+        : await this.#askAfterPass(askForUnlisted, missing.ids);
     for (const id of unlisted.found) catalogue.numberOf(id);
     const sorted = catalogue.sorted();
     const again = this.#transformed.again([
@@ -355,7 +404,9 @@ class Extractor implements CertifyPorts<Sweep> {
       detailsGone: this.#details.gone.length,
       detailsRejected: this.#details.rejected.length,
       repaired: this.#repaired.size,
-      vanished: gone.size,
+      vanished: [...gone].sort(),
+      unread,
+      modesDiffer: this.#certification.modesDiffer,
       perPage: this.#perPage,
       disagreements,
     };

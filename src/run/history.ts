@@ -65,7 +65,7 @@ export function historyWarnings(history: PreviousHistory): string[] {
 /** What the history says of a run that has all its answers. */
 export function historyOf(
   { staging, beginning, options, pipeline, journal, history }: RunContext,
-  { disagreements, removed }: Extraction,
+  { disagreements, removed, vanished }: Extraction,
 ): AssembleRequest["history"] {
   const complete = disagreements.length === 0;
   const rejected = journal.rejects.map(({ contentId }) => contentId);
@@ -82,7 +82,7 @@ export function historyOf(
       packageVersion: VERSION,
     },
     absences: {
-      confirmed: new Set(removed),
+      confirmed: new Set([...removed, ...vanished]),
       unread: new Set(rejected.filter((id) => id !== null)),
       listIsWhole: complete && !rejected.includes(null),
     },

@@ -55,14 +55,15 @@ export function resumedOf({ dynamic, full, items }: Kept): Resumed | null {
 
 /** What became of everything that the passes listed; items that are loaded though none listed them are left out. */
 export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting {
-  const { items, unlisted, rejected, sweeps, disagreements } = extraction;
+  const { items, unlisted, rejected, unread, vanished, sweeps, disagreements } = extraction;
   const last = sweeps.at(-1);
   const content = loaded.tables.find(({ table }) => table === "content");
   return {
     listed: items - unlisted.length + rejected,
-    loaded: (content?.rows ?? items - extraction.vanished) - unlisted.length,
-    rejected,
-    vanished: extraction.vanished,
+    loaded: (content?.rows ?? items - vanished.length - unread.rejected - unread.notAsked) - unlisted.length,
+    rejected: rejected + unread.rejected,
+    vanished: vanished.length,
+    unread: unread.notAsked,
     listedLast: (last?.distinctItems ?? 0) + extraction.rejectedLast,
     counted: last?.countAfter ?? 0,
     complete: disagreements.length === 0,
@@ -112,7 +113,16 @@ export function answerChecks({ destinations, fields }: Lookups, extraction: Extr
       verdict: "passed",
       figure: extraction.repaired,
       expected: null,
-      detail: `${extraction.vanished} of the listed items are gone`,
+      detail: `${extraction.vanished.length} of the listed items are gone`,
+    },
+    {
+      name: "dynamic and full documents have the same updated_at",
+      verdict: extraction.modesDiffer ? "warning" : "passed",
+      figure: extraction.modesDiffer ? 1 : 0,
+      expected: 0,
+      detail: extraction.modesDiffer
+        ? "the modes mean different times, so each was certified by passes of its own"
+        : "where they differed, the item had changed",
     },
     {
       name: "items of the run before that no pass listed",

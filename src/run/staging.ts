@@ -116,7 +116,7 @@ export class Staging {
     const decodedBytes = decoded.length;
     const { pagination, rows, documents } = this.#reader.list(decoded);
     // Nobody closes the group of a page that is not staged.
-    const group = task.mode === "basic" ? undefined : this.#group(task);
+    const group = task.lands ? this.#group(task) : undefined;
     const { items, rejects, raw, viewed, drift } = this.#reader.page(task, documents);
     for (const entry of drift.take()) (group?.drift ?? this.#drift).add(entry);
     group?.pages.set(task.page, raw);

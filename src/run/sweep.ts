@@ -9,8 +9,10 @@ import { WarehouseError } from "../errors.ts";
 import type { HttpClient } from "../extract/client.ts";
 import { type ListMode, listRequest } from "../extract/request.ts";
 import { ByteBudget } from "./bytes.ts";
-import { type Catalogue, type Holdings, Sightings } from "./catalogue.ts";
+import { type Catalogue, Sightings } from "./catalogue.ts";
 import type { ListedGroup, PageRead } from "./checkpoint-form.ts";
+import { isFresh } from "./fresh.ts";
+import type { Holdings } from "./holdings.ts";
 import { type Journal, observedAtOf, recordOf } from "./journal.ts";
 import type { KeptPass } from "./kept.ts";
 import type { OnProgress } from "./progress.ts";
@@ -46,7 +48,7 @@ export interface Listed extends ListedItem {
   readonly group: number;
 }
 
-/** What becomes of pages once they are read; without it (`basic`) nothing is staged. */
+/** What becomes of pages once they are read; without it nothing lands. */
 export interface SweepStaging {
   /** As in the pass that this one is paired with; undefined: by the size of the first page. */
   readonly pagesPerGroup: number | undefined;
@@ -73,6 +75,8 @@ export interface Sweep {
   readonly pages: number;
   /** Of these, how many were read before the run was taken up. */
   readonly keptPages: number;
+  /** Items that were read within the second of their own time. */
+  readonly fresh: readonly string[];
   readonly pagesPerGroup: number;
   readonly rows: number;
   /** Listed things that are no items: their IDs are not known. */
@@ -124,6 +128,7 @@ class Pass {
   #pagesPerGroup = 1;
   #pageBytes = 0;
   #bytes = 0;
+  readonly #fresh: string[] = [];
   #rows = 0;
   #rejected = 0;
   /** Pages that the service's own total has room for. */
@@ -256,6 +261,7 @@ class Pass {
       const { result, transformed } = await this.#context.workers.page({
         kind: "page",
         mode: this.#mode,
+        lands: this.#staging !== undefined,
         sweep: this.#sweep,
         group,
         firstPage: group * this.#pagesPerGroup + 1,
@@ -294,7 +300,7 @@ class Pass {
     const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
     for (const item of result.items) {
       this.#context.catalogue.weigh(item.id, bytesPerRow);
-      this.#sightings.add(item.id, item.updatedAt);
+      if (isFresh(this.#sightings.add(item.id, item.updatedAt), record)) this.#fresh.push(item.id);
       this.#staging?.onItem?.({ ...item, page, group });
     }
     if (page > this.#pagesCounted && this.#sightings.distinct === known) this.#barren += 1;
@@ -357,6 +363,7 @@ class Pass {
       mode: this.#mode,
       pages: this.#marks.size,
       keptPages: kept?.pages ?? 0,
+      fresh: this.#fresh,
       pagesPerGroup: this.#pagesPerGroup,
       rows: this.#rows,
       rejected: this.#rejected,

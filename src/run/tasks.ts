@@ -22,13 +22,12 @@ export interface PairedFiles {
   readonly singles: readonly string[];
 }
 
-/**
- * A page of a listing. `basic` pages are read and not staged; with `pairWith`, items are transformed together with their
- * views in those files.
- */
+/** A page of a listing. With `pairWith`, items are transformed together with their views in those files. */
 export interface PageTask {
   readonly kind: "page";
   readonly mode: "dynamic" | "full" | "basic";
+  /** Whether its documents land; of others only IDs and times are read. */
+  readonly lands: boolean;
   /** From 1. */
   readonly sweep: number;
   readonly group: number;

@@ -68,6 +68,8 @@ export interface ComparedPass {
   readonly reasons: readonly string[];
   /** Pages of it that were read before the run was taken up. */
   readonly keptPages: number;
+  /** Items that were read within the second of their own time: see `isFresh`. */
+  readonly fresh: readonly string[];
 }
 
 const EXAMPLES = 3;
@@ -77,17 +79,36 @@ const EXAMPLES = 3;
  * of the same time, and the service counted the same in between.
  */
 export function disagreements(earlier: ComparedPass, later: ComparedPass): string[] {
-  const reasons = [earlier, later].flatMap(({ sweep, mode, reasons }) =>
-    reasons.map((reason) => `pass ${sweep} (${mode}) is not clean: ${reason}`),
+  const unclean = [earlier, later].flatMap((pass) =>
+    pass.reasons.map((reason) => `${nameOf(pass)} is not clean: ${reason}`),
   );
-  if (earlier.countAfter !== later.countBefore) {
-    reasons.push(`the service counted ${earlier.countAfter} items, then ${later.countBefore}`);
-  }
+  const counts = [earlier.countAfter, later.countBefore];
   const different = [...earlier.sightings.differences(later.sightings)].sort();
-  if (different.length > 0) {
-    const examples = different.slice(0, EXAMPLES).join(", ") + (different.length > EXAMPLES ? ", ..." : "");
-    const what = different.length === 1 ? "1 item differs" : `${different.length} items differ`;
-    reasons.push(`${what} between the two passes (${examples})`);
-  }
-  return reasons;
+  return [
+    ...unclean,
+    ...(counts[0] === counts[1] ? [] : [`the service counted ${counts[0]} items, then ${counts[1]}`]),
+    ...itemsReason(different, "differs", `between ${nameOf(earlier)} and ${nameOf(later)}`),
+    // Their time names more than one version, so that the later pass may have seen another one.
+    ...itemsReason(earlier.fresh, "was edited", `in the very second of ${nameOf(earlier)}`),
+  ];
 }
+
+/** Items that one of two passes listed and the other did not, as reasons. */
+export function listedOnce(a: ComparedPass, b: ComparedPass): string[] {
+  const ids = [...a.sightings.listedOnce(b.sightings)].sort();
+  return itemsReason(ids, "is listed", `in one of ${nameOf(a)} and ${nameOf(b)} alone`);
+}
+
+function nameOf({ sweep, mode }: ComparedPass): string {
+  return `pass ${sweep} (${mode})`;
+}
+
+/** `verb` in the singular. */
+function itemsReason(ids: readonly string[], verb: keyof typeof PLURAL, where: string): string[] {
+  if (ids.length === 0) return [];
+  const examples = ids.slice(0, EXAMPLES).join(", ") + (ids.length > EXAMPLES ? ", ..." : "");
+  const items = ids.length === 1 ? `1 item ${verb}` : `${ids.length} items ${PLURAL[verb]}`;
+  return [`${items} ${where} (${examples})`];
+}
+
+const PLURAL = { differs: "differ", "was edited": "were edited", "is listed": "are listed" } as const;

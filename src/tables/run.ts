@@ -46,6 +46,12 @@ export const run: Table = runTable({
     bigint("items_loaded", "", "Items in `content`.", required),
     bigint("items_rejected", "", "Listed items that could not be read; see `_rejects`.", required),
     bigint("items_vanished", "", "Listed items that were gone before they could be read.", required),
+    bigint(
+      "items_unread",
+      "",
+      "Items that only the last pass listed, too many to be asked for; only of an unsettled run.",
+      required,
+    ),
     text("personal_data", "", "Policy for personal data: `drop`, `hash` or `keep`.", required),
     text("package_version", "", "Version of content-warehouse.", required),
     text("duckdb_version", "", "Version of DuckDB.", required),

@@ -37,6 +37,7 @@ const COMPLETE: RunSummary = {
     loaded: 12_345,
     rejected: 0,
     vanished: 0,
+    unread: 0,
     listedLast: 12_345,
     counted: 12_345,
     complete: true,

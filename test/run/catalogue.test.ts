@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Catalogue, Holdings, Sightings } from "../../src/run/catalogue.ts";
+import { Catalogue, Sightings } from "../../src/run/catalogue.ts";
 
 const second = fc.integer({ min: -5_000_000_000, max: 10_000_000_000 });
 const oddSecond = fc.constantFrom(
@@ -44,55 +44,5 @@ test("a pass knows of each item the time that it saw last, whatever time it is, 
       assert.equal(sightings.digest(catalogue.sorted()), hash("sha256", lines.join("")));
     }),
     { numRuns: 50 },
-  );
-});
-
-const shape = fc.constantFrom("dynamic" as const, "full" as const);
-const item = fc.nat(12).map((n) => `c-${n}`);
-const seconds = fc.nat(3);
-const step = fc.oneof(
-  fc.record({
-    kind: fc.constant("pass" as const),
-    shape,
-    rows: fc.array(fc.record({ id: item, seconds }), { maxLength: 12 }),
-  }),
-  fc.record({ kind: fc.constant("hold" as const), shape, id: item, seconds }),
-  fc.record({ kind: fc.constant("forget" as const), shape, id: item }),
-);
-
-test("what is held of an item is what was staged of it since the last pass, and unknown where that saw it twice", () => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-      const catalogue = new Catalogue();
-      const holdings = new Holdings(catalogue);
-      const held = { dynamic: new Map<string, number>(), full: new Map<string, number>() };
-      for (const made of steps) {
-        const model = held[made.shape];
-        if (made.kind === "pass") {
-          const sightings = new Sightings(catalogue);
-          for (const { id, seconds } of made.rows) sightings.add(id, instantOf(seconds));
-          holdings.holdAll(made.shape, sightings);
-          model.clear();
-          for (const { id, seconds } of made.rows) model.set(id, seconds);
-          for (const id of sightings.repeated) model.delete(id);
-        } else if (made.kind === "hold") {
-          holdings.hold(made.shape, made.id, instantOf(made.seconds));
-          model.set(made.id, made.seconds);
-        } else {
-          holdings.forget(made.shape, made.id);
-          model.delete(made.id);
-        }
-      }
-      const ids = Array.from({ length: catalogue.size }, (_, number) => catalogue.idOf(number));
-      for (const seconds of [0, 1, 2, 3]) {
-        const last = new Sightings(catalogue);
-        for (const id of ids) last.add(id, instantOf(seconds));
-        const stale = ids.filter((id) => held.dynamic.get(id) !== seconds || held.full.get(id) !== seconds);
-        assert.deepEqual(holdings.stale(last, false), stale);
-        const staleInFull = ids.filter((id) => !held.dynamic.has(id) || held.full.get(id) !== seconds);
-        assert.deepEqual(holdings.stale(last, true), staleInFull);
-      }
-    }),
-    { numRuns: 500 },
   );
 });

@@ -8,7 +8,7 @@ import type { PageTask } from "../../src/run/tasks.ts";
 
 const PAGINATION = '{"previous":null,"next":null,"current":1,"per_page":9,"count":9,"pages":1}';
 /** The first page of the first group. */
-const PLACE = { kind: "page", group: 0, firstPage: 1, page: 1 } as const;
+const PLACE = { kind: "page", lands: true, group: 0, firstPage: 1, page: 1 } as const;
 export const DYNAMIC = { ...PLACE, mode: "dynamic", sweep: 1, pairWith: undefined } as const;
 export const FULL = { ...PLACE, mode: "full", sweep: 2 } as const;
 

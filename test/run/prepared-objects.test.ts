@@ -29,6 +29,7 @@ function read(reader: DocumentReader, { mode, documents }: Listing): string {
   const place = {
     kind: "page",
     mode,
+    lands: true,
     sweep: 1,
     group: 0,
     firstPage: 1,
@@ -174,7 +175,7 @@ test("an object that documents share cannot be changed by what comes after", () 
       body,
     } as const;
     const { documents } = reader.list(Buffer.from(body.bytes));
-    const { viewed } = reader.page({ kind: "page", mode: "full", ...place }, documents);
+    const { viewed } = reader.page({ kind: "page", mode: "full", lands: true, ...place }, documents);
     return viewed[0]?.view.document.owner_details;
   });
   const [, , third, fourth] = owners;

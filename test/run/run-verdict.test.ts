@@ -124,6 +124,7 @@ suite("two passes disagree", () => {
       countAfter: count,
       reasons,
       keptPages: 0,
+      fresh: [],
     };
   };
   const same = { a: "2026-11-01T10:00:00", b: null };
@@ -141,7 +142,7 @@ suite("two passes disagree", () => {
   test("where an item is of another time, has one or has none, or is in one alone", () => {
     const other = pass("full", { a: "2026-11-01T10:00:01", b: "2026-11-01T10:00:00", c: null, d: null }, 2);
     assert.deepEqual(disagreements(pass("dynamic", same, 2), other), [
-      "4 items differ between the two passes (a, b, c, ...)",
+      "4 items differ between pass 1 (dynamic) and pass 2 (full) (a, b, c, ...)",
     ]);
   });
 
@@ -206,7 +207,7 @@ suite("a run whose listing changes while it is read", () => {
     assert.deepEqual(passes(summary), ["dynamic", "full", "basic"]);
     assert.deepEqual(
       service.asked("item").map(({ id }) => id),
-      ["c-004", "c-004"],
+      ["c-004", "c-004", "c-004"],
     );
     const digests = await rowsOf(summary.directory, "SELECT digest FROM _sweeps ORDER BY sweep");
     assert.notDeepEqual(digests[0], digests[1]);
@@ -228,7 +229,10 @@ suite("a run whose listing changes while it is read", () => {
       };
     });
     assert.equal(summary.sweeps.length, 6);
-    assert.match(summary.reasons.join("; "), /1 item differs between the two passes \(c-000\)/);
+    assert.match(
+      summary.reasons.join("; "),
+      /1 item differs between pass 5 \(basic\) and pass 6 \(basic\) \(c-000\)/,
+    );
     const { reasons } = await readManifest(summary.directory);
     assert.deepEqual(reasons, summary.reasons);
     assert.deepEqual(await rowsOf(summary.directory, "SELECT verdict, reason FROM _run"), [
@@ -254,6 +258,7 @@ suite("a run whose listing changes while it is read", () => {
       loaded: 12,
       rejected: 0,
       vanished: 1,
+      unread: 0,
       listedLast: 12,
       counted: 12,
       complete: true,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import { exportFrom, HurriedClock, rowsOf, temporaryFolder } from "./running.ts";
-import { type Item, itemsOf, Scripted } from "./scripted.ts";
+import { ANSWERED, type Item, itemsOf, listBody, Scripted } from "./scripted.ts";
 
 const ITEMS = 500;
 const BEFORE_FULL = "2026-11-02T10:00:00Z";
@@ -58,28 +58,105 @@ for (const order of ["the same order", "another order"]) {
   });
 }
 
-test("D12: an item that the second dynamic pass did not list is asked for, though the modes mean other instants", async (t) => {
-  const service = await Scripted.start(t, itemsOf(ITEMS));
-  const begun = countPasses(service, (mode, nth) => {
-    if (mode === "basic" && nth === 1) {
-      service.items = service.items.map((element) => ({ ...asItem(element), ...ANEW }));
-    }
+for (const nth of [1, 2]) {
+  test(`D12: a bulk edit before the first full pass is no other meaning of the times, of every item or of each ${nth}.`, async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    countPasses(service, (mode, pass) => {
+      if (mode !== "full" || pass !== 1) return;
+      service.items = service.items.map((element) =>
+        placeOf(element) % nth === 0 ? { ...asItem(element), ...ANEW } : element,
+      );
+    });
+    const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 50 });
+    assert.deepEqual([verdict, sweeps.map(({ mode }) => mode)], ["complete", ["dynamic", "full", "dynamic"]]);
+    const anew = "SELECT count(*) FROM content WHERE title = 'New'";
+    assert.deepEqual(await rowsOf(directory, anew), [[String(ITEMS / nth)]]);
+    assert.equal(service.asked("item").length, 3 * 5);
   });
-  service.arrange = (items, asked) => {
-    if (asked.mode !== "dynamic") return items;
-    return items
-      .filter((element) => begun.get("dynamic") === 1 || placeOf(element) !== 0)
-      .map((element) => {
-        const { updated_at: updatedAt } = asItem(element);
-        return { ...asItem(element), updated_at: String(updatedAt).replace("T10", "T09") };
-      });
+}
+
+/** The modes of the service mean different times: the dynamic one is an hour earlier. */
+function ofTwoTimes(service: Scripted): void {
+  const earlier = (element: unknown) => ({
+    ...asItem(element),
+    updated_at: String(asItem(element).updated_at).replace("T10", "T09"),
+  });
+  const { script } = service;
+  service.arrange = (items, { mode }) => (mode === "dynamic" ? items.map(earlier) : items);
+  service.script = (asked) => {
+    if (asked.kind !== "item" || asked.mode !== "dynamic") return script(asked);
+    const found = service.items.find((element) => asItem(element).id === asked.id);
+    return { body: { response: earlier(found) } };
   };
-  const { directory, verdict } = await exported(t, service, { details: "events", perPage: 50 });
+}
+
+test("where the modes mean different times, each is certified by a pass of its own that asks for no columns", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  ofTwoTimes(service);
+  const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 50 });
+  assert.deepEqual(
+    [verdict, sweeps.map(({ mode }) => mode)],
+    ["complete", ["dynamic", "full", "dynamic", "basic"]],
+  );
+  const columns = service.asked("list", "dynamic").map((asked) => asked.columns.length > 0);
+  assert.deepEqual(columns, [...Array(10).fill(true), ...Array(10).fill(false)]);
+  const told =
+    "SELECT verdict FROM _checks WHERE check_name = 'dynamic and full documents have the same updated_at'";
+  assert.deepEqual(await rowsOf(directory, told), [["warning"]]);
+});
+
+test("D12: a bulk edit before the first full pass is read again, though the modes mean different times", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  countPasses(service, (mode, nth) => {
+    if (mode !== "full" || nth !== 1) return;
+    service.items = service.items.map((element) => ({ ...asItem(element), ...ANEW }));
+  });
+  ofTwoTimes(service);
+  const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 50 });
+  assert.deepEqual(
+    [verdict, sweeps.map(({ mode }) => mode)],
+    ["complete", ["dynamic", "full", "dynamic", "dynamic", "basic"]],
+  );
   assert.deepEqual(await rowsOf(directory, TITLES), ALL_NEW);
-  assert.equal(verdict, "complete");
-  const asked = "SELECT count(*) FROM _requests WHERE mode = 'item' AND content_id = 'c-000' AND sweep = 5";
+});
+
+test("D12: an item that the second dynamic pass did not list is asked for, though the modes mean different times", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const begun = countPasses(service, () => {});
+  ofTwoTimes(service);
+  const { arrange } = service;
+  service.arrange = (items, asked) => {
+    const hidden = asked.mode === "dynamic" && begun.get("dynamic") === 2;
+    return arrange(hidden ? items.filter((element) => placeOf(element) !== 1) : items, asked);
+  };
+  const { directory, verdict } = await exported(t, service, { details: "none", perPage: 50 });
+  assert.equal(verdict, "unsettled");
+  const asked = "SELECT count(*) FROM _requests WHERE mode = 'item' AND content_id = 'c-001' AND sweep = 3";
   assert.deepEqual(await rowsOf(directory, asked), [["2"]]);
 });
+
+test("D12: items that are edited in the second in which they are read are read again when it is over", async (t) => {
+  const service = await Scripted.start(t, itemsOf(12));
+  const now = new Date(ANSWERED).toISOString();
+  service.items = service.items.map((element) => ({ ...asItem(element), updated_at: now }));
+  let dynamic = 0;
+  const late = { date: new Date(Date.parse(ANSWERED) + 5000).toUTCString() };
+  service.script = (asked) => {
+    if (asked.mode === "dynamic" && asked.kind === "list") return undefined;
+    // A second edit of the same second.
+    if (dynamic++ === 0)
+      service.items = service.items.map((element) => ({ ...asItem(element), title: "New" }));
+    const body = asked.kind === "list" ? listBody(service.items, asked) : itemBody(service, asked.id);
+    return asked.kind === "list" || asked.kind === "item" ? { headers: late, body } : undefined;
+  };
+  const { directory, verdict, sweeps } = await exported(t, service, { details: "none" });
+  assert.deepEqual([verdict, sweeps.length], ["complete", 3]);
+  assert.deepEqual(await rowsOf(directory, TITLES), [["New", "12"]]);
+});
+
+function itemBody(service: Scripted, id: string): { response: unknown } {
+  return { response: service.items.find((element) => asItem(element).id === id) };
+}
 
 test("an item that could not be read singly is told, also where the second dynamic pass did not list it", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));

@@ -16,6 +16,7 @@ export interface Account {
   readonly loaded: number;
   readonly rejected: number;
   readonly vanished: number;
+  readonly unread: number;
   readonly personalData: string;
   readonly packageVersion: string;
   readonly duckdbVersion: string;
@@ -71,6 +72,7 @@ export async function readAccount(connection: DuckDBConnection): Promise<Account
     loaded: integer(row.items_loaded),
     rejected: integer(row.items_rejected),
     vanished: integer(row.items_vanished),
+    unread: integer(row.items_unread),
     personalData: text(row.personal_data),
     packageVersion: text(row.package_version),
     duckdbVersion: text(row.duckdb_version),

@@ -76,10 +76,11 @@ function figure(name: string, value: string, note: string): Markup {
   return html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${note}</span></dd></div>`;
 }
 
-function itemsNote({ listed, rejected, vanished }: Account): string {
+function itemsNote({ listed, rejected, vanished, unread }: Account): string {
   const parts = [`${count(listed)} listed`];
   if (rejected > 0) parts.push(`${count(rejected)} could not be read`);
   if (vanished > 0) parts.push(`${count(vanished)} gone since`);
+  if (unread > 0) parts.push(`${count(unread)} listed too late to be read`);
   return parts.length === 1 ? `all ${parts[0]}` : parts.join(", ");
 }
 

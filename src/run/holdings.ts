@@ -1,0 +1,156 @@
+/** Which versions of the items the run has documents of, and which items the service says are gone. */
+import { type Catalogue, type Sightings, secondsOf, UNSEEN } from "./catalogue.ts";
+
+export type Shape = "dynamic" | "full";
+
+/** A pass, as far as it says which items there are. Passes are numbered from 1, without a gap. */
+export interface Look {
+  readonly sweep: number;
+  readonly sightings: Sightings;
+}
+
+export interface LandedPass {
+  readonly sightings: Sightings;
+  /** Items that were read within the second of their own time. */
+  readonly fresh: readonly string[];
+}
+
+/** `updated_at` of the latest document of one shape, by the item's number: as a pass saw it, but for some since. */
+class Held {
+  #pass: Sightings | undefined;
+  readonly #since = new Map<number, number>();
+
+  /** In seconds; not a number where it is not known. */
+  at(number: number): number {
+    return this.#since.get(number) ?? this.#pass?.at(number) ?? UNSEEN;
+  }
+
+  set(number: number, seconds: number): void {
+    this.#since.set(number, seconds);
+  }
+
+  take(pass: Sightings): void {
+    this.#since.clear();
+    this.#pass = pass;
+  }
+}
+
+/**
+ * For each item: the time of its latest document in each shape, and what single-item requests said. A document counts
+ * as the version that its `updated_at` names; of one that is fresh (`fresh.ts`) the version is not known.
+ */
+export class Holdings {
+  readonly #catalogue: Catalogue;
+  readonly #held = { dynamic: new Held(), full: new Held() };
+  readonly #passes: Sightings[] = [];
+  /** Items with a document from a single-item request. */
+  readonly #readSingly = new Set<number>();
+  readonly #rejectedSingly = new Set<number>();
+  /** By the item's number: the pass after which the service said so last. */
+  readonly #gone = new Map<number, number>();
+  readonly #there = new Map<number, number>();
+
+  constructor(catalogue: Catalogue) {
+    this.#catalogue = catalogue;
+  }
+
+  /**
+   * The documents of a pass landed. Of an item that it saw more than once nobody knows which one is the latest, and of one
+   * that it did not see, whether an earlier document is still what the service has.
+   */
+  holdAll(shape: Shape, { sightings, fresh }: LandedPass): void {
+    this.#passes.push(sightings);
+    this.#held[shape].take(sightings);
+    for (const id of [...sightings.repeated, ...fresh]) this.forget(shape, id);
+  }
+
+  /** The document of a single-item request landed. Gives its time in seconds; negative where there is none. */
+  hold(shape: Shape, id: string, updatedAt: string | null): number {
+    const number = this.#catalogue.numberOf(id);
+    const seconds = secondsOf(updatedAt);
+    this.#readSingly.add(number);
+    this.#held[shape].set(number, seconds);
+    return seconds;
+  }
+
+  /** Which version the item's latest document is, is not known. */
+  forget(shape: Shape, id: string): void {
+    this.#held[shape].set(this.#catalogue.numberOf(id), UNSEEN);
+  }
+
+  /** A single-item request was answered after the pass `sweep`; `rejected`: with nothing that can be read. */
+  answered(id: string, answer: "gone" | "there" | "rejected", sweep: number): void {
+    const number = this.#catalogue.numberOf(id);
+    this.#gone.delete(number);
+    if (answer === "gone") this.#gone.set(number, sweep);
+    if (answer === "there") this.#there.set(number, sweep);
+    if (answer === "rejected") this.#rejectedSingly.add(number);
+  }
+
+  /** Items whose latest document of the shape is not the version that the look saw. Ascending by number. */
+  differing(shape: Shape, { sightings }: Look): number[] {
+    const held = this.#held[shape];
+    return this.#numbers((number) => {
+      const seconds = sightings.at(number);
+      return !Number.isNaN(seconds) && held.at(number) !== seconds;
+    });
+  }
+
+  /** Items that the look saw, and whose latest documents have other times in the two shapes. Ascending by number. */
+  ofTwoTimes({ sightings }: Look): number[] {
+    const { dynamic, full } = this.#held;
+    return this.#numbers((number) => {
+      const difference = dynamic.at(number) - full.at(number);
+      return difference !== 0 && !Number.isNaN(difference) && !Number.isNaN(sightings.at(number));
+    });
+  }
+
+  /**
+   * Items that the last look did not see, though they are not known to be gone, nor to have been there since the look
+   * before it. Ascending by number.
+   */
+  unaccounted(looks: readonly Look[]): number[] {
+    const last = looks.at(-1);
+    if (last === undefined) return [];
+    return this.#numbers((number) => {
+      if (!Number.isNaN(last.sightings.at(number)) || this.#isGone(number, looks)) return false;
+      return (this.#there.get(number) ?? 0) < last.sweep - 1;
+    });
+  }
+
+  /** Items that were listed, and are gone: the service said so, and no later look saw them. Ascending by number. */
+  gone(looks: readonly Look[]): number[] {
+    return [...this.#gone.keys()].filter((number) => this.#isGone(number, looks)).sort((a, b) => a - b);
+  }
+
+  #isGone(number: number, looks: readonly Look[]): boolean {
+    const said = this.#gone.get(number);
+    if (said === undefined) return false;
+    return looks.every(({ sweep, sightings }) => sweep <= said || Number.isNaN(sightings.at(number)));
+  }
+
+  /** Items that have no document at all and are not gone: how many, and for how many of them a request was refused. */
+  unread(looks: readonly Look[]): Unread {
+    const unread = this.#numbers((number) => !this.hasDocument(number) && !this.#isGone(number, looks));
+    const rejected = unread.filter((number) => this.#rejectedSingly.has(number)).length;
+    return { rejected, notAsked: unread.length - rejected };
+  }
+
+  hasDocument(number: number): boolean {
+    if (this.#readSingly.has(number)) return true;
+    return this.#passes.some((pass) => !Number.isNaN(pass.at(number)));
+  }
+
+  #numbers(holds: (number: number) => boolean): number[] {
+    const numbers: number[] = [];
+    for (let number = 0; number < this.#catalogue.size; number++) if (holds(number)) numbers.push(number);
+    return numbers;
+  }
+}
+
+export interface Unread {
+  /** The service refused to give them singly, or gave nothing that can be read. */
+  readonly rejected: number;
+  /** They were listed so late, and were so many, that no request asked for them. */
+  readonly notAsked: number;
+}

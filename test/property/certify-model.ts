@@ -1,0 +1,197 @@
+/** Carries out what the certification asks for over a world, as a run does, and says what the run would publish. */
+import { Catalogue, Sightings, secondsOf } from "../../src/run/catalogue.ts";
+import {
+  Certification,
+  type Comparison,
+  REPAIR_LIMITS,
+  type Step,
+  type SweepMode,
+} from "../../src/run/certify.ts";
+import { isFresh } from "../../src/run/fresh.ts";
+import { Holdings, type LandedPass } from "../../src/run/holdings.ts";
+import { type ComparedPass, type PageMark, uncleanReasons } from "../../src/run/verdict.ts";
+import { Killed, type Mode, stateOf, type World, type WorldDocument } from "./certify-world.ts";
+
+interface Page {
+  readonly rows: readonly WorldDocument[];
+  readonly mark: PageMark;
+  readonly observedAt: number;
+}
+
+/** What is kept of the first two passes: pages of whole groups. */
+type KeptPages = Record<Mode, Page[]>;
+
+export interface Certified {
+  readonly complete: boolean;
+  /** The published items with the versions of their documents; as {@link World.states}. */
+  readonly published: string;
+  readonly passes: readonly ComparedPass[];
+  readonly listed: number;
+  readonly loaded: number;
+  readonly vanished: number;
+  readonly rejected: number;
+  readonly unread: number;
+}
+
+/** A run that is resumed whenever it was killed. */
+export function certify(world: World): Certified {
+  const kept: KeptPages = { dynamic: [], full: [] };
+  for (;;) {
+    try {
+      return new Run(world, kept).certify();
+    } catch (thrown) {
+      if (!(thrown instanceof Killed)) throw thrown;
+      world.resume();
+    }
+  }
+}
+
+class Run {
+  readonly #world: World;
+  readonly #kept: KeptPages;
+  readonly #catalogue = new Catalogue();
+  readonly #holdings = new Holdings(this.#catalogue);
+  readonly #certification: Certification<ComparedPass>;
+  readonly #documents = new Map<string, Partial<Record<Mode, WorldDocument>>>();
+  constructor(world: World, kept: KeptPages) {
+    this.#world = world;
+    this.#kept = kept;
+    const limits = { ...REPAIR_LIMITS, items: world.repairLimit };
+    this.#certification = new Certification(this.#catalogue, this.#holdings, limits);
+  }
+
+  certify(): Certified {
+    for (let step = this.#certification.next(); ; step = this.#certification.next()) {
+      if (step.kind === "end") return this.#certified(step.disagreements);
+      this.#perform(step);
+    }
+  }
+
+  #perform(step: Exclude<Step, { kind: "end" }>): void {
+    switch (step.kind) {
+      case "wait":
+        this.#world.wait(step.milliseconds);
+        this.#certification.waited();
+        break;
+      case "pass":
+        this.#certification.passed(this.#pass(step.mode, step.documents));
+        break;
+      case "compare":
+        this.#certification.compared(this.#compare(step.ids));
+        break;
+      case "repair":
+        this.#certification.repaired(this.#repair(step.ids));
+        break;
+    }
+  }
+
+  #repair(ids: readonly string[]): Pick<Comparison, "fresh"> {
+    const answers = this.#askSingly(ids, ["dynamic", "full"]).flat();
+    return { fresh: answers.some(({ fresh }) => fresh) };
+  }
+
+  #certified(disagreements: readonly string[]): Certified {
+    const { passes } = this.#certification;
+    const gone = this.#holdings.gone(passes).map((number) => this.#catalogue.idOf(number));
+    for (const id of gone) this.#documents.delete(id);
+    const { rejected, notAsked } = this.#holdings.unread(passes);
+    const published = [...this.#documents].map(([id, { dynamic, full }]) => {
+      return [id, { dynamic: dynamic?.version, full: full?.version }] as const;
+    });
+    return {
+      complete: disagreements.length === 0,
+      published: stateOf(published),
+      passes,
+      listed: this.#catalogue.size,
+      loaded: published.length,
+      vanished: gone.length,
+      rejected,
+      unread: notAsked,
+    };
+  }
+
+  #pass(mode: SweepMode, documents: boolean): ComparedPass {
+    const sweep = this.#certification.passes.length + 1;
+    const shape = mode === "dynamic" ? "dynamic" : "full";
+    const kept = documents && sweep <= 2 ? this.#kept[shape] : [];
+    const keptPages = kept.length;
+    const pages = this.#read(shape, kept);
+    const sightings = new Sightings(this.#catalogue);
+    const marks = new Map(pages.map(({ mark }, i) => [i + 1, mark]));
+    for (const { rows } of pages) for (const row of rows) sightings.add(row.id, row.updatedAt.slice(0, 19));
+    const fresh = pages.flatMap(({ rows, observedAt }) =>
+      rows.filter((row) => isFreshRow(row, observedAt)).map(({ id }) => id),
+    );
+    if (documents) this.#land(shape, pages, { sightings, fresh });
+    const countBefore = pages[0]?.mark.pagination.count ?? 0;
+    const countAfter = pages.at(-1)?.mark.pagination.count ?? 0;
+    const reasons = uncleanReasons({ marks, sightings, rejected: 0 });
+    return { sweep, mode, sightings, countBefore, countAfter, reasons, keptPages, fresh };
+  }
+
+  /** Pages that were kept are read again in place of being asked for; what is asked for joins them, a group at a time. */
+  #read(mode: Mode, kept: Page[]): Page[] {
+    const pages: Page[] = [];
+    const group: Page[] = [];
+    const known = kept.length;
+    for (let page = 1, next: number | null = 1; next !== null; page++) {
+      const read = kept[page - 1] ?? this.#ask(page, mode);
+      pages.push(read);
+      const announced = pages[0]?.mark.pagination.pages ?? 1;
+      next = page < announced ? page + 1 : (read.mark.pagination.next ?? null);
+      if (page <= known) continue;
+      group.push(read);
+      if (group.length === this.#world.pagesPerGroup || next === null) kept.push(...group.splice(0));
+    }
+    return pages;
+  }
+
+  #ask(page: number, mode: Mode): Page {
+    const { value, observedAt } = this.#world.page(page, mode);
+    return { ...value, observedAt };
+  }
+
+  #land(shape: Mode, pages: readonly Page[], pass: LandedPass): void {
+    this.#holdings.holdAll(shape, pass);
+    for (const { rows } of pages) {
+      for (const row of rows) this.#documents.set(row.id, { ...this.#documents.get(row.id), [shape]: row });
+    }
+  }
+
+  #compare(ids: readonly string[]): Comparison[] {
+    return this.#askSingly(ids, ["dynamic", "full", "dynamic"]).map((answers) => {
+      const [dynamic, full, dynamicAgain] = answers.map(({ updatedAt }) => updatedAt);
+      return { dynamic, full, dynamicAgain, fresh: answers.some(({ fresh }) => fresh) };
+    });
+  }
+
+  /** The answers for each item. */
+  #askSingly(ids: readonly string[], modes: readonly Mode[]): Single[][] {
+    return ids.map((id) => modes.map((mode) => this.#single(id, mode)));
+  }
+
+  #single(id: string, mode: Mode): Single {
+    const { value, observedAt } = this.#world.single(id, mode);
+    const sweep = this.#certification.passes.length;
+    if (value === "gone" || value === "refused") {
+      this.#holdings.answered(id, value === "gone" ? "gone" : "rejected", sweep);
+      return { updatedAt: undefined, fresh: false };
+    }
+    const updatedAt = value.updatedAt.slice(0, 19);
+    this.#holdings.answered(id, "there", sweep);
+    this.#holdings.hold(mode, id, updatedAt);
+    this.#documents.set(id, { ...this.#documents.get(id), [mode]: value });
+    const fresh = isFreshRow(value, observedAt);
+    if (fresh) this.#holdings.forget(mode, id);
+    return { updatedAt, fresh };
+  }
+}
+
+interface Single {
+  readonly updatedAt: string | undefined;
+  readonly fresh: boolean;
+}
+
+function isFreshRow({ updatedAt }: WorldDocument, observedAt: number): boolean {
+  return isFresh(secondsOf(updatedAt.slice(0, 19)), { observedAt, milliseconds: 0 });
+}
