@@ -106,15 +106,15 @@ export class Holdings {
   }
 
   /**
-   * Items that the last look did not see, though they are not known to be gone, nor to have been there since the look
-   * before it. Ascending by number.
+   * Items that the last look did not see, though they are not known to be gone, nor to have been there between the look
+   * before it and itself. Ascending by number.
    */
   unaccounted(looks: readonly Look[]): number[] {
     const last = looks.at(-1);
     if (last === undefined) return [];
     return this.#numbers((number) => {
       if (!Number.isNaN(last.sightings.at(number)) || this.#isGone(number, looks)) return false;
-      return (this.#there.get(number) ?? 0) < last.sweep - 1;
+      return this.#there.get(number) !== last.sweep - 1;
     });
   }
 

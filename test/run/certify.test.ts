@@ -120,3 +120,16 @@ test("an item that was gone when it was asked for, and that a later pass lists, 
   told.pass({ a: EARLY });
   assert.deepEqual(told.holdings.gone(told.certification.passes), []);
 });
+
+test("an item that two passes did not list, and that is there when it is asked for, wants a third pass", () => {
+  const told = new Told();
+  told.pass({ a: EARLY, b: EARLY });
+  told.pass({ a: EARLY });
+  assert.deepEqual(told.next, { kind: "repair", ids: ["b"] });
+  told.certification.repaired({ fresh: false });
+  told.pass({ a: EARLY });
+  assert.deepEqual(told.next, { kind: "repair", ids: ["b"] });
+  for (const shape of ["dynamic", "full"] as const) told.single(shape, "b", EARLY);
+  told.certification.repaired({ fresh: false });
+  assert.deepEqual(told.next, { ...PASS, mode: "basic" });
+});

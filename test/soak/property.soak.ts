@@ -4,19 +4,38 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { packagePath } from "../../src/package-root.ts";
 
-const SCHEDULES = 100_000;
+interface Long {
+  readonly title: string;
+  readonly file: string;
+  readonly env: Readonly<Record<string, string>>;
+}
 
-test(`D11, D12, D13, D14: no run says complete wrongly, in ${SCHEDULES} further schedules`, async (t) => {
-  // A file of tests begins with another seed each time.
-  const child = spawn(process.execPath, [packagePath("test/property/certify.test.ts")], {
-    env: { PATH: process.env.PATH, SCHEDULES: String(SCHEDULES) },
-    stdio: ["ignore", "pipe", "inherit"],
+/** Files of tests that run longer where they are told to. Each begins with other seeds each time, unless it says so. */
+const LONG: readonly Long[] = [
+  {
+    title: "D11, D12, D13, D14: no run says complete wrongly, in 100000 further schedules",
+    file: "test/property/certify.test.ts",
+    env: { SCHEDULES: "100000" },
+  },
+  {
+    title: "D11, D12, D13, D19: what a run says of a churning service is true, with 60 seeds",
+    file: "test/run/churn.test.ts",
+    env: { CHURN_SEEDS: "60" },
+  },
+];
+
+for (const { title, file, env } of LONG) {
+  test(title, async (t) => {
+    const child = spawn(process.execPath, [packagePath(file)], {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      output += text;
+    });
+    const [code] = await once(child, "close");
+    assert.equal(code, 0, output);
+    t.diagnostic(Object.entries(env).join(" "));
   });
-  let output = "";
-  child.stdout.setEncoding("utf8").on("data", (text) => {
-    output += text;
-  });
-  const [code] = await once(child, "close");
-  assert.equal(code, 0, output);
-  t.diagnostic(`${SCHEDULES} schedules`);
-});
+}
