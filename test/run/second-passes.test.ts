@@ -59,7 +59,7 @@ for (const order of ["the same order", "another order"]) {
 }
 
 for (const nth of [1, 2]) {
-  test(`D12: a bulk edit before the first full pass is no other meaning of the times, of every item or of each ${nth}.`, async (t) => {
+  test(`D12: a bulk edit of one item in ${nth} before the first full pass is no other meaning of the times`, async (t) => {
     const service = await Scripted.start(t, itemsOf(ITEMS));
     countPasses(service, (mode, pass) => {
       if (mode !== "full" || pass !== 1) return;
