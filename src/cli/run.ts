@@ -33,7 +33,7 @@ Examples:
   $ content-warehouse run ./my-pipeline.ts --config ./content-warehouse.config.json
 
 The token comes from CONTENT_API_TOKEN or from a file (setting \`tokenFile\`), never from a flag.
-Exit code 0: complete. 10: published, but the listing changed while it was read. 24: there is far less than in the
+Exit code 0: complete. 10: published, but no two passes over the listing agree. 24: there is far less than in the
 run before; look why, and if that is right, run once with --accept-shrink.
 `;
 

@@ -34,7 +34,7 @@ export function summaryText(summary: RunSummary): string {
 function headline({ verdict, run, pipeline, milliseconds }: RunSummary): string {
   const what = `run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}`;
   if (verdict === "complete") return `Complete: ${what}`;
-  return `UNSETTLED: ${what}; published, but the listing changed while it was read, so run again`;
+  return `UNSETTLED: ${what}; published, but the passes do not agree, so run again`;
 }
 
 /** A line break in a text of foreign origin does not begin a field of its own. */

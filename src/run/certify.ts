@@ -180,8 +180,11 @@ export class Certification<Pass extends ComparedPass> {
       .filter((number) => !Number.isNaN(last.sightings.at(number)));
     return [
       ...(this.#modesDiffer ? this.#reasonsOfEitherMode() : this.#reasonsOfBothModes(last)),
-      ...this.#itemsReason(unaccounted, "earlier passes listed and the last one did not"),
-      ...this.#itemsReason(goneSince, "the last pass listed and that were gone when they were asked for"),
+      ...this.#itemsReason(
+        unaccounted,
+        (items) => `earlier passes listed ${items} that the last one did not`,
+      ),
+      ...this.#itemsReason(goneSince, (items) => `${items} of the last pass gone when asked for singly`),
     ];
   }
 
@@ -224,13 +227,23 @@ export class Certification<Pass extends ComparedPass> {
     const numbers = [...new Set(differing)];
     if (numbers.length === 0) return [];
     const what = numbers.length === 1 ? "1 loaded item differs" : `${numbers.length} loaded items differ`;
-    return [`${what} from pass ${look.sweep} (${look.mode}) (${this.#examples(numbers)})`];
+    return [
+      `${what} from pass ${look.sweep} (${look.mode}) (${this.#examples(numbers)})${this.#refused(numbers)}`,
+    ];
   }
 
-  #itemsReason(numbers: readonly number[], what: string): string[] {
+  #itemsReason(numbers: readonly number[], say: (items: string) => string): string[] {
     if (numbers.length === 0) return [];
     const items = numbers.length === 1 ? "1 item" : `${numbers.length} items`;
-    return [`${items} that ${what} (${this.#examples(numbers)})`];
+    return [`${say(items)} (${this.#examples(numbers)})${this.#refused(numbers)}`];
+  }
+
+  /** The reason behind the reason, where the service has not given what would settle it. */
+  #refused(numbers: readonly number[]): string {
+    const refused = numbers.filter((number) => this.#holdings.wasRejected(number)).length;
+    if (refused === 0) return "";
+    const items = refused === numbers.length ? "" : `${refused} of `;
+    return `; the service refused to give ${items}${numbers.length === 1 ? "it" : "them"} singly, or gave another`;
   }
 
   #examples(numbers: readonly number[]): string {

@@ -132,8 +132,13 @@ export class Holdings {
   /** Items that have no document at all and are not gone: how many, and for how many of them a request was refused. */
   unread(looks: readonly Look[]): Unread {
     const unread = this.#numbers((number) => !this.hasDocument(number) && !this.#isGone(number, looks));
-    const rejected = unread.filter((number) => this.#rejectedSingly.has(number)).length;
+    const rejected = unread.filter((number) => this.wasRejected(number)).length;
     return { rejected, notAsked: unread.length - rejected };
+  }
+
+  /** Whether a single-item request was answered with nothing that can be read. */
+  wasRejected(number: number): boolean {
+    return this.#rejectedSingly.has(number);
   }
 
   hasDocument(number: number): boolean {

@@ -16,39 +16,63 @@ export interface PassEvidence {
   readonly rejected: number;
 }
 
+/** A page's number, from 1, with what it said. */
+type NumberedMark = readonly [page: number, mark: PageMark];
+
 /** Why a pass is not clean; empty: its pages fit together without a gap, a repeat or a change of total. */
 export function uncleanReasons({ marks, sightings, rejected }: PassEvidence): string[] {
-  const pages = [...marks].sort(([a], [b]) => a - b).map(([, mark]) => mark);
-  const first = pages[0];
+  const pages = [...marks].sort(([a], [b]) => a - b);
+  const first = pages[0]?.[1];
   if (first === undefined) return ["no page was read"];
   const { count, per_page, pages: announced } = first.pagination;
   const beforeLast = pages.slice(0, -1);
-  // The page size is what came: some services give fewer rows than they say.
-  const short = beforeLast.filter(({ rows }) => rows !== first.rows).length;
   const listed = sightings.distinct + rejected;
-  const reasons: readonly (readonly [boolean, string])[] = [
-    [sightings.duplicates > 0, `${rowsOf(sightings.duplicates)} an item of the same pass`],
-    [pages.some(({ pagination }) => pagination.count !== count), "the total changed between its pages"],
-    [
-      pages.some(({ pagination }) => pagination.per_page !== per_page),
-      "the page size changed between its pages",
-    ],
-    [pages.length !== announced && count > 0, `${pagesOf(pages.length)} read, ${announced} announced`],
-    [short > 0, `${short} of the pages before the last differ from the first in their number of items`],
-    [
-      beforeLast.some(({ pagination }) => (pagination.next ?? null) === null),
-      "a page before the last says that no page follows",
-    ],
-    [
-      listed !== count,
-      `${listed === 1 ? "1 item was" : `${listed} items were`} listed, the service counts ${count}`,
-    ],
+  const { duplicates } = sightings;
+  const total = pages.find(([, { pagination }]) => pagination.count !== count);
+  const size = pages.find(([, { pagination }]) => pagination.per_page !== per_page);
+  // The page size is what came: some services give fewer rows than they say.
+  const short = beforeLast.filter(([, { rows }]) => rows !== first.rows);
+  const end = beforeLast.find(([, { pagination }]) => (pagination.next ?? null) === null);
+  return [
+    ...(duplicates > 0
+      ? [`${duplicates === 1 ? "1 row repeats" : `${duplicates} rows repeat`} an item of the same pass`]
+      : []),
+    ...changeReason("the total", count, total, ({ pagination }) => pagination.count),
+    ...changeReason("the page size", per_page, size, ({ pagination }) => pagination.per_page),
+    ...(pages.length !== announced && count > 0
+      ? [`${pagesOf(pages.length)} read, ${announced} announced`]
+      : []),
+    ...shortReason(first.rows, short),
+    ...(end === undefined ? [] : [`page ${end[0]} of ${pages.length} says that no page follows`]),
+    ...(listed === count ? [] : [`${itemsOf(listed)} listed, the service counts ${count}`]),
   ];
-  return reasons.filter(([holds]) => holds).map(([, reason]) => reason);
 }
 
-function rowsOf(duplicates: number): string {
-  return duplicates === 1 ? "1 row repeats" : `${duplicates} rows repeat`;
+function changeReason(
+  what: string,
+  before: number,
+  changed: NumberedMark | undefined,
+  figureOf: (mark: PageMark) => number,
+): string[] {
+  if (changed === undefined) return [];
+  const [page, mark] = changed;
+  return [`${what} changed from ${before} to ${figureOf(mark)} on page ${page}`];
+}
+
+function shortReason(rows: number, short: readonly NumberedMark[]): string[] {
+  const [example] = short;
+  if (example === undefined) return [];
+  const [page, mark] = example;
+  const others = short.length > 1 ? `, and ${short.length - 1} more before the last differ` : "";
+  return [`page ${page} has ${itemsCount(mark.rows)}, the first ${rows}${others}`];
+}
+
+function itemsCount(items: number): string {
+  return items === 1 ? "1 item" : `${items} items`;
+}
+
+function itemsOf(items: number): string {
+  return `${itemsCount(items)} ${items === 1 ? "was" : "were"}`;
 }
 
 function pagesOf(pages: number): string {

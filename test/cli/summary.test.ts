@@ -97,7 +97,7 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   });
   assert.equal(
     text,
-    `UNSETTLED: run 000042-20261120T020000Z of nightly, 0.9 s; published, but the listing changed while it was read, so run again
+    `UNSETTLED: run 000042-20261120T020000Z of nightly, 0.9 s; published, but the passes do not agree, so run again
 
   Items      12,345 listed, 12,341 loaded, 3 rejected, 1 vanished
   Evidence   the passes do not agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345

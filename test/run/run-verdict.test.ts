@@ -59,13 +59,13 @@ suite("a pass is not clean", () => {
       "D1, D2: whose total changes",
       marks([5, 5, 2], (page) => ({ count: page === 2 ? 13 : 12 })),
       {},
-      "the total changed between its pages",
+      "the total changed from 12 to 13 on page 2",
     ],
     [
       "whose page size changes",
       marks([5, 5, 2], (page) => ({ per_page: page })),
       {},
-      "the page size changed between its pages",
+      "the page size changed from 1 to 2 on page 2",
     ],
     [
       "D17: that has more pages than announced",
@@ -75,21 +75,16 @@ suite("a pass is not clean", () => {
     ],
     [
       "D9: that has a short page in the middle",
-      marks([5, 4, 3]),
+      marks([5, 4, 4, 3]),
       {},
-      "1 of the pages before the last differ from the first in their number of items",
+      "page 2 has 4 items, the first 5, and 1 more before the last differ",
     ],
-    [
-      "D4: that has an empty page in the middle",
-      marks([5, 0, 5, 2]),
-      {},
-      "1 of the pages before the last differ from the first in their number of items",
-    ],
+    ["D4: that has an empty page in the middle", marks([5, 0, 5, 2]), {}, "page 2 has 0 items, the first 5"],
     [
       "D6: that says too early that no page follows",
       marks([5, 5, 2], (page) => (page === 2 ? { next: null } : {})),
       {},
-      "a page before the last says that no page follows",
+      "page 2 of 3 says that no page follows",
     ],
     [
       "D16: that lists more or less than the service counts",
