@@ -2,6 +2,7 @@
 import type { Column, Origin, Table } from "../tables/declare.ts";
 import type { Cell } from "./columns.ts";
 import {
+  EmptiedKeys,
   Extra,
   fit,
   type Item,
@@ -16,6 +17,7 @@ import {
   type Subject,
   sameJson,
   shapeOf,
+  type UnknownField,
   type View,
 } from "./views.ts";
 
@@ -78,7 +80,7 @@ function isEvent(item: Item): boolean {
 /** What no other row claimed, by its whole path; of several views the latest, as with every fact. */
 function claimRest(item: Item, extra: Extra): void {
   const taken = new Map<string, unknown>();
-  for (const view of item.views) {
+  for (const [later, view] of item.views.entries()) {
     const places = new Map<string, number>();
     for (const field of view.unknown) {
       if (field.claimed) continue;
@@ -87,6 +89,7 @@ function claimRest(item: Item, extra: Extra): void {
       places.set(path, place);
       // Elements of one list share a path: the second of them has a number, and so on.
       const name = place === 1 ? path : `${path} (${place})`;
+      if (!taken.has(name) && isReplaced(item, later, field)) continue;
       if (!taken.has(name)) extra.set(name, field.value);
       else if (!sameJson(taken.get(name), field.value)) {
         item.drift.note(path, "views_differ", item.order, item.contentId, [taken.get(name), field.value]);
@@ -94,6 +97,14 @@ function claimRest(item: Item, extra: Extra): void {
       if (!taken.has(name)) taken.set(name, field.value);
     }
   }
+}
+
+/** Whether a later view of the shape has the key in which the field stands. `place`: of the field's view. */
+function isReplaced(item: Item, place: number, { path }: UnknownField): boolean {
+  const [key = ""] = path;
+  const shape = item.views[place]?.shape;
+  const hasKey = (view: View) => view.shape === shape && view.document[key] !== undefined;
+  return item.views.slice(0, place).some(hasKey);
 }
 
 /** Where lists or objects stand in the documents of each shape, in the order of the declaration. */
@@ -119,14 +130,19 @@ interface Found {
 /** The container's value of the latest view that gives one; where others differ, the drift counts it. */
 function find(item: Item, table: Table, containers: Containers): Found | undefined {
   let found: Found | undefined;
+  const emptied = new EmptiedKeys();
   for (const view of item.views) {
     for (const { path, steps } of containers[view.shape]) {
       const value = reach(view.document, steps);
-      if (value === undefined) continue;
-      if (found === undefined) found = { view, path, value };
-      else if (sameJson(found.value ?? [], value ?? [])) claimWithin(view, path);
-      else item.drift.note(table.name, "views_differ", view.order, item.contentId, [found.value, value]);
+      if (value === undefined) emptied.note(view.document, steps);
+      else if (found === undefined && !emptied.has(steps)) found = { view, path, value };
+      else if (sameJson(found?.value ?? [], value ?? [])) claimWithin(view, path);
+      else {
+        const both = [found?.value ?? null, value];
+        item.drift.note(table.name, "views_differ", view.order, item.contentId, both);
+      }
     }
+    emptied.endView();
   }
   return found;
 }

@@ -1,7 +1,7 @@
 /**
  * The views of one item, and how a fact is read from them. A view is one answer's document of the item. Where several
- * give the same fact the later observation wins; a key that an answer lacks never overwrites one that another gave;
- * where they differ, the drift says so.
+ * give the same fact the later observation wins: a key that an answer lacks never overwrites one that another gave, and
+ * a key that it has replaces everything below it. Where they differ, the drift says so.
  */
 import type { UnknownWalker } from "../api/unknown.ts";
 import type { Column, Origin } from "../tables/declare.ts";
@@ -127,6 +127,8 @@ export interface Reader {
   /** Table and column, as the drift names them. */
   readonly label: string;
   readonly places: Readonly<Record<Shape, readonly Place[]>>;
+  /** Whether some place is below another object. */
+  readonly nested: boolean;
 }
 
 export function shapeOf(origin: Origin): Shape | undefined {
@@ -154,6 +156,7 @@ export function readerOf(
   return {
     column,
     label: `${table}.${column.name}`,
+    nested: [...places.dynamic, ...places.full].some(({ steps }) => steps.length > 1),
     places: {
       dynamic: markContainers(places.dynamic, column),
       full: markContainers(places.full, column),
@@ -197,16 +200,49 @@ export function fit(subject: Subject, column: Column, path: string, value: unkno
   return cellOf(column, value) ?? misfit(subject, column, path, value, extra);
 }
 
+/**
+ * Keys that a view has with nothing in a place below them: what earlier views have there is of before. Other places of
+ * the same view still count. To be asked view by view, the latest first.
+ */
+export class EmptiedKeys {
+  #earlier: string[] | undefined;
+  #here: string[] | undefined;
+
+  /** Nothing was reached in the place. */
+  note(document: JsonObject, steps: readonly string[]): void {
+    const [key = ""] = steps;
+    if (steps.length > 1 && document[key] !== undefined) this.#here = [...(this.#here ?? []), key];
+  }
+
+  endView(): void {
+    if (this.#here === undefined) return;
+    this.#earlier = [...(this.#earlier ?? []), ...this.#here];
+    this.#here = undefined;
+  }
+
+  /** Whether a later view has emptied the place. */
+  has([key = ""]: readonly string[]): boolean {
+    return this.#earlier?.includes(key) ?? false;
+  }
+
+  get any(): boolean {
+    return this.#earlier !== undefined;
+  }
+}
+
 /** Reads a column from all views of an item; undefined: none of them gives it. */
 export function readViews(item: Item, reader: Reader, extra: Extra): Cell | undefined {
   let found = false;
   let value: unknown;
   let path = "";
+  const emptied = reader.nested ? new EmptiedKeys() : undefined;
   for (const view of item.views) {
     for (const place of reader.places[view.shape]) {
       const next = reach(view.document, place.steps);
-      if (next === undefined || (place.container && isObject(next))) continue;
-      if (!found) {
+      if (next === undefined) emptied?.note(view.document, place.steps);
+      else if (place.container && isObject(next)) continue;
+      else if (emptied?.has(place.steps)) noteDifference(item, reader, found ? value : null, next);
+      else if (!found) {
         found = true;
         value = next;
         path = place.path;
@@ -214,8 +250,15 @@ export function readViews(item: Item, reader: Reader, extra: Extra): Cell | unde
         value = reconcile(item, reader, value, next);
       }
     }
+    emptied?.endView();
   }
-  return found ? fit(item, reader.column, path, value, extra) : undefined;
+  if (found) return fit(item, reader.column, path, value, extra);
+  return emptied?.any ? null : undefined;
+}
+
+function noteDifference(item: Item, { label }: Reader, later: unknown, earlier: unknown): void {
+  if (sameJson(later, earlier)) return;
+  item.drift.note(label, "views_differ", item.order, item.contentId, [later, earlier]);
 }
 
 /** The value to keep of a later and an earlier one that are not identical. */
