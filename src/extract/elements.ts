@@ -24,7 +24,7 @@ export interface Element {
   /** Exclusive. */
   readonly end: number;
   /**
-   * Whether it may hold a number that is more than a double: sixteen digits before the point, or an exponent. Never
+   * Whether it may hold a number that is more than a double: sixteen digits, or an exponent. Never
    * false where `parseJson` would keep a number as it came. Objects that were found have none.
    */
   readonly large: boolean;
@@ -138,7 +138,11 @@ function elementsFrom(
     } else if (isDigit(byte)) {
       const end = endOfDigits(bytes, at + 1);
       const number = bytes[end] === POINT ? endOfDigits(bytes, end + 1) : end;
-      large ||= end - at >= LARGE_DIGITS || bytes[number] === SMALL_E || bytes[number] === CAPITAL_E;
+      // A point counts as a digit less.
+      large ||=
+        number - at - Number(number > end) >= LARGE_DIGITS ||
+        bytes[number] === SMALL_E ||
+        bytes[number] === CAPITAL_E;
       at = number - 1;
     } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
       if (depth === 0) marks.push(at);

@@ -4,6 +4,7 @@ export const DRIFT_KINDS = [
   "unknown_field",
   "type",
   "unreadable",
+  "rounded",
   "views_differ",
   "single_for_list",
   "personal_dropped",

@@ -197,7 +197,20 @@ export function misplace(item: Item, view: View, key: string, value: unknown): v
 /** The cell of one wire value; null and absent are null, what does not fit goes to `extra`. */
 export function fit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): Cell {
   if (value === null || value === undefined) return null;
-  return cellOf(column, value) ?? misfit(subject, column, path, value, extra);
+  const cell = cellOf(column, value) ?? misfit(subject, column, path, value, extra);
+  if (column.type === "double" && cell !== null && isExactText(value))
+    noteRounded(subject, path, value, extra);
+  return cell;
+}
+
+function isExactText(value: unknown): boolean {
+  return typeof value === "object" && value !== null && JSON.isRawJSON(value);
+}
+
+/** The column has the nearest number that it can hold; the digits go to the row's `extra`, and the drift counts it. */
+function noteRounded(subject: Subject, path: string, value: unknown, extra: Extra): void {
+  subject.drift.note(path, "rounded", subject.order, subject.contentId, value);
+  extra.set(path, value);
 }
 
 /**

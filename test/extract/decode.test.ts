@@ -155,6 +155,30 @@ test("C3: a number comes the same whatever stands beside it", () => {
   );
 });
 
+/** The number that a decimal text says, as its digits without zeros at either end, and a power of ten. */
+function valueOf(decimal: string): [digits: bigint, power: number] {
+  const [mantissa = "", exponent = "0"] = decimal.toLowerCase().split("e");
+  const [whole = "", fraction = ""] = mantissa.split(".");
+  let digits = BigInt(whole + fraction);
+  let power = 0 + Number(exponent) - fraction.length;
+  if (digits === 0n) return [0n, 0];
+  if (whole.startsWith("-") && digits > 0n) digits = -digits;
+  for (; digits % 10n === 0n; digits /= 10n) power += 1;
+  return [digits, power];
+}
+
+test("C4: no number is rounded, however many digits it has and wherever it stands", () => {
+  const number = fc.stringMatching(/^-?(?:0|[1-9]\d{0,20})(?:\.\d{1,25})?(?:[eE][+-]?\d{1,3})?$/);
+  fc.assert(
+    fc.property(number, fc.constantFrom("[#]", '{"a":#}', '{"response":[{"a":#}],"b":1}'), (sent, shape) => {
+      const kept = JSON.stringify(parseJson(shape.replace("#", sent)));
+      const [before = "", after = ""] = shape.split("#");
+      assert.deepEqual(valueOf(kept.slice(before.length, kept.length - after.length)), valueOf(sent));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
 test("C3: the scan never overlooks a number that JSON.parse would alter", () => {
   const integer = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String);
   const space = fc.stringMatching(/^[ \n\r\t]{0,3}$/);

@@ -73,6 +73,34 @@ describe("integers beyond 2^53", () => {
   });
 });
 
+describe("decimals that a double cannot hold", () => {
+  const LONG = "0.12345678901234567890";
+
+  test("C4: keep their digits in raw, in extra and as the value of a custom field", async (t) => {
+    const { cell } = await stage(
+      t,
+      `{"id":"i","ratio":${LONG},"status":{"n":-${LONG}e-5},"custom_fields":{"cf":${LONG}}}`,
+      `{"id":"i","exact":0.5}`,
+    );
+    assert.equal(cell("content", "extra"), `{"exact":0.5,"ratio":${LONG}}`);
+    assert.equal(cell("content", "status"), `{"n":-${LONG}e-5}`);
+    assert.equal(cell("content_custom_field_values", "value"), LONG);
+  });
+
+  test("C4: are the nearest double in a typed column, with their digits in extra, and are counted", () => {
+    const answers = [
+      { shape: "dynamic", document: `{"id":"i","payment":${LONG},"latitude":48.25}` },
+    ] as const;
+    const made = transform([answers]);
+    const row = onlyRow(made, "content");
+    assert.deepEqual([row.payment, row.extra], [Number(LONG), `{"payment":${LONG}}`]);
+    assert.deepEqual(
+      made.drift.map(({ path, kind, count, example }) => [path, kind, count, example]),
+      [["payment", "rounded", 1, LONG]],
+    );
+  });
+});
+
 describe("halves of characters", () => {
   test("C6: become U+FFFD, in values and in names, and are counted", async (t) => {
     const { first, drift, cell } = await stage(
