@@ -156,7 +156,7 @@ test("C3: a number comes the same whatever stands beside it", () => {
 });
 
 /** The number that a decimal text says, as its digits without zeros at either end, and a power of ten. */
-function valueOf(decimal: string): [digits: bigint, power: number] {
+function numberOf(decimal: string): [digits: bigint, power: number] {
   const [mantissa = "", exponent = "0"] = decimal.toLowerCase().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");
   let digits = BigInt(whole + fraction);
@@ -173,7 +173,7 @@ test("C4: no number is rounded, however many digits it has and wherever it stand
     fc.property(number, fc.constantFrom("[#]", '{"a":#}', '{"response":[{"a":#}],"b":1}'), (sent, shape) => {
       const kept = JSON.stringify(parseJson(shape.replace("#", sent)));
       const [before = "", after = ""] = shape.split("#");
-      assert.deepEqual(valueOf(kept.slice(before.length, kept.length - after.length)), valueOf(sent));
+      assert.deepEqual(numberOf(kept.slice(before.length, kept.length - after.length)), numberOf(sent));
     }),
     { numRuns: 3000 },
   );
