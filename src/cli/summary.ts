@@ -31,10 +31,11 @@ export function summaryText(summary: RunSummary): string {
   return `${printableText(lines.join("\n"))}\n`;
 }
 
-function headline({ verdict, run, pipeline, milliseconds }: RunSummary): string {
+function headline({ verdict, run, pipeline, milliseconds, noMappedValues }: RunSummary): string {
   const what = `run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}`;
-  if (verdict === "complete") return `Complete: ${what}`;
-  return `UNSETTLED: ${what}; published, but the passes do not agree, so run again`;
+  const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";
+  if (verdict === "complete") return `Complete${lacking}: ${what}`;
+  return `UNSETTLED${lacking}: ${what}; published, but the passes do not agree, so run again`;
 }
 
 /** A line break in a text of foreign origin does not begin a field of its own. */

@@ -29,6 +29,8 @@ export interface DestinationLookup {
   readonly destinations: readonly Destination[];
   /** Asked for and not there. */
   readonly unmatched: readonly DestinationName[];
+  /** Answered without being asked for, by a service that searches more loosely. */
+  readonly others: readonly Destination[];
   readonly answered: readonly Answered[];
 }
 
@@ -71,7 +73,8 @@ export function createLookups(client: Pick<HttpClient, "readAs">, setting: Looku
       const found = unique(rows.map((row) => checked(destination, row, "destination")));
       const destinations = found.filter((row) => wanted.some((one) => isDestination(row, one)));
       const unmatched = wanted.filter((one) => !found.some((row) => isDestination(row, one)));
-      return { destinations, unmatched, answered };
+      const others = found.filter((row) => !destinations.includes(row));
+      return { destinations, unmatched, others, answered };
     },
     async customFields(names, signal) {
       const wanted = new Set(names);

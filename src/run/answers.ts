@@ -11,9 +11,9 @@ import { observedAtOf, recordOf } from "./journal.ts";
 import { judgeAnswers } from "./judgement.ts";
 import { letGo } from "./let-go.ts";
 import { findMissing } from "./missing.ts";
-import type { Lookups } from "./outcome.ts";
 import { rawFolder } from "./raw-files.ts";
 import { openClient } from "./source.ts";
+import type { Lookups } from "./unmatched.ts";
 import { columnsOf, itemColumnsOf } from "./wanted-columns.ts";
 import { Workers } from "./workers.ts";
 

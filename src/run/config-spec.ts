@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { DYNAMIC_COLUMN_NAMES, isDynamicColumn } from "../api/columns.ts";
 import { CONTRACTS } from "../audit/contract.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import { readServiceUrl } from "../extract/service-url.ts";
-import { editDistance } from "../nearest.ts";
+import { editDistance, suggestion } from "../nearest.ts";
 import { printable } from "../printable.ts";
 import { PERSONAL_POLICIES } from "../transform/personal.ts";
 
@@ -108,7 +109,8 @@ export type ConfigSpecResult =
 export function readConfigSpec(value: unknown): ConfigSpecResult {
   const result = configSpec.safeParse(value);
   if (!result.success) return { problems: result.error.issues.flatMap((issue) => sentences(issue, value)) };
-  const problems = [...urlProblems(result.data.url), ...aliasProblems(result.data.aliases ?? {})];
+  const { url, columns = [], aliases = {} } = result.data;
+  const problems = [...urlProblems(url), ...aliasProblems(aliases), ...columnProblems(columns, aliases)];
   return problems.length === 0 ? { spec: result.data } : { problems };
 }
 
@@ -124,6 +126,23 @@ function aliasProblems(aliases: Readonly<Record<string, string>>): string[] {
   return twice.map(
     (name) => `\`aliases\`: expected each name of the specification once, found "${printable(name)}" twice.`,
   );
+}
+
+/**
+ * Services ignore a column that they do not know, so a misspelled one would be missing from every item without a word.
+ * A column that only this service has is named in `aliases`, if need be by its own name.
+ */
+function columnProblems(columns: readonly string[], aliases: Readonly<Record<string, string>>): string[] {
+  const isKnown = (name: string) => isDynamicColumn(name) || Object.hasOwn(aliases, name);
+  const known = [...DYNAMIC_COLUMN_NAMES, ...Object.keys(aliases)];
+  return columns.flatMap((name, place) => {
+    if (isKnown(name)) return [];
+    const shown = printable(name, 60);
+    const near = suggestion(name, known, "");
+    return [
+      `\`columns[${place}]\`: there is no column "${shown}".${near} If the service has one, add it to \`aliases\`: { "${shown}": "${shown}" }.`,
+    ];
+  });
 }
 
 function sentences(issue: z.core.$ZodIssue, value: unknown): string[] {

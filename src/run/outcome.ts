@@ -1,7 +1,6 @@
 /** What came of a run: its accounting, its warnings, and the summary for people and programs. */
 import { join } from "node:path";
 import type { Accounting, Check } from "../audit/checks.ts";
-import type { CustomFieldLookup, DestinationLookup } from "../extract/lookups.ts";
 import type { LoadedTable } from "../load/build.ts";
 import type { SweepRecord } from "./account.ts";
 import type { Loaded } from "./assemble.ts";
@@ -37,6 +36,8 @@ export interface RunSummary {
   /** Runs that were removed because they are old. */
   readonly removedRuns: readonly string[];
   readonly warnings: readonly string[];
+  /** Why the configured destinations have no mapped values, as the first warning says; null: they have, or there are none. */
+  readonly noMappedValues: string | null;
   /** From the start, the first one of a run that was taken up, to the end, as its manifest has them. */
   readonly milliseconds: number;
 }
@@ -70,30 +71,9 @@ export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting
   };
 }
 
-/** What the configuration asked for, or a listing named, and the service does not have. */
-export interface Lookups {
-  readonly destinations: DestinationLookup;
-  readonly fields: CustomFieldLookup;
-}
-
-export function warningsOf({ destinations, fields }: Lookups): string[] {
-  return [
-    ...destinations.unmatched.map(
-      ({ name, platform }) =>
-        `There is no destination "${name}" on platform "${platform}": its mapped values are missing.`,
-    ),
-    ...fields.unmatched.map((name) => `The service knows no custom field "${name}".`),
-  ];
-}
-
 /** Requests that were answered, but not with what was asked for: warnings, and no reason not to publish. */
-export function answerChecks({ destinations, fields }: Lookups, extraction: Extraction): Check[] {
+export function answerChecks(extraction: Extraction): Check[] {
   return [
-    answerCheck(
-      "configured destinations that the service does not have",
-      destinations.unmatched.map(({ name }) => name),
-    ),
-    answerCheck("custom fields that the service does not have", fields.unmatched),
     {
       name: "single items that were gone when they were asked for",
       verdict: extraction.detailsGone === 0 ? "passed" : "warning",
@@ -146,11 +126,6 @@ function missingDetail({ missing, removed, unlisted }: Extraction): string {
   return `asked for singly: ${removed.length} are gone, ${unlisted.length} are there`;
 }
 
-function answerCheck(name: string, unmatched: readonly string[]): Check {
-  const verdict = unmatched.length === 0 ? "passed" : "warning";
-  return { name, verdict, figure: unmatched.length, expected: 0, detail: unmatched.join(", ") };
-}
-
 export interface Made {
   /** Folder of the warehouse, and the one with its runs. */
   readonly folder: { readonly root: string; readonly runs: string };
@@ -161,6 +136,7 @@ export interface Made {
   readonly resumed: Resumed | null;
   readonly removed: readonly string[];
   readonly warnings: readonly string[];
+  readonly noMappedValues: string | null;
 }
 
 export function summaryOf(made: Made, journal: Journal): RunSummary {
@@ -184,6 +160,7 @@ export function summaryOf(made: Made, journal: Journal): RunSummary {
     drift: journal.drift.sorted().length,
     removedRuns: made.removed,
     warnings: made.warnings,
+    noMappedValues: made.noMappedValues,
     milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
   };
 }

@@ -29,8 +29,9 @@ import { databaseOf } from "./directory.ts";
 import { historyChecks, historyOf, historyWarnings } from "./history.ts";
 import { type Judged, judgeDrift, judgeTables, rowCounts } from "./judgement.ts";
 import type { Unended } from "./manifest.ts";
-import { accountingOf, answerChecks, type Lookups, warningsOf } from "./outcome.ts";
+import { accountingOf, answerChecks } from "./outcome.ts";
 import { originOf } from "./source.ts";
+import { type Lookups, type Matching, matchChecks, matchWarnings, noMappedValues } from "./unmatched.ts";
 
 /** A result that can be published. */
 export interface Result {
@@ -39,6 +40,8 @@ export interface Result {
   readonly sweeps: readonly SweepRecord[];
   readonly accounting: Accounting;
   readonly warnings: readonly string[];
+  /** Why the configured destinations have no mapped values; null: they have, or there are none. */
+  readonly noMappedValues: string | null;
 }
 
 /** What can be done beside the building of a result. */
@@ -55,6 +58,7 @@ export async function buildResult(run: RunContext, found: Found, meanwhile: Mean
 }
 
 interface Account {
+  readonly matching: Matching;
   readonly accounting: Accounting;
   readonly judged: Judged;
 }
@@ -115,9 +119,9 @@ class Build {
       },
     });
     if (account === undefined) throw new WarehouseError("internal", "The run has no account of itself.");
-    const { accounting, judged } = account;
+    const { accounting, judged, matching } = account;
     const warnings = [
-      ...warningsOf(this.#found),
+      ...matchWarnings(matching),
       ...this.#pageWarnings(),
       ...judged.warnings,
       ...historyWarnings(this.#run.history),
@@ -128,6 +132,7 @@ class Build {
       sweeps: extraction.sweeps,
       accounting,
       warnings,
+      noMappedValues: noMappedValues(matching),
     };
   }
 
@@ -169,17 +174,32 @@ class Build {
     const { tables } = pipeline;
     const accounting = accountingOf(extraction, loaded);
     const judged = judgeTables({ config: options.config, baseline, tables, loaded, extraction, journal });
-    return { accounting, judged };
+    return { accounting, judged, matching: this.#matching(loaded) };
+  }
+
+  #matching(loaded: Loaded): Matching {
+    const { options, source, journal } = this.#run;
+    const { destinations, fields } = this.#found;
+    const named = [...journal.store.of("custom_fields")].map(({ attributes }) => attributes.name);
+    return {
+      config: options.config,
+      wanted: source.destinations,
+      destinations,
+      fields,
+      fieldNames: named.filter((name) => typeof name === "string"),
+      rows: rowCounts(loaded.tables),
+    };
   }
 
   /** Rows of the run's own tables. Throws where a check failed. */
-  #ownRows(loaded: Loaded, { accounting, judged }: Account): RunRows[] {
+  #ownRows(loaded: Loaded, { accounting, judged, matching }: Account): RunRows[] {
     const { options, pipeline, journal, beginning } = this.#run;
     const { extraction } = this.#found;
     const checks = [
       ...loaded.checks,
       ...accountingChecks(accounting),
-      ...answerChecks(this.#found, extraction),
+      ...matchChecks(matching),
+      ...answerChecks(extraction),
       ...judged.checks,
       ...historyChecks(this.#run.history, pipeline),
     ];

@@ -231,6 +231,7 @@ class Run {
         accounting: result.accounting,
         resumed: resumedOf(run.kept),
         removed: retired.removed,
+        noMappedValues: result.noMappedValues,
         warnings: [...result.warnings, ...unreported, ...retired.warnings],
       },
       journal,

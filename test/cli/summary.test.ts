@@ -58,6 +58,7 @@ const COMPLETE: RunSummary = {
   drift: 0,
   removedRuns: [],
   warnings: [],
+  noMappedValues: null,
   milliseconds: 83_400,
 };
 
