@@ -37,24 +37,48 @@ export function basicCredentials(token: Secret): string {
 
 /**
  * Replaces secrets in a text by their value, in every form that they take on their way: as they are, percent-encoded,
- * as JSON text, and as Basic credentials, whatever the password. One pass, longest form first, so that a secret that
+ * as JSON text, in base64, and as Basic credentials, whatever the password. One pass, longest form first, so that a secret that
  * is part of another never leaves the rest of the longer one behind.
  */
 export function redactor(secrets: readonly Secret[]): (text: string) => string {
-  const forms = new Set(secrets.flatMap((secret) => formsOf(secret.reveal())));
-  if (forms.size === 0) return (text) => text;
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
+  const patterns = new Set(secrets.flatMap((secret) => formsOf(secret.reveal())).map(patternOf));
+  if (patterns.size === 0) return (text) => text;
+  const longestFirst = [...patterns].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(longestFirst.join("|"), "g");
   return (text) => text.replace(pattern, REDACTED);
 }
 
-/** Patterns of one secret. An empty value is no secret: it would match everywhere. */
-function formsOf(value: string): string[] {
+/** A text that a secret becomes on its way; more of it may follow in base64. */
+interface Form {
+  readonly text: string;
+  readonly isBase64: boolean;
+}
+
+/** Every text that holds the secret in a form that {@link redactor} knows has one of these in it. */
+export function secretForms(secret: Secret): string[] {
+  return formsOf(secret.reveal()).map(({ text }) => text);
+}
+
+/** An empty value is no secret: it would match everywhere. */
+function formsOf(value: string): Form[] {
   if (value === "") return [];
   const quoted = JSON.stringify(value).slice(1, -1);
   const form = new URLSearchParams([["", value]]).toString().slice(1);
-  const plain = [value, quoted, form, encodeURIComponent(Buffer.from(value).toString())];
-  return [...plain.map(literally), ...credentialsOf(value).map((whole) => `${literally(whole)}${BASE64}*`)];
+  const percent = encodeURIComponent(Buffer.from(value).toString());
+  const plain = [value, quoted, form, percent, inLowerCase(form), inLowerCase(percent)];
+  return [
+    ...plain.map((text) => ({ text, isBase64: false })),
+    ...[`${value}:`, value].flatMap(base64Of).map((text) => ({ text, isBase64: true })),
+  ];
+}
+
+/** Percent-encoding may be written either way. */
+function inLowerCase(encoded: string): string {
+  return encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+}
+
+function patternOf({ text, isBase64 }: Form): string {
+  return isBase64 ? `${literally(text)}${BASE64}*` : literally(text);
 }
 
 const BASE64 = "(?:[A-Za-z0-9+/_=-]|%2[BbFf]|%3[Dd])";
@@ -63,8 +87,8 @@ const BASE64 = "(?:[A-Za-z0-9+/_=-]|%2[BbFf]|%3[Dd])";
  * Base64 of `token:` and of `token:` with any password have the whole groups of three bytes in common; what follows
  * them belongs to the last bytes of the token, so it goes too.
  */
-function credentialsOf(value: string): string[] {
-  const bytes = Buffer.from(`${value}:`);
+function base64Of(text: string): string[] {
+  const bytes = Buffer.from(text);
   const whole = bytes.subarray(0, bytes.length - (bytes.length % 3));
   const base64 = whole.toString("base64");
   return base64 === "" ? [] : [base64, encodeURIComponent(base64), whole.toString("base64url")];

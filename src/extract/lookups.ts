@@ -3,7 +3,7 @@ import { type CustomFieldDefinition, customFieldDefinition } from "../api/custom
 import { type Destination, destination } from "../api/destination.ts";
 import { WarehouseError } from "../errors.ts";
 import type { HttpClient, HttpResponse } from "./client.ts";
-import { DECODE_LIMITS, decodeBody } from "./decode.ts";
+import { DECODE_LIMITS, decodeBytes } from "./decode.ts";
 import { readLookup } from "./envelope.ts";
 import { firstProblem } from "./problem.ts";
 import {
@@ -57,6 +57,8 @@ export interface Lookups {
   customFields(names: Iterable<string>, signal: AbortSignal): Promise<CustomFieldLookup>;
 }
 
+type Redact = (bytes: Buffer) => Buffer;
+
 /** Builds the requests of one lookup for a method. */
 type Plan = (method: LookupMethod) => readonly ReadRequest[];
 interface Outcome {
@@ -64,8 +66,13 @@ interface Outcome {
   readonly answered: readonly Answered[];
 }
 
-export function createLookups(client: Pick<HttpClient, "readAs">, setting: LookupMethodSetting): Lookups {
-  const ask = createAsker(client, setting);
+/** `redact`: what becomes of a body before it is read. */
+export function createLookups(
+  client: Pick<HttpClient, "readAs">,
+  setting: LookupMethodSetting,
+  redact: Redact = (bytes) => bytes,
+): Lookups {
+  const ask = createAsker(client, setting, redact);
   return {
     async destinations(wanted, signal) {
       const plan: Plan = (method) => wanted.map((one) => destinationRequest(one, method));
@@ -92,14 +99,14 @@ export function createLookups(client: Pick<HttpClient, "readAs">, setting: Looku
 
 type Ask = (lookup: "destinations" | "custom_fields", plan: Plan, signal: AbortSignal) => Promise<Outcome>;
 
-function createAsker(client: Pick<HttpClient, "readAs">, setting: LookupMethodSetting): Ask {
+function createAsker(client: Pick<HttpClient, "readAs">, setting: LookupMethodSetting, redact: Redact): Ask {
   const methods = new Map<string, LookupMethod>();
 
   async function askBy(method: LookupMethod, plan: Plan, signal: AbortSignal): Promise<Outcome> {
     const answered: Answered[] = [];
     const rows: unknown[] = [];
     for (const request of plan(method)) {
-      const { response, value } = await client.readAs(request, signal, rowsOf);
+      const { response, value } = await client.readAs(request, signal, (answer) => rowsOf(answer, redact));
       rows.push(...value);
       answered.push({ request, response });
     }
@@ -121,8 +128,8 @@ function createAsker(client: Pick<HttpClient, "readAs">, setting: LookupMethodSe
   };
 }
 
-function rowsOf({ body, contentEncoding }: HttpResponse): readonly unknown[] {
-  return readLookup(decodeBody(body, contentEncoding, DECODE_LIMITS));
+function rowsOf({ body, contentEncoding }: HttpResponse, redact: Redact): readonly unknown[] {
+  return readLookup(redact(decodeBytes(body, contentEncoding, DECODE_LIMITS)).toString());
 }
 
 function isMissing(error: unknown): boolean {

@@ -2,7 +2,9 @@
 import { mkdir } from "node:fs/promises";
 import type { HttpClient } from "../extract/client.ts";
 import { DECODE_LIMITS } from "../extract/decode.ts";
+import { EchoRedactor } from "../extract/echo.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
+import { echoDrift } from "../transform/drift.ts";
 import { Catalogue } from "./catalogue.ts";
 import { hashKeyOf, type RunContext, tell } from "./context.ts";
 import { type Extraction, extract } from "./extraction.ts";
@@ -27,7 +29,7 @@ export async function findAnswers(run: RunContext): Promise<Found> {
   const { config, signal } = run.options;
   const client = openClient(run.source, run.options);
   try {
-    const lookups = createLookups(client, config.lookupMethod);
+    const lookups = createLookups(client, config.lookupMethod, withoutToken(run));
     const destinations = await lookups.destinations(run.source.destinations, signal);
     recordLookups(run, destinations);
     tell(run, "lookups", 1, 2);
@@ -45,6 +47,16 @@ export async function findAnswers(run: RunContext): Promise<Found> {
   } finally {
     await client.close();
   }
+}
+
+/** Takes the token out of an answer that is read on this thread. */
+function withoutToken({ source, journal }: RunContext): (bytes: Buffer) => Buffer {
+  const echoes = new EchoRedactor(source.token);
+  return (bytes) => {
+    const redacted = echoes.redact(bytes);
+    journal.takeDrift(echoDrift(redacted?.texts ?? new Map()));
+    return redacted?.bytes ?? bytes;
+  };
 }
 
 function recordLookups(
@@ -77,6 +89,7 @@ async function extractFrom(
     hashKey: hashKeyOf(config.personalData),
     aliases: config.aliases,
     limits: DECODE_LIMITS,
+    token: run.source.token.reveal(),
   });
   await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
   const settings = {

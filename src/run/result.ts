@@ -26,6 +26,7 @@ import { memoryLimitMb } from "./bucket-bounds.ts";
 import { configFingerprint, treatmentOf } from "./config.ts";
 import { hashKeyOf, type RunContext, tell } from "./context.ts";
 import { databaseOf } from "./directory.ts";
+import { echoCheck, echoWarnings } from "./echoes.ts";
 import { historyChecks, historyOf, historyWarnings } from "./history.ts";
 import { type Judged, judgeDrift, judgeTables, rowCounts } from "./judgement.ts";
 import type { Unended } from "./manifest.ts";
@@ -122,6 +123,7 @@ class Build {
     const { accounting, judged, matching } = account;
     const warnings = [
       ...matchWarnings(matching),
+      ...echoWarnings(this.#run.journal.drift.sorted()),
       ...this.#pageWarnings(),
       ...judged.warnings,
       ...historyWarnings(this.#run.history),
@@ -200,6 +202,7 @@ class Build {
       ...accountingChecks(accounting),
       ...matchChecks(matching),
       ...answerChecks(extraction),
+      echoCheck(journal.drift.sorted()),
       ...judged.checks,
       ...historyChecks(this.#run.history, pipeline),
     ];

@@ -3,14 +3,16 @@
  * worker around it passes messages.
  */
 import { join } from "node:path";
-import { type DecodeLimits, decodeBody, decodeBytes } from "../extract/decode.ts";
+import { type DecodeLimits, decodeBytes } from "../extract/decode.ts";
+import { EchoRedactor } from "../extract/echo.ts";
 import { compareUtf8 } from "../load/order.ts";
 import { PartWriter } from "../load/part.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { release } from "../release.ts";
+import { Secret } from "../secret.ts";
 import type { Table } from "../tables/declare.ts";
 import { type Cell, TableBuilder } from "../transform/columns.ts";
-import { Drift } from "../transform/drift.ts";
+import { Drift, type DriftEntry, echoDrift } from "../transform/drift.ts";
 import { compileTransform } from "../transform/item.ts";
 import type { PersonalPolicy } from "../transform/personal.ts";
 import { SharedPool } from "../transform/shared.ts";
@@ -20,6 +22,7 @@ import { watchedOwnRows } from "./own-tables.ts";
 import { Pairing, type ViewedItem } from "./pairing.ts";
 import { type RawDocument, RawRows, RawViews, RawWriter } from "./raw.ts";
 import type {
+  Body,
   CloseTask,
   DropTask,
   FlushResult,
@@ -44,6 +47,8 @@ export interface StagingOptions {
   readonly hashKey: Uint8Array | undefined;
   readonly aliases: Readonly<Record<string, string>>;
   readonly limits: DecodeLimits;
+  /** The API token, as a text because a {@link Secret} does not cross threads: it is never written down. */
+  readonly token: string;
 }
 
 /**
@@ -71,6 +76,7 @@ interface Held {
 export class Staging {
   readonly #options: StagingOptions;
   readonly #reader: DocumentReader;
+  readonly #echoes: EchoRedactor;
   readonly #drift = new Drift();
   readonly #pool = new SharedPool();
   readonly #tables = new Map<string, Held>();
@@ -85,6 +91,7 @@ export class Staging {
   constructor(pipeline: Pipeline, options: StagingOptions) {
     this.#options = options;
     this.#reader = new DocumentReader(options);
+    this.#echoes = new EchoRedactor(new Secret(options.token));
     this.#transform = compileTransform({
       tables: pipeline.tables,
       own: watchedOwnRows(pipeline),
@@ -111,14 +118,15 @@ export class Staging {
    * ends the run.
    */
   page(task: PageTask): PageReply {
-    const { bytes, contentEncoding } = task.body;
-    const decoded = decodeBytes(bytes, contentEncoding, this.#options.limits);
+    const { bytes } = task.body;
+    const { decoded, echoes } = this.#decoded(task.body);
     const decodedBytes = decoded.length;
     const { pagination, rows, documents } = this.#reader.list(decoded);
     // Nobody closes the group of a page that is not staged.
     const group = task.lands ? this.#group(task) : undefined;
     const { items, rejects, raw, viewed, drift } = this.#reader.page(task, documents);
     for (const entry of drift.take()) (group?.drift ?? this.#drift).add(entry);
+    for (const entry of echoes) group?.drift.add(entry);
     group?.pages.set(task.page, raw);
     if (decoded.buffer !== bytes.buffer) release(bytes);
     if (group === undefined) release(decoded);
@@ -132,11 +140,21 @@ export class Staging {
 
   /** Reads a single-item answer; a document of another item is a reject. */
   item(task: ItemTask): ItemResult {
-    const text = decodeBody(task.body.bytes, task.body.contentEncoding, this.#options.limits);
+    const { decoded, echoes } = this.#decoded(task.body);
     const { pages, drift } = this.#group(task);
-    const { raw, ...result } = this.#reader.item(task, text, drift);
+    const { raw, ...result } = this.#reader.item(task, decoded.toString(), drift);
+    for (const entry of echoes) drift.add(entry);
     pages.set(task.page, [...(pages.get(task.page) ?? []), ...raw]);
     return result;
+  }
+
+  /** The text of a body, without the token. */
+  #decoded({ bytes, contentEncoding }: Body): { decoded: Buffer; echoes: readonly DriftEntry[] } {
+    const decoded = decodeBytes(bytes, contentEncoding, this.#options.limits);
+    const redacted = this.#echoes.redact(decoded);
+    if (redacted === undefined) return { decoded, echoes: [] };
+    release(decoded);
+    return { decoded: redacted.bytes, echoes: echoDrift(redacted.texts) };
   }
 
   #group(task: { sweep: number; group: number }): Group {

@@ -6,7 +6,8 @@ import type { OpenedRun } from "../audit/open-run.ts";
 import { readDefinitions, readLedger } from "../audit/read-run.ts";
 import { type VerifiedItem, verifyItem } from "../audit/verify-item.ts";
 import type { HttpClient, HttpResponse } from "../extract/client.ts";
-import { DECODE_LIMITS, decodeBody } from "../extract/decode.ts";
+import { DECODE_LIMITS, decodeBytes } from "../extract/decode.ts";
+import { EchoRedactor } from "../extract/echo.ts";
 import { readItem } from "../extract/envelope.ts";
 import { createLookups } from "../extract/lookups.ts";
 import { type DestinationName, itemRequest } from "../extract/request.ts";
@@ -51,7 +52,10 @@ export async function verifyMappings(
   const others: VerifiedItem[] = [];
   let done = 0;
   try {
-    const lookups = createLookups(client, config.lookupMethod);
+    // What a run published is without the token, so what it is held against is too.
+    const echoes = new EchoRedactor(source.token);
+    const redact = (bytes: Buffer) => echoes.redact(bytes)?.bytes ?? bytes;
+    const lookups = createLookups(client, config.lookupMethod, redact);
     const { destinations } = await lookups.destinations(await destinationNames(connection), signal);
     const names = published.fields.flatMap(({ name }) => (name === null ? [] : [name]));
     const definitions = liveDefinitions(
@@ -60,7 +64,7 @@ export async function verifyMappings(
     );
     for (const { contentId, updatedAt } of drawn) {
       await queue.add(async () => {
-        const document = await ask(client, contentId, request, queue.signal);
+        const document = await ask(client, contentId, { ...config, redact }, queue.signal);
         const live = {
           item: document === undefined ? undefined : liveItem(contentId, document),
           definitions,
@@ -116,17 +120,22 @@ async function drawItems(
   }));
 }
 
+interface Reading extends Pick<Asking["config"], "aliases"> {
+  /** What becomes of a body before it is read. */
+  readonly redact: (bytes: Buffer) => Buffer;
+}
+
 async function ask(
   client: HttpClient,
   id: string,
-  { config }: Asking,
+  reading: Reading,
   signal: AbortSignal,
 ): Promise<JsonObject | undefined> {
-  const columns = LIVE_COLUMNS.map((name) => atService(config.aliases, name));
+  const columns = LIVE_COLUMNS.map((name) => atService(reading.aliases, name));
   const { value } = await client.readAs(
     itemRequest({ id, mode: "dynamic", columns, gallery: false }),
     signal,
-    (response) => (response.status === 200 ? documentOf(response, id, config.aliases) : undefined),
+    (response) => (response.status === 200 ? documentOf(response, id, reading) : undefined),
   );
   return value;
 }
@@ -136,12 +145,9 @@ function atService(aliases: Readonly<Record<string, string>>, name: string): str
   return Object.keys(aliases).find((alias) => aliases[alias] === name) ?? name;
 }
 
-function documentOf(
-  response: HttpResponse,
-  id: string,
-  aliases: Readonly<Record<string, string>>,
-): JsonObject {
-  const document = readItem(decodeBody(response.body, response.contentEncoding, DECODE_LIMITS));
+function documentOf(response: HttpResponse, id: string, { aliases, redact }: Reading): JsonObject {
+  const bytes = redact(decodeBytes(response.body, response.contentEncoding, DECODE_LIMITS));
+  const document = readItem(bytes.toString());
   const found = itemId(document);
   if (!isObject(document) || "reason" in found || found.id !== id) {
     const why = "reason" in found ? found.reason : "it is of another item";

@@ -138,7 +138,7 @@ export const drift: Table = runTable({
     text(
       "kind",
       "",
-      "`unknown_field`, `type`, `unreadable`, `rounded`, `views_differ`, `single_for_list`, `personal_dropped` or `personal_hashed`.",
+      "`unknown_field`, `type`, `unreadable`, `rounded`, `views_differ`, `single_for_list`, `personal_dropped`, `personal_hashed` or `token_redacted`.",
       required,
     ),
     bigint("count", "", "How often.", required),

@@ -9,6 +9,7 @@ export const DRIFT_KINDS = [
   "single_for_list",
   "personal_dropped",
   "personal_hashed",
+  "token_redacted",
 ] as const;
 export type DriftKind = (typeof DRIFT_KINDS)[number];
 
@@ -25,6 +26,13 @@ export interface DriftEntry {
 
 /** An entry on its way: its count still grows. */
 type Counted = { -readonly [Field in keyof DriftEntry]: DriftEntry[Field] };
+
+/** Texts in which the token was replaced, by the name of their member: nothing of them is an example. */
+export function echoDrift(texts: ReadonlyMap<string, number>): DriftEntry[] {
+  return [...texts].map(([path, count]) => {
+    return { path, kind: "token_redacted", count, order: 0, contentId: null, example: null };
+  });
+}
 
 const EXAMPLE_LENGTH = 200;
 

@@ -23,6 +23,7 @@ export async function stagingIn(t: TestContext): Promise<{ staging: Staging; dir
     hashKey: undefined,
     aliases: {},
     limits: { decodedBytes: 40_000_000 },
+    token: "",
   });
   return { staging, directory };
 }

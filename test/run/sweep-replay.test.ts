@@ -74,6 +74,7 @@ async function replay({ reopenGroup, read, signal }: Replayed) {
       hashKey: undefined,
       aliases: {},
       limits: { decodedBytes: 1 },
+      token: "",
     }),
     journal: new Journal(),
     catalogue,

@@ -52,6 +52,7 @@ async function account(t: TestContext, pages: readonly object[]): Promise<RunRow
     hashKey: undefined,
     aliases: {},
     limits: DECODE_LIMITS,
+    token: "",
   });
   const journal = new Journal();
   const catalogue = new Catalogue();

@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { createLog } from "../../src/log.ts";
+import type { Config } from "../../src/run/config.ts";
+import type { RunSummary } from "../../src/run/outcome.ts";
+import { basicCredentials, Secret } from "../../src/secret.ts";
+import {
+  assertNowhereIn,
+  CANARY,
+  exportFrom,
+  failsWith,
+  HurriedClock,
+  NIGHTLY,
+  rowsOf,
+  temporaryFolder,
+} from "./running.ts";
+import { item, Scripted } from "./scripted.ts";
+
+const BASIC = basicCredentials(new Secret(CANARY));
+const TAIL = Buffer.from(CANARY).toString("base64").slice(0, 20);
+const LINK = `https://files.example/a?access_token=${encodeURIComponent(CANARY)}`;
+
+/** Items that repeat the token wherever text is, some that do not, and a thing that is no item. */
+function echoing(): unknown[] {
+  const items = Array.from({ length: 12 }, (_, index) =>
+    item(`c-${index}`, index, {
+      title: `Signed in as ${CANARY}`,
+      url: LINK,
+      tags: ["one", `for ${CANARY}`],
+      acme_debug: { authorization: BASIC, [CANARY]: true },
+      author_details: { id: "u-1", acme_session: CANARY },
+      custom_fields: { "f-1": CANARY },
+      custom_fields_details: [{ id: "f-1", name: "region", field_type: "text", value: CANARY }],
+      event_start_date: CANARY,
+      wordcount: `${CANARY} words`,
+    }),
+  );
+  return [...items, item("c-plain", 3), { title: CANARY }];
+}
+
+const FIELD = {
+  id: "f-1",
+  name: "region",
+  field_type: "text",
+  display_label: CANARY,
+  mappings: [{ id: "m-1", field_name: CANARY, external_site_id: "d-1", values: [] }],
+};
+
+async function echoingService(t: TestContext): Promise<Scripted> {
+  const service = await Scripted.start(t, echoing());
+  service.script = ({ kind }) => {
+    if (kind === "destinations") {
+      return { body: [{ id: "d-1", identification: "Web CMS", platform: "External", acme_url: LINK }] };
+    }
+    return kind === "custom_fields" ? { body: [FIELD] } : undefined;
+  };
+  return service;
+}
+
+const CONFIG: Partial<Config> = {
+  details: "all",
+  customFields: ["region"],
+  destinations: [{ name: "Web CMS", platform: "External" }],
+};
+
+function checkOf({ directory }: RunSummary): Promise<unknown[]> {
+  const name = "texts in which the service repeats the API token";
+  return rowsOf(directory, `SELECT verdict, figure > 0 FROM _checks WHERE check_name = '${name}'`);
+}
+
+suite("S1, S4: a token that the service repeats in what it sends", () => {
+  for (const contract of ["evolve", "freeze"] as const) {
+    test(`is in nothing that is published or logged; it is told, and is no departure (${contract})`, async (t) => {
+      const service = await echoingService(t);
+      if (contract === "freeze") {
+        service.items = [{ id: "c-1", slug: "c-1", title: CANARY, updated_at: "2026-11-01T10:00:00Z" }];
+        service.script = () => undefined;
+      }
+      const out = join(await temporaryFolder(t), "warehouse");
+      let log = "";
+      const summary = await exportFrom({
+        url: service.url,
+        out,
+        pipelineUrl: NIGHTLY,
+        config: contract === "freeze" ? { contract } : CONFIG,
+        log: createLog({
+          level: "debug",
+          format: "json",
+          secrets: [],
+          clock: new HurriedClock(),
+          write: (line) => {
+            log += line;
+          },
+        }),
+      });
+      assert.equal(summary.verdict, "complete");
+      await assertNowhereIn(summary.directory, [CANARY, TAIL]);
+      assert.ok(!(log + JSON.stringify(summary)).includes(CANARY));
+      assert.deepEqual(await checkOf(summary), [["warning", true]]);
+      assert.match(
+        summary.warnings.join("\n"),
+        /^The service repeats the API token in \d+ texts \(.*"title".*\): \[redacted\] is published in its place\./m,
+      );
+    });
+  }
+
+  test("is replaced where it stood, and nowhere else", async (t) => {
+    const service = await echoingService(t);
+    const out = join(await temporaryFolder(t), "warehouse");
+    const { directory } = await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, config: CONFIG });
+    const titles = "SELECT title, url, count(*) FROM content GROUP BY ALL ORDER BY 1";
+    assert.deepEqual(await rowsOf(directory, titles), [
+      ["Signed in as [redacted]", "https://files.example/a?access_token=[redacted]", "12"],
+      ["Title of c-plain", null, "1"],
+    ]);
+    const [[extra]] = (await rowsOf(directory, "SELECT extra FROM content WHERE content_id = 'c-1'")) as [
+      [string],
+    ];
+    assert.deepEqual(JSON.parse(extra).acme_debug, { authorization: "Basic [redacted]", "[redacted]": true });
+    assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT document FROM _rejects"), [
+      ['{"title":"[redacted]"}'],
+    ]);
+    const mappings = "SELECT external_field_name FROM custom_field_mappings";
+    assert.deepEqual(await rowsOf(directory, mappings), [["[redacted]"]]);
+    const drift =
+      "SELECT path, count FROM _drift WHERE kind = 'token_redacted' AND path IN ('title', 'field_name')";
+    // 13 titles in both listings, and 12 in answers of single items.
+    assert.deepEqual(await rowsOf(directory, `${drift} ORDER BY path`), [
+      ["field_name", "1"],
+      ["title", "38"],
+    ]);
+  });
+
+  test("is told of what was read before the run was ended early, too", async (t) => {
+    const service = await echoingService(t);
+    const out = join(await temporaryFolder(t), "warehouse");
+    const config = { ...CONFIG, details: "none", concurrency: 1 } as const;
+    const run = { url: service.url, out, clock: new HurriedClock(), config };
+    const { script } = service;
+    service.script = (question) =>
+      question.mode === "full"
+        ? { status: 401, body: { error: `No access for ${CANARY}.` } }
+        : script(question);
+    const error = await failsWith("source.credentials", exportFrom(run));
+    assert.match(error.message, /No access for \[redacted\]/);
+    await assertNowhereIn(out, [CANARY, TAIL]);
+    service.script = script;
+    const summary = await exportFrom(run);
+    assert.notEqual(summary.resumed, null);
+    const drift = "SELECT count FROM _drift WHERE kind = 'token_redacted' AND path = 'title'";
+    assert.deepEqual(await rowsOf(summary.directory, drift), [["26"]]);
+  });
+
+  test("that is not repeated is not spoken of", async (t) => {
+    const service = await Scripted.start(t, [item("c-1", 1)]);
+    const out = join(await temporaryFolder(t), "warehouse");
+    const summary = await exportFrom({ url: service.url, out });
+    assert.deepEqual(summary.warnings, []);
+    assert.deepEqual(await checkOf(summary), [["passed", false]]);
+  });
+});
