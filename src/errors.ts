@@ -61,7 +61,14 @@ export const UNSETTLED_EXIT_CODE = 10;
 /** Any thrown value as a WarehouseError; what is not one already is `internal`, with the cause kept. */
 export function asWarehouseError(thrown: unknown): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
-  const code = (thrown as NodeJS.ErrnoException | undefined)?.code;
+  const { code, syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
+  if (syscall === "uv_cwd") {
+    return new WarehouseError(
+      "config.not_found",
+      "The working directory was removed; change to a folder that exists.",
+      { cause: thrown },
+    );
+  }
   if (isOutOfHandles(thrown, code)) {
     return new WarehouseError(
       "disk.io",

@@ -12,6 +12,7 @@ import { type Retried, retryItems } from "../run/retry-rejects.ts";
 import { openSource, originOf } from "../run/source.ts";
 import { cellText, jsonObject } from "./cells.ts";
 import { existingFolder } from "./runs.ts";
+import { processSettings, type Settings } from "./settings.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { drawInParts, type TextColumn } from "./table.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
@@ -37,19 +38,10 @@ Examples:
   $ content-warehouse rejects retry --config ./content-warehouse.config.json
 `;
 
-/** Where the settings come from. */
-export interface Settings {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute. */
-  readonly cwd: string;
-  /** Takes the log. */
-  readonly err: { write(text: string): unknown };
-}
-
 /** `content-warehouse rejects`: what the current run could not read, and whether the service sends it better now. */
 export function rejectsCommand(
   terminal: Terminal = standardOutput(),
-  settings: Settings = { env: process.env, cwd: process.cwd(), err: process.stderr },
+  settings: Settings = processSettings(),
 ): Command {
   const command = new Command("rejects")
     .description("show what the current run could not read, and ask for it again")

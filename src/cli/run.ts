@@ -40,7 +40,7 @@ run before; look why, and if that is right, run once with --accept-shrink.
 /** What a run has around it. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute. */
+  /** Absolute. Throws where the folder was removed, so only those who need it ask. */
   readonly cwd: string;
   /** Takes the summary. */
   readonly out: Writable;
@@ -54,7 +54,15 @@ function processSurroundings(): Surroundings {
   const endWith = (exitCode: number) => {
     process.exitCode = exitCode;
   };
-  return { env: process.env, cwd: process.cwd(), out: process.stdout, err: process.stderr, endWith };
+  return {
+    env: process.env,
+    get cwd() {
+      return process.cwd();
+    },
+    out: process.stdout,
+    err: process.stderr,
+    endWith,
+  };
 }
 
 /** `content-warehouse run PIPELINE`: one export, published only if it is whole. */

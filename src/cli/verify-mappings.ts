@@ -12,7 +12,7 @@ import { type Config, loadConfig } from "../run/config.ts";
 import { openSource, originOf } from "../run/source.ts";
 import { type VerifiedMappings, verifyMappings } from "../run/verify-mappings.ts";
 import { createDisplay } from "./display.ts";
-import type { Settings } from "./rejects.ts";
+import { processSettings, type Settings } from "./settings.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { drawInParts, type TextColumn } from "./table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
@@ -47,7 +47,7 @@ explains.
 /** `content-warehouse verify-mappings [RUN]`: holds published mapped values against the service's answers of now. */
 export function verifyMappingsCommand(
   terminal: Terminal = standardOutput(),
-  settings: Settings = { env: process.env, cwd: process.cwd(), err: process.stderr },
+  settings: Settings = processSettings(),
 ): Command {
   return new Command("verify-mappings")
     .description("ask the service again for some items, and prove the published mapped values by its answers")

@@ -3,6 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, rmdir, stat, syml
 import { basename, dirname, join, resolve } from "node:path";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { assertUsableFolder } from "../load/duckdb.ts";
+import { assertFoldersApart } from "./folders-apart.ts";
 import { removeTree } from "./tree.ts";
 
 /**
@@ -74,6 +75,7 @@ export async function prepareOutput(out: string): Promise<PreparedOutput> {
     if (!existsSync(folder.lock)) made.push(folder.lock);
     await makeFolder(folder.runs, made);
     await makeFolder(folder.staging, made);
+    assertFoldersApart(folder);
     await chmod(folder.staging, 0o700);
     await provePublishing(folder);
   } catch (thrown) {

@@ -5,6 +5,7 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { WarehouseError } from "../errors.ts";
 import { duckdbError } from "../load/duckdb.ts";
 import { type OutputFolder, outputError } from "./directory.ts";
+import { assertFoldersApart } from "./folders-apart.ts";
 
 /**
  * One run at a time per output folder.
@@ -25,6 +26,7 @@ export async function acquireLock(folder: OutputFolder): Promise<RunLock> {
   const key = await realpath(folder.root).catch((thrown: unknown) => {
     throw outputError(thrown, folder);
   });
+  assertFoldersApart(folder);
   if (heldHere.has(key)) throw locked(folder, undefined);
   heldHere.add(key);
   try {
