@@ -86,7 +86,25 @@ export function asWarehouseError(thrown: unknown): WarehouseError {
     );
   }
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (isOutOfMemory(thrown)) {
+    return new WarehouseError(
+      "internal",
+      "The memory ran out; give the program more, or raise its limits (ulimit -v, --max-old-space-size).",
+      { cause: thrown },
+    );
+  }
   return new WarehouseError("internal", `Unexpected failure: ${message}`, { cause: thrown });
+}
+
+const OUT_OF_MEMORY =
+  /^WebAssembly\.\w+\(\): Out of memory|^Array buffer allocation failed|: failed to map segment from shared object/;
+
+/** Of a thread's heap, a thread that cannot begin, a buffer, a library, or WebAssembly, of which Node's loader is made. */
+export function isOutOfMemory(thrown: unknown): boolean {
+  const { code, message = "" } = (thrown ?? {}) as Partial<NodeJS.ErrnoException>;
+  if (code === "ERR_WORKER_OUT_OF_MEMORY" || code === "ENOMEM") return true;
+  if (code === "ERR_WORKER_INIT_FAILED") return /\b(ENOMEM|EAGAIN)\b/.test(message);
+  return OUT_OF_MEMORY.test(message);
 }
 
 /** A thread that finds none when it starts says so in its message alone. */

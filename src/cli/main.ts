@@ -13,6 +13,14 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
   process.exitCode = 2;
 } else {
   keepPoolSmall();
-  const { main } = await import("./program.ts");
-  process.exitCode = await main(process.argv);
+  const program = await import("./program.ts").catch(cannotLoad);
+  process.exitCode = program === undefined ? 1 : await program.main(process.argv);
+}
+
+/** The database's library is the first thing that a want of memory shows on. Any other failure is ours to be seen. */
+async function cannotLoad(thrown: unknown): Promise<undefined> {
+  const { asWarehouseError, isOutOfMemory } = await import("../errors.ts");
+  if (!isOutOfMemory(thrown)) throw thrown;
+  process.stderr.write(`${asWarehouseError(thrown).message}\n`);
+  return undefined;
 }

@@ -9,6 +9,7 @@ import { loadConfig } from "../run/config.ts";
 import { freeBytes } from "../run/disk.ts";
 import { pipelineNames, pipelineUrl } from "../run/pipelines.ts";
 import { runExport } from "../run/run.ts";
+import { assertAddressSpace, processLimits } from "./address-space.ts";
 import { createDisplay, type Display } from "./display.ts";
 import { keepHeapsSmall } from "./heap.ts";
 import { summaryText } from "./summary.ts";
@@ -99,6 +100,8 @@ async function run(pipeline: string, flags: RunFlags, surroundings: Surroundings
     flags,
     sampleBy: '"content-warehouse run nightly --sample"',
   });
+  const threads = Math.max(1, Math.min(8, availableParallelism()));
+  assertAddressSpace(await processLimits(), threads);
   const display = displayOn(surroundings);
   const stop = stopSignals();
   try {
@@ -115,7 +118,7 @@ async function run(pipeline: string, flags: RunFlags, surroundings: Surroundings
       }),
       signal: stop.signal,
       onProgress: display.onProgress,
-      threads: Math.max(1, Math.min(8, availableParallelism())),
+      threads,
       nodeVersion: process.versions.node,
       freeBytes,
     });

@@ -1,7 +1,7 @@
 /** A pool of staging threads. A group of pages stays with one thread, because its documents wait there. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { asWarehouseError, WarehouseError } from "../errors.ts";
+import { asWarehouseError, isOutOfMemory, WarehouseError } from "../errors.ts";
 import { SourceError } from "../extract/source-error.ts";
 import type { StagingOptions } from "./staging.ts";
 import type {
@@ -84,7 +84,7 @@ class Thread {
 /** What nobody in the thread caught. */
 function endedBy(thrown: unknown): WarehouseError {
   const error = asWarehouseError(thrown);
-  if (error.code !== "internal") return error;
+  if (error.code !== "internal" || isOutOfMemory(thrown)) return error;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new WarehouseError("internal", `A worker thread failed: ${message}.`, { cause: thrown });
 }

@@ -57,6 +57,20 @@ for (const mode of ["dynamic", "full"] as const) {
   });
 }
 
+test("F11: a limit on address space that no run fits into ends it before anything is made, and leaves what was published", async (t) => {
+  const { service, out } = await published(t);
+  const before = await treeOf(out);
+  const asked = service.questions.length;
+  const { code, stderr } = await startRun(service, out, "ulimit -v 4000000;").ended;
+  assert.equal(code, 2, stderr);
+  assert.match(
+    stderr,
+    /^The limit on virtual memory \(ulimit -v\) is 4096\.0 MB, and a run reserves \d+\.0 MB, [^\n]*\n$/,
+  );
+  assert.equal(service.questions.length, asked);
+  assert.deepEqual(await treeOf(out), before);
+});
+
 test("F8: a machine without file handles ends the run with a reason, and leaves what was published", async (t) => {
   const { service, out } = await published(t);
   const before = await treeOf(join(out, "runs"));

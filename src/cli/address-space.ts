@@ -1,0 +1,31 @@
+/** A limit on address space (`ulimit -v`): where it is too low, V8 ends the process in the middle of a run, without a word. */
+import { readFile } from "node:fs/promises";
+import { WarehouseError } from "../errors.ts";
+import { megabytes } from "../figures.ts";
+
+/** Reserved by Node and the database, hardly any of it used: with less no run was seen to reach its end. */
+const MIN_ADDRESS_SPACE = 10_400_000_000;
+/** Reserved by V8 for each thread. */
+const THREAD_ADDRESS_SPACE = 600_000_000;
+
+/** What the kernel says of this process; undefined on systems that have no such file. */
+export async function processLimits(): Promise<string | undefined> {
+  try {
+    return await readFile("/proc/self/limits", "utf8");
+  } catch (thrown) {
+    if (thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT") return undefined;
+    throw thrown;
+  }
+}
+
+/** Throws `config.invalid` where a run of so many threads cannot have the address space that it needs. */
+export function assertAddressSpace(limits: string | undefined, threads: number): void {
+  const [, limit] = /^Max address space +(\d+) /m.exec(limits ?? "") ?? [];
+  const needed = MIN_ADDRESS_SPACE + threads * THREAD_ADDRESS_SPACE;
+  if (limit === undefined || Number(limit) >= needed) return;
+  throw new WarehouseError(
+    "config.invalid",
+    `The limit on virtual memory (ulimit -v) is ${megabytes(Number(limit))}, and a run reserves ${megabytes(needed)}, of which it uses little; ` +
+      "lift it, and limit memory by a cgroup or a container instead.",
+  );
+}
