@@ -79,11 +79,15 @@ export async function prepareOutput(out: string): Promise<PreparedOutput> {
     await chmod(folder.staging, 0o700);
     await provePublishing(folder);
   } catch (thrown) {
-    // What another run has put to use in the meantime is not empty, and stays.
-    for (const path of made.toReversed()) await rmdir(path).catch(() => undefined);
+    await removeEmpty(made);
     throw outputError(thrown, folder);
   }
   return { ...folder, made };
+}
+
+/** Without the lock: what another run has put to use in the meantime is not empty, and stays, and so does its lock file. */
+export async function removeEmpty(made: readonly string[]): Promise<void> {
+  for (const path of made.toReversed()) await rmdir(path).catch(() => undefined);
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   nextRun,
   type OutputFolder,
   prepareOutput,
+  removeEmpty,
   removeStaging,
   type StagingFolder,
   stagingFolder,
@@ -58,7 +59,10 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
   const { config, pipelineUrl, clock } = options;
   const pipeline = await loadPipeline(pipelineUrl);
   const folder = await prepareOutput(config.out);
-  await using _lock = await acquireLock(folder);
+  await using _lock = await acquireLock(folder).catch(async (thrown: unknown) => {
+    await removeEmpty(folder.made);
+    throw thrown;
+  });
   try {
     await finishPublication(folder);
     const fingerprint = await resumeFingerprint(config, pipelineUrl, pipeline);
