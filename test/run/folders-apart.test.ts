@@ -38,7 +38,10 @@ suite("folders of a warehouse that are one by a link", () => {
     await rm(join(out, ".staging"), { recursive: true });
     await symlink("runs", join(out, ".staging"));
     await failsWith("config.output", exportFrom({ url: service.url, out }));
-    for (const args of [["prune", "--keep", "1"], ["rollback", "1"]]) {
+    for (const args of [
+      ["prune", "--keep", "1"],
+      ["rollback", "1"],
+    ]) {
       const { error } = await outcome(runsCommand, [...args, "--out", out]);
       assert.match(error?.message ?? "", /are one folder/, args.join(" "));
     }
