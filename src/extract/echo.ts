@@ -14,6 +14,10 @@ export const MIN_ECHO_LENGTH = 8;
 const NEVER_ESCAPED = /[A-Za-z0-9._~%-]+/g;
 /** Shorter runs are in every body. */
 const MIN_ANCHOR_LENGTH = 4;
+/** Node looks for a text of up to seven bytes by its first one, ten times as fast where that is rare as by any other way. */
+const MAX_ANCHOR_LENGTH = 6;
+/** As they were counted in pages. */
+const RAREST_FIRST = "~%XQYJVGUzKOjIMWDNqHLFBERAPZSxCT.wk-gymhv78514936p2u_b0ofncrtsdilae";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -93,11 +97,11 @@ function* suspectsIn(bytes: Buffer, hits: Hits): Generator<Suspect> {
 }
 
 /**
- * Of each form of the token the longest run that is never escaped. Where one has none, the empty run, which is everywhere:
+ * Of each form of the token a part of the longest run that is never escaped. Where one has none, the empty run, which is everywhere:
  * then every text of every body is read.
  */
 function anchorsOf(forms: readonly string[]): Buffer[] {
-  const runs = new Set(forms.map(longestRun));
+  const runs = new Set(forms.map((form) => rarestPart(longestRun(form))));
   const least = [...runs].filter((run) => ![...runs].some((other) => other !== run && run.includes(other)));
   return least.map((run) => Buffer.from(run));
 }
@@ -106,6 +110,14 @@ function longestRun(form: string): string {
   const runs = form.match(NEVER_ESCAPED) ?? [];
   const longest = runs.reduce((one, other) => (other.length > one.length ? other : one), "");
   return longest.length < MIN_ANCHOR_LENGTH ? "" : longest;
+}
+
+/** The part that begins with the rarest character. */
+function rarestPart(run: string): string {
+  const starts = Array.from({ length: Math.max(1, run.length - MAX_ANCHOR_LENGTH + 1) }, (_, start) => start);
+  const rank = (start: number) => RAREST_FIRST.indexOf(run.charAt(start));
+  const rarest = starts.reduce((one, other) => (rank(other) < rank(one) ? other : one), 0);
+  return run.slice(rarest, rarest + MAX_ANCHOR_LENGTH);
 }
 
 const NOWHERE = Number.POSITIVE_INFINITY;
