@@ -115,7 +115,7 @@ function liveLine(state: Timed): string {
 }
 
 function details(state: Timed): string {
-  const { stage, done, total, items, bytes, startedMs, atMs } = state;
+  const { stage, done, total, items, bytes, startedMs, atMs, perSecond } = state;
   if (stage === "publish") return done === total ? "done" : "proving the files";
   const seconds = (atMs - startedMs) / 1000;
   const parts = [
@@ -126,8 +126,10 @@ function details(state: Timed): string {
     if (seconds >= 1)
       parts.push(`${count(Math.round(items / seconds))} items/s`, `${megabytes(bytes / seconds)}/s`);
   }
+  if (perSecond != null) parts.push(`held to ${perSecond.toPrecision(2)} requests/s by the service`);
   if (total !== undefined && done > 0 && done < total && seconds >= 1) {
-    parts.push(`${duration(((total - done) * seconds) / done)} left`);
+    // Pages and items are a request each.
+    parts.push(`${duration((total - done) / (perSecond ?? done / seconds))} left`);
   }
   return parts.join(", ");
 }

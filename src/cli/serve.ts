@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import pino from "pino";
 import { packagePath } from "../package-root.ts";
+import type { RateLimitSpec, RatePeriod } from "../service/rate-limit.ts";
 import { createService, type Service } from "../service/service.ts";
 
 interface ServeOptions {
@@ -8,7 +9,9 @@ interface ServeOptions {
   readonly port: number;
   readonly host: string;
   readonly maxPerPage: number;
-  readonly rateLimit?: number;
+  readonly rateLimit?: RateLimitSpec;
+  readonly maxConcurrent?: number;
+  readonly latency: number;
 }
 
 const EXAMPLES = `
@@ -16,6 +19,7 @@ Examples:
   $ content-warehouse serve
   $ content-warehouse serve --data ./content-set --port 8080 --max-per-page 50
   $ content-warehouse serve --rate-limit 5        a client meets 429 and Retry-After
+  $ content-warehouse serve --rate-limit 5000/hour --latency 300
 `;
 
 /** `content-warehouse serve`: the read interface over a content set, until SIGTERM or SIGINT. */
@@ -31,7 +35,17 @@ export function serveCommand(): Command {
     .option("--port <n>", "port to listen on; 0 takes any free one", wholeNumber(0, 65_535), 8080)
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .option("--max-per-page <n>", "largest page", wholeNumber(1), 100)
-    .option("--rate-limit <n>", "requests a second for each token; more are refused with 429", positiveNumber)
+    .option(
+      "--rate-limit <n>",
+      "requests a second for each token, or <n>/minute, <n>/hour; more are refused with 429 and Retry-After",
+      rateLimit,
+    )
+    .option(
+      "--max-concurrent <n>",
+      "requests at the same time for each token; more are refused with 429",
+      wholeNumber(1),
+    )
+    .option("--latency <ms>", "milliseconds for which every answer is held back", wholeNumber(0, 600_000), 0)
     .addHelpText("after", EXAMPLES)
     .action(serve);
 }
@@ -78,8 +92,16 @@ function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (given: str
   };
 }
 
-function positiveNumber(given: string): number {
-  const number = Number(given);
-  if (given.trim() !== "" && Number.isFinite(number) && number > 0) return number;
-  throw new InvalidArgumentError("It must be a number above 0.");
+/** `5` and `0.5/second` by the second, `300/minute`, `5000/hour`. */
+function rateLimit(given: string): RateLimitSpec {
+  const [, number = "", period = "second"] = /^(\d+(?:\.\d+)?)(?:\/(second|minute|hour))?$/.exec(given) ?? [];
+  const requests = Number(number);
+  const per = PERIODS[period];
+  if (per !== undefined && requests > 0 && (per === "second" || Number.isSafeInteger(requests)))
+    return { requests, per };
+  throw new InvalidArgumentError(
+    "It must be a number above 0, of requests a second, or a whole number with its period, such as 300/minute or 5000/hour.",
+  );
 }
+
+const PERIODS: Readonly<Record<string, RatePeriod>> = { second: "second", minute: "minute", hour: "hour" };

@@ -1,5 +1,6 @@
 /** What a run did, to be read at a glance. */
 
+import type { Throttled } from "../extract/throttle.ts";
 import { count, counted, duration, megabytes } from "../figures.ts";
 import type { Resumed, RunSummary } from "../run/outcome.ts";
 import { printableText } from "./terminal.ts";
@@ -13,6 +14,7 @@ export function summaryText(summary: RunSummary): string {
     field("Evidence", evidence(summary)),
     field("Rows", rows(summary)),
     field("Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`),
+    ...(summary.throttled === null ? [] : [field("Throttled", throttled(summary.throttled))]),
     ...(summary.resumed === null ? [] : [field("Resumed", resumed(summary.resumed))]),
     field("Published", `${summary.directory} (${megabytes(summary.bytesPublished)})`),
     ...reasons.map((reason) => field("Unsettled", reason)),
@@ -53,6 +55,12 @@ function items({ accounting }: RunSummary): string {
   return [`${count(listed)} listed, ${count(loaded)} loaded`, ...rest.filter((text) => text !== "")].join(
     ", ",
   );
+}
+
+function throttled({ ratePerSecond, refused }: Throttled): string {
+  const what =
+    refused === 0 ? "as in the run before, and refused none" : `and refused ${counted(refused, "request")}`;
+  return `the service allowed about ${ratePerSecond} requests a second, ${what}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
 
 function resumed({ pages, items }: Resumed): string {

@@ -21,6 +21,7 @@ import { firstProblem } from "./problem.ts";
 import { type DestinationName, itemRequest, type ListMode, listRequest } from "./request.ts";
 import { createRetry, RETRY_LIMITS } from "./retry.ts";
 import { readServiceUrl, type ServiceUrl } from "./service-url.ts";
+import { Throttle } from "./throttle.ts";
 
 /** The item of each mode. */
 export interface ItemOf {
@@ -70,7 +71,8 @@ export interface Page<Item> {
 
 /**
  * The read interface of a content service. Every answer is checked against the specification; fields that it does not
- * know are kept. Requests that fail for a passing reason are made again.
+ * know are kept. Requests that fail for a passing reason are made again. A service that asks for fewer requests gets fewer, for as
+ * long as it does: pass a `signal` to wait no longer.
  *
  *     const client = createClient({ url: "https://content.example.com", token });
  *     const { items, pagination } = await client.listPage({ mode: "full", page: 1 });
@@ -110,7 +112,7 @@ export function createClient(spec: ClientSpec): ContentClient {
     log,
     retry: createRetry({
       connections,
-      pace: null,
+      throttle: new Throttle({ maxPerSecond: null, startPerSecond: null, random: Math.random }),
       clock: systemClock,
       random: Math.random,
       limits: RETRY_LIMITS,

@@ -3,6 +3,8 @@ import type { Clock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { ATTEMPTS_AT_MOST, SourceError } from "./source-error.ts";
+import type { Throttle } from "./throttle.ts";
+import { ThrottleLog } from "./throttle-log.ts";
 
 /**
  * Makes one request, with a connection that is its own until it calls `answered`, or ends: what is done with an answer
@@ -13,7 +15,7 @@ export type Attempt<T> = (answered: () => void) => Promise<T>;
 /**
  * When to ask, and when to ask again: whole requests only, later each time, never before the service said so, and never
  * forever. One policy serves all workers of a run, so that a service that asks for fewer requests gets fewer from all of
- * them.
+ * them. What fails has a few attempts; being asked to slow down is no failure, and only the deadline ends it.
  */
 export interface Retry {
   /**
@@ -31,8 +33,6 @@ export interface RetryLimits {
   /** Longest pause before the second attempt; it doubles with each that follows. */
   readonly firstPauseMs: number;
   readonly pauseAtMostMs: number;
-  /** A service that asks for a longer pause is left alone: the run ends. */
-  readonly retryAfterAtMostMs: number;
   /** Retries of all requests together: this many, */
   readonly retriesAtMost: number;
   /** and this share of the requests made so far, */
@@ -44,7 +44,6 @@ export interface RetryLimits {
 export const RETRY_LIMITS: RetryLimits = {
   firstPauseMs: 500,
   pauseAtMostMs: 60_000,
-  retryAfterAtMostMs: 15 * 60_000,
   retriesAtMost: 200,
   retriesPerRequest: 0.2,
   retriesToBegin: 20,
@@ -53,14 +52,13 @@ export const RETRY_LIMITS: RetryLimits = {
 /** Spread over which workers come back after a pause that the service asked for. */
 const SPREAD_MS = 1000;
 
-/** Resolves when it is an attempt's turn; rejects with the signal's reason. */
-export type Pace = (signal: AbortSignal) => Promise<void>;
+/** Longest sleep in one go: the log has a line to write meanwhile, and a timer that counts more than 24 days fires at once. */
+const MAX_SLEEP_MS = 30_000;
 
 export interface RetryOptions {
   /** Requests at the same time. */
   readonly connections: number;
-  /** `null`: attempts are sent at once. */
-  readonly pace: Pace | null;
+  readonly throttle: Throttle;
   readonly clock: Clock;
   /** At least 0, below 1. */
   readonly random: () => number;
@@ -79,66 +77,121 @@ export interface Deadline {
 }
 
 export function createRetry(options: RetryOptions): Retry {
-  const { clock, random, limits, log } = options;
+  const { clock, random, limits, log, throttle, deadline } = options;
   const budget = createBudget(limits);
-  const gate = createGate(clock);
   const takeConnection = createConnections(options.connections);
+  const turns = new PQueue({ concurrency: 1 });
+  const throttleLog = new ThrottleLog({ throttle, clock, log });
 
-  function isOver(pause: number): boolean {
-    return options.deadline !== null && clock.elapsedMs() + pause > options.deadline.atMs;
+  function assertInTime(untilMs: number, failure: WarehouseError): void {
+    if (deadline === null || untilMs <= deadline.atMs) return;
+    throw gaveUp(failure, `The next retry would be after \`deadlineMinutes\` (${deadline.minutes}).`);
+  }
+
+  async function sleepUntil(untilMs: number, signal: AbortSignal): Promise<void> {
+    for (let left = untilMs - clock.elapsedMs(); left > 0; left = untilMs - clock.elapsedMs()) {
+      await clock.sleep(Math.min(left, MAX_SLEEP_MS), signal);
+      throttleLog.note();
+    }
+  }
+
+  /** Waits for a turn, and for another one where a pause is begun meanwhile. Returns the moment. */
+  async function takeTurn(signal: AbortSignal): Promise<number> {
+    for (;;) {
+      const turn = throttle.turn(clock.elapsedMs());
+      await sleepUntil(turn.atMs, signal);
+      const nowMs = clock.elapsedMs();
+      if (deadline !== null && nowMs > deadline.atMs) throw overdue(deadline);
+      if (throttle.begin(turn, nowMs)) return nowMs;
+    }
+  }
+
+  /** One waits for its turn at a time, so that a turn follows from what is known by then. */
+  async function mayBegin(signal: AbortSignal): Promise<number> {
+    signal.throwIfAborted();
+    return turns.add(() => takeTurn(signal), { signal });
+  }
+
+  /** A refusal spends no attempt and no retry: all requests wait, and go on more slowly. */
+  function learn(failure: WarehouseError, sentMs: number): void {
+    if (!(failure instanceof SourceError) || failure.status === null) return;
+    if (!isThrottling(failure)) {
+      throttle.answered(sentMs);
+      return;
+    }
+    const nowMs = clock.elapsedMs();
+    throttle.refused({ sentMs, nowMs, retryAfterMs: failure.retryAfterMs || null });
+    assertInTime(throttle.pausedUntilMs, failure);
+    throttleLog.note();
   }
 
   function pauseAfter(failure: WarehouseError, failed: number): number {
     if (failed >= attemptsAtMost(failure))
       throw failed === 1 ? failure : gaveUp(failure, `Asked ${failed} times.`);
     const askedMs = failure instanceof SourceError ? failure.retryAfterMs : null;
-    if (askedMs !== null && askedMs > limits.retryAfterAtMostMs) {
-      const most = Math.round(limits.retryAfterAtMostMs / 60_000);
-      throw gaveUp(failure, `That is longer than a run waits (${most} minutes).`);
-    }
     const pause = pauseMs(failed, askedMs, random, limits);
-    if (isOver(pause)) throw gaveUp(failure, "The time of this run is over before it may be asked again.");
+    assertInTime(clock.elapsedMs() + pause, failure);
     if (!budget.take()) throw gaveUp(failure, `This run has asked again ${budget.taken()} times already.`);
     return pause;
   }
 
-  /** Who waited for a connection or its turn heeds what the service asked for meanwhile, and waits for another turn. */
-  async function mayBegin(signal: AbortSignal): Promise<void> {
-    do {
-      await gate.pass(signal);
-      await options.pace?.(signal);
-    } while (gate.isClosed());
-    if (options.deadline !== null && isOver(0)) throw overdue(options.deadline);
+  async function pauseFor(failure: WarehouseError, failed: number, signal: AbortSignal): Promise<void> {
+    const milliseconds = pauseAfter(failure, failed);
+    const status = failure instanceof SourceError ? failure.status : null;
+    log.warn(`${failure.message} Asking again.`, {
+      code: failure.code,
+      ...(status === null ? {} : { status }),
+      attempt: failed + 1,
+      milliseconds: Math.round(milliseconds),
+    });
+    const untilMs = clock.elapsedMs() + milliseconds;
+    if (status === 503) throttle.pauseUntil(untilMs);
+    await sleepUntil(untilMs, signal);
+  }
+
+  /** One attempt: what it gave, or the failure after which another may follow. */
+  async function once<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<Tried<T>> {
+    const giveBack = await takeConnection(signal);
+    let sentMs: number | null = null;
+    try {
+      const begunMs = await mayBegin(signal);
+      sentMs = begunMs;
+      const value = await attempt(() => {
+        throttle.answered(begunMs);
+        giveBack();
+      });
+      return { value };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (sentMs === null || !(error instanceof WarehouseError)) throw error;
+      learn(error, sentMs);
+      if (!error.retry) throw error;
+      return { failure: error };
+    } finally {
+      giveBack();
+    }
   }
 
   async function run<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
     budget.request();
-    for (let failed = 1; ; failed++) {
-      const giveBack = await takeConnection(signal);
-      try {
-        await mayBegin(signal);
-        return await attempt(giveBack);
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!(error instanceof WarehouseError) || !error.retry) throw error;
-        const milliseconds = pauseAfter(error, failed);
-        const status = error instanceof SourceError ? error.status : null;
-        log.warn(`${error.message} Asking again.`, {
-          code: error.code,
-          ...(status === null ? {} : { status }),
-          attempt: failed + 1,
-          milliseconds: Math.round(milliseconds),
-        });
-        if (status === 429 || status === 503) gate.close(milliseconds);
-        giveBack();
-        await clock.sleep(milliseconds, signal);
-      } finally {
-        giveBack();
-      }
+    for (let failed = 0; ; ) {
+      const tried = await once(attempt, signal);
+      if ("value" in tried) return tried.value;
+      if (isThrottling(tried.failure)) continue;
+      failed += 1;
+      await pauseFor(tried.failure, failed, signal);
     }
   }
 
   return { run, retries: budget.taken };
+}
+
+type Tried<T> = { readonly value: T } | { readonly failure: WarehouseError };
+
+/** A 429, or a 503 that says when to come again: the service is well, and is asked too often. */
+function isThrottling(failure: WarehouseError): boolean {
+  if (!(failure instanceof SourceError)) return false;
+  return failure.status === 429 || (failure.status === 503 && (failure.retryAfterMs ?? 0) > 0);
 }
 
 /** Resolves, in the order of asking, with what gives the connection back. */
@@ -212,28 +265,5 @@ function createBudget(limits: RetryLimits): Budget {
       return true;
     },
     taken: () => taken,
-  };
-}
-
-interface Gate {
-  /** Nobody passes for so long. */
-  close(milliseconds: number): void;
-  isClosed(): boolean;
-  pass(signal: AbortSignal): Promise<void>;
-}
-
-function createGate(clock: Clock): Gate {
-  let opensMs = Number.NEGATIVE_INFINITY;
-  return {
-    close: (milliseconds) => {
-      opensMs = Math.max(opensMs, clock.elapsedMs() + milliseconds);
-    },
-    isClosed: () => clock.elapsedMs() < opensMs,
-    pass: async (signal) => {
-      signal.throwIfAborted();
-      for (let left = opensMs - clock.elapsedMs(); left > 0; left = opensMs - clock.elapsedMs()) {
-        await clock.sleep(left, signal);
-      }
-    },
   };
 }

@@ -27,7 +27,7 @@ export interface Found extends Lookups {
 /** Errors: those of the source, and `source.rejects`. */
 export async function findAnswers(run: RunContext): Promise<Found> {
   const { config, signal } = run.options;
-  const client = openClient(run.source, run.options);
+  const client = openClient(run.source, run.options, run.throttle);
   try {
     const lookups = createLookups(client, config.lookupMethod, withoutToken(run));
     const destinations = await lookups.destinations(run.source.destinations, signal);
@@ -102,7 +102,17 @@ async function extractFrom(
   const holdings = new Holdings(catalogue);
   const anyEnd = AbortSignal.any([signal, workers.failure]);
   const extraction = await extract(
-    { client, workers, journal, catalogue, holdings, clock, signal: anyEnd, settings, onProgress },
+    {
+      client,
+      workers,
+      journal,
+      catalogue,
+      holdings,
+      clock,
+      signal: anyEnd,
+      settings,
+      onProgress: (progress) => onProgress({ ...progress, perSecond: run.throttle.slowedTo }),
+    },
     {
       details: config.details,
       directory: staging.root,

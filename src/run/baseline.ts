@@ -27,6 +27,11 @@ export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
   }
 }
 
+/** Requests a second that the run before found the service to allow; `null`: it was refused none. */
+export function rateOf(baseline: Baseline): number | null {
+  return baseline.kind === "run" ? (baseline.manifest.ratePerSecond ?? null) : null;
+}
+
 /**
  * Throws `guard.shrink` where the run before cannot be read, so that nobody can tell whether this one shrank, unless
  * that is accepted.

@@ -1,5 +1,6 @@
 /** What the steps of one run share. */
 import type { Clock } from "../clock.ts";
+import type { Throttle } from "../extract/throttle.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Log } from "../log.ts";
 import type { Pipeline } from "../pipeline.ts";
@@ -42,6 +43,7 @@ export interface RunContext {
   readonly kept: Kept;
   readonly checkpoint: Checkpoint;
   readonly journal: Journal;
+  readonly throttle: Throttle;
 }
 
 export function tell(

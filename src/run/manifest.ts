@@ -51,6 +51,8 @@ const statement = z.object({
   personalData: z.object({ policy: z.enum(["drop", "hash", "keep"]), keyId: z.string().nullable() }),
   /** When the run was taken up again after it was ended early; absent: it was made in one go. */
   resumedAt: z.array(instant).optional(),
+  /** Requests a second that the service was found to allow; absent: it refused none. The next run starts with it. */
+  ratePerSecond: z.number().positive().optional(),
   /** What `current` named when the run began. */
   previousRun: runIdentifier.nullable(),
   /** The run that this one took the place of, when somebody's personal data were erased from it; it is gone. */

@@ -1,6 +1,7 @@
 /** What came of a run: its accounting, its warnings, and the summary for people and programs. */
 import { join } from "node:path";
 import type { Accounting, Check } from "../audit/checks.ts";
+import type { Throttled } from "../extract/throttle.ts";
 import type { LoadedTable } from "../load/build.ts";
 import type { SweepRecord } from "./account.ts";
 import type { Loaded } from "./assemble.ts";
@@ -25,6 +26,8 @@ export interface RunSummary {
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
   readonly sweeps: readonly SweepRecord[];
   readonly requests: number;
+  /** The rate that the service was found to allow, and how many requests it refused; null: it refused none. */
+  readonly throttled: Throttled | null;
   /** Answers that were there already when the run was taken up; of these are the requests and bytes too. */
   readonly resumed: Resumed | null;
   /** Bytes of the answers as they came. */
@@ -134,6 +137,7 @@ export interface Made {
   readonly sweeps: readonly SweepRecord[];
   readonly accounting: Accounting;
   readonly resumed: Resumed | null;
+  readonly throttled: Throttled | null;
   readonly removed: readonly string[];
   readonly warnings: readonly string[];
   readonly noMappedValues: string | null;
@@ -154,6 +158,7 @@ export function summaryOf(made: Made, journal: Journal): RunSummary {
     tables: made.tables.map(({ table, rows }) => ({ name: table, rows })),
     sweeps: made.sweeps,
     requests: requests.size,
+    throttled: made.throttled,
     resumed: made.resumed,
     bytesReceived: requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),

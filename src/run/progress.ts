@@ -12,6 +12,8 @@ export interface Progress {
   readonly items: number;
   /** Bytes received so far in this stage, as they came. */
   readonly bytes: number;
+  /** Requests a second to which the service holds the run; null or absent: it does not. */
+  readonly perSecond?: number | null;
 }
 
 export type OnProgress = (progress: Progress) => void;

@@ -59,6 +59,7 @@ export const beginningForm = z.strictObject({
   startedMs: z.number(),
   resumedMs: z.array(z.number()),
   shrunk: z.boolean(),
+  ratePerSecond: z.number().positive().nullable(),
 });
 
 /** How a run began. Instants are milliseconds since 1970, by this machine's clock. */
@@ -69,6 +70,8 @@ export interface Beginning {
   readonly resumedMs: readonly number[];
   /** Whether it ended because it holds far less than the run before: then only a person's word goes on with it. */
   readonly shrunk: boolean;
+  /** Requests a second that the service was found to allow when the run ended; null: it refused none. */
+  readonly ratePerSecond: number | null;
 }
 
 function beginningFile(staging: StagingFolder): string {

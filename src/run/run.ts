@@ -9,6 +9,7 @@ import {
   assertSameInstance,
   assertSameKey,
   type Baseline,
+  rateOf,
   readBaseline,
 } from "./baseline.ts";
 import { Checkpoint } from "./checkpoint.ts";
@@ -48,7 +49,7 @@ import {
   takeUp,
   writeBeginning,
 } from "./resume.ts";
-import { openSource, originOf } from "./source.ts";
+import { openSource, openThrottle, originOf } from "./source.ts";
 
 /**
  * Runs a pipeline and publishes its result; goes on with a run that was ended early, where there is one. Errors are
@@ -80,7 +81,7 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
     const history = await previousHistory(baseline, pipeline, folder);
     const taken = await roomFor(options, folder, baseline, resumable);
     await using source = await openSource(config);
-    const beginning = taken?.beginning ?? { ...begun, resumedMs: [], shrunk: false };
+    const beginning = taken?.beginning ?? { ...begun, resumedMs: [], shrunk: false, ratePerSecond: null };
     return await new Run(
       { options, pipeline, folder, source, baseline, history },
       beginning,
@@ -169,6 +170,7 @@ class Run {
       kept: taken?.kept ?? NOTHING_KEPT,
       checkpoint: new Checkpoint(staging.root),
       journal: new Journal(),
+      throttle: openThrottle(options.config, this.#beginning.ratePerSecond ?? rateOf(this.#place.baseline)),
     };
   }
 
@@ -177,12 +179,13 @@ class Run {
   }
 
   /** What becomes of the staged files of a run that failed. */
-  async #leave({ staging, checkpoint, kept }: RunContext, thrown: unknown): Promise<Left> {
+  async #leave({ staging, checkpoint, kept, throttle }: RunContext, thrown: unknown): Promise<Left> {
     await checkpoint.settled();
     const left = afterFailure(asWarehouseError(thrown).code);
     const nothing = checkpoint.groups === 0 && kept.dynamic === undefined;
     if (left === "remove" || (nothing && left !== "inspect")) return "remove";
     this.#place.options.log.warn(LEFT[left], { run: staging.run });
+    this.#beginning = { ...this.#beginning, ratePerSecond: throttle.learned?.ratePerSecond ?? null };
     return left;
   }
 
@@ -194,6 +197,7 @@ class Run {
       if (left === "remove") await removeStaging(folder, run);
       if (left === "inspect") await keepForInspection(staging);
       if (left === "accept") await markShrunk(staging, this.#beginning);
+      if (left === "resume") await writeBeginning(staging, this.#beginning);
     } catch (thrown) {
       const { message } = asWarehouseError(thrown);
       options.log.warn(`The staged files could not be cleared away: ${message}`, { run });
@@ -234,6 +238,7 @@ class Run {
         sweeps: result.sweeps,
         accounting: result.accounting,
         resumed: resumedOf(run.kept),
+        throttled: run.throttle.learned,
         removed: retired.removed,
         noMappedValues: result.noMappedValues,
         warnings: [...result.warnings, ...unreported, ...retired.warnings],

@@ -4,12 +4,12 @@ import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/cl
 import type { DestinationName } from "../extract/request.ts";
 import { createRetry, RETRY_LIMITS } from "../extract/retry.ts";
 import { readServiceUrl, type ServiceUrl } from "../extract/service-url.ts";
+import { Throttle } from "../extract/throttle.ts";
 import type { Log } from "../log.ts";
 import { packagePath } from "../package-root.ts";
 import { Secret } from "../secret.ts";
 import { createService } from "../service/service.ts";
 import type { Config } from "./config.ts";
-import { createPace } from "./pace.ts";
 
 export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
@@ -40,15 +40,23 @@ export async function openSource(config: Config): Promise<OpenSource> {
   };
 }
 
-/** Requests to an open source, as the configuration paces them, made again as the retry policy says. */
-export function openClient(source: OpenSource, { config, clock, log }: Asking): HttpClient {
-  const { ratePerSecond, deadlineMinutes } = config;
+/** Holds all requests of a run to `ratePerSecond`, and to what the service allows. `startPerSecond`: what is known of that. */
+export function openThrottle({ ratePerSecond }: Config, startPerSecond: number | null): Throttle {
+  return new Throttle({ maxPerSecond: ratePerSecond, startPerSecond, random: Math.random });
+}
+
+/** Requests to an open source, as the throttle paces them, made again as the retry policy says. */
+export function openClient(
+  source: OpenSource,
+  { config, clock, log }: Asking,
+  throttle: Throttle = openThrottle(config, null),
+): HttpClient {
+  const { deadlineMinutes } = config;
   const deadline =
     deadlineMinutes === null
       ? null
       : { atMs: clock.elapsedMs() + deadlineMinutes * 60_000, minutes: deadlineMinutes };
   const connections = config.concurrency;
-  const pace = ratePerSecond === null ? null : createPace(ratePerSecond, clock);
   const policy = { clock, random: Math.random, limits: RETRY_LIMITS, deadline, log };
   return createHttpClient({
     url: source.url,
@@ -58,7 +66,7 @@ export function openClient(source: OpenSource, { config, clock, log }: Asking): 
     caps: CAPS,
     clock,
     log,
-    retry: createRetry({ connections, pace, ...policy }),
+    retry: createRetry({ connections, throttle, ...policy }),
     lookup: null,
   });
 }

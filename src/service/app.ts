@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import fastify, {
   type ConnectionError,
   type FastifyBaseLogger,
@@ -15,7 +16,7 @@ import type { ContentSet } from "./loaded-set.ts";
 import { lookUpCustomFields, lookUpDestinations } from "./lookups.ts";
 import { openApi } from "./openapi.ts";
 import { type PageBounds, parsePage, parseView, type ViewRequest } from "./query.ts";
-import { RateLimit } from "./rate-limit.ts";
+import { ConcurrencyLimit, createRateLimit, type RateLimitSpec } from "./rate-limit.ts";
 import { BASIC_VIEW } from "./views/basic.ts";
 import { dynamicView } from "./views/dynamic.ts";
 import { FULL_VIEW } from "./views/full.ts";
@@ -24,8 +25,12 @@ import { itemOf, renderView, type ViewColumn } from "./views/view.ts";
 export interface AppOptions {
   readonly set: ContentSet;
   readonly bounds: PageBounds;
-  /** Requests a second for each token. */
-  readonly rateLimit: number | undefined;
+  /** Of each token. */
+  readonly rateLimit: RateLimitSpec | undefined;
+  /** Requests at the same time for each token. */
+  readonly maxConcurrent: number | undefined;
+  /** Every answer is held back for so long. */
+  readonly latencyMs: number;
   readonly logger: FastifyBaseLogger | false;
   readonly now: () => number;
 }
@@ -75,15 +80,11 @@ function addHooks(app: FastifyInstance, now: () => number): void {
   });
 }
 
-function addRoutes(app: FastifyInstance, { set, bounds, rateLimit, now }: AppOptions): void {
+function addRoutes(app: FastifyInstance, options: AppOptions): void {
+  const { set, bounds } = options;
   const listing = new Listing(set);
-  const limit = rateLimit === undefined ? undefined : new RateLimit(rateLimit, now);
   app.decorateRequest("caller", null);
-  const admit = async (request: FastifyRequest) => {
-    const caller = identify(request.headers.authorization, set);
-    limit?.take(caller.token);
-    request.setDecorator<Caller>("caller", caller);
-  };
+  const admit = admission(options);
 
   route(app, "/api/v1/content", ["GET"], admit, async (request) => {
     const query = queryOf(request);
@@ -115,7 +116,23 @@ function addRoutes(app: FastifyInstance, { set, bounds, rateLimit, now }: AppOpt
   );
 }
 
-type Admit = (request: FastifyRequest) => Promise<void>;
+type Admit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+
+/** Lets a request in whose token is known and within its limits. */
+function admission({ set, rateLimit, maxConcurrent, latencyMs, now }: AppOptions): Admit {
+  const rate = rateLimit === undefined ? undefined : createRateLimit(rateLimit, now);
+  const concurrency = maxConcurrent === undefined ? undefined : new ConcurrencyLimit(maxConcurrent);
+  return async (request, reply) => {
+    const caller = identify(request.headers.authorization, set);
+    if (concurrency !== undefined) {
+      concurrency.enter(caller.token);
+      reply.raw.once("close", () => concurrency.leave(caller.token));
+    }
+    rate?.take(caller.token);
+    if (latencyMs > 0) await delay(latencyMs);
+    request.setDecorator<Caller>("caller", caller);
+  };
+}
 
 /** One address: its methods, whoever may use them, the JSON that it answers, and 405 for every other method. */
 function route(

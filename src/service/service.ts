@@ -3,6 +3,7 @@ import { WarehouseError } from "../errors.ts";
 import { buildApp } from "./app.ts";
 import { loadContentSet } from "./load.ts";
 import type { ContentSet } from "./loaded-set.ts";
+import type { RateLimitSpec } from "./rate-limit.ts";
 
 export interface ServiceOptions {
   /** Folder of a content set, or one that is loaded: closing that one stays its owner's business. */
@@ -15,8 +16,12 @@ export interface ServiceOptions {
   readonly maxPerPage?: number;
   /** Page size of a request that names none, 25 unless told otherwise. */
   readonly defaultPerPage?: number;
-  /** Requests a second for each token; no limit unless told otherwise. */
-  readonly rateLimit?: number;
+  /** Requests for each token, a number of them a second; no limit unless told otherwise. */
+  readonly rateLimit?: number | RateLimitSpec;
+  /** Requests of each token at the same time; no limit unless told otherwise. */
+  readonly maxConcurrent?: number;
+  /** Milliseconds for which every answer is held back; 0 unless told otherwise. */
+  readonly latency?: number;
   /** A pino logger; false (the default) logs nothing. */
   readonly logger?: FastifyBaseLogger | false;
   /** Milliseconds since 1970, for the `Date` header and the rate limit. */
@@ -52,11 +57,14 @@ async function start(
   options: ServiceOptions,
   release: () => Promise<void>,
 ): Promise<Service> {
-  const { maxPerPage = 100, defaultPerPage = 25, rateLimit, logger = false, now = Date.now } = options;
+  const { maxPerPage = 100, defaultPerPage = 25, logger = false, now = Date.now } = options;
+  const { rateLimit, maxConcurrent, latency = 0 } = options;
   const app = buildApp({
     set: contentSet,
     bounds: { maxPerPage, defaultPerPage: Math.min(defaultPerPage, maxPerPage) },
-    rateLimit,
+    rateLimit: typeof rateLimit === "number" ? { requests: rateLimit, per: "second" } : rateLimit,
+    maxConcurrent,
+    latencyMs: latency,
     logger,
     now,
   });

@@ -52,6 +52,7 @@ const COMPLETE: RunSummary = {
   ],
   sweeps: [sweep(1, "dynamic", 12_345), sweep(2, "full", 12_345)],
   requests: 260,
+  throttled: null,
   resumed: null,
   bytesReceived: 123_456_789,
   bytesPublished: 45_600_000,

@@ -8,6 +8,7 @@ import { decodeBody } from "../../src/extract/decode.ts";
 import { destinationRequest, itemRequest, listRequest } from "../../src/extract/request.ts";
 import { createRetry, RETRY_LIMITS } from "../../src/extract/retry.ts";
 import { SourceError } from "../../src/extract/source-error.ts";
+import { Throttle } from "../../src/extract/throttle.ts";
 import { createLog, silentLog } from "../../src/log.ts";
 import { CANARY, clientOf, failsWith, LIST, NEVER, serve, serveRaw } from "./loopback.ts";
 
@@ -458,7 +459,8 @@ function oneConnection(): Pick<HttpClientOptions, "connections" | "retry"> {
     deadline: null,
     log: silentLog,
   };
-  return { connections: 1, retry: createRetry({ connections: 1, pace: null, ...policy }) };
+  const throttle = new Throttle({ maxPerSecond: null, startPerSecond: null, random: () => 0 });
+  return { connections: 1, retry: createRetry({ connections: 1, throttle, ...policy }) };
 }
 
 test("while an answer is read, its connection serves the next request, and never two at a time", {

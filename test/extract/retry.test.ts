@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
+import type { Clock } from "../../src/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../src/errors.ts";
 import {
   createRetry,
@@ -11,8 +12,8 @@ import {
   type RetryOptions,
 } from "../../src/extract/retry.ts";
 import { SourceError, type SourceFacts } from "../../src/extract/source-error.ts";
+import { Throttle, type ThrottleOptions } from "../../src/extract/throttle.ts";
 import { silentLog } from "../../src/log.ts";
-import { createPace } from "../../src/run/pace.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { NEVER } from "./loopback.ts";
 
@@ -20,12 +21,16 @@ const failure = (code: ErrorCode, facts: SourceFacts = {}) => new SourceError(co
 const status = (code: number, retryAfterMs: number | null = null) =>
   failure("source.unavailable", { status: code, retryAfterMs });
 
+function throttleOf(changes: Partial<ThrottleOptions> = {}): Throttle {
+  return new Throttle({ maxPerSecond: null, startPerSecond: null, random: () => 0.5, ...changes });
+}
+
 function policy(changes: Partial<RetryOptions> = {}): { clock: FakeClock; retry: Retry } {
   const clock = new FakeClock();
   const limits = RETRY_LIMITS;
   const options = {
     connections: 4,
-    pace: null,
+    throttle: throttleOf(),
     clock,
     random: () => 0.5,
     limits,
@@ -57,12 +62,55 @@ test("B5: trouble that passes is waited out, with pauses that grow", async () =>
   assert.equal(retries, 3);
 });
 
-test("B4: trouble that does not pass ends after six attempts, with what it was", async () => {
-  const { begun, outcome } = await attemptsOf([status(429)], {}, true);
-  assert.equal(begun.length, 6);
+test("B6: trouble that does not pass ends after six attempts, with what it was", async () => {
+  for (const failing of [status(500), status(503), status(503, 0)]) {
+    const { begun, outcome } = await attemptsOf([failing], {}, true);
+    assert.equal(begun.length, 6);
+    assert.ok(outcome instanceof SourceError);
+    assert.equal(outcome.message, "It failed. Asked 6 times.");
+    assert.deepEqual(
+      [outcome.code, outcome.status, outcome.retry],
+      ["source.unavailable", failing.status, false],
+    );
+  }
+});
+
+const HOUR_MS = 3_600_000;
+
+test("B4: 429 for ever is asked again ever more seldom, until the deadline", async () => {
+  const deadline = { atMs: HOUR_MS, minutes: 60 };
+  const { begun, outcome, retries } = await attemptsOf([status(429)], { deadline }, true);
+  assert.deepEqual(begun.slice(0, 5), [0, 250, 750, 1750, 3750]);
+  assert.ok(begun.length > 60 && begun.length < 130, `${begun.length} attempts`);
   assert.ok(outcome instanceof SourceError);
-  assert.equal(outcome.message, "It failed. Asked 6 times.");
-  assert.deepEqual([outcome.code, outcome.status, outcome.retry], ["source.unavailable", 429, false]);
+  assert.match(outcome.message, /The next retry would be after `deadlineMinutes` \(60\)\.$/);
+  assert.deepEqual([outcome.exitCode, outcome.status, retries], [21, 429, 0]);
+});
+
+test("B1: refusals spend neither attempts nor retries, however many there are", async () => {
+  const limits = { ...RETRY_LIMITS, retriesAtMost: 0 };
+  const refusals = Array.from({ length: 100 }, (_, n) =>
+    n % 2 === 0 ? status(429, 2000) : status(503, 1000),
+  );
+  const { outcome, retries } = await attemptsOf(refusals, { limits });
+  assert.deepEqual([outcome, retries], ["answer", 0]);
+});
+
+test("what fails has all its attempts although the service refused some", async () => {
+  const { begun, outcome } = await attemptsOf(
+    [
+      status(429),
+      status(500),
+      status(429, 1000),
+      status(500),
+      status(500),
+      status(500),
+      status(500),
+      status(429),
+    ],
+    {},
+  );
+  assert.deepEqual([begun.length, outcome], [9, "answer"]);
 });
 
 test("what another attempt cannot mend is not asked for again", async () => {
@@ -103,9 +151,10 @@ test("B1: no worker asks again before the service said so", async () => {
     begun.push(clock.elapsedMs());
     if (first) {
       first = false;
+      await clock.sleep(10, NEVER);
       throw status(429, 2000);
     }
-    await clock.sleep(10, NEVER);
+    await clock.sleep(20, NEVER);
   };
   const worker = async () => {
     for (let n = 0; n < 3; n++) await retry.run(attempt, NEVER);
@@ -114,7 +163,7 @@ test("B1: no worker asks again before the service said so", async () => {
   await clock.run();
   await workers;
   assert.deepEqual(begun.slice(0, 3), [0, 0, 0], "what was under way at that moment cannot be held back");
-  assert.ok(begun.length === 10 && begun.slice(3).every((at) => at >= 2000), begun.join());
+  assert.ok(begun.length === 10 && begun.slice(3).every((at) => at >= 2010), begun.join());
 });
 
 test("a pause that only one request needs holds nobody else", async () => {
@@ -134,7 +183,7 @@ test("a pause that only one request needs holds nobody else", async () => {
 
 test("B1: who waits for its turn by the rate heeds what the service asked for meanwhile, and then the rate", async () => {
   const clock = new FakeClock();
-  const { retry } = policy({ clock, random: () => 0, pace: createPace(1, clock) });
+  const { retry } = policy({ clock, random: () => 0, throttle: throttleOf({ maxPerSecond: 1 }) });
   const begun: number[] = [];
   const attempt = async () => {
     begun.push(clock.elapsedMs());
@@ -164,18 +213,91 @@ test("a request that is ended while it waits for a connection waits no longer", 
   await holding;
 });
 
-test("B3: a service that asks for more than fifteen minutes is left alone", async () => {
-  const { begun, outcome } = await attemptsOf([status(503, 3_600_000)]);
-  assert.deepEqual(begun, [0]);
-  assert.ok(outcome instanceof SourceError);
-  assert.match(outcome.message, /longer than a run waits \(15 minutes\)/);
-  assert.equal((await attemptsOf([status(503, 15 * 60_000)])).outcome, "answer");
+test("B3: an hour is waited out where the deadline allows it, and else the run ends at once", async () => {
+  for (const failing of [status(429, HOUR_MS), status(503, HOUR_MS), status(500, HOUR_MS)]) {
+    const patient = await attemptsOf([failing], { deadline: { atMs: 2 * HOUR_MS, minutes: 120 } });
+    assert.equal(patient.outcome, "answer");
+    assert.ok((patient.begun[1] ?? 0) >= HOUR_MS, patient.begun.join());
+    const { begun, outcome } = await attemptsOf([failing], { deadline: { atMs: HOUR_MS - 1, minutes: 59 } });
+    assert.deepEqual(begun, [0]);
+    assert.ok(outcome instanceof SourceError);
+    assert.match(outcome.message, /The next retry would be after `deadlineMinutes` \(59\)/);
+  }
+});
+
+/** Nobody waits; the longest sleep is noted. */
+class Jumping implements Clock {
+  nowMs = 0;
+  longestMs = 0;
+
+  now(): number {
+    return this.nowMs;
+  }
+
+  elapsedMs(): number {
+    return this.nowMs;
+  }
+
+  async sleep(milliseconds: number): Promise<void> {
+    this.longestMs = Math.max(this.longestMs, milliseconds);
+    this.nowMs += milliseconds;
+  }
+}
+
+test("a pause of weeks is slept in pieces that a timer can count", async () => {
+  const clock = new Jumping();
+  const { retry } = policy({ clock });
+  let begunMs = 0;
+  await retry.run(async () => {
+    begunMs = clock.elapsedMs();
+    if (begunMs === 0) throw status(429, 30 * 24 * HOUR_MS);
+  }, NEVER);
+  assert.ok(begunMs >= 30 * 24 * HOUR_MS);
+  assert.ok(clock.longestMs < 2 ** 31);
+});
+
+test("the log has a line when throttling begins, and one each half minute while it lasts", async () => {
+  const clock = new Jumping();
+  const told: [atMs: number, line: string][] = [];
+  const log = { ...silentLog, warn: (line: string) => told.push([clock.nowMs, line]) };
+  const { retry } = policy({ clock, log });
+  let asked = 0;
+  const ask = () =>
+    retry.run(async (answered) => {
+      asked += 1;
+      if (asked !== 3) answered();
+      else throw status(429, 300_000);
+    }, NEVER);
+  for (let n = 0; n < 40; n++) await ask();
+  const [first, second] = told;
+  assert.deepEqual(first, [
+    0,
+    "The service refuses further requests for now; going on at 0.1 requests a second after a pause of 301 s.",
+  ]);
+  assert.deepEqual(second, [
+    30_000,
+    "The service still holds this run back (1 request refused so far); going on at 0.1 requests a second after a pause of 271 s.",
+  ]);
+  for (const [place, [atMs]] of told.entries()) {
+    assert.ok(place === 0 || atMs - (told[place - 1]?.[0] ?? 0) >= 30_000, String(atMs));
+  }
+  assert.ok(
+    told.length >= clock.nowMs / 45_000 && told.length <= 1 + clock.nowMs / 30_000,
+    `${told.length} lines`,
+  );
+});
+
+test("trouble of the service alone is not told of as throttling", async () => {
+  const lines: string[] = [];
+  const log = { ...silentLog, warn: (line: string) => lines.push(line) };
+  await attemptsOf([status(503), status(503)], { log });
+  assert.deepEqual(lines, ["It failed. Asking again.", "It failed. Asking again."]);
 });
 
 test("a run does not wait beyond its deadline", async () => {
   const late = await attemptsOf([status(503, 10_000)], { deadline: { atMs: 10_000, minutes: 1 } });
   assert.deepEqual(late.begun, [0]);
-  assert.ok(late.outcome instanceof SourceError && /time of this run/.test(late.outcome.message));
+  assert.ok(late.outcome instanceof SourceError && /after `deadlineMinutes`/.test(late.outcome.message));
   assert.equal(
     (await attemptsOf([status(503, 10_000)], { deadline: { atMs: 10_501, minutes: 1 } })).outcome,
     "answer",

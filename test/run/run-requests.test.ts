@@ -3,9 +3,7 @@ import { suite, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import { ByteBudget } from "../../src/run/bytes.ts";
 import { recordOf } from "../../src/run/journal.ts";
-import { createPace } from "../../src/run/pace.ts";
 import { RequestQueue } from "../../src/run/request-queue.ts";
-import { FakeClock } from "../fake-clock.ts";
 import { exportFrom, HurriedClock, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -185,32 +183,6 @@ suite("a queue of requests", { timeout: 10_000 }, () => {
     );
     await queue.done();
     assert.deepEqual(done, ["one", "two"]);
-  });
-});
-
-suite("a pace", () => {
-  test("lets one begin in each interval, in the order of asking, and makes up for no idle time", async () => {
-    const clock = new FakeClock();
-    const pace = createPace(2, clock);
-    const begun: [string, number][] = [];
-    const begin = async (name: string) => {
-      await pace(NEVER);
-      begun.push([name, clock.elapsedMs()]);
-    };
-    const all = [begin("a"), begin("b"), begin("c"), clock.sleep(5000, NEVER).then(() => begin("d"))];
-    await clock.run();
-    await Promise.all(all);
-    const last = [begin("e"), begin("f")];
-    await clock.run();
-    await Promise.all(last);
-    assert.deepEqual(begun, [
-      ["a", 0],
-      ["b", 500],
-      ["c", 1000],
-      ["d", 5000],
-      ["e", 5500],
-      ["f", 6000],
-    ]);
   });
 });
 
