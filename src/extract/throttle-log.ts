@@ -41,7 +41,8 @@ export class ThrottleLog {
     const seconds = this.#pauseSeconds();
     const pause = seconds === 0 ? "" : ` after a pause of ${count(seconds)} s`;
     const { learned, refusals } = this.#throttle;
-    const pace = learned === null ? "" : ` at ${learned.ratePerSecond} requests a second`;
+    const rate = learned?.ratePerSecond ?? null;
+    const pace = rate === null ? "" : ` at ${rate} requests a second`;
     this.#log.warn(`${what}; going on${pace}${pause}.`, { count: refusals });
     this.#lastMs = this.#clock.elapsedMs();
     this.#refusalsTold = refusals;

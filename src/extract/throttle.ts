@@ -63,8 +63,8 @@ export interface Refusal {
 
 /** What a run learned of its service. */
 export interface Throttled {
-  /** Requests a second that the run had come to. */
-  readonly ratePerSecond: number;
+  /** Requests a second that the run had come to; `null`: the refusals told nothing about that. */
+  readonly ratePerSecond: number | null;
   readonly refused: number;
 }
 
@@ -145,7 +145,7 @@ export class Throttle {
   pauseUntil(untilMs: number): void {
     if (untilMs <= this.#pausedUntilMs) return;
     this.#pausedUntilMs = untilMs;
-    this.#nextTurnMs = untilMs;
+    this.#nextTurnMs = Math.max(this.#nextTurnMs, untilMs);
     this.#epoch += 1;
   }
 
@@ -187,9 +187,9 @@ export class Throttle {
 
   /** `null`: nothing was refused, neither in this run nor in the one that its pace is from. */
   get learned(): Throttled | null {
-    const pace = this.#pace();
-    if (this.#curve === null || pace === null) return null;
-    return { ratePerSecond: Number(pace.toPrecision(3)), refused: this.#refused };
+    const pace = this.#curve === null ? null : this.#pace();
+    if (pace === null && this.#refused === 0) return null;
+    return { ratePerSecond: pace === null ? null : Number(pace.toPrecision(3)), refused: this.#refused };
   }
 
   #pace(): number | null {

@@ -229,7 +229,7 @@ class Build {
   #statement(assembled: Assembled): Unended {
     const { options, pipeline, baseline, beginning, throttle } = this.#run;
     const { config } = options;
-    const { learned } = throttle;
+    const ratePerSecond = throttle.learned?.ratePerSecond ?? null;
     const { resumedMs, startedMs } = beginning;
     return {
       ...this.#facts,
@@ -243,7 +243,7 @@ class Build {
       configuration: configFingerprint(config),
       personalData: treatmentOf(config.personalData),
       ...(resumedMs.length > 0 ? { resumedAt: resumedMs.map((ms) => new Date(ms).toISOString()) } : {}),
-      ...(learned === null ? {} : { ratePerSecond: learned.ratePerSecond }),
+      ...(ratePerSecond === null ? {} : { ratePerSecond }),
       previousRun: baseline.kind === "none" ? null : baseline.run,
     };
   }

@@ -75,6 +75,20 @@ suite("where the output is no terminal", () => {
     assert.equal(take(), "", "the end adds nothing");
   });
 
+  test("the time that is left follows from the rate to which the service holds the run", () => {
+    const { display, take, wait } = displayed(undefined);
+    display.onProgress(progress("items", 1, 1000));
+    wait(3000);
+    display.onProgress(progress("items", 300, 1000, { perSecond: 3.5 }));
+    assert.equal(
+      take(),
+      "single items: 300 of 1,000 items, held to 3.5 requests/s by the service, 3 min 20 s left\n",
+    );
+    wait(3000);
+    display.onProgress(progress("items", 310, 1000, { perSecond: null }));
+    assert.equal(take(), "single items: 310 of 1,000 items, 13 s left\n");
+  });
+
   test("a pass that is made again has a rate of its own", () => {
     const { display, take, wait } = displayed(undefined);
     display.onProgress(progress("basic", 10, 10, { items: 1000 }));

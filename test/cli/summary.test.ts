@@ -77,6 +77,21 @@ test("a complete run is seen at a glance", () => {
   );
 });
 
+test("a run that the service held back says at what rate, and which setting bounds it", () => {
+  const text = (refused: number, ratePerSecond: number | null = 4.8) =>
+    summaryText({ ...COMPLETE, throttled: { ratePerSecond, refused } });
+  assert.match(
+    text(12),
+    /\n {2}Throttled {2}the service allowed about 4\.8 requests a second, and refused 12 requests; the next run starts at that rate, and `ratePerSecond` sets an upper bound\n/,
+  );
+  assert.match(
+    text(1, null),
+    /the service refused 1 request for a while; `ratePerSecond` sets an upper bound\n/,
+  );
+  assert.match(text(0), /4\.8 requests a second, as in the run before, and refused none; /);
+  assert.doesNotMatch(summaryText(COMPLETE), /Throttled/);
+});
+
 test("of more than two passes, the last two are the ones that agree", () => {
   const sweeps = [...COMPLETE.sweeps, sweep(3, "basic", 12_345)];
   assert.match(

@@ -144,8 +144,8 @@ suite("a refusal", () => {
       turnsAfter(throttle, nowMs, 1);
       throttle.refused({ sentMs: nowMs, nowMs, retryAfterMs: 10_000 });
     }
-    assert.equal(throttle.learned, null);
-    assert.equal(throttle.refusals, 18);
+    assert.deepEqual(throttle.learned, { ratePerSecond: null, refused: 18 });
+    assert.equal(throttle.slowedTo, null);
   });
 
   test("without a Retry-After makes a pause below a bound that doubles, until something is answered", () => {

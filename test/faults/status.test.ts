@@ -83,7 +83,7 @@ test("B17: a problem document counts by the status of HTTP, whatever status it s
   await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1, clock }));
 });
 
-test("B1, B3: a run waits as long as it is asked to, and ends where that is too long", async (t) => {
+test("B1, B3: a run waits as long as it is asked to, and ends at once where its deadline comes first", async (t) => {
   const service = await Scripted.start(t, itemsOf(12));
   let busy = 1;
   service.script = ({ page }) => {
@@ -97,8 +97,10 @@ test("B1, B3: a run waits as long as it is asked to, and ends where that is too 
   assert.ok(clock.elapsedMs() >= 240_000, `only ${clock.elapsedMs()} ms passed`);
   service.script = () => ({ status: 429, headers: { "retry-after": "3600" } });
   const asked = service.questions.length;
-  const run = exportFrom({ url: service.url, out, threads: 1, clock });
-  assert.match((await failsWith("source.unavailable", run)).message, /asks to wait 3600 s/);
+  const run = exportFrom({ url: service.url, out, threads: 1, clock, config: { deadlineMinutes: 59 } });
+  const { message, exitCode } = await failsWith("source.unavailable", run);
+  assert.match(message, /asks to wait 3600 s.* The next retry would be after `deadlineMinutes` \(59\)\.$/);
+  assert.equal(exitCode, 21);
   assert.equal(service.questions.length, asked + 1);
 });
 

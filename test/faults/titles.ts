@@ -5,7 +5,7 @@ import { join } from "node:path";
  * A title is a text in a test file that begins with the rows it holds: `"A12: ..."`, `"D12, D13: ..."`. Titles of
  * generated tests stand in their file too, as keys of a table or as a template.
  */
-const TITLE = /["'`]((?:[A-Z]\d+)(?:, [A-Z]\d+)*): /g;
+const TITLE = /["'`]((?:[A-Z]\d+[a-z]?)(?:, [A-Z]\d+[a-z]?)*): /g;
 
 /** Files of tests by the row that a title in them names, as paths below `folder`. */
 export function testsByRow(folder: string): Map<string, string[]> {

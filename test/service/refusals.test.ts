@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { request } from "node:http";
 import { test } from "node:test";
 import { contentSetOf } from "../../src/service/loaded-set.ts";
-import { ask, assertRefused, basic, serve } from "./ask.ts";
+import type { Service } from "../../src/service/service.ts";
+import { type Answer, ask, assertRefused, basic, serve } from "./ask.ts";
 import { CONTENT_SET } from "./fixture.ts";
 
 const ADDRESSES = [
@@ -149,6 +151,69 @@ test("more requests than the limit are refused with 429, each token by itself, u
     [await status("t-admin"), await status("t-admin"), await status("t-admin")],
     [200, 200, 429],
   );
+});
+
+for (const [per, ms] of [
+  ["minute", 60_000],
+  ["hour", 3_600_000],
+] as const) {
+  test(`a limit by the ${per} counts in ${per}s of the clock, each token by itself, at any speed`, async (t) => {
+    let now = 500_000 * ms - 2500;
+    const service = await serve(t, { rateLimit: { requests: 3, per }, now: () => now });
+    const status = async (token = "t-admin") => (await ask(service, "/api/v1/content", { token })).status;
+    assert.deepEqual([await status(), await status(), await status(), await status()], [200, 200, 200, 429]);
+    const refused = await ask(service, "/api/v1/content");
+    assertRefused(refused, 429);
+    assert.equal(refused.headers["retry-after"], "3");
+    assert.equal(await status("t-writer"), 200);
+    now += 2499;
+    assert.equal(await status(), 429);
+    now += 1;
+    assert.deepEqual([await status(), await status(), await status(), await status()], [200, 200, 200, 429]);
+    const again = await ask(service, "/api/v1/content");
+    assert.equal(again.headers["retry-after"], String(ms / 1000));
+  });
+}
+
+/** Asks until the status is this one: nobody can tell when another request has arrived or is over. */
+async function untilStatus(service: Service, expected: number): Promise<Answer> {
+  for (;;) {
+    const answer = await ask(service, "/api/v1/content?per_page=1");
+    if (answer.status === expected) return answer;
+  }
+}
+
+test("more requests at the same time than the limit are refused with 429, until one is over or given up", {
+  timeout: 20_000,
+}, async (t) => {
+  const service = await serve(t, { maxConcurrent: 1 });
+  for (const end of ["over", "given up"] as const) {
+    const held = request(`${service.url}/api/v1/destinations`, {
+      method: "POST",
+      headers: {
+        authorization: basic("t-admin"),
+        "content-type": "application/x-www-form-urlencoded",
+        "content-length": "1",
+      },
+    });
+    held.on("error", () => {});
+    held.flushHeaders();
+    const refused = await untilStatus(service, 429);
+    assertRefused(refused, 429);
+    assert.equal(refused.headers["retry-after"], undefined);
+    assert.equal((await ask(service, "/api/v1/content", { token: "t-writer" })).status, 200);
+    if (end === "over") held.end("x");
+    else held.destroy();
+    await untilStatus(service, 200);
+  }
+});
+
+test("an answer is held back for the latency", async (t) => {
+  const service = await serve(t, { latency: 50 });
+  const startedMs = performance.now();
+  assert.equal((await ask(service, "/api/v1/content")).status, 200);
+  // A timer may fire a little early, and never much.
+  assert.ok(performance.now() - startedMs >= 45);
 });
 
 test("a limit below one request a second says how long to wait", async (t) => {

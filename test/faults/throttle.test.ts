@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { RunSummary } from "../../src/run/outcome.ts";
+import { type ExportOptions, exportFrom, failsWith, HurriedClock, temporaryFolder } from "../run/running.ts";
+import { itemsOf, type Question, type Reply, Scripted } from "../run/scripted.ts";
+
+/** A request as it was met. */
+interface Met {
+  readonly atMs: number;
+  readonly refused: boolean;
+}
+
+interface Limited {
+  readonly service: Scripted;
+  readonly clock: HurriedClock;
+  readonly met: Met[];
+  readonly run: (options?: Partial<ExportOptions>) => Promise<RunSummary>;
+}
+
+/** A service of 300 items that refuses what `refuse` names a reply for; 60 pages in each listing, and no waiting. */
+async function limited(
+  t: TestContext,
+  refuse: (atMs: number, question: Question) => Reply | undefined,
+): Promise<Limited> {
+  const service = await Scripted.start(t, itemsOf(300));
+  const clock = new HurriedClock();
+  const met: Met[] = [];
+  service.script = (question) => {
+    const atMs = clock.elapsedMs();
+    const reply = refuse(atMs, question);
+    met.push({ atMs, refused: reply !== undefined });
+    return reply;
+  };
+  const out = await temporaryFolder(t);
+  // One connection: while a request is under way, no time passes.
+  const run = ({ config, ...options }: Partial<ExportOptions> = {}) =>
+    exportFrom({
+      url: service.url,
+      out,
+      threads: 1,
+      clock,
+      config: { concurrency: 1, ...config },
+      ...options,
+    });
+  return { service, clock, met, run };
+}
+
+function tooMany(seconds: number | null): Reply {
+  return { status: 429, ...(seconds === null ? {} : { headers: { "retry-after": String(seconds) } }) };
+}
+
+/** A bucket of one second's requests that is full at first, and whole seconds in `Retry-After`. */
+function tokenBucket(perSecond: number): (atMs: number) => Reply | undefined {
+  let tokens = perSecond;
+  let lastMs = 0;
+  return (atMs) => {
+    tokens = Math.min(perSecond, tokens + ((atMs - lastMs) / 1000) * perSecond);
+    lastMs = atMs;
+    if (tokens < 1) return tooMany(Math.max(1, Math.ceil((1 - tokens) / perSecond)));
+    tokens -= 1;
+    return undefined;
+  };
+}
+
+for (const perSecond of [1, 3, 5, 20]) {
+  test(`B4a: a token bucket of ${perSecond} a second is kept to and used up`, async (t) => {
+    const { clock, met, run } = await limited(t, tokenBucket(perSecond));
+    const summary = await run();
+    assert.equal(summary.verdict, "complete");
+    const answered = met.filter(({ refused }) => !refused).length;
+    const needMs = (answered / perSecond) * 1000;
+    // A second is what the first pause takes from a run that would need no more than a few.
+    assert.ok(clock.elapsedMs() <= 1.15 * needMs + 1000, `${clock.elapsedMs()} ms, ${needMs} needed`);
+    const late = met.filter(({ atMs }) => atMs > 30_000);
+    const refused = late.filter((each) => each.refused).length;
+    assert.ok(refused <= 0.05 * late.length, `${refused} of ${late.length}`);
+    const ratePerSecond = summary.throttled?.ratePerSecond ?? 0;
+    assert.ok(ratePerSecond > 0.8 * perSecond && ratePerSecond < 1.2 * perSecond, String(ratePerSecond));
+    assert.equal(summary.throttled?.refused, met.length - answered);
+  });
+}
+
+/** Requests that are made evenly, at about this rate, from the first one on. */
+function assertSpaced(met: readonly Met[], perSecond: number): void {
+  for (const [place, { atMs }] of met.entries()) {
+    const gapMs = atMs - (met[place - 1]?.atMs ?? Number.NEGATIVE_INFINITY);
+    assert.ok(gapMs >= 800 / perSecond, `${gapMs} ms between requests ${place - 1} and ${place}`);
+  }
+}
+
+test("B4a: the rate that was found is kept, and the next run begins with it", async (t) => {
+  const { met, run } = await limited(t, tokenBucket(3));
+  const { directory, throttled } = await run();
+  const manifest = JSON.parse(await readFile(join(directory, "manifest.json"), "utf8"));
+  assert.equal(manifest.ratePerSecond, throttled?.ratePerSecond);
+  const before = met.length;
+  await run();
+  assertSpaced(met.slice(before, before + 20), 3);
+});
+
+test("B4a: a run that no service holds back keeps no rate", async (t) => {
+  const { run } = await limited(t, () => undefined);
+  const { directory, throttled } = await run();
+  assert.equal(throttled, null);
+  assert.ok(!("ratePerSecond" in JSON.parse(await readFile(join(directory, "manifest.json"), "utf8"))));
+});
+
+test("B4a: a run that is resumed goes on at the rate that it had come to", async (t) => {
+  let revoked = 80;
+  const bucket = tokenBucket(3);
+  const { met, run } = await limited(t, (atMs) => (revoked-- === 0 ? { status: 401 } : bucket(atMs)));
+  await failsWith("source.credentials", run());
+  const before = met.length;
+  assert.equal((await run()).verdict, "complete");
+  assertSpaced(met.slice(before, before + 20), 3);
+});
+
+test("B1: every fifth request is refused for two seconds, whatever the rate, and the run comes to its end", async (t) => {
+  const { clock, met, run } = await limited(t, (_, { number }) =>
+    number % 5 === 0 ? tooMany(2) : undefined,
+  );
+  const summary = await run();
+  assert.equal(summary.verdict, "complete");
+  assert.equal(summary.throttled?.refused, Math.floor(met.length / 5));
+  assert.ok(clock.elapsedMs() < 6 * 60_000, `${clock.elapsedMs()} ms`);
+});
+
+test("B1: a 503 that says when to come again spends no attempts, and one that does not is trouble", async (t) => {
+  const after = { status: 503, headers: { "retry-after": "3" } };
+  const patient = await limited(t, (_, { number }) => (number > 3 && number <= 20 ? after : undefined));
+  assert.equal((await patient.run()).verdict, "complete");
+  const broken = await limited(t, (_, { number }) => (number > 3 ? { status: 503 } : undefined));
+  assert.match((await failsWith("source.unavailable", broken.run())).message, /Asked 6 times/);
+});
+
+for (const seconds of [null, 10]) {
+  test(`B4: a service that refuses everything for three minutes is waited for, ${seconds === null ? "without" : "with"} Retry-After`, async (t) => {
+    const { clock, met, run } = await limited(t, (atMs) => (atMs < 180_000 ? tooMany(seconds) : undefined));
+    assert.equal((await run()).verdict, "complete");
+    assert.ok(met.filter(({ refused }) => refused).length < 30, `${met.length} requests`);
+    assert.ok(clock.elapsedMs() < 300_000, `${clock.elapsedMs()} ms`);
+  });
+}
+
+test("B4: a service that refuses for ever is asked until the deadline, ever more seldom, and the next run goes on", async (t) => {
+  let open = true;
+  const { met, run, clock, service } = await limited(t, (_, { number }) => {
+    return open && number <= 50 ? undefined : tooMany(null);
+  });
+  const { message, exitCode } = await failsWith(
+    "source.unavailable",
+    run({ config: { deadlineMinutes: 30 } }),
+  );
+  assert.match(
+    message,
+    /asks for fewer requests \(429\).*The next retry would be after `deadlineMinutes` \(30\)\.$/,
+  );
+  assert.equal(exitCode, 21);
+  assert.ok(clock.elapsedMs() <= 30 * 60_000);
+  const refused = met.filter((each) => each.refused).length;
+  assert.ok(refused > 20 && refused < 120, `${refused} refusals in half an hour`);
+  open = false;
+  service.script = () => undefined;
+  assert.equal((await run({ config: { deadlineMinutes: 30 } })).verdict, "complete");
+});
