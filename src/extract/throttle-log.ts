@@ -5,8 +5,6 @@ import type { Throttle } from "./throttle.ts";
 
 const EVERY_MS = 30_000;
 
-const HELD_BEFORE = "The service held the run before this one back";
-
 export interface ThrottleLogOptions {
   readonly throttle: Throttle;
   readonly clock: Clock;
@@ -31,21 +29,36 @@ export class ThrottleLog {
   note(): void {
     const { refusals, slowedTo } = this.#throttle;
     if (refusals === this.#refusalsTold && slowedTo === null && !this.#isPaused()) return;
-    if (this.#lastMs === null)
-      this.#tell(refusals === 0 ? HELD_BEFORE : "The service refuses further requests for now");
-    else if (this.#clock.elapsedMs() - this.#lastMs >= EVERY_MS)
-      this.#tell(`The service still holds this run back (${counted(refusals, "request")} refused so far)`);
+    if (this.#lastMs === null) this.#tell(refusals === 0 ? this.#heldBefore() : this.#begins());
+    else if (this.#clock.elapsedMs() - this.#lastMs >= EVERY_MS) this.#tell(this.#lasts());
   }
 
-  #tell(what: string): void {
-    const seconds = this.#pauseSeconds();
-    const pause = seconds === 0 ? "" : ` after a pause of ${count(seconds)} s`;
-    const { learned, refusals } = this.#throttle;
-    const rate = learned?.ratePerSecond ?? null;
-    const pace = rate === null ? "" : ` at ${rate} requests a second`;
-    this.#log.warn(`${what}; going on${pace}${pause}.`, { count: refusals });
+  #tell(sentence: string): void {
+    const { refusals } = this.#throttle;
+    this.#log.warn(sentence, { count: refusals });
     this.#lastMs = this.#clock.elapsedMs();
     this.#refusalsTold = refusals;
+  }
+
+  #heldBefore(): string {
+    return `The service refused requests of the run before: this one begins with ${this.#rate()}.`;
+  }
+
+  /** The rate is not known before the other requests under way are answered. */
+  #begins(): string {
+    return `The service refuses requests because there are too many: pausing ${count(this.#pauseSeconds())} s, then going on more slowly.`;
+  }
+
+  #lasts(): string {
+    const { refusals } = this.#throttle;
+    const seconds = this.#pauseSeconds();
+    const now = seconds === 0 ? `going on with ${this.#rate()}` : `pausing ${count(seconds)} s more`;
+    return `The service still allows no more requests: ${now}; ${counted(refusals, "request")} refused so far.`;
+  }
+
+  #rate(): string {
+    const rate = this.#throttle.learned?.ratePerSecond ?? null;
+    return rate === null ? "all requests" : `${rate} requests a second`;
   }
 
   /** Trouble of the service makes pauses too, which are told of where they are made. */

@@ -272,15 +272,19 @@ test("the log has a line when throttling begins, and one each half minute while 
   const [first, second] = told;
   assert.deepEqual(first, [
     0,
-    "The service refuses further requests for now; going on at 0.1 requests a second after a pause of 301 s.",
+    "The service refuses requests because there are too many: pausing 301 s, then going on more slowly.",
   ]);
   assert.deepEqual(second, [
     30_000,
-    "The service still holds this run back (1 request refused so far); going on at 0.1 requests a second after a pause of 271 s.",
+    "The service still allows no more requests: pausing 271 s more; 1 request refused so far.",
   ]);
   for (const [place, [atMs]] of told.entries()) {
     assert.ok(place === 0 || atMs - (told[place - 1]?.[0] ?? 0) >= 30_000, String(atMs));
   }
+  assert.match(
+    told.at(-1)?.[1] ?? "",
+    /: going on with 0\.1\d* requests a second; 1 request refused so far\.$/,
+  );
   assert.ok(
     told.length >= clock.nowMs / 45_000 && told.length <= 1 + clock.nowMs / 30_000,
     `${told.length} lines`,
