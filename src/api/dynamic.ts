@@ -109,7 +109,7 @@ export const taskDeadline = z
   .looseObject({ description: optionalText, deadline: optionalInstant, smart_deadline: flag.nullable() })
   .partial();
 
-const fieldLock = z.looseObject({ locked: flag }).partial();
+export const fieldLock = z.looseObject({ locked: flag }).partial();
 const contentTypeDetails = contentType.nullable();
 const userDetails = user.nullable();
 const valuesByField = z.record(z.string(), customFieldValue).meta({ description: "Key: custom field ID." });

@@ -1,7 +1,6 @@
-import type { Socket } from "node:net";
+import { type IncomingMessage, METHODS } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import fastify, {
-  type ConnectionError,
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
@@ -9,12 +8,13 @@ import fastify, {
 } from "fastify";
 import type { Pagination } from "../api/envelope.ts";
 import { checkAccepts, sendJson } from "./answer.ts";
+import { type ConnectionLimits, createHttpServer } from "./connections.ts";
 import { type Caller, identify } from "./credentials.ts";
-import { HttpError } from "./http-error.ts";
+import { badRequest, errorBody, HttpError, methodRefusal } from "./http-error.ts";
 import { Listing } from "./listing.ts";
 import type { ContentSet } from "./loaded-set.ts";
 import { lookUpCustomFields, lookUpDestinations } from "./lookups.ts";
-import { openApi } from "./openapi.ts";
+import { describeApi } from "./openapi.ts";
 import { type PageBounds, parsePage, parseView, type ViewRequest } from "./query.ts";
 import { ConcurrencyLimit, createRateLimit, type RateLimitSpec } from "./rate-limit.ts";
 import { BASIC_VIEW } from "./views/basic.ts";
@@ -31,6 +31,7 @@ export interface AppOptions {
   readonly maxConcurrent: number | undefined;
   /** Every answer is held back for so long. */
   readonly latencyMs: number;
+  readonly limits: ConnectionLimits;
   readonly logger: FastifyBaseLogger | false;
   readonly now: () => number;
 }
@@ -39,18 +40,34 @@ export interface AppOptions {
 export function buildApp(options: AppOptions): FastifyInstance {
   const app = fastify({
     ...(options.logger && { loggerInstance: options.logger }),
+    serverFactory: (answer) => createHttpServer(answer, options.limits, options.now),
     // Every refusal has the same body, the framework's too.
-    frameworkErrors: (_error, _request, reply) => {
-      refuse(reply, new HttpError(400, "The address cannot be decoded."));
+    frameworkErrors: ({ statusCode }, _request, reply) => {
+      refuse(
+        reply,
+        statusCode === 414
+          ? new HttpError(414, "The address is too long.")
+          : badRequest("The address cannot be decoded."),
+      );
     },
-    clientErrorHandler: refuseConnection,
+    return503OnClosing: false,
+    // Connections refuse by themselves.
+    clientErrorHandler: () => {},
     // Slugs are as long as titles are.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 8192 },
   });
+  addMethods(app);
   addBodies(app);
   addHooks(app, options.now);
   addRoutes(app, options);
   return app;
+}
+
+/** Fastify knows a few methods of those that Node can parse: an address refuses the others too. */
+function addMethods(app: FastifyInstance): void {
+  for (const method of METHODS) {
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
 }
 
 /** The only bodies are forms, for the lookups. */
@@ -59,7 +76,10 @@ function addBodies(app: FastifyInstance): void {
   app.addContentTypeParser(
     "application/x-www-form-urlencoded",
     { parseAs: "string" },
-    async (_request: FastifyRequest, body: string) => new URLSearchParams(body),
+    async ({ headers }: FastifyRequest, body: string) => {
+      if ((headers["content-encoding"] ?? "identity") !== "identity") throw new HttpError(415, FORMS_ONLY);
+      return new URLSearchParams(body);
+    },
   );
 }
 
@@ -68,7 +88,11 @@ function addHooks(app: FastifyInstance, now: () => number): void {
   app.addHook("preClose", async () => {
     closing = true;
   });
-  app.addHook("onRequest", async (request) => checkAccepts(request.headers.accept));
+  app.addHook("onRequest", async ({ raw, headers }) => {
+    if (closing) throw new HttpError(503, "The service is stopping.");
+    checkHost(raw);
+    checkAccepts(headers.accept);
+  });
   app.addHook("onSend", async (_request, reply) => {
     reply.header("date", new Date(now()).toUTCString());
     // A connection that is kept alive would keep the service from closing.
@@ -91,8 +115,14 @@ function addRoutes(app: FastifyInstance, options: AppOptions): void {
     const view = viewOf(parseView(query), false);
     const { actor } = request.getDecorator<Caller>("caller");
     const { positions, pagination } = listing.page(parsePage(query, bounds), actor);
-    const documents = await set.documents.read(positions);
-    const items = documents.map((document) => renderView(view, itemOf(document, set, actor)));
+    const items: Buffer[] = [];
+    for (const batch of batchesOf(positions)) {
+      const documents = await set.documents.read(batch);
+      for (const document of documents) {
+        const item = renderView(view, itemOf(document, set, actor));
+        items.push(Buffer.from(items.length === 0 ? item : `,${item}`));
+      }
+    }
     return listBody(items, pagination);
   });
 
@@ -111,8 +141,9 @@ function addRoutes(app: FastifyInstance, options: AppOptions): void {
   route(app, "/api/v1/custom_fields_reference", ["GET", "POST"], admit, async (request) =>
     JSON.stringify(lookUpCustomFields(set, parametersOf(request))),
   );
-  route(app, "/openapi.json", ["GET"], undefined, async (request) =>
-    JSON.stringify(openApi(`${request.protocol}://${request.host}`, bounds)),
+  const description = describeApi(bounds);
+  route(app, "/openapi.json", ["GET"], undefined, async ({ protocol, headers: { host } }) =>
+    description(host === undefined ? "/" : `${protocol}://${host}`),
   );
 }
 
@@ -153,19 +184,25 @@ function route(
     (name) => name === "HEAD" || methods.some((m) => m === name),
   );
   const refuseMethod = async () => {
-    throw new HttpError(405, "This interface is for reading; the address does not answer this method.", {
-      allow: allowed.join(", "),
-    });
+    throw methodRefusal(allowed);
   };
   const others = app.supportedMethods.filter((method) => !allowed.includes(method));
   app.route({ method: others, url, onRequest: refuseMethod, handler: refuseMethod });
 }
 
-/** Encoded item by item: one item with letters beyond Latin-1 does not make the whole page costly to encode. */
-function listBody(items: readonly string[], pagination: Pagination): Buffer {
-  const encoded = items.map((item, index) => Buffer.from(index === 0 ? item : `,${item}`));
+/** Items that are made in one go: other connections are served between two batches of a large page. */
+const BATCH_ITEMS = 100;
+
+function* batchesOf(positions: readonly number[]): Generator<readonly number[]> {
+  for (let start = 0; start < positions.length; start += BATCH_ITEMS) {
+    yield positions.slice(start, start + BATCH_ITEMS);
+  }
+}
+
+/** Items are encoded one by one: one with letters beyond Latin-1 does not make the whole page costly to encode. */
+function listBody(items: readonly Buffer[], pagination: Pagination): Buffer {
   const end = `],"count":${items.length},"pagination":${JSON.stringify(pagination)}}`;
-  return Buffer.concat([Buffer.from('{"response":['), ...encoded, Buffer.from(end)]);
+  return Buffer.concat([Buffer.from('{"response":['), ...items, Buffer.from(end)]);
 }
 
 function viewOf({ detail, columns, gallery }: ViewRequest, singleItem: boolean): readonly ViewColumn[] {
@@ -174,9 +211,17 @@ function viewOf({ detail, columns, gallery }: ViewRequest, singleItem: boolean):
   return dynamicView({ columns, gallery, singleItem });
 }
 
+/** HTTP/1.1 asks for exactly one `Host`. */
+function checkHost({ httpVersion, rawHeaders }: IncomingMessage): void {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name)).length;
+  if (hosts > 1 || (hosts === 0 && httpVersion === "1.1")) {
+    throw new HttpError(400, "The request must have one Host header.", { connection: "close" });
+  }
+}
+
 function queryOf(request: FastifyRequest): URLSearchParams {
-  const [, query = ""] = request.url.split("?", 2);
-  return new URLSearchParams(query);
+  const start = request.url.indexOf("?");
+  return new URLSearchParams(start === -1 ? "" : request.url.slice(start + 1));
 }
 
 /** Parameters of a lookup: the query's, and the form's where one was sent. */
@@ -195,28 +240,8 @@ function refuse(reply: FastifyReply, { status, headers, message }: HttpError): F
     .code(status)
     .headers(headers)
     .header("content-type", "application/json; charset=utf-8")
-    .send(JSON.stringify({ error: message }));
+    .send(errorBody(message));
 }
-
-/** What is no HTTP has no request to answer: the refusal goes to the connection, which ends. */
-function refuseConnection(error: ConnectionError, socket: Socket): void {
-  if (error.code === "ECONNRESET" || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const [status, sentence] = CONNECTION_REFUSALS[error.code] ?? [
-    "400 Bad Request",
-    "This is not valid HTTP.",
-  ];
-  const body = JSON.stringify({ error: sentence });
-  const head = `content-type: application/json; charset=utf-8\r\ncontent-length: ${body.length}\r\nconnection: close`;
-  socket.end(`HTTP/1.1 ${status}\r\n${head}\r\n\r\n${body}`);
-}
-
-const CONNECTION_REFUSALS: Readonly<Record<string, readonly [status: string, sentence: string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request took too long to arrive."],
-  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The headers are too large."],
-};
 
 function asHttpError(thrown: unknown, request: FastifyRequest): HttpError {
   if (thrown instanceof HttpError) return thrown;
@@ -228,8 +253,11 @@ function asHttpError(thrown: unknown, request: FastifyRequest): HttpError {
   return new HttpError(500, "The service failed to answer; its log says why.");
 }
 
+const FORMS_ONLY =
+  "Send the parameters in the query, or as uncompressed form data (application/x-www-form-urlencoded).";
+
 /** Refusals of the framework, in our words. */
 const REFUSALS: Readonly<Record<number, string>> = {
   413: "The body is too large.",
-  415: "Send the parameters in the query, or as form data (application/x-www-form-urlencoded).",
+  415: FORMS_ONLY,
 };

@@ -14,3 +14,14 @@ export class HttpError extends Error {
 export function badRequest(sentence: string): HttpError {
   return new HttpError(400, sentence);
 }
+
+/** 405, with the methods that the address does answer. */
+export function methodRefusal(allowed: readonly string[]): HttpError {
+  const sentence = "This interface is for reading; the address does not answer this method.";
+  return new HttpError(405, sentence, { allow: allowed.join(", ") });
+}
+
+/** The body of every refusal. */
+export function errorBody(sentence: string): string {
+  return JSON.stringify({ error: sentence });
+}

@@ -1,52 +1,15 @@
-import { z } from "zod";
-import { basicItem } from "../api/basic.ts";
 import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../api/columns.ts";
-import { contentType } from "../api/content-type.ts";
-import {
-  customFieldDefinition,
-  fileValue,
-  fullCustomField,
-  mapping,
-  selectValue,
-} from "../api/custom-field.ts";
-import { destination } from "../api/destination.ts";
-import { campaign, dynamicItem, nextTask } from "../api/dynamic.ts";
-import { errorBody, listEnvelope, pagination, singleEnvelope } from "../api/envelope.ts";
-import { fullItem } from "../api/full.ts";
-import { extendedUser, user } from "../api/user.ts";
-import { attachment } from "../api/values.ts";
+import { componentSchemas } from "./openapi-schemas.ts";
 import { type PageBounds, SORT_FIELDS } from "./query.ts";
 
-const anyItem = z
-  .union([dynamicItem, basicItem, fullItem])
-  .meta({ description: "A content item, at the level of detail that was asked for." });
-
-/** Schemas of the contract by the name that they have in the description. */
-const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
-  Attachment: attachment,
-  BasicItem: basicItem,
-  Campaign: campaign,
-  ContentItem: anyItem,
-  ContentList: listEnvelope(anyItem),
-  ContentType: contentType,
-  CustomFieldDefinition: customFieldDefinition,
-  CustomFieldFile: fileValue,
-  Destination: destination,
-  DynamicItem: dynamicItem,
-  Error: errorBody,
-  ExtendedUser: extendedUser,
-  FullCustomField: fullCustomField,
-  FullItem: fullItem,
-  Mapping: mapping,
-  NextTask: nextTask,
-  Pagination: pagination,
-  SelectValue: selectValue,
-  SingleContent: singleEnvelope(anyItem),
-  User: user,
-};
+/** The description as JSON, made once: each request adds the address that it was sent to. */
+export function describeApi(bounds: PageBounds): (serverUrl: string) => string {
+  const text = JSON.stringify(openApi(bounds));
+  return (serverUrl) => `{"servers":${JSON.stringify([{ url: serverUrl }])},${text.slice(1)}`;
+}
 
 /** The OpenAPI 3.1 description of the read interface, made from the schemas that the client reads answers with. */
-export function openApi(serverUrl: string, bounds: PageBounds): object {
+function openApi(bounds: PageBounds): object {
   return {
     openapi: "3.1.0",
     info: {
@@ -56,7 +19,6 @@ export function openApi(serverUrl: string, bounds: PageBounds): object {
         "Reads content items at three levels of detail, the destinations that content is sent to, and custom field definitions with their mappings to external values.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: serverUrl }],
     security: [{ token: [] }],
     paths: paths(bounds),
     components: {
@@ -70,13 +32,6 @@ export function openApi(serverUrl: string, bounds: PageBounds): object {
       },
     },
   };
-}
-
-function componentSchemas(): Record<string, object> {
-  const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(SCHEMAS)) registry.add(schema, { id });
-  const { schemas } = z.toJSONSchema(registry, { uri: (id) => `#/components/schemas/${id}` });
-  return Object.fromEntries(Object.entries(schemas).map(([id, { $schema, $id, ...schema }]) => [id, schema]));
 }
 
 function paths(bounds: PageBounds): object {
@@ -106,6 +61,7 @@ function paths(bounds: PageBounds): object {
         responses: {
           ...answers("The item.", reference("SingleContent")),
           "404": refusal("There is no such item."),
+          "414": refusal("The ID or slug is too long."),
         },
       },
     },
@@ -165,7 +121,11 @@ function lookup(plural: string, schema: string, summary: string, more: readonly 
         required: true,
         content: { "application/x-www-form-urlencoded": { schema: formSchema(parameters) } },
       },
-      responses,
+      responses: {
+        ...responses,
+        "413": refusal("The body is too large."),
+        "415": refusal("The body is no form data, or it is compressed."),
+      },
     },
   };
 }
@@ -232,10 +192,13 @@ function reference(schema: string): object {
 function answers(description: string, schema: object): Record<string, object> {
   return {
     "200": { description, content: { "application/json": { schema } } },
-    "400": refusal("A parameter is missing or cannot be read."),
+    "400": refusal("A parameter is missing, or the request cannot be read."),
     "401": refusal("The credentials are missing or were not accepted."),
+    "405": refusal("The address does not answer this method; `Allow` names those that it does."),
     "406": refusal("The client accepts no JSON."),
+    "408": refusal("The request took too long to arrive."),
     "429": refusal("Too many requests; `Retry-After` says when to come again."),
+    "431": refusal("The address and the headers together are too large."),
     "500": refusal("The service failed."),
     "503": refusal("The service is stopping."),
   };

@@ -65,14 +65,14 @@ function parseDetail(given: string | null): Detail {
   );
 }
 
+/** A whole number of any length; the largest that is exact stands for those above it. */
 function positiveInteger(query: URLSearchParams, name: string): number | undefined {
   const given = query.get(name);
   if (given === null) return undefined;
   const number = /^\d+$/.test(given) ? Number(given) : 0;
   if (number < 1)
     throw badRequest(`The parameter ${name} must be a whole number from 1 up, not ${quote(given)}.`);
-  if (!Number.isSafeInteger(number)) throw badRequest(`The parameter ${name} is too large.`);
-  return number;
+  return Math.min(number, Number.MAX_SAFE_INTEGER);
 }
 
 function parseSortField(given: string | null): SortField {

@@ -22,6 +22,10 @@ export interface ServiceOptions {
   readonly maxConcurrent?: number;
   /** Milliseconds for which every answer is held back; 0 unless told otherwise. */
   readonly latency?: number;
+  /** How long a request may take to arrive, its body included; 30 seconds unless told otherwise. Then: 408. */
+  readonly requestTimeoutMs?: number;
+  /** How long a client may take none of its answer; 30 seconds unless told otherwise. Then its connection ends. */
+  readonly unreadTimeoutMs?: number;
   /** A pino logger; false (the default) logs nothing. */
   readonly logger?: FastifyBaseLogger | false;
   /** Milliseconds since 1970, for the `Date` header and the rate limit. */
@@ -59,12 +63,14 @@ async function start(
 ): Promise<Service> {
   const { maxPerPage = 100, defaultPerPage = 25, logger = false, now = Date.now } = options;
   const { rateLimit, maxConcurrent, latency = 0 } = options;
+  const { requestTimeoutMs = 30_000, unreadTimeoutMs = 30_000 } = options;
   const app = buildApp({
     set: contentSet,
     bounds: { maxPerPage, defaultPerPage: Math.min(defaultPerPage, maxPerPage) },
     rateLimit: typeof rateLimit === "number" ? { requests: rateLimit, per: "second" } : rateLimit,
     maxConcurrent,
     latencyMs: latency,
+    limits: { requestTimeoutMs, unreadTimeoutMs },
     logger,
     now,
   });

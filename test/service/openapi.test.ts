@@ -6,6 +6,7 @@ import { destination } from "../../src/api/destination.ts";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { fullItem } from "../../src/api/full.ts";
 import { ask, json, serve } from "./ask.ts";
+import { describe } from "./described.ts";
 
 const description = z.looseObject({
   openapi: z.literal("3.1.0"),
@@ -52,6 +53,38 @@ test("describes the resources with the properties of the contract's schemas", as
   for (const [name, schema] of Object.entries(expected)) {
     assert.deepEqual(Object.keys(schemas[name]?.properties ?? {}), Object.keys(schema.shape), name);
   }
+});
+
+test("describes every refusal that an operation has, with the same body", async (t) => {
+  const { paths } = await describe(await serve(t));
+  const everywhere = ["400", "401", "405", "406", "408", "429", "431", "500", "503"];
+  const expected = {
+    listContent: [],
+    getContent: ["404", "414"],
+    getDestinations: [],
+    getCustomFields: [],
+    postDestinations: ["413", "415"],
+    postCustomFields: ["413", "415"],
+  };
+  const error = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
+  const described = Object.values(paths).flatMap((methods) => Object.values(methods));
+  assert.equal(described.length, Object.keys(expected).length);
+  for (const [operationId, more] of Object.entries(expected)) {
+    const responses = described.find((operation) => operation.operationId === operationId)?.responses ?? {};
+    const { 200: _, ...refusals } = responses;
+    assert.deepEqual(Object.keys(refusals).sort(), [...everywhere, ...more].sort(), operationId);
+    for (const { content } of Object.values(refusals)) assert.deepEqual(content, error);
+  }
+});
+
+test("names the address that the request was sent to", async (t) => {
+  const service = await serve(t);
+  const serverFor = async (host: string) => {
+    const answer = await ask(service, "/openapi.json", { headers: { host } });
+    return description.parse(json(answer)).servers[0].url;
+  };
+  assert.equal(await serverFor("cms.example:81"), "http://cms.example:81");
+  assert.equal(await serverFor('a"],b'), 'http://a"],b');
 });
 
 test("every reference in the description leads somewhere", async (t) => {
