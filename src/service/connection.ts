@@ -8,6 +8,14 @@ export interface Exchange {
   readonly response: ServerResponse;
 }
 
+export interface ConnectionOptions {
+  readonly answer: RequestListener;
+  /** How long a request may take to arrive, its body included. */
+  readonly requestTimeoutMs: number;
+  /** For the `Date` header. */
+  readonly now: () => number;
+}
+
 /** How long a client may take to read why its connection ends. */
 const LINGER_MS = 1000;
 
@@ -18,31 +26,35 @@ const LINGER_MS = 1000;
  */
 export class Connection {
   readonly #socket: Socket;
-  readonly #answer: RequestListener;
-  readonly #now: () => number;
+  readonly #options: ConnectionOptions;
   readonly #waiting: Exchange[] = [];
-  /** The exchange that was begun last. */
+  /** The exchange whose turn it is, or was last. */
   #current: Exchange | undefined;
   /** Whether an answer is due. */
   #busy = false;
   /** What the connection ends with. */
   #refusal: HttpError | undefined;
+  /** Whether the socket may be read. */
+  #open = true;
+  /** Requests whose headers have arrived. */
+  #arrived = 0;
 
-  constructor(socket: Socket, answer: RequestListener, now: () => number) {
+  constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket;
-    this.#answer = answer;
-    this.#now = now;
+    this.#options = options;
     // Node resumes a socket after each request, and when an answer has drained.
     socket.on("resume", () => {
-      if (this.#waiting.length > 0 || this.#refusal !== undefined) socket.pause();
+      if (!this.#open) socket.pause();
     });
   }
 
   /** Answers a request when its turn has come. */
   take(exchange: Exchange): void {
+    if (this.#refusal !== undefined) return;
+    this.#arrived += 1;
     if (this.#busy) {
       this.#waiting.push(exchange);
-      this.#socket.pause();
+      this.#read(false);
     } else this.#begin(exchange);
   }
 
@@ -54,8 +66,10 @@ export class Connection {
       return;
     }
     const unfinished = this.#unfinished();
-    // A request that is late while answers are due before it waits for us.
-    if (code === TIMEOUT && this.#busy && unfinished !== this.#current) return;
+    if (code === TIMEOUT && this.#busy && unfinished !== this.#current) {
+      this.#failLater(error);
+      return;
+    }
     // It has been answered already, without its body.
     if (unfinished?.response.headersSent === true) {
       this.#socket.destroy();
@@ -68,6 +82,7 @@ export class Connection {
   refuse(refusal: HttpError): void {
     if (this.#refusal !== undefined) return;
     this.#refusal = refusal;
+    this.#read(false);
     const unfinished = this.#unfinished();
     if (unfinished !== undefined && unfinished === this.#waiting.at(-1)) this.#waiting.pop();
     if (!this.#busy || unfinished === this.#current) this.#end(refusal);
@@ -78,20 +93,35 @@ export class Connection {
     if (!this.#busy || this.#socket.writableLength > 0) this.#socket.destroy();
   }
 
+  /** A request that is late while answers are due before it waits for us: it has as long again. */
+  #failLater(error: Error): void {
+    const arrived = this.#arrived;
+    setTimeout(() => {
+      if (this.#arrived === arrived || this.#unfinished() !== undefined) this.fail(error);
+    }, this.#options.requestTimeoutMs).unref();
+  }
+
+  #read(open: boolean): void {
+    this.#open = open;
+    if (open) this.#socket.resume();
+    else this.#socket.pause();
+  }
+
   #begin(exchange: Exchange): void {
     this.#busy = true;
     this.#current = exchange;
     exchange.response.once("close", () => this.#next());
-    this.#answer(exchange.request, exchange.response);
+    this.#options.answer(exchange.request, exchange.response);
   }
 
   #next(): void {
     if (!this.#socket.writable) return;
     const exchange = this.#waiting.shift();
     if (exchange !== undefined) {
+      this.#current = exchange;
       // Other connections get their turn in between.
-      setImmediate(() => this.#begin(exchange));
-      if (this.#waiting.length === 0) this.#socket.resume();
+      setImmediate(() => this.#socket.writable && this.#begin(exchange));
+      if (this.#waiting.length === 0 && this.#refusal === undefined) this.#read(true);
       return;
     }
     this.#busy = false;
@@ -105,9 +135,10 @@ export class Connection {
   }
 
   #end(refusal: HttpError): void {
-    this.#socket.pause();
+    // Reads on, so that the client's end is seen; but no rest of a request that is refused.
+    if (this.#unfinished() === undefined) this.#read(true);
     this.#socket.on("error", () => this.#socket.destroy());
-    this.#socket.end(message(refusal, this.#now()));
+    this.#socket.end(message(refusal, this.#options.now()));
     const linger = setTimeout(() => this.#socket.destroy(), LINGER_MS);
     this.#socket.once("close", () => clearTimeout(linger));
   }

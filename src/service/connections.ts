@@ -33,7 +33,6 @@ export function createHttpServer(
     // Node's own refusal has no body; the application refuses instead.
     requireHostHeader: false,
     requestTimeout: requestTimeoutMs,
-    headersTimeout: requestTimeoutMs,
     connectionsCheckingInterval: Math.min(MAX_CHECK_INTERVAL_MS, requestTimeoutMs / 4),
     keepAliveTimeout: KEEP_ALIVE_MS,
   });
@@ -45,7 +44,9 @@ export function createHttpServer(
   return (
     server
       .setTimeout(unreadTimeoutMs, (socket) => connections.get(socket)?.endIfIdle())
-      .on("connection", (socket) => connections.set(socket, new Connection(socket, answer, now)))
+      .on("connection", (socket) =>
+        connections.set(socket, new Connection(socket, { answer, requestTimeoutMs, now })),
+      )
       .on("request", take)
       // Node would refuse an expectation that it does not know, without a body.
       .on("checkExpectation", take)

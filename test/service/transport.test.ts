@@ -110,27 +110,6 @@ test("an answer that never ends does not keep the service from closing", async (
   await refused;
 });
 
-test("what is not HTTP is refused with 400, and headers without end with 431", async (t) => {
-  const service = await serve(t);
-  const talk = (text: string) =>
-    new Promise<string>((resolve) => {
-      let received = "";
-      const socket = connect(service.port, "127.0.0.1", () => socket.write(text));
-      socket.on("data", (chunk) => {
-        received += String(chunk);
-      });
-      socket.once("close", () => resolve(received));
-    });
-  assert.match(
-    await talk("HELO there\r\n\r\n"),
-    /^HTTP\/1.1 400 .*\r\n\r\n{"error":"This is not valid HTTP."}$/s,
-  );
-  assert.match(
-    await talk(`GET / HTTP/1.1\r\nx: ${"x".repeat(100_000)}`),
-    /^HTTP\/1.1 431 .*{"error":"[^"]+"}$/s,
-  );
-});
-
 test("logs requests and failures, and no credentials", async (t) => {
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => lines.push(line) });
