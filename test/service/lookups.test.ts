@@ -126,6 +126,12 @@ test("a body that is no form is refused with what would be taken", async (t) => 
     body: '{"name":"Portal"}',
   });
   assert.match(assertRefused(answer, 415), /form data/);
+  const compressed = await ask(service, "/api/v1/destinations", {
+    method: "POST",
+    headers: { ...FORM, "content-encoding": "gzip" },
+    body: "name=Portal",
+  });
+  assert.match(assertRefused(compressed, 415), /uncompressed/);
   const huge = await post(service, "/api/v1/destinations", `name=${"x".repeat(2_000_000)}`);
   assertRefused(huge, 413);
 });
