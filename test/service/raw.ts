@@ -6,6 +6,9 @@ import { basic } from "./ask.ts";
 
 /** Requests written to a socket as they are: what HTTP clients do not send, or not in this order. */
 
+export const FORM = "Content-Type: application/x-www-form-urlencoded\r\n";
+export const LAST = "Connection: close\r\n";
+
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
