@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { pagination } from "../api/envelope.ts";
 import { DRIFT_KINDS, type DriftEntry } from "../transform/drift.ts";
-import type { WrittenFile } from "./raw.ts";
+import type { SavedDocument, WrittenFile } from "./raw.ts";
 import type { RequestRecord } from "./requests.ts";
 import type { PageResult, Reject } from "./tasks.ts";
 
@@ -13,18 +13,40 @@ export interface PageRead {
   readonly record: RequestRecord;
 }
 
-/** A group of pages of a listing. */
-export interface ListedGroup {
+/** Pages of a group of a listing, in their order. */
+export interface ReadGroup {
   /** Of the pass; milliseconds since 1970. */
   readonly startedMs: number;
   readonly pagesPerGroup: number;
   /** Items a page that were asked for. */
   readonly perPage: number;
+  readonly pages: readonly PageRead[];
+}
+
+/** A group whose documents are written. */
+export interface Closed {
   /** The raw file of its documents; null: it has none. */
   readonly file: WrittenFile | null;
   readonly drift: readonly DriftEntry[];
-  readonly pages: readonly PageRead[];
 }
+
+/** A group that was not answered completely when it was saved: what landed of it waits here for the rest. */
+export interface Open {
+  readonly landed: readonly SavedAnswer[];
+}
+
+/** What an answer gave. */
+export interface SavedAnswer {
+  /** That the answer is, or that listed the item. */
+  readonly page: number;
+  /** Of a single-item request; null: the answer is a page. */
+  readonly contentId: string | null;
+  readonly documents: readonly SavedDocument[];
+  readonly drift: readonly DriftEntry[];
+}
+
+export interface ListedGroup extends ReadGroup, Closed {}
+export interface OpenListedGroup extends ReadGroup, Open {}
 
 /** What came of a request for a single item. */
 export interface SingleRead {
@@ -37,12 +59,13 @@ export interface SingleRead {
   readonly record: RequestRecord | null;
 }
 
-/** Single items that some groups of pages listed: see `groupOfSingles`. */
-export interface SingleGroup {
-  readonly file: WrittenFile | null;
-  readonly drift: readonly DriftEntry[];
+/** Answers for single items that some groups of pages listed: see `groupOfSingles`. */
+export interface ReadSingles {
   readonly answers: readonly SingleRead[];
 }
+
+export interface SingleGroup extends ReadSingles, Closed {}
+export interface OpenSingleGroup extends ReadSingles, Open {}
 
 /** Says that all groups of a stage are there. */
 export interface StageEnd {
@@ -52,7 +75,7 @@ export interface StageEnd {
 }
 
 /** Of the form: another one is not read. */
-export const CHECKPOINT_VERSION = 3;
+export const CHECKPOINT_VERSION = 4;
 
 const count = z.number().int().nonnegative();
 const place = z.number().int().positive();
@@ -110,15 +133,33 @@ const result = z.strictObject({
   decodedBytes: count,
 });
 
-const listed = z.strictObject({
-  version,
+const document = z.strictObject({
+  contentId: z.string(),
+  mode: z.enum(["dynamic", "full", "item"]),
+  sweep: place,
+  page: count,
+  position: count,
+  view: z.strictObject({ shape: z.enum(["dynamic", "full"]), order: count, observedAt: z.number() }),
+  unknownFields: count,
+  largeNumbers: z.boolean(),
+  text: z.string(),
+});
+
+const closed = { version, file, drift };
+const landed = z.strictObject({
+  page: count,
+  contentId: z.string().nullable(),
+  documents: z.array(document),
+  drift,
+});
+const open = { version, landed: z.array(landed) };
+
+const pages = {
   startedMs: z.number(),
   perPage: place,
   pagesPerGroup: place,
-  file,
-  drift,
   pages: z.array(z.strictObject({ page: place, result, record })).min(1),
-});
+};
 
 const answer = z.strictObject({
   id: z.string(),
@@ -128,13 +169,21 @@ const answer = z.strictObject({
   record: record.nullable(),
 });
 
-const single = z.strictObject({ version, file, drift, answers: z.array(answer) });
+const singles = { answers: z.array(answer) };
 const end = z.strictObject({ version, groups: count, endedMs: z.number() });
 
-export const forms: Forms = { listed, single, end };
+export const forms: Forms = {
+  listed: z.strictObject({ ...closed, ...pages }),
+  openListed: z.strictObject({ ...open, ...pages }),
+  single: z.strictObject({ ...closed, ...singles }),
+  openSingle: z.strictObject({ ...open, ...singles }),
+  end,
+};
 
 interface Forms {
   readonly listed: z.ZodType<ListedGroup>;
+  readonly openListed: z.ZodType<OpenListedGroup>;
   readonly single: z.ZodType<SingleGroup>;
+  readonly openSingle: z.ZodType<OpenSingleGroup>;
   readonly end: z.ZodType<StageEnd>;
 }

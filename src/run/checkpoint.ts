@@ -1,12 +1,19 @@
 /**
  * What a run keeps of its answers, so that it can be taken up after it was ended early: for each closed group of the
  * first two passes and of the single items, the raw file of its documents and, written after it, a file with all else
- * that was learned from the answers. All later steps are made from these alone.
+ * that was learned from the answers; for an open group, one file with both. All later steps are made from these alone.
  */
 import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CHECKPOINT_VERSION, type ListedGroup, type SingleGroup, type StageEnd } from "./checkpoint-form.ts";
+import {
+  CHECKPOINT_VERSION,
+  type ListedGroup,
+  type OpenListedGroup,
+  type OpenSingleGroup,
+  type SingleGroup,
+  type StageEnd,
+} from "./checkpoint-form.ts";
 import { writeSealed } from "./sealed-file.ts";
 
 /** In this order: a stage is begun when the ones before it are whole. */
@@ -20,6 +27,11 @@ export function checkpointFile(directory: string, stage: Stage, group: number | 
   return join(directory, "checkpoint", `${stage}-${name}.json`);
 }
 
+/** Absolute path of what is kept of a group that is not closed. */
+export function openFile(directory: string, stage: Stage, group: number): string {
+  return checkpointFile(directory, stage, group).replace(/\.json$/, "-open.json");
+}
+
 export class Checkpoint {
   readonly #directory: string;
   readonly #underWay = new Set<Promise<void>>();
@@ -30,23 +42,33 @@ export class Checkpoint {
     this.#directory = directory;
   }
 
-  /** Groups that were written by this process. */
+  /** Groups that were written by this process, an open one each time. */
   get groups(): number {
     return this.#groups;
   }
 
   async listed(stage: "dynamic" | "full", group: number, listed: ListedGroup): Promise<void> {
-    await this.#write(stage, group, listed);
-    this.#groups += 1;
+    await this.#close(stage, group, listed);
   }
 
   async single(group: number, single: SingleGroup): Promise<void> {
-    await this.#write("item", group, single);
+    await this.#close("item", group, single);
+  }
+
+  /** What an open group has so far: takes the place of what it had before. */
+  async open(stage: Stage, group: number, open: OpenListedGroup | OpenSingleGroup): Promise<void> {
+    await this.#write(openFile(this.#directory, stage, group), open);
     this.#groups += 1;
   }
 
   async end(stage: Stage, end: StageEnd): Promise<void> {
-    await this.#write(stage, "end", end);
+    await this.#write(checkpointFile(this.#directory, stage, "end"), end);
+  }
+
+  async #close(stage: Stage, group: number, closed: ListedGroup | SingleGroup): Promise<void> {
+    await this.#write(checkpointFile(this.#directory, stage, group), closed);
+    this.#groups += 1;
+    await rm(openFile(this.#directory, stage, group), { force: true });
   }
 
   /** Takes back what was written of a stage. */
@@ -62,12 +84,7 @@ export class Checkpoint {
     await Promise.allSettled(this.#underWay);
   }
 
-  async #write(
-    stage: Stage,
-    group: number | "end",
-    content: ListedGroup | SingleGroup | StageEnd,
-  ): Promise<void> {
-    const file = checkpointFile(this.#directory, stage, group);
+  async #write(file: string, content: object): Promise<void> {
     const written = writeSealed(file, { version: CHECKPOINT_VERSION, ...content });
     this.#underWay.add(written);
     try {

@@ -1,6 +1,7 @@
 /** Single-item requests after the dynamic listing, for the fields that only such answers give. */
 import { WarehouseError } from "../errors.ts";
-import type { SingleGroup, SingleRead } from "./checkpoint-form.ts";
+import type { OpenSingleGroup, ReadSingles, SingleGroup, SingleRead } from "./checkpoint-form.ts";
+import { isOpen } from "./kept.ts";
 import { RequestQueue } from "./request-queue.ts";
 import { Bearable, bearable, isRejected, putOnRecord, readSingle } from "./single-item.ts";
 import type { Listed, SweepContext } from "./sweep.ts";
@@ -10,7 +11,7 @@ export type Details = "events" | "all" | "none";
 
 /** Groups of pages whose single items are one group: a few alone would make a file of a few small documents. */
 const GROUPS_TOGETHER = 4;
-/** Pages, and items that they list, where it is more than one: what is asked for again after a kill, at most. */
+/** Pages, and items that they list, where it is more than one. */
 const PAGES_TOGETHER = 64;
 const LISTED_TOGETHER = 1000;
 
@@ -77,11 +78,15 @@ export interface DetailsStaging {
   /** Of the pass that listed them. */
   readonly pages: PagesOfGroup;
   /** Those that were answered before the run was taken up; undefined: they are to be asked for. */
-  readonly kept: (group: number) => Promise<SingleGroup | undefined>;
+  readonly kept: (group: number) => Promise<SingleGroup | OpenSingleGroup | undefined>;
+  /** Called with the answers that a group has so far, after each; the promise is of what is done about it. */
+  readonly onRead: (group: number, read: () => ReadSingles) => Promise<void>;
   /** Called once all items of a group were answered. Answers when the group is written. */
   readonly closeGroup: (group: number, answers: readonly SingleRead[]) => Promise<void>;
   /** Called for each group that was written before. */
   readonly reopenGroup: (group: number, kept: SingleGroup) => void;
+  /** Called for each group that was answered in part before. */
+  readonly restoreGroup: (group: number, kept: OpenSingleGroup) => Promise<unknown>;
 }
 
 /** Asks for the items, group by group. */
@@ -92,8 +97,14 @@ export async function readDetails(
   staging: DetailsStaging,
 ): Promise<DetailsRead> {
   const reader = new DetailsReader(context, sweep, wanted.count, staging);
-  for (const [group, items] of wanted.groups(staging.pages)) await reader.read(group, items);
-  return reader.done();
+  try {
+    for (const [group, items] of wanted.groups(staging.pages)) await reader.read(group, items);
+    return await reader.done();
+  } catch (thrown) {
+    // What has come is taken before it is saved.
+    await reader.settled();
+    throw thrown;
+  }
 }
 
 class DetailsReader {
@@ -119,8 +130,20 @@ class DetailsReader {
 
   async read(group: number, items: readonly Listed[]): Promise<void> {
     const kept = await this.#staging.kept(group);
-    if (kept === undefined) await this.#ask(group, items);
-    else this.#replay(group, items, kept);
+    const answers = kept === undefined ? new Map() : this.#replay(items, kept);
+    if (kept !== undefined && !isOpen(kept)) {
+      if (answers.size < items.length) throw doesNotFit();
+      this.#staging.reopenGroup(group, kept);
+      return;
+    }
+    if (kept !== undefined) await this.#staging.restoreGroup(group, kept);
+    if (answers.size === items.length) this.#close(group, items, answers);
+    else await this.#ask(group, items, answers);
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async settled(): Promise<void> {
+    await this.#queue.settled();
   }
 
   async done(): Promise<DetailsRead> {
@@ -128,32 +151,37 @@ class DetailsReader {
     return { asked: this.#total, gone: this.#gone, rejected: this.#rejected };
   }
 
-  async #ask(group: number, items: readonly Listed[]): Promise<void> {
+  async #ask(group: number, items: readonly Listed[], answers: Answers): Promise<void> {
     const { itemColumns: columns } = this.#context.settings;
-    const answers = new Map<Listed, SingleRead>();
-    for (const item of items) {
+    for (const item of items.filter(({ id }) => !answers.has(id))) {
       await this.#queue.add(async () => {
         const single = { ...item, group, shape: "dynamic", sweep: this.#sweep, columns } as const;
         const answer = await readSingle(this.#context, single, this.#bearable, this.#queue.signal);
-        answers.set(item, answer);
+        answers.set(item.id, answer);
         this.#count(item, answer);
-        if (answers.size < items.length) return;
-        const inOrder = items.flatMap((each) => answers.get(each) ?? []);
-        this.#queue.follow(this.#staging.closeGroup(group, inOrder));
+        if (answers.size === items.length) this.#close(group, items, answers);
+        else this.#queue.follow(this.#staging.onRead(group, () => inOrder(items, answers)));
       });
     }
   }
 
+  #close(group: number, items: readonly Listed[], answers: Answers): void {
+    this.#queue.follow(this.#staging.closeGroup(group, inOrder(items, answers).answers));
+  }
+
   /** Takes answers that were given before as if they were given now. */
-  #replay(group: number, items: readonly Listed[], kept: SingleGroup): void {
-    for (const [i, item] of items.entries()) {
-      const answer = kept.answers[i];
-      if (answer?.id !== item.id) throw doesNotFit();
+  #replay(items: readonly Listed[], kept: ReadSingles): Answers {
+    const listed = new Map(items.map((item) => [item.id, item]));
+    const answers: Answers = new Map();
+    for (const answer of kept.answers) {
+      const item = listed.get(answer.id);
+      if (item === undefined) throw doesNotFit();
+      answers.set(item.id, answer);
       putOnRecord(this.#context, answer);
       if (isRejected(answer)) this.#bearable.rejected += 1;
       this.#count(item, answer);
     }
-    this.#staging.reopenGroup(group, kept);
+    return answers;
   }
 
   /** A few may be deleted while they are asked for; many are no accident. */
@@ -174,6 +202,13 @@ class DetailsReader {
     const done = this.#done;
     onProgress({ stage: "items", done, total: this.#total, items: done, bytes: this.#bytes });
   }
+}
+
+/** By the item's ID. */
+type Answers = Map<string, SingleRead>;
+
+function inOrder(items: readonly Listed[], answers: Answers): ReadSingles {
+  return { answers: items.flatMap(({ id }) => answers.get(id) ?? []) };
 }
 
 function tooManyGone(gone: number, total: number): WarehouseError {

@@ -2,12 +2,20 @@
  * From requests to staged parts: the dynamic listing, single items, the full listing with its items paired and
  * transformed on the way; where passes differ, single items and basic passes; then what could not be paired on the way.
  */
+
+import { asWarehouseError } from "../errors.ts";
 import type { Bounds } from "../load/buckets.ts";
 import { type SweepRecord, sweepRecord } from "./account.ts";
 import { bucketBounds, vectorBytes } from "./bucket-bounds.ts";
 import { Certification, REPAIR_LIMITS, type Step, type SweepMode } from "./certify.ts";
 import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
-import type { ListedGroup, SingleGroup } from "./checkpoint-form.ts";
+import type {
+  ListedGroup,
+  OpenListedGroup,
+  OpenSingleGroup,
+  ReadGroup,
+  SingleGroup,
+} from "./checkpoint-form.ts";
 import {
   type Details,
   type DetailsRead,
@@ -20,17 +28,12 @@ import type { Holdings, Unread } from "./holdings.ts";
 import type { Kept, KeptPass } from "./kept.ts";
 import { letGo } from "./let-go.ts";
 import type { Missing } from "./missing.ts";
+import { type Answered, OpenGroups } from "./open-groups.ts";
 import { RawFiles } from "./raw-files.ts";
 import { type AskedAfter, askForUnlisted, compare, repair } from "./repair.ts";
-import {
-  isTooLarge,
-  type ReadGroup,
-  runSweep,
-  type Sweep,
-  type SweepContext,
-  type SweepStaging,
-} from "./sweep.ts";
-import type { GroupResult, PairedFiles } from "./tasks.ts";
+import { afterFailure } from "./resume.ts";
+import { isTooLarge, runSweep, type Sweep, type SweepContext, type SweepStaging } from "./sweep.ts";
+import type { GroupResult, PairedFiles, RestoreTask } from "./tasks.ts";
 import { AGAIN, Transformed, transformRest } from "./transformed.ts";
 
 export interface ExtractionOptions {
@@ -109,6 +112,7 @@ class Extractor {
   readonly #options: ExtractionOptions;
   readonly #raw: RawFiles;
   readonly #transformed: Transformed;
+  readonly #open: OpenGroups;
   readonly #repaired = new Set<string>();
   /** Groups of items that were asked for after a pass. */
   #groupsAfterPasses = 0;
@@ -124,12 +128,23 @@ class Extractor {
     this.#options = options;
     this.#transformed = new Transformed(context.catalogue);
     this.#raw = new RawFiles({ ...options, folder: options.raw });
+    this.#open = new OpenGroups({ ...context, checkpoint: options.checkpoint });
     this.#perPage = context.settings.perPage;
     this.#holdings = context.holdings;
     this.#certification = new Certification(context.catalogue, context.holdings, REPAIR_LIMITS);
   }
 
+  /** Of a failure after which the run may go on, all that was answered is saved. */
   async run(): Promise<Extraction> {
+    try {
+      return await this.#run();
+    } catch (thrown) {
+      if (afterFailure(asWarehouseError(thrown).code) === "resume") await this.#open.save();
+      throw thrown;
+    }
+  }
+
+  async #run(): Promise<Extraction> {
     for (let step = this.#certification.next(); ; step = this.#certification.next()) {
       if (step.kind === "end") return this.#finish(step.disagreements);
       await this.#perform(step);
@@ -203,6 +218,7 @@ class Extractor {
   async #discard(sweep: number, mode: "dynamic" | "full"): Promise<void> {
     await this.#context.workers.drop({ kind: "drop", sweep });
     await this.#options.checkpoint.settled();
+    this.#open.forget(mode);
     if (sweep === SWEEP_OF[mode]) await this.#options.checkpoint.forget(mode);
     await this.#raw.remove(mode, sweep);
     if (mode === "full") this.#transformed.redo();
@@ -260,12 +276,12 @@ class Extractor {
       kept,
       pairedWith: () => undefined,
       onTransformed: () => {},
-      closeGroup: async (group, read) => {
-        await this.#save("dynamic", sweep, group, read, await this.#write("dynamic", sweep, group));
-      },
+      closeGroup: (group, read) => this.#close("dynamic", sweep, group, read),
+      onRead: (group, read) => this.#note("dynamic", sweep, group, read),
       reopenGroup: async (group, read) => {
         this.#reopen("dynamic", group, read);
       },
+      restoreGroup: (group, open) => this.#restore("dynamic", group, open),
       onItem: (item) => wanted.note(item),
     };
   }
@@ -278,7 +294,9 @@ class Extractor {
     const read = await readDetails(this.#context, sweep, wanted, {
       pages: pass,
       kept: async (group) => (first ? kept.singles(group) : undefined),
+      onRead: (group, read) => this.#note("item", sweep, group, read),
       closeGroup: async (group, answers) => {
+        this.#open.closed("item", group);
         const { file, drift } = await this.#write("item", sweep, group);
         groups += 1;
         if (first) await checkpoint.single(group, { file: file ?? null, drift, answers });
@@ -287,6 +305,7 @@ class Extractor {
         this.#reopen("item", group, single);
         groups += 1;
       },
+      restoreGroup: (group, open) => this.#restore("item", group, open),
     });
     if (first) await checkpoint.end("item", { groups, endedMs: this.#context.clock.now() });
     const { asked, gone, rejected } = this.#details;
@@ -313,8 +332,11 @@ class Extractor {
       kept,
       pairedWith: (group) => this.#pairedWith(group),
       onTransformed: (contentIds) => this.#transformed.add(contentIds),
-      closeGroup: async (group, read) => {
-        await this.#save("full", sweep, group, read, await this.#write("full", sweep, group));
+      closeGroup: (group, read) => this.#close("full", sweep, group, read),
+      onRead: (group, read) => this.#note("full", sweep, group, read),
+      restoreGroup: async (group, open, firstPage) => {
+        const pairing = { firstPage, pairWith: this.#pairedWith(group) };
+        this.#transformed.add(await this.#restore("full", group, open, pairing));
       },
       reopenGroup: async (group, read) => {
         const rawFile = this.#reopen("full", group, read);
@@ -342,15 +364,26 @@ class Extractor {
     return { listed, singles: this.#raw.existing([singles]) };
   }
 
-  async #save(
-    stage: "dynamic" | "full",
-    sweep: number,
-    group: number,
-    read: ReadGroup,
-    { file, drift }: GroupResult,
-  ): Promise<void> {
+  async #close(stage: "dynamic" | "full", sweep: number, group: number, read: ReadGroup): Promise<void> {
+    this.#open.closed(stage, group);
+    const { file, drift } = await this.#write(stage, sweep, group);
     if (sweep !== SWEEP_OF[stage]) return;
     await this.#options.checkpoint.listed(stage, group, { ...read, file: file ?? null, drift });
+  }
+
+  async #note(stage: Stage, sweep: number, group: number, answered: Answered): Promise<void> {
+    if (sweep === SWEEP_OF[stage]) await this.#open.note(stage, group, answered);
+  }
+
+  /** Gives a group that was answered in part back to its thread. */
+  async #restore(
+    stage: Stage,
+    group: number,
+    { landed }: OpenListedGroup | OpenSingleGroup,
+    pairing: Pick<RestoreTask, "firstPage" | "pairWith"> = { firstPage: 1, pairWith: undefined },
+  ): Promise<readonly string[]> {
+    const task = { kind: "restore", sweep: SWEEP_OF[stage], group, landed, ...pairing } as const;
+    return (await this.#context.workers.restore(task)).transformed;
   }
 
   async #end(stage: "dynamic" | "full", { sweep, pages, pagesPerGroup, endedMs }: Sweep): Promise<void> {

@@ -1,16 +1,24 @@
 /** Reads what a run that was ended early has kept. Nothing is believed that does not fit: it counts as not there. */
 import { hash } from "node:crypto";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { checkpointFile, type Stage, SWEEP_OF } from "./checkpoint.ts";
-import { forms, type ListedGroup, type SingleGroup, type StageEnd } from "./checkpoint-form.ts";
-import type { WrittenFile } from "./raw.ts";
+import { dirname, join } from "node:path";
+import { checkpointFile, openFile, type Stage, SWEEP_OF } from "./checkpoint.ts";
+import {
+  type Closed,
+  forms,
+  type ListedGroup,
+  type Open,
+  type OpenListedGroup,
+  type OpenSingleGroup,
+  type SingleGroup,
+  type StageEnd,
+} from "./checkpoint-form.ts";
 import type { RawFiles } from "./raw-files.ts";
 import { bytesOf, readSealed } from "./sealed-file.ts";
 
-/** Groups of a pass, from the first on and without a gap. */
+/** Groups of a pass that were answered, completely or in part. */
 export interface KeptPass {
-  readonly groups: number;
+  readonly groups: readonly KeptGroup[];
   readonly pages: number;
   /** Of the pass; milliseconds since 1970. */
   readonly startedMs: number;
@@ -18,7 +26,11 @@ export interface KeptPass {
   readonly endedMs: number | undefined;
   readonly perPage: number;
   readonly pagesPerGroup: number;
-  read(group: number): Promise<ListedGroup>;
+}
+
+export interface KeptGroup {
+  readonly group: number;
+  read(): Promise<ListedGroup | OpenListedGroup>;
 }
 
 /** What can be used again. */
@@ -26,7 +38,7 @@ export interface Kept {
   readonly dynamic: KeptPass | undefined;
   readonly full: KeptPass | undefined;
   /** Of a group of single items; undefined: they are to be asked for. */
-  singles(group: number): Promise<SingleGroup | undefined>;
+  singles(group: number): Promise<SingleGroup | OpenSingleGroup | undefined>;
   readonly items: number;
   /** Absolute paths of the files that it consists of. */
   readonly files: ReadonlySet<string>;
@@ -62,89 +74,94 @@ class Reader {
     return {
       dynamic,
       full,
-      singles: async (group) => (singles.groups.has(group) ? await this.#group("item", group) : undefined),
+      singles: async (group) => (singles.groups.has(group) ? this.#soundSingles(group) : undefined),
       items: singles.items,
       files: this.#files,
     };
   }
 
   async #pass(stage: "dynamic" | "full"): Promise<KeptPass | undefined> {
-    const first = await this.#sound(stage, 0);
-    if (first === undefined) return undefined;
-    let groups = 0;
-    let pages = 0;
-    for (let group: ListedGroup | undefined = first; group !== undefined; ) {
-      if (!follows(group, first, pages)) break;
-      this.#vouch(stage, groups, group.file);
-      groups += 1;
-      pages += group.pages.length;
-      group = await this.#sound(stage, groups);
-    }
-    if (groups === 0) return undefined;
+    const first = await this.#soundPages(stage, 0);
+    if (first?.pages[0]?.page !== 1) return undefined;
     const { startedMs, perPage, pagesPerGroup } = first;
-    const end = await this.#end(stage, groups);
-    return {
-      groups,
-      pages,
-      startedMs,
-      endedMs: end?.endedMs,
-      perPage,
-      pagesPerGroup,
-      read: async (group) => {
-        const read = await this.#group(stage, group);
-        if (read === undefined) throw new TypeError(`${stage} group ${group} was there a moment ago`);
-        return read;
-      },
-    };
+    const numbers = await this.#groupsOf(stage);
+    const groups: KeptGroup[] = [];
+    let pages = 0;
+    let whole = true;
+    for (const group of numbers) {
+      const found = group === 0 ? first : await this.#soundPages(stage, group);
+      if (found === undefined || !belongs(found, first, group, group === numbers.at(-1))) continue;
+      this.#vouch(stage, group, found);
+      groups.push({ group, read: async () => this.#again(stage, group) });
+      pages += found.pages.length;
+      whole &&= !isOpen(found);
+    }
+    const end = whole ? await this.#end(stage, groups.length) : undefined;
+    return { groups, pages, startedMs, endedMs: end?.endedMs, perPage, pagesPerGroup };
+  }
+
+  async #again(stage: "dynamic" | "full", group: number): Promise<ListedGroup | OpenListedGroup> {
+    const read = await this.#soundPages(stage, group);
+    if (read === undefined) throw new TypeError(`${stage} group ${group} was there a moment ago`);
+    return read;
   }
 
   async #singles(): Promise<Singles> {
     const groups = new Set<number>();
     let items = 0;
-    for (const group of await this.#singleGroups()) {
-      const single = await this.#sound("item", group);
+    let whole = true;
+    for (const group of await this.#groupsOf("item")) {
+      const single = await this.#soundSingles(group);
       if (single === undefined) continue;
-      this.#vouch("item", group, single.file);
+      this.#vouch("item", group, single);
       groups.add(group);
       items += single.answers.length;
+      whole &&= !isOpen(single);
     }
-    return { groups, items, whole: (await this.#end("item", groups.size)) !== undefined };
+    return { groups, items, whole: whole && (await this.#end("item", groups.size)) !== undefined };
   }
 
-  async #singleGroups(): Promise<number[]> {
-    const names = await readdir(join(checkpointFile(this.#directory, "item", 0), ".."));
-    return names.flatMap((name) => {
-      const [, group] = /^item-(\d+)\.json$/.exec(name) ?? [];
-      return group === undefined ? [] : [Number(group)];
+  /** Numbers of all groups that there are files of, ascending. */
+  async #groupsOf(stage: Stage): Promise<number[]> {
+    const folder = dirname(checkpointFile(this.#directory, stage, 0));
+    const groups = (await readdir(folder)).flatMap((name) => {
+      const [, of, group] = /^([a-z]+)-(\d+)(?:-open)?\.json$/.exec(name) ?? [];
+      return of === stage ? [Number(group)] : [];
     });
+    return [...new Set(groups)].sort((a, b) => a - b);
   }
 
-  #vouch(stage: Stage, group: number, file: WrittenFile | null): void {
+  #vouch(stage: Stage, group: number, kept: Open | Closed): void {
+    if (isOpen(kept)) {
+      this.#files.add(openFile(this.#directory, stage, group));
+      return;
+    }
     this.#files.add(checkpointFile(this.#directory, stage, group));
-    if (file !== null) this.#files.add(this.#rawFile(stage, group));
+    if (kept.file !== null) this.#files.add(this.#rawFile(stage, group));
   }
 
   #rawFile(stage: Stage, group: number): string {
     return join(this.#directory, this.#raw.name(stage, SWEEP_OF[stage], group));
   }
 
-  /** A group that can be read, and whose raw file is the one that was written with it. */
-  async #sound(stage: "dynamic" | "full", group: number): Promise<ListedGroup | undefined>;
-  async #sound(stage: "item", group: number): Promise<SingleGroup | undefined>;
-  async #sound(stage: Stage, group: number): Promise<ListedGroup | SingleGroup | undefined> {
-    const read = stage === "item" ? await this.#group(stage, group) : await this.#group(stage, group);
-    if (read === undefined || read.file === null) return read;
-    const bytes = await bytesOf(this.#rawFile(stage, group));
-    const same =
-      bytes !== undefined && bytes.length === read.file.bytes && hash("sha256", bytes) === read.file.sha256;
-    return same ? read : undefined;
+  /** What is whole wins over what was saved before; each counts only with what was written with it. */
+  async #soundPages(stage: "dynamic" | "full", group: number): Promise<ReadPages | undefined> {
+    const closed = await readSealed(checkpointFile(this.#directory, stage, group), forms.listed);
+    if (closed !== undefined && (await this.#hasFile(stage, group, closed))) return closed;
+    return readSealed(openFile(this.#directory, stage, group), forms.openListed);
   }
 
-  async #group(stage: "dynamic" | "full", group: number): Promise<ListedGroup | undefined>;
-  async #group(stage: "item", group: number): Promise<SingleGroup | undefined>;
-  async #group(stage: Stage, group: number): Promise<ListedGroup | SingleGroup | undefined> {
-    const file = checkpointFile(this.#directory, stage, group);
-    return stage === "item" ? await readSealed(file, forms.single) : await readSealed(file, forms.listed);
+  async #soundSingles(group: number): Promise<SingleGroup | OpenSingleGroup | undefined> {
+    const closed = await readSealed(checkpointFile(this.#directory, "item", group), forms.single);
+    if (closed !== undefined && (await this.#hasFile("item", group, closed))) return closed;
+    return readSealed(openFile(this.#directory, "item", group), forms.openSingle);
+  }
+
+  /** Whether the raw file is the one that was written with the group. */
+  async #hasFile(stage: Stage, group: number, { file }: Closed): Promise<boolean> {
+    if (file === null) return true;
+    const bytes = await bytesOf(this.#rawFile(stage, group));
+    return bytes !== undefined && bytes.length === file.bytes && hash("sha256", bytes) === file.sha256;
   }
 
   async #end(stage: Stage, groups: number): Promise<StageEnd | undefined> {
@@ -156,6 +173,8 @@ class Reader {
   }
 }
 
+type ReadPages = ListedGroup | OpenListedGroup;
+
 interface Singles {
   readonly groups: ReadonlySet<number>;
   readonly items: number;
@@ -165,13 +184,20 @@ interface Singles {
 
 const NO_SINGLES: Singles = { groups: new Set(), items: 0, whole: false };
 
-/** Whether a group is of the same pass as the first, and has the pages that come after the first `pages`. */
-function follows(group: ListedGroup, first: ListedGroup, pages: number): boolean {
+/** Whether the documents of a group wait for further answers. */
+export function isOpen<Kept extends Open>(kept: Kept | Closed): kept is Kept {
+  return "landed" in kept;
+}
+
+/** Whether a group is of the same pass as the first, with its own pages: all of them, unless it is open or the last. */
+function belongs(found: ReadPages, first: ReadPages, group: number, last: boolean): boolean {
   const samePass =
-    group.startedMs === first.startedMs &&
-    group.perPage === first.perPage &&
-    group.pagesPerGroup === first.pagesPerGroup;
-  const inOrder = group.pages.every(({ page }, place) => page === pages + place + 1);
-  // Only the last group of a pass has fewer pages.
-  return samePass && inOrder && pages % first.pagesPerGroup === 0;
+    found.startedMs === first.startedMs &&
+    found.perPage === first.perPage &&
+    found.pagesPerGroup === first.pagesPerGroup;
+  const numbers = found.pages.map(({ page }) => page - group * first.pagesPerGroup);
+  const ascending = numbers.every((number, i) => number > (numbers[i - 1] ?? 0));
+  const own = ascending && (numbers.at(-1) ?? 0) <= first.pagesPerGroup;
+  const withoutGap = numbers.at(-1) === numbers.length && (last || numbers.length === first.pagesPerGroup);
+  return samePass && own && (isOpen(found) || withoutGap);
 }

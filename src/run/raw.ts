@@ -10,7 +10,7 @@ import type { Cell } from "../parquet/read.ts";
 import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { TableBuilder } from "../transform/columns.ts";
 import { fieldsUnknown } from "../transform/document.ts";
-import { isObject, type JsonObject, type Shape, type View } from "../transform/views.ts";
+import { isObject, type Shape, type View } from "../transform/views.ts";
 
 const required = { required: true } as const;
 
@@ -42,6 +42,24 @@ export interface RawDocument {
   readonly largeNumbers: boolean;
   /** Its JSON text, in UTF-8 and in pieces, some of them of the page that it came in: gone when its group is closed. */
   readonly document: readonly Uint8Array[];
+}
+
+/** The same, where it must outlive its page and this process. */
+export interface SavedDocument extends Omit<RawDocument, "document"> {
+  readonly text: string;
+}
+
+export function savedDocument({ document, ...rest }: RawDocument): SavedDocument {
+  return { ...rest, text: Buffer.concat(document).toString() };
+}
+
+export function restoredDocument({ text, ...rest }: SavedDocument): RawDocument {
+  return { ...rest, document: [Buffer.from(text)] };
+}
+
+/** The view of the item that a document gives. */
+export function viewOf({ view, unknownFields, largeNumbers, text }: SavedDocument): View {
+  return viewIn(text, largeNumbers, unknownFields, view);
 }
 
 /** What a file must be for its content to be believed again later. */
@@ -179,34 +197,33 @@ export class RawRows {
   }
 
   view(row: number): View {
-    const document = this.#parsed(row);
     const shape: Shape = textOf(this.#shapes[row]) === "full" ? "full" : "dynamic";
-    return {
-      shape,
-      document,
-      order: Number(this.#orders[row]),
-      observedAt: Number(this.#instants[row]),
-      unknown: this.#unknown[row] === 0 ? [] : fieldsUnknown(shape, document),
-    };
+    const about = { shape, order: Number(this.#orders[row]), observedAt: Number(this.#instants[row]) };
+    try {
+      const text = textOf(this.#documents[row]);
+      return viewIn(text, this.#largeNumbers[row] !== false, Number(this.#unknown[row]), about);
+    } catch (cause) {
+      throw new TypeError(`${this.#file} holds a document that cannot be read`, { cause });
+    }
   }
 
   /** Gives the memory of the file back, which may be megabytes that a heap does not show. */
   [Symbol.dispose](): void {
     this.#release();
   }
+}
 
-  /** What is wrong here is not the service's answer: it must not be asked again for it. */
-  #parsed(row: number): JsonObject {
-    let document: unknown;
-    try {
-      const text = textOf(this.#documents[row]);
-      document = this.#largeNumbers[row] === false ? JSON.parse(text) : parseJson(text);
-    } catch (cause) {
-      throw new TypeError(`${this.#file} holds a document that cannot be read`, { cause });
-    }
-    if (isObject(document)) return document;
-    throw new TypeError(`${this.#file} holds a document that is not an object`);
-  }
+/** What is wrong here is not the service's answer: it must not be asked again for it. */
+function viewIn(
+  text: string,
+  largeNumbers: boolean,
+  unknownFields: number,
+  about: RawDocument["view"],
+): View {
+  const document: unknown = largeNumbers ? parseJson(text) : JSON.parse(text);
+  if (!isObject(document)) throw new TypeError("a raw document is not an object");
+  const unknown = unknownFields === 0 ? [] : fieldsUnknown(about.shape, document);
+  return { ...about, document, unknown };
 }
 
 /** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */

@@ -17,10 +17,19 @@ import { compileTransform } from "../transform/item.ts";
 import type { PersonalPolicy } from "../transform/personal.ts";
 import { SharedPool } from "../transform/shared.ts";
 import type { View } from "../transform/views.ts";
+import type { SavedAnswer } from "./checkpoint-form.ts";
 import { DocumentReader } from "./documents.ts";
 import { watchedOwnRows } from "./own-tables.ts";
 import { Pairing, type ViewedItem } from "./pairing.ts";
-import { type RawDocument, RawRows, RawViews, RawWriter } from "./raw.ts";
+import {
+  type RawDocument,
+  RawRows,
+  RawViews,
+  RawWriter,
+  restoredDocument,
+  savedDocument,
+  viewOf,
+} from "./raw.ts";
 import type {
   Body,
   CloseTask,
@@ -32,6 +41,8 @@ import type {
   PageReply,
   PageTask,
   PairTask,
+  RestoreTask,
+  SaveTask,
   TransformResult,
   TransformTask,
   WrittenPart,
@@ -57,12 +68,16 @@ export interface StagingOptions {
  */
 const FLUSH_BYTES = 12 * 1024 * 1024;
 
+/** What an answer gave. */
+interface Landed extends Pick<SavedAnswer, "page" | "contentId" | "drift"> {
+  readonly documents: readonly RawDocument[];
+}
+
 /** Pages or single items that wait for their group to be closed. */
 interface Group {
-  readonly pages: Map<number, RawDocument[]>;
+  readonly landed: Landed[];
   /** Bytes of pages that texts of documents are pieces of. */
   readonly bytes: Uint8Array[];
-  readonly drift: Drift;
   /** Undefined: none of its items was to be transformed yet. */
   pairing: Pairing | undefined;
 }
@@ -125,9 +140,11 @@ export class Staging {
     // Nobody closes the group of a page that is not staged.
     const group = task.lands ? this.#group(task) : undefined;
     const { items, rejects, raw, viewed, drift } = this.#reader.page(task, documents);
-    for (const entry of drift.take()) (group?.drift ?? this.#drift).add(entry);
-    for (const entry of echoes) group?.drift.add(entry);
-    group?.pages.set(task.page, raw);
+    if (group === undefined) this.#addDrift(drift);
+    else {
+      for (const entry of echoes) drift.add(entry);
+      group.landed.push({ page: task.page, contentId: null, documents: raw, drift: drift.take() });
+    }
     if (decoded.buffer !== bytes.buffer) release(bytes);
     if (group === undefined) release(decoded);
     else group.bytes.push(decoded);
@@ -141,10 +158,11 @@ export class Staging {
   /** Reads a single-item answer; a document of another item is a reject. */
   item(task: ItemTask): ItemResult {
     const { decoded, echoes } = this.#decoded(task.body);
-    const { pages, drift } = this.#group(task);
+    const { page, contentId } = task;
+    const drift = new Drift();
     const { raw, ...result } = this.#reader.item(task, decoded.toString(), drift);
     for (const entry of echoes) drift.add(entry);
-    pages.set(task.page, [...(pages.get(task.page) ?? []), ...raw]);
+    this.#group(task).landed.push({ page, contentId, documents: raw, drift: drift.take() });
     return result;
   }
 
@@ -161,13 +179,17 @@ export class Staging {
     const key = `${task.sweep}.${task.group}`;
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = { pages: new Map(), bytes: [], drift: new Drift(), pairing: undefined };
+      group = { landed: [], bytes: [], pairing: undefined };
       this.#groups.set(key, group);
     }
     return group;
   }
 
-  #pairPage(group: Group, { firstPage, page, pairWith }: PageTask, viewed: readonly ViewedItem[]): string[] {
+  #pairPage(
+    group: Group,
+    { firstPage, page, pairWith }: Pick<PageTask, "firstPage" | "page" | "pairWith">,
+    viewed: readonly ViewedItem[],
+  ): string[] {
     if (pairWith === undefined) return [];
     group.pairing ??= new Pairing(pairWith, firstPage);
     const { others, drift } = group.pairing;
@@ -178,15 +200,39 @@ export class Staging {
   close(task: CloseTask): GroupResult {
     const group = this.#group(task);
     this.#groups.delete(`${task.sweep}.${task.group}`);
-    const drift = group.drift.take();
-    for (const entry of group.pairing?.drift.take() ?? []) this.#drift.add(entry);
-    const documents = [...group.pages]
-      .sort(([a], [b]) => a - b)
-      .flatMap(([, found]) => found.toSorted((a, b) => a.position - b.position));
+    if (group.pairing !== undefined) this.#addDrift(group.pairing.drift);
+    const drift = new Drift();
+    for (const entry of group.landed.flatMap((each) => each.drift)) drift.add(entry);
+    const documents = group.landed
+      .flatMap((each) => each.documents)
+      .sort((a, b) => a.page - b.page || a.position - b.position);
     const file = join(this.#options.directory, task.rawFile);
     const written = documents.length === 0 ? undefined : this.#raw.write(file, documents);
     letGoOf(group);
-    return { file: written, drift };
+    return { file: written, drift: drift.take() };
+  }
+
+  #addDrift(drift: Drift): void {
+    for (const entry of drift.take()) this.#drift.add(entry);
+  }
+
+  /** What a group holds so far; it goes on. */
+  save({ sweep, group }: SaveTask): SavedAnswer[] {
+    return this.#group({ sweep, group }).landed.map(({ documents, ...rest }) => {
+      return { ...rest, documents: documents.map(savedDocument) };
+    });
+  }
+
+  /** As reading the answers did, once more: from what was saved. */
+  restore(task: RestoreTask): TransformResult {
+    const group = this.#group(task);
+    const transformed = task.landed.flatMap(({ documents, ...rest }) => {
+      group.landed.push({ ...rest, documents: documents.map(restoredDocument) });
+      if (task.pairWith === undefined) return [];
+      const viewed = documents.map((each) => ({ contentId: each.contentId, view: viewOf(each) }));
+      return this.#pairPage(group, { ...task, page: rest.page }, viewed);
+    });
+    return { transformed };
   }
 
   /** Forgets the groups of a pass that are not closed. */

@@ -10,11 +10,11 @@ import type { HttpClient } from "../extract/client.ts";
 import { type ListMode, listRequest } from "../extract/request.ts";
 import { ByteBudget } from "./bytes.ts";
 import { type Catalogue, Sightings } from "./catalogue.ts";
-import type { ListedGroup, PageRead } from "./checkpoint-form.ts";
+import type { ListedGroup, OpenListedGroup, PageRead, ReadGroup } from "./checkpoint-form.ts";
 import { isFresh } from "./fresh.ts";
 import type { Holdings } from "./holdings.ts";
 import { type Journal, observedAtOf, recordOf } from "./journal.ts";
-import type { KeptPass } from "./kept.ts";
+import { isOpen, type KeptPass } from "./kept.ts";
 import type { OnProgress } from "./progress.ts";
 import { RequestQueue } from "./request-queue.ts";
 import type { ListedItem, PairedFiles } from "./tasks.ts";
@@ -60,14 +60,15 @@ export interface SweepStaging {
   readonly onTransformed: (contentIds: readonly string[]) => void;
   /** Called when all pages of a group are in its thread. Answers when the group is written. */
   readonly closeGroup: (group: number, read: ReadGroup) => Promise<void>;
+  /** Called with what a group has so far, after each page of it; the promise is of what is done about it. */
+  readonly onRead: (group: number, read: () => ReadGroup) => Promise<void>;
   /** Called for each group that was written before. */
   readonly reopenGroup: (group: number, kept: ListedGroup) => Promise<void>;
+  /** Called for each group that was read in part before, with its first page. */
+  readonly restoreGroup: (group: number, kept: OpenListedGroup, firstPage: number) => Promise<unknown>;
   /** Called for each item, in no particular order. */
   readonly onItem?: (item: Listed) => void;
 }
-
-/** A group as it was read, in the order of its pages. */
-export type ReadGroup = Omit<ListedGroup, "file" | "drift">;
 
 export interface Sweep {
   readonly sweep: number;
@@ -149,8 +150,8 @@ class Pass {
     try {
       return await this.#readAll();
     } catch (thrown) {
-      // The pass is made anew then, and nothing of this one may come after it.
-      if (isTooLarge(thrown)) await this.#queue.settled();
+      // What has come is taken before it is saved, or before the pass is made anew.
+      await this.#queue.settled();
       throw thrown;
     }
   }
@@ -159,12 +160,12 @@ class Pass {
     const staging = this.#staging;
     const kept = staging?.kept;
     if (staging === undefined || kept === undefined) await this.#begin();
-    else await this.#replay(kept, staging.reopenGroup);
+    else await this.#replay(kept, staging);
     const first = this.#mark(1);
     await this.#readAnnounced(first.pages);
     await this.#readFollowing();
     const last = this.#lastMark();
-    this.#close(this.#groupOf(this.#marks.size));
+    this.#close(this.#groupOf(this.#pagesInOrder()));
     await this.#queue.done();
     return this.#result(first, last, kept);
   }
@@ -174,34 +175,43 @@ class Pass {
     await this.#page(1, 0);
     const fitting = clamp(Math.floor(GROUP_BYTES / Math.max(1, this.#pageBytes)), 1, PAGES_PER_GROUP);
     this.#pagesPerGroup = this.#staging?.pagesPerGroup ?? fitting;
-    this.#closeGroupOf(1);
+    this.#noteRead(1);
   }
 
   /**
    * Takes the pages that were read before as if they were answered now. A few groups at a time are under way: to read
    * them takes less than to pair them, and all would wait in memory.
    */
-  async #replay(kept: KeptPass, reopenGroup: SweepStaging["reopenGroup"]): Promise<void> {
+  async #replay(kept: KeptPass, { reopenGroup, restoreGroup }: SweepStaging): Promise<void> {
     const taking = new RequestQueue(GROUPS_AT_A_TIME, this.#queue.signal);
     this.#startedMs = kept.startedMs;
     this.#pagesPerGroup = kept.pagesPerGroup;
-    for (let group = 0; group < kept.groups; group++) {
-      const reading = kept.read(group);
+    for (const { group, read: readKept } of kept.groups) {
+      const reading = readKept();
       taking.follow(reading);
       const read = await reading;
       for (const page of read.pages) this.#take(page, group);
-      this.#closed.add(group);
+      if (isOpen(read)) this.#read.set(group, [...read.pages]);
+      else this.#closed.add(group);
       await taking.add(async () => {
         taking.signal.throwIfAborted();
-        await reopenGroup(group, read);
+        if (isOpen(read)) await restoreGroup(group, read, this.#firstPageOf(group));
+        else await reopenGroup(group, read);
       });
     }
     await taking.done();
+    for (const group of this.#read.keys()) this.#closeGroupOf(this.#firstPageOf(group));
   }
 
-  /** Pages are read in order and without a gap, so the last one's number is how many there are. */
+  /** Pages from the first on, without a gap. */
+  #pagesInOrder(): number {
+    let pages = 0;
+    while (this.#marks.has(pages + 1)) pages += 1;
+    return pages;
+  }
+
   #lastMark(): Pagination {
-    return this.#mark(this.#marks.size);
+    return this.#mark(this.#pagesInOrder());
   }
 
   #mark(page: number): Pagination {
@@ -212,16 +222,17 @@ class Pass {
 
   /** Reads the pages that are still to be read, unless more are announced than the items can fill. */
   async #readAnnounced(pages: number): Promise<void> {
-    for (let page = this.#marks.size + 1; page <= pages && this.#barren <= BARREN_PAGES; page++)
-      await this.#queuePage(page);
+    for (let page = 1; page <= pages && this.#barren <= BARREN_PAGES; page++)
+      if (!this.#marks.has(page)) await this.#queuePage(page);
     await this.#queue.done();
   }
 
   /** Reads pages that nobody announced, for as long as each names a next one. */
   async #readFollowing(): Promise<void> {
     for (let last = this.#lastMark(); hasNext(last); last = this.#lastMark()) {
-      if (this.#barren > BARREN_PAGES) throw this.#endless(this.#marks.size);
-      await this.#queuePage(this.#marks.size + 1);
+      const pages = this.#pagesInOrder();
+      if (this.#barren > BARREN_PAGES) throw this.#endless(pages);
+      await this.#queuePage(pages + 1);
       await this.#queue.done();
     }
   }
@@ -237,6 +248,10 @@ class Pass {
     return Math.floor((page - 1) / this.#pagesPerGroup);
   }
 
+  #firstPageOf(group: number): number {
+    return group * this.#pagesPerGroup + 1;
+  }
+
   /** Queues a page as soon as the pages under way leave room for it. */
   async #queuePage(page: number): Promise<void> {
     const bytes = this.#pageBytes;
@@ -244,7 +259,7 @@ class Pass {
     await this.#queue.add(async () => {
       try {
         await this.#page(page, this.#groupOf(page));
-        this.#closeGroupOf(page);
+        this.#noteRead(page);
       } finally {
         this.#budget.give(bytes);
       }
@@ -264,7 +279,7 @@ class Pass {
         lands: this.#staging !== undefined,
         sweep: this.#sweep,
         group,
-        firstPage: group * this.#pagesPerGroup + 1,
+        firstPage: this.#firstPageOf(group),
         page,
         pairWith: this.#staging?.pairedWith(group),
         body: { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt },
@@ -284,6 +299,14 @@ class Pass {
     const read = this.#read.get(group) ?? [];
     read.push({ page, result, record });
     this.#read.set(group, read);
+  }
+
+  /** Another page of the group was read. */
+  #noteRead(page: number): void {
+    const group = this.#groupOf(page);
+    this.#closeGroupOf(page);
+    if (this.#staging === undefined || this.#closed.has(group)) return;
+    this.#queue.follow(this.#staging.onRead(group, () => this.#readGroup(group)));
   }
 
   #take({ page, result, record }: PageRead, group: number): void {
@@ -327,7 +350,7 @@ class Pass {
   /** Closes the group of `page` once all its pages are read. */
   #closeGroupOf(page: number): void {
     const group = this.#groupOf(page);
-    const first = group * this.#pagesPerGroup + 1;
+    const first = this.#firstPageOf(group);
     for (let each = first; each < first + this.#pagesPerGroup; each++) if (!this.#marks.has(each)) return;
     this.#close(group);
   }
@@ -335,15 +358,18 @@ class Pass {
   #close(group: number): void {
     if (this.#staging === undefined || this.#closed.has(group)) return;
     this.#closed.add(group);
-    const pages = this.#read.get(group) ?? [];
+    const read = this.#readGroup(group);
     this.#read.delete(group);
-    const read = {
+    this.#queue.follow(this.#staging.closeGroup(group, read));
+  }
+
+  #readGroup(group: number): ReadGroup {
+    return {
       startedMs: this.#startedMs,
       perPage: this.#context.settings.perPage,
       pagesPerGroup: this.#pagesPerGroup,
-      pages: pages.toSorted((a, b) => a.page - b.page),
+      pages: (this.#read.get(group) ?? []).toSorted((a, b) => a.page - b.page),
     };
-    this.#queue.follow(this.#staging.closeGroup(group, read));
   }
 
   #tell(): void {

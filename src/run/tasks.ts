@@ -4,6 +4,7 @@ import type { StagedPart } from "../load/parts.ts";
 import type { DriftEntry } from "../transform/drift.ts";
 import type { Sighting } from "../transform/shared.ts";
 import type { Shape } from "../transform/views.ts";
+import type { SavedAnswer } from "./checkpoint-form.ts";
 import type { WrittenFile } from "./raw.ts";
 
 /** Body of one answer, as it came. */
@@ -61,6 +62,25 @@ export interface CloseTask {
   readonly rawFile: string;
 }
 
+/** Gives what a group holds so far, and goes on. */
+export interface SaveTask {
+  readonly kind: "save";
+  readonly sweep: number;
+  readonly group: number;
+}
+
+/** Takes back what a group held when it was saved; transforms its items as reading its pages did. */
+export interface RestoreTask {
+  readonly kind: "restore";
+  readonly sweep: number;
+  readonly group: number;
+  /** Of the group. */
+  readonly firstPage: number;
+  readonly pairWith: PairedFiles | undefined;
+  /** Those of pages in the order of the pages. */
+  readonly landed: readonly SavedAnswer[];
+}
+
 /** Lets go of what waits for its group to be closed: the pass is made anew. */
 export interface DropTask {
   readonly kind: "drop";
@@ -88,7 +108,16 @@ export interface FlushTask {
   readonly kind: "flush";
 }
 
-export type StagingTask = DropTask | PageTask | ItemTask | CloseTask | PairTask | TransformTask | FlushTask;
+export type StagingTask =
+  | DropTask
+  | PageTask
+  | ItemTask
+  | CloseTask
+  | SaveTask
+  | RestoreTask
+  | PairTask
+  | TransformTask
+  | FlushTask;
 
 export interface ItemResult {
   /** As {@link ListedItem} has it; undefined: the answer was a reject. */

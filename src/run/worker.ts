@@ -39,6 +39,10 @@ function perform(staging: Staging, task: StagingTask): unknown {
       return staging.item(task);
     case "close":
       return staging.close(task);
+    case "save":
+      return staging.save(task);
+    case "restore":
+      return staging.restore(task);
     case "drop":
       return staging.drop(task);
     case "pair":

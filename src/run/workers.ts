@@ -3,6 +3,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { asWarehouseError, isOutOfMemory, WarehouseError } from "../errors.ts";
 import { SourceError } from "../extract/source-error.ts";
+import type { SavedAnswer } from "./checkpoint-form.ts";
 import type { StagingOptions } from "./staging.ts";
 import type {
   CloseTask,
@@ -14,6 +15,8 @@ import type {
   PageReply,
   PageTask,
   PairTask,
+  RestoreTask,
+  SaveTask,
   StagingTask,
   TransformResult,
   TransformTask,
@@ -104,6 +107,8 @@ interface Results {
   page: PageReply;
   item: ItemResult;
   close: GroupResult;
+  save: readonly SavedAnswer[];
+  restore: TransformResult;
   drop: undefined;
   pair: TransformResult;
   transform: TransformResult;
@@ -135,6 +140,14 @@ export class Workers implements AsyncDisposable {
 
   async close(task: CloseTask): Promise<Results["close"]> {
     return this.#ask<"close">(this.#of(task.group), task);
+  }
+
+  async save(task: SaveTask): Promise<Results["save"]> {
+    return this.#ask<"save">(this.#of(task.group), task);
+  }
+
+  async restore(task: RestoreTask): Promise<Results["restore"]> {
+    return this.#ask<"restore">(this.#of(task.group), task);
   }
 
   /** Tells all threads. */

@@ -147,7 +147,7 @@ const ANEW: Readonly<Record<string, Case>> = {
       /"sha256":"[0-9a-f]{64}"\}\}\]/,
       `"sha256":"${"0".repeat(64)}"}}]`,
     ),
-    pages: PAGES_PER_GROUP,
+    pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
   },
   "an end of the listing at another instant": {
     spoil: changed(/dynamic-end\.json$/, /"endedMs":1/, '"endedMs":2'),
@@ -181,7 +181,7 @@ const ANEW: Readonly<Record<string, Case>> = {
       await rm(await inStaging(out, /dynamic-00001\.json$/));
       return {};
     },
-    pages: PAGES_PER_GROUP,
+    pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
   },
   "a raw file of the second group with one byte changed": {
     spoil: async ({ out }) => {
@@ -191,14 +191,14 @@ const ANEW: Readonly<Record<string, Case>> = {
       await writeFile(file, bytes);
       return {};
     },
-    pages: PAGES_PER_GROUP,
+    pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
   },
   "a raw file that is missing": {
     spoil: async ({ out }) => {
       await rm(await inStaging(out, /dynamic-\d+-1-00001\.parquet$/));
       return {};
     },
-    pages: PAGES_PER_GROUP,
+    pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
   },
   "single items that were not kept": {
     spoil: async ({ out }) => {

@@ -1,39 +1,42 @@
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { forms } from "../../src/run/checkpoint-form.ts";
 import { beginningForm } from "../../src/run/resume.ts";
 import { readSealed } from "../../src/run/sealed-file.ts";
-import { interrupted, oddItems, stagedFiles } from "./resuming.ts";
+import { interrupted, oddItems } from "./resuming.ts";
 import { temporaryFolder } from "./running.ts";
-import { Scripted } from "./scripted.ts";
+import { type Question, Scripted } from "./scripted.ts";
 
-const FORMS = { listed: forms.listed, single: forms.single, end: forms.end, beginning: beginningForm };
+const FORMS = { ...forms, beginning: beginningForm };
 
 function formOf(name: string): keyof typeof FORMS {
   if (name === "resume.json") return "beginning";
   if (name.endsWith("-end.json")) return "end";
+  if (name.endsWith("-open.json")) return name.startsWith("item-") ? "openSingle" : "openListed";
   return name.startsWith("item-") ? "single" : "listed";
 }
+
+const ENDS: Readonly<Record<string, (question: Question) => boolean>> = {
+  items: ({ kind, id }) => kind === "item" && id === "c-0200",
+  full: ({ kind, mode, page }) => kind === "list" && mode === "full" && page === 100,
+};
 
 /** So many places of each file are damaged, all of them in a small one. */
 const PLACES = 400;
 
 test("G8: no byte of what is kept can change without the file counting as not there", async (t) => {
   const service = await Scripted.start(t, oddItems(300));
-  const out = join(await temporaryFolder(t), "warehouse");
-  await interrupted(
-    service,
-    { out },
-    ({ kind, mode, page }) => kind === "list" && mode === "full" && page === 100,
-  );
+  const folder = await temporaryFolder(t);
+  for (const [name, at] of Object.entries(ENDS)) await interrupted(service, { out: join(folder, name) }, at);
   const kinds = new Set<string>();
-  for (const path of (await stagedFiles(out)).filter((each) => each.endsWith(".json"))) {
+  const paths = await readdir(folder, { recursive: true });
+  for (const path of paths.filter((each) => each.includes(".staging") && each.endsWith(".json"))) {
     const form = formOf(basename(path));
     if (kinds.has(form)) continue;
     kinds.add(form);
-    const file = join(out, ".staging", path);
+    const file = join(folder, path);
     const whole = await readFile(file);
     assert.ok(await readSealed<unknown>(file, FORMS[form]), `${path} is whole`);
     const step = Math.max(1, Math.floor(whole.length / PLACES));

@@ -87,18 +87,21 @@ async function replay({ reopenGroup, read, signal }: Replayed) {
   return runSweep(context, 2, "full", {
     pagesPerGroup: 1,
     kept: {
-      groups: GROUPS,
+      groups: Array.from({ length: GROUPS }, (_, group) => {
+        return { group, read: () => (read ?? (async () => groupOf(group)))(group) };
+      }),
       pages: GROUPS,
       startedMs: 0,
       endedMs: 1,
       perPage: 1,
       pagesPerGroup: 1,
-      read: read ?? (async (group) => groupOf(group)),
     },
     pairedWith: () => undefined,
     onTransformed: () => {},
     closeGroup: unexpected,
+    onRead: unexpected,
     reopenGroup,
+    restoreGroup: unexpected,
   });
 }
 
