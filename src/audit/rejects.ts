@@ -2,8 +2,19 @@
 import { WarehouseError } from "../errors.ts";
 import type { Check } from "./checks.ts";
 
-/** As a share of what was listed, and so many in any case. */
-export const REJECT_LIMITS = { share: 0.005, anyway: 20 } as const;
+/** The larger of the two: a share of what was listed, and a number of items. */
+export interface RejectLimits {
+  readonly share: number;
+  readonly items: number;
+}
+
+/** Unless `maxRejects` says otherwise. */
+export const REJECT_LIMITS: RejectLimits = { share: 0.005, items: 20 };
+
+/** How many of so many items may be rejected. */
+export function rejectLimit(total: number, { share, items }: RejectLimits): number {
+  return Math.max(items, Math.floor(total * share));
+}
 
 /** A rejected document, as far as its number counts. */
 export interface Rejected {
@@ -18,10 +29,11 @@ export interface RejectCount {
   readonly rejected: number;
   /** Of all passes. */
   readonly rejects: readonly Rejected[];
+  readonly limits: RejectLimits;
 }
 
-function limitOf({ items, rejected }: RejectCount): number {
-  return Math.max(REJECT_LIMITS.anyway, Math.floor((items + rejected) * REJECT_LIMITS.share));
+function limitOf({ items, rejected, limits }: RejectCount): number {
+  return rejectLimit(items + rejected, limits);
 }
 
 const OTHER_TYPE_OF_ID = /^the item's id is a /;
@@ -39,9 +51,9 @@ export function assertFewRejects(count: RejectCount): void {
   const byType = listed.filter((reason) => OTHER_TYPE_OF_ID.test(reason)).length;
   throw new WarehouseError(
     none || byType > listed.length / 2 ? "contract.drift" : "source.rejects",
-    `Of ${items + rejected} listed things ${rejected} could not be read, where ${limitOf(count)} are borne ` +
+    `${rejected} of ${items + rejected} listed items could not be read, limit: ${limitOf(count)} ` +
       `(${[...new Set(listed)].slice(0, EXAMPLES).join("; ")}); nothing was published. ` +
-      "Ask the operator of the service what changed.",
+      "Ask the operator of the service what changed, or set `maxRejects`.",
   );
 }
 

@@ -119,6 +119,7 @@ function listText(runs: readonly PublishedRun[], width: number | undefined): str
     whole("run"),
     whole("verdict"),
     right("items"),
+    right("rejected"),
     right("size"),
     right("took"),
     whole("started (UTC)"),
@@ -150,10 +151,11 @@ function unpublishedText(runs: readonly PublishedRun[], unpublished: string | un
 }
 
 function facts({ manifest, startedAt }: PublishedRun): string[] {
-  if (manifest instanceof WarehouseError) return ["unreadable", "", "", "", minute(startedAt)];
+  if (manifest instanceof WarehouseError) return ["unreadable", "", "", "", "", minute(startedAt)];
   return [
     manifest.verdict,
     count(manifest.rows.content ?? 0),
+    manifest.items === undefined ? "" : count(manifest.items.rejected),
     fileSize(size(manifest)),
     took(manifest),
     minute(new Date(manifest.startedAt)),
@@ -168,6 +170,7 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
     ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
     ["Started", `${minute(new Date(startedAt))} UTC, took ${took(manifest)}`],
     ["Verdict", verdict],
+    ...itemsOf(manifest),
     ["Before it", previousRun ?? "no run"],
     ...supersession(manifest),
     [
@@ -185,6 +188,13 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
   ]);
   const { text } = drawTable({ columns: [left("table"), right("rows"), right("Parquet")], rows }, width);
   return `${printableText(facts)}\n${text}`;
+}
+
+function itemsOf({ items }: Manifest): [string, string][] {
+  if (items === undefined) return [];
+  const { listed, loaded, rejected, vanished } = items;
+  const gone = vanished === 0 ? "" : `, ${count(vanished)} vanished`;
+  return [["Items", `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${gone}`]];
 }
 
 /** Of a run that took the place of another when somebody was erased from it. */

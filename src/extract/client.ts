@@ -8,11 +8,11 @@ import { VERSION } from "../version.ts";
 import { type Answer, type Caps, exchange } from "./exchange.ts";
 import { explanationOf } from "./explanation.ts";
 import { parseHttpDate, parseRetryAfter } from "./http-date.ts";
-import { formOf, type ReadRequest, targetOf } from "./request.ts";
+import { formOf, isLaterPage, type ReadRequest, targetOf } from "./request.ts";
 import type { Retry } from "./retry.ts";
 import type { ServiceUrl } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
-import { statusError } from "./status.ts";
+import { isListing, statusError } from "./status.ts";
 import { transportError } from "./transport-error.ts";
 
 /** The only file that opens a connection. It speaks to one origin, and the token goes nowhere else. */
@@ -102,6 +102,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const pool = openPool(options);
   const redact = redactor([token]);
   let cacheTold = false;
+  /** Whether a page of the listing was read. */
+  let hasListing = false;
 
   function tellOfCache({ ageSeconds }: Received): void {
     if (ageSeconds === null || ageSeconds === 0 || cacheTold) return;
@@ -140,8 +142,10 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const response = await send(request, signal);
     const { status, retryAfterMs } = response;
     const detail = status === 200 ? "" : redact(explanationOf(response));
-    const error = statusError({ ...url, status, retryAfterMs, detail }, request.mode);
+    const known = hasListing || isLaterPage(request);
+    const error = statusError({ ...url, status, retryAfterMs, detail, hasListing: known }, request.mode);
     if (error !== null) throw error;
+    hasListing ||= isListing(request.mode);
     return response;
   }
 

@@ -80,7 +80,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#pieces.push(piece.length <= room ? piece : piece.subarray(0, room));
     this.#bytes += Math.min(piece.length, room);
     // Of a failure enough has come then, and this reason is told to nobody.
-    if (failed ? piece.length >= room : piece.length > room) controller.abort(tooLarge(wireBytes));
+    if (failed ? piece.length >= room : piece.length > room)
+      controller.abort(tooLarge(wireBytes, this.#start?.headers));
   }
 
   onResponseEnd(): void {
@@ -125,10 +126,13 @@ function joined(pieces: readonly Uint8Array[], bytes: number): Uint8Array<ArrayB
   return whole;
 }
 
-function tooLarge(capBytes: number): SourceError {
+function tooLarge(capBytes: number, headers: Headers | undefined): SourceError {
   const cap = `${Math.floor(capBytes / 1024 / 1024)} MB`;
+  const announced = headers?.["content-length"];
+  const size =
+    typeof announced === "string" && /^\d+$/.test(announced) ? ` (${announced} bytes announced)` : "";
   return new SourceError(
     "source.too_large",
-    `The service sent more than ${cap} at once; set a smaller \`perPage\` in the configuration.`,
+    `The service sent more than ${cap} at once${size}; set a smaller \`perPage\` in the configuration.`,
   );
 }

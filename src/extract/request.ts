@@ -43,6 +43,11 @@ export function listRequest(list: ListRequest): ReadRequest {
   };
 }
 
+/** Whether it is for a page of the list after the first. */
+export function isLaterPage({ parameters }: ReadRequest): boolean {
+  return parameters.some(([name, value]) => name === "page" && value !== "1");
+}
+
 export interface ItemRequest {
   /** Content ID. */
   readonly id: string;

@@ -1,4 +1,4 @@
-import type { RequestMode } from "./request.ts";
+import type { ListMode, RequestMode } from "./request.ts";
 import { API_PREFIX } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
@@ -13,6 +13,8 @@ export interface Answer {
   readonly retryAfterMs: number | null;
   /** The service's own words, one clean line without secrets, or `""`. */
   readonly detail: string;
+  /** Whether the listing is known to be there: a page of it was read, or is not the first one. */
+  readonly hasListing: boolean;
 }
 
 /** Worth another attempt: too early, too many, or trouble that passes. */
@@ -57,12 +59,23 @@ function refused(answer: Answer): SourceError {
 
 function missing(answer: Answer, mode: RequestMode): SourceError | null {
   if (mode === "item" && answer.status !== 405) return null;
+  if (isListing(mode) && answer.hasListing && answer.status !== 405) return missingPage(answer);
   const what = mode === "item" ? "items" : NAMES[mode];
   return failure(
     "config.not_found",
     answer,
     `There is no content service at ${answer.host}${answer.prefix}: ${answer.prefix}${API_PREFIX}/${what} answers ${answer.status}; check the URL (CONTENT_API_URL)`,
   );
+}
+
+/** A load balancer in between may not know the service for a moment. */
+function missingPage(answer: Answer): SourceError {
+  const what = `${answer.host} has no page of the listing that it had before (${answer.status})`;
+  return failure("source.unavailable", answer, `${what}; run again later`);
+}
+
+export function isListing(mode: RequestMode): mode is ListMode {
+  return mode === "dynamic" || mode === "full" || mode === "basic";
 }
 
 const NAMES = {

@@ -14,6 +14,7 @@ import { judgeAnswers } from "./judgement.ts";
 import { letGo } from "./let-go.ts";
 import { findMissing } from "./missing.ts";
 import { rawFolder } from "./raw-files.ts";
+import { SINGLES_LIMITS } from "./single-item.ts";
 import { openClient } from "./source.ts";
 import type { Lookups } from "./unmatched.ts";
 import { columnsOf, itemColumnsOf } from "./wanted-columns.ts";
@@ -39,7 +40,7 @@ export async function findAnswers(run: RunContext): Promise<Found> {
     run.journal.items = extraction.items;
     // What the passes were held against each other by is garbage now, and would stay beside what the database takes.
     letGo();
-    judgeAnswers(extraction, run.journal);
+    judgeAnswers(config, extraction, run.journal);
     const fields = await asked;
     recordLookups(run, fields);
     tell(run, "lookups", 2, 2);
@@ -97,6 +98,7 @@ async function extractFrom(
     columns: columnsOf(config),
     itemColumns: itemColumnsOf(config),
     concurrency: config.concurrency,
+    singlesLimits: config.maxRejects ?? SINGLES_LIMITS,
   };
   const catalogue = new Catalogue();
   const holdings = new Holdings(catalogue);

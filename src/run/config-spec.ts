@@ -49,6 +49,8 @@ export const configSpec = z.strictObject({
   aliases: z.record(name, name).optional(),
   /** What becomes of a run whose answers depart from the specification. `--contract` wins over it. */
   contract: z.enum(CONTRACTS).optional(),
+  /** Listed items that may be unreadable in a run that is published: a number, or a share such as "1%". */
+  maxRejects: z.union([z.int().min(0), z.string().regex(/^(?:100|\d{1,2}(?:\.\d+)?)%$/)]).optional(),
   /** Published runs to keep, the newest; the current one is kept besides. */
   keepRuns: z.int().min(1).optional(),
   /** Folder of the warehouse, from the folder of the configuration file on. `--out` wins over it. */
@@ -93,6 +95,7 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   aliases: 'an object such as { "name_at_the_service": "name_in_the_specification" }',
   "aliases{}": "the name of a field in the specification",
   contract: oneOf(CONTRACTS),
+  maxRejects: 'a whole number from 0, or a share such as "1%"',
   keepRuns: "a whole number from 1",
   out: "the path of a folder",
 };

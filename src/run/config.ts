@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { DYNAMIC_COLUMN_NAMES } from "../api/columns.ts";
 import type { Contract } from "../audit/contract.ts";
+import type { RejectLimits } from "../audit/rejects.ts";
 import { WarehouseError } from "../errors.ts";
 import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import type { LookupMethodSetting } from "../extract/lookups.ts";
@@ -40,6 +41,8 @@ export interface Config {
   /** Absolute path of the warehouse's folder. */
   readonly out: string;
   readonly contract: Contract;
+  /** Listed items that may be unreadable in a run that is published; null: as each check has it. */
+  readonly maxRejects: RejectLimits | null;
   /** Published runs to keep, the newest; the current one is kept besides. */
   readonly keepRuns: number;
   /** Whether a person said that this run may hold far less than the one before. */
@@ -113,9 +116,15 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     aliases,
     out: outOf(cwd, flags, file, spec),
     contract: flags.contract ?? spec.contract ?? "evolve",
+    maxRejects: spec.maxRejects === undefined ? null : rejectLimitsOf(spec.maxRejects),
     keepRuns: spec.keepRuns ?? RUNS_KEPT,
     acceptShrink: flags.acceptShrink === true,
   };
+}
+
+function rejectLimitsOf(given: number | string): RejectLimits {
+  if (typeof given === "number") return { items: given, share: 0 };
+  return { items: 0, share: Number(given.slice(0, -1)) / 100 };
 }
 
 /** Published runs to keep, as the configuration file in `cwd` says, where there is one. Errors: `config.invalid`. */

@@ -1,9 +1,10 @@
 /** Single-item requests after the dynamic listing, for the fields that only such answers give. */
+import { rejectLimit } from "../audit/rejects.ts";
 import { WarehouseError } from "../errors.ts";
 import type { OpenSingleGroup, ReadSingles, SingleGroup, SingleRead } from "./checkpoint-form.ts";
 import { isOpen } from "./kept.ts";
 import { RequestQueue } from "./request-queue.ts";
-import { Bearable, bearable, isRejected, putOnRecord, readSingle } from "./single-item.ts";
+import { Bearable, isRejected, putOnRecord, readSingle } from "./single-item.ts";
 import type { Listed, SweepContext } from "./sweep.ts";
 
 /** Which items are asked for singly. */
@@ -125,7 +126,7 @@ class DetailsReader {
     this.#total = total;
     this.#staging = staging;
     this.#queue = new RequestQueue(UNDER_WAY * context.settings.concurrency, context.signal);
-    this.#bearable = new Bearable(total);
+    this.#bearable = new Bearable(total, context.settings.singlesLimits);
   }
 
   async read(group: number, items: readonly Listed[]): Promise<void> {
@@ -187,7 +188,8 @@ class DetailsReader {
   /** A few may be deleted while they are asked for; many are no accident. */
   #bearGone(id: string): void {
     const gone = this.#gone.push(id);
-    if (gone > bearable(this.#total)) throw tooManyGone(gone, this.#total);
+    if (gone > rejectLimit(this.#total, this.#context.settings.singlesLimits))
+      throw tooManyGone(gone, this.#total);
   }
 
   #count(item: Listed, answer: SingleRead): void {
@@ -214,7 +216,8 @@ function inOrder(items: readonly Listed[], answers: Answers): ReadSingles {
 function tooManyGone(gone: number, total: number): WarehouseError {
   return new WarehouseError(
     "source.rejects",
-    `The service says of ${gone} of ${total} items that it has just listed that they are gone; ask its operator.`,
+    `${gone} of ${total} listed items returned 404 or 410 when asked for singly; ask the service's operator, or set ` +
+      "`maxRejects`.",
   );
 }
 

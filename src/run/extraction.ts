@@ -78,9 +78,9 @@ export interface Extraction {
   /** Requests for items whose fields only single-item requests give. */
   readonly detailsAsked: number;
   /** Items that the service then said are gone. */
-  readonly detailsGone: number;
+  readonly detailsGone: readonly string[];
   /** And those that could not be had: each is a reject. */
-  readonly detailsRejected: number;
+  readonly detailsRejected: readonly string[];
   /** Items that were asked for singly in both shapes, because passes differed. */
   readonly repaired: number;
   /** Items that were listed and are gone, by the word of a single-item request. Ascending. */
@@ -434,8 +434,8 @@ class Extractor {
       vectorBytes: vectorBytes(weighing),
       superseded: new Map(again.map((id) => [id, AGAIN])),
       detailsAsked: this.#details.asked,
-      detailsGone: this.#details.gone.length,
-      detailsRejected: this.#details.rejected.length,
+      detailsGone: this.#details.gone,
+      detailsRejected: this.#details.rejected,
       repaired: this.#repaired.size,
       vanished: [...gone].sort(),
       unread,

@@ -3,7 +3,13 @@ import type { Check } from "../audit/checks.ts";
 import { vanished, vanishedCheck } from "../audit/columns.ts";
 import { assertFrozen, assertTyped, misfitChecks } from "../audit/contract.ts";
 import { assertNotShrunk, changesOf, guardChecks, type RowCounts } from "../audit/guard.ts";
-import { assertFewRejects, type RejectCount, rejectCheck } from "../audit/rejects.ts";
+import {
+  assertFewRejects,
+  REJECT_LIMITS,
+  type RejectCount,
+  type RejectLimits,
+  rejectCheck,
+} from "../audit/rejects.ts";
 import type { LoadedTable } from "../load/build.ts";
 import type { Table } from "../tables/declare.ts";
 import type { Loaded } from "./assemble.ts";
@@ -13,8 +19,8 @@ import type { Extraction } from "./extraction.ts";
 import type { Journal } from "./journal.ts";
 
 /** Throws `source.rejects` or `contract.drift`, before the tables are made. */
-export function judgeAnswers(extraction: Extraction, journal: Journal): void {
-  assertFewRejects(rejectCount(extraction, journal));
+export function judgeAnswers({ maxRejects }: Config, extraction: Extraction, journal: Journal): void {
+  assertFewRejects(rejectCount(maxRejects, extraction, journal));
 }
 
 /** Throws `contract.drift` where the contract is frozen and an answer departs from it. */
@@ -22,8 +28,13 @@ export function judgeDrift({ contract }: Config, journal: Journal): void {
   if (contract === "freeze") assertFrozen(journal.drift.sorted());
 }
 
-function rejectCount({ items, rejected }: Extraction, { rejects }: Journal): RejectCount {
-  return { items, rejected, rejects };
+function rejectCount(
+  maxRejects: RejectLimits | null,
+  { items, rejected, unread }: Extraction,
+  { rejects }: Journal,
+): RejectCount {
+  const limits = maxRejects ?? REJECT_LIMITS;
+  return { items: items - unread.rejected, rejected: rejected + unread.rejected, rejects, limits };
 }
 
 export interface Judged {
@@ -42,11 +53,15 @@ export interface Evidence {
 
 /** Throws `contract.drift` and `guard.shrink`. */
 export function judgeTables(evidence: Evidence): Judged {
-  const { loaded, extraction, journal } = evidence;
+  const { config, loaded, extraction, journal } = evidence;
   assertTyped(loaded.misfits);
   const { checks, warnings } = compare(evidence);
   return {
-    checks: [rejectCheck(rejectCount(extraction, journal)), ...misfitChecks(loaded.misfits), ...checks],
+    checks: [
+      rejectCheck(rejectCount(config.maxRejects, extraction, journal)),
+      ...misfitChecks(loaded.misfits),
+      ...checks,
+    ],
     warnings,
   };
 }

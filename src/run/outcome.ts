@@ -74,20 +74,42 @@ export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting
   };
 }
 
+const EXAMPLES = 3;
+
+/** Items that were listed, and that single-item requests did not give. */
+export function singlesWarnings({ detailsGone, detailsRejected }: Extraction): string[] {
+  return [
+    ...itemsWarning(detailsGone, "returned 404 or 410 when asked for singly", "what the listings say counts"),
+    ...itemsWarning(
+      detailsRejected,
+      "could not be read singly",
+      "what the listings say counts; see _rejects",
+    ),
+  ];
+}
+
+function itemsWarning(ids: readonly string[], what: string, so: string): string[] {
+  if (ids.length === 0) return [];
+  const examples = ids.slice(0, EXAMPLES).join(", ") + (ids.length > EXAMPLES ? ", ..." : "");
+  return [
+    `${ids.length === 1 ? "1 listed item" : `${ids.length} listed items`} ${what} (${examples}): ${so}.`,
+  ];
+}
+
 /** Requests that were answered, but not with what was asked for: warnings, and no reason not to publish. */
 export function answerChecks(extraction: Extraction): Check[] {
   return [
     {
       name: "single items that were gone when they were asked for",
-      verdict: extraction.detailsGone === 0 ? "passed" : "warning",
-      figure: extraction.detailsGone,
+      verdict: extraction.detailsGone.length === 0 ? "passed" : "warning",
+      figure: extraction.detailsGone.length,
       expected: 0,
       detail: `of ${extraction.detailsAsked} single-item requests`,
     },
     {
       name: "items that could not be read singly",
-      verdict: extraction.detailsRejected === 0 ? "passed" : "warning",
-      figure: extraction.detailsRejected,
+      verdict: extraction.detailsRejected.length === 0 ? "passed" : "warning",
+      figure: extraction.detailsRejected.length,
       expected: 0,
       detail: "each is a reject, and its listed views count",
     },

@@ -108,7 +108,7 @@ async function askSingly(
 ): Promise<void> {
   const { settings, onProgress } = context;
   const queue = new RequestQueue(settings.concurrency, context.signal);
-  const bearable = new Bearable(ids.length * shapes.length);
+  const bearable = new Bearable(ids.length * shapes.length, settings.singlesLimits);
   let done = 0;
   let bytes = 0;
   for (const [i, id] of ids.entries()) {

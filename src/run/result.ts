@@ -30,7 +30,7 @@ import { echoCheck, echoWarnings } from "./echoes.ts";
 import { historyChecks, historyOf, historyWarnings } from "./history.ts";
 import { type Judged, judgeDrift, judgeTables, rowCounts } from "./judgement.ts";
 import type { Unended } from "./manifest.ts";
-import { accountingOf, answerChecks } from "./outcome.ts";
+import { accountingOf, answerChecks, singlesWarnings } from "./outcome.ts";
 import { originOf } from "./source.ts";
 import { type Lookups, type Matching, matchChecks, matchWarnings, noMappedValues } from "./unmatched.ts";
 
@@ -124,13 +124,14 @@ class Build {
     const warnings = [
       ...matchWarnings(matching),
       ...echoWarnings(this.#run.journal.drift.sorted()),
+      ...singlesWarnings(extraction),
       ...this.#pageWarnings(),
       ...judged.warnings,
       ...historyWarnings(this.#run.history),
     ];
     return {
       assembled,
-      statement: this.#statement(assembled),
+      statement: this.#statement(assembled, accounting),
       sweeps: extraction.sweeps,
       accounting,
       warnings,
@@ -226,7 +227,7 @@ class Build {
     ];
   }
 
-  #statement(assembled: Assembled): Unended {
+  #statement(assembled: Assembled, { listed, loaded, rejected, vanished }: Accounting): Unended {
     const { options, pipeline, baseline, beginning, throttle } = this.#run;
     const { config } = options;
     const ratePerSecond = throttle.learned?.ratePerSecond ?? null;
@@ -238,6 +239,7 @@ class Build {
       instance: this.#instance(),
       startedAt: new Date(startedMs).toISOString(),
       sweeps: this.#found.extraction.sweeps.map((sweep) => ({ ...sweep })),
+      items: { listed, loaded, rejected, vanished },
       rows: { ...rowCounts(assembled.tables) },
       emptyColumns: [...assembled.emptyColumns],
       configuration: configFingerprint(config),

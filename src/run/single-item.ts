@@ -1,4 +1,6 @@
 /** One request for a single item: its answer, or why there is none. */
+
+import { type RejectLimits, rejectLimit } from "../audit/rejects.ts";
 import { WarehouseError } from "../errors.ts";
 import { itemRequest } from "../extract/request.ts";
 import { SourceError } from "../extract/source-error.ts";
@@ -6,22 +8,17 @@ import type { SingleRead } from "./checkpoint-form.ts";
 import { observedAtOf, recordOf } from "./journal.ts";
 import type { SweepContext } from "./sweep.ts";
 
-/** Items that may be rejected among those that are asked for singly: a share of all, and so many in any case. */
-const REJECTED_SHARE = 0.01;
-const REJECTED_ANYWAY = 5;
-
-/** How many of so many items may fail before the service itself is at fault. */
-export function bearable(total: number): number {
-  return Math.max(REJECTED_ANYWAY, total * REJECTED_SHARE);
-}
+/** How many items may fail singly before the service itself is at fault, unless `maxRejects` says so. */
+export const SINGLES_LIMITS: RejectLimits = { share: 0.01, items: 5 };
 
 /** Counts single items that could not be had, until there are so many that the service itself is at fault. */
 export class Bearable {
   readonly #most: number;
   rejected = 0;
 
-  constructor(total: number) {
-    this.#most = bearable(total);
+  /** `total`: items that are asked for. */
+  constructor(total: number, limits: RejectLimits) {
+    this.#most = rejectLimit(total, limits);
   }
 
   /** Throws `thrown` for one too many. */
@@ -34,8 +31,22 @@ export class Bearable {
 /** Why one item alone may fail while the service is well; undefined: the failure is not the item's. */
 function itemsOwnFailure(thrown: unknown): string | undefined {
   if (!(thrown instanceof SourceError)) return undefined;
+  if (isUnreadable(thrown)) return firstClause(thrown.message);
   if (thrown.status === 403) return "the service does not allow to read the item singly (403)";
   return thrown.status === 500 ? "the service fails when it is asked for the item (500)" : undefined;
+}
+
+/** Whether an answer came that is of no use, however often it is asked for. */
+function isUnreadable({ code, status }: SourceError): boolean {
+  if (code === "source.too_large" || code === "source.damaged") return true;
+  // With a status, it is the status that is wrong, and no item is to blame.
+  return code === "source.protocol" && status === null;
+}
+
+/** The cause without the way out. */
+function firstClause(message: string): string {
+  const [clause = message] = message.split(/[;.](?:\s|$)/);
+  return clause.charAt(0).toLowerCase() + clause.slice(1);
 }
 
 function tooManyOthers(): WarehouseError {

@@ -4,6 +4,7 @@
  */
 
 import type { Pagination } from "../api/envelope.ts";
+import type { RejectLimits } from "../audit/rejects.ts";
 import type { Clock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
 import type { HttpClient } from "../extract/client.ts";
@@ -28,6 +29,8 @@ export interface SweepSettings {
   readonly itemColumns: readonly string[];
   /** Requests at the same time. */
   readonly concurrency: number;
+  /** How many of the items that are asked for singly may be gone, or rejected. */
+  readonly singlesLimits: RejectLimits;
 }
 
 export interface SweepContext {

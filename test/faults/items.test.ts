@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import {
+  type ExportOptions,
   exportFrom,
   failsWith,
   HurriedClock,
@@ -16,11 +17,15 @@ import { type Item, item, itemsOf, type Question, type Reply, Scripted } from ".
 const IDS = itemsOf(12).map(({ id }) => id);
 
 /** A run that asks for all of twelve items singly, some of which are answered as `reply` says. */
-async function itemsRun(t: TestContext, reply: (question: Question) => Reply | undefined) {
+async function itemsRun(
+  t: TestContext,
+  reply: (question: Question) => Reply | undefined,
+  more: ExportOptions["config"] = {},
+) {
   const service = await Scripted.start(t, itemsOf(12));
   service.script = (question) => (question.kind === "item" ? reply(question) : undefined);
   const out = await temporaryFolder(t);
-  const config = { details: "all", perPage: 5 } as const;
+  const config = { details: "all", perPage: 5, ...more } as const;
   const run = () => exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock(), config });
   return { service, out, run };
 }
@@ -59,6 +64,43 @@ test("E2, E3: more than five such items, or a hundredth, end the run", async (t)
   assert.deepEqual(await treeOf(other.out), []);
 });
 
+const BAD: Readonly<Record<string, readonly [reply: Reply, reason: string]>> = {
+  "A16: too large": [
+    { body: " ".repeat(33 * 1024 * 1024), headers: { "content-length": String(33 * 1024 * 1024) } },
+    "the service sent more than 32 MB at once (34603008 bytes announced)",
+  ],
+  "C5: no JSON": [
+    { body: '{"response": {"id": "c-004", "title": NaN}}' },
+    "the service sent a body that is not JSON (43 characters)",
+  ],
+  "C13: no object": [
+    { body: { response: null } },
+    "the service sent something else than a content item at response: Invalid input: expected object, received null",
+  ],
+};
+
+for (const [what, [reply, reason]] of Object.entries(BAD)) {
+  test(`${what}: a single item whose answer is so is a reject, and its listed documents count`, async (t) => {
+    const { run } = await itemsRun(t, ({ id }) => (id === "c-004" ? reply : undefined));
+    const { directory, verdict, warnings } = await run();
+    assert.equal(verdict, "complete");
+    assert.deepEqual(await publishedIds(directory), IDS);
+    assert.deepEqual(await rowsOf(directory, REJECTS), [["item", "c-004", reason, "null"]]);
+    assert.deepEqual(warnings, [
+      "1 listed item could not be read singly (c-004): what the listings say counts; see _rejects.",
+    ]);
+  });
+}
+
+test("E2: maxRejects says how many items may be rejected or gone singly", async (t) => {
+  const forbidden = (question: Question) =>
+    Number(question.id.slice(2)) < 6 ? ({ status: 403 } as const) : undefined;
+  const six = await itemsRun(t, forbidden, { maxRejects: { items: 6, share: 0 } });
+  assert.equal((await six.run()).verdict, "complete");
+  const five = await itemsRun(t, forbidden, { maxRejects: { items: 0, share: 0.49 } });
+  await failsWith("source.credentials", five.run());
+});
+
 test("E5: a service that is away while items are asked for is not taken for their fault", async (t) => {
   const { run, out } = await itemsRun(t, ({ id }) => (id === "c-004" ? { status: 503 } : undefined));
   assert.equal((await failsWith("source.unavailable", run())).exitCode, 21);
@@ -83,11 +125,15 @@ test("E1: more than five listed items that are gone, or a hundredth, end the run
   const gone = (most: number) => (question: Question) =>
     Number(question.id?.slice(2)) < most ? ({ status: 404 } as const) : undefined;
   const few = await itemsRun(t, gone(5));
-  assert.equal((await few.run()).accounting.loaded, 12, "the listings still have them");
+  const { accounting, warnings } = await few.run();
+  assert.equal(accounting.loaded, 12, "the listings still have them");
+  assert.deepEqual(warnings, [
+    "5 listed items returned 404 or 410 when asked for singly (c-000, c-001, c-002, ...): what the listings say counts.",
+  ]);
   const many = await itemsRun(t, gone(6));
   const error = await failsWith("source.rejects", many.run());
   assert.equal(error.exitCode, 22);
-  assert.match(error.message, /6 of 12 items .* gone/);
+  assert.match(error.message, /6 of 12 listed items returned 404 or 410/);
   assert.deepEqual(await treeOf(many.out), []);
 });
 

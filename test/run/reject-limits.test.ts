@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
-import { readdir } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { type Config, loadConfig } from "../../src/run/config.ts";
+import { readManifest } from "../../src/run/manifest.ts";
 import type { RunSummary } from "../../src/run/outcome.ts";
 import { exportFrom, failsWith, rowsOf, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
@@ -11,9 +15,10 @@ async function run(
   items: number,
   rejects: readonly unknown[],
   out?: string,
+  more: Partial<Config> = {},
 ): Promise<RunSummary> {
   const service = await Scripted.start(t, [...itemsOf(items), ...rejects]);
-  const config = { perPage: 1000 };
+  const config = { perPage: 1000, ...more };
   return exportFrom({ url: service.url, out: out ?? (await temporaryFolder(t)), threads: 1, config });
 }
 
@@ -32,8 +37,8 @@ test("C14: more of them end the run with 22, with what is wrong with them, and n
   assert.equal(error.exitCode, 22);
   assert.equal(
     error.message,
-    "Of 101 listed things 21 could not be read, where 20 are borne (the listed item is not an object; " +
-      "the item has no id); nothing was published. Ask the operator of the service what changed.",
+    "21 of 101 listed items could not be read, limit: 20 (the listed item is not an object; " +
+      "the item has no id); nothing was published. Ask the operator of the service what changed, or set `maxRejects`.",
   );
   assert.deepEqual(await readdir(out), []);
 });
@@ -42,6 +47,33 @@ test("C14: of a large listing, one in two hundred is borne", async (t) => {
   assert.equal((await run(t, 4378, nulls(22))).accounting.rejected, 22);
   await failsWith("source.rejects", run(t, 4377, nulls(23)));
 });
+
+test("C14: maxRejects is a number of them, or a share", async (t) => {
+  const few = async (rejects: number, maxRejects: number | string) => {
+    const config = await configOf({ maxRejects });
+    return run(t, 100 - rejects, nulls(rejects), undefined, { maxRejects: config.maxRejects });
+  };
+  assert.equal((await few(30, 30)).accounting.rejected, 30);
+  await failsWith("source.rejects", few(1, 0));
+  assert.equal((await few(25, "25.5%")).accounting.rejected, 25);
+  await failsWith("source.rejects", few(2, "1%"));
+  await failsWith("config.invalid", configOf({ maxRejects: "many" }));
+  const { directory } = await few(3, "5%");
+  const { items } = await readManifest(directory);
+  assert.deepEqual(items, { listed: 100, loaded: 97, rejected: 3, vanished: 0 });
+});
+
+/** The configuration that a file with these settings gives. */
+async function configOf(settings: object): Promise<Config> {
+  const cwd = await mkdtemp(join(tmpdir(), "config-"));
+  try {
+    await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
+    const env = { CONTENT_API_URL: "https://c.example", CONTENT_API_TOKEN: "t" };
+    return await loadConfig({ cwd, env, flags: {}, sampleBy: "--sample" });
+  } finally {
+    await rm(cwd, { recursive: true });
+  }
+}
 
 test("C15: where most of them have an id of another type, it is the contract that is broken", async (t) => {
   const numbers = (count: number) => Array.from({ length: count }, (_, id) => ({ id }));

@@ -81,7 +81,13 @@ async function replay({ reopenGroup, read, signal }: Replayed) {
     holdings: new Holdings(catalogue),
     clock: systemClock,
     signal: signal ?? new AbortController().signal,
-    settings: { perPage: 1, columns: [], itemColumns: [], concurrency: 1 },
+    settings: {
+      perPage: 1,
+      columns: [],
+      itemColumns: [],
+      concurrency: 1,
+      singlesLimits: { items: 5, share: 0 },
+    },
     onProgress: () => {},
   };
   return runSweep(context, 2, "full", {
