@@ -76,7 +76,7 @@ const ROWS: Row[] = [
 for (const [row, status, mode, code, attempts, says] of ROWS) {
   test(`${row === "" ? "" : `${row}: `}status ${status} on ${mode} is ${code ?? "an answer"}`, () => {
     const error = statusError(
-      { host: "c.example:8443", prefix: "", status, retryAfterMs: 1500, detail: "why" },
+      { host: "c.example:8443", prefix: "", status, retryAfterMs: 1500, hasListing: false, detail: "why" },
       mode,
     );
     assert.equal(error?.code ?? null, code);
@@ -89,12 +89,22 @@ for (const [row, status, mode, code, attempts, says] of ROWS) {
 }
 
 test("a failure without words of the service ends its sentence", () => {
-  const error = statusError({ host: "h", prefix: "", status: 503, retryAfterMs: null, detail: "" }, "full");
+  const error = statusError(
+    { host: "h", prefix: "", status: 503, retryAfterMs: null, detail: "", hasListing: false },
+    "full",
+  );
   assert.equal(error?.message, "h is not available just now (503); run again later.");
 });
 
 test("where there is no service, the whole address is named", () => {
-  const answer = { host: "c.example", prefix: "/foo", status: 404, retryAfterMs: null, detail: "" };
+  const answer = {
+    host: "c.example",
+    prefix: "/foo",
+    status: 404,
+    retryAfterMs: null,
+    detail: "",
+    hasListing: false,
+  };
   assert.match(
     statusError(answer, "full")?.message ?? "",
     / at c\.example\/foo: \/foo\/api\/v1\/content answers 404/,

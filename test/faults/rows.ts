@@ -88,7 +88,11 @@ export const FAULTS: readonly Fault[] = [
     expected: "20; the other place sees no request",
   },
   { id: "B11", fault: "403 for one kind of resource", expected: "20" },
-  { id: "B12", fault: "404 on a listing", expected: "2: wrong address" },
+  {
+    id: "B12",
+    fault: "404 on a listing",
+    expected: "on the first page 2: wrong address; later asked again, then 21",
+  },
   { id: "B13", fault: "sign-in error with status 200", expected: "20" },
   {
     id: "B14",

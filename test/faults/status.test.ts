@@ -31,11 +31,11 @@ for (const status of [401, 403]) {
     const out = await temporaryFolder(t);
     const config = { perPage: 2 };
     await exportFrom({ url: service.url, out, threads: 1, config });
-    const before = await treeOf(out);
+    const before = await visibleIn(out);
     service.script = ({ kind, page }) => (kind === "list" && page >= 37 ? { status } : undefined);
     const run = exportFrom({ url: service.url, out, threads: 1, config });
     assert.equal((await failsWith("source.credentials", run)).exitCode, 20);
-    assert.deepEqual(await treeOf(out), before);
+    assert.deepEqual(await visibleIn(out), before);
   });
 }
 
@@ -156,3 +156,35 @@ test("A22: a network that is back within a few attempts is waited for; one that 
   const summary = await exportFrom({ url, out, threads: 1, clock: new BackAfter(4, back) });
   assert.equal(summary.verdict, "complete");
 });
+
+test("B12: a 404 in the middle of a listing is asked again", async (t) => {
+  const service = await Scripted.start(t, itemsOf(12));
+  let hiccups = 2;
+  service.script = ({ kind, page, mode }) => {
+    const hit = kind === "list" && (page === 2 || mode === "full") && hiccups-- > 0;
+    return hit ? { status: 404 } : undefined;
+  };
+  const out = await temporaryFolder(t);
+  const run = { url: service.url, out, threads: 1, clock: new HurriedClock() };
+  const { verdict } = await exportFrom(run);
+  assert.deepEqual([verdict, hiccups < 0], ["complete", true]);
+});
+
+for (const [page, mode] of [
+  [2, "dynamic"],
+  [1, "full"],
+] as const) {
+  test(`B12: a 404 that stays on page ${page} of the ${mode} listing is no wrong address, and ends with 21`, async (t) => {
+    const service = await Scripted.start(t, itemsOf(12));
+    service.script = (question) =>
+      question.kind === "list" && question.mode === mode && question.page === page
+        ? { status: 404 }
+        : undefined;
+    const out = await temporaryFolder(t);
+    const run = exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock() });
+    const { exitCode, message } = await failsWith("source.unavailable", run);
+    assert.equal(exitCode, 21);
+    assert.match(message, /has no page of the listing that it had before \(404\); run again later/);
+    assert.equal(service.asked("list", mode).filter((each) => each.page === page).length, 6);
+  });
+}
