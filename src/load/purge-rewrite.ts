@@ -23,6 +23,7 @@ import {
 } from "./purge-search.ts";
 import type { Query } from "./query.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+import { createViewsOver } from "./views.ts";
 
 export interface Rewriting {
   readonly from: PublishedFiles & { readonly sequence: number };
@@ -164,6 +165,7 @@ async function rewriteDatabase(rewriting: Rewriting): Promise<void> {
       await execute(connection, `INSERT INTO ${quoteIdentifier(table)} ${rows.text}`, rows.params);
     }
   }
+  await createViewsOver(connection, new Set(Object.keys(from.manifest.rows)));
   await database.close();
 }
 

@@ -98,6 +98,7 @@ async function insertRange(connection: DuckDBConnection, step: DerivedStep, rang
   await execute(connection, `INSERT INTO ${quoteIdentifier(step.table)} BY NAME (${text})`, params);
 }
 
-function ends(range: Range): [string | null, string | null] {
+/** Values of `$1` and `$2` of a step over a range of items. */
+export function ends(range: Range): [string | null, string | null] {
   return [range.lower ?? null, range.upper ?? null];
 }

@@ -103,7 +103,10 @@ async function tableFindings(
 
 async function countTables(connection: DuckDBConnection): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  const tables = await all(connection, "SELECT table_name FROM duckdb_tables() WHERE NOT temporary");
+  const tables = await all(
+    connection,
+    "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT temporary",
+  );
   for (const name of tables.map((row) => String(row.table_name))) {
     counts.set(name, await figure(connection, `SELECT count(*) FROM ${quoteIdentifier(name)}`));
   }

@@ -1,6 +1,13 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { distinctColumnNames } from "./column-names.ts";
-import { all, execute, type Row } from "./duckdb.ts";
+import { all, execute } from "./duckdb.ts";
+import {
+  type FieldTextsOptions,
+  fieldExpression,
+  fillFieldTexts,
+  type NumberedField,
+  numberedFields,
+} from "./field-texts.ts";
 import { fillMarks, loadSql, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
 /**
@@ -21,9 +28,40 @@ interface ViewColumn {
   readonly comment: string;
 }
 
-/** Creates or replaces the views, with comments, over the tables that the database has now. Answers their names. */
-export async function createViews(connection: DuckDBConnection): Promise<readonly string[]> {
-  const views = [await contentWide(connection), await contentMappedWide(connection), mappingCoverage()];
+/** Tables that the views read. */
+const VIEWED = [
+  "content",
+  "custom_fields",
+  "custom_field_select_values",
+  "content_custom_field_values",
+  "destinations",
+  "custom_field_mappings",
+  "custom_field_mapping_values",
+  "content_mapped_values",
+  "content_external_payloads",
+];
+
+/** Like `createViews`, where the database has all tables that they read; else there are none. */
+export async function createViewsOver(
+  connection: DuckDBConnection,
+  tables: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  return VIEWED.every((name) => tables.has(name)) ? createViews(connection) : [];
+}
+
+/**
+ * Creates or replaces the views, with comments, and what they read besides, over the tables that the database has now.
+ * Answers their names.
+ */
+export async function createViews(
+  connection: DuckDBConnection,
+  options?: FieldTextsOptions,
+): Promise<readonly string[]> {
+  const views = [
+    await contentWide(connection, options),
+    await contentMappedWide(connection),
+    mappingCoverage(),
+  ];
   for (const view of views) await createView(connection, view);
   return views.map((view) => view.name);
 }
@@ -32,27 +70,24 @@ async function createView(connection: DuckDBConnection, view: View): Promise<voi
   const name = quoteIdentifier(view.name);
   await execute(connection, `CREATE OR REPLACE VIEW ${name} AS ${view.sql}`);
   await execute(connection, `COMMENT ON VIEW ${name} IS ${quoteLiteral(view.comment)}`);
-  for (const column of view.columns) {
+  // In one text: on its own, each would go to the engine in several steps.
+  const comments = view.columns.map((column) => {
     const comment = quoteLiteral(column.comment.replaceAll("\0", "\uFFFD"));
-    await execute(connection, `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${comment}`);
-  }
+    return `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${comment}`;
+  });
+  if (comments.length > 0) await execute(connection, comments.join(";\n"));
 }
 
-async function contentWide(connection: DuckDBConnection): Promise<View> {
+async function contentWide(connection: DuckDBConnection, options?: FieldTextsOptions): Promise<View> {
+  const join = await fillFieldTexts(connection, options);
   const own = (await connection.runAndReadAll("SELECT * FROM content LIMIT 0")).columnNames();
-  const fields = await all(
-    connection,
-    `SELECT custom_field_id, coalesce(name, '') AS name, field_type, coalesce(display_label, name, '') AS label
-     FROM custom_fields
-     ORDER BY custom_fields.name, custom_field_id`,
-  );
-  const wanted = fields.map((field) => ({ name: String(field.name), tag: String(field.custom_field_id) }));
+  const fields = await numberedFields(connection);
+  const wanted = fields.map(({ name, customFieldId }) => ({ name, tag: customFieldId }));
   const names = distinctColumnNames(wanted, own);
-  const columns = fields.map((field, place) => fieldColumn(field, names[place] ?? "", listName(place)));
-  const lists = fields.map((field, place) => fieldList(field, listName(place)));
+  const columns = fields.map((field, place) => fieldColumn(field, names[place] ?? ""));
   return {
     name: "content_wide",
-    sql: fillMarks(loadSql("view_content_wide"), { lists: listed(lists), columns: selected(columns) }),
+    sql: fillMarks(loadSql("view_content_wide"), { columns: selected(columns), join }),
     comment:
       "content with one column per custom field, by its name: the text of the value, else the file ID, the JSON " +
       "text or the value ID; a list of texts for a multiselect.",
@@ -60,24 +95,12 @@ async function contentWide(connection: DuckDBConnection): Promise<View> {
   };
 }
 
-const listName = (place: number): string => quoteIdentifier(`field ${place}`);
-
-function fieldList(field: Row, list: string): string {
-  const ofField = `custom_field_id = ${literal(String(field.custom_field_id))}`;
-  return `list({'ordinal': ordinal, 'shown': shown}) FILTER (${ofField}) AS ${list}`;
-}
-
-/**
- * A text, or a list of texts in a multiselect; where another field has several values, a JSON array's text.
- * The list is ordered by way of a map: DuckDB before 1.3 cannot read a view with a lambda, but can read the file.
- */
-function fieldColumn(field: Row, name: string, list: string): ViewColumn {
-  const shown = `map_values(map_from_entries(list_sort(fields.${list})))`;
-  const text = `CASE WHEN len(fields.${list}) > 1 THEN CAST(to_json(${shown}) AS VARCHAR) ELSE fields.${list}[1].shown END`;
+/** A text, or a list of texts in a multiselect; where another field has several values, a JSON array's text. */
+function fieldColumn(field: NumberedField, name: string): ViewColumn {
   return {
     name,
-    expression: field.field_type === "multiselect" ? shown : text,
-    comment: `${field.label} (${field.field_type ?? "type unknown"}, custom field ${field.custom_field_id}).`,
+    expression: fieldExpression(field),
+    comment: `${field.label} (${field.type}, custom field ${field.customFieldId}).`,
   };
 }
 

@@ -19,7 +19,7 @@ import { PartWriter } from "../load/part.ts";
 import { type StagedPart, sumOfRows } from "../load/parts.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../load/steps.ts";
 import { createSuperseded, SUPERSEDED } from "../load/superseded.ts";
-import { createViews } from "../load/views.ts";
+import { createViewsOver } from "../load/views.ts";
 import type { Table } from "../tables/declare.ts";
 import { type Cell, TableBuilder } from "../transform/columns.ts";
 import type { DriftEntry } from "../transform/drift.ts";
@@ -109,7 +109,7 @@ export async function assemble(request: AssembleRequest): Promise<Assembled> {
   for (const rows of request.account(state)) own.push(await loadRows(connection, request, rows));
   const has = new Set(request.tables.map((table) => table.name));
   const views = [
-    ...(VIEWED.every((name) => has.has(name)) ? await createViews(connection) : []),
+    ...(await createViewsOver(connection, has)),
     ...(has.has("mapped_value_history") ? await createHistoryMacros(connection) : []),
   ];
   await database.close();
@@ -123,19 +123,6 @@ function interruptOn(signal: AbortSignal, connections: readonly DuckDBConnection
   signal.addEventListener("abort", interrupt);
   return { [Symbol.dispose]: () => signal.removeEventListener("abort", interrupt) };
 }
-
-/** Tables that the views for analysts read. */
-const VIEWED = [
-  "content",
-  "custom_fields",
-  "custom_field_select_values",
-  "content_custom_field_values",
-  "destinations",
-  "custom_field_mappings",
-  "custom_field_mapping_values",
-  "content_mapped_values",
-  "content_external_payloads",
-];
 
 /**
  * Bytes of a row, roughly, from which a table is never loaded beside another such: the database holds some 60,000 rows

@@ -204,14 +204,17 @@ async function assertGone({ runs, staging }: OutputFolder, texts: readonly strin
 
 /** What every table says, but those of which a purge changes rows. */
 async function otherTables(directory: string): Promise<Record<string, unknown>> {
-  const names = await rowsOf(directory, "SELECT table_name FROM duckdb_tables() ORDER BY ALL");
+  const names = await rowsOf(
+    directory,
+    "SELECT schema_name || '.' || table_name FROM duckdb_tables() ORDER BY ALL",
+  );
   const changed = ["users", "content", "content_current_editors", "_rejects", "_drift", "_run", "_tables"];
   const others = names
     .flat()
     .map(String)
-    .filter((name) => !changed.includes(name) && !name.endsWith("_history"));
-  assert.ok(others.length > 30);
-  const rows = others.map(async (name) => [name, await rowsOf(directory, `FROM "${name}"`)] as const);
+    .filter((name) => !changed.includes(name.replace("main.", "")) && !name.endsWith("_history"));
+  assert.ok(others.length > 30 && others.includes("internal.custom_field_texts"));
+  const rows = others.map(async (name) => [name, await rowsOf(directory, `FROM ${name}`)] as const);
   return Object.fromEntries(await Promise.all(rows));
 }
 

@@ -1,14 +1,23 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
-import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
 import fc from "fast-check";
 import type { FieldDefinition, Mapping } from "../../src/audit/definitions.ts";
 import { all, execute, figure } from "../../src/load/duckdb.ts";
+import { quoteLiteral } from "../../src/load/sql-text.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../../src/load/steps.ts";
 import { createViews } from "../../src/load/views.ts";
 import { content } from "../../src/tables/content.ts";
 import { CRM } from "../audit/mapping-examples.ts";
-import { emptyTables, fillTables, type MappingWorld, mappingDatabase } from "./mapping-tables.ts";
+import { temporaryFolder } from "./fixtures.ts";
+import {
+  createMappingTables,
+  emptyTables,
+  fillTables,
+  type MappingWorld,
+  mappingDatabase,
+} from "./mapping-tables.ts";
 
 let connection: DuckDBConnection;
 before(async () => {
@@ -131,6 +140,7 @@ test("content_wide shows the text of an offered value, the file, the JSON text o
        ('b', 'f1', 0, 'gone', NULL, NULL), ('b', 'f2', 0, NULL, NULL, NULL)
      ) AS given(content_id, custom_field_id, ordinal, value_id, file_id, value_json)`,
   );
+  await createViews(connection);
   assert.deepEqual(await rowsOf(`SELECT region, more FROM content_wide ORDER BY content_id`), [
     { region: "apac", more: ['{"x":1}', "file-1"] },
     { region: "gone", more: null },
@@ -166,6 +176,125 @@ test("H10: content_wide names fields that share a name, also with a column of co
         "(f4)": "four",
       },
     ],
+  );
+});
+
+test("content_wide takes less than 200 MB for 400 fields, and none of their values for a column of content", async (t) => {
+  const instance = await DuckDBInstance.create(":memory:", { memory_limit: "200MB", temp_directory: "" });
+  const limited = await instance.connect();
+  t.after(() => limited.closeSync());
+  await createMappingTables(limited);
+  const fields = Array.from({ length: 400 }, (_, place) =>
+    field({
+      customFieldId: `f${place}`,
+      name: `field ${place}`,
+      fieldType: place % 2 === 0 ? "text" : "multiselect",
+    }),
+  );
+  const texts = Object.fromEntries(fields.map(({ customFieldId }) => [customFieldId, ["one", "two"]]));
+  const items = Array.from({ length: 40 }, (_, place) => item(`item-${place}`, texts));
+  await fillTables(limited, { fields, destinations: [], items });
+  await createViews(limited);
+  const rows = (await limited.runAndReadAll("SELECT * FROM content_wide")).getRowsJson();
+  assert.equal(rows.length, 40);
+  assert.deepEqual(rows[7]?.slice(-2), ['["one","two"]', ["one", "two"]]);
+  const plan = (await limited.runAndReadAll("EXPLAIN SELECT title FROM content_wide")).getRows().join();
+  assert.doesNotMatch(plan, /│ +(texts|lists) +│/);
+});
+
+/** Values of three items and three fields, in any order, with gaps; of the first field one list. */
+const cells = fc.uniqueArray(
+  fc.record({
+    item: fc.constantFrom("a", "b", "c"),
+    field: fc.constantFrom("f1", "f2", "f3"),
+    ordinal: fc.integer({ min: 0, max: 4 }),
+    value: fc.option(fc.string({ maxLength: 4, unit: "grapheme" })),
+  }),
+  { selector: ({ item, field, ordinal }) => `${item} ${field} ${ordinal}`, maxLength: 20 },
+);
+
+test("content_wide shows the values in their order, whatever they are, and whichever join pairs them", async () => {
+  const joins = { "by key": {}, "by place": { maxJoinedValues: 0 }, "in ranges": { valuesPerRange: 2 } };
+  const columns = [
+    { id: "f1", fieldType: "multiselect" },
+    { id: "f2", fieldType: "text" },
+    { id: "f3", fieldType: "select" },
+  ];
+  await fc.assert(
+    fc.asyncProperty(cells, fc.constantFrom(...Object.values(joins)), async (given, options) => {
+      await emptyTables(connection);
+      await fillTables(connection, {
+        fields: columns.map(({ id, fieldType }) => field({ customFieldId: id, name: id, fieldType })),
+        destinations: [],
+        items: [item("c", {}), item("b", {}), item("a", {})],
+      });
+      for (const { item, field, ordinal, value } of given) {
+        await execute(
+          connection,
+          "INSERT INTO content_custom_field_values BY NAME SELECT $1 AS content_id, $2 AS custom_field_id, $3 AS ordinal, $4 AS value",
+          [item, field, ordinal, value],
+        );
+      }
+      await createViews(connection, options);
+      const expected = ["a", "b", "c"].map((content_id) => {
+        const [f1, f2, f3] = columns.map(({ id, fieldType }) => {
+          const texts = given
+            .filter(({ item, field, value }) => item === content_id && field === id && value !== null)
+            .toSorted((a, b) => a.ordinal - b.ordinal)
+            .map(({ value }) => value);
+          if (texts.length === 0) return null;
+          if (fieldType === "multiselect") return texts;
+          return texts.length > 1 ? JSON.stringify(texts) : texts[0];
+        });
+        return { content_id, f1, f2, f3 };
+      });
+      assert.deepEqual(
+        await rowsOf("SELECT content_id, f1, f2, f3 FROM content_wide ORDER BY content_id"),
+        expected,
+      );
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test("many values are joined by place, where items and texts lie in the same order", async () => {
+  const world = { fields: [field({})], items: [item("b", { f1: ["x"] }), item("a", { f1: ["y"] })] };
+  const joined = async () =>
+    String(
+      (await all(connection, "SELECT sql FROM duckdb_views() WHERE view_name = 'content_wide'"))[0]?.sql,
+    );
+  await build(world);
+  assert.match(await joined(), /LEFT JOIN/);
+  await createViews(connection, { maxJoinedValues: 1 });
+  assert.match(await joined(), /POSITIONAL JOIN/);
+  await emptyTables(connection);
+  await build({ ...world, items: world.items.toReversed() });
+  await createViews(connection, { maxJoinedValues: 1 });
+  assert.match(await joined(), /LEFT JOIN/, "items that do not lie in their order");
+});
+
+test("content_wide is read where the database is attached under another name", async (t) => {
+  const file = join(await temporaryFolder(t), "wide.duckdb");
+  const writer = await DuckDBInstance.create(file);
+  const writing = await writer.connect();
+  await createMappingTables(writing);
+  await fillTables(writing, { fields: [field({})], destinations: [], items: [item("a", { f1: ["emea"] })] });
+  await createViews(writing);
+  writing.closeSync();
+  writer.closeSync();
+  const reading = await (await DuckDBInstance.create()).connect();
+  t.after(() => reading.closeSync());
+  await execute(reading, `ATTACH ${quoteLiteral(file)} AS elsewhere (READ_ONLY)`);
+  assert.deepEqual(
+    (await reading.runAndReadAll("SELECT content_id, region FROM elsewhere.content_wide")).getRowsJson(),
+    [["a", "emea"]],
+  );
+  assert.deepEqual(
+    (await reading.runAndReadAll("USE elsewhere; SHOW TABLES"))
+      .getRowsJson()
+      .flat()
+      .includes("custom_field_texts"),
+    false,
   );
 });
 

@@ -171,10 +171,11 @@ export async function textsIn(folder: string): Promise<{ path: string; text: str
     if (path.endsWith(".duckdb") && !path.startsWith(".")) {
       await connection.run(`ATTACH '${file}' AS published (READ_ONLY)`);
       const tables = await connection.runAndReadAll(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = 'published'",
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = 'published'",
       );
-      for (const [table] of tables.getRows()) {
-        texts.push({ path: `${path}/${table}`, text: await contentOf(connection, `published."${table}"`) });
+      for (const [schema, table] of tables.getRows()) {
+        const text = await contentOf(connection, `published."${schema}"."${table}"`);
+        texts.push({ path: `${path}/${table}`, text });
       }
       await connection.run("DETACH published");
     }

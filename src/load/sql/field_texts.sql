@@ -1,0 +1,71 @@
+-- What content_wide shows of the items of a range, a row for each item: the texts of its custom fields by the number of
+-- the field; lists of texts where the field is a multiselect. A text of another field with several values is a JSON
+-- array.
+--
+-- $1  first content ID, inclusive; NULL: from the first item
+-- $2  last content ID, exclusive; NULL: to the last item
+WITH numbers AS (
+  /* numbers */
+),
+shown AS (
+  SELECT
+    item.content_id,
+    numbers.field,
+    numbers.is_list,
+    item.ordinal,
+    coalesce(item.value, offered.value, item.file_id, CAST(item.value_json AS VARCHAR), item.value_id) AS shown
+  FROM content_custom_field_values AS item
+  JOIN numbers USING (custom_field_id)
+  LEFT JOIN custom_field_select_values AS offered USING (custom_field_id, value_id)
+  WHERE content_id >= coalesce($1::VARCHAR, '')
+    AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+    AND shown IS NOT NULL
+),
+-- Hardly any: so that lists are made of few values.
+several AS (
+  SELECT DISTINCT content_id, field
+  FROM shown
+  WHERE ordinal > 0 AND NOT is_list
+),
+grouped AS (
+  SELECT
+    content_id,
+    field,
+    is_list,
+    map_values(map_from_entries(list_sort(list({'ordinal': ordinal, 'shown': shown})))) AS shown
+  FROM shown
+  LEFT JOIN several USING (content_id, field)
+  WHERE is_list OR several.field IS NOT NULL
+  GROUP BY content_id, field, is_list
+),
+single AS (
+  SELECT content_id, field, shown
+  FROM shown
+  ANTI JOIN several USING (content_id, field)
+  WHERE NOT is_list
+  UNION ALL
+  SELECT content_id, field, CASE WHEN len(shown) > 1 THEN CAST(to_json(shown) AS VARCHAR) ELSE shown[1] END AS shown
+  FROM grouped
+  WHERE NOT is_list
+),
+texts AS (
+  SELECT content_id, map(list(field), list(shown)) AS texts
+  FROM single
+  GROUP BY content_id
+),
+lists AS (
+  SELECT content_id, map(list(field), list(shown)) AS lists
+  FROM grouped
+  WHERE is_list
+  GROUP BY content_id
+)
+SELECT
+  content.content_id,
+  texts.texts,
+  lists.lists
+FROM content
+LEFT JOIN texts USING (content_id)
+LEFT JOIN lists USING (content_id)
+WHERE content_id >= coalesce($1::VARCHAR, '')
+  AND ($2::VARCHAR IS NULL OR content_id < $2::VARCHAR)
+ORDER BY content_id
