@@ -7,7 +7,7 @@ import { all, type Row, stream } from "../load/duckdb.ts";
 import { loadSql } from "../load/sql-text.ts";
 import { CAUSES, type Cause } from "../tables/history.ts";
 import { cellText, jsonObject } from "./cells.ts";
-import { csvRow, guardFormula } from "./csv.ts";
+import { csvRow, safeText } from "./csv.ts";
 import {
   causesText,
   changeWords,
@@ -259,7 +259,7 @@ async function* csvTexts(opened: OpenedRun, told: Told): AsyncIterable<string> {
   yield csvRow([...names, "why"]);
   for await (const chunk of rowsOf(opened, told, step)) {
     const lines = chunk.map((row) =>
-      csvRow(row.map(([, cell]) => (typeof cell === "string" ? guardFormula(cell) : cellText(cell)))),
+      csvRow(row.map(([, cell]) => (typeof cell === "string" ? safeText(cell) : cellText(cell)))),
     );
     yield shown(lines.join(""));
   }

@@ -3,7 +3,7 @@
 import { count, counted } from "../figures.ts";
 import type { Row } from "../load/duckdb.ts";
 import { cellText, jsonObject } from "./cells.ts";
-import { csvRow, guardFormula } from "./csv.ts";
+import { csvRow, safeText } from "./csv.ts";
 import { drawInParts, type TextColumn } from "./table.ts";
 import { printableLine, printableText } from "./terminal.ts";
 
@@ -102,7 +102,7 @@ export function sectionJson(head: readonly string[], sections: readonly Section[
 export function sectionCsv({ columns, rows }: Section, raw: boolean, toScreen: boolean): string {
   const cell = (row: Row, name: string) => {
     const value = row[name] ?? null;
-    return typeof value === "string" && !raw ? guardFormula(value) : cellText(value);
+    return typeof value === "string" && !raw ? safeText(value) : cellText(value);
   };
   const text = [csvRow(columns), ...rows.map((row) => csvRow(columns.map((name) => cell(row, name))))].join(
     "",

@@ -14,6 +14,16 @@ export interface TextTable {
   readonly rows: readonly (readonly string[])[];
 }
 
+/** How a table is drawn, once some of its rows are known; its texts are lines, each with its end. */
+export interface TableLayout {
+  readonly head: string;
+  /** Draws a row. What is wider than its column is cut where there is a width, else it moves the rest of its line. */
+  row(cells: readonly string[]): string;
+  readonly foot: string;
+  /** Columns that found room, from the left. */
+  readonly shownColumns: number;
+}
+
 export interface DrawnTable {
   /** Lines, each with its end. */
   readonly text: string;
@@ -31,13 +41,50 @@ const LEFT_OUT: TextColumn = { name: "…", align: "left" };
 
 /** Draws a table with lines. With a width, long cells are cut, and columns that still do not fit are left out. */
 export function drawTable(table: TextTable, width: number | undefined): DrawnTable {
-  const rows = table.rows.map((row) => row.map(printableLine));
+  const { head, row, foot, shownColumns } = layOut(table, width);
+  return { text: [head, ...table.rows.map(row), foot].join(""), shownColumns };
+}
+
+/** The layout that suits these rows; others may follow, and hold to it. */
+export function layOut(table: TextTable, width: number | undefined): TableLayout {
   const columns = table.columns.map((column) => ({ ...column, name: printableLine(column.name) }));
-  const natural = naturalWidths(columns, rows);
-  if (width === undefined || frameWidth(natural) <= width) {
-    return { text: draw(columns, rows, natural), shownColumns: columns.length };
-  }
-  return fit(columns, rows, natural, width);
+  const natural = naturalWidths(
+    columns,
+    table.rows.map((row) => row.map(printableLine)),
+  );
+  if (width === undefined) return withWidths(columns, natural, () => false);
+  const widths = fit(columns, natural, width);
+  // A number is told whole, though it pushes the rest of its line aside.
+  const cuts = ({ align }: TextColumn, index: number) =>
+    align === "left" || (widths[index] ?? 0) < (natural[index] ?? 0);
+  return withWidths(columns, widths, cuts);
+}
+
+/** The columns from the left, as many as have widths, and one in place of the others. */
+function withWidths(
+  columns: readonly TextColumn[],
+  widths: readonly number[],
+  cuts: (column: TextColumn, index: number) => boolean,
+): TableLayout {
+  const all = widths.length === columns.length;
+  const shown = all ? columns : [...columns.slice(0, widths.length), LEFT_OUT];
+  const drawn = all ? widths : [...widths, 1];
+  const line = (left: string, middle: string, right: string) =>
+    `${left}${drawn.map((each) => "─".repeat(each + 2)).join(middle)}${right}\n`;
+  const cell = (text: string, column: TextColumn, index: number) => {
+    const width = drawn[index] ?? 0;
+    return ` ${pad(cuts(column, index) ? truncate(text, width) : text, width, column.align)} `;
+  };
+  const row = (cells: readonly string[]) => {
+    const texts = all ? cells : [...cells.slice(0, widths.length), LEFT_OUT.name];
+    return `│${shown.map((column, index) => cell(printableLine(texts[index] ?? ""), column, index)).join("│")}│\n`;
+  };
+  return {
+    head: [line("┌", "┬", "┐"), row(columns.map(({ name }) => name)), line("├", "┼", "┤")].join(""),
+    row,
+    foot: line("└", "┴", "┘"),
+    shownColumns: widths.length,
+  };
 }
 
 /**
@@ -122,38 +169,19 @@ function leastWidths(
   });
 }
 
-function fit(
-  columns: readonly TextColumn[],
-  rows: Rows,
-  natural: readonly number[],
-  width: number,
-): DrawnTable {
-  const least = leastWidths(
-    columns,
-    natural,
-    columns.map((_, index) => index),
-    NARROWEST,
-  );
+/** Widths of the columns that find room, from the left: all of them, or fewer beside the one in place of the others. */
+function fit(columns: readonly TextColumn[], natural: readonly number[], width: number): readonly number[] {
+  if (frameWidth(natural) <= width) return natural;
+  const indexes = columns.map((_, index) => index);
+  const least = leastWidths(columns, natural, indexes, NARROWEST);
   const whole = capped(natural, width, least);
-  if (whole !== undefined) return { text: draw(columns, rows, whole), shownColumns: columns.length };
+  if (whole !== undefined) return whole;
   for (let shown = columns.length - 1; shown > 1; shown--) {
     const widths = capped([...natural.slice(0, shown), 1], width, [...least.slice(0, shown), 1]);
-    if (widths === undefined) continue;
-    return { text: drawSome(columns, rows, widths, shown), shownColumns: shown };
+    if (widths !== undefined) return widths.slice(0, shown);
   }
   const room = Math.max(1, width - frameWidth([0, 1]));
-  return { text: drawSome(columns, rows, [Math.min(natural[0] ?? 1, room), 1], 1), shownColumns: 1 };
-}
-
-/** Draws the columns from the left, and one in place of the others. */
-function drawSome(
-  columns: readonly TextColumn[],
-  rows: Rows,
-  widths: readonly number[],
-  shown: number,
-): string {
-  const some = rows.map((row) => [...row.slice(0, shown), "…"]);
-  return draw([...columns.slice(0, shown), LEFT_OUT], some, widths);
+  return [Math.min(natural[0] ?? 1, room)];
 }
 
 /** The widths with the widest made narrower until all fit; undefined where that leaves one less than it must have. */
@@ -170,17 +198,7 @@ function frameWidth(widths: readonly number[]): number {
   return widths.reduce((sum, each) => sum + each + FRAME, 1);
 }
 
-function draw(columns: readonly TextColumn[], rows: Rows, widths: readonly number[]): string {
-  const line = (left: string, middle: string, right: string) =>
-    `${left}${widths.map((each) => "─".repeat(each + 2)).join(middle)}${right}\n`;
-  const cells = (row: readonly string[]) =>
-    `│${columns.map(({ align }, index) => ` ${pad(row[index] ?? "", widths[index] ?? 0, align)} `).join("│")}│\n`;
-  const heads = cells(columns.map(({ name }) => name));
-  return [line("┌", "┬", "┐"), heads, line("├", "┼", "┤"), ...rows.map(cells), line("└", "┴", "┘")].join("");
-}
-
 function pad(text: string, width: number, align: TextColumn["align"]): string {
-  const cut = truncate(text, width);
-  const space = " ".repeat(Math.max(0, width - displayWidth(cut)));
-  return align === "right" ? space + cut : cut + space;
+  const space = " ".repeat(Math.max(0, width - displayWidth(text)));
+  return align === "right" ? space + text : text + space;
 }

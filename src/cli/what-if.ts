@@ -9,7 +9,7 @@ import { all, stream } from "../load/duckdb.ts";
 import { loadSql } from "../load/sql-text.ts";
 import { mappingFormat } from "./audit.ts";
 import { cellText, jsonObject } from "./cells.ts";
-import { csvRow, guardFormula } from "./csv.ts";
+import { csvRow, safeText } from "./csv.ts";
 import { type Section, sectionTables } from "./sections.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
@@ -187,9 +187,7 @@ async function* csvTexts({ connection }: OpenedRun, toScreen: boolean): AsyncIte
   for await (const chunk of result.yieldRows()) {
     yield shown(
       chunk
-        .map((row) =>
-          csvRow(row.map((cell) => (typeof cell === "string" ? guardFormula(cell) : cellText(cell)))),
-        )
+        .map((row) => csvRow(row.map((cell) => (typeof cell === "string" ? safeText(cell) : cellText(cell)))))
         .join(""),
     );
   }

@@ -6,6 +6,11 @@ export function letGo(): void {
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }
 
+/** Takes garbage away in the midst of work: what is compiled stays. */
+export function letGoOnTheWay(): void {
+  globalThis.gc?.({ type: "major", execution: "sync" });
+}
+
 /**
  * Takes away what was made of late, at a moment when hardly anything of it is needed any more: garbage collection pays
  * for what is alive, and in the midst of a page that is all that was parsed of it.

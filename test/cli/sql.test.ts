@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { watch } from "node:fs";
 import { mkdir, mkdtemp, readdir, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { sqlCommand } from "../../src/cli/sql.ts";
@@ -176,7 +177,7 @@ test("C17, S17: csv does not hand a spreadsheet a formula, in cells or in names,
     );
     assert.equal(raw, `a,b\r\n${quoted(`${start}1+1`)},${quoted(`x${start}`)}\r\n`, JSON.stringify(start));
   }
-  assert.equal(await ask("SELECT chr(0) || '=1' AS a", "--format", "csv"), "a\r\n'\0=1\r\n");
+  assert.equal(await ask("SELECT chr(0) || '=1' AS a", "--format", "csv"), "a\r\n'[U+0000]=1\r\n");
   assert.equal(await ask(`SELECT 1 AS "=HYPERLINK(1)"`, "--format", "csv"), "'=HYPERLINK(1)\r\n1\r\n");
   assert.equal(await ask("SELECT -1 AS a, -0.5::DOUBLE AS b", "--format", "csv"), "a,b\r\n-1,-0.5\r\n");
 });
@@ -186,6 +187,32 @@ test("the plan of a query is shown as it is drawn", async () => {
   assert.match(await ask("EXPLAIN SELECT * FROM content"), /^┌─+┐\n│ +SEQ_SCAN/);
 });
 
+test("S19: csv shows control characters by their code points, also in a pipe; with --raw they are as they came", async () => {
+  const { ask } = warehouse();
+  const query = `SELECT chr(27) || '[2J' || chr(155) || chr(8238) || 'x' || chr(9) || chr(10) || chr(13) AS "a${"\u202e"}"`;
+  assert.equal(await ask(query, "--format", "csv"), 'a[U+202E]\r\n"[U+001B][2J[U+009B][U+202E]x\t\n\r"\r\n');
+  assert.equal(await ask(query, "--format", "csv", "--raw"), 'a\u202e\r\n"\u001b[2J\u009b\u202ex\t\n\r"\r\n');
+});
+
+test("a table is laid out by its first rows: later texts are cut on a screen and whole elsewhere, numbers always whole", async () => {
+  const { out } = warehouse();
+  const query =
+    `SELECT i AS number, CASE WHEN i < 4000 THEN 'short' ELSE repeat('long ', 30) END AS text FROM range(99999990, 100004000) r(i)
+    UNION ALL SELECT 12345678901234, 'end'`.replace("i < 4000", "i < 100003990");
+  const lines = (await capture(sqlCommand, [query, "--out", out], 40)).split("\n");
+  assert.equal(lines.at(-2), "4,011 rows, 2 columns");
+  assert.equal(lines.length, 4011 + 6);
+  assert.equal(lines[3], "│  99999990 │ short │");
+  assert.equal(lines[3 + 4005], "│ 100003995 │ long… │");
+  assert.equal(lines[3 + 4010], "│ 12345678901234 │ end   │");
+  const piped = (await capture(sqlCommand, [query, "--out", out])).split("\n");
+  assert.equal(piped[3 + 4005], `│ 100003995 │ ${"long ".repeat(30)} │`);
+});
+
+const QUESTION =
+  /^The query was refused: it is a statement of the kind [A-Z_]+, and only questions are answered; begin with SELECT,/;
+const FUNCTION = /^The query was refused: \w+ changes what the database writes, or can hide that/;
+
 const refused: Record<string, [query: string, message: RegExp]> = {
   "a syntax error": ["SELEC 1", /^The query was refused: Parser Error: syntax error at or near "SELEC"\.$/],
   "an unknown column": [
@@ -194,20 +221,61 @@ const refused: Record<string, [query: string, message: RegExp]> = {
   ],
   "no statement": [" ; /* nothing */ -- at all", /not one SQL statement/],
   "two statements": ["SELECT 1; SELECT 2", /not one SQL statement/],
-  "a table of its own": ["CREATE TABLE x (a INTEGER)", /read-only/],
+  "a table of its own": ["CREATE TABLE x (a INTEGER)", QUESTION],
+  "a temporary table": ["CREATE TEMP TABLE x AS SELECT 1", QUESTION],
+  "a row": ["INSERT INTO content BY NAME SELECT 'x' AS content_id", QUESTION],
   "a file that is written": ["COPY (SELECT 1) TO '/tmp/x.csv'", /disabled by configuration/],
+  "a file that is written while it is explained": [
+    "EXPLAIN ANALYZE COPY (SELECT 1) TO 'x.csv'",
+    /disabled by configuration/,
+  ],
   "a file that is read": ["SELECT * FROM read_text('/etc/passwd')", /disabled by configuration/],
-  "an extension": ["INSTALL httpfs", /disabled by configuration/],
-  "a setting": ["SET threads = 3", /configuration has been locked/],
+  "a database that is exported": ["EXPORT DATABASE 'exported'", /disabled by configuration/],
+  "a database that is attached": ["ATTACH 'other.duckdb'", QUESTION],
+  "an extension": ["INSTALL httpfs", QUESTION],
+  "a setting": ["SET threads = 3", QUESTION],
+  "a log of queries": ["SET log_query_path = 'queries.log'", QUESTION],
+  "a pragma for a log of queries": ["PRAGMA log_query_path = 'queries.log'", QUESTION],
+  "a log as a setting": ["SET enable_logging = true", FUNCTION],
+  "a log": ["CALL enable_logging(storage = 'file', storage_path = 'logs')", FUNCTION],
+  "a log on the screen": ["CALL enable_logging(storage = 'stdout')", FUNCTION],
+  "a log in a question": ["FROM enable_logging(storage = 'file', storage_path = 'logs')", FUNCTION],
+  "a log while a question is explained": [
+    "EXPLAIN ANALYZE FROM \"ENABLE_logging\"(storage = 'file', storage_path = 'logs')",
+    FUNCTION,
+  ],
+  "a log in a text": [
+    "FROM query('FROM enable_' || 'logging(storage = ''file'', storage_path = ''logs'')')",
+    FUNCTION,
+  ],
+  "a log in a text, spelled otherwise": [
+    "FROM \"Query\" /* ( */ -- (\n ('FROM enable_' || 'logging()')",
+    FUNCTION,
+  ],
+  "a log in a text that is a plan": ["FROM json_execute_serialized_sql('{}')", FUNCTION],
+  "a profile": ["PRAGMA enable_profiling", FUNCTION],
+  "a profile by another name": ["PRAGMA enable_profile", QUESTION],
+  "a profile in a file": ["SET profiling_output = 'profile.json'", QUESTION],
+  "a profile in a file, by its other name": ["PRAGMA profile_output = 'profile.json'", QUESTION],
+  "a profile in a question": ["FROM enable_profiling(save_location = 'profile.json')", FUNCTION],
+  "a checkpoint": ["CHECKPOINT", QUESTION],
+  "a transaction": ["BEGIN", QUESTION],
   "an error midway": [
     "SELECT CASE WHEN i = 4000 THEN error('late') ELSE i END FROM range(5000) r(i)",
     /late/,
   ],
 };
 
+/** Names in the folders where a statement could write by a relative path. */
+const around = async (): Promise<string[]> => [
+  ...(await readdir(".")),
+  ...(await readdir(warehouse().out, { recursive: true })),
+];
+
 for (const [what, [query, message]] of Object.entries(refused)) {
   test(`S13: ${what} is one clear sentence and a wrong configuration`, async () => {
     const { ask } = warehouse();
+    const before = await around();
     for (const format of ["table", "json", "csv"]) {
       await assert.rejects(ask(query, "--format", format), (error: Error & { exitCode?: number }) => {
         assert.equal(error.exitCode, 2);
@@ -216,6 +284,7 @@ for (const [what, [query, message]] of Object.entries(refused)) {
         return true;
       });
     }
+    assert.deepEqual(await around(), before);
   });
 }
 
@@ -240,6 +309,54 @@ test("asking leaves nothing behind", async () => {
   await assert.rejects(ask("SELECT error('x')"));
   assert.deepEqual(await readdir(out, { recursive: true }), namesBefore);
   assert.deepEqual(await temporary(), foldersBefore);
+});
+
+test("what the memory cannot hold is spilled, and a question that cannot be is told what it may take", async () => {
+  const { ask } = warehouse();
+  const sorted = "SELECT i, repeat(md5(i::VARCHAR), 4) AS text FROM range(3500000) r(i) ORDER BY text";
+  assert.equal(
+    await ask(`SELECT count(*) AS n FROM (${sorted} LIMIT 3400000)`, "--format", "csv"),
+    "n\r\n3400000\r\n",
+  );
+  await assert.rejects(ask("SELECT list(repeat(md5(i::VARCHAR), 40)) FROM range(1000000) r(i)"), {
+    code: "config.sql",
+    message: /it needs more than the 256 MB that it may take/,
+  });
+});
+
+test("a signal ends a question and leaves no folder, and what a killed one left is removed by the next", async (t) => {
+  const { out } = warehouse();
+  const TMPDIR = await temporaryFolder(t);
+  const script = `
+    const { sqlCommand } = await import(${JSON.stringify(new URL("../../src/cli/sql.ts", import.meta.url))});
+    await sqlCommand().parseAsync(process.argv.slice(1), { from: "user" });`;
+  const start = (query: string) =>
+    spawn(process.execPath, ["--input-type=module", "-e", script, "--", query, "--out", out], {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, TMPDIR },
+    });
+  const endless = "SELECT count(*) FROM range(10000000000) a(i), range(100) b(j) WHERE hash(i, j) = 1";
+  for (const [signal, ended] of [
+    ["SIGINT", [130, null]],
+    ["SIGTERM", [143, null]],
+    ["SIGKILL", [null, "SIGKILL"]],
+  ] as const) {
+    const watcher = watch(TMPDIR);
+    const appeared = once(watcher, "change");
+    const child = start(endless);
+    await appeared;
+    watcher.close();
+    child.kill(signal);
+    assert.deepEqual(await once(child, "close"), ended);
+    assert.equal((await readdir(TMPDIR)).length, signal === "SIGKILL" ? 1 : 0, signal);
+  }
+  const foreign = [
+    "content-warehouse-sql-1-another.host-Ab12Cd",
+    `content-warehouse-sql-${process.pid}-${hostname()}-Ab12Cd`,
+  ];
+  for (const name of foreign) await mkdir(join(TMPDIR, name));
+  assert.deepEqual(await once(start("SELECT 1"), "close"), [0, null]);
+  assert.deepEqual((await readdir(TMPDIR)).toSorted(), foreign.toSorted());
 });
 
 test("a reader that goes away ends the command quietly", async () => {
