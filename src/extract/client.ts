@@ -9,7 +9,7 @@ import { type Answer, type Caps, exchange } from "./exchange.ts";
 import { explanationOf } from "./explanation.ts";
 import { parseHttpDate, parseRetryAfter } from "./http-date.ts";
 import { formOf, isLaterPage, type ReadRequest, targetOf } from "./request.ts";
-import type { Retry } from "./retry.ts";
+import { isThrottling, type Retry } from "./retry.ts";
 import type { ServiceUrl } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 import { isListing, statusError } from "./status.ts";
@@ -91,6 +91,8 @@ export interface HttpClient {
    * hand the body to a worker thread and wait: the connection serves others then.
    */
   readAs<T>(request: ReadRequest, signal: AbortSignal, take: Take<T>): Promise<Taken<T>>;
+  /** Like `read`, but what fails, or takes longer than `totalMs`, is not asked for again. */
+  readOnce(request: ReadRequest, signal: AbortSignal, totalMs: number): Promise<HttpResponse>;
   /** Asks once and gives the answer whatever its status; of a failure at most `caps.failureBytes` of its body. */
   send(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse>;
   /** Ends all connections, with what is under way on them. */
@@ -113,9 +115,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     );
   }
 
-  async function send(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse> {
+  async function send(
+    request: ReadRequest,
+    signal: AbortSignal,
+    totalMs = options.timeouts.totalMs,
+  ): Promise<HttpResponse> {
     signal.throwIfAborted();
-    const deadline = startDeadline(options.timeouts.totalMs, url.host, signal);
+    const deadline = startDeadline(totalMs, url.host, signal);
     const startedMs = clock.elapsedMs();
     try {
       const response = await receive(pool, request, options, deadline);
@@ -138,8 +144,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     }
   }
 
-  async function attempt(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse> {
-    const response = await send(request, signal);
+  async function attempt(request: ReadRequest, signal: AbortSignal, totalMs?: number): Promise<HttpResponse> {
+    const response = await send(request, signal, totalMs);
     const { status, retryAfterMs } = response;
     const detail = status === 200 ? "" : redact(explanationOf(response));
     const known = hasListing || isLaterPage(request);
@@ -169,7 +175,31 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     return (await readAs(request, signal, () => null)).response;
   }
 
-  return { host: url.host, read, readAs, send, close: () => pool.destroy() };
+  async function readOnce(request: ReadRequest, signal: AbortSignal, totalMs: number): Promise<HttpResponse> {
+    const once = async () => {
+      try {
+        return await attempt(request, signal, totalMs);
+      } catch (error) {
+        throw error instanceof SourceError && !isThrottling(error) ? notAgain(error) : error;
+      }
+    };
+    return retry === null ? once() : retry.run(once, signal);
+  }
+
+  return {
+    host: url.host,
+    read,
+    readAs,
+    readOnce,
+    send: (request, signal) => send(request, signal),
+    close: () => pool.destroy(),
+  };
+}
+
+function notAgain(error: SourceError): SourceError {
+  const { code, message, status, retryAfterMs } = error;
+  const facts = { retryAfterMs, cause: error, attemptsAtMost: 1 };
+  return new SourceError(code, message, status === null ? facts : { ...facts, status });
 }
 
 /** What reads a body may quote the service's own words, and those the token. */

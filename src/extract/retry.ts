@@ -189,7 +189,7 @@ export function createRetry(options: RetryOptions): Retry {
 type Tried<T> = { readonly value: T } | { readonly failure: WarehouseError };
 
 /** A 429, or a 503 that says when to come again: the service is well, and is asked too often. */
-function isThrottling(failure: WarehouseError): boolean {
+export function isThrottling(failure: WarehouseError): boolean {
   if (!(failure instanceof SourceError)) return false;
   return failure.status === 429 || (failure.status === 503 && (failure.retryAfterMs ?? 0) > 0);
 }

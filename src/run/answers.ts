@@ -5,6 +5,7 @@ import { DECODE_LIMITS } from "../extract/decode.ts";
 import { EchoRedactor } from "../extract/echo.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { echoDrift } from "../transform/drift.ts";
+import { pageSizesOf } from "./baseline.ts";
 import { Catalogue } from "./catalogue.ts";
 import { hashKeyOf, type RunContext, tell } from "./context.ts";
 import { type Extraction, extract } from "./extraction.ts";
@@ -94,7 +95,6 @@ async function extractFrom(
   });
   await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
   const settings = {
-    perPage: config.perPage,
     columns: columnsOf(config),
     itemColumns: itemColumnsOf(config),
     concurrency: config.concurrency,
@@ -117,6 +117,8 @@ async function extractFrom(
     },
     {
       details: config.details,
+      perPage: config.perPage,
+      pageSizes: pageSizesOf(run.baseline),
       directory: staging.root,
       raw: rawFolder(config),
       temporaryDirectory: staging.temporary,

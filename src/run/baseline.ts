@@ -4,6 +4,7 @@ import type { Check } from "../audit/checks.ts";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
 import { currentRun, type OutputFolder } from "./directory.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
+import type { UsedSizes } from "./page-size.ts";
 
 export type Baseline =
   /** Nothing was published yet. */
@@ -25,6 +26,11 @@ export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
     if (error.code !== "verify.failed") throw error;
     return { kind: "damaged", run, reason: error.message };
   }
+}
+
+/** Items a page that the run before found to be best; it may have found nothing. */
+export function pageSizesOf(baseline: Baseline): UsedSizes {
+  return baseline.kind === "run" ? (baseline.manifest.pageSizes ?? {}) : {};
 }
 
 /** Requests a second that the run before found the service to allow; `null`: it was refused none. */

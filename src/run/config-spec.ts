@@ -33,8 +33,8 @@ export const configSpec = z.strictObject({
   /** Columns of the dynamic set, by their names at the service; all of the specification unless given. */
   columns: z.array(name).min(1).optional(),
   details: z.enum(DETAILS).optional(),
-  /** Items a page. */
-  perPage: z.int().min(1).max(1000).optional(),
+  /** Items a page; `auto`: as many as the service grants and are quickly read. */
+  perPage: z.union([z.int().min(1).max(1000), z.literal("auto")]).optional(),
   /** Requests at the same time. */
   concurrency: z.int().min(1).max(64).optional(),
   /** Requests a second at most; `null`: as many as are answered. */
@@ -85,7 +85,7 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   columns: "a list of at least one column name",
   "columns[]": "the name of a column",
   details: oneOf(DETAILS),
-  perPage: "a whole number from 1 to 1000",
+  perPage: 'a whole number from 1 to 1000, or "auto"',
   concurrency: "a whole number from 1 to 64",
   ratePerSecond: "a number above 0, or null",
   deadlineMinutes: "a number above 0, or null",

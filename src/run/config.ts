@@ -14,6 +14,7 @@ import type { PersonalPolicy } from "../transform/personal.ts";
 import { VERSION } from "../version.ts";
 import { type ConfigFile, readConfigFile, readTokenFile } from "./config-file.ts";
 import { type DETAILS, readConfigSpec } from "./config-spec.ts";
+import type { PerPage } from "./page-size.ts";
 
 export { type ConfigSpec, defineConfig } from "./config-spec.ts";
 
@@ -25,8 +26,8 @@ export interface Config {
   /** Columns of the dynamic set to ask for, by their names at the service. */
   readonly columns: readonly string[];
   readonly details: (typeof DETAILS)[number];
-  /** Items a page to ask for. */
-  readonly perPage: number;
+  /** Items a page to ask for; `auto`: as many as the service grants and are quickly read. */
+  readonly perPage: PerPage;
   /** Requests at the same time. */
   readonly concurrency: number;
   /** Requests a second at most; `null`: as many as are answered. */
@@ -106,7 +107,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     customFields: spec.customFields ?? [],
     columns: spec.columns ?? columnsAtService(aliases),
     details: spec.details ?? "events",
-    perPage: spec.perPage ?? 100,
+    perPage: spec.perPage ?? "auto",
     concurrency: spec.concurrency ?? 4,
     ratePerSecond: spec.ratePerSecond ?? null,
     deadlineMinutes: spec.deadlineMinutes === undefined ? DEADLINE_MINUTES : spec.deadlineMinutes,

@@ -24,11 +24,13 @@ import {
   readDetails,
   Wanted,
 } from "./details.ts";
+import { choosePageSize } from "./first-page.ts";
 import type { Holdings, Unread } from "./holdings.ts";
 import type { Kept, KeptPass } from "./kept.ts";
 import { letGo } from "./let-go.ts";
 import type { Missing } from "./missing.ts";
 import { type Answered, OpenGroups } from "./open-groups.ts";
+import { type PageKind, PageSizes, type PerPage, type UsedSizes } from "./page-size.ts";
 import { RawFiles } from "./raw-files.ts";
 import { type AskedAfter, askForUnlisted, compare, repair } from "./repair.ts";
 import { afterFailure } from "./resume.ts";
@@ -44,6 +46,9 @@ export interface ExtractionOptions {
   readonly raw: string;
   readonly temporaryDirectory: string;
   readonly sequence: number;
+  readonly perPage: PerPage;
+  /** Of the run before. */
+  readonly pageSizes: UsedSizes;
   /** What was read before the run was taken up. */
   readonly kept: Kept;
   /** Where it is kept what is read. */
@@ -90,7 +95,7 @@ export interface Extraction {
   /** Whether dynamic and full documents have other times though they are of the same version. */
   readonly modesDiffer: boolean;
   /** Items a page that were asked for in the end: fewer than the configuration says where pages were too large. */
-  readonly perPage: number;
+  readonly pageSizes: UsedSizes;
   /** Why the run is unsettled; empty: it is complete. */
   readonly disagreements: readonly string[];
 }
@@ -112,14 +117,15 @@ class Extractor {
   readonly #options: ExtractionOptions;
   readonly #raw: RawFiles;
   readonly #transformed: Transformed;
+  readonly #sizes: PageSizes;
   readonly #open: OpenGroups;
   readonly #repaired = new Set<string>();
   /** Groups of items that were asked for after a pass. */
   #groupsAfterPasses = 0;
   /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
   #details: DetailsRead = { asked: 0, gone: [], rejected: [] };
-  /** Items a page that are asked for. */
-  #perPage: number;
+  /** Items a page that the latest pass asks for. */
+  #perPage = 1;
   /** The latest dynamic pass: the full one is paired with its documents. */
   #latest: DynamicPass | undefined;
 
@@ -129,7 +135,7 @@ class Extractor {
     this.#transformed = new Transformed(context.catalogue);
     this.#raw = new RawFiles({ ...options, folder: options.raw });
     this.#open = new OpenGroups({ ...context, checkpoint: options.checkpoint });
-    this.#perPage = context.settings.perPage;
+    this.#sizes = new PageSizes(options.perPage, options.pageSizes);
     this.#holdings = context.holdings;
     this.#certification = new Certification(context.catalogue, context.holdings, REPAIR_LIMITS);
   }
@@ -177,7 +183,7 @@ class Extractor {
 
   async #sweep(mode: SweepMode, documents: boolean): Promise<Sweep> {
     const sweep = this.#sweeps.length + 1;
-    if (!documents) return this.#pass(sweep, mode, () => undefined);
+    if (!documents) return this.#pass(sweep, mode, "basic", () => undefined);
     if (mode !== "dynamic") return this.#full(sweep);
     const pass = await this.#dynamic(sweep);
     // Here, where nothing holds the items any more that were asked for singly.
@@ -192,23 +198,30 @@ class Extractor {
   async #pass(
     sweep: number,
     mode: SweepMode,
+    kind: PageKind,
     staging: (kept: KeptPass | undefined) => SweepStaging | undefined,
   ): Promise<Sweep> {
     const { journal } = this.#context;
     let kept = mode !== "basic" && sweep === SWEEP_OF[mode] ? this.#options.kept[mode] : undefined;
+    const columns = kind === "basic" ? [] : this.#context.settings.columns;
+    const multiple = mode === "full" && kind === "full" ? this.#itemsPerGroup() : undefined;
+    const known = kept === undefined ? undefined : { perPage: kept.perPage, first: undefined };
+    let size =
+      known ?? (await choosePageSize(this.#context, this.#sizes, { sweep, mode, kind, columns, multiple }));
     for (;;) {
-      if (kept !== undefined) this.#perPage = kept.perPage;
+      this.#perPage = size.perPage;
+      this.#sizes.use(kind, size.perPage);
       const mark = journal.mark();
-      const landing = staging(kept);
       try {
-        const columns = landing === undefined ? [] : this.#context.settings.columns;
-        const settings = { ...this.#context.settings, columns, perPage: this.#perPage };
-        return await runSweep({ ...this.#context, settings }, sweep, mode, landing);
+        const settings = { ...this.#context.settings, columns };
+        const page = { perPage: size.perPage, firstPage: size.first?.response };
+        const context = { ...this.#context, ...page, settings };
+        return await runSweep(context, sweep, mode, staging(kept));
       } catch (thrown) {
-        if (!isTooLarge(thrown) || this.#perPage === 1) throw thrown;
+        if (!isTooLarge(thrown) || size.perPage === 1) throw thrown;
         journal.backTo(mark);
-        if (landing !== undefined && mode !== "basic") await this.#discard(sweep, mode);
-        this.#perPage = Math.floor(this.#perPage / 2);
+        if (kind !== "basic") await this.#discard(sweep, kind);
+        size = { perPage: Math.floor(size.perPage / 2), first: undefined };
         kept = undefined;
       }
     }
@@ -258,7 +271,7 @@ class Extractor {
     // Rows of documents of an earlier dynamic pass are of before.
     this.#transformed.redo();
     const wanted = new Wanted(this.#options.details);
-    const pass = await this.#pass(sweep, "dynamic", (kept) => {
+    const pass = await this.#pass(sweep, "dynamic", "dynamic", (kept) => {
       wanted.clear();
       return this.#dynamicStaging(sweep, kept, wanted);
     });
@@ -320,7 +333,7 @@ class Extractor {
   async #full(sweep: number): Promise<Sweep> {
     // What an earlier full pass made rows of is of before, also where this one cannot pair it on the way.
     this.#transformed.redo();
-    const pass = await this.#pass(sweep, "full", (kept) => this.#fullStaging(sweep, kept));
+    const pass = await this.#pass(sweep, "full", "full", (kept) => this.#fullStaging(sweep, kept));
     this.#holdings.holdAll("full", pass);
     await this.#end("full", pass);
     return pass;
@@ -350,8 +363,13 @@ class Extractor {
 
   /** Pages of a group that has as many items as one of the dynamic pass. */
   #pairedPages(): number | undefined {
-    if (this.#latest === undefined) return undefined;
-    return Math.ceil((this.#latest.pagesPerGroup * this.#latest.perPage) / this.#perPage);
+    const items = this.#itemsPerGroup();
+    return items === undefined ? undefined : Math.ceil(items / this.#perPage);
+  }
+
+  /** Of the latest dynamic pass. */
+  #itemsPerGroup(): number | undefined {
+    return this.#latest === undefined ? undefined : this.#latest.pagesPerGroup * this.#latest.perPage;
   }
 
   /** Undefined: the other listing has no documents there. */
@@ -440,7 +458,7 @@ class Extractor {
       vanished: [...gone].sort(),
       unread,
       modesDiffer: this.#certification.modesDiffer,
-      perPage: this.#perPage,
+      pageSizes: this.#sizes.used,
       disagreements,
     };
   }

@@ -9,6 +9,7 @@ export const MANIFEST_FILE = "manifest.json";
 export const MANIFEST_VERSION = 1;
 
 const count = z.number().int().nonnegative();
+const perPage = z.number().int().positive();
 const runIdentifier = z.string().refine((name) => parseRunName(name) !== undefined, "no name of a run");
 const instant = z.iso.datetime({ precision: 3 });
 
@@ -53,6 +54,10 @@ const statement = z.object({
   personalData: z.object({ policy: z.enum(["drop", "hash", "keep"]), keyId: z.string().nullable() }),
   /** When the run was taken up again after it was ended early; absent: it was made in one go. */
   resumedAt: z.array(instant).optional(),
+  /** Items a page, as `perPage: "auto"` found them; absent: it was not asked to. The next run starts with them. */
+  pageSizes: z
+    .object({ dynamic: perPage.optional(), full: perPage.optional(), basic: perPage.optional() })
+    .optional(),
   /** Requests a second that the service was found to allow; absent: it refused none. The next run starts with it. */
   ratePerSecond: z.number().positive().optional(),
   /** What `current` named when the run began. */

@@ -141,8 +141,9 @@ class Build {
 
   #pageWarnings(): string[] {
     const { perPage: asked } = this.#run.options.config;
-    const { perPage } = this.#found.extraction;
-    if (perPage === asked) return [];
+    const { dynamic = 1, full = dynamic, basic = full } = this.#found.extraction.pageSizes;
+    const perPage = Math.min(dynamic, full, basic);
+    if (asked === "auto" || perPage >= asked) return [];
     return [`Pages of ${asked} items were too large to be read: set perPage to ${perPage}, which was used.`];
   }
 
@@ -245,6 +246,7 @@ class Build {
       configuration: configFingerprint(config),
       personalData: treatmentOf(config.personalData),
       ...(resumedMs.length > 0 ? { resumedAt: resumedMs.map((ms) => new Date(ms).toISOString()) } : {}),
+      ...(config.perPage === "auto" ? { pageSizes: this.#found.extraction.pageSizes } : {}),
       ...(ratePerSecond === null ? {} : { ratePerSecond }),
       previousRun: baseline.kind === "none" ? null : baseline.run,
     };

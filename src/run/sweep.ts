@@ -7,8 +7,9 @@ import type { Pagination } from "../api/envelope.ts";
 import type { RejectLimits } from "../audit/rejects.ts";
 import type { Clock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
-import type { HttpClient } from "../extract/client.ts";
-import { type ListMode, listRequest } from "../extract/request.ts";
+import type { HttpClient, HttpResponse, Take, Taken } from "../extract/client.ts";
+import { type ListMode, listRequest, type ReadRequest } from "../extract/request.ts";
+import { SourceError } from "../extract/source-error.ts";
 import { ByteBudget } from "./bytes.ts";
 import { type Catalogue, Sightings } from "./catalogue.ts";
 import type { ListedGroup, OpenListedGroup, PageRead, ReadGroup } from "./checkpoint-form.ts";
@@ -23,7 +24,6 @@ import { type PageMark, uncleanReasons } from "./verdict.ts";
 import type { Workers } from "./workers.ts";
 
 export interface SweepSettings {
-  readonly perPage: number;
   readonly columns: readonly string[];
   /** Those of the columns that only single-item requests give: all that such a request asks for. */
   readonly itemColumns: readonly string[];
@@ -43,6 +43,13 @@ export interface SweepContext {
   readonly signal: AbortSignal;
   readonly settings: SweepSettings;
   readonly onProgress: OnProgress;
+}
+
+export interface PassContext extends SweepContext {
+  /** Items a page to ask for. */
+  readonly perPage: number;
+  /** The first page, where it was read already. */
+  readonly firstPage: HttpResponse | undefined;
 }
 
 /** Where an item was listed. */
@@ -108,7 +115,7 @@ const GROUPS_AT_A_TIME = 16;
 const BARREN_PAGES = 10;
 
 export async function runSweep(
-  context: SweepContext,
+  context: PassContext,
   sweep: number,
   mode: ListMode,
   staging: SweepStaging | undefined,
@@ -117,7 +124,7 @@ export async function runSweep(
 }
 
 class Pass {
-  readonly #context: SweepContext;
+  readonly #context: PassContext;
   readonly #sweep: number;
   readonly #mode: ListMode;
   readonly #staging: SweepStaging | undefined;
@@ -139,7 +146,7 @@ class Pass {
   #pagesCounted = Number.POSITIVE_INFINITY;
   #barren = 0;
 
-  constructor(context: SweepContext, sweep: number, mode: ListMode, staging: SweepStaging | undefined) {
+  constructor(context: PassContext, sweep: number, mode: ListMode, staging: SweepStaging | undefined) {
     this.#context = context;
     this.#sweep = sweep;
     this.#mode = mode;
@@ -270,10 +277,10 @@ class Pass {
   }
 
   async #page(page: number, group: number): Promise<void> {
-    const { client, settings, clock } = this.#context;
-    const { perPage, columns } = settings;
+    const { settings, perPage, clock } = this.#context;
+    const { columns } = settings;
     const request = listRequest({ mode: this.#mode, page, perPage, columns, gallery: true });
-    const { response, value } = await client.readAs(request, this.#queue.signal, async (answer) => {
+    const { response, value } = await this.#ask(request, page, async (answer) => {
       const observedAt = observedAtOf(answer, clock);
       const bytes = answer.body.byteLength;
       const { result, transformed } = await this.#context.workers.page({
@@ -310,6 +317,19 @@ class Pass {
     this.#closeGroupOf(page);
     if (this.#staging === undefined || this.#closed.has(group)) return;
     this.#queue.follow(this.#staging.onRead(group, () => this.#readGroup(group)));
+  }
+
+  /** What was read of the first page already is not asked for, unless it proves to be damaged. */
+  async #ask<T>(request: ReadRequest, page: number, take: Take<T>): Promise<Taken<T>> {
+    const { client, firstPage } = this.#context;
+    if (page === 1 && firstPage !== undefined) {
+      try {
+        return { response: firstPage, value: await take(firstPage) };
+      } catch (thrown) {
+        if (!(thrown instanceof SourceError)) throw thrown;
+      }
+    }
+    return client.readAs(request, this.#queue.signal, take);
   }
 
   #take({ page, result, record }: PageRead, group: number): void {
@@ -369,7 +389,7 @@ class Pass {
   #readGroup(group: number): ReadGroup {
     return {
       startedMs: this.#startedMs,
-      perPage: this.#context.settings.perPage,
+      perPage: this.#context.perPage,
       pagesPerGroup: this.#pagesPerGroup,
       pages: (this.#read.get(group) ?? []).toSorted((a, b) => a.page - b.page),
     };

@@ -100,7 +100,7 @@ suite("a run that cannot begin ends with 2, says why, and writes nothing:", () =
     "a setting of another kind": [
       "c.json",
       '{ "perPage": "many" }',
-      /^c\.json: `perPage`: expected a whole number from 1 to 1000, found "many"\./,
+      /^c\.json: `perPage`: expected a whole number from 1 to 1000, or "auto", found "many"\./,
     ],
     "a setting that there is not": [
       "c.json",

@@ -11,7 +11,16 @@ import { silentLog } from "../../src/log.ts";
 import { packagePath } from "../../src/package-root.ts";
 import { prepareOutput } from "../../src/run/directory.ts";
 import { acquireLock } from "../../src/run/lock.ts";
-import { CANARY, exportFrom, failsWith, NIGHTLY, publishedIds, temporaryFolder, treeOf } from "./running.ts";
+import {
+  CANARY,
+  exportFrom,
+  failsWith,
+  NIGHTLY,
+  publishedIds,
+  temporaryFolder,
+  treeOf,
+  visibleIn,
+} from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
 interface Ended {
@@ -57,7 +66,7 @@ suite("a signal", () => {
     ["SIGTERM", 143, "Terminated"],
     ["SIGINT", 130, "Interrupted"],
   ] as const) {
-    test(`F3: ${signal} while fetching ends a run within seconds with ${exitCode}, and leaves nothing`, {
+    test(`F3: ${signal} while fetching ends a run within seconds with ${exitCode}, and keeps what was read`, {
       timeout: 30_000,
     }, async (t) => {
       const { service, asked } = await silentService(t);
@@ -68,9 +77,10 @@ suite("a signal", () => {
       child.kill(signal);
       const { code, stdout, stderr } = await ended;
       assert.deepEqual([code, stdout], [exitCode, ""]);
-      assert.match(stderr, new RegExp(`^(?:[a-z ]+: .*\\n)*${word}; nothing was published\\.\\n$`));
+      const kept = String.raw`\{[^\n]*"msg":"What was read is kept: [^\n]*\n`;
+      assert.match(stderr, new RegExp(`^(?:[a-z ]+: .*\\n)*${kept}${word}; nothing was published\\.\\n$`));
       assert.ok(performance.now() - sentMs < 5000);
-      assert.deepEqual(await treeOf(folder), []);
+      assert.deepEqual(await visibleIn(join(folder, "warehouse")), []);
     });
   }
 

@@ -3,7 +3,16 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import type { ErrorCode } from "../../src/errors.ts";
-import { exportFrom, failsWith, HurriedClock, rowsOf, temporaryFolder, treeOf } from "./running.ts";
+import { afterFailure } from "../../src/run/resume.ts";
+import {
+  exportFrom,
+  failsWith,
+  HurriedClock,
+  rowsOf,
+  temporaryFolder,
+  treeOf,
+  visibleIn,
+} from "./running.ts";
 import { type Item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
 
 /** A page of twelve items whose `pagination` says something else. */
@@ -116,10 +125,9 @@ const CASES: Readonly<Record<string, Case>> = {
     message: /refused the API token \(401\)/,
   },
   "B12: status 404": {
-    code: "config.not_found",
-    exitCode: 2,
+    ...UNAVAILABLE,
     reply: () => ({ status: 404 }),
-    message: /check the URL \(CONTENT_API_URL\)/,
+    message: /no page of the listing that it had before/,
   },
   "D7: a page without end": {
     ...PROTOCOL,
@@ -129,7 +137,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-suite("a run ends, publishes nothing and leaves nothing behind where the service answers with", () => {
+suite("a run ends, publishes nothing and leaves nothing but what the next one goes on from where the service answers with", () => {
   for (const [what, { reply, code, exitCode, message, asked = 1 }] of Object.entries(CASES)) {
     test(what, async (t) => {
       const service = await Scripted.start(t, itemsOf(12));
@@ -147,7 +155,8 @@ suite("a run ends, publishes nothing and leaves nothing behind where the service
       assert.match(error.message, message);
       assert.equal(service.asked("list").filter(({ page }) => page === 2).length, asked);
       assert.deepEqual(service.asked("list", "full"), [], "the next pass is not begun");
-      assert.deepEqual(await readdir(join(out, "../..")), [], "not even the folder is left");
+      if (afterFailure(code) === "resume") assert.deepEqual(await visibleIn(out), []);
+      else assert.deepEqual(await readdir(join(out, "../..")), [], "not even the folder is left");
     });
   }
 });

@@ -8,7 +8,7 @@ import { Catalogue } from "../../src/run/catalogue.ts";
 import type { ListedGroup } from "../../src/run/checkpoint-form.ts";
 import { Holdings } from "../../src/run/holdings.ts";
 import { Journal } from "../../src/run/journal.ts";
-import { runSweep, type SweepContext, type SweepStaging } from "../../src/run/sweep.ts";
+import { type PassContext, runSweep, type SweepStaging } from "../../src/run/sweep.ts";
 import { Workers } from "../../src/run/workers.ts";
 
 const GROUPS = 40;
@@ -23,6 +23,7 @@ const nobody: HttpClient = {
   host: "none.example",
   read: unexpected,
   readAs: unexpected,
+  readOnce: unexpected,
   send: unexpected,
   close: unexpected,
 };
@@ -66,7 +67,9 @@ interface Replayed {
 
 async function replay({ reopenGroup, read, signal }: Replayed) {
   const catalogue = new Catalogue();
-  const context: SweepContext = {
+  const context: PassContext = {
+    perPage: 1,
+    firstPage: undefined,
     client: nobody,
     workers: new Workers(0, "", {
       directory: "",
@@ -82,7 +85,6 @@ async function replay({ reopenGroup, read, signal }: Replayed) {
     clock: systemClock,
     signal: signal ?? new AbortController().signal,
     settings: {
-      perPage: 1,
       columns: [],
       itemColumns: [],
       concurrency: 1,

@@ -65,8 +65,9 @@ async function account(t: TestContext, pages: readonly object[]): Promise<RunRow
       holdings: new Holdings(catalogue),
       clock: systemClock,
       signal: NEVER,
+      perPage: 2,
+      firstPage: undefined,
       settings: {
-        perPage: 2,
         columns: [],
         itemColumns: [],
         concurrency: 1,
