@@ -42,14 +42,24 @@ test("the list says of each run when it was, what came of it, and which one read
   const [, head, , newest, older] = text
     .split("\n")
     .map((line) => line.split("│").map((cell) => cell.trim()));
-  assert.deepEqual(head?.slice(1, -1), ["", "run", "verdict", "items", "size", "took", "started (UTC)"]);
-  const size = newest?.[5];
+  assert.deepEqual(head?.slice(1, -1), [
+    "",
+    "run",
+    "verdict",
+    "items",
+    "rejected",
+    "size",
+    "took",
+    "started (UTC)",
+  ]);
+  const size = newest?.[6];
   assert.match(size ?? "", /^\d+ kB$/);
   assert.deepEqual(newest?.slice(1, -1), [
     "current",
     "000002-20261120T020000Z",
     "complete",
     "2",
+    "",
     size,
     "1 min 3 s",
     "2026-11-20 02:00",
@@ -63,7 +73,7 @@ test("a run that cannot be read is listed, with the reason below", async (t) => 
   await chmod(join(directory, "manifest.json"), 0o644);
   await writeFile(join(directory, "manifest.json"), "{");
   const text = await runs();
-  assert.match(text, /000001-20261120T020000Z │ unreadable │ +│ +│ +│ 2026-11-20 02:00 │/);
+  assert.match(text, /000001-20261120T020000Z │ unreadable │ +│ +│ +│ +│ 2026-11-20 02:00 │/);
   assert.match(text, /\nThe manifest .* cannot be read \(it is not JSON\)/);
   await assert.rejects(runs("show", "1"), { code: "verify.failed" });
 });
