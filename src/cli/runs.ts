@@ -192,9 +192,10 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
 
 function itemsOf({ items }: Manifest): [string, string][] {
   if (items === undefined) return [];
-  const { listed, loaded, rejected, vanished } = items;
+  const { listed, loaded, rejected, vanished, unread } = items;
   const gone = vanished === 0 ? "" : `, ${count(vanished)} vanished`;
-  return [["Items", `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${gone}`]];
+  const rest = unread === 0 ? gone : `${gone}, ${count(unread)} unread`;
+  return [["Items", `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`]];
 }
 
 /** Of a run that took the place of another when somebody was erased from it. */

@@ -228,7 +228,7 @@ class Build {
     ];
   }
 
-  #statement(assembled: Assembled, { listed, loaded, rejected, vanished }: Accounting): Unended {
+  #statement(assembled: Assembled, { listed, loaded, rejected, vanished, unread }: Accounting): Unended {
     const { options, pipeline, baseline, beginning, throttle } = this.#run;
     const { config } = options;
     const ratePerSecond = throttle.learned?.ratePerSecond ?? null;
@@ -240,7 +240,7 @@ class Build {
       instance: this.#instance(),
       startedAt: new Date(startedMs).toISOString(),
       sweeps: this.#found.extraction.sweeps.map((sweep) => ({ ...sweep })),
-      items: { listed, loaded, rejected, vanished },
+      items: { listed, loaded, rejected, vanished, unread },
       rows: { ...rowCounts(assembled.tables) },
       emptyColumns: [...assembled.emptyColumns],
       configuration: configFingerprint(config),

@@ -60,7 +60,7 @@ test("C14: maxRejects is a number of them, or a share", async (t) => {
   await failsWith("config.invalid", configOf({ maxRejects: "many" }));
   const { directory } = await few(3, "5%");
   const { items } = await readManifest(directory);
-  assert.deepEqual(items, { listed: 100, loaded: 97, rejected: 3, vanished: 0 });
+  assert.deepEqual(items, { listed: 100, loaded: 97, rejected: 3, vanished: 0, unread: 0 });
 });
 
 /** The configuration that a file with these settings gives. */
