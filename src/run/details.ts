@@ -188,8 +188,8 @@ class DetailsReader {
   /** A few may be deleted while they are asked for; many are no accident. */
   #bearGone(id: string): void {
     const gone = this.#gone.push(id);
-    if (gone > rejectLimit(this.#total, this.#context.settings.singlesLimits))
-      throw tooManyGone(gone, this.#total);
+    const limit = rejectLimit(this.#total, this.#context.settings.singlesLimits);
+    if (gone > limit) throw tooManyGone(gone, this.#total, limit);
   }
 
   #count(item: Listed, answer: SingleRead): void {
@@ -213,11 +213,11 @@ function inOrder(items: readonly Listed[], answers: Answers): ReadSingles {
   return { answers: items.flatMap(({ id }) => answers.get(id) ?? []) };
 }
 
-function tooManyGone(gone: number, total: number): WarehouseError {
+function tooManyGone(gone: number, total: number, limit: number): WarehouseError {
   return new WarehouseError(
     "source.rejects",
-    `${gone} of ${total} listed items returned 404 or 410 when asked for singly; ask the service's operator, or set ` +
-      "`maxRejects`.",
+    `${gone} of ${total} listed items returned 404 or 410 when asked for singly, limit: ${limit}; ask the service's ` +
+      "operator, or set `maxRejects`.",
   );
 }
 

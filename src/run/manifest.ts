@@ -43,7 +43,9 @@ const statement = z.object({
   /** The evidence for the verdict. */
   sweeps: z.json(),
   /** What became of the listed items; absent in runs of earlier versions. */
-  items: z.object({ listed: count, loaded: count, rejected: count, vanished: count, unread: count }).optional(),
+  items: z
+    .object({ listed: count, loaded: count, rejected: count, vanished: count, unread: count })
+    .optional(),
   /** Rows by table, all tables. */
   rows: z.record(z.string(), count),
   /** `table.column` of those without any value, of tables that have rows; without personal columns and `extra`. */

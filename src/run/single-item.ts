@@ -13,11 +13,13 @@ export const SINGLES_LIMITS: RejectLimits = { share: 0.01, items: 5 };
 
 /** Counts single items that could not be had, until there are so many that the service itself is at fault. */
 export class Bearable {
+  readonly #total: number;
   readonly #most: number;
   rejected = 0;
 
   /** `total`: items that are asked for. */
   constructor(total: number, limits: RejectLimits) {
+    this.#total = total;
     this.#most = rejectLimit(total, limits);
   }
 
@@ -25,6 +27,15 @@ export class Bearable {
   reject(thrown: unknown): void {
     this.rejected += 1;
     if (this.rejected > this.#most) throw thrown;
+  }
+
+  /** An answer that is of another item, or of none. */
+  tooManyOthers(): WarehouseError {
+    return new WarehouseError(
+      "source.rejects",
+      `${this.rejected + 1} of ${this.#total} single-item requests were not answered with the item, limit: ` +
+        `${this.#most}; ask the service's operator, or set \`maxRejects\`.`,
+    );
   }
 }
 
@@ -49,13 +60,6 @@ function firstClause(message: string): string {
   return clause.charAt(0).toLowerCase() + clause.slice(1);
 }
 
-function tooManyOthers(): WarehouseError {
-  return new WarehouseError(
-    "source.rejects",
-    "The service answers too many requests for single items with something else; ask its operator.",
-  );
-}
-
 /** An item that is asked for. */
 export interface Single {
   readonly id: string;
@@ -77,7 +81,7 @@ export async function readSingle(
 ): Promise<SingleRead> {
   const answer = await answerOf(context, single, bearable, signal);
   putOnRecord(context, answer);
-  if (answer.record !== null && isRejected(answer)) bearable.reject(tooManyOthers());
+  if (answer.record !== null && isRejected(answer)) bearable.reject(bearable.tooManyOthers());
   return answer;
 }
 

@@ -60,7 +60,9 @@ test("E2, E3: more than five such items, or a hundredth, end the run", async (t)
   await failsWith("source.credentials", forbidden.run());
   assert.deepEqual(await visibleIn(forbidden.out), []);
   const other = await itemsRun(t, ({ id }) => ({ body: { response: item(`not-${id}`, 1) } }));
-  assert.equal((await failsWith("source.rejects", other.run())).exitCode, 22);
+  const { exitCode, message } = await failsWith("source.rejects", other.run());
+  assert.equal(exitCode, 22);
+  assert.match(message, /^6 of 12 single-item requests were not answered with the item, limit: 5;/);
   assert.deepEqual(await treeOf(other.out), []);
 });
 
