@@ -11,6 +11,18 @@ export interface PageRead {
   readonly page: number;
   readonly result: PageResult;
   readonly record: RequestRecord;
+  /** Null: the page was read as one. */
+  readonly split: SplitRead | null;
+}
+
+/** What else came of a page that was read in parts. */
+export interface SplitRead {
+  /** Of the requests after the first. */
+  readonly records: readonly RequestRecord[];
+  /** Of items that are listed. */
+  readonly rejects: readonly Reject[];
+  /** Items that are listed, and that no answer gave a document of. */
+  readonly unread: readonly string[];
 }
 
 /** Pages of a group of a listing, in their order. */
@@ -154,11 +166,13 @@ const landed = z.strictObject({
 });
 const open = { version, landed: z.array(landed) };
 
+const split = z.strictObject({ records: z.array(record), rejects, unread: z.array(z.string()) }).nullable();
+
 const pages = {
   startedMs: z.number(),
   perPage: place,
   pagesPerGroup: place,
-  pages: z.array(z.strictObject({ page: place, result, record })).min(1),
+  pages: z.array(z.strictObject({ page: place, result, record, split })).min(1),
 };
 
 const answer = z.strictObject({

@@ -72,7 +72,7 @@ export class DocumentReader {
     const read: ReadDocuments = { items: [], rejects: [], raw: [], viewed: [], drift: new Drift() };
     const { items, rejects, raw, viewed, drift } = read;
     const held = new HeldObjects();
-    let position = -1;
+    let position = (task.offset ?? 0) - 1;
     for (const sent of documents) {
       position += 1;
       const objects = this.#prepared(task, sent);

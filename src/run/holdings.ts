@@ -13,6 +13,8 @@ export interface LandedPass {
   readonly sightings: Sightings;
   /** Items that were read within the second of their own time. */
   readonly fresh: readonly string[];
+  /** Items that were listed, and that no answer gave a document of, listed or singly. */
+  readonly unread: readonly string[];
 }
 
 /** `updated_at` of the latest document of one shape, by the item's number: as a pass saw it, but for some since. */
@@ -42,7 +44,7 @@ class Held {
 export class Holdings {
   readonly #catalogue: Catalogue;
   readonly #held = { dynamic: new Held(), full: new Held() };
-  readonly #passes: Sightings[] = [];
+  readonly #passes: { readonly sightings: Sightings; readonly unread: ReadonlySet<number> }[] = [];
   /** Items with a document from a single-item request. */
   readonly #readSingly = new Set<number>();
   readonly #rejectedSingly = new Set<number>();
@@ -58,8 +60,11 @@ export class Holdings {
    * The documents of a pass landed. Of an item that it saw more than once nobody knows which one is the latest, and of one
    * that it did not see, whether an earlier document is still what the service has.
    */
-  holdAll(shape: Shape, { sightings, fresh }: LandedPass): void {
-    this.#passes.push(sightings);
+  holdAll(shape: Shape, { sightings, fresh, unread }: LandedPass): void {
+    const numbers = new Set(unread.map((id) => this.#catalogue.numberOf(id)));
+    this.#passes.push({ sightings, unread: numbers });
+    // To ask once more is of no use: what there is of the item counts.
+    for (const number of numbers) this.#rejectedSingly.add(number);
     this.#held[shape].take(sightings);
     for (const id of [...sightings.repeated, ...fresh]) this.forget(shape, id);
   }
@@ -143,7 +148,9 @@ export class Holdings {
 
   hasDocument(number: number): boolean {
     if (this.#readSingly.has(number)) return true;
-    return this.#passes.some((pass) => !Number.isNaN(pass.at(number)));
+    return this.#passes.some(
+      ({ sightings, unread }) => !Number.isNaN(sightings.at(number)) && !unread.has(number),
+    );
   }
 
   #numbers(holds: (number: number) => boolean): number[] {

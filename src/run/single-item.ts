@@ -96,7 +96,8 @@ export function putOnRecord({ journal }: SweepContext, { record, rejects }: Sing
   journal.rejects.push(...rejects);
 }
 
-async function answerOf(
+/** The same, not put on record. */
+export async function answerOf(
   context: SweepContext,
   single: Single,
   bearable: Bearable,

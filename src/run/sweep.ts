@@ -19,6 +19,8 @@ import { type Journal, observedAtOf, recordOf } from "./journal.ts";
 import { isOpen, type KeptPass } from "./kept.ts";
 import type { OnProgress } from "./progress.ts";
 import { RequestQueue } from "./request-queue.ts";
+import { answerOf, Bearable } from "./single-item.ts";
+import { maySplit, type Part, readInParts, type SplitPorts } from "./split-page.ts";
 import type { ListedItem, PairedFiles } from "./tasks.ts";
 import { type PageMark, uncleanReasons } from "./verdict.ts";
 import type { Workers } from "./workers.ts";
@@ -88,6 +90,8 @@ export interface Sweep {
   readonly keptPages: number;
   /** Items that were read within the second of their own time. */
   readonly fresh: readonly string[];
+  /** Items that are listed, and that no answer gave a document of. */
+  readonly unread: readonly string[];
   readonly pagesPerGroup: number;
   readonly rows: number;
   /** Listed things that are no items: their IDs are not known. */
@@ -102,6 +106,15 @@ export interface Sweep {
   /** Milliseconds since 1970. */
   readonly startedMs: number;
   readonly endedMs: number;
+}
+
+/** What a request for a page, or a part of one, is for. */
+interface WholePage {
+  readonly mode: ListMode;
+  readonly columns: readonly string[];
+  readonly lands: boolean;
+  readonly page: number;
+  readonly group: number;
 }
 
 /** Decoded bytes of the pages under way, all together. */
@@ -140,6 +153,9 @@ class Pass {
   #pageBytes = 0;
   #bytes = 0;
   readonly #fresh: string[] = [];
+  readonly #unread: string[] = [];
+  /** Of items that are asked for singly because their pages cannot be read. */
+  #bearable: Bearable | undefined;
   #rows = 0;
   #rejected = 0;
   /** Pages that the service's own total has room for. */
@@ -277,21 +293,75 @@ class Pass {
   }
 
   async #page(page: number, group: number): Promise<void> {
-    const { settings, perPage, clock } = this.#context;
-    const { columns } = settings;
-    const request = listRequest({ mode: this.#mode, page, perPage, columns, gallery: true });
-    const { response, value } = await this.#ask(request, page, async (answer) => {
+    const read = await this.#readPage(page, group);
+    this.#take(read, group);
+    if (this.#staging === undefined) return;
+    const known = this.#read.get(group) ?? [];
+    known.push(read);
+    this.#read.set(group, known);
+  }
+
+  async #readPage(page: number, group: number): Promise<PageRead> {
+    const { perPage } = this.#context;
+    const columns = this.#staging === undefined ? [] : this.#context.settings.columns;
+    const whole = { mode: this.#mode, columns, lands: this.#staging !== undefined, page, group };
+    try {
+      return { page, ...(await this.#readPart(whole, { page, perPage, offset: 0 })), split: null };
+    } catch (thrown) {
+      if (this.#staging === undefined || !maySplit(thrown)) throw thrown;
+      const ports = this.#portsOf(page, group, columns);
+      if (!(await this.#isGranted(perPage, ports))) throw thrown;
+      const count = this.#marks.get(1)?.pagination.count;
+      return await readInParts({ page, perPage, count }, ports, thrown);
+    }
+  }
+
+  /** Whether pages have as many items as were asked for: otherwise nobody knows which ones a page that failed has. */
+  async #isGranted(perPage: number, ports: SplitPorts): Promise<boolean> {
+    const known = this.#marks.get(1)?.pagination;
+    if (known !== undefined) return known.per_page === perPage;
+    const { result, record } = await ports.list({ page: 1, perPage, offset: 0 });
+    this.#context.journal.requests.add({ ...record, page: null });
+    return result.answer.pagination.per_page === perPage;
+  }
+
+  #portsOf(page: number, group: number, columns: readonly string[]): SplitPorts {
+    const mode = this.#mode === "dynamic" ? "dynamic" : "basic";
+    const sweep = this.#sweep;
+    return {
+      read: (part) => this.#readPart({ mode: this.#mode, columns, lands: true, page, group }, part),
+      list: (part) => this.#readPart({ mode, columns: [], lands: false, page, group }, part),
+      single: (item, total) => {
+        this.#bearable ??= new Bearable(total, this.#context.settings.singlesLimits);
+        const shape = this.#mode === "dynamic" ? "dynamic" : "full";
+        const single = { ...item, shape, columns, sweep, group, page } as const;
+        return answerOf(this.#context, single, this.#bearable, this.#queue.signal);
+      },
+      nameless: ({ offset: position }, reason) => {
+        return { mode: this.#mode, sweep, page, position, contentId: null, reason, document: "null" };
+      },
+    };
+  }
+
+  async #readPart(
+    { mode, columns, lands, page, group }: WholePage,
+    part: Part,
+  ): Promise<Pick<PageRead, "result" | "record">> {
+    const { clock } = this.#context;
+    const request = listRequest({ mode, page: part.page, perPage: part.perPage, columns, gallery: true });
+    const { response, value } = await this.#ask(request, part, async (answer) => {
       const observedAt = observedAtOf(answer, clock);
       const bytes = answer.body.byteLength;
       const { result, transformed } = await this.#context.workers.page({
         kind: "page",
-        mode: this.#mode,
-        lands: this.#staging !== undefined,
+        mode,
+        lands,
         sweep: this.#sweep,
         group,
         firstPage: this.#firstPageOf(group),
         page,
-        pairWith: this.#staging?.pairedWith(group),
+        offset: part.offset,
+        pairWith: lands ? this.#staging?.pairedWith(group) : undefined,
         body: { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt },
       });
       this.#staging?.onTransformed(transformed);
@@ -300,15 +370,11 @@ class Pass {
     const { result, observedAt, bytes } = value;
     const { next, previous } = result.answer.pagination;
     const record = {
-      ...recordOf(response, { mode: this.#mode, sweep: this.#sweep, page, observedAt, bytes }),
+      ...recordOf(response, { mode, sweep: this.#sweep, page, observedAt, bytes }),
       nextPage: next ?? null,
       previousPage: previous ?? null,
     };
-    this.#take({ page, result, record }, group);
-    if (this.#staging === undefined) return;
-    const read = this.#read.get(group) ?? [];
-    read.push({ page, result, record });
-    this.#read.set(group, read);
+    return { result, record };
   }
 
   /** Another page of the group was read. */
@@ -320,9 +386,9 @@ class Pass {
   }
 
   /** What was read of the first page already is not asked for, unless it proves to be damaged. */
-  async #ask<T>(request: ReadRequest, page: number, take: Take<T>): Promise<Taken<T>> {
+  async #ask<T>(request: ReadRequest, { page, perPage }: Part, take: Take<T>): Promise<Taken<T>> {
     const { client, firstPage } = this.#context;
-    if (page === 1 && firstPage !== undefined) {
+    if (page === 1 && perPage === this.#context.perPage && firstPage !== undefined) {
       try {
         return { response: firstPage, value: await take(firstPage) };
       } catch (thrown) {
@@ -332,7 +398,7 @@ class Pass {
     return client.readAs(request, this.#queue.signal, take);
   }
 
-  #take({ page, result, record }: PageRead, group: number): void {
+  #take({ page, result, record, split }: PageRead, group: number): void {
     const { pagination } = result.answer;
     this.#checkPosition(page, pagination);
     this.#marks.set(page, { pagination, rows: result.rows });
@@ -341,16 +407,20 @@ class Pass {
     this.#rejected += result.rejects.length;
     if (page === 1) this.#pagesCounted = Math.ceil(pagination.count / Math.max(1, result.rows));
     this.#context.journal.rejects.push(...result.rejects);
-    this.#context.journal.requests.add(record);
+    const records = [record, ...(split?.records ?? [])];
+    for (const each of records) this.#context.journal.requests.add(each);
+    this.#context.journal.rejects.push(...(split?.rejects ?? []));
+    this.#unread.push(...(split?.unread ?? []));
     const known = this.#sightings.distinct;
     const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
     for (const item of result.items) {
       this.#context.catalogue.weigh(item.id, bytesPerRow);
-      if (isFresh(this.#sightings.add(item.id, item.updatedAt), record)) this.#fresh.push(item.id);
+      const seconds = this.#sightings.add(item.id, item.updatedAt);
+      if (records.some((each) => isFresh(seconds, each))) this.#fresh.push(item.id);
       this.#staging?.onItem?.({ ...item, page, group });
     }
     if (page > this.#pagesCounted && this.#sightings.distinct === known) this.#barren += 1;
-    this.#bytes += record.bytes;
+    this.#bytes += records.reduce((sum, { bytes }) => sum + bytes, 0);
     this.#tell();
   }
 
@@ -413,6 +483,7 @@ class Pass {
       pages: this.#marks.size,
       keptPages: kept?.pages ?? 0,
       fresh: this.#fresh,
+      unread: this.#unread,
       pagesPerGroup: this.#pagesPerGroup,
       rows: this.#rows,
       rejected: this.#rejected,

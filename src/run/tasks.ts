@@ -36,6 +36,8 @@ export interface PageTask {
   readonly firstPage: number;
   /** From 1. */
   readonly page: number;
+  /** Items of the page that come before those of the answer, where that is a part of it; 0 unless given. */
+  readonly offset?: number;
   readonly pairWith: PairedFiles | undefined;
   readonly body: Body;
 }

@@ -45,7 +45,11 @@ export const FAULTS: readonly Fault[] = [
   },
   { id: "A14", fault: "gzip bomb", expected: "22 at the cap, no second attempt" },
   { id: "A15", fault: "codings that were not asked for", expected: "22" },
-  { id: "A16", fault: "body larger than the cap", expected: "given up, 22" },
+  {
+    id: "A16",
+    fault: "body larger than the cap",
+    expected: "smaller pages; of one item: a reject with its ID and size",
+  },
   { id: "A17", fault: "large body of a failure that nobody reads", expected: "drained; the process lives" },
   { id: "A18", fault: "headers of more than 16 KB", expected: "22" },
   { id: "A19", fault: "contradictory lengths, no proper HTTP", expected: "22" },

@@ -122,7 +122,7 @@ class Run {
     const fresh = pages.flatMap(({ rows, observedAt }) =>
       rows.filter((row) => isFreshRow(row, observedAt)).map(({ id }) => id),
     );
-    if (documents) this.#land(shape, pages, { sightings, fresh });
+    if (documents) this.#land(shape, pages, { sightings, fresh, unread: [] });
     const countBefore = pages[0]?.mark.pagination.count ?? 0;
     const countAfter = pages.at(-1)?.mark.pagination.count ?? 0;
     const reasons = uncleanReasons({ marks, sightings, rejected: 0 });

@@ -40,6 +40,7 @@ class Told {
       reasons: [],
       keptPages: 0,
       fresh: [],
+      unread: [],
     };
     if (documents && mode !== "basic") this.holdings.holdAll(mode, pass);
     this.certification.passed(pass);

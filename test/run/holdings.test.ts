@@ -31,7 +31,7 @@ test("what is held of an item is what was staged of it since the last pass, and 
         if (made.kind === "pass") {
           const sightings = new Sightings(catalogue);
           for (const { id, seconds } of made.rows) sightings.add(id, instantOf(seconds));
-          holdings.holdAll(made.shape, { sightings, fresh: made.fresh });
+          holdings.holdAll(made.shape, { sightings, fresh: made.fresh, unread: [] });
           model.clear();
           for (const { id, seconds } of made.rows) model.set(id, seconds);
           for (const id of [...sightings.repeated, ...made.fresh]) model.delete(id);

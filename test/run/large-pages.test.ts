@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertSame, interrupted, oddItems, SETTINGS } from "./resuming.ts";
-import { exportFrom, failsWith, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
-import { itemsOf, type Question, type Reply, Scripted } from "./scripted.ts";
+import { exportFrom, failsWith, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
+import { item, itemsOf, type Question, type Reply, Scripted } from "./scripted.ts";
 
 /** More than is read at once. */
 const HUGE = { body: " ".repeat(33 * 1024 * 1024) };
@@ -24,7 +24,7 @@ for (const mode of ["dynamic", "full"] as const) {
     const sizes = "SELECT mode, per_page, clean FROM _sweeps ORDER BY sweep";
     assert.deepEqual(await rowsOf(summary.directory, sizes), [
       ["dynamic", mode === "dynamic" ? 1 : 2, true],
-      ["full", 1, true],
+      ["full", mode === "full" ? 1 : 2, true],
     ]);
     assert.match(summary.warnings.join(), /Pages of 2 items were too large .* set perPage to 1/);
     service.script = () => undefined;
@@ -60,25 +60,172 @@ test("A16: an item that changed before the pass was made anew is published as it
   assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT title FROM content"), [["New"]]);
 });
 
-test("A16: one item that is too large ends the run, and says so", async (t) => {
-  const service = await Scripted.start(t, itemsOf(20));
-  service.script = ({ kind, page, mode, perPage }) =>
-    kind === "list" && mode === "dynamic" && (page - 1) * perPage <= 7 && page * perPage > 7
+const PLACE = 7;
+const POISON = "c-007";
+
+type Modes = readonly Question["mode"][];
+
+/** Pages of these modes that hold the seventh item cannot be read, nor can the item itself where `singly` says so. */
+const poisoned =
+  (modes: Modes, singly: boolean, reply: Reply) =>
+  ({ kind, mode, page, perPage, id, columns }: Question): Reply | undefined => {
+    if (kind === "item") return singly && id === POISON ? reply : undefined;
+    if (kind !== "list" || !modes.includes(mode) || (mode === "dynamic" && columns.length === 0))
+      return undefined;
+    return (page - 1) * perPage <= PLACE && page * perPage > PLACE ? reply : undefined;
+  };
+
+const ITEMS = 40;
+
+interface Poison {
+  readonly modes: Modes;
+  readonly singly: boolean;
+  /** What becomes of the item: the accounting, and rows of it in content and in _rejects. */
+  readonly listed: number;
+  readonly loaded: number;
+  readonly rejects: number;
+}
+
+const POISONS: Readonly<Record<string, Poison>> = {
+  "in the dynamic listing, and is not so singly": {
+    modes: ["dynamic"],
+    singly: false,
+    listed: ITEMS,
+    loaded: ITEMS,
+    rejects: 0,
+  },
+  "in the full listing, and is not so singly": {
+    modes: ["full"],
+    singly: false,
+    listed: ITEMS,
+    loaded: ITEMS,
+    rejects: 0,
+  },
+  "in the dynamic listing and singly": {
+    modes: ["dynamic"],
+    singly: true,
+    listed: ITEMS,
+    loaded: ITEMS,
+    rejects: 1,
+  },
+  "in the full listing and singly": {
+    modes: ["full"],
+    singly: true,
+    listed: ITEMS,
+    loaded: ITEMS,
+    rejects: 1,
+  },
+  "in both listings and singly": {
+    modes: ["dynamic", "full"],
+    singly: true,
+    listed: ITEMS,
+    loaded: ITEMS - 1,
+    rejects: 2,
+  },
+};
+
+for (const [kind, reply, reason] of [
+  ["A16: too large", HUGE, /^the service sent more than 32 MB at once$/],
+  ["C5: no JSON", { body: '{"response": [{"id": NaN' }, /^the service sent a body that is not JSON/],
+] as const) {
+  for (const [where, { modes, singly, listed, loaded, rejects }] of Object.entries(POISONS)) {
+    test(`${kind}: an item that is so ${where} is asked for alone, and costs no other`, async (t) => {
+      const service = await Scripted.start(t, itemsOf(ITEMS));
+      service.script = poisoned(modes, singly, reply);
+      const out = await temporaryFolder(t);
+      const config = { perPage: 10 };
+      const summary = await exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
+      const { accounting, verdict, reasons, directory } = summary;
+      assert.deepEqual([verdict, reasons], ["complete", []]);
+      assert.deepEqual(
+        [accounting.listed, accounting.loaded, accounting.rejected],
+        [listed, loaded, listed - loaded],
+      );
+      const ids = itemsOf(ITEMS).map(({ id }) => id);
+      const there = loaded === listed ? ids : ids.filter((id) => id !== POISON);
+      assert.deepEqual(await publishedIds(directory), there);
+      const found = await rowsOf(directory, "SELECT content_id, reason FROM _rejects");
+      assert.equal(found.length, rejects);
+      for (const [id, why] of found) {
+        assert.equal(id, POISON);
+        assert.match(String(why), reason);
+      }
+      // 10 = 2 x 5: of the page two halves, of one of them five items, of one of them its entry and the item.
+      const asked = service.asked("list").length;
+      const attempts = kind.startsWith("A16") ? 1 : 2;
+      assert.ok(
+        asked <= 8 + modes.length * (2 + 5 + 1 + 2 * (attempts - 1) + attempts),
+        `${asked} pages were asked for`,
+      );
+    });
+  }
+}
+
+test("A16: more items that are too large than may be rejected end the run, and say so", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  service.script = ({ kind, page, perPage, columns, mode }) =>
+    kind === "item" || (kind === "list" && mode === "dynamic" && columns.length > 0 && page * perPage > 10)
       ? HUGE
       : undefined;
-  const run = exportFrom({ url: service.url, out: await temporaryFolder(t), config: { perPage: 8 } });
+  const run = exportFrom({
+    url: service.url,
+    out: await temporaryFolder(t),
+    config: { perPage: 10, concurrency: 1 },
+  });
   await failsWith("source.too_large", run);
-  assert.deepEqual(
-    [...new Set(service.questions.filter(({ kind }) => kind === "list").map(({ perPage }) => perPage))],
-    [8, 4, 2, 1],
+});
+
+test("D2: where the total changes while a page is read in parts, the pass is not clean", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const poison = poisoned(["dynamic"], false, HUGE);
+  let added = false;
+  service.script = (question) => {
+    if (!added && question.perPage === 1) {
+      added = true;
+      service.items = [...service.items, item("new", 1)];
+    }
+    return poison(question);
+  };
+  const summary = await exportFrom({
+    url: service.url,
+    out: await temporaryFolder(t),
+    config: { perPage: 10 },
+    clock: new HurriedClock(),
+  });
+  assert.equal(summary.verdict, "complete");
+  assert.equal(summary.sweeps[0]?.clean, false);
+  assert.equal((await publishedIds(summary.directory)).length, ITEMS + 1);
+});
+
+test("G8: a run that goes on after a page was read in parts knows what came of it", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const out = await temporaryFolder(t);
+  const config = { perPage: 10 };
+  const poison = poisoned(["dynamic", "full"], true, HUGE);
+  const clock = new HurriedClock();
+  await interrupted(
+    service,
+    { out, config, clock },
+    ({ mode, page }) => mode === "full" && page === 4,
+    poison,
   );
+  service.script = poison;
+  const { accounting, verdict, directory, resumed } = await exportFrom({
+    url: service.url,
+    out,
+    config,
+    clock,
+  });
+  assert.ok((resumed?.pages ?? 0) >= 4);
+  assert.deepEqual([verdict, accounting.loaded, accounting.rejected], ["complete", ITEMS - 1, 1]);
+  assert.equal((await rowsOf(directory, "FROM _rejects")).length, 2);
 });
 
 test("G8: a run that was killed after its pages were halved goes on with the smaller ones", async (t) => {
   const service = await Scripted.start(t, oddItems(300));
   const out = await temporaryFolder(t);
   const huge = tooLarge("dynamic", 100, 1);
-  await interrupted(service, { out }, (question) => question.mode === "full" && question.page === 200, huge);
+  await interrupted(service, { out }, (question) => question.mode === "full" && question.page === 100, huge);
   service.script = huge;
   const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
   assert.ok((summary.resumed?.pages ?? 0) >= 300, `${summary.resumed?.pages}`);

@@ -55,7 +55,7 @@ function groupOf(group: number): ListedGroup {
     perPage: 1,
     file: null,
     drift: [],
-    pages: [{ page, result, record }],
+    pages: [{ page, result, record, split: null }],
   };
 }
 
