@@ -17,6 +17,12 @@ export interface LandedPass {
   readonly unread: readonly string[];
 }
 
+interface Landed {
+  readonly shape: Shape;
+  readonly sightings: Sightings;
+  readonly unread: ReadonlySet<number>;
+}
+
 /** `updated_at` of the latest document of one shape, by the item's number: as a pass saw it, but for some since. */
 class Held {
   #pass: Sightings | undefined;
@@ -44,7 +50,7 @@ class Held {
 export class Holdings {
   readonly #catalogue: Catalogue;
   readonly #held = { dynamic: new Held(), full: new Held() };
-  readonly #passes: { readonly sightings: Sightings; readonly unread: ReadonlySet<number> }[] = [];
+  readonly #passes: Landed[] = [];
   /** Items with a document from a single-item request. */
   readonly #readSingly = new Set<number>();
   readonly #rejectedSingly = new Set<number>();
@@ -62,11 +68,12 @@ export class Holdings {
    */
   holdAll(shape: Shape, { sightings, fresh, unread }: LandedPass): void {
     const numbers = new Set(unread.map((id) => this.#catalogue.numberOf(id)));
-    this.#passes.push({ sightings, unread: numbers });
-    // To ask once more is of no use: what there is of the item counts.
+    // To ask once more is of no use: what there is of the item counts, but a document of before is not as it was listed.
+    const outdated = unread.filter((id) => this.#hasDocumentOf(shape, this.#catalogue.numberOf(id)));
+    this.#passes.push({ shape, sightings, unread: numbers });
     for (const number of numbers) this.#rejectedSingly.add(number);
     this.#held[shape].take(sightings);
-    for (const id of [...sightings.repeated, ...fresh]) this.forget(shape, id);
+    for (const id of [...sightings.repeated, ...fresh, ...outdated]) this.forget(shape, id);
   }
 
   /** The document of a single-item request landed. Gives its time in seconds; negative where there is none. */
@@ -147,9 +154,13 @@ export class Holdings {
   }
 
   hasDocument(number: number): boolean {
+    return this.#hasDocumentOf("dynamic", number) || this.#hasDocumentOf("full", number);
+  }
+
+  #hasDocumentOf(shape: Shape, number: number): boolean {
     if (this.#readSingly.has(number)) return true;
     return this.#passes.some(
-      ({ sightings, unread }) => !Number.isNaN(sightings.at(number)) && !unread.has(number),
+      (pass) => pass.shape === shape && !Number.isNaN(pass.sightings.at(number)) && !pass.unread.has(number),
     );
   }
 

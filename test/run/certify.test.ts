@@ -134,3 +134,22 @@ test("an item that two passes did not list, and that is there when it is asked f
   told.certification.repaired({ fresh: false });
   assert.deepEqual(told.next, { ...PASS, mode: "basic" });
 });
+
+test("an item whose document cannot be read any more keeps none of before as if it were of now", () => {
+  const told = new Told();
+  told.pass({ a: EARLY });
+  told.pass({ a: EARLY });
+  const sightings = new Sightings(told.catalogue);
+  sightings.add("a", LATE);
+  told.holdings.holdAll("dynamic", { sightings, fresh: [], unread: ["a"] });
+  assert.deepEqual(told.holdings.differing("dynamic", { sweep: 3, sightings }), [0]);
+});
+
+test("an item that no request ever gave a document of is a reject, and nothing to ask for again", () => {
+  const told = new Told();
+  const sightings = new Sightings(told.catalogue);
+  sightings.add("a", EARLY);
+  told.holdings.holdAll("dynamic", { sightings, fresh: [], unread: ["a"] });
+  assert.deepEqual(told.holdings.differing("dynamic", { sweep: 1, sightings }), []);
+  assert.deepEqual(told.holdings.unread([]), { rejected: 1, notAsked: 0 });
+});
