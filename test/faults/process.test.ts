@@ -36,10 +36,10 @@ async function published(t: TestContext) {
 for (const mode of ["dynamic", "full"] as const) {
   test(`F11: a run that the kernel kills in the ${mode} listing leaves what was published, and the next needs no help`, async (t) => {
     const { service, out, directory } = await published(t);
-    service.items = itemsOf(600);
+    service.items = itemsOf(2500);
     const asked = new Promise<void>((resolve) => {
       service.script = (question) => {
-        if (question.mode !== mode || question.page !== 4) return undefined;
+        if (question.mode !== mode || question.page !== 3) return undefined;
         resolve();
         return "hang";
       };
@@ -53,7 +53,7 @@ for (const mode of ["dynamic", "full"] as const) {
     service.script = () => undefined;
     const next = await exportFrom({ url: service.url, out, threads: 1, config: { perPage: 100 } });
     assert.equal(next.verdict, "complete");
-    assert.equal((await publishedIds(next.directory)).length, 600);
+    assert.equal((await publishedIds(next.directory)).length, 2500);
   });
 }
 

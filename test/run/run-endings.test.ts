@@ -50,7 +50,7 @@ function startRun(service: Scripted, out: string) {
 
 /** A service that answers no page from the third on, and a promise of the moment when one was asked for. */
 async function silentService(t: TestContext): Promise<{ service: Scripted; asked: Promise<void> }> {
-  const service = await Scripted.start(t, itemsOf(600));
+  const service = await Scripted.start(t, itemsOf(2500));
   const asked = new Promise<void>((resolve) => {
     service.script = ({ page }) => {
       if (page < 3) return undefined;
