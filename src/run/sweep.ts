@@ -7,20 +7,18 @@ import type { Pagination } from "../api/envelope.ts";
 import type { RejectLimits } from "../audit/rejects.ts";
 import type { Clock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
-import type { HttpClient, HttpResponse, Take, Taken } from "../extract/client.ts";
-import { type ListMode, listRequest, type ReadRequest } from "../extract/request.ts";
-import { SourceError } from "../extract/source-error.ts";
+import type { HttpClient, HttpResponse } from "../extract/client.ts";
+import type { ListMode } from "../extract/request.ts";
 import { ByteBudget } from "./bytes.ts";
 import { type Catalogue, Sightings } from "./catalogue.ts";
 import type { ListedGroup, OpenListedGroup, PageRead, ReadGroup } from "./checkpoint-form.ts";
 import { isFresh } from "./fresh.ts";
 import type { Holdings } from "./holdings.ts";
-import { type Journal, observedAtOf, recordOf } from "./journal.ts";
+import type { Journal } from "./journal.ts";
 import { isOpen, type KeptPass } from "./kept.ts";
+import { PageReader } from "./page-reader.ts";
 import type { OnProgress } from "./progress.ts";
 import { RequestQueue } from "./request-queue.ts";
-import { answerOf, Bearable } from "./single-item.ts";
-import { maySplit, type Part, readInParts, type SplitPorts } from "./split-page.ts";
 import type { ListedItem, PairedFiles } from "./tasks.ts";
 import { type PageMark, uncleanReasons } from "./verdict.ts";
 import type { Workers } from "./workers.ts";
@@ -108,15 +106,6 @@ export interface Sweep {
   readonly endedMs: number;
 }
 
-/** What a request for a page, or a part of one, is for. */
-interface WholePage {
-  readonly mode: ListMode;
-  readonly columns: readonly string[];
-  readonly lands: boolean;
-  readonly page: number;
-  readonly group: number;
-}
-
 /** Decoded bytes of the pages under way, all together. */
 const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 /** Decoded bytes of a group, roughly: what a thread holds, and what a raw file has before compression. */
@@ -154,8 +143,7 @@ class Pass {
   #bytes = 0;
   readonly #fresh: string[] = [];
   readonly #unread: string[] = [];
-  /** Of items that are asked for singly because their pages cannot be read. */
-  #bearable: Bearable | undefined;
+  readonly #reader: PageReader;
   #rows = 0;
   #rejected = 0;
   /** Pages that the service's own total has room for. */
@@ -169,6 +157,7 @@ class Pass {
     this.#staging = staging;
     this.#sightings = new Sightings(context.catalogue);
     this.#queue = new RequestQueue(context.settings.concurrency, context.signal);
+    this.#reader = new PageReader(context, { sweep, mode, staging, signal: this.#queue.signal });
     this.#startedMs = context.clock.now();
   }
 
@@ -293,88 +282,13 @@ class Pass {
   }
 
   async #page(page: number, group: number): Promise<void> {
-    const read = await this.#readPage(page, group);
+    const first = this.#marks.get(1)?.pagination;
+    const read = await this.#reader.read({ page, group, firstPage: this.#firstPageOf(group) }, first);
     this.#take(read, group);
     if (this.#staging === undefined) return;
     const known = this.#read.get(group) ?? [];
     known.push(read);
     this.#read.set(group, known);
-  }
-
-  async #readPage(page: number, group: number): Promise<PageRead> {
-    const { perPage } = this.#context;
-    const columns = this.#staging === undefined ? [] : this.#context.settings.columns;
-    const whole = { mode: this.#mode, columns, lands: this.#staging !== undefined, page, group };
-    try {
-      return { page, ...(await this.#readPart(whole, { page, perPage, offset: 0 })), split: null };
-    } catch (thrown) {
-      if (this.#staging === undefined || !maySplit(thrown)) throw thrown;
-      const ports = this.#portsOf(page, group, columns);
-      if (!(await this.#isGranted(perPage, ports))) throw thrown;
-      const count = this.#marks.get(1)?.pagination.count;
-      return await readInParts({ page, perPage, count }, ports, thrown);
-    }
-  }
-
-  /** Whether pages have as many items as were asked for: otherwise nobody knows which ones a page that failed has. */
-  async #isGranted(perPage: number, ports: SplitPorts): Promise<boolean> {
-    const known = this.#marks.get(1)?.pagination;
-    if (known !== undefined) return known.per_page === perPage;
-    const { result, record } = await ports.list({ page: 1, perPage, offset: 0 });
-    this.#context.journal.requests.add({ ...record, page: null });
-    return result.answer.pagination.per_page === perPage;
-  }
-
-  #portsOf(page: number, group: number, columns: readonly string[]): SplitPorts {
-    const mode = this.#mode === "dynamic" ? "dynamic" : "basic";
-    const sweep = this.#sweep;
-    return {
-      read: (part) => this.#readPart({ mode: this.#mode, columns, lands: true, page, group }, part),
-      list: (part) => this.#readPart({ mode, columns: [], lands: false, page, group }, part),
-      single: (item, total) => {
-        this.#bearable ??= new Bearable(total, this.#context.settings.singlesLimits);
-        const shape = this.#mode === "dynamic" ? "dynamic" : "full";
-        const single = { ...item, shape, columns, sweep, group, page } as const;
-        return answerOf(this.#context, single, this.#bearable, this.#queue.signal);
-      },
-      nameless: ({ offset: position }, reason) => {
-        return { mode: this.#mode, sweep, page, position, contentId: null, reason, document: "null" };
-      },
-    };
-  }
-
-  async #readPart(
-    { mode, columns, lands, page, group }: WholePage,
-    part: Part,
-  ): Promise<Pick<PageRead, "result" | "record">> {
-    const { clock } = this.#context;
-    const request = listRequest({ mode, page: part.page, perPage: part.perPage, columns, gallery: true });
-    const { response, value } = await this.#ask(request, part, async (answer) => {
-      const observedAt = observedAtOf(answer, clock);
-      const bytes = answer.body.byteLength;
-      const { result, transformed } = await this.#context.workers.page({
-        kind: "page",
-        mode,
-        lands,
-        sweep: this.#sweep,
-        group,
-        firstPage: this.#firstPageOf(group),
-        page,
-        offset: part.offset,
-        pairWith: lands ? this.#staging?.pairedWith(group) : undefined,
-        body: { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt },
-      });
-      this.#staging?.onTransformed(transformed);
-      return { result, observedAt, bytes };
-    });
-    const { result, observedAt, bytes } = value;
-    const { next, previous } = result.answer.pagination;
-    const record = {
-      ...recordOf(response, { mode, sweep: this.#sweep, page, observedAt, bytes }),
-      nextPage: next ?? null,
-      previousPage: previous ?? null,
-    };
-    return { result, record };
   }
 
   /** Another page of the group was read. */
@@ -383,19 +297,6 @@ class Pass {
     this.#closeGroupOf(page);
     if (this.#staging === undefined || this.#closed.has(group)) return;
     this.#queue.follow(this.#staging.onRead(group, () => this.#readGroup(group)));
-  }
-
-  /** What was read of the first page already is not asked for, unless it proves to be damaged. */
-  async #ask<T>(request: ReadRequest, { page, perPage }: Part, take: Take<T>): Promise<Taken<T>> {
-    const { client, firstPage } = this.#context;
-    if (page === 1 && perPage === this.#context.perPage && firstPage !== undefined) {
-      try {
-        return { response: firstPage, value: await take(firstPage) };
-      } catch (thrown) {
-        if (!(thrown instanceof SourceError)) throw thrown;
-      }
-    }
-    return client.readAs(request, this.#queue.signal, take);
   }
 
   #take({ page, result, record, split }: PageRead, group: number): void {
