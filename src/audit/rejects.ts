@@ -49,11 +49,12 @@ export function assertFewRejects(count: RejectCount): void {
   if (rejected <= limitOf(count) && !none) return;
   const listed = rejects.filter(({ mode }) => mode !== "item").map(({ reason }) => reason);
   const byType = listed.filter((reason) => OTHER_TYPE_OF_ID.test(reason)).length;
+  const drifted = none || byType > listed.length / 2;
   throw new WarehouseError(
-    none || byType > listed.length / 2 ? "contract.drift" : "source.rejects",
+    drifted ? "contract.drift" : "source.rejects",
     `${rejected} of ${items + rejected} listed items could not be read, limit: ${limitOf(count)} ` +
       `(${[...new Set(listed)].slice(0, EXAMPLES).join("; ")}); nothing was published. ` +
-      "Ask the operator of the service what changed, or set `maxRejects`.",
+      `Ask the operator of the service what changed${drifted ? "" : ", or set `maxRejects`"}.`,
   );
 }
 

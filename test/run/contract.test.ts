@@ -120,7 +120,7 @@ test("H2, C15: an id that vanishes from all items, or becomes a number, ends wit
     items(3, () => ({ id: undefined })),
   );
   const error = await failsWith("contract.drift", run());
-  assert.match(error.message, /^Of 3 listed things 3 could not be read.*\(the item has no id\)/);
+  assert.match(error.message, /^3 of 3 listed items could not be read.*\(the item has no id\)/);
   service.items = [...itemsOf(50), ...items(21, (index) => ({ id: index }))];
   assert.match((await failsWith("contract.drift", run())).message, /the item's id is a number, not a text/);
 });
