@@ -63,7 +63,8 @@ test("without a file, everything has its default", async (t) => {
     customFields: [],
     columns: DYNAMIC_COLUMN_NAMES,
     details: "events",
-    perPage: 100,
+    perPage: "auto",
+    maxRejects: null,
     concurrency: 4,
     ratePerSecond: null,
     deadlineMinutes: 300,
@@ -98,6 +99,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     personalData: { policy: "keep" },
     contract: "freeze",
     keepRuns: 30,
+    maxRejects: "1%",
     out: "data/out",
   };
   const cwd = await folder(t, { [JSON_FILE]: `\ufeff${JSON.stringify(spec)}` });
@@ -105,6 +107,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
   const { url: _, ...given } = spec;
   assert.deepEqual(config, {
     ...given,
+    maxRejects: { items: 0, share: 0.01 },
     destinations: [
       { name: "Website", platform: "External" },
       { name: "Shop", platform: "Mail" },
@@ -180,7 +183,7 @@ test("the sample needs no service and reads no file that is not named", async (t
   const cwd = await folder(t, { [JSON_FILE]: '{"perPage":"broken"}', "sample.json": '{"perPage":5}' });
   const config = await load(cwd, { env: {}, flags: { sample: true } });
   assert.deepEqual(config.source, { kind: "sample" });
-  assert.equal(config.perPage, 100);
+  assert.equal(config.perPage, "auto");
   assert.equal((await load(cwd, { env: {}, flags: { sample: true, config: "sample.json" } })).perPage, 5);
   const both = load(cwd, { flags: { sample: true, url: "https://content.example.com" } });
   assert.match(await refusal("config.invalid", both), /--sample and --url/);
@@ -224,9 +227,9 @@ const WRONG: [setting: string, value: unknown, says: string][] = [
   ["columns", [], "`columns`: expected a list of at least one column name, found an empty list."],
   ["columns", [null], "`columns[0]`: expected the name of a column, found null."],
   ["details", "every", '`details`: expected "events", "all", "none", found "every".'],
-  ["perPage", "100", '`perPage`: expected a whole number from 1 to 1000, found "100".'],
-  ["perPage", 0, "`perPage`: expected a whole number from 1 to 1000, found 0."],
-  ["perPage", 2.5, "`perPage`: expected a whole number from 1 to 1000, found 2.5."],
+  ["perPage", "100", '`perPage`: expected a whole number from 1 to 1000, or "auto", found "100".'],
+  ["perPage", 0, '`perPage`: expected a whole number from 1 to 1000, or "auto", found 0.'],
+  ["perPage", 2.5, '`perPage`: expected a whole number from 1 to 1000, or "auto", found 2.5.'],
   ["concurrency", 65, "`concurrency`: expected a whole number from 1 to 64, found 65."],
   ["ratePerSecond", 0, "`ratePerSecond`: expected a number above 0, or null, found 0."],
   ["deadlineMinutes", 0, "`deadlineMinutes`: expected a number above 0, or null, found 0."],

@@ -144,8 +144,8 @@ const ANEW: Readonly<Record<string, Case>> = {
   "a second group with another digest of an answer": {
     spoil: changed(
       /dynamic-00001\.json$/,
-      /"sha256":"[0-9a-f]{64}"\}\}\]/,
-      `"sha256":"${"0".repeat(64)}"}}]`,
+      /"sha256":"[0-9a-f]{64}"\},"split":null\}\]/,
+      `"sha256":"${"0".repeat(64)}"},"split":null}]`,
     ),
     pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
   },
