@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { pagination } from "../api/envelope.ts";
 import { DRIFT_KINDS, type DriftEntry } from "../transform/drift.ts";
+import type { Shape } from "../transform/views.ts";
 import type { SavedDocument, WrittenFile } from "./raw.ts";
 import type { RequestRecord } from "./requests.ts";
 import type { PageResult, Reject } from "./tasks.ts";
@@ -51,8 +52,8 @@ export interface Open {
 export interface SavedAnswer {
   /** That the answer is, or that listed the item. */
   readonly page: number;
-  /** Of a single-item request; null: the answer is a page. */
-  readonly contentId: string | null;
+  /** Null: the answer is a page. */
+  readonly single: SingleKey | null;
   readonly documents: readonly SavedDocument[];
   readonly drift: readonly DriftEntry[];
 }
@@ -60,9 +61,14 @@ export interface SavedAnswer {
 export interface ListedGroup extends ReadGroup, Closed {}
 export interface OpenListedGroup extends ReadGroup, Open {}
 
-/** What came of a request for a single item. */
-export interface SingleRead {
+/** What a single-item request asks for. */
+export interface SingleKey {
   readonly id: string;
+  readonly shape: Shape;
+}
+
+/** What came of a request for a single item. */
+export interface SingleRead extends SingleKey {
   readonly gone: boolean;
   /** Null: the answer could not be read. */
   readonly read: { readonly updatedAt: string | null } | null;
@@ -71,7 +77,7 @@ export interface SingleRead {
   readonly record: RequestRecord | null;
 }
 
-/** Answers for single items that some groups of pages listed: see `groupOfSingles`. */
+/** Answers for single items: of some groups of pages (see `groupOfSingles`), or that were repaired together. */
 export interface ReadSingles {
   readonly answers: readonly SingleRead[];
 }
@@ -87,7 +93,7 @@ export interface StageEnd {
 }
 
 /** Of the form: another one is not read. */
-export const CHECKPOINT_VERSION = 4;
+export const CHECKPOINT_VERSION = 5;
 
 const count = z.number().int().nonnegative();
 const place = z.number().int().positive();
@@ -145,6 +151,8 @@ const result = z.strictObject({
   decodedBytes: count,
 });
 
+const single = { id: z.string(), shape: z.enum(["dynamic", "full"]) };
+
 const document = z.strictObject({
   contentId: z.string(),
   mode: z.enum(["dynamic", "full", "item"]),
@@ -160,7 +168,7 @@ const document = z.strictObject({
 const closed = { version, file, drift };
 const landed = z.strictObject({
   page: count,
-  contentId: z.string().nullable(),
+  single: z.strictObject(single).nullable(),
   documents: z.array(document),
   drift,
 });
@@ -176,7 +184,7 @@ const pages = {
 };
 
 const answer = z.strictObject({
-  id: z.string(),
+  ...single,
   gone: z.boolean(),
   read: z.strictObject({ updatedAt }).nullable(),
   rejects,

@@ -1,6 +1,6 @@
 /**
  * What a run keeps of its answers, so that it can be taken up after it was ended early: for each closed group of the
- * first two passes and of the single items, the raw file of its documents and, written after it, a file with all else
+ * first two passes and of the single items after either, the raw file of its documents and, written after it, a file with all else
  * that was learned from the answers; for an open group, one file with both. All later steps are made from these alone.
  */
 import { existsSync } from "node:fs";
@@ -17,9 +17,13 @@ import {
 import { writeSealed } from "./sealed-file.ts";
 
 /** In this order: a stage is begun when the ones before it are whole. */
-export type Stage = "dynamic" | "item" | "full";
-/** The passes that are kept are the first two; single items are asked for after the first. */
-export const SWEEP_OF: Readonly<Record<Stage, number>> = { dynamic: 1, item: 1, full: 2 };
+export type Stage = ListStage | SingleStage;
+/** The passes that are kept are the first two: a run that is resumed makes the later ones anew. */
+export type ListStage = "dynamic" | "full";
+/** `item`: what the first pass listed; `repair`: where the first two differ. */
+export type SingleStage = "item" | "repair";
+/** The pass that is read, or after which items are asked for. */
+export const SWEEP_OF: Readonly<Record<Stage, number>> = { dynamic: 1, item: 1, full: 2, repair: 2 };
 
 /** Absolute path of what is kept of a group, or of the end of a stage. `directory`: the run's staging folder. */
 export function checkpointFile(directory: string, stage: Stage, group: number | "end"): string {
@@ -47,12 +51,12 @@ export class Checkpoint {
     return this.#groups;
   }
 
-  async listed(stage: "dynamic" | "full", group: number, listed: ListedGroup): Promise<void> {
+  async listed(stage: ListStage, group: number, listed: ListedGroup): Promise<void> {
     await this.#close(stage, group, listed);
   }
 
-  async single(group: number, single: SingleGroup): Promise<void> {
-    await this.#close("item", group, single);
+  async single(stage: SingleStage, group: number, single: SingleGroup): Promise<void> {
+    await this.#close(stage, group, single);
   }
 
   /** What an open group has so far: takes the place of what it had before. */

@@ -8,12 +8,13 @@ import type { Bounds } from "../load/buckets.ts";
 import { type SweepRecord, sweepRecord } from "./account.ts";
 import { bucketBounds, vectorBytes } from "./bucket-bounds.ts";
 import { Certification, REPAIR_LIMITS, type Step, type SweepMode } from "./certify.ts";
-import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
+import { type Checkpoint, type SingleStage, type Stage, SWEEP_OF } from "./checkpoint.ts";
 import type {
   ListedGroup,
   OpenListedGroup,
   OpenSingleGroup,
   ReadGroup,
+  ReadSingles,
   SingleGroup,
 } from "./checkpoint-form.ts";
 import {
@@ -26,13 +27,13 @@ import {
 } from "./details.ts";
 import { choosePageSize } from "./first-page.ts";
 import type { Holdings, Unread } from "./holdings.ts";
-import type { Kept, KeptPass } from "./kept.ts";
+import { isOpen, type Kept, type KeptPass } from "./kept.ts";
 import { letGo } from "./let-go.ts";
 import type { Missing } from "./missing.ts";
 import { type Answered, OpenGroups } from "./open-groups.ts";
 import { type PageKind, PageSizes, type PerPage, type UsedSizes } from "./page-size.ts";
 import { RawFiles } from "./raw-files.ts";
-import { type AskedAfter, askForUnlisted, compare, repair } from "./repair.ts";
+import { type AfterPass, askForUnlisted, compare, repair, replayRepaired } from "./repair.ts";
 import { afterFailure } from "./resume.ts";
 import { isTooLarge, runSweep, type Sweep, type SweepContext, type SweepStaging } from "./sweep.ts";
 import type { GroupResult, PairedFiles, RestoreTask } from "./tasks.ts";
@@ -104,7 +105,11 @@ export async function extract(context: SweepContext, options: ExtractionOptions)
   return new Extractor(context, options).run();
 }
 
-type AskSingly<Answers> = (context: SweepContext, at: AskedAfter, ids: readonly string[]) => Promise<Answers>;
+type AskSingly<Answers> = (
+  context: SweepContext,
+  after: AfterPass,
+  ids: readonly string[],
+) => Promise<Answers>;
 
 interface DynamicPass extends PagesOfGroup {
   readonly sweep: number;
@@ -168,10 +173,10 @@ class Extractor {
         this.#certification.passed(await this.#sweep(step.mode, step.documents));
         break;
       case "compare":
-        this.#certification.compared(await this.#askSingly(compare, step.ids));
+        this.#certification.compared(await this.#askSingly(compare, step.ids, this.#afterPass()));
         break;
       case "repair":
-        this.#certification.repaired(await this.#askSingly(repair, step.ids));
+        this.#certification.repaired(await this.#askSingly(repair, step.ids, this.#repairing()));
         break;
     }
   }
@@ -238,18 +243,62 @@ class Extractor {
   }
 
   /** Asks for listed items after the last pass. */
-  async #askSingly<Answers>(ask: AskSingly<Answers>, ids: readonly string[]): Promise<Answers> {
+  async #askSingly<Answers>(
+    ask: AskSingly<Answers>,
+    ids: readonly string[],
+    after: AfterPass,
+  ): Promise<Answers> {
     for (const id of ids) this.#repaired.add(id);
-    return this.#askAfterPass(ask, ids);
+    return ask(this.#context, after, ids);
   }
 
-  /** Asks after the last pass, and has the documents written. */
-  async #askAfterPass<Answers>(ask: AskSingly<Answers>, ids: readonly string[]): Promise<Answers> {
-    const at = { sweep: this.#sweeps.length, group: this.#groupsAfterPasses };
-    this.#groupsAfterPasses += 1;
-    const answers = await ask(this.#context, at, ids);
-    await this.#write("item", at.sweep, at.group);
-    return answers;
+  /** For answers that a resumed run asks for anew: they count only together, or right after the last pass. */
+  #afterPass(): AfterPass {
+    const sweep = this.#sweeps.length;
+    return {
+      sweep,
+      nextGroup: () => this.#groupsAfterPasses++,
+      onRead: async () => {},
+      closeGroup: async (group) => {
+        await this.#write("item", sweep, group);
+      },
+    };
+  }
+
+  /** For answers that a resumed run takes over: the pass that it makes then says whether they are still of today. */
+  #repairing(): AfterPass {
+    const after = this.#afterPass();
+    const { sweep } = after;
+    if (sweep !== SWEEP_OF.repair) return after;
+    return {
+      ...after,
+      onRead: (group, read) => this.#note("repair", sweep, group, read),
+      closeGroup: (group, read) => this.#closeSingles("repair", group, read),
+    };
+  }
+
+  /** Takes over items that were repaired before the run was resumed. */
+  async #takeRepaired(sweep: number): Promise<void> {
+    const { kept } = this.#options;
+    for (const group of kept.repaired) {
+      const repaired = await kept.singles("repair", group);
+      if (repaired === undefined)
+        throw new TypeError(`group ${group} of repaired items was there a moment ago`);
+      for (const { id } of repaired.answers) this.#repaired.add(id);
+      replayRepaired(this.#context, sweep, repaired);
+      this.#groupsAfterPasses = group + 1;
+      if (!isOpen(repaired)) this.#reopen("repair", group, repaired);
+      else {
+        await this.#restore("repair", group, repaired);
+        await this.#closeSingles("repair", group, repaired);
+      }
+    }
+  }
+
+  async #closeSingles(stage: SingleStage, group: number, { answers }: ReadSingles): Promise<void> {
+    this.#open.closed(stage, group);
+    const { file, drift } = await this.#write(stage, SWEEP_OF[stage], group);
+    await this.#options.checkpoint.single(stage, group, { file: file ?? null, drift, answers });
   }
 
   /** Has a group written by its thread. */
@@ -306,13 +355,13 @@ class Extractor {
     let groups = 0;
     const read = await readDetails(this.#context, sweep, wanted, {
       pages: pass,
-      kept: async (group) => (first ? kept.singles(group) : undefined),
+      kept: async (group) => (first ? kept.singles("item", group) : undefined),
       onRead: (group, read) => this.#note("item", sweep, group, read),
       closeGroup: async (group, answers) => {
         this.#open.closed("item", group);
         const { file, drift } = await this.#write("item", sweep, group);
         groups += 1;
-        if (first) await checkpoint.single(group, { file: file ?? null, drift, answers });
+        if (first) await checkpoint.single("item", group, { file: file ?? null, drift, answers });
       },
       reopenGroup: (group, single) => {
         this.#reopen("item", group, single);
@@ -336,6 +385,7 @@ class Extractor {
     const pass = await this.#pass(sweep, "full", "full", (kept) => this.#fullStaging(sweep, kept));
     this.#holdings.holdAll("full", pass);
     await this.#end("full", pass);
+    if (sweep === SWEEP_OF.repair) await this.#takeRepaired(sweep);
     return pass;
   }
 
@@ -420,7 +470,7 @@ class Extractor {
     const unlisted =
       missing.ids.length === 0
         ? { found: [], removed: [] }
-        : await this.#askAfterPass(askForUnlisted, missing.ids);
+        : await askForUnlisted(this.#context, this.#afterPass(), missing.ids);
     for (const id of unlisted.found) catalogue.numberOf(id);
     const sorted = catalogue.sorted();
     const again = this.#transformed.again([

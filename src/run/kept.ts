@@ -2,7 +2,14 @@
 import { hash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { checkpointFile, openFile, type Stage, SWEEP_OF } from "./checkpoint.ts";
+import {
+  checkpointFile,
+  type ListStage,
+  openFile,
+  type SingleStage,
+  type Stage,
+  SWEEP_OF,
+} from "./checkpoint.ts";
 import {
   type Closed,
   forms,
@@ -38,7 +45,9 @@ export interface Kept {
   readonly dynamic: KeptPass | undefined;
   readonly full: KeptPass | undefined;
   /** Of a group of single items; undefined: they are to be asked for. */
-  singles(group: number): Promise<SingleGroup | OpenSingleGroup | undefined>;
+  singles(stage: SingleStage, group: number): Promise<SingleGroup | OpenSingleGroup | undefined>;
+  /** Groups of items that were repaired, ascending. */
+  readonly repaired: readonly number[];
   readonly items: number;
   /** Absolute paths of the files that it consists of. */
   readonly files: ReadonlySet<string>;
@@ -48,6 +57,7 @@ export const NOTHING_KEPT: Kept = {
   dynamic: undefined,
   full: undefined,
   singles: async () => undefined,
+  repaired: [],
   items: 0,
   files: new Set(),
 };
@@ -69,18 +79,22 @@ class Reader {
 
   async read(): Promise<Kept> {
     const dynamic = await this.#pass("dynamic");
-    const singles = dynamic?.endedMs === undefined ? NO_SINGLES : await this.#singles();
-    const full = singles.whole ? await this.#pass("full") : undefined;
+    const items = dynamic?.endedMs === undefined ? NO_SINGLES : await this.#singles("item");
+    const full = items.whole ? await this.#pass("full") : undefined;
+    const repair = full?.endedMs === undefined ? NO_SINGLES : await this.#singles("repair");
+    const groups = { item: items.groups, repair: repair.groups };
     return {
       dynamic,
       full,
-      singles: async (group) => (singles.groups.has(group) ? this.#soundSingles(group) : undefined),
-      items: singles.items,
+      singles: async (stage, group) =>
+        groups[stage].has(group) ? this.#soundSingles(stage, group) : undefined,
+      repaired: [...repair.groups],
+      items: items.items + repair.items,
       files: this.#files,
     };
   }
 
-  async #pass(stage: "dynamic" | "full"): Promise<KeptPass | undefined> {
+  async #pass(stage: ListStage): Promise<KeptPass | undefined> {
     const first = await this.#soundPages(stage, 0);
     if (first?.pages[0]?.page !== 1) return undefined;
     const { startedMs, perPage, pagesPerGroup } = first;
@@ -100,25 +114,25 @@ class Reader {
     return { groups, pages, startedMs, endedMs: end?.endedMs, perPage, pagesPerGroup };
   }
 
-  async #again(stage: "dynamic" | "full", group: number): Promise<ListedGroup | OpenListedGroup> {
+  async #again(stage: ListStage, group: number): Promise<ListedGroup | OpenListedGroup> {
     const read = await this.#soundPages(stage, group);
     if (read === undefined) throw new TypeError(`${stage} group ${group} was there a moment ago`);
     return read;
   }
 
-  async #singles(): Promise<Singles> {
+  async #singles(stage: SingleStage): Promise<Singles> {
     const groups = new Set<number>();
     let items = 0;
     let whole = true;
-    for (const group of await this.#groupsOf("item")) {
-      const single = await this.#soundSingles(group);
+    for (const group of await this.#groupsOf(stage)) {
+      const single = await this.#soundSingles(stage, group);
       if (single === undefined) continue;
-      this.#vouch("item", group, single);
+      this.#vouch(stage, group, single);
       groups.add(group);
       items += single.answers.length;
       whole &&= !isOpen(single);
     }
-    return { groups, items, whole: whole && (await this.#end("item", groups.size)) !== undefined };
+    return { groups, items, whole: whole && (await this.#end(stage, groups.size)) !== undefined };
   }
 
   /** Numbers of all groups that there are files of, ascending. */
@@ -145,16 +159,16 @@ class Reader {
   }
 
   /** What is whole wins over what was saved before; each counts only with what was written with it. */
-  async #soundPages(stage: "dynamic" | "full", group: number): Promise<ReadPages | undefined> {
+  async #soundPages(stage: ListStage, group: number): Promise<ReadPages | undefined> {
     const closed = await readSealed(checkpointFile(this.#directory, stage, group), forms.listed);
     if (closed !== undefined && (await this.#hasFile(stage, group, closed))) return closed;
     return readSealed(openFile(this.#directory, stage, group), forms.openListed);
   }
 
-  async #soundSingles(group: number): Promise<SingleGroup | OpenSingleGroup | undefined> {
-    const closed = await readSealed(checkpointFile(this.#directory, "item", group), forms.single);
-    if (closed !== undefined && (await this.#hasFile("item", group, closed))) return closed;
-    return readSealed(openFile(this.#directory, "item", group), forms.openSingle);
+  async #soundSingles(stage: SingleStage, group: number): Promise<SingleGroup | OpenSingleGroup | undefined> {
+    const closed = await readSealed(checkpointFile(this.#directory, stage, group), forms.single);
+    if (closed !== undefined && (await this.#hasFile(stage, group, closed))) return closed;
+    return readSealed(openFile(this.#directory, stage, group), forms.openSingle);
   }
 
   /** Whether the raw file is the one that was written with the group. */

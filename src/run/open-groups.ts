@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../clock.ts";
 import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
-import type { ReadGroup, ReadSingles, SavedAnswer } from "./checkpoint-form.ts";
+import type { ReadGroup, ReadSingles, SavedAnswer, SingleKey } from "./checkpoint-form.ts";
 import type { Workers } from "./workers.ts";
 
 /** A run that is killed loses what was answered in this time, at most. To save more often would cost more than asking. */
@@ -83,11 +83,15 @@ export class OpenGroups {
 /** The thread may be ahead: what landed since `read` is to be asked for again. */
 function landedOf(read: ReadGroup | ReadSingles, landed: readonly SavedAnswer[]): SavedAnswer[] {
   if ("answers" in read) {
-    const ids = new Set(read.answers.map(({ id }) => id));
-    return landed.filter(({ contentId }) => contentId !== null && ids.has(contentId));
+    const keys = new Set(read.answers.map(singleKey));
+    return landed.filter(({ single }) => single !== null && keys.has(singleKey(single)));
   }
   const pages = new Set(read.pages.map(({ page }) => page));
   return landed.filter(({ page }) => pages.has(page)).sort((a, b) => a.page - b.page);
+}
+
+function singleKey({ shape, id }: SingleKey): string {
+  return `${shape} ${id}`;
 }
 
 function keyOf(stage: Stage, group: number): string {

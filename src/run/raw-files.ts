@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Stage } from "./checkpoint.ts";
 
 export interface RawFilesOptions {
   /** The run's staging folder. */
@@ -24,22 +25,23 @@ export class RawFiles {
     this.#options = options;
   }
 
-  name(mode: "dynamic" | "full" | "item", sweep: number, group: number): string {
-    const name = `${this.#stem(mode, sweep)}${String(group).padStart(5, "0")}.parquet`;
+  name(stage: Stage, sweep: number, group: number): string {
+    const name = `${this.#stem(stage, sweep)}${String(group).padStart(5, "0")}.parquet`;
     this.#names.add(name);
     return name;
   }
 
   /** Removes the files of a pass. */
-  async remove(mode: "dynamic" | "full" | "item", sweep: number): Promise<void> {
-    for (const name of [...this.#names].filter((each) => each.startsWith(this.#stem(mode, sweep)))) {
+  async remove(stage: Stage, sweep: number): Promise<void> {
+    for (const name of [...this.#names].filter((each) => each.startsWith(this.#stem(stage, sweep)))) {
       await rm(join(this.#options.directory, name), { force: true });
       this.#names.delete(name);
     }
   }
 
-  #stem(mode: string, sweep: number): string {
+  #stem(stage: Stage, sweep: number): string {
     const { folder, sequence } = this.#options;
+    const mode = stage === "repair" ? "item" : stage;
     return join(folder, mode, `${mode}-${String(sequence).padStart(6, "0")}-${sweep}-`);
   }
 

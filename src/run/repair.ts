@@ -1,23 +1,27 @@
 /** Single-item requests after a pass: for items of which the passes say different things, or that none listed. */
 import type { Comparison } from "./certify.ts";
-import type { SingleRead } from "./checkpoint-form.ts";
+import type { ReadSingles, SingleRead } from "./checkpoint-form.ts";
 import { isFresh } from "./fresh.ts";
 import type { Shape } from "./holdings.ts";
 import { RequestQueue } from "./request-queue.ts";
-import { Bearable, readSingle } from "./single-item.ts";
+import { Bearable, isRejected, putOnRecord, readSingle } from "./single-item.ts";
 import type { SweepContext } from "./sweep.ts";
 
 /** What is asked for after a pass comes after all of its pages in the order of observation, group by group. */
 const FIRST_PAGE = 5_000_000;
-const PAGES_PER_GROUP = 1000;
-const PER_PAGE = 1000;
-/** Requests for an item at most, each with a place of its own on that page. */
+/** Requests for an item at most, each with a place of its own on the page of its group. */
 const PLACES_PER_ITEM = 3;
+const ITEMS_PER_GROUP = 500;
 
-/** The pass after which items are asked for, and the group that their documents are written as: none meets another. */
-export interface AskedAfter {
+/** What becomes of items that are asked for after a pass. */
+export interface AfterPass {
   readonly sweep: number;
-  readonly group: number;
+  /** Number of a new group: its documents come after those of the groups before it. */
+  readonly nextGroup: () => number;
+  /** Called with the answers that a group has so far, after each; the promise is of what is done about it. */
+  readonly onRead: (group: number, read: () => ReadSingles) => Promise<void>;
+  /** Called once all items of a group were answered. Answers when the group is written. */
+  readonly closeGroup: (group: number, read: ReadSingles) => Promise<void>;
 }
 
 /**
@@ -26,14 +30,26 @@ export interface AskedAfter {
  */
 export async function repair(
   context: SweepContext,
-  at: AskedAfter,
+  after: AfterPass,
   ids: readonly string[],
 ): Promise<Pick<Comparison, "fresh">> {
   let fresh = false;
-  await askSingly(context, at, { ids, shapes: ["dynamic", "full"] }, (shape, answer) => {
-    if (hold(context, at, shape, answer)) fresh = true;
+  await askSingly(context, after, { ids, shapes: ["dynamic", "full"] }, (answer) => {
+    if (hold(context, after, answer)) fresh = true;
   });
   return { fresh };
+}
+
+/**
+ * Takes answers that {@link repair} was given before the run was resumed as if they were given now. Those that could not
+ * be read are asked for again.
+ */
+export function replayRepaired(context: SweepContext, sweep: number, { answers }: ReadSingles): void {
+  for (const answer of answers) {
+    if (isRejected(answer)) continue;
+    putOnRecord(context, answer);
+    hold(context, { sweep }, answer);
+  }
 }
 
 /**
@@ -42,12 +58,12 @@ export async function repair(
  */
 export async function compare(
   context: SweepContext,
-  at: AskedAfter,
+  after: AfterPass,
   ids: readonly string[],
 ): Promise<Comparison[]> {
   const answers = new Map<string, Compared[]>(ids.map((id) => [id, []]));
-  await askSingly(context, at, { ids, shapes: ["dynamic", "full", "dynamic"] }, (shape, answer) => {
-    const fresh = hold(context, at, shape, answer);
+  await askSingly(context, after, { ids, shapes: ["dynamic", "full", "dynamic"] }, (answer) => {
+    const fresh = hold(context, after, answer);
     answers.get(answer.id)?.push({ updatedAt: answer.read?.updatedAt, fresh });
   });
   return [...answers.values()].map((each) => {
@@ -62,8 +78,11 @@ interface Compared {
 }
 
 /** Whether the answer is fresh. */
-function hold({ holdings }: SweepContext, { sweep }: AskedAfter, shape: Shape, answer: SingleRead): boolean {
-  const { id, gone, read, record } = answer;
+function hold(
+  { holdings }: SweepContext,
+  { sweep }: Pick<AfterPass, "sweep">,
+  { id, shape, gone, read, record }: SingleRead,
+): boolean {
   holdings.answered(id, gone ? "gone" : read === null ? "rejected" : "there", sweep);
   if (read === null || record === null) return false;
   const fresh = isFresh(holdings.hold(shape, id, read.updatedAt), record);
@@ -82,12 +101,12 @@ export interface Unlisted {
 /** Asks for items that no pass listed, after the last pass; those that are there are staged like others. */
 export async function askForUnlisted(
   context: SweepContext,
-  at: AskedAfter,
+  after: AfterPass,
   ids: readonly string[],
 ): Promise<Unlisted> {
   const found = new Set<string>();
   const removed = new Set<string>();
-  await askSingly(context, at, { ids, shapes: ["dynamic", "full"] }, (_shape, { id, gone, read }) => {
+  await askSingly(context, after, { ids, shapes: ["dynamic", "full"] }, ({ id, gone, read }) => {
     if (gone) removed.add(id);
     if (read !== null) found.add(id);
   });
@@ -102,28 +121,41 @@ interface AskedSingly {
 
 async function askSingly(
   context: SweepContext,
-  { sweep, group }: AskedAfter,
+  after: AfterPass,
   { ids, shapes }: AskedSingly,
-  take: (shape: Shape, answer: SingleRead) => void,
+  take: (answer: SingleRead) => void,
 ): Promise<void> {
   const { settings, onProgress } = context;
   const queue = new RequestQueue(settings.concurrency, context.signal);
   const bearable = new Bearable(ids.length * shapes.length, settings.singlesLimits);
   let done = 0;
   let bytes = 0;
-  for (const [i, id] of ids.entries()) {
-    await queue.add(async () => {
-      for (const [place, shape] of shapes.entries()) {
-        const position = (i % PER_PAGE) * PLACES_PER_ITEM + place;
-        const page = FIRST_PAGE + group * PAGES_PER_GROUP + Math.floor(i / PER_PAGE);
-        const single = { id, shape, sweep, group, page, position, columns: settings.columns };
-        const answer = await readSingle(context, single, bearable, queue.signal);
-        bytes += answer.record?.bytes ?? 0;
-        take(shape, answer);
-      }
-      done += 1;
-      onProgress({ stage: "items", done, total: ids.length, items: done, bytes });
-    });
+  const askGroup = async (group: number, ofGroup: readonly string[]) => {
+    const answers: SingleRead[] = [];
+    for (const [i, id] of ofGroup.entries()) {
+      await queue.add(async () => {
+        for (const [place, shape] of shapes.entries()) {
+          const at = { page: FIRST_PAGE + group, position: i * PLACES_PER_ITEM + place };
+          const single = { id, shape, sweep: after.sweep, group, ...at, columns: settings.columns };
+          const answer = await readSingle(context, single, bearable, queue.signal);
+          bytes += answer.record?.bytes ?? 0;
+          answers.push(answer);
+          take(answer);
+          queue.follow(after.onRead(group, () => ({ answers: [...answers] })));
+        }
+        done += 1;
+        onProgress({ stage: "items", done, total: ids.length, items: done, bytes });
+      });
+    }
+    await queue.done();
+    await after.closeGroup(group, { answers });
+  };
+  try {
+    for (let first = 0; first < ids.length; first += ITEMS_PER_GROUP)
+      await askGroup(after.nextGroup(), ids.slice(first, first + ITEMS_PER_GROUP));
+  } catch (thrown) {
+    // What has come is taken before it is saved.
+    await queue.settled();
+    throw thrown;
   }
-  await queue.done();
 }

@@ -109,9 +109,9 @@ export async function answerOf(
     const reason = itemsOwnFailure(thrown);
     if (reason === undefined) throw thrown;
     bearable.reject(thrown);
-    const { id, sweep, page, position } = single;
+    const { id, shape, sweep, page, position } = single;
     const reject = { mode: "item", sweep, page, position, contentId: id, reason, document: "null" };
-    return { id, gone: false, read: null, rejects: [reject], record: null };
+    return { id, shape, gone: false, read: null, rejects: [reject], record: null };
   }
 }
 
@@ -130,6 +130,7 @@ async function askSingle(context: SweepContext, single: Single, signal: AbortSig
   const { observedAt, bytes, updatedAt, rejects } = value;
   return {
     id,
+    shape,
     gone: response.status !== 200,
     read: updatedAt === undefined ? null : { updatedAt },
     rejects,

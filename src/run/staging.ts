@@ -69,7 +69,7 @@ export interface StagingOptions {
 const FLUSH_BYTES = 12 * 1024 * 1024;
 
 /** What an answer gave. */
-interface Landed extends Pick<SavedAnswer, "page" | "contentId" | "drift"> {
+interface Landed extends Pick<SavedAnswer, "page" | "single" | "drift"> {
   readonly documents: readonly RawDocument[];
 }
 
@@ -143,7 +143,7 @@ export class Staging {
     if (group === undefined) this.#addDrift(drift);
     else {
       for (const entry of echoes) drift.add(entry);
-      group.landed.push({ page: task.page, contentId: null, documents: raw, drift: drift.take() });
+      group.landed.push({ page: task.page, single: null, documents: raw, drift: drift.take() });
     }
     if (decoded.buffer !== bytes.buffer) release(bytes);
     if (group === undefined) release(decoded);
@@ -158,11 +158,11 @@ export class Staging {
   /** Reads a single-item answer; a document of another item is a reject. */
   item(task: ItemTask): ItemResult {
     const { decoded, echoes } = this.#decoded(task.body);
-    const { page, contentId } = task;
+    const { page, contentId: id, shape } = task;
     const drift = new Drift();
     const { raw, ...result } = this.#reader.item(task, decoded.toString(), drift);
     for (const entry of echoes) drift.add(entry);
-    this.#group(task).landed.push({ page, contentId, documents: raw, drift: drift.take() });
+    this.#group(task).landed.push({ page, single: { id, shape }, documents: raw, drift: drift.take() });
     return result;
   }
 

@@ -18,8 +18,16 @@ interface Page {
   readonly observedAt: number;
 }
 
-/** What is kept of the first two passes: pages of whole groups. */
-type KeptPages = Record<Mode, Page[]>;
+/** What is kept of the first two passes, pages of whole groups, and of the items that were repaired after them. */
+interface Kept extends Record<Mode, Page[]> {
+  readonly repaired: Answer[];
+}
+
+/** What came of a single-item request. */
+interface Answer extends ReturnType<World["single"]> {
+  readonly id: string;
+  readonly mode: Mode;
+}
 
 export interface Certified {
   readonly complete: boolean;
@@ -31,11 +39,13 @@ export interface Certified {
   readonly vanished: number;
   readonly rejected: number;
   readonly unread: number;
+  /** Answers for repaired items that were taken over from before a resume. */
+  readonly keptRepairs: number;
 }
 
 /** A run that is resumed whenever it was killed. */
 export function certify(world: World): Certified {
-  const kept: KeptPages = { dynamic: [], full: [] };
+  const kept: Kept = { dynamic: [], full: [], repaired: [] };
   for (;;) {
     try {
       return new Run(world, kept).certify();
@@ -48,12 +58,14 @@ export function certify(world: World): Certified {
 
 class Run {
   readonly #world: World;
-  readonly #kept: KeptPages;
+  readonly #kept: Kept;
   readonly #catalogue = new Catalogue();
   readonly #holdings = new Holdings(this.#catalogue);
   readonly #certification: Certification<ComparedPass>;
   readonly #documents = new Map<string, Partial<Record<Mode, WorldDocument>>>();
-  constructor(world: World, kept: KeptPages) {
+  #keptRepairs = 0;
+
+  constructor(world: World, kept: Kept) {
     this.#world = world;
     this.#kept = kept;
     const limits = { ...REPAIR_LIMITS, items: world.repairLimit };
@@ -86,7 +98,8 @@ class Run {
   }
 
   #repair(ids: readonly string[]): Pick<Comparison, "fresh"> {
-    const answers = this.#askSingly(ids, ["dynamic", "full"]).flat();
+    const kept = this.#certification.passes.length === 2 ? this.#kept.repaired : [];
+    const answers = this.#askSingly(ids, ["dynamic", "full"], kept).flat();
     return { fresh: answers.some(({ fresh }) => fresh) };
   }
 
@@ -107,6 +120,7 @@ class Run {
       vanished: gone.length,
       rejected,
       unread: notAsked,
+      keptRepairs: this.#keptRepairs,
     };
   }
 
@@ -123,6 +137,7 @@ class Run {
       rows.filter((row) => isFreshRow(row, observedAt)).map(({ id }) => id),
     );
     if (documents) this.#land(shape, pages, { sightings, fresh, unread: [] });
+    if (sweep === 2) for (const answer of this.#kept.repaired) this.#replay(answer);
     const countBefore = pages[0]?.mark.pagination.count ?? 0;
     const countAfter = pages.at(-1)?.mark.pagination.count ?? 0;
     const reasons = uncleanReasons({ marks, sightings, rejected: 0 });
@@ -166,13 +181,24 @@ class Run {
   }
 
   /** The answers for each item. */
-  #askSingly(ids: readonly string[], modes: readonly Mode[]): Single[][] {
-    return ids.map((id) => modes.map((mode) => this.#single(id, mode)));
+  #askSingly(ids: readonly string[], modes: readonly Mode[], kept: Answer[] = []): Single[][] {
+    return ids.map((id) =>
+      modes.map((mode) => {
+        const answer = { ...this.#world.single(id, mode), id, mode };
+        kept.push(answer);
+        return this.#take(answer, this.#certification.passes.length);
+      }),
+    );
   }
 
-  #single(id: string, mode: Mode): Single {
-    const { value, observedAt } = this.#world.single(id, mode);
-    const sweep = this.#certification.passes.length;
+  /** Of the life before; what could not be read is asked for again. */
+  #replay(answer: Answer): void {
+    if (answer.value === "refused") return;
+    this.#take(answer, 2);
+    this.#keptRepairs += 1;
+  }
+
+  #take({ id, mode, value, observedAt }: Answer, sweep: number): Single {
     if (value === "gone" || value === "refused") {
       this.#holdings.answered(id, value === "gone" ? "gone" : "rejected", sweep);
       return { updatedAt: undefined, fresh: false };

@@ -52,6 +52,8 @@ interface Tally {
   repaired: number;
   /** Complete after a resume. */
   resumed: number;
+  /** Complete with items that were repaired before a resume. */
+  keptRepairs: number;
   /** Complete where the modes mean different times. */
   ofTwoTimes: number;
   /** Complete though most items were edited at once. */
@@ -60,12 +62,13 @@ interface Tally {
   unread: number;
 }
 
-function count(tally: Tally, each: Schedule, { complete, passes, unread }: Certified): void {
+function count(tally: Tally, each: Schedule, { complete, passes, keptRepairs, unread }: Certified): void {
   tally[complete ? "complete" : "unsettled"] += 1;
   if (unread > 0) tally.unread += 1;
   if (!complete) return;
   if (passes.length > 2) tally.repaired += 1;
   if (passes.some(({ keptPages }) => keptPages > 0)) tally.resumed += 1;
+  if (keptRepairs > 0) tally.keptRepairs += 1;
   if (each.times === "other" && each.items > 0) tally.ofTwoTimes += 1;
   if (each.edits.flat().some(({ kind }) => kind === "bulk") && passes.length > 2) tally.bulk += 1;
 }
@@ -76,6 +79,7 @@ test(`D11, D12, D13, D14: no run says complete wrongly, in ${SCHEDULES} schedule
     unsettled: 0,
     repaired: 0,
     resumed: 0,
+    keptRepairs: 0,
     ofTwoTimes: 0,
     bulk: 0,
     unread: 0,
@@ -98,6 +102,7 @@ test(`D11, D12, D13, D14: no run says complete wrongly, in ${SCHEDULES} schedule
     unsettled: 0.02,
     repaired: 0.1,
     resumed: 0.1,
+    keptRepairs: 0.01,
     ofTwoTimes: 0.05,
     bulk: 0.05,
   })) {
