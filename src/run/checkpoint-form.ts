@@ -159,6 +159,7 @@ const document = z.strictObject({
   sweep: place,
   page: count,
   position: count,
+  whole: z.boolean(),
   view: z.strictObject({ shape: z.enum(["dynamic", "full"]), order: count, observedAt: z.number() }),
   unknownFields: count,
   largeNumbers: z.boolean(),

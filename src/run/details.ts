@@ -156,7 +156,14 @@ class DetailsReader {
     const { itemColumns: columns } = this.#context.settings;
     for (const item of items.filter(({ id }) => !answers.has(id))) {
       await this.#queue.add(async () => {
-        const single = { ...item, group, shape: "dynamic", sweep: this.#sweep, columns } as const;
+        const single = {
+          ...item,
+          group,
+          shape: "dynamic",
+          sweep: this.#sweep,
+          columns,
+          whole: false,
+        } as const;
         const answer = await readSingle(this.#context, single, this.#bearable, this.#queue.signal);
         answers.set(item.id, answer);
         this.#count(item, answer);

@@ -91,7 +91,7 @@ export class DocumentReader {
         const listed = { ...sent, document, objects: objects ?? [], id: found.id, position };
         const { view, kept } = this.#listedView(task, listed, drift);
         held.add(listed.objects);
-        raw.push({ ...placeOf(task, listed), ...kept });
+        raw.push({ ...placeOf(task, listed), whole: true, ...kept });
         if (task.pairWith !== undefined) viewed.push({ contentId: found.id, view });
       }
       items.push(listedItem(found.id, position, document));
@@ -155,7 +155,7 @@ export class DocumentReader {
   }
 
   #readItem(task: ItemTask, text: string, drift: Drift): ReadItem {
-    const { sweep, page, position, contentId } = task;
+    const { sweep, page, position, contentId, whole } = task;
     const order = observation({ sweep, page, position, single: true });
     const sent = readItem(text);
     const document = mayHoldHalves(text) ? mended(sent, order, drift) : sent;
@@ -170,14 +170,14 @@ export class DocumentReader {
     }
     const { updatedAt } = listedItem(contentId, position, document);
     const at = { order, contentId, observedAt: task.body.observedAt };
-    const whole = { document, objects: [], largeNumbers: true, text: undefined };
-    const { kept } = this.#view(task.shape, whole, at, drift);
-    const raw = [{ contentId, mode: "item", sweep, page, position, ...kept } as const];
+    const parsed = { document, objects: [], largeNumbers: true, text: undefined };
+    const { kept } = this.#view(task.shape, parsed, at, drift);
+    const raw = [{ contentId, mode: "item", sweep, page, position, whole, ...kept } as const];
     return { updatedAt, rejects: [], raw };
   }
 }
 
-type RawPlace = Pick<RawDocument, "contentId" | "mode" | "sweep" | "page" | "position">;
+type RawPlace = Pick<RawDocument, "contentId" | "mode" | "sweep" | "page" | "position" | "whole">;
 
 interface PlacedAndPrepared {
   readonly placed: PlacedObject;
@@ -221,7 +221,7 @@ function shapeOf({ mode }: PageTask): Shape {
   return mode === "dynamic" ? "dynamic" : "full";
 }
 
-function placeOf(task: PageTask, { id, position }: Listed): RawPlace {
+function placeOf(task: PageTask, { id, position }: Listed): Omit<RawPlace, "whole"> {
   return { contentId: id, mode: shapeOf(task), sweep: task.sweep, page: task.page, position };
 }
 

@@ -89,7 +89,15 @@ export class PageReader {
       list: (part) => this.#part(page, this.#viewWithoutDocuments(), part),
       single: (item, total) => {
         this.#bearable ??= new Bearable(total, this.#context.settings.singlesLimits);
-        const single = { ...item, shape, columns, sweep, group: page.group, page: page.page } as const;
+        const single = {
+          ...item,
+          shape,
+          columns,
+          whole: true,
+          sweep,
+          group: page.group,
+          page: page.page,
+        } as const;
         return answerOf(this.#context, single, this.#bearable, signal);
       },
       nameless: ({ offset: position }, reason) => {

@@ -21,6 +21,12 @@ export const RAW_COLUMNS: readonly Column[] = [
   integer("sweep", "", "Pass.", required),
   integer("page", "", "Page of the listing.", required),
   integer("position", "", "Position on the page, from 0.", required),
+  boolean(
+    "whole",
+    "",
+    "Whether all configured columns were asked for, not those alone that lists never give.",
+    required,
+  ),
   bigint("observation", "", "Position in the order of observation.", required),
   timestamp("observed_at", "", "The answer's `Date`.", required),
   integer("unknown_fields", "", "Fields of the document that the specification does not know.", required),
@@ -36,6 +42,8 @@ export interface RawDocument {
   readonly sweep: number;
   readonly page: number;
   readonly position: number;
+  /** Whether all configured columns were asked for. */
+  readonly whole: boolean;
   readonly view: Omit<View, "document" | "unknown">;
   readonly unknownFields: number;
   /** Whether it may hold integers beyond 2^53, or exponents. */
@@ -90,7 +98,7 @@ export class RawWriter {
     return { bytes: written.length, sha256: hash("sha256", written) };
   }
 
-  #append({ contentId, mode, sweep, page, position, view, ...rest }: RawDocument): void {
+  #append({ contentId, mode, sweep, page, position, whole, view, ...rest }: RawDocument): void {
     const { shape, order, observedAt } = view;
     const { unknownFields, largeNumbers } = rest;
     const document = this.#joined(rest.document);
@@ -102,6 +110,7 @@ export class RawWriter {
       sweep,
       page,
       position,
+      whole,
       order,
       observedAt,
       unknownFields,
@@ -153,11 +162,23 @@ export class RawViews {
     return this.#places.keys();
   }
 
-  /** The views of an item, the latest observation first; each is given once. */
+  /**
+   * The views of an item that count, the latest observation first; each is given once. A whole document takes the place
+   * of all earlier ones of its shape: what it lacks, the item has no more.
+   */
   take(contentId: string): View[] {
     const places = this.#places.get(contentId) ?? [];
     this.#places.delete(contentId);
-    return places.map(({ rows, row }) => rows.view(row)).sort((a, b) => b.order - a.order);
+    const replaced = new Set<Shape>();
+    return places
+      .map(({ rows, row }) => ({ rows, row, ...rows.about(row) }))
+      .sort((a, b) => b.order - a.order)
+      .filter(({ shape, whole }) => {
+        const counts = !replaced.has(shape);
+        if (whole) replaced.add(shape);
+        return counts;
+      })
+      .map(({ rows, row }) => rows.view(row));
   }
 
   /** Gives the memory of the files back. */
@@ -177,6 +198,7 @@ export class RawRows {
   readonly #file: string;
   readonly #release: () => void;
   readonly #shapes: readonly Cell[];
+  readonly #whole: readonly Cell[];
   readonly #orders: readonly Cell[];
   readonly #instants: readonly Cell[];
   readonly #unknown: readonly Cell[];
@@ -189,6 +211,7 @@ export class RawRows {
     this.#release = release;
     this.ids = cells("content_id").map(textOf);
     this.#shapes = cells("shape");
+    this.#whole = cells("whole");
     this.#orders = cells("observation");
     this.#instants = cells("observed_at");
     this.#unknown = cells("unknown_fields");
@@ -196,9 +219,18 @@ export class RawRows {
     this.#documents = cells("document");
   }
 
+  about(row: number): Pick<View, "shape" | "order" | "observedAt"> & Pick<RawDocument, "whole"> {
+    return {
+      shape: textOf(this.#shapes[row]) === "full" ? "full" : "dynamic",
+      whole: this.#whole[row] === true,
+      order: Number(this.#orders[row]),
+      observedAt: Number(this.#instants[row]),
+    };
+  }
+
   view(row: number): View {
-    const shape: Shape = textOf(this.#shapes[row]) === "full" ? "full" : "dynamic";
-    const about = { shape, order: Number(this.#orders[row]), observedAt: Number(this.#instants[row]) };
+    const { shape, order, observedAt } = this.about(row);
+    const about = { shape, order, observedAt };
     try {
       const text = textOf(this.#documents[row]);
       return viewIn(text, this.#largeNumbers[row] !== false, Number(this.#unknown[row]), about);

@@ -136,7 +136,15 @@ async function askSingly(
       await queue.add(async () => {
         for (const [place, shape] of shapes.entries()) {
           const at = { page: FIRST_PAGE + group, position: i * PLACES_PER_ITEM + place };
-          const single = { id, shape, sweep: after.sweep, group, ...at, columns: settings.columns };
+          const single = {
+            id,
+            shape,
+            sweep: after.sweep,
+            group,
+            ...at,
+            columns: settings.columns,
+            whole: true,
+          };
           const answer = await readSingle(context, single, bearable, queue.signal);
           bytes += answer.record?.bytes ?? 0;
           answers.push(answer);

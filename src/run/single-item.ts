@@ -66,6 +66,8 @@ export interface Single {
   readonly shape: "dynamic" | "full";
   /** Of the dynamic set. */
   readonly columns: readonly string[];
+  /** Whether these are all configured ones, not those alone that lists never give. */
+  readonly whole: boolean;
   readonly sweep: number;
   readonly group: number;
   readonly page: number;
@@ -117,14 +119,14 @@ export async function answerOf(
 
 async function askSingle(context: SweepContext, single: Single, signal: AbortSignal): Promise<SingleRead> {
   const { client, workers, clock } = context;
-  const { id, shape, columns, sweep, group, page, position } = single;
+  const { id, shape, columns, whole, sweep, group, page, position } = single;
   const request = itemRequest({ id, mode: shape, columns, gallery: true });
   const { response, value } = await client.readAs(request, signal, async (answer) => {
     const observedAt = observedAtOf(answer, clock);
     const bytes = answer.body.byteLength;
     if (answer.status !== 200) return { observedAt, bytes, updatedAt: undefined, rejects: [] };
     const body = { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt };
-    const task = { kind: "item", shape, sweep, group, page, position, contentId: id, body } as const;
+    const task = { kind: "item", shape, sweep, group, page, position, contentId: id, whole, body } as const;
     return { observedAt, bytes, ...(await workers.item(task)) };
   });
   const { observedAt, bytes, updatedAt, rejects } = value;

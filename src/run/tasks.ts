@@ -52,6 +52,8 @@ export interface ItemTask {
   readonly page: number;
   readonly position: number;
   readonly contentId: string;
+  /** Whether all configured columns were asked for. */
+  readonly whole: boolean;
   readonly body: Body;
 }
 

@@ -1,7 +1,8 @@
 /**
- * The views of one item, and how a fact is read from them. A view is one answer's document of the item. Where several
- * give the same fact the later observation wins: a key that an answer lacks never overwrites one that another gave, and
- * a key that it has replaces everything below it. Where they differ, the drift says so.
+ * The views of one item, and how a fact is read from them. A view is one answer's document of the item; one that a
+ * later whole document of its shape replaces is none of them. Where several give the same fact the later observation
+ * wins: a key that an answer lacks never overwrites one that another gave, and a key that it has replaces everything
+ * below it. Where they differ, the drift says so.
  */
 import type { UnknownWalker } from "../api/unknown.ts";
 import type { Column, Origin } from "../tables/declare.ts";

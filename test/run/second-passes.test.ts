@@ -179,3 +179,54 @@ test("an item that could not be read singly is told, also where the second dynam
   const told = "SELECT verdict, figure FROM _checks WHERE check_name = 'items that could not be read singly'";
   assert.deepEqual(await rowsOf(directory, told), [["warning", "1"]]);
 });
+
+const BULK = "2026-11-04T10:00:00Z";
+
+/** Edits all items before the first full pass: more than are asked for singly, so both listings are read again. */
+function editAll(service: Scripted, edit: (item: Item) => Item): void {
+  countPasses(service, (mode, nth) => {
+    if (mode === "full" && nth === 1)
+      service.items = service.items.map((element) => ({ ...edit(asItem(element)), updated_at: BULK }));
+  });
+}
+
+for (const [what, second] of [
+  ["is no event any more", undefined],
+  ["is refused the second time", { status: 403 }],
+  ["is gone the second time", { status: 404 }],
+] as const) {
+  test(`D12: fields that only a single-item request gives are not of before the listing, where an item ${what}`, async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    editAll(service, (item) =>
+      item.id === "c-010" && second === undefined ? { ...item, body_type: "html" } : item,
+    );
+    const { script } = service;
+    service.script = (asked) => {
+      const found = service.items.find((element) => asItem(element).id === asked.id);
+      if (asked.kind !== "item" || asked.mode !== "dynamic" || found === undefined) return script(asked);
+      const { id, body_type, updated_at } = asItem(found);
+      if (id === "c-010" && updated_at === BULK && second !== undefined) return second;
+      const place_id = body_type === "event" ? `place at ${updated_at}` : null;
+      return { body: { response: { ...asItem(found), place_id } } };
+    };
+    const { directory, verdict } = await exported(t, service, { details: "events", perPage: 50 });
+    assert.equal(verdict, "complete");
+    const places = await rowsOf(
+      directory,
+      "SELECT place_id, count(*) FROM content_events GROUP BY ALL ORDER BY ALL",
+    );
+    assert.deepEqual(places, [[`place at ${BULK}`, "49"]]);
+  });
+}
+
+test("D12: what an edit takes out of a document altogether is not published, read again or asked for singly", async (t) => {
+  for (const items of [ITEMS, 50]) {
+    const before = itemsOf(items).map((item) => ({ ...item, slug: "before", unheard_of: "before" }));
+    const service = await Scripted.start(t, before);
+    editAll(service, ({ slug: _, unheard_of: __, ...rest }) => rest as Item);
+    const { directory, verdict } = await exported(t, service, { details: "none", perPage: 50 });
+    assert.equal(verdict, "complete");
+    const kept = "SELECT count(*) FROM content WHERE slug = 'before' OR extra::VARCHAR LIKE '%before%'";
+    assert.deepEqual(await rowsOf(directory, kept), [["0"]]);
+  }
+});

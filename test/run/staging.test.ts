@@ -152,7 +152,7 @@ test("C5: what is nested more deeply than it can be read is the service's fault,
     }
   }
   const body = { ...bodyOf(), bytes: Buffer.from(deep(200_000)) };
-  const place = { sweep: 1, group: 0, page: 1, position: 0 };
+  const place = { sweep: 1, group: 0, page: 1, position: 0, whole: true };
   assert.throws(() => staging.item({ kind: "item", shape: "dynamic", contentId: "a", ...place, body }), {
     code: "source.protocol",
   });
@@ -162,7 +162,7 @@ test("a staged document that cannot be read is no answer of the service: nobody 
   const { staging, directory } = await stagingIn(t);
   const file = join(directory, "broken.parquet");
   const view = { shape: "dynamic", order: 0, observedAt: 0 } as const;
-  const place = { contentId: "a", mode: "dynamic", sweep: 1, page: 1, position: 0 } as const;
+  const place = { contentId: "a", mode: "dynamic", sweep: 1, page: 1, position: 0, whole: true } as const;
   new RawWriter(new PartWriter()).write(file, [
     { ...place, view, unknownFields: 0, largeNumbers: false, document: [Buffer.from('{"id":"a"')] },
   ]);
@@ -191,7 +191,8 @@ test("a single-item answer adds to an item of the other listing, and is none of 
   const { staging, full } = await afterDynamic(t, '{"id":"a","title":"A"}');
   for (const [position, contentId] of ["a", "b"].entries()) {
     const body = { ...bodyOf(), bytes: Buffer.from(`{"response":{"id":"${contentId}","event_agenda":"x"}}`) };
-    staging.item({ kind: "item", shape: "dynamic", sweep: 1, group: 7, page: 1, position, contentId, body });
+    const task = { sweep: 1, group: 7, page: 1, position, contentId, whole: false, body };
+    staging.item({ kind: "item", shape: "dynamic", ...task });
   }
   const rawFile = "item.parquet";
   staging.close({ kind: "close", sweep: 1, group: 7, rawFile });
