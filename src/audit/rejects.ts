@@ -25,7 +25,7 @@ export interface Rejected {
 export interface RejectCount {
   /** Items that were listed and can be read, by their IDs. */
   readonly items: number;
-  /** Listed things that are no items: the most that any pass listed. */
+  /** Listed things that are no items, the most that any pass listed, and items that could not be read, or not in both modes. */
   readonly rejected: number;
   /** Of all passes. */
   readonly rejects: readonly Rejected[];
@@ -61,7 +61,7 @@ export function assertFewRejects(count: RejectCount): void {
 export function rejectCheck(count: RejectCount): Check {
   const { items, rejected } = count;
   return {
-    name: "listed things that could not be read",
+    name: "listed things that could not be read, or not in both modes",
     verdict: rejected === 0 ? "passed" : "warning",
     figure: rejected,
     expected: limitOf(count),

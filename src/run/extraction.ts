@@ -93,6 +93,8 @@ export interface Extraction {
   readonly vanished: readonly string[];
   /** Items that were listed, and that there is no document of. */
   readonly unread: Unread;
+  /** Items that there is a document of in one mode, and none in the other. */
+  readonly inPart: readonly string[];
   /** Whether dynamic and full documents have other times though they are of the same version. */
   readonly modesDiffer: boolean;
   /** Items a page that were asked for in the end: fewer than the configuration says where pages were too large. */
@@ -466,6 +468,7 @@ class Extractor {
     const last = sweeps.at(-1);
     const gone = new Set(this.#holdings.gone(sweeps).map((number) => catalogue.idOf(number)));
     const unread = this.#holdings.unread(sweeps);
+    const inPart = this.#holdings.inPart(sweeps).map((number) => catalogue.idOf(number));
     const missing = await this.#options.findMissing((id) => catalogue.has(id));
     const unlisted =
       missing.ids.length === 0
@@ -507,6 +510,7 @@ class Extractor {
       repaired: this.#repaired.size,
       vanished: [...gone].sort(),
       unread,
+      inPart,
       modesDiffer: this.#certification.modesDiffer,
       pageSizes: this.#sizes.used,
       disagreements,

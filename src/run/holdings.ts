@@ -51,8 +51,8 @@ export class Holdings {
   readonly #catalogue: Catalogue;
   readonly #held = { dynamic: new Held(), full: new Held() };
   readonly #passes: Landed[] = [];
-  /** Items with a document from a single-item request. */
-  readonly #readSingly = new Set<number>();
+  /** Items with a document from a single-item request, by its shape. */
+  readonly #readSingly = { dynamic: new Set<number>(), full: new Set<number>() };
   readonly #rejectedSingly = new Set<number>();
   /** By the item's number: the pass after which the service said so last. */
   readonly #gone = new Map<number, number>();
@@ -80,7 +80,7 @@ export class Holdings {
   hold(shape: Shape, id: string, updatedAt: string | null): number {
     const number = this.#catalogue.numberOf(id);
     const seconds = secondsOf(updatedAt);
-    this.#readSingly.add(number);
+    this.#readSingly[shape].add(number);
     this.#held[shape].set(number, seconds);
     return seconds;
   }
@@ -148,6 +148,15 @@ export class Holdings {
     return { rejected, notAsked: unread.length - rejected };
   }
 
+  /** Items that have a document of one shape, not of the other, and are not gone. Ascending by number. */
+  inPart(looks: readonly Look[]): number[] {
+    return this.#numbers(
+      (number) =>
+        this.#hasDocumentOf("dynamic", number) !== this.#hasDocumentOf("full", number) &&
+        !this.#isGone(number, looks),
+    );
+  }
+
   /** Whether a single-item request was answered with nothing that can be read. */
   wasRejected(number: number): boolean {
     return this.#rejectedSingly.has(number);
@@ -158,7 +167,7 @@ export class Holdings {
   }
 
   #hasDocumentOf(shape: Shape, number: number): boolean {
-    if (this.#readSingly.has(number)) return true;
+    if (this.#readSingly[shape].has(number)) return true;
     return this.#passes.some(
       (pass) => pass.shape === shape && !Number.isNaN(pass.sightings.at(number)) && !pass.unread.has(number),
     );

@@ -30,11 +30,12 @@ export function judgeDrift({ contract }: Config, journal: Journal): void {
 
 function rejectCount(
   maxRejects: RejectLimits | null,
-  { items, rejected, unread }: Extraction,
+  { items, rejected, unread, inPart }: Extraction,
   { rejects }: Journal,
 ): RejectCount {
   const limits = maxRejects ?? REJECT_LIMITS;
-  return { items: items - unread.rejected, rejected: rejected + unread.rejected, rejects, limits };
+  const unreadable = unread.rejected + inPart.length;
+  return { items: items - unreadable, rejected: rejected + unreadable, rejects, limits };
 }
 
 export interface Judged {

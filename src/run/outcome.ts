@@ -77,8 +77,13 @@ export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting
 const EXAMPLES = 3;
 
 /** Items that were listed, and that single-item requests did not give. */
-export function singlesWarnings({ detailsGone, detailsRejected }: Extraction): string[] {
+export function singlesWarnings({ detailsGone, detailsRejected, inPart }: Extraction): string[] {
   return [
+    ...itemsWarning(
+      inPart,
+      "could be read in one mode alone, dynamic or full",
+      "the columns that the other one has are empty; see _rejects",
+    ),
     ...itemsWarning(detailsGone, "returned 404 or 410 when asked for singly", "what the listings say counts"),
     ...itemsWarning(
       detailsRejected,

@@ -100,8 +100,8 @@ export class PageReader {
         } as const;
         return answerOf(this.#context, single, this.#bearable, signal);
       },
-      nameless: ({ offset: position }, reason) => {
-        return { mode, sweep, page: page.page, position, contentId: null, reason, document: "null" };
+      reject: ({ offset: position }, contentId, reason) => {
+        return { mode, sweep, page: page.page, position, contentId, reason, document: "null" };
       },
     };
   }

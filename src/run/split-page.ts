@@ -31,9 +31,12 @@ export interface SplitPorts {
   list(part: Part): Promise<ReadPart>;
   /** What a request for the item alone gives. `total`: items of the listing. Throws where too many were refused. */
   single(item: ListedItem, total: number): Promise<SingleRead>;
-  /** For an item that nobody can name. */
-  nameless(part: Part, reason: string): Reject;
+  /** `contentId`: null where nobody can name the item. */
+  reject(part: Part, contentId: string | null, reason: string): Reject;
 }
+
+const GONE =
+  "its page cannot be read, and the service says that it is gone (404 or 410) when asked for it singly";
 
 /** Whether smaller pages may tell which item is to blame. */
 export function maySplit(thrown: unknown): thrown is SourceError {
@@ -64,8 +67,8 @@ class Split {
   readonly #records: SplitRead["records"][number][] = [];
   readonly #rejects: Reject[] = [];
   readonly #unread: string[] = [];
-  /** Parts that could not be read. */
-  #failed = 0;
+  /** Whether some part could not be read. */
+  #failed = false;
 
   constructor(ports: SplitPorts, failure: SourceError) {
     this.#ports = ports;
@@ -88,21 +91,25 @@ class Split {
       this.#add(part, await this.#ports.read(part));
     } catch (thrown) {
       if (!maySplit(thrown)) throw thrown;
-      this.#failed += 1;
+      this.#failed = true;
       await (part.perPage === 1 ? this.item(part) : this.parts(part));
     }
   }
 
   /** An item whose page of its own cannot be read. */
   async item(part: Part): Promise<void> {
-    this.#failed += 1;
+    this.#failed = true;
     const listed = await this.#listed(part);
     this.#add(part, listed);
     const [item] = listed.result.items;
     if (item === undefined) return;
-    const { record, rejects, read } = await this.#ports.single(item, listed.result.answer.pagination.count);
+    const { record, rejects, read, gone } = await this.#ports.single(
+      item,
+      listed.result.answer.pagination.count,
+    );
     if (record !== null) this.#records.push(record);
     this.#rejects.push(...rejects);
+    if (gone) this.#rejects.push(this.#ports.reject(part, item.id, GONE));
     if (read === null) this.#unread.push(item.id);
   }
 
@@ -113,7 +120,7 @@ class Split {
       const before = this.#results.at(-1);
       if (!maySplit(thrown) || before === undefined) throw thrown;
       const { count } = before.answer.pagination;
-      const reject = this.#ports.nameless(part, thrown.message);
+      const reject = this.#ports.reject(part, null, thrown.message);
       const answer = { pagination: { current: part.page, per_page: part.perPage, count, pages: count } };
       const [record] = this.#records;
       if (record === undefined) throw thrown;
@@ -132,7 +139,7 @@ class Split {
   merged(whole: Part, count: number | undefined): PageRead {
     const results = this.#results;
     const [record, ...records] = this.#records;
-    if (record === undefined || (this.#failed === 0 && this.#failure.code === "source.too_large"))
+    if (record === undefined || (!this.#failed && this.#failure.code === "source.too_large"))
       throw this.#failure;
     const result = {
       answer: { pagination: paginationOf(whole, results, count) },

@@ -135,7 +135,7 @@ for (const [kind, reply, reason] of [
       const out = await temporaryFolder(t);
       const config = { perPage: 10 };
       const summary = await exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
-      const { accounting, verdict, reasons, directory } = summary;
+      const { accounting, verdict, reasons, directory, warnings } = summary;
       assert.deepEqual([verdict, reasons], ["complete", []]);
       assert.deepEqual(
         [accounting.listed, accounting.loaded, accounting.rejected],
@@ -146,6 +146,10 @@ for (const [kind, reply, reason] of [
       assert.deepEqual(await publishedIds(directory), there);
       const found = await rowsOf(directory, "SELECT content_id, reason FROM _rejects");
       assert.equal(found.length, rejects);
+      const inPart = warnings.filter((warning) =>
+        /^1 listed item could be read in one mode alone/.test(warning),
+      );
+      assert.equal(inPart.length, singly && modes.length === 1 ? 1 : 0);
       for (const [id, why] of found) {
         assert.equal(id, POISON);
         assert.match(String(why), reason);
@@ -160,6 +164,28 @@ for (const [kind, reply, reason] of [
     });
   }
 }
+
+test("C5: an item whose page cannot be read, and that is gone singly though it is listed, is a reject", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const spoil = poisoned(["dynamic", "full"], false, { body: "no JSON" });
+  service.script = (asked) => (asked.kind === "item" && asked.id === POISON ? { status: 404 } : spoil(asked));
+  const out = await temporaryFolder(t);
+  const config = { perPage: 10, details: "none" } as const;
+  const { accounting, directory } = await exportFrom({
+    url: service.url,
+    out,
+    config,
+    clock: new HurriedClock(),
+  });
+  assert.deepEqual([accounting.loaded, accounting.rejected], [ITEMS - 1, 1]);
+  const found = await rowsOf(directory, "SELECT DISTINCT content_id, reason FROM _rejects");
+  assert.deepEqual(found, [
+    [
+      POISON,
+      "its page cannot be read, and the service says that it is gone (404 or 410) when asked for it singly",
+    ],
+  ]);
+});
 
 test("A16: more items that are too large than may be rejected end the run, and say so", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
