@@ -16,6 +16,8 @@ export const PAGE_SIZES: readonly number[] = [100, 200, 500, 1000];
 /** After decompression. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
 export const MAX_PAGE_MS = 10_000;
+/** For a size: what failed for another reason, such as 502, fails twice where it is the size after all. */
+const ATTEMPTS = 2;
 /** Larger sizes that are tried by a run that knows the size of the run before. */
 const MAX_TRIES_AGAIN = 1;
 
@@ -138,20 +140,27 @@ export class PageSizes {
     patient: boolean,
     ask: AskFirst<First>,
   ): Promise<First | undefined> {
-    try {
-      return await ask(perPage, patient);
-    } catch (thrown) {
-      if (!isOfTheSize(thrown) || (patient && thrown.code !== "source.too_large")) throw thrown;
-      return undefined;
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await ask(perPage, patient);
+      } catch (thrown) {
+        if (!mayBeOfTheSize(thrown) || (patient && thrown.code !== "source.too_large")) throw thrown;
+        if (isOfTheSize(thrown) || attempts === ATTEMPTS) return undefined;
+      }
     }
   }
 }
 
 /** Failures that a smaller page may not have. What else there is, the pass meets again. */
-function isOfTheSize(thrown: unknown): thrown is SourceError {
+function mayBeOfTheSize(thrown: unknown): thrown is SourceError {
   if (!(thrown instanceof SourceError)) return false;
   const { code } = thrown;
   return code !== "source.credentials" && code !== "source.tls" && code.startsWith("source.");
+}
+
+/** Those that another attempt would have too. */
+function isOfTheSize({ code }: SourceError): boolean {
+  return code === "source.too_large" || code === "source.timeout" || code === "source.protocol";
 }
 
 /** Whether the service gave as many items as it says, and as were asked for. */

@@ -208,6 +208,16 @@ for (const [what, [most, reply]] of Object.entries(UNKIND)) {
   });
 }
 
+test("one failure at a larger size costs one request, not the size", async (t) => {
+  let failures = 1;
+  const { service, run } = await autoRun(t, ({ kind, perPage }) =>
+    kind === "list" && perPage === 200 && failures-- > 0 ? { status: 502 } : undefined,
+  );
+  const { directory } = await run();
+  assert.deepEqual((await readManifest(directory)).pageSizes, { dynamic: 1000, full: 1000 });
+  assert.equal(service.asked("list", "dynamic").filter(({ perPage }) => perPage === 200).length, 2);
+});
+
 test("each mode has a size of its own: full items may be ten times as large", async (t) => {
   const { service, run } = await autoRun(t);
   service.arrange = (items, { mode }) =>
