@@ -68,7 +68,7 @@ function missing(answer: Answer, mode: RequestMode): SourceError | null {
   );
 }
 
-/** A load balancer in between may not know the service for a moment. */
+/** The list became shorter, or a load balancer in between does not know the service for a moment. */
 function missingPage(answer: Answer): SourceError {
   const what = `${answer.host} has no page of the listing that it had before (${answer.status})`;
   return failure("source.unavailable", answer, `${what}; run again later`);

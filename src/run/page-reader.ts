@@ -55,8 +55,9 @@ export class PageReader {
       return { page: page.page, ...read, split: null };
     } catch (thrown) {
       if (this.#pass.staging === undefined || !maySplit(thrown)) throw thrown;
-      if ((first?.per_page ?? (await this.#granted(page))) !== perPage) throw thrown;
-      const split = { page: page.page, perPage, count: first?.count };
+      const { per_page: granted } = first ?? (await this.firstPageNow());
+      if (granted > perPage) throw thrown;
+      const split = { page: page.page, perPage: granted, count: first?.count };
       return await readInParts(split, this.#portsOf(page), thrown);
     }
   }
@@ -72,12 +73,13 @@ export class PageReader {
     return { mode: this.#pass.mode === "dynamic" ? "dynamic" : "basic", columns: [], lands: false };
   }
 
-  /** Items that a page has. Where they are not as many as were asked for, nobody knows which ones a page that failed has. */
-  async #granted(page: PageToRead): Promise<number> {
+  /** What the listing says of itself, by another request without documents. */
+  async firstPageNow(): Promise<Pagination> {
+    const place = { page: 1, group: 0, firstPage: 1 };
     const part = { page: 1, perPage: this.#context.perPage, offset: 0 };
-    const { result, record } = await this.#part(page, this.#viewWithoutDocuments(), part);
+    const { result, record } = await this.#part(place, this.#viewWithoutDocuments(), part);
     this.#context.journal.requests.add({ ...record, page: null });
-    return result.answer.pagination.per_page;
+    return result.answer.pagination;
   }
 
   #portsOf(page: PageToRead): SplitPorts {

@@ -9,6 +9,7 @@ import type { Clock } from "../clock.ts";
 import { WarehouseError } from "../errors.ts";
 import type { HttpClient, HttpResponse } from "../extract/client.ts";
 import type { ListMode } from "../extract/request.ts";
+import { SourceError } from "../extract/source-error.ts";
 import { ByteBudget } from "./bytes.ts";
 import { type Catalogue, Sightings } from "./catalogue.ts";
 import type { ListedGroup, OpenListedGroup, PageRead, ReadGroup } from "./checkpoint-form.ts";
@@ -134,6 +135,8 @@ class Pass {
   readonly #queue: RequestQueue;
   readonly #budget = new ByteBudget(BYTES_IN_FLIGHT);
   readonly #marks = new Map<number, PageMark>();
+  /** Pages that were announced, and that are not there: with why. */
+  readonly #missing = new Map<number, SourceError>();
   readonly #closed = new Set<number>();
   /** Pages of groups that are not closed. */
   readonly #read = new Map<number, PageRead[]>();
@@ -179,6 +182,7 @@ class Pass {
     const first = this.#mark(1);
     await this.#readAnnounced(first.pages);
     await this.#readFollowing();
+    await this.#checkMissing();
     const last = this.#lastMark();
     this.#close(this.#groupOf(this.#pagesInOrder()));
     await this.#queue.done();
@@ -201,20 +205,24 @@ class Pass {
     const taking = new RequestQueue(GROUPS_AT_A_TIME, this.#queue.signal);
     this.#startedMs = kept.startedMs;
     this.#pagesPerGroup = kept.pagesPerGroup;
-    for (const { group, read: readKept } of kept.groups) {
-      const reading = readKept();
-      taking.follow(reading);
-      const read = await reading;
-      for (const page of read.pages) this.#take(page, group);
-      if (isOpen(read)) this.#read.set(group, [...read.pages]);
-      else this.#closed.add(group);
-      await taking.add(async () => {
-        taking.signal.throwIfAborted();
-        if (isOpen(read)) await restoreGroup(group, read, this.#firstPageOf(group));
-        else await reopenGroup(group, read);
-      });
+    try {
+      for (const { group, read: readKept } of kept.groups) {
+        const reading = readKept();
+        taking.follow(reading);
+        const read = await reading;
+        for (const page of read.pages) this.#take(page, group);
+        if (isOpen(read)) this.#read.set(group, [...read.pages]);
+        else this.#closed.add(group);
+        await taking.add(async () => {
+          taking.signal.throwIfAborted();
+          if (isOpen(read)) await restoreGroup(group, read, this.#firstPageOf(group));
+          else await reopenGroup(group, read);
+        });
+      }
+      await taking.done();
+    } finally {
+      await taking.settled();
     }
-    await taking.done();
     for (const group of this.#read.keys()) this.#closeGroupOf(this.#firstPageOf(group));
   }
 
@@ -237,7 +245,7 @@ class Pass {
 
   /** Reads the pages that are still to be read, unless more are announced than the items can fill. */
   async #readAnnounced(pages: number): Promise<void> {
-    for (let page = 1; page <= pages && this.#barren <= BARREN_PAGES; page++)
+    for (let page = 1; page <= pages && this.#barren <= BARREN_PAGES && this.#missing.size === 0; page++)
       if (!this.#marks.has(page)) await this.#queuePage(page);
     await this.#queue.done();
   }
@@ -246,10 +254,19 @@ class Pass {
   async #readFollowing(): Promise<void> {
     for (let last = this.#lastMark(); hasNext(last); last = this.#lastMark()) {
       const pages = this.#pagesInOrder();
+      if (this.#missing.has(pages + 1)) return;
       if (this.#barren > BARREN_PAGES) throw this.#endless(pages);
       await this.#queuePage(pages + 1);
       await this.#queue.done();
     }
+  }
+
+  /** A list that shrinks while it is read ends before a page that it announced, and the pass is not clean. */
+  async #checkMissing(): Promise<void> {
+    const [missing] = this.#missing.values();
+    if (missing === undefined) return;
+    const pages = this.#pagesInOrder();
+    if (this.#marks.size > pages || (await this.#reader.firstPageNow()).pages > pages) throw missing;
   }
 
   #endless(page: number): WarehouseError {
@@ -275,6 +292,9 @@ class Pass {
       try {
         await this.#page(page, this.#groupOf(page));
         this.#noteRead(page);
+      } catch (thrown) {
+        if (!isMissingPage(thrown)) throw thrown;
+        this.#missing.set(page, thrown);
       } finally {
         this.#budget.give(bytes);
       }
@@ -398,6 +418,15 @@ class Pass {
       endedMs: kept?.endedMs ?? this.#context.clock.now(),
     };
   }
+}
+
+/** Whether the service has no such page, by its status. */
+function isMissingPage(thrown: unknown): thrown is SourceError {
+  return (
+    thrown instanceof SourceError &&
+    thrown.code === "source.unavailable" &&
+    (thrown.status === 404 || thrown.status === 410)
+  );
 }
 
 /** Whether an answer was larger than what is read at once. */
