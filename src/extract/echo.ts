@@ -8,7 +8,7 @@
 import { redactor, type Secret, secretForms } from "../secret.ts";
 
 /** A shorter token may be an ordinary word: it is not looked for. */
-export const MIN_ECHO_LENGTH = 8;
+const MIN_ECHO_LENGTH = 8;
 
 /** What no serializer escapes: a text with such a run has it in JSON too, however the rest of it is written there. */
 const NEVER_ESCAPED = /[A-Za-z0-9._~%-]+/g;

@@ -37,15 +37,12 @@ export interface Comparison {
   readonly fresh: boolean;
 }
 
-export const MAX_SWEEPS = 6;
-/** Stale items that are asked for singly at most: the larger of the two. Of more, a listing is read anew. */
-export interface RepairLimits {
-  /** Of the items that the last pass listed. */
-  readonly share: number;
-  readonly items: number;
-}
-
-export const REPAIR_LIMITS: RepairLimits = { share: 0.2, items: 200 };
+const MAX_SWEEPS = 6;
+/**
+ * So many stale items are asked for singly, or as many as the last pass has pages, which is what costs fewer requests. Of
+ * more, a listing is read anew.
+ */
+const REPAIRED_AT_MOST = 200;
 /** Items that are asked for to see whether the modes mean the same time. */
 const COMPARED = 5;
 const EXAMPLES = 3;
@@ -61,7 +58,7 @@ function kindOf({ mode }: ComparedPass): Kind {
 export class Certification<Pass extends ComparedPass> {
   readonly #catalogue: Catalogue;
   readonly #holdings: Holdings;
-  readonly #limits: RepairLimits;
+  readonly #repairedAtMost: number;
   readonly #passes: Pass[] = [];
   #modesDiffer = false;
   /** Passes after which items were compared, or repaired, last. */
@@ -70,10 +67,10 @@ export class Certification<Pass extends ComparedPass> {
   /** Whether what was read last was fresh. */
   #mustWait = false;
 
-  constructor(catalogue: Catalogue, holdings: Holdings, limits: RepairLimits) {
+  constructor(catalogue: Catalogue, holdings: Holdings, repairedAtMost = REPAIRED_AT_MOST) {
     this.#catalogue = catalogue;
     this.#holdings = holdings;
-    this.#limits = limits;
+    this.#repairedAtMost = repairedAtMost;
   }
 
   get passes(): readonly Pass[] {
@@ -152,14 +149,15 @@ export class Certification<Pass extends ComparedPass> {
     const limit = this.#repairLimit(last);
     for (const shape of this.#shapes(last)) {
       const stale = this.#holdings.differing(shape, last);
-      if (stale.length > limit) return { kind: "pass", mode: shape, documents: true };
+      const refused = stale.some((number) => this.#holdings.wasRejected(number));
+      if (stale.length > limit || refused) return { kind: "pass", mode: shape, documents: true };
     }
     const dynamic = this.#modesDiffer && kindOf(last) === "full";
     return { kind: "pass", mode: dynamic ? "dynamic" : "basic", documents: false };
   }
 
-  #repairLimit({ sightings }: Pass): number {
-    return Math.max(this.#limits.items, sightings.distinct * this.#limits.share);
+  #repairLimit({ pages }: Pass): number {
+    return Math.max(this.#repairedAtMost, pages);
   }
 
   /** Shapes whose documents the times of the pass say something of. */

@@ -7,7 +7,7 @@ import { asWarehouseError } from "../errors.ts";
 import type { Bounds } from "../load/buckets.ts";
 import { type SweepRecord, sweepRecord } from "./account.ts";
 import { bucketBounds, vectorBytes } from "./bucket-bounds.ts";
-import { Certification, REPAIR_LIMITS, type Step, type SweepMode } from "./certify.ts";
+import { Certification, type Step, type SweepMode } from "./certify.ts";
 import { type Checkpoint, type SingleStage, type Stage, SWEEP_OF } from "./checkpoint.ts";
 import type {
   ListedGroup,
@@ -144,7 +144,7 @@ class Extractor {
     this.#open = new OpenGroups({ ...context, checkpoint: options.checkpoint });
     this.#sizes = new PageSizes(options.perPage, options.pageSizes);
     this.#holdings = context.holdings;
-    this.#certification = new Certification(context.catalogue, context.holdings, REPAIR_LIMITS);
+    this.#certification = new Certification(context.catalogue, context.holdings);
   }
 
   /** Of a failure after which the run may go on, all that was answered is saved. */
@@ -152,7 +152,8 @@ class Extractor {
     try {
       return await this.#run();
     } catch (thrown) {
-      if (afterFailure(asWarehouseError(thrown).code) === "resume") await this.#open.save();
+      // Where that fails too, the run ends as it would have, and those answers are asked for again.
+      if (afterFailure(asWarehouseError(thrown).code) === "resume") await this.#open.save().catch(() => {});
       throw thrown;
     }
   }

@@ -53,7 +53,8 @@ export class Holdings {
   readonly #passes: Landed[] = [];
   /** Items with a document from a single-item request, by its shape. */
   readonly #readSingly = { dynamic: new Set<number>(), full: new Set<number>() };
-  readonly #rejectedSingly = new Set<number>();
+  /** By the item's number: the pass after which a single-item request gave nothing that can be read. */
+  readonly #rejected = new Map<number, number>();
   /** By the item's number: the pass after which the service said so last. */
   readonly #gone = new Map<number, number>();
   readonly #there = new Map<number, number>();
@@ -71,7 +72,7 @@ export class Holdings {
     // To ask once more is of no use: what there is of the item counts, but a document of before is not as it was listed.
     const outdated = unread.filter((id) => this.#hasDocumentOf(shape, this.#catalogue.numberOf(id)));
     this.#passes.push({ shape, sightings, unread: numbers });
-    for (const number of numbers) this.#rejectedSingly.add(number);
+    for (const number of numbers) this.#rejected.set(number, this.#passes.length);
     this.#held[shape].take(sightings);
     for (const id of [...sightings.repeated, ...fresh, ...outdated]) this.forget(shape, id);
   }
@@ -95,8 +96,10 @@ export class Holdings {
     const number = this.#catalogue.numberOf(id);
     this.#gone.delete(number);
     if (answer === "gone") this.#gone.set(number, sweep);
-    if (answer === "there") this.#there.set(number, sweep);
-    if (answer === "rejected") this.#rejectedSingly.add(number);
+    if (answer === "rejected") this.#rejected.set(number, sweep);
+    // In one shape there and rejected in the other, nobody knows whether its documents are of one version.
+    if (answer === "there" && this.#rejected.get(number) !== sweep) this.#there.set(number, sweep);
+    if (answer === "rejected") this.#there.delete(number);
   }
 
   /** Items whose latest document of the shape is not the version that the look saw. Ascending by number. */
@@ -159,7 +162,7 @@ export class Holdings {
 
   /** Whether a single-item request was answered with nothing that can be read. */
   wasRejected(number: number): boolean {
-    return this.#rejectedSingly.has(number);
+    return this.#rejected.has(number);
   }
 
   hasDocument(number: number): boolean {

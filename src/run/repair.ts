@@ -1,4 +1,5 @@
 /** Single-item requests after a pass: for items of which the passes say different things, or that none listed. */
+import { type RejectLimits, rejectLimit } from "../audit/rejects.ts";
 import type { Comparison } from "./certify.ts";
 import type { ReadSingles, SingleRead } from "./checkpoint-form.ts";
 import { isFresh } from "./fresh.ts";
@@ -113,12 +114,16 @@ export async function askForUnlisted(
   return { found: ids.filter((id) => found.has(id) && !removed.has(id)), removed: [...removed].sort() };
 }
 
+/** What is refused is no reason to end the run: the listing is read again in place of it, or the run is unsettled. */
+const EVERY_ONE: RejectLimits = { share: 1, items: Number.POSITIVE_INFINITY };
+
 interface AskedSingly {
   readonly ids: readonly string[];
   /** Of each item, in this order. */
   readonly shapes: readonly Shape[];
 }
 
+/** Asks until too many items were refused: then the others would be, too. */
 async function askSingly(
   context: SweepContext,
   after: AfterPass,
@@ -127,13 +132,17 @@ async function askSingly(
 ): Promise<void> {
   const { settings, onProgress } = context;
   const queue = new RequestQueue(settings.concurrency, context.signal);
-  const bearable = new Bearable(ids.length * shapes.length, settings.singlesLimits);
+  const bearable = new Bearable(ids.length * shapes.length, EVERY_ONE);
+  const refusedAtMost = rejectLimit(ids.length, settings.singlesLimits);
+  let refused = 0;
   let done = 0;
   let bytes = 0;
   const askGroup = async (group: number, ofGroup: readonly string[]) => {
     const answers: SingleRead[] = [];
     for (const [i, id] of ofGroup.entries()) {
+      if (refused > refusedAtMost) break;
       await queue.add(async () => {
+        let unread = false;
         for (const [place, shape] of shapes.entries()) {
           const at = { page: FIRST_PAGE + group, position: i * PLACES_PER_ITEM + place };
           const single = {
@@ -147,10 +156,12 @@ async function askSingly(
           };
           const answer = await readSingle(context, single, bearable, queue.signal);
           bytes += answer.record?.bytes ?? 0;
+          unread ||= isRejected(answer);
           answers.push(answer);
           take(answer);
           queue.follow(after.onRead(group, () => ({ answers: [...answers] })));
         }
+        if (unread) refused += 1;
         done += 1;
         onProgress({ stage: "items", done, total: ids.length, items: done, bytes });
       });

@@ -93,7 +93,7 @@ export async function keepForInspection(staging: StagingFolder): Promise<void> {
 }
 
 /** Staged work that is older is not used again: too much may have changed since. */
-export const RESUMABLE_MS = 6 * 60 * 60 * 1000;
+const RESUMABLE_MS = 6 * 60 * 60 * 1000;
 
 /** A run that is taken up. */
 export interface TakenUp {

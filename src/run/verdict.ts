@@ -84,6 +84,7 @@ export interface ComparedPass {
   /** From 1. */
   readonly sweep: number;
   readonly mode: string;
+  readonly pages: number;
   readonly sightings: Sightings;
   /** The service's own totals, on the first and the last page. */
   readonly countBefore: number;

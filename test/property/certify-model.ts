@@ -1,12 +1,6 @@
 /** Carries out what the certification asks for over a world, as a run does, and says what the run would publish. */
 import { Catalogue, Sightings, secondsOf } from "../../src/run/catalogue.ts";
-import {
-  Certification,
-  type Comparison,
-  REPAIR_LIMITS,
-  type Step,
-  type SweepMode,
-} from "../../src/run/certify.ts";
+import { Certification, type Comparison, type Step, type SweepMode } from "../../src/run/certify.ts";
 import { isFresh } from "../../src/run/fresh.ts";
 import { Holdings, type LandedPass } from "../../src/run/holdings.ts";
 import { type ComparedPass, type PageMark, uncleanReasons } from "../../src/run/verdict.ts";
@@ -68,8 +62,7 @@ class Run {
   constructor(world: World, kept: Kept) {
     this.#world = world;
     this.#kept = kept;
-    const limits = { ...REPAIR_LIMITS, items: world.repairLimit };
-    this.#certification = new Certification(this.#catalogue, this.#holdings, limits);
+    this.#certification = new Certification(this.#catalogue, this.#holdings, world.repairLimit);
   }
 
   certify(): Certified {
@@ -141,7 +134,17 @@ class Run {
     const countBefore = pages[0]?.mark.pagination.count ?? 0;
     const countAfter = pages.at(-1)?.mark.pagination.count ?? 0;
     const reasons = uncleanReasons({ marks, sightings, rejected: 0 });
-    return { sweep, mode, sightings, countBefore, countAfter, reasons, keptPages, fresh };
+    return {
+      sweep,
+      mode,
+      pages: pages.length,
+      sightings,
+      countBefore,
+      countAfter,
+      reasons,
+      keptPages,
+      fresh,
+    };
   }
 
   /** Pages that were kept are read again in place of being asked for; what is asked for joins them, a group at a time. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Catalogue, Sightings } from "../../src/run/catalogue.ts";
-import { Certification, REPAIR_LIMITS, type Step } from "../../src/run/certify.ts";
+import { Certification, type Step } from "../../src/run/certify.ts";
 import { Holdings } from "../../src/run/holdings.ts";
 import type { ComparedPass } from "../../src/run/verdict.ts";
 
@@ -16,7 +16,7 @@ type Times = Readonly<Record<string, string>>;
 class Told {
   readonly catalogue = new Catalogue();
   readonly holdings = new Holdings(this.catalogue);
-  readonly certification = new Certification<ComparedPass>(this.catalogue, this.holdings, REPAIR_LIMITS);
+  readonly certification = new Certification<ComparedPass>(this.catalogue, this.holdings);
 
   get next(): Step {
     return this.certification.next();
@@ -34,6 +34,7 @@ class Told {
     const pass = {
       sweep: this.certification.passes.length + 1,
       mode,
+      pages: 1,
       sightings,
       countBefore: count,
       countAfter: count,
@@ -152,4 +153,22 @@ test("an item that no request ever gave a document of is a reject, and nothing t
   told.holdings.holdAll("dynamic", { sightings, fresh: [], unread: ["a"] });
   assert.deepEqual(told.holdings.differing("dynamic", { sweep: 1, sightings }), []);
   assert.deepEqual(told.holdings.unread([]), { rejected: 1, notAsked: 0 });
+});
+
+test("an item that the last pass does not list, and of which one mode alone is there, is not accounted for", () => {
+  for (const modes of [
+    ["dynamic", "full"],
+    ["full", "dynamic"],
+  ] as const) {
+    const told = new Told();
+    told.pass({ a: EARLY, b: EARLY });
+    told.pass({ b: EARLY });
+    assert.deepEqual(told.next, { kind: "repair", ids: ["a"] });
+    told.single(modes[0], "a", EARLY);
+    told.holdings.answered("a", "rejected", 2);
+    told.single(modes[1], "a", LATE);
+    told.certification.repaired({ fresh: false });
+    told.pass({ b: EARLY });
+    assert.notEqual(told.next.kind, "end");
+  }
 });

@@ -114,6 +114,7 @@ suite("two passes disagree", () => {
     return {
       sweep: mode === "dynamic" ? 1 : 2,
       mode,
+      pages: 1,
       sightings,
       countBefore: count,
       countAfter: count,
