@@ -42,6 +42,8 @@ export class Connection {
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
+    // Node takes its own listener away when it hands a socket over, as it does for CONNECT.
+    socket.on("error", () => socket.destroy());
     // Node resumes a socket after each request, and when an answer has drained.
     socket.on("resume", () => {
       if (!this.#open) socket.pause();
@@ -137,7 +139,6 @@ export class Connection {
   #end(refusal: HttpError): void {
     // Reads on, so that the client's end is seen; but no rest of a request that is refused.
     if (this.#unfinished() === undefined) this.#read(true);
-    this.#socket.on("error", () => this.#socket.destroy());
     this.#socket.end(message(refusal, this.#options.now()));
     const linger = setTimeout(() => this.#socket.destroy(), LINGER_MS);
     this.#socket.once("close", () => clearTimeout(linger));

@@ -53,6 +53,50 @@ test("pages that a client asks for in one go and never reads are not made", asyn
   assert.ok(made() >= 1 && made() < 50, `${made()} pages of 2 MiB wait`);
 });
 
+const CONNECT = "CONNECT cms.example:443 HTTP/1.1\r\nHost: cms.example\r\n\r\n";
+
+/** A set that gives its documents when `goOn` is called; `asked` resolves when somebody wants the first of them. */
+function heldSet() {
+  const set = contentSetOf(CONTENT_SET);
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+  const read = async (positions: readonly number[]) => {
+    ask();
+    await held;
+    return set.documents.read(positions);
+  };
+  const documents = { ...set.documents, read, close: () => set.documents.close() };
+  return { set: { ...set, documents }, goOn, asked };
+}
+
+/** Any failure outside of a request has come by then. */
+async function assertGoesOn(service: Service): Promise<void> {
+  for (let n = 0; n < 20; n++) {
+    assert.equal((await ask(service, "/api/v1/destinations?name=Shop")).status, 200);
+  }
+}
+
+test("a client that resets its connection while answers are due before a refusal ends nothing else", async (t) => {
+  for (const end of [CONNECT, "no HTTP\r\n\r\n", ""]) {
+    const { set, goOn, asked } = heldSet();
+    const service = await serve(t, { data: set });
+    const waiting = await open(t, service);
+    waiting.write(rawRequest("/api/v1/content") + end);
+    await asked;
+    await assertGoesOn(service);
+    waiting.resetAndDestroy();
+    await assertGoesOn(service);
+    goOn();
+    await assertGoesOn(service);
+    const silent = await open(t, service);
+    silent.pause();
+    silent.write(rawRequest("/openapi.json").repeat(400) + end);
+    await assertGoesOn(service);
+    silent.resetAndDestroy();
+    await assertGoesOn(service);
+  }
+});
+
 test("a connection is not read while its requests wait", async (t) => {
   const server = await listen(t, () => {}, {});
   const socket = await open(t, server);
