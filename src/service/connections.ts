@@ -1,10 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from "node:http";
+import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { Connection } from "./connection.ts";
 import { methodRefusal } from "./http-error.ts";
@@ -20,6 +14,21 @@ export interface ConnectionLimits {
 const KEEP_ALIVE_MS = 72_000;
 const MAX_CHECK_INTERVAL_MS = 1000;
 
+/** Node's server forgets the sockets that it hands over for CONNECT, and would wait for them without end. */
+class RememberingServer extends Server {
+  readonly #handedOver = new Set<Duplex>();
+
+  remember(socket: Duplex): void {
+    this.#handedOver.add(socket);
+    socket.once("close", () => this.#handedOver.delete(socket));
+  }
+
+  override closeAllConnections(): void {
+    super.closeAllConnections();
+    for (const socket of this.#handedOver) socket.destroy();
+  }
+}
+
 /**
  * An HTTP server that answers the requests of a connection one after another, and with the service's error body
  * also where there is no request to answer.
@@ -29,7 +38,7 @@ export function createHttpServer(
   { requestTimeoutMs, unreadTimeoutMs }: ConnectionLimits,
   now: () => number,
 ): Server {
-  const server = createServer({
+  const server = new RememberingServer({
     // Node's own refusal has no body; the application refuses instead.
     requireHostHeader: false,
     requestTimeout: requestTimeoutMs,
@@ -50,9 +59,11 @@ export function createHttpServer(
       .on("request", take)
       // Node would refuse an expectation that it does not know, without a body.
       .on("checkExpectation", take)
-      .on("connect", (_request, socket) =>
-        connections.get(socket)?.refuse(methodRefusal(["GET", "HEAD", "POST"])),
-      )
+      .on("connect", (_request, socket) => {
+        server.remember(socket);
+        socket.on("timeout", () => connections.get(socket)?.endIfIdle());
+        connections.get(socket)?.refuse(methodRefusal(["GET", "HEAD", "POST"]));
+      })
       .on("clientError", (error, socket) => connections.get(socket)?.fail(error))
   );
 }

@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import { z } from "zod";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
 import { unknownFieldWalker } from "../../src/api/unknown.ts";
-import { contentSetOf } from "../../src/service/loaded-set.ts";
+import { type ContentSet, contentSetOf } from "../../src/service/loaded-set.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service/service.ts";
 import { CONTENT_SET } from "./fixture.ts";
 
@@ -28,6 +28,20 @@ export async function serve(t: TestContext, options: Partial<ServiceOptions> = {
   const service = await createService({ data: contentSetOf(CONTENT_SET), ...options });
   t.after(() => service.close());
   return service;
+}
+
+/** The fixture, which gives no documents before `goOn` is called; `reached` when the first are asked for. */
+export function heldSet(): { set: ContentSet; reached: Promise<void>; goOn: () => void } {
+  const set = contentSetOf(CONTENT_SET);
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  const read = async (positions: readonly number[]) => {
+    reach();
+    await held;
+    return set.documents.read(positions);
+  };
+  const documents = { count: set.documents.count, read, close: () => set.documents.close() };
+  return { set: { ...set, documents }, reached, goOn };
 }
 
 export function ask({ url }: Service, path: string, question: Question = {}): Promise<Answer> {

@@ -6,9 +6,9 @@ import { type TestContext, test } from "node:test";
 import { createHttpServer } from "../../src/service/connections.ts";
 import { type ContentSet, contentSetOf } from "../../src/service/loaded-set.ts";
 import type { Service } from "../../src/service/service.ts";
-import { ask, serve } from "./ask.ts";
+import { ask, heldSet, serve } from "./ask.ts";
 import { BARE, CONTENT_SET } from "./fixture.ts";
-import { assertRefusal, FORM, LAST, open, rawRequest, received, talk } from "./raw.ts";
+import { assertRefusal, FORM, LAST, open, rawRequest, received, TUNNEL, talk } from "./raw.ts";
 
 /** A connection that should end and does not would be waited for without end. */
 const LIMITED = { timeout: 30_000 };
@@ -53,22 +53,6 @@ test("pages that a client asks for in one go and never reads are not made", asyn
   assert.ok(made() >= 1 && made() < 50, `${made()} pages of 2 MiB wait`);
 });
 
-const CONNECT = "CONNECT cms.example:443 HTTP/1.1\r\nHost: cms.example\r\n\r\n";
-
-/** A set that gives its documents when `goOn` is called; `asked` resolves when somebody wants the first of them. */
-function heldSet() {
-  const set = contentSetOf(CONTENT_SET);
-  const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
-  const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
-  const read = async (positions: readonly number[]) => {
-    ask();
-    await held;
-    return set.documents.read(positions);
-  };
-  const documents = { ...set.documents, read, close: () => set.documents.close() };
-  return { set: { ...set, documents }, goOn, asked };
-}
-
 /** Any failure outside of a request has come by then. */
 async function assertGoesOn(service: Service): Promise<void> {
   for (let n = 0; n < 20; n++) {
@@ -77,12 +61,12 @@ async function assertGoesOn(service: Service): Promise<void> {
 }
 
 test("a client that resets its connection while answers are due before a refusal ends nothing else", async (t) => {
-  for (const end of [CONNECT, "no HTTP\r\n\r\n", ""]) {
-    const { set, goOn, asked } = heldSet();
+  for (const end of [TUNNEL, "no HTTP\r\n\r\n", ""]) {
+    const { set, goOn, reached } = heldSet();
     const service = await serve(t, { data: set });
     const waiting = await open(t, service);
     waiting.write(rawRequest("/api/v1/content") + end);
-    await asked;
+    await reached;
     await assertGoesOn(service);
     waiting.resetAndDestroy();
     await assertGoesOn(service);
@@ -297,3 +281,12 @@ test(
     assert.ok(bytes > 32 * MIB);
   },
 );
+
+test("a client that asks for a tunnel and takes no answer loses its connection", LIMITED, async (t) => {
+  const answer: RequestListener = (_request, response) => void response.end(Buffer.alloc(32 * MIB));
+  const server = await listen(t, answer, { unreadTimeoutMs: 300 });
+  const silent = await open(t, server);
+  silent.pause();
+  silent.write(rawRequest("/") + TUNNEL);
+  await server.ended[0];
+});

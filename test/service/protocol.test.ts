@@ -5,7 +5,7 @@ import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { createService } from "../../src/service/service.ts";
 import { ask, serve } from "./ask.ts";
 import { CONTENT_SET } from "./fixture.ts";
-import { assertRefusal, FORM, LAST, open, rawRequest, received, talk } from "./raw.ts";
+import { assertRefusal, FORM, LAST, open, rawRequest, received, TUNNEL, talk } from "./raw.ts";
 
 test("what is not HTTP is refused after the answers that are due", { timeout: 30_000 }, async (t) => {
   const service = await serve(t);
@@ -44,7 +44,7 @@ test("what Node refuses by itself has the body of every refusal", async (t) => {
     ],
     [`GET / HTTP/1.1\r\nHost: a\r\nx: ${"x".repeat(100_000)}`, 431, /too large/],
     [rawRequest(`/api/v1/content/${"x".repeat(9000)}`, { headers: LAST }), 414, /too long/],
-    ["CONNECT cms.example:443 HTTP/1.1\r\nHost: cms.example\r\n\r\n", 405, /reading/],
+    [TUNNEL, 405, /reading/],
   ];
   for (const [text, status, sentence] of refusals) {
     const answers = await talk(t, service, text);

@@ -8,6 +8,7 @@ import { basic } from "./ask.ts";
 
 export const FORM = "Content-Type: application/x-www-form-urlencoded\r\n";
 export const LAST = "Connection: close\r\n";
+export const TUNNEL = "CONNECT cms.example:443 HTTP/1.1\r\nHost: cms.example\r\n\r\n";
 
 export interface RawAnswer {
   readonly status: number;

@@ -7,8 +7,9 @@ import pino from "pino";
 import type { WarehouseError } from "../../src/errors.ts";
 import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { createService } from "../../src/service/service.ts";
-import { ask, assertRefused, basic, json, serve } from "./ask.ts";
+import { ask, assertRefused, basic, heldSet, json, serve } from "./ask.ts";
 import { BARE, CONTENT_SET } from "./fixture.ts";
+import { open, rawRequest, TUNNEL } from "./raw.ts";
 
 test("an answer is compressed where the client accepts gzip and the body is large enough", async (t) => {
   const service = await serve(t);
@@ -72,17 +73,8 @@ test("closes at once, though connections are kept alive", async () => {
 
 /** A service whose next answer waits: `reached` when it is under way, until `goOn` is called. */
 async function serveHeld() {
-  const set = contentSetOf(CONTENT_SET);
-  const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
-  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-  const read = async (positions: readonly number[]) => {
-    reach();
-    await held;
-    return set.documents.read(positions);
-  };
-  const documents = { count: set.documents.count, read, close: () => set.documents.close() };
-  const service = await createService({ data: { ...set, documents } });
-  return { service, reached, goOn };
+  const { set, reached, goOn } = heldSet();
+  return { service: await createService({ data: set }), reached, goOn };
 }
 
 test("an answer under way is finished before the service closes, and ends its connection", async () => {
@@ -108,6 +100,16 @@ test("an answer that never ends does not keep the service from closing", async (
   await reached;
   await service.close();
   await refused;
+});
+
+test("a client that asked for a tunnel does not keep the service from closing", {
+  timeout: 20_000,
+}, async (t) => {
+  const { service, reached } = await serveHeld();
+  const socket = await open(t, service);
+  socket.write(rawRequest("/api/v1/content") + TUNNEL);
+  await reached;
+  await service.close();
 });
 
 test("logs requests and failures, and no credentials", async (t) => {
