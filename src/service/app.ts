@@ -42,7 +42,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
     ...(options.logger && { loggerInstance: options.logger }),
     serverFactory: (answer) => createHttpServer(answer, options.limits, options.now),
     // Every refusal has the same body, the framework's too.
-    frameworkErrors: ({ statusCode }, _request, reply) => {
+    frameworkErrors: async ({ statusCode }, _request, reply) => {
+      // No hook is called for these.
+      await holdBack(reply, options.latencyMs);
       refuse(
         reply,
         statusCode === 414
@@ -58,7 +60,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   addMethods(app);
   addBodies(app);
-  addHooks(app, options.now);
+  addHooks(app, options);
   addRoutes(app, options);
   return app;
 }
@@ -83,7 +85,7 @@ function addBodies(app: FastifyInstance): void {
   );
 }
 
-function addHooks(app: FastifyInstance, now: () => number): void {
+function addHooks(app: FastifyInstance, { latencyMs, now }: AppOptions): void {
   let closing = false;
   app.addHook("preClose", async () => {
     closing = true;
@@ -93,7 +95,9 @@ function addHooks(app: FastifyInstance, now: () => number): void {
     checkHost(raw);
     checkAccepts(headers.accept);
   });
+  // Not before the limits are checked: a request that waits is under way.
   app.addHook("onSend", async (_request, reply) => {
+    await holdBack(reply, latencyMs);
     reply.header("date", new Date(now()).toUTCString());
     // A connection that is kept alive would keep the service from closing.
     if (closing) reply.header("connection", "close");
@@ -149,8 +153,18 @@ function addRoutes(app: FastifyInstance, options: AppOptions): void {
 
 type Admit = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
+/** Waits, unless the client goes: its answer is not kept then. */
+async function holdBack({ raw }: FastifyReply, latencyMs: number): Promise<void> {
+  if (latencyMs === 0 || raw.destroyed) return;
+  const gone = new AbortController();
+  const leave = () => gone.abort();
+  raw.once("close", leave);
+  await delay(latencyMs, undefined, { signal: gone.signal }).catch(() => {});
+  raw.off("close", leave);
+}
+
 /** Lets a request in whose token is known and within its limits. */
-function admission({ set, rateLimit, maxConcurrent, latencyMs, now }: AppOptions): Admit {
+function admission({ set, rateLimit, maxConcurrent, now }: AppOptions): Admit {
   const rate = rateLimit === undefined ? undefined : createRateLimit(rateLimit, now);
   const concurrency = maxConcurrent === undefined ? undefined : new ConcurrencyLimit(maxConcurrent);
   return async (request, reply) => {
@@ -160,7 +174,6 @@ function admission({ set, rateLimit, maxConcurrent, latencyMs, now }: AppOptions
       reply.raw.once("close", () => concurrency.leave(caller.token));
     }
     rate?.take(caller.token);
-    if (latencyMs > 0) await delay(latencyMs);
     request.setDecorator<Caller>("caller", caller);
   };
 }

@@ -20,7 +20,7 @@ export interface ServiceOptions {
   readonly rateLimit?: number | RateLimitSpec;
   /** Requests of each token at the same time; no limit unless told otherwise. */
   readonly maxConcurrent?: number;
-  /** Milliseconds for which every answer is held back; 0 unless told otherwise. */
+  /** Milliseconds for which every answer is held back, but to what is not HTTP; 0 unless told otherwise. */
   readonly latency?: number;
   /** How long a request may take to arrive, its body included; 30 seconds unless told otherwise. Then: 408. */
   readonly requestTimeoutMs?: number;

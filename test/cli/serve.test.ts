@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
 import { serveCommand } from "../../src/cli/serve.ts";
 
 const PROGRAM = `
@@ -41,6 +42,19 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     assert.deepEqual(await exit, [0, null]);
   });
 }
+
+test("stops on a signal though an answer is held back for long", { timeout: 30_000 }, async (t) => {
+  const child = start("--port", "0", "--latency", "600000");
+  t.after(() => child.kill("SIGKILL"));
+  const [, url] = /Address +(http:\S+)/.exec(await introduction(child)) ?? [];
+  const refused = assert.rejects(fetch(`${url}/api/v1/content`));
+  // For the request to arrive.
+  await setTimeout(500);
+  const exit = once(child, "exit");
+  child.kill("SIGTERM");
+  assert.deepEqual(await exit, [0, null]);
+  await refused;
+});
 
 test("its help has examples", () => {
   let text = "";

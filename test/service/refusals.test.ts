@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { test } from "node:test";
 import { contentSetOf } from "../../src/service/loaded-set.ts";
 import type { Service } from "../../src/service/service.ts";
-import { type Answer, ask, assertRefused, basic, serve } from "./ask.ts";
+import { type Answer, ask, assertRefused, basic, type Question, serve } from "./ask.ts";
 import { CONTENT_SET } from "./fixture.ts";
 
 const ADDRESSES = [
@@ -208,12 +208,37 @@ test("more requests at the same time than the limit are refused with 429, until 
   }
 });
 
-test("an answer is held back for the latency", async (t) => {
-  const service = await serve(t, { latency: 50 });
-  const startedMs = performance.now();
-  assert.equal((await ask(service, "/api/v1/content")).status, 200);
-  // A timer may fire a little early, and never much.
-  assert.ok(performance.now() - startedMs >= 45);
+test("every answer to a request is held back once for the latency, refusals too", async (t) => {
+  const latency = 250;
+  const service = await serve(t, { latency, rateLimit: { requests: 1, per: "hour" } });
+  const questions: [status: number, path: string, question?: Question][] = [
+    [200, "/api/v1/content"],
+    [429, "/api/v1/content"],
+    [200, "/openapi.json"],
+    [400, "/%zz"],
+    [401, "/api/v1/content", { token: null }],
+    [404, "/nowhere"],
+    [405, "/api/v1/content", { method: "PUT" }],
+    [406, "/api/v1/content", { headers: { accept: "text/html" } }],
+    [414, `/api/v1/content/${"x".repeat(9000)}`],
+  ];
+  for (const [status, path, question] of questions) {
+    const startedMs = performance.now();
+    assert.equal((await ask(service, path, question)).status, status);
+    const tookMs = performance.now() - startedMs;
+    // A timer may fire a little early, and never much.
+    assert.ok(tookMs >= latency - 5 && tookMs < 2 * latency - 5, `${status} after ${tookMs} ms`);
+  }
+});
+
+test("a request whose answer is held back is one of those at the same time", async (t) => {
+  const service = await serve(t, { latency: 100, maxConcurrent: 1 });
+  const answers = [1, 2].map(() => ask(service, "/api/v1/content"));
+  const statuses = (await Promise.all(answers)).map(({ status }) => status);
+  assert.deepEqual(
+    statuses.toSorted((a, b) => a - b),
+    [200, 429],
+  );
 });
 
 test("a limit below one request a second says how long to wait", async (t) => {
