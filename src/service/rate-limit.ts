@@ -2,6 +2,8 @@ import { HttpError } from "./http-error.ts";
 
 const WINDOW_MS = { second: 1000, minute: 60_000, hour: 3_600_000 } as const;
 
+const EACH = { second: "a second", minute: "a minute", hour: "an hour" } as const;
+
 export type RatePeriod = keyof typeof WINDOW_MS;
 
 /** So many requests a second, minute or hour for each token. */
@@ -72,7 +74,7 @@ function tooMany(requests: number, per: RatePeriod, waitSeconds: number): HttpEr
   const seconds = Math.max(1, Math.ceil(waitSeconds));
   return new HttpError(
     429,
-    `Too many requests: this service answers ${requests} a ${per} for each token. Ask again in ${seconds} s.`,
+    `Too many requests: this service answers ${requests} ${EACH[per]} for each token. Ask again in ${seconds} s.`,
     { "retry-after": String(seconds) },
   );
 }

@@ -153,9 +153,9 @@ test("more requests than the limit are refused with 429, each token by itself, u
   );
 });
 
-for (const [per, ms] of [
-  ["minute", 60_000],
-  ["hour", 3_600_000],
+for (const [per, ms, each] of [
+  ["minute", 60_000, "a minute"],
+  ["hour", 3_600_000, "an hour"],
 ] as const) {
   test(`a limit by the ${per} counts in ${per}s of the clock, each token by itself, at any speed`, async (t) => {
     let now = 500_000 * ms - 2500;
@@ -163,7 +163,10 @@ for (const [per, ms] of [
     const status = async (token = "t-admin") => (await ask(service, "/api/v1/content", { token })).status;
     assert.deepEqual([await status(), await status(), await status(), await status()], [200, 200, 200, 429]);
     const refused = await ask(service, "/api/v1/content");
-    assertRefused(refused, 429);
+    assert.equal(
+      assertRefused(refused, 429),
+      `Too many requests: this service answers 3 ${each} for each token. Ask again in 3 s.`,
+    );
     assert.equal(refused.headers["retry-after"], "3");
     assert.equal(await status("t-writer"), 200);
     now += 2499;
