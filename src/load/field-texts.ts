@@ -5,8 +5,11 @@ import { all, execute, figure } from "./duckdb.ts";
 import { fillMarks, loadSql } from "./sql-text.ts";
 import { ends } from "./steps.ts";
 
-/** Beside the tables of the run, which are in `main`: it is no table for analysts, and has no Parquet file. */
-const SCHEMA = "internal";
+/**
+ * Beside the tables of the run, which are in `main`: it is no table for analysts, and has no Parquet file. A database
+ * that is attached under the same name would make the view ambiguous, so nobody should think of this one for a file.
+ */
+const SCHEMA = "content_warehouse_internal";
 const TABLE = `${SCHEMA}.custom_field_texts`;
 
 const COMMENT =

@@ -213,7 +213,7 @@ async function otherTables(directory: string): Promise<Record<string, unknown>> 
     .flat()
     .map(String)
     .filter((name) => !changed.includes(name.replace("main.", "")) && !name.endsWith("_history"));
-  assert.ok(others.length > 30 && others.includes("internal.custom_field_texts"));
+  assert.ok(others.length > 30 && others.includes("content_warehouse_internal.custom_field_texts"));
   const rows = others.map(async (name) => [name, await rowsOf(directory, `FROM ${name}`)] as const);
   return Object.fromEntries(await Promise.all(rows));
 }

@@ -5,7 +5,7 @@ import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb
 import fc from "fast-check";
 import type { FieldDefinition, Mapping } from "../../src/audit/definitions.ts";
 import { all, execute, figure } from "../../src/load/duckdb.ts";
-import { quoteLiteral } from "../../src/load/sql-text.ts";
+import { quoteIdentifier, quoteLiteral } from "../../src/load/sql-text.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../../src/load/steps.ts";
 import { createViews } from "../../src/load/views.ts";
 import { content } from "../../src/tables/content.ts";
@@ -273,7 +273,7 @@ test("many values are joined by place, where items and texts lie in the same ord
   assert.match(await joined(), /LEFT JOIN/, "items that do not lie in their order");
 });
 
-test("content_wide is read where the database is attached under another name", async (t) => {
+test("content_wide is read where the database is attached under another name, beside any other", async (t) => {
   const file = join(await temporaryFolder(t), "wide.duckdb");
   const writer = await DuckDBInstance.create(file);
   const writing = await writer.connect();
@@ -285,6 +285,9 @@ test("content_wide is read where the database is attached under another name", a
   const reading = await (await DuckDBInstance.create()).connect();
   t.after(() => reading.closeSync());
   await execute(reading, `ATTACH ${quoteLiteral(file)} AS elsewhere (READ_ONLY)`);
+  for (const other of ["internal", "content", "custom", "custom_field_texts"]) {
+    await execute(reading, `ATTACH ':memory:' AS ${quoteIdentifier(other)}`);
+  }
   assert.deepEqual(
     (await reading.runAndReadAll("SELECT content_id, region FROM elsewhere.content_wide")).getRowsJson(),
     [["a", "emea"]],
