@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
+import { digitsOf } from "../decimal.ts";
 import { SourceError, tooDeep } from "./source-error.ts";
 
 /**
@@ -125,7 +126,6 @@ const LARGE_NUMBER = /[:,[][ \n\r\t]*-?(?:\d{16}|\d[\d.]{16}|\d[\d.]*[eE])/;
 /** The same, of the text of one number. */
 const LARGE = /^-?(?:\d{16}|\d[\d.]{16}|\d[\d.]*[eE])/;
 const NOT_ZERO = /^-?[0.]*[1-9]/;
-const DECIMAL = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
  * The value of a JSON text. Integers beyond 2^53, numbers beyond the range of a double (`1e400`), those that would vanish
@@ -164,14 +164,6 @@ function isExact(value: number, source: string): boolean {
   if (value === 0) return !NOT_ZERO.test(source);
   if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) return false;
   return digitsOf(String(value)) === digitsOf(source);
-}
-
-/** A number's digits without zeros at either end, and where its point is: the same for each spelling of the number. */
-function digitsOf(decimal: string): string {
-  const [, whole = "", fraction = "", exponent = "0"] = DECIMAL.exec(decimal) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, "");
-  const significant = digits.replace(/0+$/, "");
-  return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }
 
 /** An escape of half a character without the other before or after it; or a backslash that hides where one begins. */

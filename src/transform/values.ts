@@ -69,7 +69,7 @@ export function jsonText(value: unknown): string {
 }
 
 /** A number that JavaScript would have rounded, kept as its JSON text. */
-function exactNumber(value: unknown): string | undefined {
+export function exactNumber(value: unknown): string | undefined {
   return typeof value === "object" && value !== null && JSON.isRawJSON(value)
     ? String(value.rawJSON)
     : undefined;

@@ -5,10 +5,11 @@
  * below it. Where they differ, the drift says so.
  */
 import type { UnknownWalker } from "../api/unknown.ts";
+import { isPrintOf } from "../decimal.ts";
 import type { Column, Origin } from "../tables/declare.ts";
 import type { Cell } from "./columns.ts";
 import type { Drift } from "./drift.ts";
-import { cellOf, parseInstant } from "./values.ts";
+import { cellOf, exactNumber, parseInstant } from "./values.ts";
 
 export type JsonObject = Record<string, unknown>;
 
@@ -199,13 +200,15 @@ export function misplace(item: Item, view: View, key: string, value: unknown): v
 export function fit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): Cell {
   if (value === null || value === undefined) return null;
   const cell = cellOf(column, value) ?? misfit(subject, column, path, value, extra);
-  if (column.type === "double" && cell !== null && isExactText(value))
+  if (column.type === "double" && typeof cell === "number" && isRounded(cell, value))
     noteRounded(subject, path, value, extra);
   return cell;
 }
 
-function isExactText(value: unknown): boolean {
-  return typeof value === "object" && value !== null && JSON.isRawJSON(value);
+/** Whether digits were sent that the double does not give back. */
+function isRounded(double: number, value: unknown): boolean {
+  const text = exactNumber(value);
+  return text !== undefined && !isPrintOf(double, text);
 }
 
 /** The column has the nearest number that it can hold; the digits go to the row's `extra`, and the drift counts it. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
+import fc from "fast-check";
 import { mayHoldHalves, parseJson } from "../../src/extract/decode.ts";
 import { readPart } from "../../src/load/part.ts";
 import type { CloseTask } from "../../src/run/tasks.ts";
@@ -98,6 +99,37 @@ describe("decimals that a double cannot hold", () => {
       made.drift.map(({ path, kind, count, example }) => [path, kind, count, example]),
       [["payment", "rounded", 1, LONG]],
     );
+  });
+});
+
+describe("doubles with 17 digits, as many programs print them", () => {
+  /** The item's payment, what is kept beside it, and the drift. */
+  function paymentOf(sent: string) {
+    const made = transform([[{ shape: "dynamic", document: `{"id":"i","payment":${sent}}` }]]);
+    const { payment, extra } = onlyRow(made, "content");
+    return { payment, extra, drift: made.drift.map(({ kind }) => kind) };
+  }
+
+  test("are the double that was meant: nothing is kept beside it, and nothing counted", () => {
+    const double = fc.double({ noNaN: true, noDefaultInfinity: true });
+    fc.assert(
+      fc.property(double, fc.integer({ min: 0, max: 3 }), (value, zeros) => {
+        const [mantissa = "", exponent] = value.toPrecision(17).split("e");
+        const padded = `${mantissa}${mantissa.includes(".") ? "0".repeat(zeros) : ""}`;
+        const sent = exponent === undefined ? padded : `${padded}E${exponent}`;
+        assert.deepEqual(paymentOf(sent), { payment: value + 0, extra: null, drift: [] });
+      }),
+      { numRuns: 500 },
+    );
+    assert.equal(paymentOf("0.10000000000000001").payment, 0.1);
+    assert.equal(paymentOf("-1.0000000000000000e+23").payment, -1e23);
+  });
+
+  test("are rounded where another digit was sent", () => {
+    for (const sent of ["1.2345678901234568", "0.100000000000000001", "9007199254740993", "1e-999"]) {
+      const { payment, extra, drift } = paymentOf(sent);
+      assert.deepEqual([payment, extra, drift], [Number(sent), `{"payment":${sent}}`, ["rounded"]]);
+    }
   });
 });
 
