@@ -122,7 +122,7 @@ export function createRetry(options: RetryOptions): Retry {
     const nowMs = clock.elapsedMs();
     throttle.refused({ sentMs, nowMs, retryAfterMs: failure.retryAfterMs || null });
     assertInTime(throttle.pausedUntilMs, failure);
-    throttleLog.note();
+    throttleLog.refused(failure.status);
   }
 
   function pauseAfter(failure: WarehouseError, failed: number): number {

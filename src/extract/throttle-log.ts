@@ -18,6 +18,8 @@ export class ThrottleLog {
   readonly #log: Log;
   #lastMs: number | null = null;
   #refusalsTold = 0;
+  /** Of the last refusal. */
+  #status: number | null = null;
 
   constructor({ throttle, clock, log }: ThrottleLogOptions) {
     this.#throttle = throttle;
@@ -25,7 +27,13 @@ export class ThrottleLog {
     this.#log = log;
   }
 
-  /** Called when a request was refused, and while requests wait. */
+  /** Called when a request was refused. */
+  refused(status: number): void {
+    this.#status = status;
+    this.note();
+  }
+
+  /** Called while requests wait. */
   note(): void {
     const { refusals, slowedTo } = this.#throttle;
     if (refusals === this.#refusalsTold && slowedTo === null && !this.#isPaused()) return;
@@ -41,24 +49,43 @@ export class ThrottleLog {
   }
 
   #heldBefore(): string {
-    return `The service refused requests of the run before: this one begins with ${this.#rate()}.`;
+    return `The service refused requests of the run before: this one begins with ${this.#perSecond} requests a second.`;
   }
 
   /** The rate is not known before the other requests under way are answered. */
   #begins(): string {
-    return `The service refuses requests because there are too many: pausing ${count(this.#pauseSeconds())} s, then going on more slowly.`;
+    const why = this.#isAway()
+      ? "The service is not available for a while, and says for how long"
+      : "The service refuses requests because there are too many";
+    return `${why}: pausing ${count(this.#pauseSeconds())} s, then going on more slowly.`;
   }
 
   #lasts(): string {
     const { refusals } = this.#throttle;
-    const seconds = this.#pauseSeconds();
-    const now = seconds === 0 ? `going on with ${this.#rate()}` : `pausing ${count(seconds)} s more`;
-    return `The service still allows no more requests: ${now}; ${counted(refusals, "request")} refused so far.`;
+    return `${this.#state()}; ${counted(refusals, "request")} refused so far.`;
   }
 
-  #rate(): string {
-    const rate = this.#throttle.learned?.ratePerSecond ?? null;
-    return rate === null ? "all requests" : `${rate} requests a second`;
+  #state(): string {
+    const seconds = this.#pauseSeconds();
+    if (seconds === 0) return this.#goesOn();
+    const why = this.#isAway()
+      ? "The service is still not available"
+      : "The service still allows no more requests";
+    return `${why}: pausing ${count(seconds)} s more`;
+  }
+
+  #goesOn(): string {
+    const rate = this.#perSecond;
+    return rate === null ? "Going on with all requests" : `Still held to ${rate} requests a second`;
+  }
+
+  /** A 503 says nothing of how much was asked. */
+  #isAway(): boolean {
+    return this.#status === 503;
+  }
+
+  get #perSecond(): number | null {
+    return this.#throttle.learned?.ratePerSecond ?? null;
   }
 
   /** Trouble of the service makes pauses too, which are told of where they are made. */

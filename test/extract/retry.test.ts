@@ -256,7 +256,8 @@ test("a pause of weeks is slept in pieces that a timer can count", async () => {
   assert.ok(clock.longestMs < 2 ** 31);
 });
 
-test("the log has a line when throttling begins, and one each half minute while it lasts", async () => {
+/** What is told, and when, where the third of 40 requests is refused once and all others are answered. */
+async function toldOf(refusal: Error) {
   const clock = new Jumping();
   const told: [atMs: number, line: string][] = [];
   const log = { ...silentLog, warn: (line: string) => told.push([clock.nowMs, line]) };
@@ -266,9 +267,14 @@ test("the log has a line when throttling begins, and one each half minute while 
     retry.run(async (answered) => {
       asked += 1;
       if (asked !== 3) answered();
-      else throw status(429, 300_000);
+      else throw refusal;
     }, NEVER);
   for (let n = 0; n < 40; n++) await ask();
+  return { told, lastedMs: clock.nowMs };
+}
+
+test("the log has a line when throttling begins, and one each half minute while it lasts", async () => {
+  const { told, lastedMs } = await toldOf(status(429, 300_000));
   const [first, second] = told;
   assert.deepEqual(first, [
     0,
@@ -281,14 +287,29 @@ test("the log has a line when throttling begins, and one each half minute while 
   for (const [place, [atMs]] of told.entries()) {
     assert.ok(place === 0 || atMs - (told[place - 1]?.[0] ?? 0) >= 30_000, String(atMs));
   }
-  assert.match(
-    told.at(-1)?.[1] ?? "",
-    /: going on with 0\.1\d* requests a second; 1 request refused so far\.$/,
-  );
-  assert.ok(
-    told.length >= clock.nowMs / 45_000 && told.length <= 1 + clock.nowMs / 30_000,
-    `${told.length} lines`,
-  );
+  assert.ok(told.length >= lastedMs / 45_000 && told.length <= 1 + lastedMs / 30_000, `${told.length} lines`);
+});
+
+test("the log of a service that is away for a while says so, and nothing of too many requests", async () => {
+  const { told } = await toldOf(status(503, 300_000));
+  assert.deepEqual(told.slice(0, 2), [
+    [
+      0,
+      "The service is not available for a while, and says for how long: pausing 301 s, then going on more slowly.",
+    ],
+    [30_000, "The service is still not available: pausing 271 s more; 1 request refused so far."],
+  ]);
+});
+
+test("while requests go on more slowly, the log says how fast, and not that more are refused", async () => {
+  for (const code of [429, 503]) {
+    const { told } = await toldOf(status(code, 300_000));
+    const after = told.filter(([atMs]) => atMs > 301_000);
+    assert.ok(after.length > 2);
+    for (const [, line] of after) {
+      assert.match(line, /^Still held to 0\.1\d* requests a second; 1 request refused so far\.$/);
+    }
+  }
 });
 
 test("trouble of the service alone is not told of as throttling", async () => {
