@@ -58,11 +58,10 @@ function items({ accounting }: RunSummary): string {
 }
 
 function throttled({ ratePerSecond, refused }: Throttled): string {
-  const refusals = `refused ${refused === 0 ? "none" : counted(refused, "request")}`;
-  if (ratePerSecond === null)
-    return `the service ${refusals} for a while; \`ratePerSecond\` sets an upper bound`;
-  const before = refused === 0 ? "as in the run before, " : "";
-  return `the service allowed about ${ratePerSecond} requests a second, ${before}and ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
+  const refusals = `the service refused ${refused === 0 ? "none" : counted(refused, "request")}`;
+  if (ratePerSecond === null) return `${refusals} for a while; \`ratePerSecond\` sets an upper bound`;
+  const before = refused === 0 ? ", as in the run before" : "";
+  return `held to about ${ratePerSecond} requests a second${before}; ${refusals}; the next run starts at that rate, and \`ratePerSecond\` sets an upper bound`;
 }
 
 function resumed({ pages, items }: Resumed): string {

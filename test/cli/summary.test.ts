@@ -82,13 +82,13 @@ test("a run that the service held back says at what rate, and which setting boun
     summaryText({ ...COMPLETE, throttled: { ratePerSecond, refused } });
   assert.match(
     text(12),
-    /\n {2}Throttled {2}the service allowed about 4\.8 requests a second, and refused 12 requests; the next run starts at that rate, and `ratePerSecond` sets an upper bound\n/,
+    /\n {2}Throttled {2}held to about 4\.8 requests a second; the service refused 12 requests; the next run starts at that rate, and `ratePerSecond` sets an upper bound\n/,
   );
   assert.match(
     text(1, null),
     /the service refused 1 request for a while; `ratePerSecond` sets an upper bound\n/,
   );
-  assert.match(text(0), /4\.8 requests a second, as in the run before, and refused none; /);
+  assert.match(text(0), /4\.8 requests a second, as in the run before; the service refused none; /);
   assert.doesNotMatch(summaryText(COMPLETE), /Throttled/);
 });
 
