@@ -20,7 +20,7 @@ import { documents, generateContentSet, generateSampleSet } from "../../src/serv
 import { oddities } from "../../src/service/generate/oddities.ts";
 import { makePlan } from "../../src/service/generate/plan.ts";
 import { bulk } from "../../src/service/generate/profile.ts";
-import { tarnbrook } from "../../src/service/generate/vocabulary/index.ts";
+import { tarnbrook } from "../../src/service/generate/vocabulary.ts";
 import { ContentSetFolder } from "../../src/service/generate/write.ts";
 import { loadContentSet } from "../../src/service/load.ts";
 import { createService } from "../../src/service/service.ts";

@@ -3,8 +3,8 @@ import { suite, test } from "node:test";
 import type { CustomField } from "../../src/service/content-set.ts";
 import { makePlan } from "../../src/service/generate/plan.ts";
 import { bulk, sample } from "../../src/service/generate/profile.ts";
-import { tarnbrook } from "../../src/service/generate/vocabulary/index.ts";
 import type { FieldWords } from "../../src/service/generate/vocabulary.ts";
+import { tarnbrook } from "../../src/service/generate/vocabulary.ts";
 
 const BODY_TYPES = [
   ..."any_file audio document automation_a_email automation_a_landing_page event social_a".split(" "),

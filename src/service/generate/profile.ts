@@ -1,6 +1,4 @@
-import { tarnbrook } from "./vocabulary/index.ts";
-import { oddFields } from "./vocabulary/odd-fields.ts";
-import type { Vocabulary } from "./vocabulary.ts";
+import { oddFields, tarnbrook, type Vocabulary } from "./vocabulary.ts";
 
 /** What kind of set is made of the words. Instants are milliseconds since 1970 UTC. */
 export interface Profile {

@@ -1,4 +1,8 @@
-/** What a content set is made from: words written by hand, from which items are put together. */
+/**
+ * What a content set is made from: words written by hand, from which items are put together. They are data, in the
+ * folder `vocabulary`, of these types.
+ */
+import { readFileSync } from "node:fs";
 
 export interface Vocabulary {
   readonly instance: { readonly name: string; readonly subdomain: string };
@@ -12,7 +16,10 @@ export interface Vocabulary {
   readonly destinations: readonly DestinationWords[];
   readonly fields: readonly FieldWords[];
   readonly topics: readonly Topic[];
-  /** Titles by the key of the content type. */
+  /**
+   * Titles by the key of the content type; articles take those of their subject, and these when they are used up. A
+   * template whose slot has no words for an item (a campaign where none runs) is left out for it.
+   */
   readonly titles: Readonly<Record<string, readonly string[]>>;
   readonly press: readonly PressWords[];
   /** First sentences of product pages. */
@@ -180,4 +187,24 @@ export interface TranslationWords {
   readonly paragraphs: readonly string[];
   /** Written from right to left. */
   readonly rtl?: true;
+}
+
+/** Tarnbrook Outdoor: an invented maker of outdoor equipment and its invented marketing team. */
+export const tarnbrook = {
+  ...words("company"),
+  ...words("people"),
+  ...words("types"),
+  ...words("press"),
+  campaigns: words("campaigns"),
+  fields: words("fields"),
+  titles: words("titles"),
+  topics: words("topics"),
+  translations: words("translations"),
+} as Vocabulary;
+
+/** Definitions that no team would admit to, and every old instance has. */
+export const oddFields = words("odd-fields") as unknown as readonly FieldWords[];
+
+function words(name: string): object {
+  return JSON.parse(readFileSync(new URL(`./vocabulary/${name}.json`, import.meta.url), "utf8"));
 }

@@ -35,7 +35,7 @@ const pickOne =
   (_: Plan, field: PlannedField): string =>
     idOf(field, display);
 
-/** Custom field values. The fields are those of `vocabulary/fields.ts`, by key. */
+/** Custom field values. The fields are those of `vocabulary/fields.json`, by key. */
 export const fieldOddities = {
   "multiselect with null": {
     harsh: true,
