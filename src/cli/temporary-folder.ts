@@ -1,50 +1,72 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { lstat, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../errors.ts";
+import { interruptStatements } from "../load/duckdb.ts";
 import { printable } from "../printable.ts";
 
 /** What kill(2) may answer for a process that is there. */
 const NOT_OURS = "EPERM";
 
+/** Ended statements let go of what they have; what has not ended then is given up. */
+const GRACE_MS = 2000;
+/** Statements that follow the ended ones end, too. */
+const INTERRUPT_EVERY_MS = 50;
+
 /**
- * Makes a folder for what a command needs while it works, and removes it afterwards, also on SIGINT and SIGTERM, which
- * end the process. What killed commands left is removed first. Throws `config.output` where none can be made, and
- * `disk.io` where the disk refuses one.
+ * Makes a folder for what a command needs while it works, and removes it afterwards. SIGINT and SIGTERM end the
+ * statements under way, and the process once they have let go. What killed commands left is removed first. Throws
+ * `config.output` where none can be made, and `disk.io` where the disk refuses one.
  */
 export async function withTemporaryFolder<T>(
   purpose: string,
   use: (directory: string) => Promise<T>,
 ): Promise<T> {
   await removeAbandoned();
-  const made: { directory?: string } = {};
   // Before there is a folder: else a signal could come between the two.
-  using _removal = removeOnSignal(made);
+  using signals = new Signals();
   const directory = temporaryFolder(purpose);
-  made.directory = directory;
+  signals.directory = directory;
   try {
     return await use(directory);
   } finally {
     await rm(directory, { recursive: true, force: true });
+    signals.end();
   }
 }
 
-/** Ends the process, because the question under way has no other end. The exit codes are those of a run. */
-function removeOnSignal(made: { readonly directory?: string }): Disposable {
-  const endWith = (code: number) => () => {
-    if (made.directory !== undefined) {
-      rmSync(made.directory, { recursive: true, force: true, maxRetries: 3 });
-    }
-    process.exit(code);
-  };
-  const [interrupt, terminate] = [endWith(130), endWith(143)];
-  process.once("SIGINT", interrupt).once("SIGTERM", terminate);
-  return {
-    [Symbol.dispose]: () => {
-      process.off("SIGINT", interrupt).off("SIGTERM", terminate);
-    },
-  };
+/** Ends the work on a signal. The exit codes are those of a run. */
+class Signals implements Disposable {
+  directory: string | undefined;
+  #exitCode: number | undefined;
+  readonly #interrupt = () => this.#come(130);
+  readonly #terminate = () => this.#come(143);
+
+  constructor() {
+    process.once("SIGINT", this.#interrupt).once("SIGTERM", this.#terminate);
+  }
+
+  #come(exitCode: number): void {
+    this.#exitCode = exitCode;
+    interruptStatements();
+    setInterval(interruptStatements, INTERRUPT_EVERY_MS);
+    setTimeout(() => {
+      if (this.directory !== undefined) {
+        rmSync(this.directory, { recursive: true, force: true, maxRetries: 3 });
+      }
+      process.exit(exitCode);
+    }, GRACE_MS);
+  }
+
+  /** Ends the process where a signal came. */
+  end(): void {
+    if (this.#exitCode !== undefined) process.exit(this.#exitCode);
+  }
+
+  [Symbol.dispose](): void {
+    process.off("SIGINT", this.#interrupt).off("SIGTERM", this.#terminate);
+  }
 }
 
 /** Letters, digits and dots alone, so that the parts of a folder's name can be told apart. */
@@ -59,8 +81,15 @@ async function removeAbandoned(): Promise<void> {
   for (const name of names) {
     const [, pid, owner] = OWNED.exec(name) ?? [];
     if (pid === undefined || owner !== host() || isRunning(Number(pid))) continue;
-    await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => undefined);
+    const folder = join(tmpdir(), name);
+    if (await isOwn(folder)) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
   }
+}
+
+/** The superuser could remove what is another's; a link could lead anywhere. */
+async function isOwn(folder: string): Promise<boolean> {
+  const found = await lstat(folder).catch(() => undefined);
+  return found?.isDirectory() === true && (process.getuid === undefined || found.uid === process.getuid());
 }
 
 function isRunning(pid: number): boolean {

@@ -72,6 +72,14 @@ export interface ReadOptions {
   readonly threads: number | undefined;
 }
 
+/** Databases that are open in this process. */
+const OPEN = new Set<Database>();
+
+/** Ends the statements that are under way in this process: each fails. */
+export function interruptStatements(): void {
+  for (const database of OPEN) database.interrupt();
+}
+
 /** An open database with its connections. Leave it with `close()`; disposal is for ways out that failed. */
 export class Database implements AsyncDisposable {
   readonly connection: DuckDBConnection;
@@ -85,6 +93,11 @@ export class Database implements AsyncDisposable {
     this.#instance = instance;
     this.connection = connection;
     this.#built = built;
+    OPEN.add(this);
+  }
+
+  interrupt(): void {
+    for (const connection of [this.connection, ...this.#others]) connection.interrupt();
   }
 
   /** A further connection, for work beside that of the first; what is temporary there is not seen here. */
@@ -113,6 +126,7 @@ export class Database implements AsyncDisposable {
   #release(): void {
     if (!this.#open) return;
     this.#open = false;
+    OPEN.delete(this);
     for (const connection of [this.connection, ...this.#others]) connection.closeSync();
     this.#instance.closeSync();
   }
