@@ -22,7 +22,7 @@ export function cellText(value: DuckDBValue): string {
   if (value instanceof DuckDBTimestampTZValue) return instant(value.micros, "Z") ?? String(value);
   if (value instanceof DuckDBTimestampValue) return instant(value.micros, "") ?? String(value);
   if (value instanceof DuckDBDateValue) return value.isFinite ? String(value) : infinite(value.days);
-  return isPlainTimestamp(value) ? String(value).replace(" ", "T") : String(value);
+  return isPlainTimestamp(value) ? plainInstant(value) : String(value);
 }
 
 /**
@@ -74,7 +74,18 @@ function isNested(value: DuckDBValue): boolean {
   );
 }
 
-function isPlainTimestamp(value: DuckDBValue): boolean {
+type PlainTimestamp =
+  | DuckDBTimestampSecondsValue
+  | DuckDBTimestampMillisecondsValue
+  | DuckDBTimestampNanosecondsValue;
+
+function plainInstant(value: PlainTimestamp): string {
+  if (value.isFinite) return String(value).replace(" ", "T");
+  if (value instanceof DuckDBTimestampSecondsValue) return infinite(value.seconds);
+  return infinite(value instanceof DuckDBTimestampMillisecondsValue ? value.millis : value.nanos);
+}
+
+function isPlainTimestamp(value: DuckDBValue): value is PlainTimestamp {
   return (
     value instanceof DuckDBTimestampSecondsValue ||
     value instanceof DuckDBTimestampMillisecondsValue ||

@@ -2,8 +2,9 @@
 const FORMULA = /^[=+\-@\t\r\n\0＝＋－＠]/;
 const NEEDS_QUOTES = /[",;\t\r\n]|^ | $/;
 
-/** A row in CSV as RFC 4180 has it, with its end. */
+/** A row in CSV as RFC 4180 has it, with its end. A line that is blank would be no row to many readers. */
 export function csvRow(cells: readonly string[]): string {
+  if (cells.length === 1 && cells[0] === "") return '""\r\n';
   return `${cells.map(csvCell).join(",")}\r\n`;
 }
 

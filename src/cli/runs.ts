@@ -130,7 +130,7 @@ function listText(runs: readonly PublishedRun[], width: number | undefined): str
   );
   const drawn = drawTable({ columns, rows }, width);
   const said = problems.map((problem) => `${printableText(problem)}\n`);
-  return [drawn.text, leftOutText({ columns, rows }, drawn), ...said].join("");
+  return [drawn.text, leftOutText({ columns }, drawn), ...said].join("");
 }
 
 /** Name of the latest run that has staged files. They are their owner's alone: nobody else is told. */

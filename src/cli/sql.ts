@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import {
   type DuckDBConnection,
+  type DuckDBDataChunk,
   type DuckDBResult,
   DuckDBTypeId,
   type DuckDBValue,
@@ -9,14 +10,14 @@ import {
 import { Command, Option } from "commander";
 import { WarehouseError } from "../errors.ts";
 import { counted } from "../figures.ts";
-import { type Database, duckdbError, openForReading } from "../load/duckdb.ts";
+import { all, type Database, duckdbError, openForReading } from "../load/duckdb.ts";
 import { findRun } from "../load/retention.ts";
 import { DATABASE_FILE, outputFolder } from "../run/directory.ts";
 import { letGoOnTheWay } from "../run/let-go.ts";
 import { cellText, jsonObject } from "./cells.ts";
 import { csvRow, safeText } from "./csv.ts";
 import { keepHeapsSmall } from "./heap.ts";
-import { layOut, type TableLayout } from "./table.ts";
+import { layOut, leftOutText, type TableLayout } from "./table.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
 
@@ -59,8 +60,8 @@ async function answer(terminal: Terminal, query: string, options: Options): Prom
   keepHeapsSmall();
   await withTemporaryFolder("sql", async (temporaryDirectory) => {
     await using database = await openCurrent(options.out, temporaryDirectory);
-    const result = await ask(database.connection, query);
-    await writeAll(terminal, refusals(formatted(result, options, terminal.columns)));
+    const answered = await ask(database.connection, query);
+    await writeAll(terminal, refusals(formatted(answered, options, terminal.columns)));
   });
 }
 
@@ -85,26 +86,51 @@ async function openCurrent(out: string, temporaryDirectory: string): Promise<Dat
   });
 }
 
-async function ask(connection: DuckDBConnection, query: string): Promise<DuckDBResult> {
+interface Answer {
+  readonly result: DuckDBResult;
+  /** What EXPLAIN answers is drawn already. */
+  readonly isPlan: boolean;
+}
+
+async function ask(connection: DuckDBConnection, query: string): Promise<Answer> {
   const statements = await connection.extractStatements(query).catch((thrown: unknown) => {
     throw isBlank(query) ? notOne() : refusal(thrown);
   });
   if (statements.count !== 1) throw notOne();
-  assertNothingSet(query);
-  const prepared = await statements.prepare(0).catch((thrown: unknown) => {
+  const explained = explainedBy(query);
+  await assertNothingSet(connection, explained ?? query);
+  try {
+    const prepared = await statements.prepare(0);
+    const isPlan = prepared.statementType === StatementType.EXPLAIN;
+    assertQuestion(isPlan ? await typeOf(connection, explained ?? "") : prepared.statementType);
+    return { result: await prepared.stream(), isPlan };
+  } catch (thrown) {
     throw refusal(thrown);
-  });
-  assertQuestion(prepared.statementType);
-  return prepared.stream().catch((thrown: unknown) => {
-    throw refusal(thrown);
-  });
+  }
 }
 
-const QUESTIONS: ReadonlySet<StatementType> = new Set([StatementType.SELECT, StatementType.EXPLAIN]);
+/**
+ * What an EXPLAIN explains; undefined: the query is none, or has a comment where this does not look for one. With ANALYZE
+ * it is carried out, so it must be a question itself, and the engine has the word on that.
+ */
+function explainedBy(query: string): string | undefined {
+  const explain = /^\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?/i.exec(query);
+  return explain === null ? undefined : query.slice(explain[0].length);
+}
+
+async function typeOf(connection: DuckDBConnection, query: string): Promise<StatementType> {
+  if (isBlank(query)) {
+    throw new WarehouseError(
+      "config.sql",
+      "The query was refused: nobody knows what is explained; begin with EXPLAIN or EXPLAIN ANALYZE, without a comment before them.",
+    );
+  }
+  return (await connection.prepare(query)).statementType;
+}
 
 /** SHOW, DESCRIBE and SUMMARIZE are SELECT to the engine. */
 function assertQuestion(type: StatementType): void {
-  if (QUESTIONS.has(type)) return;
+  if (type === StatementType.SELECT) return;
   throw new WarehouseError(
     "config.sql",
     `The query was refused: it is a statement of the kind ${StatementType[type]}, and only questions are answered; begin with SELECT, FROM, WITH, SHOW, DESCRIBE, SUMMARIZE or EXPLAIN.`,
@@ -118,13 +144,30 @@ function assertQuestion(type: StatementType): void {
 const SETTING =
   /\b(?<name>(?:enable|disable|truncate)_\w*(?:logging|profiling|logs)|json_execute_serialized_sql|query(?="?(?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n)*\())/i;
 
-function assertNothingSet(query: string): void {
+async function assertNothingSet(connection: DuckDBConnection, query: string): Promise<void> {
   const name = SETTING.exec(query)?.groups?.name;
   if (name === undefined) return;
+  const called = await functionsOf(connection, query);
+  if (called?.some((each) => SETTING.test(`${each}(`)) === false) return;
   throw new WarehouseError(
     "config.sql",
-    `The query was refused: ${name} changes what the database writes, or can hide that; ask without it.`,
+    `The query was refused: the function ${name}() changes what the database writes, or can hide that; ask without it.`,
   );
+}
+
+/** Names of the functions that a question calls, as the engine's parser reads it; undefined: it is no question. */
+async function functionsOf(connection: DuckDBConnection, query: string): Promise<string[] | undefined> {
+  const [row] = await all(connection, "SELECT json_serialize_sql($1::VARCHAR) AS tree", [query]);
+  const tree: unknown = JSON.parse(String(row?.tree));
+  const names: string[] = [];
+  const walk = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    if ("function_name" in node) names.push(String(node.function_name));
+    Object.values(node).forEach(walk);
+  };
+  walk(tree);
+  const failed = typeof tree === "object" && tree !== null && "error" in tree && tree.error === true;
+  return failed ? undefined : names;
 }
 
 const COMMENTS = /--[^\n]*|\/\*[\s\S]*?\*\//g;
@@ -151,10 +194,16 @@ function refusal(thrown: unknown): WarehouseError {
   const error = duckdbError(thrown);
   if (error === thrown || error.code !== "internal") return error;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (/^Invalid string length|string longer than/.test(message)) return tooLong(thrown);
   const why = message.startsWith("Out of Memory")
     ? `it needs more than the ${MEMORY_LIMIT_MB} MB that it may take, and cannot go on from the disk; ask for fewer rows or columns at a time`
     : oneSentence(message);
   return new WarehouseError("config.sql", `The query was refused: ${why}.`, { cause: thrown });
+}
+
+function tooLong(cause: unknown): WarehouseError {
+  const message = "The query was refused: a row of its answer is longer than 512 MB; ask for fewer columns.";
+  return new WarehouseError("config.sql", message, { cause });
 }
 
 /** The message without the excerpt of the query, its lines joined. */
@@ -167,10 +216,11 @@ function oneSentence(message: string): string {
 }
 
 function formatted(
-  result: DuckDBResult,
+  { result, isPlan }: Answer,
   options: Options,
   columns: number | undefined,
 ): AsyncIterable<string> {
+  if (isPlan && options.format === "table") return planTexts(result);
   if (options.format === "json") return jsonTexts(result);
   if (options.format === "csv") return csvTexts(result, options.raw !== true, columns !== undefined);
   return tableTexts(result, columns);
@@ -179,58 +229,86 @@ function formatted(
 /** Of cells that were handed over, before garbage is taken away: some ten megabytes. */
 const CELLS_KEPT = 250_000;
 
+type Rows = Iterable<readonly DuckDBValue[]>;
+
 /**
- * Rows as they are asked for. What the engine hands over lies outside of the heap, where it would stay until garbage is
- * looked for: hundreds of megabytes of wide rows.
+ * Rows as they are asked for, some thousand at a time. What the engine hands over lies outside of the heap, where it would
+ * stay until garbage is looked for: hundreds of megabytes of wide rows.
  */
-async function* rowsOf(result: DuckDBResult): AsyncIterable<readonly DuckDBValue[][]> {
+async function* rowsOf(result: DuckDBResult): AsyncIterable<Rows> {
   let cells = 0;
-  for await (const rows of result.yieldRows()) {
-    yield rows;
-    cells += rows.length * result.columnCount;
+  for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; ) {
+    yield rowsIn(chunk);
+    cells += chunk.rowCount * result.columnCount;
+    chunk = await result.fetchChunk();
     if (cells < CELLS_KEPT) continue;
     letGoOnTheWay();
     cells = 0;
   }
 }
 
-/** So many rows decide how wide the columns are; those after them are written as they come. */
+function* rowsIn(chunk: DuckDBDataChunk): Rows {
+  for (let row = 0; row < chunk.rowCount; row++) yield chunk.getRowValues(row);
+}
+
+/** Characters that are written at once, roughly. */
+const PIECE = 1024 * 1024;
+
+/** Texts put together, so that there are few writes, and none is longer than a text may be. */
+function* pieces(texts: Iterable<string>): Iterable<string> {
+  let piece = "";
+  for (const text of texts) {
+    piece += text;
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = "";
+  }
+  if (piece !== "") yield piece;
+}
+
+/** So many rows, or characters, decide how wide the columns are; those after them are written as they come. */
 const ROWS_LAID_OUT = 1000;
+const LAID_OUT = 8 * PIECE;
 
 async function* tableTexts(result: DuckDBResult, width: number | undefined): AsyncIterable<string> {
   const columns = result.columnNames().map((name, index) => {
     const align = NUMBERS.has(result.columnTypeId(index)) ? ("right" as const) : ("left" as const);
     return { name, align };
   });
+  const table = { columns, rows: [] };
   let first: string[][] = [];
+  let characters = 0;
   let layout: TableLayout | undefined;
   let count = 0;
-  for await (const chunk of rowsOf(result)) {
-    const rows = chunk.map((row) => row.map((value) => (value === null ? "NULL" : cellText(value))));
-    count += rows.length;
-    if (layout !== undefined) {
-      yield rows.map(layout.row).join("");
-      continue;
-    }
-    first.push(...rows);
-    if (first.length < ROWS_LAID_OUT || isPlan(result)) continue;
+  const laidOut = () => {
     layout = layOut({ columns, rows: first }, width);
-    yield layout.head + first.map(layout.row).join("");
+    const drawn = [layout.head, ...first.map(layout.row)];
     first = [];
-  }
-  if (isPlan(result)) return yield `${first.map((row) => row[1]).join("\n")}\n`;
-  if (layout === undefined) {
-    layout = layOut({ columns, rows: first }, width);
-    yield layout.head + first.map(layout.row).join("");
-  }
-  const { foot, shownColumns } = layout;
-  const shown = shownColumns < columns.length ? ` (${shownColumns} shown)` : "";
-  yield `${foot}${counted(count, "row")}, ${counted(columns.length, "column")}${shown}\n`;
+    return drawn;
+  };
+  const texts = function* (chunk: Rows): Iterable<string> {
+    for (const row of chunk) {
+      const cells = row.map((value) => (value === null ? "NULL" : cellText(value)));
+      count += 1;
+      if (layout !== undefined) {
+        yield layout.row(cells);
+        continue;
+      }
+      first.push(cells);
+      characters += cells.reduce((sum, cell) => sum + cell.length, 0);
+      if (first.length >= ROWS_LAID_OUT || characters >= LAID_OUT) yield* laidOut();
+    }
+  };
+  for await (const chunk of rowsOf(result)) yield* pieces(texts(chunk));
+  if (layout === undefined) yield* pieces(laidOut());
+  const drawn = layout ?? layOut(table, width);
+  yield `${drawn.foot}${counted(count, "row")}, ${counted(columns.length, "column")}\n${leftOutText(table, drawn)}`;
 }
 
-/** What EXPLAIN answers is drawn already. */
-function isPlan(result: DuckDBResult): boolean {
-  return result.columnNames().join() === "explain_key,explain_value";
+async function* planTexts(result: DuckDBResult): AsyncIterable<string> {
+  for await (const rows of rowsOf(result)) {
+    for (const [, plan] of rows) yield printableText(`${cellText(plan ?? null)}\n`);
+  }
 }
 
 const NUMBERS: ReadonlySet<DuckDBTypeId> = new Set([
@@ -254,14 +332,13 @@ const NUMBERS: ReadonlySet<DuckDBTypeId> = new Set([
 async function* jsonTexts(result: DuckDBResult): AsyncIterable<string> {
   const names = result.deduplicatedColumnNames();
   let before = "[\n";
-  for await (const chunk of rowsOf(result)) {
-    let text = "";
+  const texts = function* (chunk: Rows): Iterable<string> {
     for (const row of chunk) {
-      text += `${before}${jsonObject(names.map((name, index) => [name, row[index] ?? null]))}`;
+      yield `${before}${jsonObject(names.map((name, index) => [name, row[index] ?? null]))}`;
       before = ",\n";
     }
-    yield text;
-  }
+  };
+  for await (const chunk of rowsOf(result)) yield* pieces(texts(chunk));
   yield before === "[\n" ? "[]\n" : "\n]\n";
 }
 
@@ -269,11 +346,13 @@ async function* jsonTexts(result: DuckDBResult): AsyncIterable<string> {
 async function* csvTexts(result: DuckDBResult, guarded: boolean, toScreen: boolean): AsyncIterable<string> {
   const numeric = result.columnNames().map((_, index) => NUMBERS.has(result.columnTypeId(index)));
   const cell = (text: string, isNumber: boolean) => (guarded && !isNumber ? safeText(text) : text);
-  const lines = (rows: readonly (readonly DuckDBValue[])[]) =>
-    rows
-      .map((row) => csvRow(row.map((value, index) => cell(cellText(value), numeric[index] === true))))
-      .join("");
+  const lines = function* (rows: Rows): Iterable<string> {
+    for (const row of rows)
+      yield csvRow(row.map((value, index) => cell(cellText(value), numeric[index] === true)));
+  };
   const shown = (text: string) => (toScreen ? printableText(text) : text);
   yield shown(csvRow(result.columnNames().map((name) => cell(name, false))));
-  for await (const chunk of rowsOf(result)) yield shown(lines(chunk));
+  for await (const chunk of rowsOf(result)) {
+    for (const piece of pieces(lines(chunk))) yield shown(piece);
+  }
 }

@@ -141,10 +141,13 @@ function only({ columns, rows }: TextTable, some: readonly number[]): TextTable 
 }
 
 /** What a screen that is too narrow for some columns is told. */
-export function leftOutText({ columns }: TextTable, { shownColumns }: DrawnTable): string {
+export function leftOutText(
+  { columns }: Pick<TextTable, "columns">,
+  { shownColumns }: Pick<DrawnTable, "shownColumns">,
+): string {
   const hidden = columns.length - shownColumns;
   if (hidden <= 0) return "";
-  return `${counted(hidden, "column")} left out; a wider screen shows ${hidden === 1 ? "it" : "them"}, and so does a pipe\n`;
+  return `${counted(hidden, "column")} left out: widen the terminal or pipe the output\n`;
 }
 
 type Rows = readonly (readonly string[])[];

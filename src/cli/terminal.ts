@@ -75,8 +75,7 @@ export async function writeAll(
   out.on("error", onError);
   try {
     for await (const text of texts) {
-      if (failure === undefined && !out.write(text))
-        await Promise.race([once(out, "drain"), once(out, "close")]).catch(onError);
+      if (failure === undefined && !out.write(text)) await drained(out).catch(onError);
       if (failure !== undefined) break;
     }
     if (failure === undefined) await flushed(out).catch(onError);
@@ -84,6 +83,17 @@ export async function writeAll(
     out.off("error", onError);
   }
   if (failure !== undefined && !isClosedPipe(failure)) throw failure;
+}
+
+/** Resolves once more is taken, or nothing ever again. */
+async function drained(out: Writable): Promise<void> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  try {
+    await Promise.race([once(out, "drain", { signal }), once(out, "close", { signal })]);
+  } finally {
+    waiting.abort();
+  }
 }
 
 /**

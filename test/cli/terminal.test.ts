@@ -86,7 +86,7 @@ test("no number and no name that is typed again is cut; what does not fit is lef
   assert.equal(leftOutText(table, cut), "");
   const short = drawTable(table, 45);
   assert.match(short.text, /│ 000001-20261120T020000Z │ so long th… │ … │/);
-  assert.equal(leftOutText(table, short), "1 column left out; a wider screen shows it, and so does a pipe\n");
+  assert.equal(leftOutText(table, short), "1 column left out: widen the terminal or pipe the output\n");
 });
 
 test("in parts, a table shows all of its columns on a narrow screen, each part beginning with the same ones", () => {
