@@ -32,7 +32,7 @@ export type Loader = "duckdb" | "parquet";
  * microseconds since 1970, dates as days since 1970; `content_id` is filled in, and what a row leaves out is NULL.
  */
 export interface OwnTable {
-  /** Not the name of a table that exists, and not beginning with an underscore. */
+  /** Not the name of a table that exists, not `run`, and not beginning with `run_`. */
   readonly name: string;
   /** One sentence. */
   readonly comment: string;
@@ -48,7 +48,7 @@ export interface PipelineSpec {
   /** One sentence, for `--help` and `runs`. */
   readonly description: string;
   readonly extract: { readonly listings: readonly Listing[] };
-  /** Tables of the package; the run's own (`_run`, `_sweeps`, ...) are always there. */
+  /** Tables of the package; the run's own (`run`, `run_passes`, ...) are always there. */
   readonly tables: readonly Table[];
   readonly ownTables?: readonly OwnTable[];
   readonly load: readonly Loader[];
@@ -141,10 +141,13 @@ function invalid(spec: PipelineSpec, why: string): WarehouseError {
 }
 
 function ownTable(own: OwnTable): Table {
-  if (DATA_TABLES.some((table) => table.name === own.name) || !/^[a-z][a-z0-9_]*$/.test(own.name)) {
+  if (
+    DATA_TABLES.some((table) => table.name === own.name) ||
+    !/^(?!run(?:_|$))[a-z][a-z0-9_]*$/.test(own.name)
+  ) {
     throw new WarehouseError(
       "config.invalid",
-      `A table of your own cannot be called ${JSON.stringify(own.name)}: use lower-case letters, digits and _, begin with a letter, and take no name of the package.`,
+      `A table of your own cannot be called ${JSON.stringify(own.name)}: use lower-case letters, digits and _, begin with a letter, and take no name of the package and none that is run or begins with run_.`,
     );
   }
   if (own.key[0] !== "content_id") {

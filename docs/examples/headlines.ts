@@ -34,7 +34,7 @@ export default definePipeline({
       comment: "Titles of content items with their lengths; items without a title have no row.",
       key: ["content_id"],
       columns: [
-        // Name, wire fields that it is made from, comment. `_lineage` and `COMMENT ON` come from these.
+        // Name, wire fields that it is made from, comment. `run_lineage` and `COMMENT ON` come from these.
         text("title", "dynamic:title full:title", "Title.", { required: true }),
         integer("words", "", "Words in the title.", { required: true }),
         integer("characters", "", "Characters in the title, as a reader counts them.", { required: true }),

@@ -1,6 +1,6 @@
 /**
  * The schema contract: how far answers may depart from the specification before nothing is published. What departs is
- * never lost: it stands in `extra` and in the raw documents, and `_drift` counts it.
+ * never lost: it stands in `extra` and in the raw documents, and `run_drift` counts it.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../errors.ts";

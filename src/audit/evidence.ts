@@ -11,7 +11,7 @@ import type { Item } from "./procedure.ts";
 export interface RequestEvidence {
   readonly request: number;
   readonly mode: string;
-  readonly sweep: number | null;
+  readonly pass: number | null;
   readonly page: number | null;
   readonly status: number;
   /** ISO 8601, UTC. */
@@ -24,7 +24,7 @@ export interface DocumentEvidence {
   /** Below the run's folder. */
   readonly file: string;
   readonly mode: string;
-  readonly sweep: number;
+  readonly pass: number;
   readonly page: number;
   readonly position: number;
   /** Of the document as it is kept. */
@@ -51,8 +51,8 @@ export async function findEvidence(opened: OpenedRun, contentId: string): Promis
 }
 
 const REQUESTS =
-  `SELECT request, mode, sweep, page, status, sha256, ` +
-  `strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at FROM _requests`;
+  `SELECT request, mode, pass, page, status, sha256, ` +
+  `strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at FROM run_requests`;
 
 /**
  * The latest document of the item whose `custom_fields` is an object: that is what the run read. Only the column of
@@ -64,7 +64,7 @@ async function findDocument(opened: OpenedRun, contentId: string): Promise<Docum
   const source = readParquet(files).replace(/\)$/, ", filename = true)");
   const [row] = await all(
     opened.connection,
-    `SELECT filename, mode, sweep, page, position, sha256, document FROM ${source}
+    `SELECT filename, mode, pass, page, position, sha256, document FROM ${source}
      WHERE content_id = $1 AND shape = 'dynamic' AND json_type(document::JSON, '$.custom_fields') = 'OBJECT'
      ORDER BY observation DESC LIMIT 1`,
     [contentId],
@@ -73,7 +73,7 @@ async function findDocument(opened: OpenedRun, contentId: string): Promise<Docum
   return {
     file: String(row.filename).slice(opened.directory.length + 1),
     mode: String(row.mode),
-    sweep: Number(row.sweep),
+    pass: Number(row.pass),
     page: Number(row.page),
     position: Number(row.position),
     sha256: String(row.sha256),
@@ -84,20 +84,20 @@ async function findDocument(opened: OpenedRun, contentId: string): Promise<Docum
 
 async function requestFor(
   connection: DuckDBConnection,
-  { mode, sweep, page }: Row,
+  { mode, pass, page }: Row,
   contentId: string,
 ): Promise<RequestEvidence | undefined> {
   const rows =
     mode === "item"
       ? await all(
           connection,
-          `${REQUESTS} WHERE mode = 'item' AND content_id = $1 AND sweep = $2 AND status = 200 ORDER BY request DESC`,
-          [contentId, sweep ?? null],
+          `${REQUESTS} WHERE mode = 'item' AND content_id = $1 AND pass = $2 AND status = 200 ORDER BY request DESC`,
+          [contentId, pass ?? null],
         )
       : await all(
           connection,
-          `${REQUESTS} WHERE mode = $1 AND sweep = $2 AND page = $3 AND content_id IS NULL ORDER BY request DESC`,
-          [mode ?? null, sweep ?? null, page ?? null],
+          `${REQUESTS} WHERE mode = $1 AND pass = $2 AND page = $3 AND content_id IS NULL ORDER BY request DESC`,
+          [mode ?? null, pass ?? null, page ?? null],
         );
   return rows[0] === undefined ? undefined : requestOf(rows[0]);
 }
@@ -108,7 +108,7 @@ function requestOf(row: Row): RequestEvidence {
   return {
     request: Number(row.request),
     mode: String(row.mode),
-    sweep: number(row.sweep),
+    pass: number(row.pass),
     page: number(row.page),
     status: Number(row.status),
     observedAt: String(row.observed_at),

@@ -65,6 +65,6 @@ export function rejectCheck(count: RejectCount): Check {
     verdict: rejected === 0 ? "passed" : "warning",
     figure: rejected,
     expected: limitOf(count),
-    detail: `of ${items + rejected}; see _rejects`,
+    detail: `of ${items + rejected}; see run_rejects`,
   };
 }

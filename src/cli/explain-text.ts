@@ -308,11 +308,11 @@ class Writer {
   }
 
   #document(document: DocumentEvidence): string {
-    const { mode, sweep, page, position, request, sha256, file, parts } = document;
+    const { mode, pass, page, position, request, sha256, file, parts } = document;
     const where =
       mode === "item"
         ? "was asked for singly"
-        : `stood on page ${page} of the ${mode} listing, pass ${sweep}, at position ${position}`;
+        : `stood on page ${page} of the ${mode} listing, pass ${pass}, at position ${position}`;
     const answer =
       request === undefined
         ? "Which request that was is not recorded."
@@ -352,6 +352,6 @@ class Writer {
       ...(fields.length === 0 ? [] : [`The definitions and mappings came with ${requests(fields)}`]),
       ...(destinations.length === 0 ? [] : [`the destinations with ${requests(destinations)}`]),
     ];
-    return this.#say("  ", `${parts.join(", ")} of the same run; their SHA-256 stand in _requests.`);
+    return this.#say("  ", `${parts.join(", ")} of the same run; their SHA-256 stand in run_requests.`);
   }
 }

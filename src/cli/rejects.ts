@@ -147,7 +147,7 @@ const right = (name: string): TextColumn => ({ name, align: "right" });
 const SHOWN: readonly TextColumn[] = [
   right("reject"),
   left("mode"),
-  right("sweep"),
+  right("pass"),
   right("page"),
   right("position"),
   { ...left("content_id"), whole: true },

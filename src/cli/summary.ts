@@ -3,6 +3,7 @@
 import type { Throttled } from "../extract/throttle.ts";
 import { count, counted, duration, megabytes } from "../figures.ts";
 import type { Resumed, RunSummary } from "../run/outcome.ts";
+import { isAboutTheRun } from "../tables/all.ts";
 import { printableText } from "./terminal.ts";
 
 export function summaryText(summary: RunSummary): string {
@@ -22,11 +23,11 @@ export function summaryText(summary: RunSummary): string {
       ? [
           field(
             "Rejected",
-            `${counted(accounting.rejected, "listed thing")}: see _rejects, with a row for each reading that failed`,
+            `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
           ),
         ]
       : []),
-    ...(drift > 0 ? [field("Drift", `${count(drift)} kinds: see the table _drift`)] : []),
+    ...(drift > 0 ? [field("Drift", `${count(drift)} kinds: see the table run_drift`)] : []),
     ...(removedRuns.length > 0 ? [field("Removed", counted(removedRuns.length, "old run"))] : []),
     ...warnings.map((warning) => field("Warning", warning)),
   ];
@@ -79,7 +80,7 @@ function evidence({ verdict, sweeps, accounting }: RunSummary): string {
 const LARGEST = 3;
 
 function rows({ tables }: RunSummary): string {
-  const data = tables.filter(({ name }) => !name.startsWith("_"));
+  const data = tables.filter(({ name }) => !isAboutTheRun(name));
   const total = data.reduce((sum, table) => sum + table.rows, 0);
   const largest = data.filter((table) => table.rows > 0).toSorted((a, b) => b.rows - a.rows);
   const named = largest.slice(0, LARGEST).map((table) => `${table.name} ${count(table.rows)}`);

@@ -6,7 +6,7 @@ import { WarehouseError } from "../errors.ts";
 import { DATABASE_FILE, databaseOf, type StagingFolder } from "../run/directory.ts";
 import { MANIFEST_FILE } from "../run/manifest.ts";
 import { readTree } from "../run/tree.ts";
-import { TABLES } from "../tables/all.ts";
+import { isAboutTheRun, TABLES } from "../tables/all.ts";
 import { all, execute, openForBuilding, openForScanning, PREVIOUS_CATALOG } from "./duckdb.ts";
 import { PARQUET_OPTIONS, readParquet } from "./parquet.ts";
 import type { Person } from "./purge-person.ts";
@@ -77,7 +77,7 @@ async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Pro
       `Nobody knows whether ${strange} holds the user; nothing was erased.`,
     );
   }
-  // `_tables` tells the sizes of the others.
+  // `run_tables` tells the sizes of the others.
   for (const path of others.toSorted((a, b) => Number(isSizes(a)) - Number(isSizes(b)))) {
     const target = join(to.result, renumbered(path, from.sequence, to.sequence));
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
@@ -89,13 +89,13 @@ async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Pro
   }
 }
 
-/** `_run` says what the run is called, `_tables` how large its files are, the histories in which run something changed. */
+/** `run` says what the run is called, `run_tables` how large its files are, the histories in which run something changed. */
 const tellsOfRuns = (table: string | undefined): boolean =>
-  table === "_run" || table === "_tables" || isHistory(table);
+  table === "run" || table === "run_tables" || isHistory(table);
 const isHistory = (table: string | undefined): boolean =>
   TABLES.find(({ name }) => name === table)?.stage === "history";
 const tableOf = (path: string): string | undefined => /^parquet\/([^/]+)\//.exec(path)?.[1];
-const isSizes = (path: string): boolean => tableOf(path) === "_tables";
+const isSizes = (path: string): boolean => tableOf(path) === "run_tables";
 
 /** The number of a run is part of its files' names. */
 function renumbered(path: string, from: number, to: number): string {
@@ -263,16 +263,16 @@ async function ownFacts(
   { from, to }: Rewriting,
   table: string | undefined,
 ): Promise<ReadonlyMap<string, string>> {
-  if (table === "_run") {
+  if (table === "run") {
     return new Map([
       ["run", quoteLiteral(to.run)],
       ["sequence", String(to.sequence)],
     ]);
   }
-  if (table !== "_tables" || !from.manifest.loaders.includes("parquet")) return new Map();
+  if (table !== "run_tables" || !from.manifest.loaders.includes("parquet")) return new Map();
   const sizes = await Promise.all(
     Object.keys(from.manifest.rows)
-      .filter((name) => !name.startsWith("_"))
+      .filter((name) => !isAboutTheRun(name))
       .map(
         async (name) => `WHEN ${quoteLiteral(name)} THEN ${await bytesIn(join(to.result, "parquet", name))}`,
       ),

@@ -156,7 +156,7 @@ export async function searchTable(
   }
   const found = new Found();
   for (const column of columns.filter((each) => mayHoldPeople(table, each))) {
-    if (name === "_drift") await shownExamples(connection, source, person, found);
+    if (name === "run_drift") await shownExamples(connection, source, person, found);
     else await cellsOf(connection, source, { table, column: column.name }, person, found);
   }
   return found.erasure();
@@ -210,7 +210,7 @@ function userColumnOf(table: Table): string | undefined {
 
 /** JSON of ours, and every text of tables and columns that nobody here declared. */
 function mayHoldPeople(table: Table | undefined, { name, type }: SourceColumn): boolean {
-  if (table?.name === "_drift") return name === "example";
+  if (table?.name === "run_drift") return name === "example";
   const declared = table?.columns.find((column) => column.name === name);
   return declared === undefined ? type === "VARCHAR" || type === "JSON" : declared.type === "json";
 }

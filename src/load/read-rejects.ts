@@ -8,16 +8,16 @@ import { readParquet } from "./parquet.ts";
 
 const ORDER = "ORDER BY reject";
 
-/** Rows of `_rejects`, from the database of the run or, where there is none, from its Parquet files. */
+/** Rows of `run_rejects`, from the database of the run or, where there is none, from its Parquet files. */
 export async function readRejects(directory: string, temporaryDirectory: string): Promise<Row[]> {
   const limits = { temporaryDirectory, memoryLimitMb: 256, threads: 1 };
   const file = join(directory, DATABASE_FILE);
   if (existsSync(file)) {
     await using database = await openForReading({ file, allowedDirectories: [], ...limits });
-    return await all(database.connection, `FROM _rejects ${ORDER}`);
+    return await all(database.connection, `FROM run_rejects ${ORDER}`);
   }
   await using database = await openForScanning({ allowedDirectories: [directory], ...limits });
-  const folder = join(directory, "parquet", "_rejects");
+  const folder = join(directory, "parquet", "run_rejects");
   const files = (await readdir(folder)).toSorted().map((name) => join(folder, name));
   return await all(database.connection, `FROM ${readParquet(files)} ${ORDER}`);
 }

@@ -26,7 +26,7 @@ export interface RunFacts {
   readonly versions: { readonly package: string; readonly duckdb: string; readonly node: string };
 }
 
-/** A pass as it is certified: in `_sweeps` and in the manifest. */
+/** A pass as it is certified: in `run_passes` and in the manifest. */
 export interface SweepRecord {
   readonly sweep: number;
   readonly mode: string;

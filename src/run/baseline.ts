@@ -108,7 +108,7 @@ export function assertSameKey(baseline: Baseline, { policy, keyId }: PersonalTre
   );
 }
 
-/** What this run was held against, for `_checks`. */
+/** What this run was held against, for `run_checks`. */
 export function baselineCheck(baseline: Baseline): Check {
   const common = { name: "runs before this one that it was held against", expected: null };
   switch (baseline.kind) {

@@ -33,7 +33,7 @@ function hasHistory({ tables }: Pipeline): boolean {
 
 const reasonOf = (sentence: string): string => sentence.replace(/\.$/, "");
 
-/** For `_checks`; nothing where the pipeline has no history. */
+/** For `run_checks`; nothing where the pipeline has no history. */
 export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Check[] {
   if (!hasHistory(pipeline)) return [];
   const common = { name: "runs before this one whose history was carried on", expected: null };

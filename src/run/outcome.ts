@@ -34,7 +34,7 @@ export interface RunSummary {
   readonly bytesReceived: number;
   /** Bytes of the published files. */
   readonly bytesPublished: number;
-  /** Kinds of departures from the specification; each is a row of `_drift`. */
+  /** Kinds of departures from the specification; each is a row of `run_drift`. */
   readonly drift: number;
   /** Runs that were removed because they are old. */
   readonly removedRuns: readonly string[];
@@ -82,13 +82,13 @@ export function singlesWarnings({ detailsGone, detailsRejected, inPart }: Extrac
     ...itemsWarning(
       inPart,
       "could be read in one mode alone, dynamic or full",
-      "the columns that the other one has are empty; see _rejects",
+      "the columns that the other one has are empty; see run_rejects",
     ),
     ...itemsWarning(detailsGone, "returned 404 or 410 when asked for singly", "what the listings say counts"),
     ...itemsWarning(
       detailsRejected,
       "could not be read singly",
-      "what the listings say counts; see _rejects",
+      "what the listings say counts; see run_rejects",
     ),
   ];
 }

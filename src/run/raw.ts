@@ -18,7 +18,7 @@ export const RAW_COLUMNS: readonly Column[] = [
   text("content_id", "", "Item.", required),
   text("shape", "", "`dynamic` or `full`.", required),
   text("mode", "", "`dynamic` or `full` for a listing, `item` for a single-item request.", required),
-  integer("sweep", "", "Pass.", required),
+  integer("pass", "", "Pass.", required),
   integer("page", "", "Page of the listing.", required),
   integer("position", "", "Position on the page, from 0.", required),
   boolean(

@@ -91,3 +91,8 @@ export const RUN_TABLES: readonly Table[] = [
 ];
 
 export const TABLES: readonly Table[] = [...DATA_TABLES, ...RUN_TABLES];
+
+/** Whether a table tells of the run itself, not of content. */
+export function isAboutTheRun(table: string): boolean {
+  return RUN_TABLES.some(({ name }) => name === table);
+}

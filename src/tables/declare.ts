@@ -1,6 +1,6 @@
 /**
  * How a table is declared: once. From a declaration come the Arrow schema, the DuckDB DDL with its comments, the
- * Parquet schema, `_lineage`, the `schema` command, the checks on keys and references, and the transform itself.
+ * Parquet schema, `run_lineage`, the `schema` command, the checks on keys and references, and the transform itself.
  */
 
 /**
@@ -52,7 +52,7 @@ export interface Column {
   readonly emptyDefault: boolean;
 }
 
-/** Columns of this table that name a row of another: a dangling one is counted in `_checks`, never an error. */
+/** Columns of this table that name a row of another: a dangling one is counted in `run_checks`, never an error. */
 export interface Reference {
   readonly columns: readonly string[];
   readonly table: string;

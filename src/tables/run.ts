@@ -25,7 +25,7 @@ function runTable(table: RunTable): Table {
 const required = { required: true } as const;
 
 export const run: Table = runTable({
-  name: "_run",
+  name: "run",
   comment: "The run that made this warehouse: one row.",
   key: ["run"],
   columns: [
@@ -44,7 +44,7 @@ export const run: Table = runTable({
     text("reason", "", "Why a run is unsettled."),
     bigint("items_listed", "", "Distinct items that the passes listed.", required),
     bigint("items_loaded", "", "Items in `content`.", required),
-    bigint("items_rejected", "", "Listed items that could not be read; see `_rejects`.", required),
+    bigint("items_rejected", "", "Listed items that could not be read; see `run_rejects`.", required),
     bigint("items_vanished", "", "Listed items that were gone before they could be read.", required),
     bigint(
       "items_unread",
@@ -60,11 +60,11 @@ export const run: Table = runTable({
 });
 
 export const sweeps: Table = runTable({
-  name: "_sweeps",
+  name: "run_passes",
   comment: "Each pass over the listing: what it saw, and whether it can be trusted.",
-  key: ["sweep"],
+  key: ["pass"],
   columns: [
-    integer("sweep", "", "Pass, from 1.", required),
+    integer("pass", "", "Pass, from 1.", required),
     text("mode", "", "`dynamic`, `full` or `basic`.", required),
     integer("pages", "", "Pages that were read.", required),
     integer("per_page", "envelope:pagination.per_page", "Page size that the service answered with."),
@@ -92,13 +92,13 @@ export const sweeps: Table = runTable({
 });
 
 export const requests: Table = runTable({
-  name: "_requests",
+  name: "run_requests",
   comment: "Each request that was answered; never a credential.",
   key: ["request"],
   columns: [
     integer("request", "", "Number of the request, in the order of the plan, from 1.", required),
     text("mode", "", "`dynamic`, `full`, `basic`, `item`, `destinations` or `custom_fields`.", required),
-    integer("sweep", "", "Pass that the request belongs to."),
+    integer("pass", "", "Pass that the request belongs to."),
     integer("page", "envelope:pagination.current", "Page of a listing."),
     integer("next_page", "envelope:pagination.next", "Next page that the answer named; NULL on the last."),
     integer("previous_page", "envelope:pagination.previous", "Previous page that the answer named."),
@@ -113,13 +113,13 @@ export const requests: Table = runTable({
 });
 
 export const rejects: Table = runTable({
-  name: "_rejects",
+  name: "run_rejects",
   comment: "Documents that could not be read, with the reason; the personal-data policy holds here too.",
   key: ["reject"],
   columns: [
     integer("reject", "", "Number of the reject, from 1.", required),
     text("mode", "", "Where the document came from.", required),
-    integer("sweep", "", "Pass."),
+    integer("pass", "", "Pass."),
     integer("page", "", "Page of the listing."),
     integer("position", "", "Position on the page, from 0."),
     text("content_id", "", "Item, where it is known."),
@@ -130,8 +130,8 @@ export const rejects: Table = runTable({
 });
 
 export const drift: Table = runTable({
-  name: "_drift",
-  comment: "Where answers departed from the specification, or two views from each other.",
+  name: "run_drift",
+  comment: "Where answers departed from the specification, or two documents from each other.",
   key: ["path", "kind"],
   columns: [
     text("path", "", "Wire path, or table and column.", required),
@@ -148,7 +148,7 @@ export const drift: Table = runTable({
 });
 
 export const checks: Table = runTable({
-  name: "_checks",
+  name: "run_checks",
   comment: "Checks made before the run was published.",
   key: ["check_name"],
   columns: [
@@ -161,7 +161,7 @@ export const checks: Table = runTable({
 });
 
 export const tablesTable: Table = runTable({
-  name: "_tables",
+  name: "run_tables",
   comment: "Rows and Parquet bytes of each table.",
   key: ["table_name"],
   columns: [
@@ -173,7 +173,7 @@ export const tablesTable: Table = runTable({
 });
 
 export const lineage: Table = runTable({
-  name: "_lineage",
+  name: "run_lineage",
   comment: "Which wire field each column comes from.",
   key: ["table_name", "column_name", "resource", "path"],
   columns: [

@@ -127,7 +127,7 @@ test("the evidence is the request, the digests and the part of the document, of 
     );
     assert.equal(createHash("sha256").update(String(row?.document)).digest("hex"), document.sha256);
     assert.equal(document.request?.mode, document.mode);
-    assert.equal(document.request?.sweep, document.sweep);
+    assert.equal(document.request?.pass, document.pass);
     if (document.mode === "dynamic") assert.equal(document.request?.page, document.page);
     assert.match(document.request?.sha256 ?? "", /^[0-9a-f]{64}$/);
     assert.ok(evidence.lookups.some(({ mode }) => mode === "custom_fields"));

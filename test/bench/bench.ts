@@ -149,7 +149,9 @@ async function nightly({ folder, config }: Bench, { url, token }: Address): Prom
     options: profile,
   });
   // What tells of the run and its start is another each time.
-  const tables = exported.summary.tables.map(({ name }) => name).filter((name) => !/^_|_history$/.test(name));
+  const tables = exported.summary.tables
+    .map(({ name }) => name)
+    .filter((name) => !/^run(_|$)|_history$/.test(name));
   const digest = await digestOf(join(out, "current", "warehouse.duckdb"), tables);
   await removeTree(out);
   return { ...exported, digest };

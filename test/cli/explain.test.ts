@@ -35,7 +35,7 @@ test("one field at one destination is explained rule by rule, with the evidence"
     `  The item stood on page 1 of the dynamic listing, pass 1, at position 0\\. That was request \\d+, answered ${instant}; the response has the SHA-256 [0-9a-f]{64}\\.`,
     "  Its document is kept in raw/dynamic/dynamic-000001-1-00000\\.parquet, with the SHA-256 [0-9a-f]{64}\\. There the rules read:",
     '    /custom_fields/0f54ae5d6e353c46e3583e1f  \\["caf893c7c05eb1c37b247cec"\\]',
-    "  The definitions and mappings came with request \\d+, the destinations with requests \\d+, \\d+ and \\d+ of the same run; their SHA-256 stand in _requests\\.",
+    "  The definitions and mappings came with request \\d+, the destinations with requests \\d+, \\d+ and \\d+ of the same run; their SHA-256 stand in run_requests\\.",
     "  The run published the same: 17 rows of content_mapped_values and 2 payloads for this item, compared with what the rules give\\.",
   ];
   assert.match(text, new RegExp(`^${lines.join("\\n")}\\n$`));

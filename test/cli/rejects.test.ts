@@ -51,7 +51,7 @@ for (const pipeline of ["small", "parquet"]) {
     assert.deepEqual(lines[1]?.slice(1, -1), [
       "reject",
       "mode",
-      "sweep",
+      "pass",
       "page",
       "position",
       "content_id",

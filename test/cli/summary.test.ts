@@ -48,7 +48,7 @@ const COMPLETE: RunSummary = {
     { name: "content_tags", rows: 30_000 },
     { name: "content_files", rows: 0 },
     { name: "campaigns", rows: 1 },
-    { name: "_run", rows: 1 },
+    { name: "run", rows: 1 },
   ],
   sweeps: [sweep(1, "dynamic", 12_345), sweep(2, "full", 12_345)],
   requests: 260,
@@ -123,8 +123,8 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   Published  /srv/warehouse/runs/000042-20261120T020000Z (45.6 MB)
   Unsettled  2 items differ
   Unsettled  the full pass is not clean
-  Rejected   3 listed things: see _rejects, with a row for each reading that failed
-  Drift      17 kinds: see the table _drift
+  Rejected   3 listed things: see run_rejects, with a row for each reading that failed
+  Drift      17 kinds: see the table run_drift
   Removed    2 old runs
   Warning    There is no destination "Site".
 `,

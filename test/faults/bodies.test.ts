@@ -88,7 +88,7 @@ test("C6, C7, C17: texts are stored as they are, whatever they would do elsewher
 test("C6: half of a character costs neither its page nor its item", async (t) => {
   const directory = await runWith(t, '{"id": "c-hostile", "title": "half \\ud83c of a flag", "\\ud800": 1}');
   assert.deepEqual(await hostile(directory, "title"), ["half \ufffd of a flag"]);
-  const counted = "SELECT count(*) FROM _drift WHERE kind = 'unreadable'";
+  const counted = "SELECT count(*) FROM run_drift WHERE kind = 'unreadable'";
   assert.notDeepEqual(await rowsOf(directory, counted), [["0"]]);
 });
 

@@ -30,8 +30,9 @@ async function itemsRun(
   return { service, out, run };
 }
 
-const REJECTS = "SELECT mode, content_id, reason, document::VARCHAR FROM _rejects ORDER BY content_id";
-const CHECK = "SELECT verdict, figure FROM _checks WHERE check_name = 'items that could not be read singly'";
+const REJECTS = "SELECT mode, content_id, reason, document::VARCHAR FROM run_rejects ORDER BY content_id";
+const CHECK =
+  "SELECT verdict, figure FROM run_checks WHERE check_name = 'items that could not be read singly'";
 
 test("E2: an item that may not be read singly is a reject, and its listed views count", async (t) => {
   const { run } = await itemsRun(t, ({ id }) => (id === "c-004" ? { status: 403 } : undefined));
@@ -89,7 +90,7 @@ for (const [what, [reply, reason]] of Object.entries(BAD)) {
     assert.deepEqual(await publishedIds(directory), IDS);
     assert.deepEqual(await rowsOf(directory, REJECTS), [["item", "c-004", reason, "null"]]);
     assert.deepEqual(warnings, [
-      "1 listed item could not be read singly (c-004): what the listings say counts; see _rejects.",
+      "1 listed item could not be read singly (c-004): what the listings say counts; see run_rejects.",
     ]);
   });
 }
@@ -178,7 +179,7 @@ test("E4: an item that is newer when asked for singly comes as it is now", async
   ]);
 });
 
-test("E7: a reference to what is not there keeps its row, and the figure is in _checks", async (t) => {
+test("E7: a reference to what is not there keeps its row, and the figure is in run_checks", async (t) => {
   const gone = { campaign_ids: ["nobody-knows"], author: "u-gone" };
   const service = await Scripted.start(t, [item("c-000", 1, gone), item("c-001", 2, gone)]);
   const out = await temporaryFolder(t);
@@ -191,7 +192,7 @@ test("E7: a reference to what is not there keeps its row, and the figure is in _
   assert.equal(verdict, "complete");
   const dangling = await rowsOf(
     directory,
-    "SELECT check_name, verdict, figure FROM _checks WHERE figure > 0 AND check_name LIKE '%names a row of%' ORDER BY ALL",
+    "SELECT check_name, verdict, figure FROM run_checks WHERE figure > 0 AND check_name LIKE '%names a row of%' ORDER BY ALL",
   );
   assert.ok(dangling.length > 0, "nothing dangles");
   for (const [, verdict, figure] of dangling) assert.deepEqual([verdict, figure], ["warning", "2"]);

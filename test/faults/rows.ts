@@ -186,7 +186,7 @@ export const FAULTS: readonly Fault[] = [
   {
     id: "E1",
     fault: "404 or 410 for a listed item",
-    expected: "listed views count, figure in _checks; too many: 22",
+    expected: "listed views count, figure in run_checks; too many: 22",
   },
   { id: "E2", fault: "403 for one item", expected: "reject; listed views count" },
   { id: "E3", fault: "answer of another item", expected: "reject; listed views count" },
@@ -197,7 +197,7 @@ export const FAULTS: readonly Fault[] = [
     fault: "two bodies of one item and time",
     expected: "the later observation counts, the difference is counted",
   },
-  { id: "E7", fault: "reference to what is not there", expected: "row kept, figure in _checks" },
+  { id: "E7", fault: "reference to what is not there", expected: "row kept, figure in run_checks" },
   {
     id: "F1",
     fault: "killed at any step of publishing",
@@ -282,7 +282,7 @@ export const FAULTS: readonly Fault[] = [
   { id: "H3", fault: "field gone from some answers", expected: "absent is not null" },
   { id: "H4", fault: "field of another kind", expected: "typed NULL, value kept in extra, counted" },
   { id: "H5", fault: "custom field value of any kind", expected: "kept as JSON" },
-  { id: "H6", fault: "new words in an enumeration", expected: "accepted, told in _checks" },
+  { id: "H6", fault: "new words in an enumeration", expected: "accepted, told in run_checks" },
   { id: "H7", fault: "null and object by turns", expected: "the same columns every night" },
   { id: "H8", fault: "single value in place of a list", expected: "a list of one, counted" },
   {

@@ -78,8 +78,8 @@ test("I2: a run says its number in its database, in its Parquet files and in its
   const out = await temporaryFolder(t);
   for (const sequence of [1, 2]) {
     const { directory, run } = await exportFrom({ url: service.url, out, threads: 1 });
-    const inParquet = `SELECT run, sequence FROM '${directory}/parquet/_run/*.parquet'`;
-    assert.deepEqual(await rowsOf(directory, "SELECT run, sequence FROM _run"), [[run, sequence]]);
+    const inParquet = `SELECT run, sequence FROM '${directory}/parquet/run/*.parquet'`;
+    assert.deepEqual(await rowsOf(directory, "SELECT run, sequence FROM run"), [[run, sequence]]);
     assert.deepEqual(await rowsOf(directory, inParquet), [[run, sequence]]);
     assert.equal((await readManifest(directory)).run, run);
   }
@@ -160,5 +160,5 @@ test("G5: a run never ends before it began, though the clock is set back while i
   const out = await temporaryFolder(t);
   const summary = await exportFrom({ url: service.url, out, threads: 1, clock: new BackwardClock() });
   assert.equal(summary.milliseconds, 0);
-  assert.deepEqual(await rowsOf(summary.directory, "SELECT ended_at = started_at FROM _run"), [[true]]);
+  assert.deepEqual(await rowsOf(summary.directory, "SELECT ended_at = started_at FROM run"), [[true]]);
 });

@@ -39,7 +39,8 @@ test("the example of a pipeline of one's own runs over the sample and makes its 
   const comment =
     "SELECT comment FROM duckdb_columns() WHERE table_name = 'content_headlines' AND column_name = 'words'";
   assert.deepEqual(await rowsOf(directory, comment), [["Words in the title."]]);
-  const lineage = "SELECT resource, path FROM _lineage WHERE table_name = 'content_headlines' ORDER BY ALL";
+  const lineage =
+    "SELECT resource, path FROM run_lineage WHERE table_name = 'content_headlines' ORDER BY ALL";
   assert.deepEqual(await rowsOf(directory, lineage), [
     ["dynamic", "title"],
     ["full", "title"],

@@ -208,7 +208,15 @@ async function otherTables(directory: string): Promise<Record<string, unknown>> 
     directory,
     "SELECT schema_name || '.' || table_name FROM duckdb_tables() ORDER BY ALL",
   );
-  const changed = ["users", "content", "content_current_editors", "_rejects", "_drift", "_run", "_tables"];
+  const changed = [
+    "users",
+    "content",
+    "content_current_editors",
+    "run_rejects",
+    "run_drift",
+    "run",
+    "run_tables",
+  ];
   const others = names
     .flat()
     .map(String)
@@ -284,7 +292,7 @@ test("S24: hashes of a purged user go as well", async (t) => {
 
 test("S24: the new runs say what they supersede and when, and their raw documents, numbers and sizes are true", async (t) => {
   const { out, folder, purge, verify, runs } = await twoRuns(t);
-  const requests = await rowsOf(join(out, "current"), "FROM _requests ORDER BY request");
+  const requests = await rowsOf(join(out, "current"), "FROM run_requests ORDER BY request");
   const { replaced } = await purge(ANNA);
   assert.deepEqual(
     replaced.map(({ replacedBy }) => replacedBy),
@@ -300,9 +308,9 @@ test("S24: the new runs say what they supersede and when, and their raw document
     );
     assert.ok(!JSON.stringify(manifest).includes(ANNA), "of whom is not said");
     assert.equal(manifest.previousRun, index === 0 ? null : replaced[0]?.replacedBy);
-    assert.deepEqual(await rowsOf(directory, "SELECT run, sequence FROM _run"), [[replacedBy, index + 3]]);
+    assert.deepEqual(await rowsOf(directory, "SELECT run, sequence FROM run"), [[replacedBy, index + 3]]);
     assert.deepEqual(
-      await rowsOf(directory, `SELECT run, sequence FROM '${directory}/parquet/_run/*.parquet'`),
+      await rowsOf(directory, `SELECT run, sequence FROM '${directory}/parquet/run/*.parquet'`),
       [[replacedBy, index + 3]],
     );
     const names = manifest.files.map(({ path }) => path).filter((path) => path.endsWith(".parquet"));
@@ -312,11 +320,11 @@ test("S24: the new runs say what they supersede and when, and their raw document
     const wrong = `SELECT count(*) FROM '${directory}/raw/*/*.parquet' WHERE sha256(document) <> sha256`;
     assert.deepEqual(await rowsOf(directory, wrong), [["0"]]);
     const rejects =
-      "SELECT count(*), count(*) FILTER (WHERE sha256(document::VARCHAR) = sha256) FROM _rejects";
+      "SELECT count(*), count(*) FILTER (WHERE sha256(document::VARCHAR) = sha256) FROM run_rejects";
     assert.deepEqual(await rowsOf(directory, rejects), [["2", "2"]]);
     for (const [table, bytes] of await rowsOf(
       directory,
-      "SELECT table_name, parquet_bytes::INTEGER FROM _tables",
+      "SELECT table_name, parquet_bytes::INTEGER FROM run_tables",
     )) {
       const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
       assert.equal(
@@ -337,7 +345,7 @@ test("S24: the new runs say what they supersede and when, and their raw document
       [["0"]],
     );
   }
-  assert.deepEqual(await rowsOf(join(out, "current"), "FROM _requests ORDER BY request"), requests);
+  assert.deepEqual(await rowsOf(join(out, "current"), "FROM run_requests ORDER BY request"), requests);
   const metadata = "SELECT decode(key) FROM parquet_kv_metadata(";
   const [users = ""] = (await readManifest(join(out, "current"))).files
     .map(({ path }) => path)

@@ -54,7 +54,7 @@ export class Warehouse implements AsyncDisposable {
   /** Names of all tables that are no account of the run. */
   async dataTables(): Promise<string[]> {
     const found = await this.#connection.runAndReadAll(
-      "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT starts_with(table_name, '_') ORDER BY table_name",
+      "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT regexp_matches(table_name, '^run(_|$)') ORDER BY table_name",
     );
     return found.getRows().map(([name]) => String(name));
   }

@@ -13,8 +13,8 @@ test("S1: the token is found in whatever file a test leaves, also in the credent
   await writeFile(join(folder, "log"), `before ${CANARY} after`);
   await writeFile(join(folder, "header"), `Basic ${Buffer.from(`${CANARY}:x`).toString("base64")}`);
   await writeFile(join(folder, "clean"), "CANARY and others");
-  await mkdir(join(folder, "parquet", "_checks"), { recursive: true });
-  const account = join("parquet", "_checks", "_checks-000001-0000.parquet");
+  await mkdir(join(folder, "parquet", "run_checks"), { recursive: true });
+  const account = join("parquet", "run_checks", "run_checks-000001-0000.parquet");
   const instance = await DuckDBInstance.create(":memory:");
   const connection = await instance.connect();
   await connection.run(

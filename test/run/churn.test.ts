@@ -103,7 +103,10 @@ for (let seed = 1; seed <= SEEDS; seed++) {
     const { churn, summary } = await runOver(t, seed);
     const { listed, loaded, rejected, vanished, unread } = summary.accounting;
     assert.equal(loaded + rejected + vanished + unread, listed);
-    const [failed] = await rowsOf(summary.directory, "SELECT count(*) FROM _checks WHERE verdict = 'failed'");
+    const [failed] = await rowsOf(
+      summary.directory,
+      "SELECT count(*) FROM run_checks WHERE verdict = 'failed'",
+    );
     assert.deepEqual(failed, ["0"]);
     if (summary.verdict === "unsettled") {
       unsettled += 1;

@@ -54,13 +54,13 @@ function items(count: number, more: (index: number) => Json): Json[] {
 }
 
 function drift({ directory }: RunSummary): Promise<Row[]> {
-  return rowsOf(directory, "SELECT path, kind, count::INTEGER FROM _drift ORDER BY path, kind");
+  return rowsOf(directory, "SELECT path, kind, count::INTEGER FROM run_drift ORDER BY path, kind");
 }
 
 function misfits({ directory }: RunSummary): Promise<Row[]> {
   return rowsOf(
     directory,
-    "SELECT check_name, verdict, figure::INTEGER, expected::INTEGER, detail FROM _checks WHERE check_name LIKE '%not of its type'",
+    "SELECT check_name, verdict, figure::INTEGER, expected::INTEGER, detail FROM run_checks WHERE check_name LIKE '%not of its type'",
   );
 }
 
@@ -94,7 +94,7 @@ test("H2: a field that vanishes from all items leaves its column, empty, and a w
     "content_tags had values in the run before, and has none now.",
     "content.title had values in the run before, and has none now.",
   ]);
-  const check = "SELECT verdict, figure, detail FROM _checks WHERE check_name LIKE 'columns and tables%'";
+  const check = "SELECT verdict, figure, detail FROM run_checks WHERE check_name LIKE 'columns and tables%'";
   assert.deepEqual(await rowsOf(second.directory, check), [["warning", "2", "content_tags, content.title"]]);
   assert.deepEqual((await run()).warnings, [], "it is told once");
 });
@@ -191,7 +191,7 @@ test("H6: a value that the specification does not list is kept as it came, and t
   const { directory } = await (await nights(t, given)).run({ contract: "freeze" });
   assert.deepEqual((await rowsOf(directory, "SELECT state FROM content ORDER BY content_id")).flat(), states);
   const checks =
-    "SELECT check_name, verdict, figure, detail FROM _checks WHERE check_name LIKE '%lists' AND figure > 0";
+    "SELECT check_name, verdict, figure, detail FROM run_checks WHERE check_name LIKE '%lists' AND figure > 0";
   assert.deepEqual(await rowsOf(directory, checks), [
     [
       "content.state has only values that the specification lists",
@@ -346,7 +346,7 @@ test("dates of events may be written as people like: their text has a column", a
 });
 
 test("H13: fields that are named like columns of ours are kept apart from them", async (t) => {
-  const names = { content_id: "theirs", observed_at: "theirs", extra: { a: 1 }, _run: "theirs", ordinal: 9 };
+  const names = { content_id: "theirs", observed_at: "theirs", extra: { a: 1 }, run: "theirs", ordinal: 9 };
   const { directory } = await (
     await nights(
       t,

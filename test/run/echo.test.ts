@@ -66,7 +66,7 @@ const CONFIG: Partial<Config> = {
 
 function checkOf({ directory }: RunSummary): Promise<unknown[]> {
   const name = "texts in which the service repeats the API token";
-  return rowsOf(directory, `SELECT verdict, figure > 0 FROM _checks WHERE check_name = '${name}'`);
+  return rowsOf(directory, `SELECT verdict, figure > 0 FROM run_checks WHERE check_name = '${name}'`);
 }
 
 suite("S1, S4: a token that the service repeats in what it sends", () => {
@@ -118,13 +118,13 @@ suite("S1, S4: a token that the service repeats in what it sends", () => {
       [string],
     ];
     assert.deepEqual(JSON.parse(extra).acme_debug, { authorization: "Basic [redacted]", "[redacted]": true });
-    assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT document FROM _rejects"), [
+    assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT document FROM run_rejects"), [
       ['{"title":"[redacted]"}'],
     ]);
     const mappings = "SELECT external_field_name FROM custom_field_mappings";
     assert.deepEqual(await rowsOf(directory, mappings), [["[redacted]"]]);
     const drift =
-      "SELECT path, count FROM _drift WHERE kind = 'token_redacted' AND path IN ('title', 'field_name')";
+      "SELECT path, count FROM run_drift WHERE kind = 'token_redacted' AND path IN ('title', 'field_name')";
     // 13 titles in both listings, and 12 in answers of single items.
     assert.deepEqual(await rowsOf(directory, `${drift} ORDER BY path`), [
       ["field_name", "1"],
@@ -148,7 +148,7 @@ suite("S1, S4: a token that the service repeats in what it sends", () => {
     service.script = script;
     const summary = await exportFrom(run);
     assert.notEqual(summary.resumed, null);
-    const drift = "SELECT count FROM _drift WHERE kind = 'token_redacted' AND path = 'title'";
+    const drift = "SELECT count FROM run_drift WHERE kind = 'token_redacted' AND path = 'title'";
     assert.deepEqual(await rowsOf(summary.directory, drift), [["26"]]);
   });
 

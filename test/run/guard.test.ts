@@ -30,7 +30,7 @@ async function warehouse(t: TestContext, items: readonly unknown[], pipelineUrl 
   };
 }
 
-const CHECKS = "SELECT check_name, verdict, figure, expected, detail FROM _checks";
+const CHECKS = "SELECT check_name, verdict, figure, expected, detail FROM run_checks";
 const COMPARED = `${CHECKS} WHERE check_name LIKE '%the run before' ORDER BY check_name`;
 const BASELINE = `${CHECKS} WHERE check_name LIKE 'runs before%'`;
 
@@ -50,7 +50,7 @@ test("D20: far fewer items than in the run before are not published, and the sen
   assert.equal((await readdir(join(out, ".staging"))).length, 1, "what a person's word goes on from");
 });
 
-test("D20: with a person's word they are published, _checks says so, and the next run needs no word", async (t) => {
+test("D20: with a person's word they are published, run_checks says so, and the next run needs no word", async (t) => {
   const { service, run, current } = await warehouse(t, itemsOf(100));
   const first = await run();
   service.items = itemsOf(60);

@@ -64,6 +64,6 @@ test("carries the history over two nights of the sample, answers for both with t
   assert.match(third.summary.warnings.join(), /The history starts anew with this run: .* another size/);
   await using anew = await openPublished(third.summary.directory);
   assert.deepEqual(await anew.rows("SELECT run, previous_run FROM run_history"), [[third.summary.run, null]]);
-  const check = "SELECT verdict, figure FROM _checks WHERE check_name LIKE '%history was carried on'";
+  const check = "SELECT verdict, figure FROM run_checks WHERE check_name LIKE '%history was carried on'";
   assert.deepEqual(await anew.rows(check), [["warning", "0"]]);
 });

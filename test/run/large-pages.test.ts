@@ -21,7 +21,7 @@ for (const mode of ["dynamic", "full"] as const) {
     service.script = tooLarge(mode, 140, 1);
     const summary = await exportFrom({ url: service.url, out: await temporaryFolder(t), config: SETTINGS });
     assert.equal(summary.verdict, "complete");
-    const sizes = "SELECT mode, per_page, clean FROM _sweeps ORDER BY sweep";
+    const sizes = "SELECT mode, per_page, clean FROM run_passes ORDER BY pass";
     assert.deepEqual(await rowsOf(summary.directory, sizes), [
       ["dynamic", mode === "dynamic" ? 1 : 2, true],
       ["full", mode === "full" ? 1 : 2, true],
@@ -31,9 +31,9 @@ for (const mode of ["dynamic", "full"] as const) {
     const whole = await exportFrom({ url: service.url, out: await temporaryFolder(t), config: SETTINGS });
     const data = "SELECT * EXCLUDE (observed_at) FROM content ORDER BY ALL";
     assert.deepEqual(await rowsOf(summary.directory, data), await rowsOf(whole.directory, data));
-    const rejects = "SELECT mode, reason, document FROM _rejects ORDER BY ALL";
+    const rejects = "SELECT mode, reason, document FROM run_rejects ORDER BY ALL";
     assert.deepEqual(await rowsOf(summary.directory, rejects), await rowsOf(whole.directory, rejects));
-    const drift = "FROM _drift WHERE kind <> 'views_differ' ORDER BY ALL";
+    const drift = "FROM run_drift WHERE kind <> 'views_differ' ORDER BY ALL";
     if (mode === "dynamic") {
       assert.deepEqual(await rowsOf(summary.directory, drift), await rowsOf(whole.directory, drift));
     }
@@ -80,7 +80,7 @@ const ITEMS = 40;
 interface Poison {
   readonly modes: Modes;
   readonly singly: boolean;
-  /** What becomes of the item: the accounting, and rows of it in content and in _rejects. */
+  /** What becomes of the item: the accounting, and rows of it in content and in run_rejects. */
   readonly listed: number;
   readonly loaded: number;
   readonly rejects: number;
@@ -144,7 +144,7 @@ for (const [kind, reply, reason] of [
       const ids = itemsOf(ITEMS).map(({ id }) => id);
       const there = loaded === listed ? ids : ids.filter((id) => id !== POISON);
       assert.deepEqual(await publishedIds(directory), there);
-      const found = await rowsOf(directory, "SELECT content_id, reason FROM _rejects");
+      const found = await rowsOf(directory, "SELECT content_id, reason FROM run_rejects");
       assert.equal(found.length, rejects);
       const inPart = warnings.filter((warning) =>
         /^1 listed item could be read in one mode alone/.test(warning),
@@ -198,7 +198,7 @@ test("C5: an item whose page cannot be read, and that is gone singly though it i
     clock: new HurriedClock(),
   });
   assert.deepEqual([accounting.loaded, accounting.rejected], [ITEMS - 1, 1]);
-  const found = await rowsOf(directory, "SELECT DISTINCT content_id, reason FROM _rejects");
+  const found = await rowsOf(directory, "SELECT DISTINCT content_id, reason FROM run_rejects");
   assert.deepEqual(found, [
     [
       POISON,
@@ -264,7 +264,7 @@ test("G8: a run that goes on after a page was read in parts knows what came of i
   });
   assert.ok((resumed?.pages ?? 0) >= 4);
   assert.deepEqual([verdict, accounting.loaded, accounting.rejected], ["complete", ITEMS - 1, 1]);
-  assert.equal((await rowsOf(directory, "FROM _rejects")).length, 2);
+  assert.equal((await rowsOf(directory, "FROM run_rejects")).length, 2);
 });
 
 test("G8: a run that was killed after its pages were halved goes on with the smaller ones", async (t) => {

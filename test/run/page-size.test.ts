@@ -155,7 +155,7 @@ test("a run finds the page size, uses the page that proved it, and the next run 
   assert.equal((await publishedIds(first.directory)).length, ITEMS);
   const { pageSizes } = await readManifest(first.directory);
   assert.deepEqual(pageSizes, { dynamic: 1000, full: 1000 });
-  const probes = "SELECT count(*), count(page) FROM _requests WHERE mode = 'dynamic'";
+  const probes = "SELECT count(*), count(page) FROM run_requests WHERE mode = 'dynamic'";
   assert.deepEqual(await rowsOf(first.directory, probes), [["5", "2"]]);
   const second = await run();
   assert.deepEqual([second.verdict, second.requests], ["complete", 4]);

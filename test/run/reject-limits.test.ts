@@ -23,12 +23,13 @@ async function run(
 }
 
 const nulls = (count: number) => Array.from({ length: count }, () => null);
-const CHECK = "SELECT verdict, figure, expected, detail FROM _checks WHERE check_name LIKE 'listed things%'";
+const CHECK =
+  "SELECT verdict, figure, expected, detail FROM run_checks WHERE check_name LIKE 'listed things%'";
 
 test("C14: up to 20 listed things that are no items are rejects, and told", async (t) => {
   const { directory, accounting } = await run(t, 80, nulls(20));
   assert.equal(accounting.rejected, 20);
-  assert.deepEqual(await rowsOf(directory, CHECK), [["warning", "20", "20", "of 100; see _rejects"]]);
+  assert.deepEqual(await rowsOf(directory, CHECK), [["warning", "20", "20", "of 100; see run_rejects"]]);
 });
 
 test("C14: more of them end the run with 22, with what is wrong with them, and nothing is published", async (t) => {

@@ -35,7 +35,7 @@ async function emptyFolder(t: TestContext): Promise<string> {
 
 /** What the run says of departures from the specification, and of listed things that are no items. */
 async function oddities({ directory }: RunSummary) {
-  return [await rowsOf(directory, "FROM _drift"), await rowsOf(directory, "FROM _rejects")];
+  return [await rowsOf(directory, "FROM run_drift"), await rowsOf(directory, "FROM run_rejects")];
 }
 
 interface Point {
@@ -111,7 +111,7 @@ test("G8: a run that is killed goes on, and publishes what an undisturbed run do
       assert.equal(asked.filter(({ kind }) => kind === "custom_fields").length, 1, "lookups are made anew");
       assert.equal((await readManifest(summary.directory)).resumedAt?.length, 1);
       const requests =
-        "SELECT mode, count(*) FROM _requests WHERE mode IN ('dynamic', 'full', 'item') GROUP BY 1";
+        "SELECT mode, count(*) FROM run_requests WHERE mode IN ('dynamic', 'full', 'item') GROUP BY 1";
       assert.deepEqual(await rowsOf(summary.directory, `${requests} ORDER BY 1`), [
         ["dynamic", `${PAGES}`],
         ["full", `${PAGES}`],

@@ -116,7 +116,7 @@ export async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 /** Tables that tell of the run itself, or name it. */
-const OF_THE_RUN = /^_|_history$/;
+const OF_THE_RUN = /^run(_|$)|_history$/;
 
 /** All rows of the data tables, by name. */
 export async function everythingIn({ directory, tables }: RunSummary): Promise<Map<string, Row[]>> {

@@ -110,7 +110,7 @@ suite("rows of an own table", () => {
 suite("a pipeline cannot be defined", () => {
   const refused: readonly (readonly [string, Partial<OwnTable>, RegExp])[] = [
     ["with a table of the package's name", { name: "content" }, /cannot be called "content"/],
-    ["with a table of the run's names", { name: "_mine" }, /cannot be called "_mine"/],
+    ["with a table of the run's names", { name: "run_mine" }, /cannot be called "run_mine"/],
     ["with a table whose name is no name", { name: "My Table" }, /cannot be called "My Table"/],
     ["with a key that does not begin with content_id", { key: ["length"] }, /does not begin with content_id/],
     ["with a key column that does not exist", { key: ["content_id", "nothing"] }, /bad key column nothing/],

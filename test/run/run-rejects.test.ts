@@ -28,7 +28,7 @@ const NO_ITEMS: readonly (readonly [unknown, string])[] = [
   [{ id: " c-blank " }, "the item's id is empty or has white space at its ends"],
 ];
 
-test("C14, C15: what is no item goes to _rejects with its reason and document; the rest is published, and the account holds", async (t) => {
+test("C14, C15: what is no item goes to run_rejects with its reason and document; the rest is published, and the account holds", async (t) => {
   const service = await Scripted.start(t, [...itemsOf(12), ...NO_ITEMS.map(([document]) => document)]);
   const summary = await exportFrom({
     url: service.url,
@@ -42,7 +42,7 @@ test("C14, C15: what is no item goes to _rejects with its reason and document; t
   );
   const rejects = await rowsOf(
     summary.directory,
-    "SELECT mode, page::INTEGER, position::INTEGER, reason, document::VARCHAR FROM _rejects ORDER BY reject",
+    "SELECT mode, page::INTEGER, position::INTEGER, reason, document::VARCHAR FROM run_rejects ORDER BY reject",
   );
   const expected = ["dynamic", "full"].flatMap((mode) =>
     NO_ITEMS.map(([document, reason], index) => {
@@ -56,7 +56,7 @@ test("C14, C15: what is no item goes to _rejects with its reason and document; t
     itemsOf(12).map(({ id }) => id),
   );
   const checks =
-    "SELECT verdict, figure, expected FROM _checks WHERE check_name LIKE 'listed =%' ORDER BY check_name";
+    "SELECT verdict, figure, expected FROM run_checks WHERE check_name LIKE 'listed =%' ORDER BY check_name";
   assert.deepEqual(await rowsOf(summary.directory, checks), [
     ["passed", "21", "21"],
     ["passed", "21", "21"],
@@ -73,7 +73,7 @@ test("E3: a single-item answer of another item is a reject, and the listed views
     config: { details: "events", perPage: 100 },
   });
   assert.deepEqual([accounting.listed, accounting.loaded, accounting.rejected], [11, 11, 0]);
-  assert.deepEqual(await rowsOf(directory, "SELECT mode, content_id, reason FROM _rejects"), [
+  assert.deepEqual(await rowsOf(directory, "SELECT mode, content_id, reason FROM run_rejects"), [
     ["item", "c-010", "the answer is of another item than the one asked for"],
   ]);
 });
@@ -146,11 +146,11 @@ test("with the policy drop, which is the default, nothing of a person stands in 
   assert.deepEqual(await rowsOf(directory, "SELECT user_id, email, name, tz FROM users"), [
     ["u-1", null, null, "Europe/Vienna"],
   ]);
-  const dropped = await rowsOf(directory, "SELECT path FROM _drift WHERE kind = 'personal_dropped'");
+  const dropped = await rowsOf(directory, "SELECT path FROM run_drift WHERE kind = 'personal_dropped'");
   for (const path of ["author_details.email", "authorEmail", "reviewer.contact_email", "contact_email"]) {
     assert.ok(dropped.flat().includes(path), `${path} is not among ${dropped.flat().join(", ")}`);
   }
-  assert.equal((await rowsOf(directory, "FROM _rejects")).length, 4);
+  assert.equal((await rowsOf(directory, "FROM run_rejects")).length, 4);
 });
 
 test("with the policy hash, keyed hashes stand in their place, and the manifest names the key without showing it", async (t) => {

@@ -205,7 +205,7 @@ suite("a run whose listing changes while it is read", () => {
       service.asked("item").map(({ id }) => id),
       ["c-004", "c-004", "c-004"],
     );
-    const digests = await rowsOf(summary.directory, "SELECT digest FROM _sweeps ORDER BY sweep");
+    const digests = await rowsOf(summary.directory, "SELECT digest FROM run_passes ORDER BY pass");
     assert.notDeepEqual(digests[0], digests[1]);
     assert.deepEqual(digests[1], digests[2]);
     const title = await rowsOf(summary.directory, "SELECT title FROM content WHERE content_id = 'c-004'");
@@ -231,7 +231,7 @@ suite("a run whose listing changes while it is read", () => {
     );
     const { reasons } = await readManifest(summary.directory);
     assert.deepEqual(reasons, summary.reasons);
-    assert.deepEqual(await rowsOf(summary.directory, "SELECT verdict, reason FROM _run"), [
+    assert.deepEqual(await rowsOf(summary.directory, "SELECT verdict, reason FROM run"), [
       ["unsettled", reasons.join("; ")],
     ]);
     assert.deepEqual(await publishedIds(summary.directory), ids);
@@ -292,7 +292,7 @@ suite("a run whose listing changes while it is read", () => {
     );
     const [dynamic, full] = await rowsOf(
       summary.directory,
-      "SELECT clean, reason FROM _sweeps ORDER BY sweep",
+      "SELECT clean, reason FROM run_passes ORDER BY pass",
     );
     assert.equal(dynamic?.[0], false);
     assert.match(String(dynamic?.[1]), /1 row repeats/);

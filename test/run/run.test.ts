@@ -121,12 +121,12 @@ suite("two nightly runs over a set that has everything, with more threads and re
     }
   });
 
-  test("warn of what the service does not have, in the summary and in _checks", async () => {
+  test("warn of what the service does not have, in the summary and in run_checks", async () => {
     assert.deepEqual(first.warnings, [
       'There is no destination "Nowhere" on platform "External": its mapped values are missing.',
       'The service knows no custom field "no such field".',
     ]);
-    const checks = "SELECT verdict, figure, detail FROM _checks WHERE check_name LIKE '%does not have'";
+    const checks = "SELECT verdict, figure, detail FROM run_checks WHERE check_name LIKE '%does not have'";
     assert.deepEqual(await rowsOf(first.directory, `${checks} ORDER BY check_name`), [
       ["warning", "1", "Nowhere"],
       ["warning", "1", "no such field"],
@@ -169,12 +169,12 @@ test("a pipeline of one loader publishes its files alone, of its tables and the 
   const tables = parquet.tables.map(({ name }) => name).sort();
   assert.deepEqual((await readdir(join(parquet.directory, "parquet"))).sort(), tables);
   assert.deepEqual(
-    tables.filter((name) => !name.startsWith("_")),
+    tables.filter((name) => !/^run(_|$)/.test(name)),
     ["content", "content_events", "content_tags"],
   );
   const duckdb = await exportFrom({ ...common, pipelineUrl: only("duckdb") });
   assert.deepEqual((await readdir(duckdb.directory)).sort(), ["manifest.json", "raw", "warehouse.duckdb"]);
-  const parquetFiles = "SELECT DISTINCT parquet_files, parquet_bytes FROM _tables";
+  const parquetFiles = "SELECT DISTINCT parquet_files, parquet_bytes FROM run_tables";
   assert.deepEqual(await rowsOf(duckdb.directory, parquetFiles), [["0", "0"]]);
   assert.equal((await publishedIds(duckdb.directory)).length, 3);
 });

@@ -101,7 +101,7 @@ test("where the modes mean different times, each is certified by a pass of its o
   const columns = service.asked("list", "dynamic").map((asked) => asked.columns.length > 0);
   assert.deepEqual(columns, [...Array(10).fill(true), ...Array(10).fill(false)]);
   const told =
-    "SELECT verdict FROM _checks WHERE check_name = 'dynamic and full documents have the same updated_at'";
+    "SELECT verdict FROM run_checks WHERE check_name = 'dynamic and full documents have the same updated_at'";
   assert.deepEqual(await rowsOf(directory, told), [["warning"]]);
 });
 
@@ -131,7 +131,7 @@ test("D12: an item that the second dynamic pass did not list is asked for, thoug
   };
   const { directory, verdict } = await exported(t, service, { details: "none", perPage: 50 });
   assert.equal(verdict, "unsettled");
-  const asked = "SELECT count(*) FROM _requests WHERE mode = 'item' AND content_id = 'c-001' AND sweep = 3";
+  const asked = "SELECT count(*) FROM run_requests WHERE mode = 'item' AND content_id = 'c-001' AND pass = 3";
   assert.deepEqual(await rowsOf(directory, asked), [["2"]]);
 });
 
@@ -176,7 +176,8 @@ test("an item that could not be read singly is told, also where the second dynam
     return hidden ? items.filter((element) => placeOf(element) !== 0) : items;
   };
   const { directory } = await exported(t, service, { details: "events", perPage: 50 });
-  const told = "SELECT verdict, figure FROM _checks WHERE check_name = 'items that could not be read singly'";
+  const told =
+    "SELECT verdict, figure FROM run_checks WHERE check_name = 'items that could not be read singly'";
   assert.deepEqual(await rowsOf(directory, told), [["warning", "1"]]);
 });
 

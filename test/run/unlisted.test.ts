@@ -31,7 +31,7 @@ function hide(service: Scripted, ids: readonly string[]): void {
 }
 
 const CHECKS =
-  "SELECT verdict, figure, detail FROM _checks WHERE check_name LIKE 'items%that no pass listed%' ORDER BY check_name";
+  "SELECT verdict, figure, detail FROM run_checks WHERE check_name LIKE 'items%that no pass listed%' ORDER BY check_name";
 
 for (const [what, pipelineUrl] of [
   ["Parquet files", SMALL],
@@ -48,7 +48,7 @@ for (const [what, pipelineUrl] of [
     );
     const asked = service.questions.slice(before).filter(({ kind }) => kind === "item");
     assert.deepEqual([...new Set(asked.map(({ id }) => id))].sort(), ["c-004", "c-017"]);
-    const requests = "SELECT content_id, status FROM _requests WHERE mode = 'item' ORDER BY ALL";
+    const requests = "SELECT content_id, status FROM run_requests WHERE mode = 'item' ORDER BY ALL";
     assert.deepEqual(await rowsOf(directory, `SELECT DISTINCT * FROM (${requests}) ORDER BY ALL`), [
       ["c-004", 404],
       ["c-017", 404],
@@ -88,7 +88,7 @@ test("an item that may not be read singly any more is a reject, and no removal",
   service.script = ({ id }) => (id === "c-029" ? { status: 403 } : undefined);
   const { directory } = await run();
   assert.equal((await publishedIds(directory)).length, 29);
-  assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT content_id FROM _rejects"), [["c-029"]]);
+  assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT content_id FROM run_rejects"), [["c-029"]]);
   assert.deepEqual((await rowsOf(directory, CHECKS))[0], [
     "passed",
     "1",
@@ -106,7 +106,7 @@ test("where more are missing than the guard lets go, none is asked for; with a p
   assert.equal((await rowsOf(directory, CHECKS))[0]?.[2], "asked for singly: 25 are gone, 0 are there");
 });
 
-test("where many are missing and as many are new, none is asked for, and _checks says so", async (t) => {
+test("where many are missing and as many are new, none is asked for, and run_checks says so", async (t) => {
   const { service, run } = await warehouse(t);
   service.items = itemsOf(60).slice(30);
   const { directory } = await run();

@@ -63,7 +63,7 @@ const named = (...names: string[]) => names.map((name) => ({ name, platform: "Ex
 async function checksOf({ directory }: RunSummary): Promise<unknown[]> {
   const [row] = await rowsOf(
     directory,
-    "SELECT verdict, figure, detail FROM _checks WHERE check_name = 'mapped values for the configured destinations'",
+    "SELECT verdict, figure, detail FROM run_checks WHERE check_name = 'mapped values for the configured destinations'",
   );
   return [...(row ?? [])];
 }

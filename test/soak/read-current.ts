@@ -34,13 +34,13 @@ async function look(): Promise<number> {
   const connection = await instance.connect();
   const rows = async (sql: string) => (await connection.runAndReadAll(sql)).getRowsJson();
   try {
-    assert.deepEqual(await rows("SELECT run, sequence FROM _run"), [[manifest.run, manifest.sequence]]);
+    assert.deepEqual(await rows("SELECT run, sequence FROM run"), [[manifest.run, manifest.sequence]]);
     for (const [table, count] of Object.entries(manifest.rows)) {
       assert.deepEqual(await rows(`SELECT count(*)::INTEGER FROM "${table}"`), [[count]], table);
       const files = `'${directory}/parquet/${table}/*.parquet'`;
       assert.deepEqual(await rows(`SELECT count(*)::INTEGER FROM ${files}`), [[count]], table);
     }
-    const told = "SELECT table_name, row_count::INTEGER FROM _tables";
+    const told = "SELECT table_name, row_count::INTEGER FROM run_tables";
     for (const [table, count] of await rows(told)) assert.equal(manifest.rows[String(table)], count);
     assert.deepEqual(await rows("SELECT count(DISTINCT content_id)::INTEGER FROM content"), [
       [Number(items)],

@@ -17,7 +17,7 @@ import { Workers } from "../../src/run/workers.ts";
 import { requests, sweeps } from "../../src/tables/run.ts";
 import { clientOf, failsWith, NEVER, serve } from "../extract/loopback.ts";
 
-/** The envelope's fields land in the account of the run, where `_sweeps` and `_requests` say so. */
+/** The envelope's fields land in the account of the run, where `run_passes` and `run_requests` say so. */
 
 /** One answer, as deep as it is changed here. */
 interface Envelope {
@@ -154,7 +154,7 @@ describe("a change of an envelope's field changes the columns that are declared 
 test("pagination.current is the page's number in the account, and another than asked for ends the pass", async (t) => {
   const [, requested] = await account(t, listing());
   const page = requests.columns.findIndex(({ name }) => name === "page");
-  assert.deepEqual(declared("pagination.current"), ["_requests.page"]);
+  assert.deepEqual(declared("pagination.current"), ["run_requests.page"]);
   assert.deepEqual(
     Array.from(requested?.rows ?? [], (row) => row[page]),
     [1, 2],

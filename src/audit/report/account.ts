@@ -31,7 +31,7 @@ export interface Account {
 }
 
 export interface Sweep {
-  readonly sweep: number;
+  readonly pass: number;
   readonly mode: string;
   readonly pages: number;
   readonly items: number;
@@ -57,8 +57,8 @@ export interface TableSize {
 }
 
 export async function readAccount(connection: DuckDBConnection): Promise<Account> {
-  const [row] = await all(connection, "FROM _run");
-  if (row === undefined) throw new TypeError("the run has no row in _run");
+  const [row] = await all(connection, "FROM run");
+  if (row === undefined) throw new TypeError("the run has no row in run");
   return {
     run: text(row.run),
     sequence: integer(row.sequence),
@@ -77,9 +77,9 @@ export async function readAccount(connection: DuckDBConnection): Promise<Account
     packageVersion: text(row.package_version),
     duckdbVersion: text(row.duckdb_version),
     nodeVersion: text(row.node_version),
-    requests: await figure(connection, "SELECT count(*) FROM _requests"),
-    bytes: await figure(connection, "SELECT coalesce(sum(bytes), 0)::BIGINT FROM _requests"),
-    drift: await figure(connection, "SELECT count(*) FROM _drift"),
+    requests: await figure(connection, "SELECT count(*) FROM run_requests"),
+    bytes: await figure(connection, "SELECT coalesce(sum(bytes), 0)::BIGINT FROM run_requests"),
+    drift: await figure(connection, "SELECT count(*) FROM run_drift"),
     sweeps: await readSweeps(connection),
     checks: await readChecks(connection),
     tables: await readTables(connection),
@@ -87,9 +87,9 @@ export async function readAccount(connection: DuckDBConnection): Promise<Account
 }
 
 async function readSweeps(connection: DuckDBConnection): Promise<Sweep[]> {
-  const rows = await all(connection, "FROM _sweeps ORDER BY sweep");
+  const rows = await all(connection, "FROM run_passes ORDER BY pass");
   return rows.map((row) => ({
-    sweep: integer(row.sweep),
+    pass: integer(row.pass),
     mode: text(row.mode),
     pages: integer(row.pages),
     items: integer(row.distinct_items),
@@ -105,7 +105,7 @@ async function readSweeps(connection: DuckDBConnection): Promise<Sweep[]> {
 async function readChecks(connection: DuckDBConnection): Promise<RunCheck[]> {
   const rows = await all(
     connection,
-    "FROM _checks ORDER BY CASE verdict WHEN 'failed' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, check_name",
+    "FROM run_checks ORDER BY CASE verdict WHEN 'failed' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, check_name",
   );
   return rows.map((row) => ({
     name: text(row.check_name),
@@ -117,7 +117,7 @@ async function readChecks(connection: DuckDBConnection): Promise<RunCheck[]> {
 }
 
 async function readTables(connection: DuckDBConnection): Promise<TableSize[]> {
-  const rows = await all(connection, "FROM _tables ORDER BY row_count DESC, table_name");
+  const rows = await all(connection, "FROM run_tables ORDER BY row_count DESC, table_name");
   return rows.map((row) => ({
     table: text(row.table_name),
     rows: integer(row.row_count),

@@ -104,7 +104,7 @@ function runPoints({ checks, rejected }: Account): Markup[] {
   const warnings = checks.filter((check) => check.verdict !== "passed");
   return [
     rejected > 0 &&
-      html`<a href="#checks">${counted(rejected, "item")} could not be read</a>: the table <code>_rejects</code> says why.`,
+      html`<a href="#checks">${counted(rejected, "item")} could not be read</a>: the table <code>run_rejects</code> says why.`,
     warnings.length > 0 &&
       html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${warnings
         .slice(0, NAMED)

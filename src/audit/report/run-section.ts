@@ -23,8 +23,8 @@ ${
 <p class="note">${
     drift === 0
       ? "No answer departed from the specification."
-      : html`Answers departed from the specification in ${counted(drift, "way")}: see the table <code>_drift</code>.`
-  }${rejected > 0 && html` Why ${counted(rejected, "item")} could not be read: see the table <code>_rejects</code>.`}</p>
+      : html`Answers departed from the specification in ${counted(drift, "way")}: see the table <code>run_drift</code>.`
+  }${rejected > 0 && html` Why ${counted(rejected, "item")} could not be read: see the table <code>run_rejects</code>.`}</p>
 <h3>Passes over the listing</h3>
 ${table({ caption: "Passes over the listing", columns: SWEEP_COLUMNS, rows: sweeps })}
 </section>`;
@@ -39,7 +39,7 @@ const CHECK_COLUMNS: readonly Column<RunCheck>[] = [
 ];
 
 const SWEEP_COLUMNS: readonly Column<Sweep>[] = [
-  { head: "Pass", cell: ({ sweep }) => sweep, kind: "head" },
+  { head: "Pass", cell: ({ pass }) => pass, kind: "head" },
   { head: "View", cell: ({ mode }) => mode },
   { head: "Pages", cell: ({ pages }) => count(pages), kind: "number" },
   { head: "Items", cell: ({ items }) => count(items), kind: "number" },

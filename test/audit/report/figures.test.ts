@@ -175,14 +175,14 @@ test("the figures of the first screen and the tables are those of the run", asyn
     values.filter(({ parts }) => parts[6] === "unmapped" || parts[6] === "unknown_value").map(({ id }) => id),
   );
   assert.equal(shown[2], gaps.size.toLocaleString("en-US"));
-  const tables = await all(run.connection, "SELECT table_name, row_count FROM _tables");
+  const tables = await all(run.connection, "SELECT table_name, row_count FROM run_tables");
   assert.deepEqual(
     rowsOf("Rows per table")
       .map(([name, rows]) => `${name} ${rows?.replaceAll(",", "")}`)
       .sort(),
     tables.map(({ table_name, row_count }) => `${table_name} ${row_count}`).sort(),
   );
-  const checks = await figure(run.connection, "SELECT count(*) FROM _checks");
+  const checks = await figure(run.connection, "SELECT count(*) FROM run_checks");
   const listed = [...rowsOf("Checks that did not pass"), ...rowsOf("Checks that passed")];
   assert.equal(listed.length, checks);
 });
