@@ -96,6 +96,11 @@ export function asWarehouseError(thrown: unknown): WarehouseError {
   return new WarehouseError("internal", `Unexpected failure: ${message}`, { cause: thrown });
 }
 
+/** What the system or Node calls an error, such as `ENOENT`; undefined: it has no name. */
+export function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
+}
+
 const OUT_OF_MEMORY =
   /^WebAssembly\.\w+\(\): Out of memory|^Array buffer allocation failed|: failed to map segment from shared object/;
 

@@ -5,11 +5,14 @@
  * In CSV, `\N` is no value at all, and an empty cell of `external_value` is the empty text. A text that a spreadsheet
  * would take for a formula has an apostrophe before it, which reading takes off again.
  */
+
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import { csvCell, FORMULA } from "../csv.ts";
 import { WarehouseError } from "../errors.ts";
 import { all } from "../load/duckdb.ts";
 import { loadSql } from "../load/sql-text.ts";
 import { suggestion } from "../nearest.ts";
+import { isObject } from "../objects.ts";
 import { readCsv } from "./csv-cells.ts";
 import { placeOf, placesIn } from "./json-places.ts";
 
@@ -86,13 +89,13 @@ const ENTRY_COLUMNS: ReadonlySet<string> = new Set(["mapping_value_id", "value_i
 const READ_COLUMNS: ReadonlySet<string> = new Set(READ);
 
 /** Both are undone by {@link plainText}: one more apostrophe, one more backslash. */
-const GUARDED = /^'*[=+\-@\t\r\n\0＝＋－＠]/;
+const GUARDED = new RegExp(`^'*${FORMULA.source.slice(1)}`);
 const NULL_LIKE = /^\\+N$/;
 
 function csvText(value: string | null, hasNull: boolean, name: string): string {
   if (value === null) return hasNull && READ_COLUMNS.has(name) ? "\\N" : "";
   const guarded = GUARDED.test(value) ? `'${value}` : NULL_LIKE.test(value) ? `\\${value}` : value;
-  return /[",;\t\r\n]|^ | $/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
+  return csvCell(guarded);
 }
 
 function plainText(cell: string): string | null {
@@ -238,10 +241,6 @@ function jsonRows(text: string, file: string): RawRow[] {
     assertComplete([...values.keys()], start, file);
     return { values, places: members, place: start };
   });
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isNested(value: unknown): boolean {

@@ -1,6 +1,6 @@
 /** A limit on address space (`ulimit -v`): where it is too low, V8 ends the process in the middle of a run, without a word. */
 import { readFile } from "node:fs/promises";
-import { WarehouseError } from "../errors.ts";
+import { codeOf, WarehouseError } from "../errors.ts";
 import { megabytes } from "../figures.ts";
 
 /** Reserved by Node and the database, hardly any of it used: with less no run was seen to reach its end. */
@@ -13,7 +13,7 @@ export async function processLimits(): Promise<string | undefined> {
   try {
     return await readFile("/proc/self/limits", "utf8");
   } catch (thrown) {
-    if (thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT") return undefined;
+    if (codeOf(thrown) === "ENOENT") return undefined;
     throw thrown;
   }
 }

@@ -2,12 +2,12 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { type Diff, diffRuns, whyOf } from "../audit/diff.ts";
 import { findPair, type RunPair } from "../audit/diff-runs.ts";
 import type { OpenedRun } from "../audit/open-run.ts";
+import { csvRow, safeText } from "../csv.ts";
 import { counted } from "../figures.ts";
 import { all, type Row, stream } from "../load/duckdb.ts";
 import { loadSql } from "../load/sql-text.ts";
 import { CAUSES, type Cause } from "../tables/history.ts";
 import { cellText, jsonObject } from "./cells.ts";
-import { csvRow, safeText } from "./csv.ts";
 import {
   causesText,
   changeWords,

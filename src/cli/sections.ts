@@ -1,9 +1,9 @@
 /** Results of several parts, as tables on a screen, Markdown, JSON or CSV. */
 
+import { csvRow, safeText } from "../csv.ts";
 import { count, counted } from "../figures.ts";
 import type { Row } from "../load/duckdb.ts";
 import { cellText, jsonObject } from "./cells.ts";
-import { csvRow, safeText } from "./csv.ts";
 import { drawInParts, type TextColumn } from "./table.ts";
 import { printableLine, printableText } from "./terminal.ts";
 

@@ -8,6 +8,7 @@ import {
   StatementType,
 } from "@duckdb/node-api";
 import { Command, Option } from "commander";
+import { csvRow, safeText } from "../csv.ts";
 import { WarehouseError } from "../errors.ts";
 import { counted } from "../figures.ts";
 import { all, type Database, duckdbError, openForReading } from "../load/duckdb.ts";
@@ -15,7 +16,6 @@ import { findRun } from "../load/retention.ts";
 import { DATABASE_FILE, outputFolder } from "../run/directory.ts";
 import { letGoOnTheWay } from "../run/let-go.ts";
 import { cellText, jsonObject } from "./cells.ts";
-import { csvRow, safeText } from "./csv.ts";
 import { keepHeapsSmall } from "./heap.ts";
 import { layOut, leftOutText, type TableLayout } from "./table.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";

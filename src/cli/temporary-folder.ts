@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { asWarehouseError, WarehouseError } from "../errors.ts";
+import { asWarehouseError, codeOf, WarehouseError } from "../errors.ts";
 import { interruptStatements } from "../load/duckdb.ts";
 import { printable } from "../printable.ts";
 
@@ -97,7 +97,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (thrown) {
-    return thrown instanceof Error && "code" in thrown && thrown.code === NOT_OURS;
+    return codeOf(thrown) === NOT_OURS;
   }
 }
 
@@ -107,7 +107,7 @@ function temporaryFolder(purpose: string): string {
   } catch (thrown) {
     const error = asWarehouseError(thrown);
     if (error.code !== "internal") throw error;
-    const why = thrown instanceof Error && "code" in thrown ? String(thrown.code) : error.message;
+    const why = codeOf(thrown) ?? error.message;
     throw new WarehouseError(
       "config.output",
       `No temporary folder can be made in ${printable(tmpdir(), 1000)} (${why}); set TMPDIR to a folder that you may write to.`,

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { asWarehouseError } from "../errors.ts";
+import { asWarehouseError, codeOf } from "../errors.ts";
 
 /** Where a command writes its result. */
 export interface Terminal {
@@ -123,5 +123,5 @@ function flushed(out: Writable): Promise<void> {
 }
 
 function isClosedPipe(error: Error): boolean {
-  return "code" in error && (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED");
+  return ["EPIPE", "ERR_STREAM_DESTROYED"].includes(codeOf(error) ?? "");
 }

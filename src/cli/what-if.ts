@@ -3,13 +3,13 @@ import { Command, Option } from "commander";
 import { readMapping } from "../audit/mapping-file.ts";
 import type { OpenedRun } from "../audit/open-run.ts";
 import { type WhatIf, whatIf } from "../audit/what-if.ts";
-import { WarehouseError } from "../errors.ts";
+import { csvRow, safeText } from "../csv.ts";
+import { codeOf, WarehouseError } from "../errors.ts";
 import { count, counted } from "../figures.ts";
 import { all, stream } from "../load/duckdb.ts";
 import { loadSql } from "../load/sql-text.ts";
 import { mappingFormat } from "./audit.ts";
 import { cellText, jsonObject } from "./cells.ts";
-import { csvRow, safeText } from "./csv.ts";
 import { type Section, sectionTables } from "./sections.ts";
 import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "./terminal.ts";
@@ -60,7 +60,7 @@ async function bytesOf(file: string): Promise<Uint8Array> {
   try {
     return await readFile(file);
   } catch (cause) {
-    const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+    const why = codeOf(cause) ?? String(cause);
     throw new WarehouseError(
       "config.not_found",
       `The mapping file ${file} cannot be read (${why}); name one that exists.`,

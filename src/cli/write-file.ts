@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { WarehouseError } from "../errors.ts";
+import { codeOf, WarehouseError } from "../errors.ts";
 import type { OutputFolder } from "../run/directory.ts";
 
 /** A file that a person named, open to be written; what it had stays until then. */
@@ -55,13 +55,13 @@ async function opened(target: string): Promise<{ handle: FileHandle; isNew: bool
   try {
     return { handle: await open(target, O_WRONLY), isNew: false };
   } catch (thrown) {
-    if (!(thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT")) throw thrown;
+    if (codeOf(thrown) !== "ENOENT") throw thrown;
     return { handle: await open(target, O_WRONLY | O_CREAT | O_EXCL), isNew: true };
   }
 }
 
 function notWritten(file: string, cause: unknown): WarehouseError {
-  const why = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
+  const why = codeOf(cause) ?? String(cause);
   return new WarehouseError("config.output", `The file ${file} cannot be written (${why}); choose another.`, {
     cause,
   });

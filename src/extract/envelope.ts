@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Pagination, pagination } from "../api/envelope.ts";
+import { isObject } from "../objects.ts";
 import { printable } from "../printable.ts";
 import { mayHoldHalves, parseJson, parseLarge } from "./decode.ts";
 import { type Element, type FoundObject, type SplitPage, splitPage } from "./elements.ts";
@@ -230,8 +231,4 @@ function errorInside(error: unknown): SourceError {
     "source.unavailable",
     `The service answered with a failure; run again later. It said: ${words}`,
   );
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { asWarehouseError, type ErrorCode, type WarehouseError } from "../errors.ts";
+import { asWarehouseError, codeOf, type ErrorCode, type WarehouseError } from "../errors.ts";
 import { SourceError } from "./source-error.ts";
 
 /** How a failure on the way to the service is told. */
@@ -86,7 +86,7 @@ export function transportError(
   host: string,
   redact: (text: string) => string,
 ): WarehouseError {
-  const code = codeOf(thrown);
+  const code = nameOf(thrown);
   const cause = redactedCause(thrown, code, redact);
   const failure = failureOf(code);
   if (failure === undefined) return asWarehouseError(cause);
@@ -106,9 +106,9 @@ function notTrusted(host: string, code: string): string {
   return `${host} cannot be trusted (${code}): its certificate or TLS version is not in order; check the URL, or name your own authority in NODE_EXTRA_CA_CERTS.`;
 }
 
-function codeOf(thrown: unknown): string {
-  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-  if (typeof code === "string") return code;
+function nameOf(thrown: unknown): string {
+  const code = codeOf(thrown);
+  if (code !== undefined) return code;
   return thrown instanceof Error && thrown.name === "HTTPParserError" ? "HPE_INVALID" : "";
 }
 

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { asWarehouseError, WarehouseError } from "../errors.ts";
+import { asWarehouseError, codeOf, WarehouseError } from "../errors.ts";
 import {
   currentRun,
   DATABASE_FILE,
@@ -101,7 +101,7 @@ async function sizeOf(file: string): Promise<number | undefined> {
   try {
     return (await stat(file)).size;
   } catch (thrown) {
-    if (thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT") return undefined;
+    if (codeOf(thrown) === "ENOENT") return undefined;
     throw thrown;
   }
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { WarehouseError } from "../errors.ts";
+import { codeOf, WarehouseError } from "../errors.ts";
 import { printable } from "../printable.ts";
 import { Secret } from "../secret.ts";
 import { importModule, importProblem } from "./import-module.ts";
@@ -45,7 +45,7 @@ function settingsIn(path: string, name: string): Promise<unknown> {
 
 async function parsed(path: string, name: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    throw invalid(`${name} cannot be read (${codeOf(error)}).`, error);
+    throw invalid(`${name} cannot be read (${codeOf(error) ?? "unknown reason"}).`, error);
   });
   try {
     return JSON.parse(text.replace(/^\ufeff/, ""));
@@ -81,7 +81,10 @@ const OTHERS = 0o077;
  */
 export async function readTokenFile(path: string, setting: string): Promise<Secret> {
   const file = await open(path, "r").catch((error: unknown) => {
-    throw invalid(`${setting}: the file ${printable(path)} cannot be read (${codeOf(error)}).`, error);
+    throw invalid(
+      `${setting}: the file ${printable(path)} cannot be read (${codeOf(error) ?? "unknown reason"}).`,
+      error,
+    );
   });
   try {
     const { mode } = await file.stat();
@@ -94,14 +97,13 @@ export async function readTokenFile(path: string, setting: string): Promise<Secr
     return new Secret((await file.readFile("utf8")).trim());
   } catch (error) {
     if (error instanceof WarehouseError) throw error;
-    throw invalid(`${setting}: the file ${printable(path)} cannot be read (${codeOf(error)}).`, error);
+    throw invalid(
+      `${setting}: the file ${printable(path)} cannot be read (${codeOf(error) ?? "unknown reason"}).`,
+      error,
+    );
   } finally {
     await file.close();
   }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown reason";
 }
 
 function invalid(sentence: string, cause?: unknown): WarehouseError {

@@ -4,6 +4,7 @@ import { CONTRACTS } from "../audit/contract.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import { readServiceUrl } from "../extract/service-url.ts";
 import { editDistance, suggestion } from "../nearest.ts";
+import { isObject } from "../objects.ts";
 import { printable } from "../printable.ts";
 import { PERSONAL_POLICIES } from "../transform/personal.ts";
 
@@ -181,10 +182,6 @@ function isPlace(place: string): place is Place {
 
 function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((inner, key) => (isObject(inner) ? Reflect.get(inner, key) : undefined), value);
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }
 
 function described(value: unknown): string {

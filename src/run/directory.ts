@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, rmdir, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { asWarehouseError, WarehouseError } from "../errors.ts";
+import { asWarehouseError, codeOf, WarehouseError } from "../errors.ts";
 import { assertUsableFolder } from "../load/duckdb.ts";
 import { assertFoldersApart } from "./folders-apart.ts";
 import { removeTree } from "./tree.ts";
@@ -189,10 +189,6 @@ export function outputError(thrown: unknown, folder: OutputFolder): WarehouseErr
     `The output folder ${folder.root} cannot be used: ${reason}; mend it or name another with --out.`,
     { cause: thrown },
   );
-}
-
-function codeOf(thrown: unknown): string | undefined {
-  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
 }
 
 /** The run that `current` names, whether it still exists or not; undefined where nothing was published yet. */

@@ -1,8 +1,10 @@
 /** Finds pipelines: by name in the package's `pipelines/`, or by the path of a user's own module. */
+
 import { existsSync, readdirSync } from "node:fs";
 import { extname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { WarehouseError } from "../errors.ts";
+import { isObject } from "../objects.ts";
 import type { Pipeline } from "../pipeline.ts";
 import { printable } from "../printable.ts";
 import { importModule, importProblem } from "./import-module.ts";
@@ -45,7 +47,7 @@ export async function loadPipeline(url: string): Promise<Pipeline> {
   const module = await importModule(url).catch((thrown: unknown) => {
     throw invalid(`The pipeline ${shownUrl(url)} ${importProblem(thrown)}`, thrown);
   });
-  const pipeline = isRecord(module) ? module.default : undefined;
+  const pipeline = isObject(module) ? module.default : undefined;
   if (isPipeline(pipeline)) return pipeline;
   throw invalid(
     `${shownUrl(url)} exports no pipeline: its default export must be what definePipeline(...) returns.`,
@@ -60,16 +62,12 @@ function invalid(sentence: string, cause?: unknown): WarehouseError {
   return new WarehouseError("config.invalid", sentence, { cause });
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
-
 function isPipeline(value: unknown): value is Pipeline {
   return (
-    isRecord(value) &&
+    isObject(value) &&
     typeof value.name === "string" &&
     Array.isArray(value.tables) &&
     Array.isArray(value.load) &&
-    isRecord(value.own)
+    isObject(value.own)
   );
 }

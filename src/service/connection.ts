@@ -1,5 +1,6 @@
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { codeOf } from "../errors.ts";
 import { errorBody, HttpError } from "./http-error.ts";
 
 /** A request and what answers it. */
@@ -62,7 +63,7 @@ export class Connection {
 
   /** What cannot be read as HTTP, took too long, or has ended. */
   fail(error: Error): void {
-    const code = "code" in error ? String(error.code) : "";
+    const code = codeOf(error) ?? "";
     if (code === "ECONNRESET" || !this.#socket.writable) {
       this.#socket.destroy();
       return;

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import { WarehouseError } from "../errors.ts";
+import { codeOf, WarehouseError } from "../errors.ts";
 import { buildApp } from "./app.ts";
 import { loadContentSet } from "./load.ts";
 import type { ContentSet } from "./loaded-set.ts";
@@ -97,7 +97,8 @@ async function listen(app: FastifyInstance, host: string, port: number): Promise
   try {
     return await app.listen({ host, port });
   } catch (cause) {
-    const reason = cause instanceof Error && "code" in cause ? ` (${cause.code})` : "";
+    const code = codeOf(cause);
+    const reason = code === undefined ? "" : ` (${code})`;
     throw new WarehouseError(
       "config.invalid",
       `The service cannot listen on ${host}, port ${port}${reason}; choose another port or address.`,

@@ -1,5 +1,5 @@
 /** First characters that make a spreadsheet take a text for a formula, in their usual and their full-width form. */
-const FORMULA = /^[=+\-@\t\r\n\0＝＋－＠]/;
+export const FORMULA = /^[=+\-@\t\r\n\0＝＋－＠]/;
 const NEEDS_QUOTES = /[",;\t\r\n]|^ | $/;
 
 /** A row in CSV as RFC 4180 has it, with its end. A line that is blank would be no row to many readers. */
@@ -8,7 +8,8 @@ export function csvRow(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
 }
 
-function csvCell(text: string): string {
+/** One of several cells. */
+export function csvCell(text: string): string {
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
