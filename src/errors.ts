@@ -44,7 +44,7 @@ export class WarehouseError extends Error {
     this.code = code;
   }
 
-  /** Process exit code, as the README lists them. */
+  /** Process exit code, as `docs/operations.md` lists them. */
   get exitCode(): number {
     return CODES[this.code].exitCode;
   }

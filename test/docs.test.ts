@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { removeTree } from "../src/run/tree.ts";
+
+const ROOT = new URL("..", import.meta.url);
+const QUESTIONS = /```sql\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g;
+
+const out = await mkdtemp(join(tmpdir(), "content-warehouse-readme-"));
+after(async () => removeTree(out));
+
+function command(...args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, ["src/cli/main.ts", ...args, "--out", out], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+}
+
+/** With UPDATE_DOCS=1 the answers are written into the page instead. */
+test("the questions of docs/tables.md have the answers that the sample gives", async () => {
+  const run = command("run", "nightly", "--sample");
+  assert.equal(run.status, 0, run.stderr);
+  const page = await readFile(new URL("docs/tables.md", ROOT), "utf8");
+  const questions = [...page.matchAll(QUESTIONS)];
+  assert.equal(questions.length, 5);
+  const answer = (sql: string): string => {
+    const asked = command("sql", sql);
+    assert.equal(asked.status, 0, asked.stderr);
+    return asked.stdout;
+  };
+  if (process.env.UPDATE_DOCS === "1") {
+    const updated = page.replace(
+      QUESTIONS,
+      (_block, sql) => `\`\`\`sql\n${sql}\`\`\`\n\n\`\`\`text\n${answer(sql)}\`\`\``,
+    );
+    await writeFile(new URL("docs/tables.md", ROOT), updated);
+  } else {
+    for (const [, sql = "", expected] of questions) assert.equal(answer(sql), expected, sql);
+  }
+});
+
+/** As the page's viewers make it of a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N} _-]/gu, "")
+    .replaceAll(" ", "-");
+}
+
+test("every link of a page to another leads to a page and a heading that are there", async () => {
+  const docs = (await readdir(new URL("docs/", ROOT))).filter((name) => name.endsWith(".md"));
+  const pages = [
+    "README.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+    "data/README.md",
+    ...docs.map((name) => `docs/${name}`),
+  ];
+  for (const page of pages) {
+    const text = await readFile(new URL(page, ROOT), "utf8");
+    for (const [, link = ""] of text.matchAll(/\]\(((?!https?:)[^)\s]+)\)/g)) {
+      const target = new URL(link, new URL(page, ROOT));
+      const anchor = target.hash.slice(1);
+      target.hash = "";
+      const there = await readFile(target, "utf8");
+      const anchors = [...there.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => anchorOf(heading));
+      assert.ok(anchor === "" || anchors.includes(anchor), `${page}: ${link}`);
+    }
+  }
+});
