@@ -26,6 +26,8 @@ const MIN_CLOSED_MS = 1000;
 const MAX_KEPT = 10_000;
 /** So many measurements count, the highest of them: any may be too low, and hardly one is too high. */
 const MEASUREMENTS = 3;
+/** Of fewer answers than this, at the first congestion, the pause says more than the time in which they came. */
+const FEW_ANSWERS = 5;
 /** The first request after a pause goes alone for so long: if it is refused, the others are spared. */
 const ALONE_MS = 250;
 /** Bound of the first pause that the service does not set; it doubles with each that follows. */
@@ -238,7 +240,8 @@ export class Throttle {
   #slowDown(congestion: Congestion): void {
     const { cycle, atMs, pace, untilMs } = congestion;
     if (cycle.answered === 0) return;
-    const measured = measure(congestion);
+    const few = this.#measured.length === 1 && cycle.answered < FEW_ANSWERS;
+    const measured = Math.max(measure(congestion), few ? 1000 / (untilMs - atMs) : 0);
     this.#measured[0] = measured;
     const futile = this.#futility.judge({ cycle, pace, measured, answered: cycle.answered });
     if (futile !== null) {

@@ -118,7 +118,7 @@ suite("a refusal", () => {
   test("counts what was let in and is answered only later", () => {
     const throttle = throttleOf();
     learn(throttle, [0], 10, 1000);
-    assert.equal(throttle.learned?.ratePerSecond, 0.941);
+    assert.equal(throttle.learned?.ratePerSecond, 0.95);
     for (const sentMs of [1, 2, 3]) throttle.answered(sentMs);
     assert.equal(throttle.learned?.ratePerSecond, 3.76);
   });
@@ -228,6 +228,16 @@ suite("against limits, in a time of its own", () => {
           assertFast(result, (requests / rate) * SECOND, 1.15);
         }
       }
+    }
+  });
+
+  test("a limit of one request a second is learned from one answer and the pause that follows it", () => {
+    for (let seed = 0; seed < 20; seed++) {
+      let asked = 0;
+      // The first request takes most of a second, and the next one is refused for a whole one.
+      const latencyMs = (random: () => number) => (asked++ === 0 ? 300 + random() * 600 : steady(random));
+      const result = simulate({ limit: tokenBucket(() => 1), requests: 45, connections: 1, latencyMs, seed });
+      assertFast(result, 45 * SECOND, 1.15, 0.1);
     }
   });
 
