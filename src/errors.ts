@@ -98,7 +98,9 @@ export function asWarehouseError(thrown: unknown): WarehouseError {
 
 /** What the system or Node calls an error, such as `ENOENT`; undefined: it has no name. */
 export function codeOf(thrown: unknown): string | undefined {
-  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
+  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string"
+    ? thrown.code
+    : undefined;
 }
 
 const OUT_OF_MEMORY =
