@@ -111,7 +111,7 @@ test("G7: the same answers give the same Parquet bytes whatever the machine's zo
 async function dataDigests(folder: string): Promise<string[]> {
   const paths = await readdir(folder, { recursive: true });
   // The histories name the run and its instants.
-  const files = paths.filter((path) => /^(?!_|[a-z_]+_history\/).*\.parquet$/.test(path));
+  const files = paths.filter((path) => /^(?!run\/|run_|[a-z_]+_history\/).*\.parquet$/.test(path));
   return Promise.all(
     files.sort().map(async (path) => {
       const bytes = await readFile(join(folder, path));

@@ -1,4 +1,5 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import { isAboutTheRun } from "../../src/tables/all.ts";
 import type { Column, Table } from "../../src/tables/declare.ts";
 import { canonicalJson, comparedColumns, Digest, joinCells, NULL_MARK, SEPARATOR } from "./digest.ts";
 
@@ -54,9 +55,10 @@ export class Warehouse implements AsyncDisposable {
   /** Names of all tables that are no account of the run. */
   async dataTables(): Promise<string[]> {
     const found = await this.#connection.runAndReadAll(
-      "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT regexp_matches(table_name, '^run(_|$)') ORDER BY table_name",
+      "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' ORDER BY table_name",
     );
-    return found.getRows().map(([name]) => String(name));
+    const names = found.getRows().map(([name]) => String(name));
+    return names.filter((name) => !isAboutTheRun(name));
   }
 }
 

@@ -11,7 +11,7 @@ import type { RunSummary } from "../../src/run/outcome.ts";
 import { removeTree } from "../../src/run/tree.ts";
 import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { createService, type Service } from "../../src/service/service.ts";
-import { DATA_TABLES } from "../../src/tables/all.ts";
+import { DATA_TABLES, isAboutTheRun } from "../../src/tables/all.ts";
 import { CONTENT_SET } from "../service/fixture.ts";
 import {
   CANARY,
@@ -169,7 +169,7 @@ test("a pipeline of one loader publishes its files alone, of its tables and the 
   const tables = parquet.tables.map(({ name }) => name).sort();
   assert.deepEqual((await readdir(join(parquet.directory, "parquet"))).sort(), tables);
   assert.deepEqual(
-    tables.filter((name) => !/^run(_|$)/.test(name)),
+    tables.filter((name) => !isAboutTheRun(name)),
     ["content", "content_events", "content_tags"],
   );
   const duckdb = await exportFrom({ ...common, pipelineUrl: only("duckdb") });
