@@ -7,13 +7,13 @@
  * - {@link tables}: the declared tables; the column functions declare more.
  */
 
-export { type ErrorCode, WarehouseError } from "./errors.ts";
+export { type ErrorCode, WarehouseError } from "./common/errors.ts";
 export { type ClientSpec, type ContentClient, createClient } from "./extract/content-client.ts";
-export type { Log, LogFields } from "./log.ts";
+export type { Log, LogFields } from "./common/log.ts";
 export { definePipeline, type OwnTable, type Pipeline, type PipelineSpec } from "./pipeline.ts";
-export { type ConfigSpec, defineConfig } from "./run/config.ts";
-export type { RunSummary } from "./run/outcome.ts";
-export type { OnProgress, Progress, StageName } from "./run/progress.ts";
+export { type ConfigSpec, defineConfig } from "./config/config.ts";
+export type { RunSummary } from "./run/summary.ts";
+export type { OnProgress, Progress, StageName } from "./common/progress.ts";
 export { type RunPipelineOptions, runPipeline } from "./run/run-pipeline.ts";
 export { createService, type Service, type ServiceOptions } from "./service/service.ts";
 export { DATA_TABLES as tables, TABLES as allTables } from "./tables/all.ts";
@@ -29,5 +29,5 @@ export {
   text,
   timestamp,
 } from "./tables/declare.ts";
-export type { Cell } from "./transform/columns.ts";
+export type { Cell } from "./storage/table-builder.ts";
 export type { OwnItem, OwnRows } from "./transform/item.ts";

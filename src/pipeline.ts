@@ -13,7 +13,7 @@
  * Workers import a pipeline by its URL, since functions do not cross threads: a pipeline is a module whose default
  * export is what {@link definePipeline} gives.
  */
-import { WarehouseError } from "./errors.ts";
+import { WarehouseError } from "./common/errors.ts";
 import { DATA_TABLES } from "./tables/all.ts";
 import { content } from "./tables/content.ts";
 import { type Column, defineTable, type Table, text } from "./tables/declare.ts";

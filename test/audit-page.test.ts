@@ -6,8 +6,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { packagePath } from "../src/package-root.ts";
-import { removeTree } from "../src/run/tree.ts";
+import { packagePath } from "../src/common/package-root.ts";
+import { removeTree } from "../src/common/tree.ts";
 
 const PAGE = new URL("../docs/audit.md", import.meta.url);
 /** Commands and SQL, with the answer where the page has it. */

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { removeTree } from "../src/run/tree.ts";
+import { removeTree } from "../src/common/tree.ts";
 
 const ROOT = new URL("..", import.meta.url);
 const QUESTIONS = /```sql\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g;

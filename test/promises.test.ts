@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { packagePath } from "../src/package-root.ts";
+import { packagePath } from "../src/common/package-root.ts";
 
 const PAGE = readFileSync(packagePath("docs/promises.md"), "utf8");
 const README = readFileSync(packagePath("README.md"), "utf8");

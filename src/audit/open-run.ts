@@ -1,14 +1,14 @@
 /** A published run, opened for the questions of an audit: its tables as views in a database in memory beside it. */
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { WarehouseError } from "../errors.ts";
-import { type Database, execute, openBeside, PREVIOUS_CATALOG, PUBLISHED_CATALOG } from "../load/duckdb.ts";
-import { readParquet } from "../load/parquet.ts";
-import { findRun, listRuns, type PublishedRun } from "../load/retention.ts";
-import { quoteIdentifier } from "../load/sql-text.ts";
-import { suggestion } from "../nearest.ts";
-import { DATABASE_FILE, type OutputFolder } from "../run/directory.ts";
-import type { Manifest } from "../run/manifest.ts";
+import { WarehouseError } from "../common/errors.ts";
+import { type Database, execute, openBeside, PREVIOUS_CATALOG, PUBLISHED_CATALOG } from "../storage/duckdb.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
+import { findRun, listRuns, type PublishedRun } from "../warehouse/retention.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import { suggestion } from "../common/nearest.ts";
+import { DATABASE_FILE, type OutputFolder } from "../warehouse/layout.ts";
+import type { Manifest } from "../warehouse/manifest.ts";
 
 /** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
 const MEMORY_LIMIT_MB = 256;

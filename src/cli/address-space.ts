@@ -1,7 +1,7 @@
 /** A limit on address space (`ulimit -v`): where it is too low, V8 ends the process in the middle of a run, without a word. */
 import { readFile } from "node:fs/promises";
-import { codeOf, WarehouseError } from "../errors.ts";
-import { megabytes } from "../figures.ts";
+import { codeOf, WarehouseError } from "../common/errors.ts";
+import { megabytes } from "../common/figures.ts";
 
 /** Reserved by Node and the database, hardly any of it used: with less no run was seen to reach its end. */
 const MIN_ADDRESS_SPACE = 10_400_000_000;

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** The command line's entry: checks Node before anything is loaded that an older one cannot read. */
-import { keepPoolSmall } from "./pool.ts";
+import { keepPoolSmall } from "../common/threadpool.ts";
 
 const OLDEST = [22, 19] as const;
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -19,7 +19,7 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
 
 /** The database's library is the first thing that a want of memory shows on. Any other failure is ours to be seen. */
 async function cannotLoad(thrown: unknown): Promise<undefined> {
-  const { asWarehouseError, isOutOfMemory } = await import("../errors.ts");
+  const { asWarehouseError, isOutOfMemory } = await import("../common/errors.ts");
   if (!isOutOfMemory(thrown)) throw thrown;
   process.stderr.write(`${asWarehouseError(thrown).message}\n`);
   return undefined;

@@ -1,23 +1,23 @@
 import { Command, CommanderError } from "commander";
-import { asWarehouseError } from "../errors.ts";
-import { VERSION } from "../version.ts";
-import { auditCommand } from "./audit.ts";
-import { diffCommand } from "./diff.ts";
-import { refuseEmptyText } from "./empty-text.ts";
-import { explainCommand } from "./explain.ts";
-import { generateCommand } from "./generate.ts";
-import { purgeCommand } from "./purge.ts";
-import { rejectsCommand } from "./rejects.ts";
-import { reportCommand } from "./report.ts";
-import { runCommand } from "./run.ts";
-import { runsCommand } from "./runs.ts";
-import { schemaCommand } from "./schema.ts";
-import { serveCommand } from "./serve.ts";
-import { sqlCommand } from "./sql.ts";
-import { printableText } from "./terminal.ts";
-import { verifyCommand } from "./verify.ts";
-import { verifyMappingsCommand } from "./verify-mappings.ts";
-import { whatIfCommand } from "./what-if.ts";
+import { asWarehouseError } from "../common/errors.ts";
+import { VERSION } from "../common/version.ts";
+import { auditCommand } from "./commands/audit.ts";
+import { diffCommand } from "./commands/diff.ts";
+import { refuseEmptyText } from "./render/empty-text.ts";
+import { explainCommand } from "./commands/explain.ts";
+import { generateCommand } from "./commands/generate.ts";
+import { purgeCommand } from "./commands/erase.ts";
+import { rejectsCommand } from "./commands/rejects.ts";
+import { reportCommand } from "./commands/report.ts";
+import { runCommand } from "./commands/run.ts";
+import { runsCommand } from "./commands/runs.ts";
+import { schemaCommand } from "./commands/schema.ts";
+import { serveCommand } from "./commands/serve.ts";
+import { sqlCommand } from "./commands/sql.ts";
+import { printableText } from "./render/terminal.ts";
+import { verifyCommand } from "./commands/verify.ts";
+import { verifyMappingsCommand } from "./commands/verify-mappings.ts";
+import { whatIfCommand } from "./commands/what-if.ts";
 
 const EXIT_CODES = `
 Exit codes:

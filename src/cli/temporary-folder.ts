@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { asWarehouseError, codeOf, WarehouseError } from "../errors.ts";
-import { interruptStatements } from "../load/duckdb.ts";
-import { printable } from "../printable.ts";
+import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import { interruptStatements } from "../storage/duckdb.ts";
+import { printable } from "../common/printable.ts";
 
 /** What kill(2) may answer for a process that is there. */
 const NOT_OURS = "EPERM";

@@ -1,6 +1,6 @@
 import { type OpenedRun, openRun } from "../audit/open-run.ts";
-import type { OutputFolder } from "../run/directory.ts";
-import { existingFolder } from "./runs.ts";
+import type { OutputFolder } from "../warehouse/layout.ts";
+import { existingFolder } from "./commands/runs.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
 
 /** Opens a published run for a question, and lets go of it afterwards. */

@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { codeOf, WarehouseError } from "../errors.ts";
-import type { OutputFolder } from "../run/directory.ts";
+import { codeOf, WarehouseError } from "../common/errors.ts";
+import type { OutputFolder } from "../warehouse/layout.ts";
 
 /** A file that a person named, open to be written; what it had stays until then. */
 export interface NamedFile extends AsyncDisposable {

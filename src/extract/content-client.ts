@@ -4,24 +4,24 @@ import { DYNAMIC_COLUMN_NAMES } from "../api/columns.ts";
 import { type DynamicItem, dynamicItem } from "../api/dynamic.ts";
 import type { Pagination } from "../api/envelope.ts";
 import { type FullItem, fullItem } from "../api/full.ts";
-import { systemClock } from "../clock.ts";
-import { WarehouseError } from "../errors.ts";
-import { type Log, silentLog } from "../log.ts";
-import { Secret } from "../secret.ts";
-import { CAPS, createHttpClient, type HttpResponse, TIMEOUTS } from "./client.ts";
-import { DECODE_LIMITS, decodeBytes } from "./decode.ts";
-import { readItem, readList } from "./envelope.ts";
+import { systemClock } from "../common/clock.ts";
+import { WarehouseError } from "../common/errors.ts";
+import { type Log, silentLog } from "../common/log.ts";
+import { Secret } from "../common/secret.ts";
+import { CAPS, createHttpClient, type HttpResponse, TIMEOUTS } from "./http/client.ts";
+import { DECODE_LIMITS, decodeBytes } from "./pages/decode.ts";
+import { readItem, readList } from "./pages/envelope.ts";
 import {
   type CustomFieldLookup,
   createLookups,
   type DestinationLookup,
   type LookupMethodSetting,
 } from "./lookups.ts";
-import { firstProblem } from "./problem.ts";
-import { type DestinationName, itemRequest, type ListMode, listRequest } from "./request.ts";
-import { createRetry, RETRY_LIMITS } from "./retry.ts";
-import { readServiceUrl, type ServiceUrl } from "./service-url.ts";
-import { Throttle } from "./throttle.ts";
+import { firstProblem } from "./http/problem.ts";
+import { type DestinationName, itemRequest, type ListMode, listRequest } from "./http/request.ts";
+import { createRetry, RETRY_LIMITS } from "./http/retry.ts";
+import { readServiceUrl, type ServiceUrl } from "./http/service-url.ts";
+import { Throttle } from "./http/throttle.ts";
 
 /** The item of each mode. */
 export interface ItemOf {

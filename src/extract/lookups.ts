@@ -1,19 +1,19 @@
 import type { z } from "zod";
 import { type CustomFieldDefinition, customFieldDefinition } from "../api/custom-field.ts";
 import { type Destination, destination } from "../api/destination.ts";
-import { WarehouseError } from "../errors.ts";
-import type { HttpClient, HttpResponse } from "./client.ts";
-import { DECODE_LIMITS, decodeBytes } from "./decode.ts";
-import { readLookup } from "./envelope.ts";
-import { firstProblem } from "./problem.ts";
+import { WarehouseError } from "../common/errors.ts";
+import type { HttpClient, HttpResponse } from "./http/client.ts";
+import { DECODE_LIMITS, decodeBytes } from "./pages/decode.ts";
+import { readLookup } from "./pages/envelope.ts";
+import { firstProblem } from "./http/problem.ts";
 import {
   customFieldRequests,
   type DestinationName,
   destinationRequest,
   type LookupMethod,
   type ReadRequest,
-} from "./request.ts";
-import { SourceError } from "./source-error.ts";
+} from "./http/request.ts";
+import { SourceError } from "./http/source-error.ts";
 
 /** `auto`: by GET, and where that does not exist, by a form POST. */
 export const LOOKUP_METHODS = ["auto", "get", "post"] as const;

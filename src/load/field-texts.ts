@@ -1,8 +1,8 @@
 /** What `content_wide` reads: the texts of an item's custom fields in one row, so that a column is a look into a map. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { rangesOf } from "./buckets.ts";
-import { all, execute, figure } from "./duckdb.ts";
-import { fillMarks, loadSql } from "./sql-text.ts";
+import { rangesOf } from "../storage/id-ranges.ts";
+import { all, execute, figure } from "../storage/duckdb.ts";
+import { fillMarks, loadSql } from "../storage/sql-text.ts";
 import { ends } from "./steps.ts";
 
 /**

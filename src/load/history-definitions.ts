@@ -9,9 +9,9 @@ import {
   mappingValueHistory,
   selectValueHistory,
 } from "../tables/history.ts";
-import { execute } from "./duckdb.ts";
+import { execute } from "../storage/duckdb.ts";
 import { type HistoryRun, instant } from "./history.ts";
-import { fillMarks, loadSql, quoteIdentifier } from "./sql-text.ts";
+import { fillMarks, loadSql, quoteIdentifier } from "../storage/sql-text.ts";
 
 /** Definitions whose changes have one name as causes. */
 export type Family = "destination" | "mapping" | "definition";

@@ -3,14 +3,14 @@
  * Where the answer would be another, the change of that family is a cause.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, execute, toSafeInteger } from "./duckdb.ts";
+import { all, execute, toSafeInteger } from "../storage/duckdb.ts";
 import {
   DEFINITION_HISTORIES,
   type DefinitionHistory,
   definitionColumns,
   type Family,
 } from "./history-definitions.ts";
-import { fillMarks, loadSql, quoteIdentifier } from "./sql-text.ts";
+import { fillMarks, loadSql, quoteIdentifier } from "../storage/sql-text.ts";
 
 const FAMILIES: readonly Family[] = ["destination", "mapping", "definition"];
 

@@ -5,13 +5,13 @@
  */
 import { type DuckDBConnection, DuckDBTimestampTZValue, type DuckDBValue } from "@duckdb/node-api";
 import { HISTORY_VERSION } from "../tables/history.ts";
-import { type Bounds, type Range, rangesOf } from "./buckets.ts";
-import { all, execute, figure, ROWS_PER_GROUP } from "./duckdb.ts";
+import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
+import { all, execute, figure, ROWS_PER_GROUP } from "../storage/duckdb.ts";
 import { fillDefinitions } from "./history-definitions.ts";
 import { Epochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
-import { type Connections, inEachLane, inLanes } from "./lanes.ts";
-import { loadSql, quoteIdentifier } from "./sql-text.ts";
+import { type Connections, inEachLane, inLanes } from "../storage/parallel.ts";
+import { loadSql, quoteIdentifier } from "../storage/sql-text.ts";
 
 /** What the history says of this run. */
 export interface HistoryRun {

@@ -1,7 +1,7 @@
 /** The past in SQL: a view of intervals over the history, and macros that ask for an instant or for two runs. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { execute } from "./duckdb.ts";
-import { fillMarks, loadSql, payloadSql, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+import { execute } from "../storage/duckdb.ts";
+import { fillMarks, loadSql, payloadSql, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 
 /** View of the history with the places of the values. */
 const INTERVALS_VIEW = "mapped_value_intervals";

@@ -1,12 +1,12 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Table } from "../tables/declare.ts";
-import { type Bounds, type Range, rangeConditions, whereClause } from "./buckets.ts";
-import { keyColumns, parquetColumns } from "./ddl.ts";
-import { all, figure } from "./duckdb.ts";
-import { readParquet } from "./parquet.ts";
+import { type Bounds, type Range, rangeConditions, whereClause } from "../storage/id-ranges.ts";
+import { keyColumns, parquetColumns } from "../storage/ddl.ts";
+import { all, figure } from "../storage/duckdb.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
 import { filesByGeneration, type StagedPart } from "./parts.ts";
-import type { Query } from "./query.ts";
-import { quoteIdentifier } from "./sql-text.ts";
+import type { Query } from "../storage/query.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
 
 /** Rows of a `pooled` table: staged once per mention, kept once per key. */
 

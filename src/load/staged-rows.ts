@@ -1,10 +1,10 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Table } from "../tables/declare.ts";
-import { isBounded, overlaps, type Range, rangeConditions, whereClause } from "./buckets.ts";
-import { parquetColumns } from "./ddl.ts";
-import { readParquet } from "./parquet.ts";
+import { isBounded, overlaps, type Range, rangeConditions, whereClause } from "../storage/id-ranges.ts";
+import { parquetColumns } from "../storage/ddl.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
 import { filesByGeneration, type StagedPart } from "./parts.ts";
-import type { Query } from "./query.ts";
+import type { Query } from "../storage/query.ts";
 import { countSuperseded, isSuperseded } from "./superseded.ts";
 
 /**

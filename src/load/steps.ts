@@ -1,9 +1,9 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Bounds, type Range, rangesOf } from "./buckets.ts";
-import { all, execute } from "./duckdb.ts";
-import { type Connections, inEachLane, inLanes } from "./lanes.ts";
-import type { Query } from "./query.ts";
-import { loadSql, payloadSql, quoteIdentifier } from "./sql-text.ts";
+import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
+import { all, execute } from "../storage/duckdb.ts";
+import { type Connections, inEachLane, inLanes } from "../storage/parallel.ts";
+import type { Query } from "../storage/query.ts";
+import { loadSql, payloadSql, quoteIdentifier } from "../storage/sql-text.ts";
 
 /**
  * The set-based steps that fill the derived tables, one range of items at a time so that memory stays bounded.

@@ -1,7 +1,7 @@
 import { type DuckDBConnection, listValue } from "@duckdb/node-api";
-import { execute, figure } from "./duckdb.ts";
-import { readParquet } from "./parquet.ts";
-import { quoteIdentifier } from "./sql-text.ts";
+import { execute, figure } from "../storage/duckdb.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
 
 /** Name of the table that `createSuperseded` makes. */
 export const SUPERSEDED = "superseded";

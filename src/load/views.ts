@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { distinctColumnNames } from "./column-names.ts";
-import { all, execute } from "./duckdb.ts";
+import { all, execute } from "../storage/duckdb.ts";
 import {
   type FieldTextsOptions,
   fieldExpression,
@@ -8,7 +8,7 @@ import {
   type NumberedField,
   numberedFields,
 } from "./field-texts.ts";
-import { fillMarks, loadSql, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+import { fillMarks, loadSql, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 
 /**
  * The three views for analysts. Two of them have a column per custom field or external field name, so their text is

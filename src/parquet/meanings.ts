@@ -1,7 +1,7 @@
 /** What Arrow's types are in Parquet: the physical type of the values, and what the schema says of them. */
 import type { DataType } from "apache-arrow";
-import type { Physical } from "./format.ts";
-import { bool, type Fields, i32, struct } from "./thrift.ts";
+import type { Physical } from "../storage/parquet/format.ts";
+import { bool, type Fields, i32, struct } from "../storage/parquet/thrift.ts";
 
 export interface Meaning {
   readonly physical: Physical;

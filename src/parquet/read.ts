@@ -4,9 +4,9 @@
  * written, only a digest of the file says.
  */
 import { zstdDecompressSync } from "node:zlib";
-import { release } from "../release.ts";
-import { CODECS, ENCODINGS, LENGTH_BYTES, MAGIC, OPTIONAL, PAGES, PHYSICAL } from "./format.ts";
-import { type Read, Reader, type ReadStruct } from "./thrift.ts";
+import { release } from "../common/free-buffer.ts";
+import { CODECS, ENCODINGS, LENGTH_BYTES, MAGIC, OPTIONAL, PAGES, PHYSICAL } from "../storage/parquet/format.ts";
+import { type Read, Reader, type ReadStruct } from "../storage/parquet/thrift.ts";
 
 /** Bytes of a text, a number or a truth value; null where the row has none. */
 export type Cell = Buffer | number | bigint | boolean | null;

@@ -1,23 +1,23 @@
 /** All requests of a run: lookups, listings, single items. */
 import { mkdir } from "node:fs/promises";
-import type { HttpClient } from "../extract/client.ts";
-import { DECODE_LIMITS } from "../extract/decode.ts";
-import { EchoRedactor } from "../extract/echo.ts";
+import type { HttpClient } from "../extract/http/client.ts";
+import { DECODE_LIMITS } from "../extract/pages/decode.ts";
+import { EchoRedactor } from "../extract/pages/echo.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
-import { echoDrift } from "../transform/drift.ts";
-import { pageSizesOf } from "./baseline.ts";
-import { Catalogue } from "./catalogue.ts";
+import { echoDrift } from "../raw/drift.ts";
+import { pageSizesOf } from "../warehouse/baseline.ts";
+import { Catalogue } from "../extract/passes/pass-snapshot.ts";
 import { hashKeyOf, type RunContext, tell } from "./context.ts";
 import { type Extraction, extract } from "./extraction.ts";
-import { Holdings } from "./holdings.ts";
-import { observedAtOf, recordOf } from "./journal.ts";
-import { judgeAnswers } from "./judgement.ts";
-import { letGo } from "./let-go.ts";
-import { findMissing } from "./missing.ts";
+import { Holdings } from "../extract/passes/item-versions.ts";
+import { observedAtOf, recordOf } from "../extract/journal.ts";
+import { judgeAnswers } from "../audit/checks/publish-gates.ts";
+import { letGo } from "../common/gc.ts";
+import { findMissing } from "../warehouse/previous-items.ts";
 import { rawFolder } from "./raw-files.ts";
-import { SINGLES_LIMITS } from "./single-item.ts";
+import { SINGLES_LIMITS } from "../extract/passes/single-item.ts";
 import { openClient } from "./source.ts";
-import type { Lookups } from "./unmatched.ts";
+import type { Lookups } from "../audit/checks/unmatched.ts";
 import { columnsOf, itemColumnsOf } from "./wanted-columns.ts";
 import { Workers } from "./workers.ts";
 

@@ -1,17 +1,17 @@
 /** What the steps of one run share. */
-import type { Clock } from "../clock.ts";
-import type { Throttle } from "../extract/throttle.ts";
+import type { Clock } from "../common/clock.ts";
+import type { Throttle } from "../extract/http/throttle.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../common/log.ts";
 import type { Pipeline } from "../pipeline.ts";
-import type { Baseline } from "./baseline.ts";
-import type { Checkpoint } from "./checkpoint.ts";
-import type { Config, PersonalData } from "./config.ts";
-import type { OutputFolder, StagingFolder } from "./directory.ts";
-import type { FreeBytes } from "./disk.ts";
-import type { Journal } from "./journal.ts";
-import type { Kept } from "./kept.ts";
-import type { OnProgress } from "./progress.ts";
+import type { Baseline } from "../warehouse/baseline.ts";
+import type { Checkpoint } from "../extract/landing/checkpoint.ts";
+import type { Config, PersonalData } from "../config/config.ts";
+import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
+import type { FreeBytes } from "../warehouse/disk.ts";
+import type { Journal } from "../extract/journal.ts";
+import type { Kept } from "../extract/landing/resume-state.ts";
+import type { OnProgress } from "../common/progress.ts";
 import type { Beginning } from "./resume.ts";
 import type { OpenSource } from "./source.ts";
 

@@ -3,12 +3,12 @@
  * transformed on the way; where passes differ, single items and basic passes; then what could not be paired on the way.
  */
 
-import { asWarehouseError } from "../errors.ts";
-import type { Bounds } from "../load/buckets.ts";
-import { type SweepRecord, sweepRecord } from "./account.ts";
-import { bucketBounds, vectorBytes } from "./bucket-bounds.ts";
-import { Certification, type Step, type SweepMode } from "./certify.ts";
-import { type Checkpoint, type SingleStage, type Stage, SWEEP_OF } from "./checkpoint.ts";
+import { asWarehouseError } from "../common/errors.ts";
+import type { Bounds } from "../storage/id-ranges.ts";
+import { type SweepRecord, sweepRecord } from "./run-tables.ts";
+import { bucketBounds, vectorBytes } from "../load/range-bounds.ts";
+import { Certification, type Step, type SweepMode } from "../extract/passes/certification.ts";
+import { type Checkpoint, type SingleStage, type Stage, SWEEP_OF } from "../extract/landing/checkpoint.ts";
 import type {
   ListedGroup,
   OpenListedGroup,
@@ -16,7 +16,7 @@ import type {
   ReadGroup,
   ReadSingles,
   SingleGroup,
-} from "./checkpoint-form.ts";
+} from "../extract/landing/checkpoint-form.ts";
 import {
   type Details,
   type DetailsRead,
@@ -24,18 +24,18 @@ import {
   type PagesOfGroup,
   readDetails,
   Wanted,
-} from "./details.ts";
-import { choosePageSize } from "./first-page.ts";
-import type { Holdings, Unread } from "./holdings.ts";
-import { isOpen, type Kept, type KeptPass } from "./kept.ts";
-import { letGo } from "./let-go.ts";
-import type { Missing } from "./missing.ts";
-import { type Answered, OpenGroups } from "./open-groups.ts";
-import { type PageKind, PageSizes, type PerPage, type UsedSizes } from "./page-size.ts";
+} from "../extract/passes/single-items.ts";
+import { choosePageSize } from "../extract/pages/first-page.ts";
+import type { Holdings, Unread } from "../extract/passes/item-versions.ts";
+import { isOpen, type Kept, type KeptPass } from "../extract/landing/resume-state.ts";
+import { letGo } from "../common/gc.ts";
+import type { Missing } from "../warehouse/previous-items.ts";
+import { type Answered, OpenGroups } from "../extract/landing/open-groups.ts";
+import { type PageKind, PageSizes, type PerPage, type UsedSizes } from "../extract/pages/page-size.ts";
 import { RawFiles } from "./raw-files.ts";
-import { type AfterPass, askForUnlisted, compare, repair, replayRepaired } from "./repair.ts";
+import { type AfterPass, askForUnlisted, compare, repair, replayRepaired } from "../extract/passes/repair.ts";
 import { afterFailure } from "./resume.ts";
-import { isTooLarge, runSweep, type Sweep, type SweepContext, type SweepStaging } from "./sweep.ts";
+import { isTooLarge, runSweep, type Sweep, type SweepContext, type SweepStaging } from "../extract/passes/listing.ts";
 import type { GroupResult, PairedFiles, RestoreTask } from "./tasks.ts";
 import { AGAIN, Transformed, transformRest } from "./transformed.ts";
 

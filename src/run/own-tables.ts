@@ -1,11 +1,11 @@
 /** The programs of a user's own tables, watched: what they give is checked before it becomes a column. */
-import { WarehouseError } from "../errors.ts";
+import { WarehouseError } from "../common/errors.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { printable } from "../printable.ts";
+import { printable } from "../common/printable.ts";
 import type { Column, ColumnType, Table } from "../tables/declare.ts";
-import type { Cell } from "../transform/columns.ts";
+import type { Cell } from "../storage/table-builder.ts";
 import type { OwnItem, OwnRows } from "../transform/item.ts";
-import { deeplyFrozen } from "../transform/views.ts";
+import { deeplyFrozen } from "../raw/document.ts";
 
 type Row = Readonly<Record<string, Cell>>;
 

@@ -1,6 +1,6 @@
-import { Drift } from "../transform/drift.ts";
-import type { View } from "../transform/views.ts";
-import { RawViews } from "./raw.ts";
+import { Drift } from "../raw/drift.ts";
+import type { View } from "../raw/document.ts";
+import { RawViews } from "../raw/raw-file.ts";
 import type { PairedFiles } from "./tasks.ts";
 
 /** An item of a page, on its way into the tables. */

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Stage } from "./checkpoint.ts";
+import type { Stage } from "../extract/landing/checkpoint.ts";
 
 export interface RawFilesOptions {
   /** The run's staging folder. */

@@ -5,10 +5,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { listValue } from "@duckdb/node-api";
-import { execute, openForBuilding } from "../load/duckdb.ts";
-import { readParquet } from "../load/parquet.ts";
-import { loadSql, quoteLiteral } from "../load/sql-text.ts";
-import { type BatchLimits, batches } from "./batches.ts";
+import { execute, openForBuilding } from "../storage/duckdb.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
+import { loadSql, quoteLiteral } from "../storage/sql-text.ts";
+import { type BatchLimits, batches } from "../raw/batches.ts";
 
 export interface RegroupRequest {
   readonly contentIds: readonly string[];

@@ -1,12 +1,12 @@
 /** From what was found to a result that can be published, with what it states about itself. */
 import { relative } from "node:path";
 import { version as duckdbVersion } from "@duckdb/node-api";
-import { type Accounting, accountingChecks } from "../audit/checks.ts";
-import { endMs } from "../clock.ts";
-import { WarehouseError } from "../errors.ts";
+import { type Accounting, accountingChecks } from "../audit/checks/checks.ts";
+import { endMs } from "../common/clock.ts";
+import { WarehouseError } from "../common/errors.ts";
 import { type SharedRows, sharedRows } from "../transform/definitions.ts";
-import { isObject } from "../transform/views.ts";
-import { VERSION } from "../version.ts";
+import { isObject } from "../raw/document.ts";
+import { VERSION } from "../common/version.ts";
 import {
   checkRows,
   driftRows,
@@ -18,21 +18,21 @@ import {
   type SweepRecord,
   sweepRows,
   tableRows,
-} from "./account.ts";
+} from "./run-tables.ts";
 import type { Found } from "./answers.ts";
-import { type Assembled, assemble, assertPassed, type Loaded, type RunRows } from "./assemble.ts";
-import { assertSameInstance } from "./baseline.ts";
-import { memoryLimitMb } from "./bucket-bounds.ts";
-import { configFingerprint, treatmentOf } from "./config.ts";
+import { type Assembled, assemble, assertPassed, type Loaded, type RunRows } from "../load/build-warehouse.ts";
+import { assertSameInstance } from "../warehouse/baseline.ts";
+import { memoryLimitMb } from "../load/range-bounds.ts";
+import { configFingerprint, treatmentOf } from "../config/config.ts";
 import { hashKeyOf, type RunContext, tell } from "./context.ts";
-import { databaseOf } from "./directory.ts";
-import { echoCheck, echoWarnings } from "./echoes.ts";
-import { historyChecks, historyOf, historyWarnings } from "./history.ts";
-import { type Judged, judgeDrift, judgeTables, rowCounts } from "./judgement.ts";
-import type { Unended } from "./manifest.ts";
-import { accountingOf, answerChecks, singlesWarnings } from "./outcome.ts";
+import { databaseOf } from "../warehouse/layout.ts";
+import { echoCheck, echoWarnings } from "../audit/checks/echoes.ts";
+import { historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
+import { type Judged, judgeDrift, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
+import type { Unended } from "../warehouse/manifest.ts";
+import { accountingOf, answerChecks, singlesWarnings } from "./summary.ts";
 import { originOf } from "./source.ts";
-import { type Lookups, type Matching, matchChecks, matchWarnings, noMappedValues } from "./unmatched.ts";
+import { type Lookups, type Matching, matchChecks, matchWarnings, noMappedValues } from "../audit/checks/unmatched.ts";
 
 /** A result that can be published. */
 export interface Result {

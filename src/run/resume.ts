@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import type { ErrorCode } from "../errors.ts";
+import type { ErrorCode } from "../common/errors.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { CHECKPOINT_VERSION } from "./checkpoint-form.ts";
-import { type Config, configFingerprint } from "./config.ts";
+import { CHECKPOINT_VERSION } from "../extract/landing/checkpoint-form.ts";
+import { type Config, configFingerprint } from "../config/config.ts";
 import {
   currentRun,
   type OutputFolder,
@@ -15,12 +15,12 @@ import {
   type StagingFolder,
   stagingFolder,
   stagingLeftovers,
-} from "./directory.ts";
-import { type Kept, readKept } from "./kept.ts";
-import { RAW_COLUMNS } from "./raw.ts";
+} from "../warehouse/layout.ts";
+import { type Kept, readKept } from "../extract/landing/resume-state.ts";
+import { RAW_COLUMNS } from "../raw/raw-file.ts";
 import { RawFiles, rawFolder } from "./raw-files.ts";
-import { readSealed, writeSealed } from "./sealed-file.ts";
-import { removeAllBut } from "./tree.ts";
+import { readSealed, writeSealed } from "../common/sealed-file.ts";
+import { removeAllBut } from "../common/tree.ts";
 
 /**
  * What must be the same for staged work to be used again: all that decides what is asked for and what is kept of it, and

@@ -1,12 +1,12 @@
 /** Asks again for items that a run could not read. Publishes nothing: that is for the next run. */
 
-import type { HttpClient, HttpResponse } from "../extract/client.ts";
-import { DECODE_LIMITS, decodeBody } from "../extract/decode.ts";
-import { readItem } from "../extract/envelope.ts";
-import { itemRequest } from "../extract/request.ts";
-import { SourceError } from "../extract/source-error.ts";
-import { itemId } from "../transform/document.ts";
-import { RequestQueue } from "./request-queue.ts";
+import type { HttpClient, HttpResponse } from "../extract/http/client.ts";
+import { DECODE_LIMITS, decodeBody } from "../extract/pages/decode.ts";
+import { readItem } from "../extract/pages/envelope.ts";
+import { itemRequest } from "../extract/http/request.ts";
+import { SourceError } from "../extract/http/source-error.ts";
+import { itemId } from "../raw/prepare.ts";
+import { RequestQueue } from "../common/threads/work-queue.ts";
 import { type Asking, type OpenSource, openClient } from "./source.ts";
 import { columnsOf } from "./wanted-columns.ts";
 

@@ -1,15 +1,15 @@
 /** Running a pipeline from a program of one's own. */
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
-import type { Contract } from "../audit/contract.ts";
-import { systemClock } from "../clock.ts";
-import { asWarehouseError, WarehouseError } from "../errors.ts";
-import { type Log, silentLog } from "../log.ts";
-import { loadConfig } from "./config.ts";
-import { freeBytes } from "./disk.ts";
-import type { RunSummary } from "./outcome.ts";
-import { pipelineUrl } from "./pipelines.ts";
-import type { OnProgress } from "./progress.ts";
+import type { Contract } from "../audit/checks/contract.ts";
+import { systemClock } from "../common/clock.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { type Log, silentLog } from "../common/log.ts";
+import { loadConfig } from "../config/config.ts";
+import { freeBytes } from "../warehouse/disk.ts";
+import type { RunSummary } from "./summary.ts";
+import { pipelineUrl } from "../transform/pipelines.ts";
+import type { OnProgress } from "../common/progress.ts";
 import { runExport } from "./run.ts";
 
 export interface RunPipelineOptions {

@@ -1,8 +1,8 @@
 /** One run from lock to publication. */
-import { asWarehouseError } from "../errors.ts";
-import { EarlyDigests } from "../load/early-digests.ts";
-import { finishPublication, publishRun } from "../load/publish.ts";
-import { prune } from "../load/retention.ts";
+import { asWarehouseError } from "../common/errors.ts";
+import { EarlyDigests } from "../warehouse/early-digests.ts";
+import { finishPublication, publishRun } from "../warehouse/publish.ts";
+import { prune } from "../warehouse/retention.ts";
 import { findAnswers } from "./answers.ts";
 import {
   assertComparable,
@@ -11,9 +11,9 @@ import {
   type Baseline,
   rateOf,
   readBaseline,
-} from "./baseline.ts";
-import { Checkpoint } from "./checkpoint.ts";
-import { treatmentOf } from "./config.ts";
+} from "../warehouse/baseline.ts";
+import { Checkpoint } from "../extract/landing/checkpoint.ts";
+import { treatmentOf } from "../config/config.ts";
 import { type RunContext, type RunOptions, tell } from "./context.ts";
 import {
   createStaging,
@@ -28,15 +28,15 @@ import {
   removeStaging,
   type StagingFolder,
   stagingFolder,
-} from "./directory.ts";
-import { assertRoom } from "./disk.ts";
-import { previousHistory } from "./history.ts";
-import { Journal } from "./journal.ts";
-import { NOTHING_KEPT } from "./kept.ts";
-import { letGo } from "./let-go.ts";
-import { acquireLock } from "./lock.ts";
-import { type RunSummary, resumedOf, summaryOf } from "./outcome.ts";
-import { loadPipeline } from "./pipelines.ts";
+} from "../warehouse/layout.ts";
+import { assertRoom } from "../warehouse/disk.ts";
+import { previousHistory } from "./previous-history.ts";
+import { Journal } from "../extract/journal.ts";
+import { NOTHING_KEPT } from "../extract/landing/resume-state.ts";
+import { letGo } from "../common/gc.ts";
+import { acquireLock } from "../warehouse/lock.ts";
+import { type RunSummary, resumedOf, summaryOf } from "./summary.ts";
+import { loadPipeline } from "../transform/pipelines.ts";
 import { buildResult, type Result } from "./result.ts";
 import {
   afterFailure,

@@ -3,22 +3,22 @@
  * worker around it passes messages.
  */
 import { join } from "node:path";
-import { type DecodeLimits, decodeBytes } from "../extract/decode.ts";
-import { EchoRedactor } from "../extract/echo.ts";
-import { compareUtf8 } from "../load/order.ts";
-import { PartWriter } from "../load/part.ts";
+import { type DecodeLimits, decodeBytes } from "../extract/pages/decode.ts";
+import { EchoRedactor } from "../extract/pages/echo.ts";
+import { compareUtf8 } from "../common/utf8-order.ts";
+import { PartWriter } from "../storage/parquet-file.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { release } from "../release.ts";
-import { Secret } from "../secret.ts";
+import { release } from "../common/free-buffer.ts";
+import { Secret } from "../common/secret.ts";
 import type { Table } from "../tables/declare.ts";
-import { type Cell, TableBuilder } from "../transform/columns.ts";
-import { Drift, type DriftEntry, echoDrift } from "../transform/drift.ts";
+import { type Cell, TableBuilder } from "../storage/table-builder.ts";
+import { Drift, type DriftEntry, echoDrift } from "../raw/drift.ts";
 import { compileTransform } from "../transform/item.ts";
-import type { PersonalPolicy } from "../transform/personal.ts";
-import { SharedPool } from "../transform/shared.ts";
-import type { View } from "../transform/views.ts";
-import type { SavedAnswer } from "./checkpoint-form.ts";
-import { DocumentReader } from "./documents.ts";
+import type { PersonalPolicy } from "../raw/personal.ts";
+import { SharedPool } from "../transform/entity-store.ts";
+import type { View } from "../raw/document.ts";
+import type { SavedAnswer } from "../extract/landing/checkpoint-form.ts";
+import { DocumentReader } from "../extract/pages/documents.ts";
 import { watchedOwnRows } from "./own-tables.ts";
 import { Pairing, type ViewedItem } from "./pairing.ts";
 import {
@@ -29,7 +29,7 @@ import {
   restoredDocument,
   savedDocument,
   viewOf,
-} from "./raw.ts";
+} from "../raw/raw-file.ts";
 import type {
   Body,
   CloseTask,

@@ -1,11 +1,11 @@
 /** What threads are asked to do with answers, and what they answer: values that cross from thread to thread. */
-import type { Page } from "../extract/envelope.ts";
+import type { Page } from "../extract/pages/envelope.ts";
 import type { StagedPart } from "../load/parts.ts";
-import type { DriftEntry } from "../transform/drift.ts";
-import type { Sighting } from "../transform/shared.ts";
-import type { Shape } from "../transform/views.ts";
-import type { SavedAnswer } from "./checkpoint-form.ts";
-import type { WrittenFile } from "./raw.ts";
+import type { DriftEntry } from "../raw/drift.ts";
+import type { Sighting } from "../transform/entity-store.ts";
+import type { Shape } from "../raw/document.ts";
+import type { SavedAnswer } from "../extract/landing/checkpoint-form.ts";
+import type { WrittenFile } from "../raw/raw-file.ts";
 
 /** Body of one answer, as it came. */
 export interface Body {

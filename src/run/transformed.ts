@@ -1,7 +1,7 @@
 /** Which items have their rows, and rows for those that no group of pages could give any. */
-import type { Catalogue } from "./catalogue.ts";
+import type { Catalogue } from "../extract/passes/pass-snapshot.ts";
 import { regroup } from "./regroup.ts";
-import type { SweepContext } from "./sweep.ts";
+import type { SweepContext } from "../extract/passes/listing.ts";
 
 const ONCE = 1;
 /** More than once, or to be done anew. */

@@ -1,21 +1,21 @@
 /** Asks the service again for some items of a published run, and holds its mapped values against the answers. */
 
-import type { Definitions } from "../audit/definitions.ts";
-import { LIVE_COLUMNS, liveDefinitions, liveItem } from "../audit/live.ts";
+import type { Definitions } from "../audit/mapping/definitions.ts";
+import { LIVE_COLUMNS, liveDefinitions, liveItem } from "../audit/mapping/api-definitions.ts";
 import type { OpenedRun } from "../audit/open-run.ts";
-import { readDefinitions, readLedger } from "../audit/read-run.ts";
-import { type VerifiedItem, verifyItem } from "../audit/verify-item.ts";
-import type { HttpClient, HttpResponse } from "../extract/client.ts";
-import { DECODE_LIMITS, decodeBytes } from "../extract/decode.ts";
-import { EchoRedactor } from "../extract/echo.ts";
-import { readItem } from "../extract/envelope.ts";
+import { readDefinitions, readLedger } from "../audit/questions/read-run.ts";
+import { type VerifiedItem, verifyItem } from "../audit/mapping/verify-item.ts";
+import type { HttpClient, HttpResponse } from "../extract/http/client.ts";
+import { DECODE_LIMITS, decodeBytes } from "../extract/pages/decode.ts";
+import { EchoRedactor } from "../extract/pages/echo.ts";
+import { readItem } from "../extract/pages/envelope.ts";
 import { createLookups } from "../extract/lookups.ts";
-import { type DestinationName, itemRequest } from "../extract/request.ts";
-import { SourceError } from "../extract/source-error.ts";
-import { all } from "../load/duckdb.ts";
-import { itemId } from "../transform/document.ts";
-import { isObject, type JsonObject } from "../transform/views.ts";
-import { RequestQueue } from "./request-queue.ts";
+import { type DestinationName, itemRequest } from "../extract/http/request.ts";
+import { SourceError } from "../extract/http/source-error.ts";
+import { all } from "../storage/duckdb.ts";
+import { itemId } from "../raw/prepare.ts";
+import { isObject, type JsonObject } from "../raw/document.ts";
+import { RequestQueue } from "../common/threads/work-queue.ts";
 import { type Asking, type OpenSource, openClient } from "./source.ts";
 
 export interface VerifyMappingsRequest extends Asking {

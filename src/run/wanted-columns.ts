@@ -1,6 +1,6 @@
 /** Columns of the dynamic set that a run asks for, by their names at the service. */
 import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/columns.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "../config/config.ts";
 
 const BODY_TYPE = "body_type";
 

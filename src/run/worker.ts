@@ -1,9 +1,9 @@
 /** The thread around a {@link Staging}: takes tasks, answers each by its number. */
 import { parentPort, workerData } from "node:worker_threads";
-import { asWarehouseError, type ErrorCode } from "../errors.ts";
-import { SourceError } from "../extract/source-error.ts";
-import { letGo, letGoOfYoung } from "./let-go.ts";
-import { loadPipeline } from "./pipelines.ts";
+import { asWarehouseError, type ErrorCode } from "../common/errors.ts";
+import { SourceError } from "../extract/http/source-error.ts";
+import { letGo, letGoOfYoung } from "../common/gc.ts";
+import { loadPipeline } from "../transform/pipelines.ts";
 import { Staging, type StagingOptions } from "./staging.ts";
 import type { FlushResult, StagingTask } from "./tasks.ts";
 

@@ -1,9 +1,9 @@
 /** A pool of staging threads. A group of pages stays with one thread, because its documents wait there. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { asWarehouseError, isOutOfMemory, WarehouseError } from "../errors.ts";
-import { SourceError } from "../extract/source-error.ts";
-import type { SavedAnswer } from "./checkpoint-form.ts";
+import { asWarehouseError, isOutOfMemory, WarehouseError } from "../common/errors.ts";
+import { SourceError } from "../extract/http/source-error.ts";
+import type { SavedAnswer } from "../extract/landing/checkpoint-form.ts";
 import type { StagingOptions } from "./staging.ts";
 import type {
   CloseTask,

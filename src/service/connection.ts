@@ -1,6 +1,6 @@
 import { type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { codeOf } from "../errors.ts";
+import { codeOf } from "../common/errors.ts";
 import { errorBody, HttpError } from "./http-error.ts";
 
 /** A request and what answers it. */

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
-import { WarehouseError } from "../errors.ts";
+import { WarehouseError } from "../common/errors.ts";
 import type { Document } from "./content-set.ts";
 import { contentSetSchema } from "./content-set-schema.ts";
 import { assembleContentSet, type ContentSet, Outline, type SharedData } from "./loaded-set.ts";

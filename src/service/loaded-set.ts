@@ -1,4 +1,4 @@
-import { WarehouseError } from "../errors.ts";
+import { WarehouseError } from "../common/errors.ts";
 import type {
   Campaign,
   ContentType,

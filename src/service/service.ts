@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger, FastifyInstance } from "fastify";
-import { codeOf, WarehouseError } from "../errors.ts";
+import { codeOf, WarehouseError } from "../common/errors.ts";
 import { buildApp } from "./app.ts";
 import { loadContentSet } from "./load.ts";
 import type { ContentSet } from "./loaded-set.ts";

@@ -3,11 +3,11 @@
  * (item, field, position).
  */
 import type { Table } from "../tables/declare.ts";
-import type { Cell } from "./columns.ts";
+import type { Cell } from "../storage/table-builder.ts";
 import { columnOf, latestObject, latestWith } from "./content.ts";
 import type { Emit, ItemRows } from "./rows.ts";
-import { jsonText } from "./values.ts";
-import { Extra, fit, type Item, isObject, type JsonObject, sameJson, type View } from "./views.ts";
+import { jsonText } from "../raw/values.ts";
+import { Extra, fit, type Item, isObject, type JsonObject, sameJson, type View } from "../raw/document.ts";
 
 const VALUE_TYPES = new Set(["select", "multiselect"]);
 const FILE_TYPES = new Set(["file", "image"]);

@@ -1,14 +1,14 @@
 /** Rows of the shared tables, from the described things and the lookups. */
 import type { Table } from "../tables/declare.ts";
-import type { Cell } from "./columns.ts";
-import { lookupPreparer } from "./document.ts";
-import type { Drift } from "./drift.ts";
-import type { PolicyOptions } from "./personal.ts";
+import type { Cell } from "../storage/table-builder.ts";
+import { lookupPreparer } from "../raw/prepare.ts";
+import type { Drift } from "../raw/drift.ts";
+import type { PolicyOptions } from "../raw/personal.ts";
 import { listOf } from "./rows.ts";
 import { selectValueRows } from "./select-values.ts";
-import type { SharedKind, SharedStore } from "./shared.ts";
-import { type Put, tableNamed, thingRow } from "./things.ts";
-import { Extra, fit, isObject, type JsonObject, type Subject, type UnknownField } from "./views.ts";
+import type { SharedKind, SharedStore } from "./entity-store.ts";
+import { type Put, tableNamed, thingRow } from "./entities.ts";
+import { Extra, fit, isObject, type JsonObject, type Subject, type UnknownField } from "../raw/document.ts";
 
 /** Rows of each shared table, in ascending order of the things' IDs. */
 export type SharedRows = Map<string, Cell[][]>;

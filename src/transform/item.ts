@@ -1,12 +1,12 @@
 /** The transform: the views of one item in, rows of every item table out. Pure: no clock, network or disk. */
 import type { Table } from "../tables/declare.ts";
-import type { Cell } from "./columns.ts";
+import type { Cell } from "../storage/table-builder.ts";
 import { fileRows } from "./content.ts";
 import { customFieldValueRows, fileValueRow } from "./custom-fields.ts";
 import { aclRows, collectionRows, favoriteRows } from "./lists.ts";
 import { type Emit, type ItemRows, itemRows, listRows, objectRows } from "./rows.ts";
-import type { SharedPool } from "./shared.ts";
-import type { Item, JsonObject, Shape } from "./views.ts";
+import type { SharedPool } from "./entity-store.ts";
+import type { Item, JsonObject, Shape } from "../raw/document.ts";
 
 /** Takes the rows of one table. */
 export type Sink = (table: Table) => Emit;

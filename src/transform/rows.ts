@@ -1,6 +1,6 @@
 /** Rows of the tables whose declaration says all: one per item, one per object, one per element of a list. */
 import type { Column, Origin, Table } from "../tables/declare.ts";
-import type { Cell } from "./columns.ts";
+import type { Cell } from "../storage/table-builder.ts";
 import {
   EmptiedKeys,
   Extra,
@@ -19,7 +19,7 @@ import {
   shapeOf,
   type UnknownField,
   type View,
-} from "./views.ts";
+} from "../raw/document.ts";
 
 export type Emit = (row: readonly Cell[]) => void;
 

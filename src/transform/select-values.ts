@@ -1,7 +1,7 @@
 /** Rows of `custom_field_select_values`: a definition says in four attributes what values its field offers. */
-import type { Cell } from "./columns.ts";
-import { type Put, tableNamed, thingRow } from "./things.ts";
-import { isObject, type JsonObject, type Subject } from "./views.ts";
+import type { Cell } from "../storage/table-builder.ts";
+import { type Put, tableNamed, thingRow } from "./entities.ts";
+import { isObject, type JsonObject, type Subject } from "../raw/document.ts";
 
 const KEYS = ["id", "display", "value", "archived"];
 

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { type OpenedRun, openRun } from "../../src/audit/open-run.ts";
-import { outputFolder } from "../../src/run/directory.ts";
+import { outputFolder } from "../../src/warehouse/layout.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
-import { removeTree } from "../../src/run/tree.ts";
+import { removeTree } from "../../src/common/tree.ts";
 
 /** A warehouse with a run of the sample, removed when the tests of the file are done; call it outside of hooks. */
 export async function sampleWarehouse(pipeline: "nightly" | "parquet" | URL = "nightly"): Promise<string> {

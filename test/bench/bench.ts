@@ -7,7 +7,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { removeTree } from "../../src/run/tree.ts";
+import { removeTree } from "../../src/common/tree.ts";
 import { CASES, type Case } from "./cases.ts";
 import { writeTemplate } from "./content-set.ts";
 import { digestOf } from "./digest.ts";

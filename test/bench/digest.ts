@@ -1,5 +1,5 @@
 import { DuckDBInstance } from "@duckdb/node-api";
-import { quoteIdentifier } from "../../src/load/sql-text.ts";
+import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 
 /** Sums of the hashes of all rows of the tables, in no order; without the time of the answers. */
 export async function digestOf(database: string, tables: readonly string[]): Promise<string> {

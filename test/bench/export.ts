@@ -4,9 +4,9 @@ import { measured } from "./measured.ts";
 import { StageClock } from "./stages.ts";
 
 const [, , out = "", config] = process.argv;
-const { keepPoolSmall } = await built<typeof import("../../src/cli/pool.ts")>("cli/pool");
+const { keepPoolSmall } = await built<typeof import("../../src/common/threadpool.ts")>("cli/pool");
 keepPoolSmall();
-const { keepHeapsSmall } = await built<typeof import("../../src/cli/heap.ts")>("cli/heap");
+const { keepHeapsSmall } = await built<typeof import("../../src/common/v8-flags.ts")>("cli/heap");
 keepHeapsSmall();
 const { runPipeline } = await built<typeof import("../../src/run/run-pipeline.ts")>("run/run-pipeline");
 const began = performance.now();

@@ -2,24 +2,24 @@
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { PreviousHistory } from "../../src/load/history-previous.ts";
-import type { Connections } from "../../src/load/lanes.ts";
+import type { Connections } from "../../src/storage/parallel.ts";
 import { built } from "./built.ts";
 import { type HistoryNight, itemBounds, type WrittenHistory } from "./history-nights.ts";
 import { type Measured, measured } from "./measured.ts";
 
-const { keepPoolSmall } = await built<typeof import("../../src/cli/pool.ts")>("cli/pool");
+const { keepPoolSmall } = await built<typeof import("../../src/common/threadpool.ts")>("cli/pool");
 keepPoolSmall();
-const { keepHeapsSmall } = await built<typeof import("../../src/cli/heap.ts")>("cli/heap");
-const { exportTables } = await built<typeof import("../../src/load/build.ts")>("load/build");
-const { createTable } = await built<typeof import("../../src/load/ddl.ts")>("load/ddl");
+const { keepHeapsSmall } = await built<typeof import("../../src/common/v8-flags.ts")>("cli/heap");
+const { exportTables } = await built<typeof import("../../src/load/load-table.ts")>("load/build");
+const { createTable } = await built<typeof import("../../src/storage/ddl.ts")>("load/ddl");
 const { all, figure, openForBuilding } =
-  await built<typeof import("../../src/load/duckdb.ts")>("load/duckdb");
+  await built<typeof import("../../src/storage/duckdb.ts")>("load/duckdb");
 const { fillHistory, HISTORY_ROWS_PER_RANGE } =
   await built<typeof import("../../src/load/history.ts")>("load/history");
-const { readParquet } = await built<typeof import("../../src/load/parquet.ts")>("load/parquet");
+const { readParquet } = await built<typeof import("../../src/storage/parquet-sql.ts")>("load/parquet");
 const { prepareMappings } = await built<typeof import("../../src/load/steps.ts")>("load/steps");
-const { memoryLimitMb } = await built<typeof import("../../src/run/bucket-bounds.ts")>("run/bucket-bounds");
-const { runName } = await built<typeof import("../../src/run/directory.ts")>("run/directory");
+const { memoryLimitMb } = await built<typeof import("../../src/load/range-bounds.ts")>("run/bucket-bounds");
+const { runName } = await built<typeof import("../../src/warehouse/layout.ts")>("run/directory");
 const { HISTORY_TABLES, VALUE_COLUMNS } =
   await built<typeof import("../../src/tables/history.ts")>("tables/history");
 

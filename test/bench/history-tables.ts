@@ -1,7 +1,7 @@
 /** Made-up tables of a night, the ledger included, in a database file: what the step of the history is given. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { createTable } from "../../src/load/ddl.ts";
-import { execute, openForBuilding } from "../../src/load/duckdb.ts";
+import { createTable } from "../../src/storage/ddl.ts";
+import { execute, openForBuilding } from "../../src/storage/duckdb.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../../src/load/steps.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";

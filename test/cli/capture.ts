@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import type { Command } from "commander";
-import type { Terminal } from "../../src/cli/terminal.ts";
-import { WarehouseError } from "../../src/errors.ts";
+import type { Terminal } from "../../src/cli/render/terminal.ts";
+import { WarehouseError } from "../../src/common/errors.ts";
 
 /** What a command writes; with `columns`, as to a screen of that width. */
 export async function capture(

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import type { Command } from "commander";
 import { program as commandLine, everyCommand } from "../../src/cli/program.ts";
-import { VERSION } from "../../src/version.ts";
+import { VERSION } from "../../src/common/version.ts";
 import { program } from "./running.ts";
 
 test("the version is printed", async () => {

@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { packagePath } from "../../src/package-root.ts";
-import { currentRun, outputFolder } from "../../src/run/directory.ts";
+import { packagePath } from "../../src/common/package-root.ts";
+import { currentRun, outputFolder } from "../../src/warehouse/layout.ts";
 import { temporaryFolder } from "../run/running.ts";
 
 const SMALL = packagePath("test/run/small-pipeline.ts");

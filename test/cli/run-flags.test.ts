@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { Writable } from "node:stream";
 import { test } from "node:test";
-import { runCommand } from "../../src/cli/run.ts";
-import { packagePath } from "../../src/package-root.ts";
+import { runCommand } from "../../src/cli/commands/run.ts";
+import { packagePath } from "../../src/common/package-root.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 

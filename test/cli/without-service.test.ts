@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { rejectsCommand } from "../../src/cli/rejects.ts";
-import type { Terminal } from "../../src/cli/terminal.ts";
-import { verifyMappingsCommand } from "../../src/cli/verify-mappings.ts";
+import { rejectsCommand } from "../../src/cli/commands/rejects.ts";
+import type { Terminal } from "../../src/cli/render/terminal.ts";
+import { verifyMappingsCommand } from "../../src/cli/commands/verify-mappings.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { failsWith, temporaryFolder } from "../run/running.ts";
 import { outcome } from "./capture.ts";

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
-import { packagePath } from "../../src/package-root.ts";
+import { packagePath } from "../../src/common/package-root.ts";
 import { temporaryFolder } from "../run/running.ts";
 
 /** The program in a working directory that is removed before it begins. */

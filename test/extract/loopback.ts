@@ -8,19 +8,19 @@ import {
 } from "node:net";
 import type { TestContext } from "node:test";
 import { inspect } from "node:util";
-import { systemClock } from "../../src/clock.ts";
-import { type ErrorCode, WarehouseError } from "../../src/errors.ts";
+import { systemClock } from "../../src/common/clock.ts";
+import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
 import {
   CAPS,
   createHttpClient,
   type HttpClient,
   type HttpClientOptions,
   TIMEOUTS,
-} from "../../src/extract/client.ts";
-import { listRequest } from "../../src/extract/request.ts";
-import { readServiceUrl } from "../../src/extract/service-url.ts";
-import { silentLog } from "../../src/log.ts";
-import { basicCredentials, Secret } from "../../src/secret.ts";
+} from "../../src/extract/http/client.ts";
+import { listRequest } from "../../src/extract/http/request.ts";
+import { readServiceUrl } from "../../src/extract/http/service-url.ts";
+import { silentLog } from "../../src/common/log.ts";
+import { basicCredentials, Secret } from "../../src/common/secret.ts";
 
 /** A token whose shape nothing else has: a test finds it wherever it leaks. */
 export const CANARY = "CANARY-TOK-51c07e9b";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import type { RunSummary } from "../../src/run/outcome.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
 import { exportFrom, failsWith, HurriedClock, publishedIds, temporaryFolder } from "../run/running.ts";
 import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
 

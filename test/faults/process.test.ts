@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { packagePath } from "../../src/package-root.ts";
+import { packagePath } from "../../src/common/package-root.ts";
 import { CANARY, exportFrom, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { packagePath } from "../../src/package-root.ts";
+import { packagePath } from "../../src/common/package-root.ts";
 import { FAULTS } from "./rows.ts";
 import { rowsIn, testsByRow } from "./titles.ts";
 

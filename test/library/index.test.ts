@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import * as library from "../../src/index.ts";
-import { importModule } from "../../src/run/import-module.ts";
+import { importModule } from "../../src/common/import-module.ts";
 import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { TABLES } from "../../src/tables/all.ts";
 import { CONTENT_SET } from "../service/fixture.ts";

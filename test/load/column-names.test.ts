@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { distinctColumnNames } from "../../src/load/column-names.ts";
-import { quoteIdentifier } from "../../src/load/sql-text.ts";
+import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 
 const names = (wanted: readonly (readonly [string, string])[], reserved: readonly string[] = []) =>
   distinctColumnNames(

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { type Database, openForBuilding } from "../../src/load/duckdb.ts";
-import { compareUtf8 } from "../../src/load/order.ts";
+import { type Database, openForBuilding } from "../../src/storage/duckdb.ts";
+import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import type { StagedPart } from "../../src/load/parts.ts";
-import { removeTree } from "../../src/run/tree.ts";
+import { removeTree } from "../../src/common/tree.ts";
 import type { Column, ColumnType, Stage, Table } from "../../src/tables/declare.ts";
 
 /** A name that trips whoever forgets to quote. */

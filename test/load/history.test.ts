@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
-import { runName } from "../../src/run/directory.ts";
+import { runName } from "../../src/warehouse/layout.ts";
 import { type Night, Nights } from "./history-world.ts";
 import type { MappingWorld } from "./mapping-tables.ts";
 

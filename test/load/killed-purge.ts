@@ -1,9 +1,9 @@
 /** Purges a user and ends, as a kill would end it, at a step: `node killed-purge.ts FOLDER USER "rewrite 2"`. */
-import { systemClock } from "../../src/clock.ts";
-import { purgeUser } from "../../src/load/purge.ts";
-import { outputFolder } from "../../src/run/directory.ts";
-import { freeBytes } from "../../src/run/disk.ts";
-import { acquireLock } from "../../src/run/lock.ts";
+import { systemClock } from "../../src/common/clock.ts";
+import { purgeUser } from "../../src/warehouse/erase/erase.ts";
+import { outputFolder } from "../../src/warehouse/layout.ts";
+import { freeBytes } from "../../src/warehouse/disk.ts";
+import { acquireLock } from "../../src/warehouse/lock.ts";
 
 const [, , out = "", userId = "", at = ""] = process.argv;
 const [kind, times = "1"] = at.split(" ");

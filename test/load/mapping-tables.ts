@@ -1,11 +1,11 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { DuckDBInstance } from "@duckdb/node-api";
-import type { Destination, FieldDefinition } from "../../src/audit/definitions.ts";
-import { type Item, type MappedValue, STATUSES } from "../../src/audit/procedure.ts";
-import { createTable } from "../../src/load/ddl.ts";
-import { all, execute } from "../../src/load/duckdb.ts";
-import type { Connections } from "../../src/load/lanes.ts";
-import { quoteIdentifier, quoteLiteral } from "../../src/load/sql-text.ts";
+import type { Destination, FieldDefinition } from "../../src/audit/mapping/definitions.ts";
+import { type Item, type MappedValue, STATUSES } from "../../src/audit/mapping/procedure.ts";
+import { createTable } from "../../src/storage/ddl.ts";
+import { all, execute } from "../../src/storage/duckdb.ts";
+import type { Connections } from "../../src/storage/parallel.ts";
+import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { content } from "../../src/tables/content.ts";
 import {
   contentCustomFieldValues,

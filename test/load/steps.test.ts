@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Range, rangesOf } from "../../src/load/buckets.ts";
-import { all, execute, figure, openForBuilding, ROWS_PER_GROUP } from "../../src/load/duckdb.ts";
-import type { Connections } from "../../src/load/lanes.ts";
-import { compareUtf8 } from "../../src/load/order.ts";
-import { readParquet, writeParquet } from "../../src/load/parquet.ts";
+import { type Range, rangesOf } from "../../src/storage/id-ranges.ts";
+import { all, execute, figure, openForBuilding, ROWS_PER_GROUP } from "../../src/storage/duckdb.ts";
+import type { Connections } from "../../src/storage/parallel.ts";
+import { compareUtf8 } from "../../src/common/utf8-order.ts";
+import { readParquet, writeParquet } from "../../src/storage/parquet-sql.ts";
 import {
   derivedSteps,
   fillDerivedTables,
@@ -16,7 +16,7 @@ import {
 } from "../../src/load/steps.ts";
 import { contentExternalPayloads, contentMappedValues } from "../../src/tables/destinations.ts";
 import { assertLedger } from "../audit/assert-ledger.ts";
-import { CRM, MAPPING_EXAMPLES } from "../audit/mapping-examples.ts";
+import { CRM, MAPPING_EXAMPLES } from "../audit/mapping/mapping-examples.ts";
 import { temporaryFolder } from "./fixtures.ts";
 import {
   createMappingTables,

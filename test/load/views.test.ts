@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
 import fc from "fast-check";
-import type { FieldDefinition, Mapping } from "../../src/audit/definitions.ts";
-import { all, execute, figure } from "../../src/load/duckdb.ts";
-import { quoteIdentifier, quoteLiteral } from "../../src/load/sql-text.ts";
+import type { FieldDefinition, Mapping } from "../../src/audit/mapping/definitions.ts";
+import { all, execute, figure } from "../../src/storage/duckdb.ts";
+import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../../src/load/steps.ts";
 import { createViews } from "../../src/load/views.ts";
 import { content } from "../../src/tables/content.ts";
-import { CRM } from "../audit/mapping-examples.ts";
+import { CRM } from "../audit/mapping/mapping-examples.ts";
 import { temporaryFolder } from "./fixtures.ts";
 import {
   createMappingTables,

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { Worker } from "node:worker_threads";
-import { systemClock } from "../../src/clock.ts";
-import { silentLog } from "../../src/log.ts";
-import { type Config, loadConfig } from "../../src/run/config.ts";
-import { freeBytes } from "../../src/run/disk.ts";
-import type { RunSummary } from "../../src/run/outcome.ts";
-import { pipelineUrl } from "../../src/run/pipelines.ts";
+import { systemClock } from "../../src/common/clock.ts";
+import { silentLog } from "../../src/common/log.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
+import { freeBytes } from "../../src/warehouse/disk.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { pipelineUrl } from "../../src/transform/pipelines.ts";
 import { runExport } from "../../src/run/run.ts";
 
 export async function temporaryFolder(t: TestContext): Promise<string> {

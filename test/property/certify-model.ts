@@ -1,9 +1,9 @@
 /** Carries out what the certification asks for over a world, as a run does, and says what the run would publish. */
-import { Catalogue, Sightings, secondsOf } from "../../src/run/catalogue.ts";
-import { Certification, type Comparison, type Step, type SweepMode } from "../../src/run/certify.ts";
-import { isFresh } from "../../src/run/fresh.ts";
-import { Holdings, type LandedPass } from "../../src/run/holdings.ts";
-import { type ComparedPass, type PageMark, uncleanReasons } from "../../src/run/verdict.ts";
+import { Catalogue, Sightings, secondsOf } from "../../src/extract/passes/pass-snapshot.ts";
+import { Certification, type Comparison, type Step, type SweepMode } from "../../src/extract/passes/certification.ts";
+import { isFresh } from "../../src/extract/passes/fresh.ts";
+import { Holdings, type LandedPass } from "../../src/extract/passes/item-versions.ts";
+import { type ComparedPass, type PageMark, uncleanReasons } from "../../src/extract/passes/verdict.ts";
 import { Killed, type Mode, stateOf, type World, type WorldDocument } from "./certify-world.ts";
 
 interface Page {

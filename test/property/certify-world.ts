@@ -2,7 +2,7 @@
  * A listing that is edited while it is read: before each request some edits happen, as a schedule says. Every state that
  * the listing was ever in is kept, so that a verdict can be compared with what really was.
  */
-import type { PageMark } from "../../src/run/verdict.ts";
+import type { PageMark } from "../../src/extract/passes/verdict.ts";
 
 export type Edit =
   /** `update` changes an item in both modes, `touch` in the dynamic one alone. */

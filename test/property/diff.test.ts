@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import fc from "fast-check";
-import { diffRuns } from "../../src/audit/diff.ts";
-import type { RunPair } from "../../src/audit/diff-runs.ts";
-import type { MappedValue } from "../../src/audit/procedure.ts";
-import { quoteIdentifier } from "../../src/load/sql-text.ts";
-import { runName } from "../../src/run/directory.ts";
+import { diffRuns } from "../../src/audit/questions/diff.ts";
+import type { RunPair } from "../../src/audit/questions/diff-runs.ts";
+import type { MappedValue } from "../../src/audit/mapping/procedure.ts";
+import { quoteIdentifier } from "../../src/storage/sql-text.ts";
+import { runName } from "../../src/warehouse/layout.ts";
 import { CAUSES } from "../../src/tables/history.ts";
 import { Nights } from "../load/history-world.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";

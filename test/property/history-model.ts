@@ -1,5 +1,5 @@
-import { type FieldDefinition, indexDefinitions } from "../../src/audit/definitions.ts";
-import { type MappedValue, mapItem } from "../../src/audit/procedure.ts";
+import { type FieldDefinition, indexDefinitions } from "../../src/audit/mapping/definitions.ts";
+import { type MappedValue, mapItem } from "../../src/audit/mapping/procedure.ts";
 import { CAUSES } from "../../src/tables/history.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";
 

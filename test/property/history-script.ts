@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { FieldDefinition, SelectValue } from "../../src/audit/definitions.ts";
+import type { FieldDefinition, SelectValue } from "../../src/audit/mapping/definitions.ts";
 import type { Cause } from "../../src/tables/history.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import fc from "fast-check";
-import { payloadJson, payloadMembers } from "../../src/audit/payload.ts";
-import type { MappedValue } from "../../src/audit/procedure.ts";
+import { payloadJson, payloadMembers } from "../../src/audit/mapping/payload.ts";
+import type { MappedValue } from "../../src/audit/mapping/procedure.ts";
 import { readChanges } from "../../src/audit/report/changes.ts";
-import { runName } from "../../src/run/directory.ts";
+import { runName } from "../../src/warehouse/layout.ts";
 import { type Night, Nights } from "../load/history-world.ts";
 import { afterNight, type Known, type KnownRow, orderDiffers } from "./history-model.ts";
 import {

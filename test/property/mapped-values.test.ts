@@ -9,9 +9,9 @@ import {
   indexDefinitions,
   type Mapping,
   type MappingEntry,
-} from "../../src/audit/definitions.ts";
-import { type Payload, payloadJson } from "../../src/audit/payload.ts";
-import { type Item, type ItemValue, type MappedItem, mapItem, STATUSES } from "../../src/audit/procedure.ts";
+} from "../../src/audit/mapping/definitions.ts";
+import { type Payload, payloadJson } from "../../src/audit/mapping/payload.ts";
+import { type Item, type ItemValue, type MappedItem, mapItem, STATUSES } from "../../src/audit/mapping/procedure.ts";
 import { fillDerivedTables } from "../../src/load/steps.ts";
 import {
   emptyTables,

@@ -5,10 +5,10 @@ import { test } from "node:test";
 import { tableFromIPC } from "apache-arrow";
 import fc from "fast-check";
 import { readParquet } from "parquet-wasm";
-import { PartWriter, readPart } from "../../src/load/part.ts";
+import { PartWriter, readPart } from "../../src/storage/parquet-file.ts";
 import { COLUMN_TYPES, type Column, type ColumnType, column } from "../../src/tables/declare.ts";
-import { type Cell, TableBuilder } from "../../src/transform/columns.ts";
-import { Scratch } from "../parquet/scratch.ts";
+import { type Cell, TableBuilder } from "../../src/storage/table-builder.ts";
+import { Scratch } from "../storage/parquet/scratch.ts";
 
 /** Columns built by hand say in Parquet what was put in, as another reader finds. */
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { basicCredentials, Secret } from "../../src/secret.ts";
+import { basicCredentials, Secret } from "../../src/common/secret.ts";
 
 /** A token whose shape nothing else has: a test finds it wherever it leaks. */
 export const CANARY = "CANARY-TOK-51c07e9b";

@@ -5,11 +5,11 @@ import { chmod, copyFile, readdir, readFile, stat, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { systemClock } from "../../src/clock.ts";
-import { purgeUser } from "../../src/load/purge.ts";
-import { outputFolder } from "../../src/run/directory.ts";
-import { freeBytes } from "../../src/run/disk.ts";
-import { readManifest } from "../../src/run/manifest.ts";
+import { systemClock } from "../../src/common/clock.ts";
+import { purgeUser } from "../../src/warehouse/erase/erase.ts";
+import { outputFolder } from "../../src/warehouse/layout.ts";
+import { freeBytes } from "../../src/warehouse/disk.ts";
+import { readManifest } from "../../src/warehouse/manifest.ts";
 import { generateContentSet } from "../../src/service/generate/generate.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";
 import { servedNight } from "./nights.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { loadPipeline, pipelineUrl } from "../../src/run/pipelines.ts";
+import { loadPipeline, pipelineUrl } from "../../src/transform/pipelines.ts";
 import { Staging } from "../../src/run/staging.ts";
 import type { PageTask } from "../../src/run/tasks.ts";
 

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from "../../src/clock.ts";
-import { type Config, loadConfig } from "../../src/run/config.ts";
-import type { RunSummary } from "../../src/run/outcome.ts";
+import { type Clock, systemClock } from "../../src/common/clock.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
 import { createService } from "../../src/service/service.ts";
 import { exportFrom, NIGHTLY } from "./running.ts";
 

@@ -5,16 +5,16 @@
 import { chmod, chown, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { runsCommand } from "../../src/cli/runs.ts";
-import { sqlCommand } from "../../src/cli/sql.ts";
-import { verifyCommand } from "../../src/cli/verify.ts";
-import { asWarehouseError } from "../../src/errors.ts";
-import { all, openForReading, openForScanning } from "../../src/load/duckdb.ts";
-import { readParquet } from "../../src/load/parquet.ts";
-import { prune } from "../../src/load/retention.ts";
-import { prepareOutput } from "../../src/run/directory.ts";
+import { runsCommand } from "../../src/cli/commands/runs.ts";
+import { sqlCommand } from "../../src/cli/commands/sql.ts";
+import { verifyCommand } from "../../src/cli/commands/verify.ts";
+import { asWarehouseError } from "../../src/common/errors.ts";
+import { all, openForReading, openForScanning } from "../../src/storage/duckdb.ts";
+import { readParquet } from "../../src/storage/parquet-sql.ts";
+import { prune } from "../../src/warehouse/retention.ts";
+import { prepareOutput } from "../../src/warehouse/layout.ts";
 import { capture, outcome as outcomeOf } from "../cli/capture.ts";
-import { publish } from "../load/published.ts";
+import { publish } from "../warehouse/published.ts";
 
 const NOBODY = 65534;
 const [out = "", action = ""] = process.argv.slice(2);

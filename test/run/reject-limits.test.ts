@@ -3,9 +3,9 @@ import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { type Config, loadConfig } from "../../src/run/config.ts";
-import { readManifest } from "../../src/run/manifest.ts";
-import type { RunSummary } from "../../src/run/outcome.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
+import { readManifest } from "../../src/warehouse/manifest.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
 import { exportFrom, failsWith, rowsOf, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { readManifest } from "../../src/run/manifest.ts";
-import type { RunSummary } from "../../src/run/outcome.ts";
+import { readManifest } from "../../src/warehouse/manifest.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
 import {
   assertSame,
   killed,
@@ -13,7 +13,7 @@ import {
   stagedFiles,
   startRun,
   until,
-} from "./resuming.ts";
+} from "../extract/landing/resuming.ts";
 import { exportFrom, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
 import { type Question, Scripted } from "./scripted.ts";
 

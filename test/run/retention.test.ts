@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { mkdir, readdir, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { rollback } from "../../src/load/retention.ts";
-import { outputFolder } from "../../src/run/directory.ts";
-import { freeBytes } from "../../src/run/disk.ts";
-import type { RunSummary } from "../../src/run/outcome.ts";
+import { rollback } from "../../src/warehouse/retention.ts";
+import { outputFolder } from "../../src/warehouse/layout.ts";
+import { freeBytes } from "../../src/warehouse/disk.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
 import { program } from "../cli/running.ts";
-import { publish } from "../load/published.ts";
+import { publish } from "../warehouse/published.ts";
 import { exportFrom, failsWith, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 

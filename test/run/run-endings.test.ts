@@ -6,11 +6,11 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { type ErrorCode, WarehouseError } from "../../src/errors.ts";
-import { silentLog } from "../../src/log.ts";
-import { packagePath } from "../../src/package-root.ts";
-import { prepareOutput } from "../../src/run/directory.ts";
-import { acquireLock } from "../../src/run/lock.ts";
+import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
+import { silentLog } from "../../src/common/log.ts";
+import { packagePath } from "../../src/common/package-root.ts";
+import { prepareOutput } from "../../src/warehouse/layout.ts";
+import { acquireLock } from "../../src/warehouse/lock.ts";
 import {
   CANARY,
   exportFrom,

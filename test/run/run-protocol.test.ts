@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import type { ErrorCode } from "../../src/errors.ts";
+import type { ErrorCode } from "../../src/common/errors.ts";
 import { afterFailure } from "../../src/run/resume.ts";
 import {
   exportFrom,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { keyId } from "../../src/run/config.ts";
-import { readManifest } from "../../src/run/manifest.ts";
-import type { RunSummary } from "../../src/run/outcome.ts";
-import { Secret } from "../../src/secret.ts";
-import { personalHash } from "../../src/transform/personal.ts";
+import { keyId } from "../../src/config/config.ts";
+import { readManifest } from "../../src/warehouse/manifest.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { Secret } from "../../src/common/secret.ts";
+import { personalHash } from "../../src/raw/personal.ts";
 import {
   assertNowhereIn,
   exportFrom,

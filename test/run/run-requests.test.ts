@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { ByteBudget } from "../../src/run/bytes.ts";
-import { recordOf } from "../../src/run/journal.ts";
-import { RequestQueue } from "../../src/run/request-queue.ts";
+import { ByteBudget } from "../../src/extract/pages/byte-budget.ts";
+import { recordOf } from "../../src/extract/journal.ts";
+import { RequestQueue } from "../../src/common/threads/work-queue.ts";
 import { exportFrom, HurriedClock, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { Catalogue, Sightings } from "../../src/run/catalogue.ts";
-import { readManifest } from "../../src/run/manifest.ts";
-import type { RunSummary } from "../../src/run/outcome.ts";
-import { disagreements, type PageMark, uncleanReasons } from "../../src/run/verdict.ts";
+import { Catalogue, Sightings } from "../../src/extract/passes/pass-snapshot.ts";
+import { readManifest } from "../../src/warehouse/manifest.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { disagreements, type PageMark, uncleanReasons } from "../../src/extract/passes/verdict.ts";
 import { exportFrom, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { PartWriter, readPart } from "../../src/load/part.ts";
-import { RawWriter } from "../../src/run/raw.ts";
+import { PartWriter, readPart } from "../../src/storage/parquet-file.ts";
+import { RawWriter } from "../../src/raw/raw-file.ts";
 import type { FlushResult } from "../../src/run/tasks.ts";
 import { bodyOf, DYNAMIC, FULL, stagingIn, turnedBodyOf } from "./nightly-staging.ts";
 

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
-import { WarehouseError } from "../../src/errors.ts";
-import { packagePath } from "../../src/package-root.ts";
+import { WarehouseError } from "../../src/common/errors.ts";
+import { packagePath } from "../../src/common/package-root.ts";
 import type {
   Campaign,
   ContentType,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { z } from "zod";
-import { packagePath } from "../../src/package-root.ts";
+import { packagePath } from "../../src/common/package-root.ts";
 import type { Document } from "../../src/service/content-set.ts";
 import { loadContentSet } from "../../src/service/load.ts";
 import { type ContentSet, contentSetOf } from "../../src/service/loaded-set.ts";

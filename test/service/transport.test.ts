@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import pino from "pino";
-import type { WarehouseError } from "../../src/errors.ts";
+import type { WarehouseError } from "../../src/common/errors.ts";
 import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { createService } from "../../src/service/service.ts";
 import { ask, assertRefused, basic, heldSet, json, serve } from "./ask.ts";

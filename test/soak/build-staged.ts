@@ -1,7 +1,7 @@
 /** Builds a small result, and ends as the program does. */
-import { asWarehouseError } from "../../src/errors.ts";
-import { nextRun, outputFolder } from "../../src/run/directory.ts";
-import { buildResult, NIGHT } from "../load/published.ts";
+import { asWarehouseError } from "../../src/common/errors.ts";
+import { nextRun, outputFolder } from "../../src/warehouse/layout.ts";
+import { buildResult, NIGHT } from "../warehouse/published.ts";
 import { STAGED_ITEMS } from "./staged.ts";
 
 const folder = outputFolder(process.argv[2] ?? "");

@@ -3,11 +3,11 @@ import { cp, mkdtemp, readlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
-import { finishPublication } from "../../src/load/publish.ts";
-import { verifyRuns } from "../../src/load/verify-run.ts";
-import { discardLeftovers, outputFolder, stagingFolder } from "../../src/run/directory.ts";
-import { removeTree } from "../../src/run/tree.ts";
-import { publish } from "../load/published.ts";
+import { finishPublication } from "../../src/warehouse/publish.ts";
+import { verifyRuns } from "../../src/warehouse/verify-run.ts";
+import { discardLeftovers, outputFolder, stagingFolder } from "../../src/warehouse/layout.ts";
+import { removeTree } from "../../src/common/tree.ts";
+import { publish } from "../warehouse/published.ts";
 import { type Fault, NO_STRACE, type Traced, traced } from "./strace.ts";
 
 /** Calls by which the database engine brings what it holds to the disk. */

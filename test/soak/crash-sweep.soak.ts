@@ -3,17 +3,17 @@ import { cp, mkdtemp, readdir, readlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
-import { finishPublication } from "../../src/load/publish.ts";
-import { verifyRuns } from "../../src/load/verify-run.ts";
+import { finishPublication } from "../../src/warehouse/publish.ts";
+import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import {
   nextRun,
   type OutputFolder,
   outputFolder,
   prepareOutput,
   stagingFolder,
-} from "../../src/run/directory.ts";
-import { readTree, removeTree } from "../../src/run/tree.ts";
-import { buildResult, NIGHT, publish } from "../load/published.ts";
+} from "../../src/warehouse/layout.ts";
+import { readTree, removeTree } from "../../src/common/tree.ts";
+import { buildResult, NIGHT, publish } from "../warehouse/published.ts";
 import { STAGED_ITEMS } from "./staged.ts";
 import { deeds, type Fault, type Injection, NO_STRACE, type Traced, traced } from "./strace.ts";
 

@@ -5,9 +5,9 @@ import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { verifyRuns } from "../../src/load/verify-run.ts";
-import { packagePath } from "../../src/package-root.ts";
-import { outputFolder } from "../../src/run/directory.ts";
+import { verifyRuns } from "../../src/warehouse/verify-run.ts";
+import { packagePath } from "../../src/common/package-root.ts";
+import { outputFolder } from "../../src/warehouse/layout.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
-import { packagePath } from "../../src/package-root.ts";
+import { packagePath } from "../../src/common/package-root.ts";
 
 interface Long {
   readonly title: string;

@@ -1,9 +1,9 @@
 /** Publishes the result that lies staged in a folder, as a run does, and ends as the program does. */
-import { systemClock } from "../../src/clock.ts";
-import { asWarehouseError } from "../../src/errors.ts";
-import { publishRun } from "../../src/load/publish.ts";
-import { outputFolder, removeStaging, stagingFolder, stagingLeftovers } from "../../src/run/directory.ts";
-import { statement } from "../load/published.ts";
+import { systemClock } from "../../src/common/clock.ts";
+import { asWarehouseError } from "../../src/common/errors.ts";
+import { publishRun } from "../../src/warehouse/publish.ts";
+import { outputFolder, removeStaging, stagingFolder, stagingLeftovers } from "../../src/warehouse/layout.ts";
+import { statement } from "../warehouse/published.ts";
 import { STAGED_ITEMS } from "./staged.ts";
 
 const folder = outputFolder(process.argv[2] ?? "");

@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { packagePath } from "../../src/package-root.ts";
+import { packagePath } from "../../src/common/package-root.ts";
 
 /** Why faults cannot be put into system calls here; false where they can. */
 export const NO_STRACE: string | false = whyNot();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { JsonObject } from "../../src/transform/views.ts";
+import type { JsonObject } from "../../src/raw/document.ts";
 import { type Answer, onlyRow, type Row, rowsOf, type Transformed, transform } from "./harness.ts";
 
 /** Five dynamic views and the full one show the values of custom fields: here they become rows. */

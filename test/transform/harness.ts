@@ -1,14 +1,14 @@
-import { parseJson } from "../../src/extract/decode.ts";
+import { parseJson } from "../../src/extract/pages/decode.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import type { Table } from "../../src/tables/declare.ts";
-import type { Cell } from "../../src/transform/columns.ts";
+import type { Cell } from "../../src/storage/table-builder.ts";
 import { sharedRows } from "../../src/transform/definitions.ts";
-import { type DocumentOptions, documentPreparer } from "../../src/transform/document.ts";
-import { Drift, type DriftEntry } from "../../src/transform/drift.ts";
+import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
+import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
 import { compileTransform } from "../../src/transform/item.ts";
-import { SharedPool, SharedStore } from "../../src/transform/shared.ts";
-import { isObject, type JsonObject, type Shape, type View } from "../../src/transform/views.ts";
-import { mendHalves } from "../../src/transform/well-formed.ts";
+import { SharedPool, SharedStore } from "../../src/transform/entity-store.ts";
+import { isObject, type JsonObject, type Shape, type View } from "../../src/raw/document.ts";
+import { mendHalves } from "../../src/raw/well-formed.ts";
 
 /** An answer about one item: its document as JSON text or as a value. Later ones in a list are later observations. */
 export interface Answer {

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { DATA_TABLES, TABLES } from "../../src/tables/all.ts";
 import type { Column, Origin, Resource, Table } from "../../src/tables/declare.ts";
 import { schemaDocument } from "../../src/tables/render.ts";
-import type { JsonObject } from "../../src/transform/views.ts";
+import type { JsonObject } from "../../src/raw/document.ts";
 import { type Transformed, transform } from "./harness.ts";
 import { mutationsOf } from "./mutations.ts";
 import { richWorld, type World } from "./rich.ts";

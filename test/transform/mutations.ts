@@ -1,6 +1,6 @@
-import { parseJson } from "../../src/extract/decode.ts";
+import { parseJson } from "../../src/extract/pages/decode.ts";
 import type { Origin } from "../../src/tables/declare.ts";
-import { isObject, type JsonObject } from "../../src/transform/views.ts";
+import { isObject, type JsonObject } from "../../src/raw/document.ts";
 import type { World } from "./rich.ts";
 import { placesOf } from "./wire.ts";
 

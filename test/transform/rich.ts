@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/transform/views.ts";
+import type { JsonObject } from "../../src/raw/document.ts";
 
 /**
  * An item of which every wire field of the specification has a value: its documents in both shapes (`full` includes

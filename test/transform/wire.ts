@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../src/transform/views.ts";
+import type { JsonObject } from "../../src/raw/document.ts";
 
 /** Wire paths as `fields.json` writes them: `a.b`, `a[].b` for the elements of a list, `a.{file}.b` for file values. */
 

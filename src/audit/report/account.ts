@@ -1,6 +1,6 @@
 /** What the run says of itself, from its own tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, figure } from "../../load/duckdb.ts";
+import { all, figure } from "../../storage/duckdb.ts";
 import { instant, integer, integerOrNull, text, textOrNull } from "./cells.ts";
 
 export interface Account {

@@ -1,6 +1,6 @@
 /** Cells of the run's tables, as what they are. */
 import { DuckDBTimestampTZValue, type DuckDBValue } from "@duckdb/node-api";
-import { toSafeInteger } from "../../load/duckdb.ts";
+import { toSafeInteger } from "../../storage/duckdb.ts";
 
 type Cell = DuckDBValue | undefined;
 

@@ -1,6 +1,6 @@
 /** Changes of external values over the last runs, by cause. */
 
-import { count, counted } from "../../figures.ts";
+import { count, counted } from "../../common/figures.ts";
 import { CAUSES } from "../../tables/history.ts";
 import type { Change, RunChanges } from "./changes.ts";
 import { barChart } from "./charts.ts";

@@ -1,10 +1,10 @@
 /** Changes of mapped values over the last runs, by cause, from the history that the run carries. */
 
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, execute } from "../../load/duckdb.ts";
+import { all, execute } from "../../storage/duckdb.ts";
 import { historySql } from "../../load/macros.ts";
-import { loadSql } from "../../load/sql-text.ts";
-import type { Manifest } from "../../run/manifest.ts";
+import { loadSql } from "../../storage/sql-text.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
 import { CAUSES } from "../../tables/history.ts";
 import { instant, integer, text, textOrNull } from "./cells.ts";
 

@@ -1,8 +1,8 @@
 /** Coverage as a heat map of fields by destinations, and the values that no destination gets. */
 
-import { count, counted } from "../../figures.ts";
-import type { Row } from "../../load/duckdb.ts";
-import type { Coverage } from "../coverage.ts";
+import { count, counted } from "../../common/figures.ts";
+import type { Row } from "../../storage/duckdb.ts";
+import type { Coverage } from "../questions/coverage.ts";
 import { integer, text, textOrNull } from "./cells.ts";
 import { HEAT_STEPS, type HeatCell, heatMap, heatStep } from "./charts.ts";
 import { percent } from "./format.ts";

@@ -1,7 +1,7 @@
 /** The whole page: one file that asks nobody for anything, and runs no script and no style but its own. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { Coverage } from "../coverage.ts";
+import type { Coverage } from "../questions/coverage.ts";
 import type { Account } from "./account.ts";
 import type { RunChanges } from "./changes.ts";
 import { changesSection } from "./changes-section.ts";

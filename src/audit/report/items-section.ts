@@ -1,5 +1,5 @@
 /** The items: what is asked for is put together in the page, from the data that it brings along. */
-import { count, counted } from "../../figures.ts";
+import { count, counted } from "../../common/figures.ts";
 import { leftOutSql, type ReportItems } from "./items.ts";
 import { html, type Markup } from "./markup.ts";
 import { sql } from "./tables.ts";

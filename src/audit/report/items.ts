@@ -1,13 +1,13 @@
 /** The items of the report with all their mapped values, packed for the page: what is said often is said once. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { rangesOf } from "../../load/buckets.ts";
-import { all, execute, figure, type Row } from "../../load/duckdb.ts";
-import { loadSql } from "../../load/sql-text.ts";
+import { rangesOf } from "../../storage/id-ranges.ts";
+import { all, execute, figure, type Row } from "../../storage/duckdb.ts";
+import { loadSql } from "../../storage/sql-text.ts";
 import { LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
-import { itemBounds } from "../coverage.ts";
+import { itemBounds } from "../questions/coverage.ts";
 import type { AskedRun } from "../open-run.ts";
-import { sendsAsIs } from "../passthrough.ts";
-import { STATUSES } from "../procedure.ts";
+import { sendsAsIs } from "../mapping/passthrough.ts";
+import { STATUSES } from "../mapping/procedure.ts";
 import { text, textOrNull } from "./cells.ts";
 
 /** How much of a run the page holds. */

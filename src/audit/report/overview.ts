@@ -1,7 +1,7 @@
 /** The first screen: is this run good, and what needs attention? */
 
-import { count, counted, duration, fileSize } from "../../figures.ts";
-import type { Coverage } from "../coverage.ts";
+import { count, counted, duration, fileSize } from "../../common/figures.ts";
+import type { Coverage } from "../questions/coverage.ts";
 import type { Account } from "./account.ts";
 import { integer, text, textOrNull } from "./cells.ts";
 import { minute, percent } from "./format.ts";

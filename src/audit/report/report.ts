@@ -2,9 +2,9 @@
 import { readdirSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { together } from "../../load/lanes.ts";
-import type { Manifest } from "../../run/manifest.ts";
-import { coverageOf } from "../coverage.ts";
+import { together } from "../../storage/parallel.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { coverageOf } from "../questions/coverage.ts";
 import { type ConnectedRun, missingTables, openTables } from "../open-run.ts";
 import { readAccount } from "./account.ts";
 import { readChanges } from "./changes.ts";

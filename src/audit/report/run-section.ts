@@ -1,6 +1,6 @@
 /** What the run says of itself: checks, passes, tables. */
 
-import { count, counted, fileSize } from "../../figures.ts";
+import { count, counted, fileSize } from "../../common/figures.ts";
 import type { Account, RunCheck, Sweep, TableSize } from "./account.ts";
 import { html, type Markup } from "./markup.ts";
 import { type Column, table } from "./tables.ts";

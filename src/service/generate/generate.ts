@@ -1,4 +1,4 @@
-import { asWarehouseError, WarehouseError } from "../../errors.ts";
+import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { documentAt } from "./document.ts";
 import { makePlan, type Plan } from "./plan.ts";
 import { bulk, type Profile, sample } from "./profile.ts";

@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { WarehouseError } from "../../errors.ts";
+import { WarehouseError } from "../../common/errors.ts";
 
 const FILES = [
   "content.ndjson",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { all } from "../../../src/load/duckdb.ts";
+import { all } from "../../../src/storage/duckdb.ts";
 import { opened } from "../sample.ts";
 import { HOSTILE, twoNights } from "./warehouse.ts";
 

@@ -2,9 +2,9 @@ import { cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import { packagePath } from "../../../src/package-root.ts";
+import { packagePath } from "../../../src/common/package-root.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
-import { removeTree } from "../../../src/run/tree.ts";
+import { removeTree } from "../../../src/common/tree.ts";
 import { createService } from "../../../src/service/service.ts";
 
 /** What somebody may write where a title or a name is expected. */

@@ -1,0 +1,140 @@
+/** Checks on a staged result, before anybody can see it. A failed one keeps the run from being published. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import {
+  type Bounds,
+  boundsFor,
+  type Range,
+  rangeConditions,
+  rangesOf,
+  whereClause,
+} from "../../storage/id-ranges.ts";
+import type { LoadedTable } from "../../load/load-table.ts";
+import { figure } from "../../storage/duckdb.ts";
+import { type Connections, inLanes } from "../../storage/parallel.ts";
+import { quoteIdentifier } from "../../storage/sql-text.ts";
+import type { Reference, Table } from "../../tables/declare.ts";
+
+export interface Check {
+  readonly name: string;
+  /** `warning`: worth a look, no reason not to publish. */
+  readonly verdict: "passed" | "warning" | "failed";
+  readonly figure: number;
+  /** What the figure was held against, where there is such a thing. */
+  readonly expected: number | null;
+  readonly detail: string;
+}
+
+/** No key of a table stands twice. */
+export function keyChecks(loaded: readonly LoadedTable[]): Check[] {
+  return loaded.map((table) => ({
+    name: `unique key of ${table.table}`,
+    verdict: table.duplicateKeys === 0 ? "passed" : "failed",
+    figure: table.duplicateKeys,
+    expected: 0,
+    detail: "keys that more than one row has",
+  }));
+}
+
+interface Referring {
+  readonly table: Table;
+  readonly reference: Reference;
+  readonly target: Table;
+}
+
+/**
+ * Rows that name a row which is not there. The service itself has dangling IDs (a user who is referenced and never
+ * described, a deleted campaign), so these are figures and no failures. Where items are named, of which there may be
+ * any number, that is looked up in one range of them after another: `bounds`.
+ */
+export async function referenceChecks(
+  connections: Connections,
+  tables: readonly Table[],
+  bounds: Bounds,
+): Promise<Check[]> {
+  const byName = new Map(tables.map((table) => [table.name, table]));
+  const asked = tables.flatMap((table) =>
+    table.references.flatMap((reference): Referring[] => {
+      const target = byName.get(reference.table);
+      return target === undefined ? [] : [{ table, reference, target }];
+    }),
+  );
+  return inLanes(connections, asked, async (connection, referring) => {
+    let dangling = 0;
+    const ranges = rangesOf(namerOfKey(referring) === undefined ? [] : boundsFor(referring.target, bounds));
+    for (const range of ranges) dangling += await danglingIn(connection, referring, range);
+    return checkOf(referring, dangling);
+  });
+}
+
+/** The column that names what ranges of the target go by; undefined: none does. */
+function namerOfKey({ reference, target }: Referring): string | undefined {
+  return reference.columns[reference.to.indexOf(target.key[0] ?? "")];
+}
+
+async function danglingIn(connection: DuckDBConnection, referring: Referring, range: Range): Promise<number> {
+  const { table, reference, target } = referring;
+  const pairs = reference.columns.map((column, i) => ({ column, to: reference.to[i] ?? column }));
+  const named = pairs.map(({ column }) => quoteIdentifier(column));
+  const present = named.map((column) => `${column} IS NOT NULL`);
+  const wanted = pairs.map(({ to }) => `target.${quoteIdentifier(to)}`);
+  const from = rangeConditions(table, range, namerOfKey(referring));
+  const to = rangeConditions(target, range);
+  // The range is a condition of both sides, so that only it is read of either.
+  return figure(
+    connection,
+    `SELECT count(*)
+     FROM (FROM ${quoteIdentifier(table.name)} ${whereClause([...present, ...from.conditions])}) source
+     ANTI JOIN (FROM ${quoteIdentifier(target.name)} ${whereClause(to.conditions)}) target
+       ON (${named.map((column, i) => `source.${column} = ${wanted[i]}`).join(" AND ")})`,
+    from.params,
+  );
+}
+
+function checkOf({ table, reference }: Referring, dangling: number): Check {
+  return {
+    name: `${table.name}.${reference.columns.join("+")} names a row of ${reference.table}`,
+    verdict: dangling === 0 ? "passed" : "warning",
+    figure: dangling,
+    expected: 0,
+    detail: "rows that name one which is not there",
+  };
+}
+
+/** What became of everything that the passes listed. */
+export interface Accounting {
+  /** Distinct items and things that are no items. */
+  readonly listed: number;
+  readonly loaded: number;
+  readonly rejected: number;
+  readonly vanished: number;
+  /** Listed so late, and so many, that none was asked for; only of an unsettled run. */
+  readonly unread: number;
+  /** What the last pass listed: of items that came or went meanwhile only what is left. */
+  readonly listedLast: number;
+  /** The service's own total, of the last pass. */
+  readonly counted: number;
+  /** Whether the passes agree: then the service's total must be what the last one listed. */
+  readonly complete: boolean;
+}
+
+/** listed = loaded + rejected + vanished + unread, and the service counts what the last pass listed. */
+export function accountingChecks(accounting: Accounting): Check[] {
+  const { listed, loaded, rejected, vanished, unread, listedLast, counted, complete } = accounting;
+  const accounted = loaded + rejected + vanished + unread;
+  return [
+    {
+      name: "listed = loaded + rejected + vanished + unread",
+      verdict: listed === accounted && !(complete && unread > 0) ? "passed" : "failed",
+      figure: accounted,
+      expected: listed,
+      detail: `${loaded} loaded, ${rejected} rejected, ${vanished} vanished, ${unread} unread`,
+    },
+    {
+      name: "listed = the service's own count, in the last pass",
+      verdict: listedLast === counted ? "passed" : complete ? "failed" : "warning",
+      figure: listedLast,
+      expected: counted,
+      detail: "pagination.count of the last pass",
+    },
+  ];
+}

@@ -1,0 +1,189 @@
+/**
+ * The schema contract: how far answers may depart from the specification before nothing is published. What departs is
+ * never lost: it stands in `extra` and in the raw documents, and `run_drift` counts it.
+ */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { WarehouseError } from "../../common/errors.ts";
+import { all, toSafeInteger } from "../../storage/duckdb.ts";
+import { quoteIdentifier } from "../../storage/sql-text.ts";
+import { printable } from "../../common/printable.ts";
+import type { Column, Table } from "../../tables/declare.ts";
+import type { DriftEntry, DriftKind } from "../../raw/drift.ts";
+import type { Check } from "./checks.ts";
+import type { ColumnValues } from "./columns.ts";
+
+/**
+ * `evolve`: fields come and go, and single values may be of another type. `freeze`: nothing departs from the
+ * specification.
+ */
+export const CONTRACTS = ["evolve", "freeze"] as const;
+export type Contract = (typeof CONTRACTS)[number];
+
+/**
+ * Values of a column that may be of another type than it says, as a share of its values, and so many in any case: more
+ * than both, and the column means something else than it did. Instants have less room, because a service that writes
+ * them otherwise changes what every comparison by time says.
+ */
+export const MISFIT_LIMITS = { values: 0.1, instants: 0.01, anyway: 20 } as const;
+
+/** What a frozen contract does not bear. */
+const FROZEN: ReadonlySet<DriftKind> = new Set(["unknown_field", "type", "unreadable", "single_for_list"]);
+const EXAMPLES = 3;
+
+/** Throws `contract.drift` for anything that the specification does not have. */
+export function assertFrozen(drift: readonly DriftEntry[]): void {
+  const found = drift.filter(({ kind }) => FROZEN.has(kind));
+  if (found.length === 0) return;
+  const named = found.slice(0, EXAMPLES).map(({ path, kind }) => `${printable(path, 60)} (${kind})`);
+  const more = found.length > EXAMPLES ? `, and ${found.length - EXAMPLES} more` : "";
+  throw new WarehouseError(
+    "contract.drift",
+    `The contract is frozen, and the service departs from it in ${named.join(", ")}${more}; nothing was published. ` +
+      "Run with --contract evolve to take it in.",
+  );
+}
+
+/** Values of a column that are not of its type. */
+export interface Misfits {
+  /** Table and column. */
+  readonly place: string;
+  readonly misfits: number;
+  /** Values of the column, these included. */
+  readonly values: number;
+  /** More than this is too many. */
+  readonly limit: number;
+}
+
+const MISFIT: ReadonlySet<DriftKind> = new Set(["type", "unreadable"]);
+
+/**
+ * Counts, by the evidence in `extra`, the values that are not of their column's type. Only where the drift knows of
+ * some: then one pass over the table's `extra`.
+ */
+export async function misfitsIn(
+  connection: DuckDBConnection,
+  tables: readonly Table[],
+  columns: ColumnValues,
+  drift: readonly DriftEntry[],
+): Promise<Misfits[]> {
+  const paths = new Set(drift.filter(({ kind }) => MISFIT.has(kind)).map(({ path }) => path));
+  if (paths.size === 0) return [];
+  const found: Misfits[] = [];
+  for (const table of tables.filter(hasExtra)) {
+    const fields = table.name === CONTENT ? fieldsOfItems(tables).filter((field) => paths.has(field)) : [];
+    const suspects = [...suspectsOf(table, paths), ...fields.map((key) => ({ column: undefined, key }))];
+    if (suspects.length > 0) found.push(...(await countMisfits(connection, table, suspects, columns)));
+  }
+  return found.filter(({ misfits }) => misfits > 0);
+}
+
+const CONTENT = "content";
+
+/** Fields of an item that have tables of their own: what stands there and is of another kind stays with the item. */
+function fieldsOfItems(tables: readonly Table[]): string[] {
+  const own = tables.filter(({ stage }) => stage === "item").flatMap(({ columns }) => columns);
+  const nested = own.flatMap(({ origins }) => origins.filter(({ path }) => /[.[{]/.test(path)));
+  return [...new Set(nested.map(({ path }) => path.replace(/[.[{].*$/, "")))];
+}
+
+function hasExtra(table: Table): boolean {
+  return table.columns.some((column) => column.name === "extra");
+}
+
+/** A column, and the key in `extra` under which a value lies that did not fit it; undefined: a field of the item. */
+interface Suspect {
+  readonly column: Column | undefined;
+  readonly key: string;
+}
+
+function suspectsOf(table: Table, paths: ReadonlySet<string>): Suspect[] {
+  return table.columns
+    .filter((column) => column.name !== "extra" && !hasTextTwin(column))
+    .flatMap((column) =>
+      [...new Set(keysOf(table, column))].filter((key) => paths.has(key)).map((key) => ({ column, key })),
+    );
+}
+
+/** Dates of events stand as text beside the date, because people write what they like there. */
+function hasTextTwin(column: Column): boolean {
+  return column.format === "us_date";
+}
+
+/** Keys in `extra` that may hold what did not fit a column: as the transform of each kind of table names them. */
+function keysOf(table: Table, column: Column): string[] {
+  if (table.stage === "shared") {
+    const attribute = column.name.replace(/^option_/, "options.");
+    return [column.name, `${table.name}.${attribute}`];
+  }
+  const { rows } = table;
+  const paths = column.origins.map(({ path }) => path);
+  switch (rows.kind) {
+    case "item":
+      return paths;
+    case "program":
+      return paths.flatMap((path) => [path.replaceAll("[]", ""), path.slice(path.lastIndexOf(".") + 1)]);
+    case "list":
+    case "object": {
+      const below = rows.at.map(({ path }) => path + (rows.kind === "list" ? "[]." : "."));
+      return paths.flatMap((path) => {
+        const container = below.find((each) => path.startsWith(each));
+        return container === undefined ? path.replace(/\[\]$/, "") : path.slice(container.length);
+      });
+    }
+  }
+}
+
+async function countMisfits(
+  connection: DuckDBConnection,
+  table: Table,
+  suspects: readonly Suspect[],
+  columns: ColumnValues,
+): Promise<Misfits[]> {
+  const counts = suspects.map(({ column }, i) => {
+    const empty = column?.nullable === true ? `${quoteIdentifier(column.name)} IS NULL AND ` : "";
+    return `count(*) FILTER (WHERE ${empty}list_contains(keys, $${i + 1})) AS "${i}"`;
+  });
+  const [row] = await all(
+    connection,
+    `SELECT ${counts.join(", ")} FROM (SELECT *, json_keys(extra) AS keys FROM ${quoteIdentifier(table.name)} WHERE extra IS NOT NULL)`,
+    suspects.map(({ key }) => key),
+  );
+  return suspects.map(({ column, key }, i) => {
+    const misfits = toSafeInteger(row?.[String(i)] ?? null);
+    if (column === undefined) {
+      const items = columns.get(`${CONTENT}.content_id`) ?? 0;
+      return { place: key, misfits, values: items, limit: limitOf(column, items) };
+    }
+    const place = `${table.name}.${column.name}`;
+    const values = (columns.get(place) ?? 0) + (column.nullable ? misfits : 0);
+    return { place, misfits, values, limit: limitOf(column, values) };
+  });
+}
+
+function limitOf(column: Column | undefined, values: number): number {
+  const instant = column?.type === "timestamp" || column?.type === "date";
+  const share = instant ? MISFIT_LIMITS.instants : MISFIT_LIMITS.values;
+  return Math.max(MISFIT_LIMITS.anyway, Math.floor(values * share));
+}
+
+/** Throws `contract.drift` for the first column with too many values that are not of its type. */
+export function assertTyped(found: readonly Misfits[]): void {
+  const worst = found.find(({ misfits, limit }) => misfits > limit);
+  if (worst === undefined) return;
+  const { place, misfits, values, limit } = worst;
+  throw new WarehouseError(
+    "contract.drift",
+    `Of ${values} values of ${place}, ${misfits} are not of its type, where ${limit} are borne; nothing was published. ` +
+      "Ask what changed at the service, or set the field aside with the setting `aliases`.",
+  );
+}
+
+export function misfitChecks(found: readonly Misfits[]): Check[] {
+  return found.map(({ place, misfits, values, limit }) => ({
+    name: `values of ${place} that are not of its type`,
+    verdict: "warning",
+    figure: misfits,
+    expected: limit,
+    detail: `of ${values} values; they stand in extra`,
+  }));
+}

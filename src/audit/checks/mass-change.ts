@@ -1,0 +1,66 @@
+/**
+ * The guard against mass change: a run that holds much less than the one before it is not published without a person's
+ * word. A token that may see less, a filter that somebody set, a half-restored service: all answer without an error.
+ */
+import { WarehouseError } from "../../common/errors.ts";
+import type { Check } from "./checks.ts";
+
+/** Fewer by more than both of these is too few. */
+export const SHRINK_LIMITS = { share: 0.1, rows: 20 } as const;
+
+/** Tables that are held against those of the run before, and what people call their rows. */
+const GUARDED: readonly (readonly [table: string, rows: string])[] = [
+  ["content", "items"],
+  ["content_mapped_values", "mapped values"],
+  ["custom_fields", "custom fields"],
+  ["custom_field_mappings", "mappings"],
+  ["custom_field_mapping_values", "mapping values"],
+];
+
+/** Rows by table. */
+export type RowCounts = Readonly<Record<string, number>>;
+
+/** Rows of a guarded table in the run before and in this one. */
+export interface Change {
+  readonly rows: string;
+  readonly before: number;
+  readonly now: number;
+  readonly shrunk: boolean;
+}
+
+/** Compares what both runs have: a pipeline without a table says nothing about it. */
+export function changesOf(before: RowCounts, now: RowCounts): Change[] {
+  return GUARDED.flatMap(([table, rows]) => {
+    const [was, is] = [before[table], now[table]];
+    if (was === undefined || is === undefined) return [];
+    const gone = table === "content" && is === 0 && was > 0;
+    return [{ rows, before: was, now: is, shrunk: gone || isFewer(was, is) }];
+  });
+}
+
+function isFewer(before: number, now: number): boolean {
+  const fewer = before - now;
+  return fewer > SHRINK_LIMITS.rows && fewer > before * SHRINK_LIMITS.share;
+}
+
+/** Throws `guard.shrink` where something shrank. */
+export function assertNotShrunk(changes: readonly Change[], previousRun: string): void {
+  const shrunk = changes.filter((change) => change.shrunk);
+  if (shrunk.length === 0) return;
+  const what = shrunk.map(({ rows, before, now }) => `${rows} from ${before} to ${now}`).join(", ");
+  throw new WarehouseError(
+    "guard.shrink",
+    `Compared with the run ${previousRun} there are far fewer: ${what}; nothing was published. ` +
+      "If that is right, run again with --accept-shrink.",
+  );
+}
+
+export function guardChecks(changes: readonly Change[]): Check[] {
+  return changes.map(({ rows, before, now, shrunk }) => ({
+    name: `${rows}, compared with the run before`,
+    verdict: shrunk ? "warning" : "passed",
+    figure: now,
+    expected: before,
+    detail: shrunk ? "far fewer, accepted with --accept-shrink" : "not far fewer",
+  }));
+}

@@ -1,0 +1,87 @@
+/** What keeps a run that is whole from being published: too many rejects, the contract, the run before it. */
+import type { Check } from "./checks.ts";
+import { vanished, vanishedCheck } from "./columns.ts";
+import { assertFrozen, assertTyped, misfitChecks } from "./contract.ts";
+import { assertNotShrunk, changesOf, guardChecks, type RowCounts } from "./mass-change.ts";
+import {
+  assertFewRejects,
+  REJECT_LIMITS,
+  type RejectCount,
+  type RejectLimits,
+  rejectCheck,
+} from "./rejects.ts";
+import type { LoadedTable } from "../../load/load-table.ts";
+import type { Table } from "../../tables/declare.ts";
+import type { Loaded } from "../../load/build-warehouse.ts";
+import { type Baseline, baselineCheck } from "../../warehouse/baseline.ts";
+import type { Config } from "../../config/config.ts";
+import type { Extraction } from "../../run/extraction.ts";
+import type { Journal } from "../../extract/journal.ts";
+
+/** Throws `source.rejects` or `contract.drift`, before the tables are made. */
+export function judgeAnswers({ maxRejects }: Config, extraction: Extraction, journal: Journal): void {
+  assertFewRejects(rejectCount(maxRejects, extraction, journal));
+}
+
+/** Throws `contract.drift` where the contract is frozen and an answer departs from it. */
+export function judgeDrift({ contract }: Config, journal: Journal): void {
+  if (contract === "freeze") assertFrozen(journal.drift.sorted());
+}
+
+function rejectCount(
+  maxRejects: RejectLimits | null,
+  { items, rejected, unread, inPart }: Extraction,
+  { rejects }: Journal,
+): RejectCount {
+  const limits = maxRejects ?? REJECT_LIMITS;
+  const unreadable = unread.rejected + inPart.length;
+  return { items: items - unreadable, rejected: rejected + unreadable, rejects, limits };
+}
+
+export interface Judged {
+  readonly checks: readonly Check[];
+  readonly warnings: readonly string[];
+}
+
+export interface Evidence {
+  readonly config: Config;
+  readonly baseline: Baseline;
+  readonly tables: readonly Table[];
+  readonly loaded: Loaded;
+  readonly extraction: Extraction;
+  readonly journal: Journal;
+}
+
+/** Throws `contract.drift` and `guard.shrink`. */
+export function judgeTables(evidence: Evidence): Judged {
+  const { config, loaded, extraction, journal } = evidence;
+  assertTyped(loaded.misfits);
+  const { checks, warnings } = compare(evidence);
+  return {
+    checks: [
+      rejectCheck(rejectCount(config.maxRejects, extraction, journal)),
+      ...misfitChecks(loaded.misfits),
+      ...checks,
+    ],
+    warnings,
+  };
+}
+
+/** Holds the tables against those of the run before. */
+function compare({ config, baseline, tables, loaded }: Evidence): Judged {
+  if (baseline.kind !== "run") return { checks: [baselineCheck(baseline)], warnings: [] };
+  const before = baseline.manifest;
+  const now = { rows: rowCounts(loaded.tables), emptyColumns: loaded.emptyColumns };
+  const changes = changesOf(before.rows, now.rows);
+  if (!config.acceptShrink) assertNotShrunk(changes, baseline.run);
+  const gone = vanished(tables, before, now);
+  return {
+    checks: [baselineCheck(baseline), ...guardChecks(changes), vanishedCheck(gone)],
+    warnings: gone.map((place) => `${place} had values in the run before, and has none now.`),
+  };
+}
+
+/** Rows by table. */
+export function rowCounts(tables: readonly LoadedTable[]): RowCounts {
+  return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
+}

@@ -1,0 +1,126 @@
+/** What the configuration names and nothing matches, and a run without mapped values: told, and no reason not to publish. */
+
+import type { Destination } from "../../api/destination.ts";
+import type { Check } from "./checks.ts";
+import type { CustomFieldLookup, DestinationLookup } from "../../extract/lookups.ts";
+import type { DestinationName } from "../../extract/http/request.ts";
+import { listed, suggestion } from "../../common/nearest.ts";
+import type { Config } from "../../config/config.ts";
+
+/** What the configuration asked for, or a listing named, and what the service has of it. */
+export interface Lookups {
+  readonly destinations: DestinationLookup;
+  readonly fields: CustomFieldLookup;
+}
+
+export interface Matching extends Lookups {
+  readonly config: Pick<Config, "customFields" | "columns" | "aliases">;
+  /** Configured destinations; those of the sample where none are. */
+  readonly wanted: readonly DestinationName[];
+  /** Names of all custom fields that items or definitions have. */
+  readonly fieldNames: Iterable<string>;
+  /** Rows by table; a pipeline may make fewer tables than there are. */
+  readonly rows: Readonly<Record<string, number>>;
+}
+
+const MAPPED_VALUES = "content_mapped_values";
+const PAYLOADS = "content_external_payloads";
+const FIELD_VALUES = "content_custom_field_values";
+const CUSTOM_FIELDS = "custom_fields";
+
+/** Sentences for the summary, the one that matters most first. */
+export function matchWarnings(matching: Matching): string[] {
+  const { destinations, fields } = matching;
+  const missing = noMappedValues(matching);
+  return [
+    ...(missing === null ? [] : [missing]),
+    ...destinations.unmatched.map((wanted) => destinationWarning(wanted, destinations)),
+    ...fields.unmatched.map((name) => fieldWarning(name, matching)),
+  ];
+}
+
+export function matchChecks(matching: Matching): Check[] {
+  const { destinations, fields, rows } = matching;
+  const missing = noMappedValues(matching);
+  return [
+    unmatchedCheck(
+      "configured destinations that the service does not have",
+      destinations.unmatched.map(({ name }) => name),
+    ),
+    unmatchedCheck("custom fields that the service does not have", fields.unmatched),
+    {
+      name: "mapped values for the configured destinations",
+      verdict: missing === null ? "passed" : "warning",
+      figure: rows[MAPPED_VALUES] ?? 0,
+      expected: null,
+      detail: missing ?? "",
+    },
+  ];
+}
+
+function unmatchedCheck(name: string, unmatched: readonly string[]): Check {
+  const verdict = unmatched.length === 0 ? "passed" : "warning";
+  return { name, verdict, figure: unmatched.length, expected: 0, detail: unmatched.join(", ") };
+}
+
+function destinationWarning(wanted: DestinationName, { destinations, others }: DestinationLookup): string {
+  const { name, platform } = wanted;
+  const known = [...destinations, ...others].map((row) => labelOf(row, platform));
+  return `There is no destination "${name}" on platform "${platform}": its mapped values are missing.${suggestion(name, known, "")}`;
+}
+
+/** The name, with the platform where that is another than the configured one. */
+function labelOf({ id, identification = id, platform }: Destination, configured: string): string {
+  return platform === undefined || platform === configured
+    ? identification
+    : `${identification} (${platform})`;
+}
+
+/** A name that items carry is spelled as the service spells it: only configured ones may be misspelled. */
+function fieldWarning(name: string, { config, fieldNames, fields }: Matching): string {
+  const others = [...fieldNames].filter((other) => !fields.unmatched.includes(other));
+  const near = config.customFields.includes(name) ? suggestion(name, others, "") : "";
+  return `The service knows no custom field "${name}".${near}`;
+}
+
+/** Why a run whose configuration names destinations has no mapped values for them; null: it has some, or wants none. */
+export function noMappedValues(matching: Matching): string | null {
+  const { wanted, rows } = matching;
+  if (wanted.length === 0 || rows[MAPPED_VALUES] === undefined) return null;
+  const cause = causeOf(matching);
+  return cause === null ? null : `There are no mapped values for the configured destinations: ${cause}.`;
+}
+
+function causeOf(matching: Matching): string | null {
+  const { destinations, wanted, rows, config } = matching;
+  if (destinations.destinations.length === 0) return notFound(wanted);
+  const isEmpty = rows[MAPPED_VALUES] === 0;
+  if (isEmpty && !asksForCustomFields(config)) {
+    return `the setting \`columns\` leaves out "${CUSTOM_FIELDS}", which they are made from; add it`;
+  }
+  if ((rows[FIELD_VALUES] ?? 0) === 0) return null;
+  if (!hasMapping(matching)) return "no custom field of the items has a mapping for any of them";
+  if (isEmpty) return "no item has a value of a custom field that is mapped for them";
+  return rows[PAYLOADS] === 0 ? "no value of an item has an entry in a mapping" : null;
+}
+
+function notFound(wanted: readonly DestinationName[]): string {
+  const names = listed(
+    wanted.map(({ name }) => JSON.stringify(name)),
+    "and",
+  );
+  return wanted.length === 1 ? `the service does not have ${names}` : `the service has none of ${names}`;
+}
+
+function asksForCustomFields({ columns, aliases }: Matching["config"]): boolean {
+  return columns.some((atService) => (aliases[atService] ?? atService) === CUSTOM_FIELDS);
+}
+
+function hasMapping({ destinations, fields }: Matching): boolean {
+  const ids = new Set(destinations.destinations.map(({ id }) => id));
+  return fields.definitions.some(({ mappings }) =>
+    (mappings ?? []).some(
+      ({ external_site_id }) => external_site_id !== undefined && ids.has(external_site_id),
+    ),
+  );
+}

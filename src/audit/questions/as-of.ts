@@ -1,0 +1,141 @@
+import { WarehouseError } from "../../common/errors.ts";
+import { all, toSafeInteger } from "../../storage/duckdb.ts";
+import { listRuns } from "../../warehouse/retention.ts";
+import { suggestion } from "../../common/nearest.ts";
+import type { OutputFolder } from "../../warehouse/layout.ts";
+import { hasHistory, isCalled } from "./diff-runs.ts";
+import { openRun } from "../open-run.ts";
+
+/** No name of a run begins like a day. */
+const DAY = /^\d{4}-\d\d-\d\d/;
+const INSTANT =
+  /^(?<day>\d{4}-\d\d-\d\d)(?:[T ](?<time>\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:(?<zone>[+-]\d\d:\d\d)|Z| UTC)?)?$/;
+
+/** A run whose files are gone, and that the history of the current run knows. */
+export interface PastRun {
+  readonly run: string;
+  readonly sequence: number;
+  /** ISO 8601, UTC. */
+  readonly startedAt: string;
+  readonly verdict: "complete" | "unsettled";
+  /** Whether values of fields without value mappings joined the payloads of the run. */
+  readonly passthrough: boolean;
+}
+
+/** A run that is opened; `past`: not for itself, but for what its history knows of another. */
+export interface Moment {
+  readonly wanted: string;
+  readonly past?: PastRun;
+}
+
+/**
+ * The run that `--as-of` means: a run by name or number, or at an instant what the macros of the history mean by it: of
+ * the runs that had started by then, the one with the highest number. Where its files are gone, the history of the
+ * current run is asked. Throws `config.not_found` where that does not know it either.
+ */
+export async function runAsOf(
+  folder: OutputFolder,
+  asOf: string,
+  temporaryDirectory: string,
+): Promise<Moment> {
+  const instant = instantOf(asOf);
+  const runs = await listRuns(folder);
+  const current = runs.find((each) => each.current);
+  const named = runs.find((each) => isCalled(asOf, each) || (asOf === "current" && each.current));
+  if (instant === undefined && named !== undefined) return { wanted: named.run };
+  if (current === undefined || !hasHistory(current)) {
+    const started = runs.find(({ startedAt }) => instant !== undefined && startedAt.getTime() <= instant);
+    if (started !== undefined) return { wanted: started.run };
+    throw notKept(asOf, instant !== undefined, runs.at(-1)?.run);
+  }
+  const known = await knownRuns(folder, current.run, temporaryDirectory);
+  const past = known.find((each) =>
+    instant !== undefined ? Date.parse(each.startedAt) <= instant : isCalled(asOf, each),
+  );
+  if (past !== undefined) {
+    const kept = runs.some(({ run }) => run === past.run);
+    return kept ? { wanted: past.run } : { wanted: current.run, past };
+  }
+  if (instant !== undefined) throw notKnown(asOf, current.run, known.at(-1)?.run);
+  const names = [...runs, ...known].flatMap(({ run, sequence }) => [run, String(sequence)]);
+  throw new WarehouseError(
+    "config.not_found",
+    `Neither ${folder.root} nor the history of its current run knows a run "${asOf}".${suggestion(asOf, names, `The newest is ${current.run}.`)}`,
+  );
+}
+
+/**
+ * Throws `config.not_found` for a run whose files are gone where the history of the current run knows it; whether any
+ * other is there, who opens it will see.
+ */
+export async function assertNotPast(
+  folder: OutputFolder,
+  wanted: string,
+  temporaryDirectory: string,
+): Promise<void> {
+  const runs = await listRuns(folder);
+  const current = runs.find((each) => each.current);
+  if (wanted === "current" || runs.some((each) => isCalled(wanted, each))) return;
+  if (current === undefined || !hasHistory(current)) return;
+  const known = await knownRuns(folder, current.run, temporaryDirectory);
+  const past = known.find((each) => isCalled(wanted, each));
+  if (past === undefined) return;
+  throw new WarehouseError(
+    "config.not_found",
+    `The files of run ${past.run} are gone; "--as-of ${past.sequence}" asks the history of the current run instead.`,
+  );
+}
+
+/**
+ * Milliseconds since 1970; undefined where the text names a run. A day alone is its beginning, and what names no zone is
+ * UTC, with `T` or a blank before the time: so the instants that this program prints can be given back to it.
+ */
+function instantOf(text: string): number | undefined {
+  if (!DAY.test(text)) return undefined;
+  const { day = "", time = "00:00", zone = "Z" } = INSTANT.exec(text)?.groups ?? {};
+  const instant = Date.parse(`${day}T${time}${zone}`);
+  if (isDay(day) && !Number.isNaN(instant)) return instant;
+  throw new WarehouseError(
+    "config.invalid",
+    `${text} is no instant; write 2026-11-20T02:00:00Z, 2026-11-20 for the beginning of a day in UTC, or the name of a run.`,
+  );
+}
+
+/** Whether the calendar has it: `Date.parse` takes the 30th of February for the 2nd of March. */
+function isDay(day: string): boolean {
+  const start = Date.parse(`${day}T00:00Z`);
+  return !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
+}
+
+const KNOWN = `
+  SELECT run, sequence, verdict, passthrough, strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at
+  FROM run_history ORDER BY sequence DESC`;
+
+async function knownRuns(
+  folder: OutputFolder,
+  wanted: string,
+  temporaryDirectory: string,
+): Promise<PastRun[]> {
+  await using opened = await openRun({ folder, wanted, temporaryDirectory });
+  const rows = await all(opened.connection, KNOWN);
+  return rows.map((row) => ({
+    run: String(row.run),
+    sequence: toSafeInteger(row.sequence ?? null),
+    startedAt: String(row.started_at),
+    verdict: row.verdict === "unsettled" ? "unsettled" : "complete",
+    passthrough: row.passthrough === true,
+  }));
+}
+
+function notKept(asOf: string, isInstant: boolean, oldest: string | undefined): WarehouseError {
+  const kept = oldest === undefined ? "none was published" : `the oldest that is kept is ${oldest}`;
+  const what = isInstant ? `No run that is kept had started by ${asOf}` : `No run "${asOf}" is kept`;
+  return new WarehouseError("config.not_found", `${what} (${kept}); "runs list" shows them.`);
+}
+
+function notKnown(asOf: string, current: string, first: string | undefined): WarehouseError {
+  return new WarehouseError(
+    "config.not_found",
+    `No run had started by ${asOf}: the history of the current run ${current} begins with ${first ?? "itself"}.`,
+  );
+}

@@ -1,0 +1,165 @@
+/** The two runs that are compared, and what tells of both: a history that knows them, else their own ledgers. */
+import { WarehouseError } from "../../common/errors.ts";
+import { all, toSafeInteger } from "../../storage/duckdb.ts";
+import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { suggestion } from "../../common/nearest.ts";
+import type { OutputFolder } from "../../warehouse/layout.ts";
+import { HISTORY_TABLES } from "../../tables/history.ts";
+import { openRun } from "../open-run.ts";
+
+/** A run that a history or the warehouse knows. */
+export interface KnownRun {
+  readonly run: string;
+  readonly sequence: number;
+  readonly verdict: "complete" | "unsettled";
+}
+
+export interface RunPair {
+  readonly before: KnownRun;
+  readonly after: KnownRun;
+  /** The run whose history knows both; undefined: none does, and both are there themselves. */
+  readonly basis: string | undefined;
+}
+
+interface History {
+  readonly run: string;
+  readonly knows: readonly (KnownRun & { readonly previous: string | null })[];
+}
+
+/**
+ * Finds two runs by name, number, `current`, or `previous`, the one whose history the current run carried on. Throws
+ * `config.not_found` for one that nothing knows, or that only its name is left of, `config.invalid` where the first
+ * is the later one, and what is wrong with a run that is there and cannot be read.
+ */
+export async function findPair(
+  folder: OutputFolder,
+  wanted: readonly [before: string, after: string],
+  temporaryDirectory: string,
+): Promise<RunPair> {
+  if (wanted.includes("current") || wanted.includes("previous")) await assertCurrentReadable(folder);
+  const runs = await listRuns(folder);
+  const kept = runs.flatMap(({ run, sequence, manifest }) =>
+    manifest instanceof WarehouseError ? [] : [{ run, sequence, verdict: manifest.verdict }],
+  );
+  const histories: History[] = [];
+  let unreadable: WarehouseError | undefined;
+  for (const each of currentFirst(runs)) {
+    if (each.current && each.manifest instanceof WarehouseError) unreadable = each.manifest;
+    if (!hasHistory(each)) continue;
+    try {
+      histories.push(await readHistory(folder, each.run, temporaryDirectory));
+    } catch (thrown) {
+      if (!(thrown instanceof WarehouseError) || thrown.code !== "verify.failed") throw thrown;
+      unreadable ??= thrown;
+      continue;
+    }
+    const latest = histories.at(-1);
+    if (latest === undefined) continue;
+    const [a, b] = wanted.map((name) => resolve(name, runs, histories, latest.knows));
+    if (a !== undefined && b !== undefined) return ordered({ before: a, after: b, basis: latest.run });
+  }
+  const everyone = [...kept, ...histories.flatMap(({ knows }) => knows)];
+  const [before, after] = wanted.map((name) => {
+    const found = resolve(name, runs, histories, everyone);
+    if (found === undefined)
+      throw unreadableRun(name, runs) ?? unreadable ?? unknownRun(name, folder, everyone);
+    return found;
+  });
+  if (before === undefined || after === undefined) throw new TypeError("two runs are compared");
+  for (const { run } of [before, after]) {
+    if (kept.some((each) => each.run === run)) continue;
+    const why = unreadableRun(run, runs);
+    if (why !== undefined) throw why;
+    throw new WarehouseError(
+      "config.not_found",
+      `No history knows both ${before.run} and ${after.run}, and the files of ${run} are gone, so that the two cannot be compared.`,
+    );
+  }
+  return ordered({ before, after, basis: undefined });
+}
+
+async function assertCurrentReadable(folder: OutputFolder): Promise<void> {
+  const { manifest } = await findRun(folder, "current");
+  if (manifest instanceof WarehouseError) throw manifest;
+}
+
+/** Why a run of this name or number cannot be read; undefined: it can, or it is not there. */
+function unreadableRun(wanted: string, runs: readonly PublishedRun[]): WarehouseError | undefined {
+  const found = runs.find((each) => isCalled(wanted, each));
+  return found?.manifest instanceof WarehouseError ? found.manifest : undefined;
+}
+
+/** The one that readers see, then the newest first. */
+function currentFirst(runs: readonly PublishedRun[]): PublishedRun[] {
+  return [...runs.filter(({ current }) => current), ...runs.filter(({ current }) => !current)];
+}
+
+export function hasHistory({ manifest }: Pick<PublishedRun, "manifest">): boolean {
+  if (manifest instanceof WarehouseError) return false;
+  return HISTORY_TABLES.every(({ name }) => Object.hasOwn(manifest.rows, name));
+}
+
+async function readHistory(folder: OutputFolder, run: string, temporaryDirectory: string): Promise<History> {
+  await using opened = await openRun({ folder, wanted: run, temporaryDirectory });
+  const rows = await all(
+    opened.connection,
+    "SELECT run, sequence, verdict, previous_run FROM run_history ORDER BY sequence DESC",
+  );
+  const knows = rows.map((row) => ({
+    run: String(row.run),
+    sequence: toSafeInteger(row.sequence ?? null),
+    verdict: row.verdict === "unsettled" ? ("unsettled" as const) : ("complete" as const),
+    previous: row.previous_run === null || row.previous_run === undefined ? null : String(row.previous_run),
+  }));
+  return { run, knows };
+}
+
+function resolve(
+  wanted: string,
+  runs: readonly PublishedRun[],
+  histories: readonly History[],
+  among: readonly KnownRun[],
+): KnownRun | undefined {
+  const current = runs.find((each) => each.current)?.run;
+  if (wanted === "current") return among.find(({ run }) => run === current);
+  if (wanted === "previous") {
+    const own = histories.find(({ run }) => run === current)?.knows.find(({ run }) => run === current);
+    return own === undefined ? undefined : among.find(({ run }) => run === own.previous);
+  }
+  return among.find((each) => isCalled(wanted, each));
+}
+
+/** By its name or its number. */
+export function isCalled(text: string, { run, sequence }: Pick<KnownRun, "run" | "sequence">): boolean {
+  return run === text || (/^\d+$/.test(text) && Number(text) === sequence);
+}
+
+function unknownRun(wanted: string, { root }: OutputFolder, known: readonly KnownRun[]): WarehouseError {
+  if (wanted === "previous") {
+    return new WarehouseError(
+      "config.not_found",
+      `The current run of ${root} carried on the history of none, so that there is no previous run; name two runs.`,
+    );
+  }
+  const names = known.flatMap(({ run, sequence }) => [run, String(sequence)]);
+  const newest = known[0] === undefined ? "Nothing was published yet." : `The newest is ${known[0].run}.`;
+  return new WarehouseError(
+    "config.not_found",
+    `Neither ${root} nor its history knows a run "${wanted}".${suggestion(wanted, names, newest)} The table run_history lists those that are known.`,
+  );
+}
+
+function ordered(pair: RunPair): RunPair {
+  const { before, after } = pair;
+  if (before.sequence <= after.sequence) {
+    return { before: named(before), after: named(after), basis: pair.basis };
+  }
+  throw new WarehouseError(
+    "config.invalid",
+    `Run ${before.run} is later than ${after.run}; causes go forward in time, so name the earlier one first: diff ${after.sequence} ${before.sequence}.`,
+  );
+}
+
+function named({ run, sequence, verdict }: KnownRun): KnownRun {
+  return { run, sequence, verdict };
+}

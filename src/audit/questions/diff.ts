@@ -1,0 +1,260 @@
+/** What of the mapped values is another between two runs, and why. Set-based, a range of items at a time. */
+import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import { type Range, rangesOf } from "../../storage/id-ranges.ts";
+import { all, execute, figure, type Row, toSafeInteger } from "../../storage/duckdb.ts";
+import { historySql, intervalsSql } from "../../load/macros.ts";
+import { fillMarks, loadSql, quoteIdentifier } from "../../storage/sql-text.ts";
+import { CAUSES, type Cause } from "../../tables/history.ts";
+import { itemBounds } from "./coverage.ts";
+import { DefinitionChanges, readDefinitionChanges } from "./definition-changes.ts";
+import type { RunPair } from "./diff-runs.ts";
+import { idsOf } from "./filters.ts";
+import type { AskedRun } from "../open-run.ts";
+import { sendsAsIs } from "../mapping/passthrough.ts";
+
+/**
+ * By what a destination is sent: it is sent what it was not, no longer what it was, another value or under another
+ * name, the same while something else of the value is another (its status, a flag, a value that is not sent), the same
+ * values in another order.
+ */
+export const CHANGES = ["gained", "lost", "changed", "alike", "reordered"] as const;
+
+export interface DiffFilter {
+  readonly cause: Cause | undefined;
+  /** Name or ID. */
+  readonly destination: string | undefined;
+  /** Name or ID. */
+  readonly field: string | undefined;
+}
+
+/** The temporary view `diff_shown` has the changes; rows are those of the SQL steps of the same names. */
+export interface Diff {
+  readonly items: number;
+  readonly values: number;
+  /** By cause: `audit_diff_causes`. */
+  readonly causes: readonly Row[];
+  /** By cause, destination and field: `audit_diff_groups`. */
+  readonly groups: readonly Row[];
+  /**
+   * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
+   * alone is no change here: both sides are taken as the later run sends.
+   */
+  readonly sendsOtherwise: boolean;
+  /**
+   * What became of the definitions up to the later run, by the number of the run that they are compared from: that of the
+   * column definitions_from; null: the earlier run. Nothing where causes cannot be told.
+   */
+  readonly definitions: ReadonlyMap<number | null, DefinitionChanges>;
+}
+
+/** Values of a range, before and after together: with so many, each step keeps to the memory of an opened run. */
+export const DIFF_ROWS_PER_RANGE = 100_000;
+
+/**
+ * Compares two runs. `opened` is the run whose history knows both; where no history does (`pair.basis` is undefined),
+ * it is the later run with the earlier one beside it, and causes are not told.
+ * Throws `config.not_found` for a destination or field that neither run nor history knows.
+ */
+export async function diffRuns(
+  opened: AskedRun,
+  pair: RunPair,
+  filter: DiffFilter,
+  rowsPerRange: number = DIFF_ROWS_PER_RANGE,
+): Promise<Diff> {
+  const { connection } = opened;
+  const passthrough =
+    pair.basis === undefined
+      ? await compareLedgers(opened, rowsPerRange)
+      : await compareHistory(connection, pair, rowsPerRange);
+  await nameThings(connection, pair);
+  await show(connection, filter);
+  return {
+    items: await figure(
+      connection,
+      "SELECT count(*) FROM (SELECT content_id FROM diff_shown GROUP BY content_id)",
+    ),
+    values: await figure(connection, "SELECT count(*) FROM diff_shown"),
+    causes: await all(connection, loadSql("audit_diff_causes")),
+    groups: await all(connection, loadSql("audit_diff_groups")),
+    sendsOtherwise: passthrough.before !== passthrough.after,
+    definitions: pair.basis === undefined ? new Map() : await definitionsOf(connection, pair),
+  };
+}
+
+async function definitionsOf(
+  connection: DuckDBConnection,
+  { before, after }: RunPair,
+): Promise<Map<number | null, DefinitionChanges>> {
+  const changesFrom = async (sequence: number) =>
+    new DefinitionChanges(await readDefinitionChanges(connection, sequence, after.sequence));
+  const found = new Map<number | null, DefinitionChanges>([[null, await changesFrom(before.sequence)]]);
+  const rows = await all(
+    connection,
+    "SELECT DISTINCT definitions_from FROM diff_shown WHERE definitions_from IS NOT NULL",
+  );
+  for (const { definitions_from } of rows) {
+    const sequence = toSafeInteger(definitions_from ?? null);
+    found.set(sequence, await changesFrom(sequence));
+  }
+  return found;
+}
+
+interface Passthrough {
+  readonly before: boolean;
+  readonly after: boolean;
+}
+
+/** Only what the history saw change between the two is looked at. */
+async function compareHistory(
+  connection: DuckDBConnection,
+  { before, after }: RunPair,
+  rowsPerRange: number,
+): Promise<Passthrough> {
+  const ends = [before.sequence, after.sequence];
+  const sent = await all(
+    connection,
+    "SELECT passthrough FROM run_history WHERE sequence IN ($1, $2) ORDER BY sequence",
+    ends,
+  );
+  const passthrough = { before: sent[0]?.passthrough === true, after: sent.at(-1)?.passthrough === true };
+  const starts = await all(connection, loadSql("audit_diff_ranges"), [...ends, rowsPerRange]);
+  const given = fillMarks(loadSql("audit_diff_history_rows"), {
+    intervals: intervalsSql(),
+  });
+  const causes = JSON.stringify(CAUSES);
+  const ranges = rangesOf(starts.map(({ first_id }) => String(first_id)));
+  for (const [index, range] of ranges.entries()) {
+    await keep(connection, "diff_touched", loadSql("audit_diff_touched"), [...endsOf(range), ...ends]);
+    await keep(connection, "diff_values", loadSql("audit_diff_values"), endsOf(range));
+    await keep(connection, "diff_orders", loadSql("audit_diff_orders"), endsOf(range));
+    await keep(connection, "diff_given", given, ends);
+    await keep(connection, "diff_events", historySql("audit_diff_events"), ends);
+    await addChanges(connection, index, [passthrough.after, causes]);
+  }
+  await keep(connection, "diff_returned", loadSql("audit_diff_returned"), [before.sequence]);
+  return passthrough;
+}
+
+/** All values of both runs are looked at; why they differ is not in them. */
+async function compareLedgers(opened: AskedRun, rowsPerRange: number): Promise<Passthrough> {
+  const { connection } = opened;
+  const passthrough = {
+    before: await sendsAsIs(connection, "before_"),
+    after: await sendsAsIs(connection),
+  };
+  await execute(
+    connection,
+    `CREATE OR REPLACE TEMP TABLE diff_events (
+       content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, input VARCHAR, copy INTEGER,
+       causes VARCHAR[])`,
+  );
+  const ranges = rangesOf(await itemBounds(opened, rowsPerRange));
+  for (const [index, range] of ranges.entries()) {
+    await keep(connection, "diff_given", loadSql("audit_diff_ledger_rows"), endsOf(range));
+    await addChanges(connection, index, [passthrough.after, null]);
+  }
+  await keep(connection, "diff_returned", NONE_RETURNED, []);
+  return passthrough;
+}
+
+/** Without causes no definition is behind anything. */
+const NONE_RETURNED = "SELECT NULL::VARCHAR AS content_id, NULL::BIGINT AS definitions_from LIMIT 0";
+
+async function addChanges(
+  connection: DuckDBConnection,
+  index: number,
+  params: readonly DuckDBValue[],
+): Promise<void> {
+  const into =
+    index === 0 ? "CREATE OR REPLACE TEMP TABLE diff_changes AS" : "INSERT INTO diff_changes BY NAME";
+  await execute(connection, `${into} ${historySql("audit_diff")}`, params);
+}
+
+async function keep(
+  connection: DuckDBConnection,
+  name: string,
+  sql: string,
+  params: readonly DuckDBValue[],
+): Promise<void> {
+  await execute(connection, `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${sql}`, params);
+}
+
+function endsOf({ lower, upper }: Range): [string | null, string | null] {
+  return [lower ?? null, upper ?? null];
+}
+
+/** Names and titles, also of what is gone from the later run. */
+async function nameThings(connection: DuckDBConnection, { before, after, basis }: RunPair): Promise<void> {
+  for (const name of ["diff_destinations", "diff_fields"]) {
+    if (basis === undefined) await keep(connection, name, loadSql(`audit_${name}_of_both`), []);
+    else await keep(connection, name, loadSql(`audit_${name}`), [before.sequence, after.sequence]);
+  }
+  const gone =
+    basis === undefined
+      ? "UNION ALL SELECT content_id, title FROM before_content ANTI JOIN content USING (content_id)"
+      : "";
+  await execute(
+    connection,
+    `CREATE OR REPLACE TEMP VIEW diff_titles AS SELECT content_id, title FROM content ${gone}`,
+  );
+}
+
+async function show(connection: DuckDBConnection, { cause, destination, field }: DiffFilter): Promise<void> {
+  const destinations =
+    destination === undefined
+      ? undefined
+      : await idsOf(
+          connection,
+          "destination",
+          destination,
+          "SELECT destination_id AS id, unnest([identification, identification_before]) AS name FROM diff_destinations",
+        );
+  const fields =
+    field === undefined
+      ? undefined
+      : await idsOf(
+          connection,
+          "custom field",
+          field,
+          "SELECT custom_field_id AS id, unnest([name, name_before]) AS name FROM diff_fields",
+        );
+  await keep(connection, "diff_filter", FILTER, [
+    cause ?? null,
+    destinations === undefined ? null : JSON.stringify(destinations),
+    fields === undefined ? null : JSON.stringify(fields),
+  ]);
+  await execute(connection, SHOWN);
+}
+
+const FILTER = `
+  SELECT $1::VARCHAR AS cause, CAST($2::JSON AS VARCHAR[]) AS destination_ids, CAST($3::JSON AS VARCHAR[]) AS field_ids`;
+
+const SHOWN = `
+  CREATE OR REPLACE TEMP VIEW diff_shown AS
+  SELECT diff_changes.*,
+    CASE
+      WHEN list_contains(causes, 'item_returned')
+        AND list_has_any(causes, ['destination_changed', 'mapping_changed', 'definition_changed'])
+        THEN definitions_from
+    END AS definitions_from
+  FROM diff_changes CROSS JOIN diff_filter LEFT JOIN diff_returned USING (content_id)
+  WHERE (diff_filter.cause IS NULL OR list_contains(diff_changes.causes, diff_filter.cause))
+    AND (diff_filter.destination_ids IS NULL OR list_contains(diff_filter.destination_ids, destination_id))
+    AND (diff_filter.field_ids IS NULL OR list_contains(diff_filter.field_ids, custom_field_id))`;
+
+/** Sentences on the definitions behind a row of `audit_diff_lines` or `audit_diff_items`. */
+export function whyOf({ definitions }: Pick<Diff, "definitions">, row: Row): string[] {
+  const texts = (...names: readonly string[]) =>
+    names.flatMap((name) => (typeof row[name] === "string" ? [row[name]] : []));
+  const [causes = ""] = texts("causes");
+  const from = row.definitions_from ?? null;
+  const changes = definitions.get(from === null ? null : toSafeInteger(from));
+  if (changes === undefined) return [];
+  return changes.why({
+    causes: causes.split(" "),
+    destinationId: String(row.destination_id),
+    customFieldId: String(row.custom_field_id),
+    valueIds: [...new Set(texts("value_id_before", "value_id_after"))],
+    names: [...new Set(texts("name_before", "name_after"))],
+  });
+}

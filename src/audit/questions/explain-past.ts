@@ -1,0 +1,105 @@
+/** What an item produced in a run whose files are gone, from the history of the current one. */
+import { WarehouseError } from "../../common/errors.ts";
+import { all } from "../../storage/duckdb.ts";
+import { loadSql } from "../../storage/sql-text.ts";
+import type { PastRun } from "./as-of.ts";
+import { findItem, type ItemFacts } from "./explain.ts";
+import { type HeldValue, readHeldValues } from "./item-history.ts";
+import type { OpenedRun } from "../open-run.ts";
+import { payloadMembers } from "../mapping/payload.ts";
+
+export interface PastExplanation {
+  /** As the run is that tells of it; an item that is gone by now has an ID alone. */
+  readonly item: ItemFacts;
+  readonly past: PastRun;
+  readonly values: readonly HeldValue[];
+  /** Members of the payload by destination ID; none where nothing was sent. */
+  readonly payloads: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+  /** Names by ID, as that run had them. */
+  readonly destinations: ReadonlyMap<string, string | null>;
+  readonly fields: ReadonlyMap<string, string | null>;
+}
+
+/** Throws `config.not_found` for an item that is not known, or that was not there in that run. */
+export async function explainPast(
+  opened: OpenedRun,
+  wanted: string,
+  past: PastRun,
+): Promise<PastExplanation> {
+  const { connection } = opened;
+  const item = await findKnown(opened, wanted);
+  await assertPresent(opened, item.contentId, past);
+  const values = await readHeldValues(connection, item.contentId, past.sequence);
+  const byDestination = Map.groupBy(values, ({ row }) => row.destinationId);
+  const payloads = [...byDestination].map(([id, held]): [string, ReadonlyMap<string, string[]>] => {
+    const rows = held.map(({ row }) => row);
+    return [id, payloadMembers(rows, past.passthrough)];
+  });
+  return {
+    item,
+    past,
+    values,
+    payloads: new Map(payloads.filter(([, members]) => members.size > 0)),
+    destinations: await namesOf(opened, "audit_diff_destinations", past),
+    fields: await namesOf(opened, "audit_diff_fields", past),
+  };
+}
+
+/** An item that is there, or one of this ID that was. */
+async function findKnown(opened: OpenedRun, wanted: string): Promise<ItemFacts> {
+  const { connection } = opened;
+  const present = await all(connection, "SELECT 1 FROM content WHERE content_id = $1 OR slug = $1 LIMIT 1", [
+    wanted,
+  ]);
+  if (present.length === 0) {
+    const known = await all(connection, "SELECT 1 FROM content_history WHERE content_id = $1 LIMIT 1", [
+      wanted,
+    ]);
+    if (known.length > 0) {
+      return { contentId: wanted, slug: null, title: null, contentType: null, updatedAt: null };
+    }
+  }
+  return findItem(opened, wanted);
+}
+
+const PRESENCE = `
+  SELECT history.valid_from_run, history.valid_to_run,
+    since.sequence <= $2 AND (until.sequence IS NULL OR until.sequence > $2) AS there
+  FROM content_history AS history
+  JOIN run_history AS since ON since.run = history.valid_from_run
+  LEFT JOIN run_history AS until ON until.run = history.valid_to_run
+  WHERE history.content_id = $1
+  ORDER BY since.sequence`;
+
+async function assertPresent(
+  { connection }: OpenedRun,
+  contentId: string,
+  { run, sequence }: PastRun,
+): Promise<void> {
+  const times = await all(connection, PRESENCE, [contentId, sequence]);
+  if (times.some(({ there }) => there === true)) return;
+  const spans = times.map(({ valid_from_run, valid_to_run }) =>
+    valid_to_run === null
+      ? `since run ${valid_from_run}`
+      : `from run ${valid_from_run} until run ${valid_to_run} found it gone`,
+  );
+  throw new WarehouseError(
+    "config.not_found",
+    `The item ${contentId} was not there in run ${run}; it was there ${spans.join(", and ")}.`,
+  );
+}
+
+async function namesOf(
+  { connection }: OpenedRun,
+  step: "audit_diff_destinations" | "audit_diff_fields",
+  { sequence }: PastRun,
+): Promise<Map<string, string | null>> {
+  const rows = await all(connection, loadSql(step), [sequence, sequence]);
+  return new Map(
+    rows.map((row) => {
+      const id = row.destination_id ?? row.custom_field_id;
+      const name = row.identification ?? row.name ?? null;
+      return [String(id), name === null ? null : String(name)];
+    }),
+  );
+}

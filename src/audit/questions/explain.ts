@@ -1,0 +1,202 @@
+/** Why an item produces what it produces: the procedure, step by step, held against what was published. */
+import { WarehouseError } from "../../common/errors.ts";
+import { all } from "../../storage/duckdb.ts";
+import { listed } from "../../common/nearest.ts";
+import { compareLedgers, comparePayloads } from "../mapping/compare.ts";
+import type { Definitions } from "../mapping/definitions.ts";
+import { hasHistory } from "./diff-runs.ts";
+import { contradicted, type Evidence, findEvidence } from "./evidence.ts";
+import { placeKey, readHeldValues, type Since } from "./item-history.ts";
+import type { OpenedRun } from "../open-run.ts";
+import { type Item, type MappedItem, mapItem } from "../mapping/procedure.ts";
+import { readDefinitions, readItemValues, readLedger, readPayloads } from "./read-run.ts";
+
+export interface ItemFacts {
+  readonly contentId: string;
+  readonly slug: string | null;
+  readonly title: string | null;
+  readonly contentType: string | null;
+  /** ISO 8601, UTC. */
+  readonly updatedAt: string | null;
+}
+
+export interface ItemExplanation {
+  readonly item: ItemFacts;
+  readonly values: Item;
+  readonly definitions: Definitions;
+  /** Ledger, payloads and steps; the same as published. */
+  readonly mapped: MappedItem;
+  /** Whether values of fields without value mappings join the payload: what the pipeline of the run said. */
+  readonly passthrough: boolean;
+  readonly evidence: Evidence;
+  /** Since when each value is as it is, by `placeKey`; undefined where the run has no history. */
+  readonly since: ReadonlyMap<string, Since> | undefined;
+}
+
+/**
+ * Explains an item, by ID or slug. Throws `config.not_found` where the run has no such item, and `verify.failed` where
+ * the procedure gives something else than what was published, or the raw document says something else.
+ */
+export async function explainItem(opened: OpenedRun, wanted: string): Promise<ItemExplanation> {
+  const { connection } = opened;
+  const item = await findItem(opened, wanted);
+  const definitions = await readDefinitions(connection);
+  const values = await readItemValues(connection, item.contentId);
+  const evidence = await findEvidence(opened, item.contentId);
+  const { mapped, passthrough } = await agreeing(opened, values, definitions);
+  const wrong = evidence.document === undefined ? [] : contradicted(evidence.document, values);
+  if (wrong.length > 0) {
+    throw disagreement(
+      opened,
+      item.contentId,
+      `the raw document ${evidence.document?.file} has other values in the custom field ${listed(wrong, "and")}`,
+    );
+  }
+  const since = await sinceOf(opened, item.contentId);
+  return { item, values, definitions, mapped, passthrough, evidence, since };
+}
+
+async function sinceOf(opened: OpenedRun, contentId: string): Promise<Map<string, Since> | undefined> {
+  const { connection, manifest } = opened;
+  if (!hasHistory(opened)) return undefined;
+  const held = await readHeldValues(connection, contentId, manifest.sequence);
+  return new Map(held.map(({ row, since }) => [placeKey(row), since]));
+}
+
+/** What the procedure gives, where the published rows and payloads agree with it. */
+async function agreeing(
+  opened: OpenedRun,
+  values: Item,
+  definitions: Definitions,
+): Promise<{ mapped: MappedItem; passthrough: boolean }> {
+  const ledger = await readLedger(opened.connection, values.contentId);
+  const payloads = await readPayloads(opened.connection, values.contentId);
+  const plain = mapItem(values, definitions, { passthrough: false, explain: true });
+  const [first] = compareLedgers(ledger, plain.ledger);
+  if (first !== undefined) {
+    const { destinationId, customFieldId, ordinal, columns } = first;
+    const what =
+      columns.length === 0 ? "one of them has no such row" : `they differ in ${listed(columns, "and")}`;
+    throw disagreement(
+      opened,
+      values.contentId,
+      `of value ${ordinal} of the custom field ${customFieldId} at the destination ${destinationId}, ${what}`,
+    );
+  }
+  if (comparePayloads(payloads, plain).length === 0) return { mapped: plain, passthrough: false };
+  const passing = mapItem(values, definitions, { passthrough: true, explain: true });
+  const different = comparePayloads(payloads, passing);
+  if (different.length === 0) return { mapped: passing, passthrough: true };
+  throw disagreement(
+    opened,
+    values.contentId,
+    `the payloads for the destination ${listed(different, "and")} differ`,
+  );
+}
+
+function disagreement({ run }: OpenedRun, contentId: string, what: string): WarehouseError {
+  return new WarehouseError(
+    "verify.failed",
+    `INTERNAL ERROR: run ${run} published something else for the item ${contentId} than the mapping procedure gives: ` +
+      `${what}. Do not trust its mapped values; prove the run with "verify", and report this.`,
+  );
+}
+
+const ITEMS = `
+  SELECT content_id, slug, title, coalesce(content_types.display_name, content.content_type_id) AS content_type,
+    strftime(content.updated_at, '%Y-%m-%dT%H:%M:%SZ') AS updated_at
+  FROM content LEFT JOIN content_types USING (content_type_id)`;
+
+/**
+ * An item by its ID, else by its slug. Throws `config.not_found`: for one that was there before, with the run that had
+ * it last, otherwise with the nearest that exist.
+ */
+export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemFacts> {
+  const { connection } = opened;
+  const rows = await all(
+    connection,
+    `${ITEMS} WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id LIMIT 4`,
+    [wanted],
+  );
+  const [row] = rows;
+  if (row === undefined) throw (await removedItem(opened, wanted)) ?? (await unknownItem(opened, wanted));
+  if (rows.length > 1 && row.content_id !== wanted) {
+    const ids = rows.map(({ content_id }) => String(content_id));
+    throw new WarehouseError(
+      "config.not_found",
+      `Several items have the slug "${wanted}": ${listed(ids, "and")}; name one by its ID.`,
+    );
+  }
+  const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
+  return {
+    contentId: String(row.content_id),
+    slug: text(row.slug),
+    title: text(row.title),
+    contentType: text(row.content_type),
+    updatedAt: text(row.updated_at),
+  };
+}
+
+const LAST_SEEN = `
+  SELECT items.valid_to_run, items.last_seen_run, runs.sequence
+  FROM content_history AS items JOIN run_history AS runs ON runs.run = items.last_seen_run
+  WHERE items.content_id = $1
+  ORDER BY runs.sequence DESC
+  LIMIT 1`;
+
+/** What became of an item that the run does not have; undefined where its history does not know it either. */
+async function removedItem(opened: OpenedRun, wanted: string): Promise<WarehouseError | undefined> {
+  if (!hasHistory(opened)) return undefined;
+  const [last] = await all(opened.connection, LAST_SEEN, [wanted]);
+  if (last === undefined) return undefined;
+  const what =
+    last.valid_to_run === null
+      ? `was not seen by run ${opened.run}`
+      : `was removed: run ${last.valid_to_run} found it gone`;
+  return new WarehouseError(
+    "config.not_found",
+    `The item ${wanted} ${what}. The last run that had it is ${last.last_seen_run}; "--as-of ${last.sequence}" explains what it produced there.`,
+  );
+}
+
+/** Enough of an ID that it cannot be a slug or words of a title. */
+const ID_LIKE = /^[0-9a-f]{18,}$/i;
+
+/** Items whose IDs are a typing error away; in SQL, because there may be a million. */
+const NEAREST_IDS = `
+  SELECT content_id AS name
+  FROM content
+  WHERE damerau_levenshtein(content_id, lower($1)) <= 2
+  ORDER BY damerau_levenshtein(content_id, lower($1)), name
+  LIMIT 3`;
+
+/** The nearest by title, slug and ID; in SQL too. */
+const NEAREST = `
+  SELECT coalesce(slug, content_id) AS name,
+    contains(lower(coalesce(title, '')), lower($1)) OR contains(coalesce(slug, ''), lower($1)) AS holds,
+    least(damerau_levenshtein(content_id, $1), damerau_levenshtein(coalesce(slug, content_id), lower($1))) AS distance
+  FROM content
+  WHERE holds OR distance <= greatest(2, length($1) // 2)
+  ORDER BY holds DESC, distance, name
+  LIMIT 3`;
+
+const REMOVED_ITEMS = "SELECT 1 FROM content_history ANTI JOIN content USING (content_id) LIMIT 1";
+
+async function unknownItem(opened: OpenedRun, wanted: string): Promise<WarehouseError> {
+  const { connection } = opened;
+  const nearest = ID_LIKE.test(wanted) ? NEAREST_IDS : NEAREST;
+  const names = (await all(connection, nearest, [wanted])).map(({ name }) => JSON.stringify(String(name)));
+  const near =
+    names.length === 0
+      ? 'No item is like it; look for it with "sql".'
+      : `The nearest ${names.length === 1 ? "is" : "are"} ${listed(names, "and")}.`;
+  const removed = hasHistory(opened) && !ID_LIKE.test(wanted) ? await all(connection, REMOVED_ITEMS) : [];
+  const byId =
+    removed.length === 0
+      ? ""
+      : " Of removed items the history knows the ID alone: name one by it, or ask a kept run that had it, with --as-of.";
+  return new WarehouseError(
+    "config.not_found",
+    `The run has no item "${wanted}", neither by ID nor by slug. ${near}${byId}`,
+  );
+}

@@ -1,0 +1,211 @@
+import { extname, resolve } from "node:path";
+import type { Writable } from "node:stream";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { COUNTED, type Counted, type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
+import { resolveScope } from "../../audit/questions/filters.ts";
+import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../../audit/mapping/mapping-file.ts";
+import type { OpenedRun } from "../../audit/open-run.ts";
+import { STATUSES, type Status } from "../../audit/mapping/procedure.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import { count, counted, fileSize } from "../../common/figures.ts";
+import { listed } from "../../common/nearest.ts";
+import { outputFolder } from "../../warehouse/layout.ts";
+import { coverageSections } from "../render/audit-sections.ts";
+import { sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "../render/sections.ts";
+import { DEFAULT_OUT } from "./sql.ts";
+import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { withRun } from "../with-run.ts";
+import { openNamedFile } from "../write-file.ts";
+
+const FORMATS = ["table", "json", "csv", "markdown"] as const;
+const SECTIONS = [
+  "coverage",
+  "values",
+  "unused-entries",
+  "unmapped-fields",
+  "many-to-one",
+  "collisions",
+] as const;
+
+/** What may be there before the command fails. */
+type Limits = ReadonlyMap<Counted, number>;
+
+interface Options {
+  readonly out: string;
+  readonly format: (typeof FORMATS)[number];
+  readonly section?: (typeof SECTIONS)[number];
+  readonly destination?: string;
+  readonly field?: string;
+  readonly value?: string;
+  readonly status?: Status;
+  readonly contentType?: string;
+  readonly failOn?: Limits;
+  readonly exportMapping?: string;
+  readonly raw?: true;
+}
+
+const EXAMPLES = `
+Examples:
+  $ content-warehouse audit
+  $ content-warehouse audit --destination "Web CMS" --status unmapped
+  $ content-warehouse audit 42 --section values --format csv > values.csv
+  $ content-warehouse audit --fail-on unknown_value,unmapped=100
+  $ content-warehouse audit --export-mapping mapping.csv
+
+RUN is a run's name, its number, or "current". Counts are of values: one is one row of content_mapped_values; only
+"items" counts items. With --fail-on, exit code 25 says that there are more values of a kind than allowed (0 unless =N
+is given) among those that the filters let through.
+`;
+
+/** `content-warehouse audit [RUN]`: how far the mappings cover what the items have. */
+export function auditCommand(terminal: Terminal = standardOutput(), err: Writable = process.stderr): Command {
+  return new Command("audit")
+    .description("show which values the mappings cover, and which they do not")
+    .argument("[run]", "name or number of a run, or current", "current")
+    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .option("--destination <name>", "only this destination, by name or ID")
+    .option("--field <name>", "only this custom field, by name or ID")
+    .option("--value <value>", "only this value, by its ID, its text or its external value")
+    .addOption(new Option("--status <status>", "only values of this status").choices(STATUSES))
+    .option("--content-type <name>", "only items of this content type, by name or ID")
+    .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
+    .addOption(
+      new Option(
+        "--section <section>",
+        "only this part of the answer (csv has one part: coverage unless given)",
+      ).choices(SECTIONS),
+    )
+    .option(
+      "--fail-on <kinds>",
+      `end with 25 where there are any: ${COUNTED.join(", ")}; each may have =N`,
+      limits,
+    )
+    .option(
+      "--export-mapping <file>",
+      "also write all mappings into a .csv or .json file, as what-if reads them",
+    )
+    .option("--raw", "CSV without the apostrophe before texts that a spreadsheet would take for formulas")
+    .addHelpText("after", EXAMPLES)
+    .action((run: string, options: Options) =>
+      withRun(options.out, run, (opened) => exportAndAudit({ terminal, err }, opened, options)),
+    );
+}
+
+function limits(text: string): Limits {
+  const found = new Map<Counted, number>();
+  for (const part of text.split(",")) {
+    const [, name, number = "0"] = /^\s*([a-z_]+)(?:=(\d{1,15}))?\s*$/.exec(part) ?? [];
+    const kind = COUNTED.find((each) => each === name);
+    if (kind !== undefined && found.has(kind)) {
+      throw new InvalidArgumentError(`"${kind}" stands there twice; give it once.`);
+    }
+    if (kind === undefined) {
+      throw new InvalidArgumentError(
+        `Give ${listed(COUNTED, "or")}, several with commas, each with =N if some are allowed.`,
+      );
+    }
+    found.set(kind, Number(number));
+  }
+  return found;
+}
+
+interface Outputs {
+  readonly terminal: Terminal;
+  /** Takes what is no answer, so that the answer stays what its format says. */
+  readonly err: Writable;
+}
+
+async function exportAndAudit(
+  { terminal, err }: Outputs,
+  opened: OpenedRun,
+  options: Options,
+): Promise<void> {
+  const { exportMapping: file } = options;
+  if (file === undefined) return assertWithin(await audit(terminal, opened, options), options.failOn);
+  const format = mappingFormat(file);
+  await using named = await openNamedFile(file, outputFolder(options.out));
+  const coverage = await audit(terminal, opened, options);
+  const text = await exportMapping(opened.connection, format);
+  await named.write(text);
+  const size = fileSize(Buffer.byteLength(text));
+  err.write(
+    printableText(`${resolve(file)} (${size}) has the mappings of ${opened.run}${named.replacing}\n`),
+  );
+  assertWithin(coverage, options.failOn);
+}
+
+async function audit(terminal: Terminal, opened: OpenedRun, options: Options): Promise<Coverage> {
+  const { destination, field, contentType, status, value } = options;
+  const scope = await resolveScope(opened.connection, { destination, field, contentType });
+  const coverage = await coverageOf(opened, { ...scope, status, value });
+  await writeAll(terminal, [answer(opened, coverage, options, terminal.columns)]);
+  return coverage;
+}
+
+/** The form that a file's name asks for. Throws `config.invalid`. */
+export function mappingFormat(file: string): MappingFormat {
+  const extension = extname(file).slice(1).toLowerCase();
+  const format = MAPPING_FORMATS.find((each) => each === extension);
+  if (format !== undefined) return format;
+  throw new WarehouseError(
+    "config.invalid",
+    `A mapping file is CSV or JSON, by the end of its name; ${file} is neither: call it .csv or .json.`,
+  );
+}
+
+function answer(opened: OpenedRun, coverage: Coverage, options: Options, width: number | undefined): string {
+  const sections = coverageSections(coverage);
+  const key = options.section?.replaceAll("-", "_");
+  const wanted = key === undefined ? sections : sections.filter((section) => section.key === key);
+  if (wanted.length === 0) {
+    throw new WarehouseError(
+      "config.invalid",
+      `The section ${options.section} is about the definitions, which --status and --value say nothing about; leave them out.`,
+    );
+  }
+  const { run, manifest } = opened;
+  if (options.format === "csv") {
+    const section = wanted.find((each) => each.key === (key ?? "coverage"));
+    return section === undefined ? "" : sectionCsv(section, options.raw === true, width !== undefined);
+  }
+  if (options.format === "json") {
+    const head = [
+      `"run":${JSON.stringify(run)}`,
+      `"verdict":"${manifest.verdict}"`,
+      `"totals":${JSON.stringify(coverage.totals)}`,
+    ];
+    return sectionJson(head, wanted);
+  }
+  if (options.format === "markdown") return sectionMarkdown(wanted);
+  return `${sectionTables(wanted, width)}\n${totalText(coverage)} in the run ${printableText(run)}\n`;
+}
+
+function totalText({ coverage, totals }: Coverage): string {
+  const values = coverage.reduce((sum, row) => sum + Number(row.values), 0);
+  const { unmapped, unknown_value, ambiguous, collision } = totals;
+  return (
+    `${counted(values, "value")}: ${count(unmapped)} unmapped, ${count(unknown_value)} unknown, ` +
+    `${count(ambiguous)} ambiguous, ${count(collision)} under a name that several fields have,`
+  );
+}
+
+const SAID: Readonly<Record<Counted, string>> = {
+  unmapped: "unmapped values",
+  unknown_value: "unknown values",
+  ambiguous: "ambiguous values",
+  collision: "values under a name that several fields have",
+};
+
+function assertWithin({ totals, coverage }: Coverage, allowed: Limits = new Map()): void {
+  const exceeded = [...allowed].filter(([kind, limit]) => totals[kind] > limit);
+  if (exceeded.length === 0) return;
+  const parts = exceeded.map(([kind, limit]) => {
+    const worst = coverage.toSorted((a, b) => Number(b[kind]) - Number(a[kind]))[0];
+    const where = `${worst?.custom_field ?? worst?.custom_field_id} at ${worst?.destination ?? worst?.destination_id}`;
+    return `${count(totals[kind])} ${SAID[kind]} where ${count(limit)} are allowed (most of them in ${where}: ${count(Number(worst?.[kind]))})`;
+  });
+  throw new WarehouseError(
+    "audit.threshold",
+    `There are ${listed(parts, "and")}; "content-warehouse audit" shows which, and "explain" why.`,
+  );
+}

@@ -1,0 +1,78 @@
+import { availableParallelism } from "node:os";
+import type { Writable } from "node:stream";
+import { Command } from "commander";
+import { systemClock } from "../../common/clock.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import { count, counted } from "../../common/figures.ts";
+import { type PurgeReport, purgeUser } from "../../warehouse/erase/erase.ts";
+import { freeBytes } from "../../warehouse/disk.ts";
+import { acquireLock } from "../../warehouse/lock.ts";
+import { existingFolder } from "./runs.ts";
+import { DEFAULT_OUT } from "./sql.ts";
+import { drawInParts, type TextColumn } from "../render/table.ts";
+import { printableText, standardOutput, type Terminal, writeOutcome } from "../render/terminal.ts";
+
+interface Options {
+  readonly user: string;
+  readonly out: string;
+  readonly json?: true;
+}
+
+const HELP = `
+Names, addresses, pictures and everything else that is personal goes from the tables, the raw documents, the rejects and
+the examples of drift of every retained run; the user ID stays, so that rows can be joined as before. Each run that
+changes is replaced by one of its own, with a new number; what nobody holds of the user is no failure. Let the service
+forget the user first, or the next run brings the details again.
+
+Example:
+  $ content-warehouse purge --user 5f1e0c2ab4d3e90017c0ffee --out /srv/warehouse
+
+Exit code 0: no retained run holds anything of the user any more. 2: the ID is that of another thing, such as a campaign.
+`;
+
+/** `content-warehouse purge`: erases a person from the retained runs. */
+export function purgeCommand(terminal: Terminal = standardOutput(), err: Writable = process.stderr): Command {
+  return new Command("purge")
+    .description("erase one person's details from all retained runs")
+    .requiredOption("--user <id>", "ID of the user (required)")
+    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .option("--json", "print one JSON object instead of the table")
+    .addHelpText("after", HELP)
+    .action(async (options: Options) => {
+      const { user: userId, out, json } = options;
+      if (userId.trim() === "" || userId.trim() !== userId) {
+        throw new WarehouseError(
+          "config.invalid",
+          "--user: give the ID of a user, as the table users has it.",
+        );
+      }
+      const folder = existingFolder(out);
+      await using _lock = await acquireLock(folder);
+      const report = await purgeUser(folder, {
+        userId,
+        clock: systemClock,
+        threads: availableParallelism(),
+        freeBytes,
+        onStep: () => {},
+      });
+      const text = json === true ? `${JSON.stringify(report)}\n` : reportText(report, terminal.columns);
+      const done = "No retained run holds anything of the user any more, but what was done";
+      await writeOutcome(terminal, err, { text, done });
+    });
+}
+
+const whole = (name: string): TextColumn => ({ name, align: "left", whole: true });
+const right = (name: string): TextColumn => ({ name, align: "right" });
+
+function reportText({ searched, named, replaced }: PurgeReport, width: number | undefined): string {
+  const runs = `${counted(searched, "retained run")}`;
+  if (replaced.length === 0) {
+    const known = named === 0 ? "none knows this user" : `the user is known in ${count(named)}, by ID alone`;
+    return `nothing to erase: ${runs} searched, ${known}\n`;
+  }
+  const columns = [whole("run"), whole("replaced by"), right("rows"), right("raw documents")];
+  const rows = replaced.map((each) => [each.run, each.replacedBy, count(each.rows), count(each.documents)]);
+  const current = replaced.find((each) => each.current)?.replacedBy;
+  const now = current === undefined ? "" : `; current is now ${current}`;
+  return `${drawInParts({ columns, rows }, 1, width)}${printableText(`${runs} searched, ${count(replaced.length)} replaced${now}\n`)}`;
+}

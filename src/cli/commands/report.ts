@@ -1,0 +1,60 @@
+import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Writable } from "node:stream";
+import { Command } from "commander";
+import { WarehouseError } from "../../common/errors.ts";
+import { fileSize } from "../../common/figures.ts";
+import { outputFolder } from "../../warehouse/layout.ts";
+import { DEFAULT_OUT } from "./sql.ts";
+import { printableText } from "../render/terminal.ts";
+import { withRun } from "../with-run.ts";
+import { openNamedFile } from "../write-file.ts";
+
+interface Options {
+  readonly warehouse: string;
+  readonly out?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  $ content-warehouse report
+  $ content-warehouse report 42 --out monday.html --warehouse /srv/warehouse
+  $ content-warehouse report --out /dev/stdout | gzip > report.html.gz
+
+RUN is a run's name, its number, or "current". The page is one file that opens from the disk and asks nobody for
+anything. Each run has it in its own folder, as report.html; this command makes the same page from the run's tables.
+`;
+
+/** `content-warehouse report [RUN]`: a page of a run for people; that it was written is said on standard error. */
+export function reportCommand(err: Writable = process.stderr): Command {
+  return new Command("report")
+    .description("write one HTML page of a run: its verdict, coverage, changes, and each item's payloads")
+    .argument("[run]", "name or number of a run, or current", "current")
+    .option("--out <file>", "file to write (default: report-<run>.html)")
+    .option("--warehouse <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addHelpText("after", EXAMPLES)
+    .action(async (run: string, { warehouse, out }: Options) => {
+      if (out !== undefined) await assertNoFolder(out);
+      await withRun(warehouse, run, async (opened) => {
+        const file = out ?? `report-${opened.run}.html`;
+        await using named = await openNamedFile(file, outputFolder(warehouse));
+        const { reportOf } = await import("../../audit/report/report.ts");
+        const page = await reportOf(opened);
+        await named.write(page);
+        const size = fileSize(Buffer.byteLength(page));
+        err.write(
+          printableText(`${resolve(file)} (${size}) is the report of ${opened.run}${named.replacing}\n`),
+        );
+      });
+    });
+}
+
+/** Elsewhere `--out` is the warehouse. Throws `config.invalid`. What cannot be looked at is told where it is opened. */
+async function assertNoFolder(out: string): Promise<void> {
+  const found = await stat(out).catch(() => undefined);
+  if (found?.isDirectory() !== true) return;
+  throw new WarehouseError(
+    "config.invalid",
+    `${out} is a folder; --out names the file of the report, and --warehouse the folder of the warehouse.`,
+  );
+}

@@ -1,0 +1,169 @@
+import { availableParallelism } from "node:os";
+import type { Writable } from "node:stream";
+import { Command, Option } from "commander";
+import { CONTRACTS, type Contract } from "../../audit/checks/contract.ts";
+import { systemClock } from "../../common/clock.ts";
+import { UNSETTLED_EXIT_CODE, WarehouseError } from "../../common/errors.ts";
+import { createLog } from "../../common/log.ts";
+import { loadConfig } from "../../config/config.ts";
+import { freeBytes } from "../../warehouse/disk.ts";
+import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
+import { runExport } from "../../run/run.ts";
+import { assertAddressSpace, processLimits } from "../address-space.ts";
+import { createDisplay, type Display } from "../render/display.ts";
+import { keepHeapsSmall } from "../../common/v8-flags.ts";
+import { summaryText } from "../render/summary.ts";
+import { writeOutcome } from "../render/terminal.ts";
+
+interface RunFlags {
+  readonly out?: string;
+  readonly sample?: true;
+  readonly url?: string;
+  readonly config?: string;
+  readonly contract?: Contract;
+  readonly acceptShrink?: true;
+  readonly json?: true;
+}
+
+const EXAMPLES = `
+Pipelines of the package: ${pipelineNames().join(", ")}
+
+Examples:
+  $ content-warehouse run nightly --sample
+  $ CONTENT_API_URL=https://content.example.com CONTENT_API_TOKEN=... content-warehouse run nightly --out /srv/warehouse
+  $ content-warehouse run ./my-pipeline.ts --config ./content-warehouse.config.json
+
+The token comes from CONTENT_API_TOKEN or from a file (setting \`tokenFile\`), never from a flag.
+Exit code 0: complete. 10: published, but no two passes over the listing agree. 24: there is far less than in the
+run before; look why, and if that is right, run once with --accept-shrink.
+`;
+
+/** What a run has around it. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Absolute. Throws where the folder was removed, so only those who need it ask. */
+  readonly cwd: string;
+  /** Takes the summary. */
+  readonly out: Writable;
+  /** Takes progress and the log. */
+  readonly err: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  /** Says how the program is to end although nothing failed. */
+  readonly endWith: (exitCode: number) => void;
+}
+
+function processSurroundings(): Surroundings {
+  const endWith = (exitCode: number) => {
+    process.exitCode = exitCode;
+  };
+  return {
+    env: process.env,
+    get cwd() {
+      return process.cwd();
+    },
+    out: process.stdout,
+    err: process.stderr,
+    endWith,
+  };
+}
+
+/** `content-warehouse run PIPELINE`: one export, published only if it is whole. */
+export function runCommand(surroundings: Surroundings = processSurroundings()): Command {
+  return new Command("run")
+    .description("run a pipeline: export the service's content and publish it")
+    .argument("<pipeline>", "name of a pipeline of the package, or path of a module of your own")
+    .option("--out <dir>", "folder of the warehouse (default: ./warehouse)")
+    .option("--sample", "read the sample content from the embedded service")
+    .option("--url <url>", "address of the service; CONTENT_API_URL otherwise")
+    .option(
+      "--config <file>",
+      "configuration file (default: content-warehouse.config.ts or .json, where there is one)",
+    )
+    .addOption(
+      new Option(
+        "--contract <contract>",
+        "freeze: publish nothing that departs from the specification",
+      ).choices(CONTRACTS),
+    )
+    .option("--accept-shrink", "publish even where there is far less than in the run before")
+    .option("--json", "print one JSON object to standard output instead of the summary")
+    .addHelpText("after", EXAMPLES)
+    .action((pipeline: string, flags: RunFlags) => run(pipeline, flags, surroundings));
+}
+
+async function run(pipeline: string, flags: RunFlags, surroundings: Surroundings): Promise<void> {
+  keepHeapsSmall();
+  const { env, cwd, endWith } = surroundings;
+  const url = pipelineUrl(pipeline, cwd);
+  const config = await loadConfig({
+    cwd,
+    env,
+    flags,
+    sampleBy: '"content-warehouse run nightly --sample"',
+  });
+  const threads = Math.max(1, Math.min(8, availableParallelism()));
+  assertAddressSpace(await processLimits(), threads);
+  const display = displayOn(surroundings);
+  const stop = stopSignals();
+  try {
+    const summary = await runExport({
+      config,
+      pipelineUrl: url,
+      clock: systemClock,
+      log: createLog({
+        level: "warn",
+        format: isTerminal(surroundings) ? "text" : "json",
+        secrets: config.source.kind === "service" ? [config.source.token] : [],
+        clock: systemClock,
+        write: display.log,
+      }),
+      signal: stop.signal,
+      onProgress: display.onProgress,
+      threads,
+      nodeVersion: process.versions.node,
+      freeBytes,
+    });
+    display.end();
+    const text = flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary);
+    const { out, err } = surroundings;
+    const done = "The run is published, but its summary";
+    await writeOutcome({ out, columns: undefined }, err, { text, done });
+    if (summary.verdict === "unsettled") endWith(UNSETTLED_EXIT_CODE);
+  } catch (thrown) {
+    display.end();
+    throw thrown;
+  } finally {
+    stop.release();
+  }
+}
+
+function isTerminal({ env, err }: Surroundings): boolean {
+  return err.isTTY === true && env.TERM !== "dumb";
+}
+
+/** Width of a terminal that does not know its own. */
+const COLUMNS = 80;
+
+function displayOn(surroundings: Surroundings): Display {
+  const { err } = surroundings;
+  return createDisplay({
+    write: (text) => err.write(text),
+    columns: isTerminal(surroundings) ? () => err.columns || COLUMNS : undefined,
+    elapsedMs: () => performance.now(),
+  });
+}
+
+/** A signal that is aborted by SIGINT or SIGTERM; a second one ends the process at once, as it does by default. */
+function stopSignals(): { readonly signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const interrupt = () =>
+    controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published."));
+  const terminate = () =>
+    controller.abort(new WarehouseError("run.terminated", "Terminated; nothing was published."));
+  process.once("SIGINT", interrupt).once("SIGTERM", terminate);
+  return {
+    signal: controller.signal,
+    release: () => {
+      process.off("SIGINT", interrupt).off("SIGTERM", terminate);
+    },
+  };
+}

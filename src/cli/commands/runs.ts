@@ -1,0 +1,224 @@
+import { existsSync } from "node:fs";
+import { Command, InvalidArgumentError } from "commander";
+import { WarehouseError } from "../../common/errors.ts";
+import { count, duration, fileSize } from "../../common/figures.ts";
+import { findRun, listRuns, type PublishedRun, prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
+import { configuredKeepRuns } from "../../config/config.ts";
+import { type OutputFolder, outputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
+import { acquireLock } from "../../warehouse/lock.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { DEFAULT_OUT } from "./sql.ts";
+import { drawTable, leftOutText, type TextColumn } from "../render/table.ts";
+import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+
+interface Options {
+  readonly out: string;
+}
+
+const EXAMPLES = `
+Examples:
+  $ content-warehouse runs
+  $ content-warehouse runs show 42
+  $ content-warehouse runs rollback 000041-20261119T020000Z
+  $ content-warehouse runs prune --keep 14
+
+RUN is a run's name, its number, or "current".
+`;
+
+/** `content-warehouse runs`: the published runs, and which of them readers see. */
+export function runsCommand(terminal: Terminal = standardOutput()): Command {
+  const command = new Command("runs")
+    .description("list, show, roll back and remove published runs")
+    .addHelpText("after", EXAMPLES);
+  command.addCommand(listCommand(terminal), { isDefault: true });
+  command.addCommand(showCommand(terminal));
+  command.addCommand(rollbackCommand(terminal));
+  command.addCommand(pruneCommand(terminal));
+  return command;
+}
+
+function subcommand(name: string, description: string, example: string): Command {
+  return new Command(name)
+    .description(description)
+    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addHelpText("after", `\nExample:\n  $ content-warehouse runs ${example}\n`);
+}
+
+function listCommand(terminal: Terminal): Command {
+  return subcommand("list", "list the published runs, the newest first", "list --out /srv/warehouse").action(
+    async ({ out }: Options) => {
+      const folder = existingFolder(out);
+      const unpublished = await unpublishedRun(folder);
+      const runs = await listRuns(folder);
+      await writeAll(terminal, [listText(runs, terminal.columns), ...unpublishedText(runs, unpublished)]);
+    },
+  );
+}
+
+function showCommand(terminal: Terminal): Command {
+  return subcommand("show", "show what a run published", "show current")
+    .argument("<run>", "name or number of a run, or current")
+    .action(async (run: string, { out }: Options) => {
+      const { manifest, current } = await findRun(existingFolder(out), run);
+      if (manifest instanceof WarehouseError) throw manifest;
+      await writeAll(terminal, [showText(manifest, current, terminal.columns)]);
+    });
+}
+
+function rollbackCommand(terminal: Terminal): Command {
+  return subcommand("rollback", "make an earlier run the one that readers see", "rollback 41")
+    .argument("<run>", "name or number of a run")
+    .action(async (wanted: string, { out }: Options) => {
+      const folder = existingFolder(out);
+      await using _lock = await acquireLock(folder);
+      const { run } = await rollback(folder, wanted);
+      await writeAll(terminal, [`current is now ${run}\n`]);
+    });
+}
+
+function pruneCommand(terminal: Terminal): Command {
+  return subcommand("prune", "remove old runs; the current one always stays", "prune --keep 14")
+    .option(
+      "--keep <n>",
+      `number of the newest runs to keep (default: the setting keepRuns, else ${RUNS_KEPT})`,
+      positive,
+    )
+    .action(async ({ out, keep: given }: Options & { readonly keep?: number }) => {
+      const folder = existingFolder(out);
+      const keep = given ?? (await configuredKeepRuns(process.cwd()));
+      await using _lock = await acquireLock(folder);
+      const removed = await prune(folder, keep);
+      const lines = removed.map(({ run }) => `removed ${run}\n`);
+      await writeAll(terminal, lines.length === 0 ? ["nothing to remove\n"] : lines);
+    });
+}
+
+function positive(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("Give a whole number from 1.");
+  return Number(text);
+}
+
+/** The folder of a warehouse that is there. Throws `config.not_found`. */
+export function existingFolder(out: string): OutputFolder {
+  const folder = outputFolder(out);
+  if (existsSync(folder.runs)) return folder;
+  throw new WarehouseError(
+    "config.not_found",
+    `There is no warehouse in ${folder.root}; name its folder with --out, or make one with "content-warehouse run".`,
+  );
+}
+
+const left = (name: string): TextColumn => ({ name, align: "left" });
+const whole = (name: string): TextColumn => ({ name, align: "left", whole: true });
+const right = (name: string): TextColumn => ({ name, align: "right" });
+
+function listText(runs: readonly PublishedRun[], width: number | undefined): string {
+  if (runs.length === 0) return "nothing was published yet\n";
+  const columns = [
+    whole(""),
+    whole("run"),
+    whole("verdict"),
+    right("items"),
+    right("rejected"),
+    right("size"),
+    right("took"),
+    whole("started (UTC)"),
+  ];
+  const rows = runs.map((each) => [each.current ? "current" : "", each.run, ...facts(each)]);
+  const problems = runs.flatMap(({ manifest }) =>
+    manifest instanceof WarehouseError ? [manifest.message] : [],
+  );
+  const drawn = drawTable({ columns, rows }, width);
+  const said = problems.map((problem) => `${printableText(problem)}\n`);
+  return [drawn.text, leftOutText({ columns }, drawn), ...said].join("");
+}
+
+/** Name of the latest run that has staged files. They are their owner's alone: nobody else is told. */
+async function unpublishedRun(folder: OutputFolder): Promise<string | undefined> {
+  const staged = await stagingLeftovers(folder).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === "EACCES" || thrown.code === "EPERM") return [];
+    throw thrown;
+  });
+  return staged[0]?.run;
+}
+
+/** A run that is published has staged files for a moment longer. */
+function unpublishedText(runs: readonly PublishedRun[], unpublished: string | undefined): string[] {
+  if (unpublished === undefined || runs.some(({ run }) => run === unpublished)) return [];
+  return [
+    `not published: ${unpublished}, which is under way or ended early; the next run goes on with it where it can\n`,
+  ];
+}
+
+function facts({ manifest, startedAt }: PublishedRun): string[] {
+  if (manifest instanceof WarehouseError) return ["unreadable", "", "", "", "", minute(startedAt)];
+  return [
+    manifest.verdict,
+    count(manifest.rows.content ?? 0),
+    manifest.items === undefined ? "" : count(manifest.items.rejected),
+    fileSize(size(manifest)),
+    took(manifest),
+    minute(new Date(manifest.startedAt)),
+  ];
+}
+
+function showText(manifest: Manifest, current: boolean, width: number | undefined): string {
+  const { run, pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
+  const lines: [string, string][] = [
+    ["Run", current ? `${run} (current)` : run],
+    ["Pipeline", pipeline],
+    ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
+    ["Started", `${minute(new Date(startedAt))} UTC, took ${took(manifest)}`],
+    ["Verdict", verdict],
+    ...itemsOf(manifest),
+    ["Before it", previousRun ?? "no run"],
+    ...supersession(manifest),
+    [
+      "Personal data",
+      personalData.keyId === null ? personalData.policy : `${personalData.policy}, key ${personalData.keyId}`,
+    ],
+    ["Made by", `content-warehouse ${versions.package}, DuckDB ${versions.duckdb}, Node ${versions.node}`],
+    ["Size", `${fileSize(size(manifest))} in ${count(manifest.files.length)} files`],
+  ];
+  const facts = lines.map(([name, value]) => `${name.padEnd(14)} ${value}\n`).join("");
+  const rows = Object.entries(manifest.rows).map(([table, number]) => [
+    table,
+    count(number),
+    parquetSize(manifest, table),
+  ]);
+  const { text } = drawTable({ columns: [left("table"), right("rows"), right("Parquet")], rows }, width);
+  return `${printableText(facts)}\n${text}`;
+}
+
+function itemsOf({ items }: Manifest): [string, string][] {
+  if (items === undefined) return [];
+  const { listed, loaded, rejected, vanished, unread } = items;
+  const gone = vanished === 0 ? "" : `, ${count(vanished)} vanished`;
+  const rest = unread === 0 ? gone : `${gone}, ${count(unread)} unread`;
+  return [["Items", `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`]];
+}
+
+/** Of a run that took the place of another when somebody was erased from it. */
+function supersession({ supersedes, purgedAt }: Manifest): [string, string][] {
+  const last = purgedAt?.at(-1);
+  if (supersedes === undefined || last === undefined) return [];
+  return [["Supersedes", `${supersedes}, purged ${minute(new Date(last))} UTC`]];
+}
+
+function parquetSize(manifest: Manifest, table: string): string {
+  const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
+  return fileSize(files.reduce((sum, file) => sum + file.bytes, 0));
+}
+
+function size(manifest: Manifest): number {
+  return manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+}
+
+function took({ startedAt, endedAt }: Manifest): string {
+  return duration((Date.parse(endedAt) - Date.parse(startedAt)) / 1000);
+}
+
+/** `2026-11-20 02:00`. */
+function minute(instant: Date): string {
+  return instant.toISOString().slice(0, 16).replace("T", " ");
+}

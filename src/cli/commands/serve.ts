@@ -1,0 +1,107 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import pino from "pino";
+import { packagePath } from "../../common/package-root.ts";
+import type { RateLimitSpec, RatePeriod } from "../../service/rate-limit.ts";
+import { createService, type Service } from "../../service/service.ts";
+
+interface ServeOptions {
+  readonly data: string;
+  readonly port: number;
+  readonly host: string;
+  readonly maxPerPage: number;
+  readonly rateLimit?: RateLimitSpec;
+  readonly maxConcurrent?: number;
+  readonly latency: number;
+}
+
+const EXAMPLES = `
+Examples:
+  $ content-warehouse serve
+  $ content-warehouse serve --data ./content-set --port 8080 --max-per-page 50
+  $ content-warehouse serve --rate-limit 5        a client meets 429 and Retry-After
+  $ content-warehouse serve --rate-limit 5000/hour --latency 300
+`;
+
+/** `content-warehouse serve`: the read interface over a content set, until SIGTERM or SIGINT. */
+export function serveCommand(): Command {
+  return new Command("serve")
+    .description("serve a content set: the whole read interface, for an integration under development")
+    .addOption(
+      new Option("--data <dir>", "folder of the content set").default(
+        packagePath("data/sample"),
+        "the sample content set",
+      ),
+    )
+    .option("--port <n>", "port to listen on; 0 takes any free one", wholeNumber(0, 65_535), 8080)
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--max-per-page <n>", "largest page", wholeNumber(1), 100)
+    .option(
+      "--rate-limit <n>",
+      "requests a second for each token, or <n>/minute, <n>/hour; more are refused with 429 and Retry-After",
+      rateLimit,
+    )
+    .option(
+      "--max-concurrent <n>",
+      "requests at the same time for each token; more are refused with 429",
+      wholeNumber(1),
+    )
+    .option("--latency <ms>", "milliseconds for which every answer is held back", wholeNumber(0, 600_000), 0)
+    .addHelpText("after", EXAMPLES)
+    .action(serve);
+}
+
+async function serve(options: ServeOptions): Promise<void> {
+  const logger = pino({ level: "error" }, pino.destination({ fd: 2, sync: true }));
+  const service = await createService({ ...options, logger });
+  process.stdout.write(`${introduction(service, options.data)}\n`);
+  await stopSignal();
+  await service.close();
+}
+
+function introduction({ url, contentSet }: Service, folder: string): string {
+  const [token = "TOKEN"] = contentSet.tokens.keys();
+  return [
+    `Serving ${contentSet.outline.count} items of ${contentSet.instance.name} from ${folder}`,
+    "",
+    `  Address      ${url}`,
+    `  Description  ${url}/openapi.json`,
+    `  Try          curl -u ${token}: '${url}/api/v1/content?detail=basic&per_page=2'`,
+    `  Export       CONTENT_API_URL=${url} CONTENT_API_TOKEN=${token} content-warehouse run nightly`,
+    "",
+    "Stop with Ctrl-C.",
+  ].join("\n");
+}
+
+/** Resolves with the first signal to stop; a second one ends the process at once, as it does by default. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = () => {
+      process.off("SIGTERM", stop).off("SIGINT", stop);
+      resolve();
+    };
+    process.on("SIGTERM", stop).on("SIGINT", stop);
+  });
+}
+
+function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (given: string) => number {
+  return (given) => {
+    const number = /^\d+$/.test(given) ? Number(given) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} up` : `from ${least} to ${most}`;
+    throw new InvalidArgumentError(`It must be a whole number ${range}.`);
+  };
+}
+
+/** `5` and `0.5/second` by the second, `300/minute`, `5000/hour`. */
+function rateLimit(given: string): RateLimitSpec {
+  const [, number = "", period = "second"] = /^(\d+(?:\.\d+)?)(?:\/(second|minute|hour))?$/.exec(given) ?? [];
+  const requests = Number(number);
+  const per = PERIODS[period];
+  if (per !== undefined && requests > 0 && (per === "second" || Number.isSafeInteger(requests)))
+    return { requests, per };
+  throw new InvalidArgumentError(
+    "It must be a number above 0, of requests a second, or a whole number with its period, such as 300/minute or 5000/hour.",
+  );
+}
+
+const PERIODS: Readonly<Record<string, RatePeriod>> = { second: "second", minute: "minute", hour: "hour" };

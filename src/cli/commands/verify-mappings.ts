@@ -1,0 +1,209 @@
+import { randomInt } from "node:crypto";
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Definitions } from "../../audit/mapping/definitions.ts";
+import type { OpenedRun } from "../../audit/open-run.ts";
+import type { ExplainedDifference, VerifiedItem } from "../../audit/mapping/verify-item.ts";
+import { systemClock } from "../../common/clock.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import { count, counted } from "../../common/figures.ts";
+import { createLog } from "../../common/log.ts";
+import { assertSameInstance } from "../../warehouse/baseline.ts";
+import { type Config, loadConfig } from "../../config/config.ts";
+import { openSource, originOf } from "../../run/source.ts";
+import { type VerifiedMappings, verifyMappings } from "../../run/verify-mappings.ts";
+import { createDisplay } from "../render/display.ts";
+import { processSettings, type Settings } from "../settings.ts";
+import { DEFAULT_OUT } from "./sql.ts";
+import { drawInParts, type TextColumn } from "../render/table.ts";
+import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { withRun } from "../with-run.ts";
+
+interface Options {
+  readonly out: string;
+  readonly sample: number;
+  readonly seed?: string;
+  readonly embedded?: true;
+  readonly url?: string;
+  readonly config?: string;
+  readonly format: (typeof FORMATS)[number];
+}
+
+const FORMATS = ["table", "json"] as const;
+
+const EXAMPLES = `
+Examples:
+  $ CONTENT_API_TOKEN=... content-warehouse verify-mappings --sample 200 --url https://content.example.com
+  $ content-warehouse verify-mappings 42 --sample 50 --seed 7 --config ./content-warehouse.config.json
+  $ content-warehouse verify-mappings --sample 50 --embedded
+
+RUN is a run's name, its number, or "current"; --embedded is for a run of the sample.
+
+Asks the service that the run read for so many of its items and for its definitions and destinations, and holds what the
+mapping procedure gives for the answers against the published mapped values. A difference that the item's own time, or a
+changed definition or mapping, explains is a change since the run. Exit code 31: there is a difference that nothing
+explains.
+`;
+
+/** `content-warehouse verify-mappings [RUN]`: holds published mapped values against the service's answers of now. */
+export function verifyMappingsCommand(
+  terminal: Terminal = standardOutput(),
+  settings: Settings = processSettings(),
+): Command {
+  return new Command("verify-mappings")
+    .description("ask the service again for some items, and prove the published mapped values by its answers")
+    .argument("[run]", "name or number of a run, or current", "current")
+    .requiredOption("--sample <n>", "number of items to ask for (required)", positive)
+    .option(
+      "--seed <text>",
+      "which items: the same seed draws the same ones (default: another draw each time)",
+    )
+    .option("--embedded", "ask the embedded service with the sample content")
+    .option("--url <url>", "address of the service; CONTENT_API_URL otherwise")
+    .option(
+      "--config <file>",
+      "configuration file (default: content-warehouse.config.ts or .json, where there is one)",
+    )
+    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
+    .addHelpText("after", EXAMPLES)
+    .action(async (run: string, options: Options) => {
+      const { embedded, url, config: file } = options;
+      const { env, cwd } = settings;
+      const config = await loadConfig({
+        cwd,
+        env,
+        flags: { sample: embedded, url, config: file },
+        sampleBy: `for a run of the sample, "content-warehouse verify-mappings --sample ${options.sample} --embedded"`,
+      });
+      await withRun(options.out, run, (opened) => verify(terminal, opened, config, options, settings));
+    });
+}
+
+function positive(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("Give a whole number from 1.");
+  return Number(text);
+}
+
+async function verify(
+  terminal: Terminal,
+  opened: OpenedRun,
+  config: Config,
+  options: Options,
+  { err }: Settings,
+): Promise<void> {
+  const { run, manifest, directory } = opened;
+  assertSameInstance(
+    { kind: "run", run, manifest },
+    { id: null, origin: originOf(config) },
+    directory,
+    "question",
+  );
+  const seed = options.seed ?? String(randomInt(2 ** 32));
+  const found = await ask(opened, config, { items: options.sample, seed }, err);
+  const text =
+    options.format === "json" ? jsonText(run, seed, found) : reportText(run, seed, found, terminal.columns);
+  await writeAll(terminal, [text]);
+  const wrong = found.others.filter(({ verdict }) => verdict === "differs");
+  if (wrong.length === 0) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `Of ${counted(found.asked, "item")} ${count(wrong.length)} ${wrong.length === 1 ? "has" : "have"} mapped values in the run ${run} ` +
+      "that the service's answers do not give, and no change since the run explains it; run again, and compare.",
+  );
+}
+
+async function ask(
+  opened: OpenedRun,
+  config: Config,
+  draw: { readonly items: number; readonly seed: string },
+  err: Settings["err"],
+): Promise<VerifiedMappings> {
+  await using source = await openSource(config);
+  const log = createLog({
+    level: "warn",
+    format: "text",
+    secrets: [source.token],
+    clock: systemClock,
+    write: (line) => err.write(line),
+  });
+  const display = createDisplay({
+    write: (text) => err.write(text),
+    columns: undefined,
+    elapsedMs: () => performance.now(),
+  });
+  const { signal } = new AbortController();
+  const onItem = (done: number, total: number) =>
+    display.onProgress({ stage: "items", done, total, items: done, bytes: 0 });
+  return await verifyMappings(opened, { ...draw, source, config, clock: systemClock, log, signal, onItem });
+}
+
+const CAUSES = { item_changed: "item changed", definition_changed: "definition changed" } as const;
+
+/** A row's number says which rows belong together where the table takes several parts. */
+const COLUMNS: readonly TextColumn[] = [
+  { name: "row", align: "right" },
+  { name: "item", align: "left", whole: true },
+  { name: "destination", align: "left", whole: true },
+  { name: "field", align: "left", whole: true },
+  { name: "because", align: "left" },
+  { name: "published", align: "left" },
+  { name: "by the answers", align: "left" },
+];
+
+/** Rows that a screen gets; `--format json` has all. */
+const SHOWN = 40;
+
+function reportText(
+  run: string,
+  seed: string,
+  { asked, agreeing, others, published }: VerifiedMappings,
+  width: number | undefined,
+): string {
+  const rows = others.flatMap(({ contentId, verdict, differences }) =>
+    verdict === "gone"
+      ? [[contentId, "", "", "item gone", "", ""]]
+      : differences.map((each) => [contentId, ...differenceCells(each, published)]),
+  );
+  const numbered = rows.slice(0, SHOWN).map((cells, index) => [count(index + 1), ...cells]);
+  const drawn = rows.length === 0 ? "" : drawInParts({ columns: COLUMNS, rows: numbered }, 1, width);
+  const more = rows.length > SHOWN ? `and ${counted(rows.length - SHOWN, "more row")}; ` : "";
+  const inFull = rows.length === 0 ? "" : `${more}--format json has all in full\n`;
+  const of = (verdict: VerifiedItem["verdict"]) => others.filter((item) => item.verdict === verdict).length;
+  return `${drawn}${inFull}${printableText(
+    `${counted(asked, "item")} of the run ${run} asked for again (seed ${seed}): ${count(agreeing)} agree, ` +
+      `${count(of("changed"))} changed since the run, ${count(of("gone"))} gone, ${count(of("differs"))} differ`,
+  )}\n`;
+}
+
+function differenceCells(
+  { destinationId, customFieldId, published, computed, columns, cause }: ExplainedDifference,
+  { destinations, fields }: Definitions,
+): string[] {
+  const shown = (row: typeof published) => {
+    if (row === undefined) return "no row";
+    const value = row.status === "mapped" ? (row.externalValue ?? "no external value") : row.status;
+    const others = columns.filter((column) => column !== "externalValue" && column !== "status");
+    return [value, ...others.map((column) => `${column}=${String(row[column])}`)].join(", ");
+  };
+  return [
+    destinations.find((each) => each.destinationId === destinationId)?.identification ?? destinationId,
+    fields.find((each) => each.customFieldId === customFieldId)?.name ?? customFieldId,
+    cause === undefined ? "NOTHING EXPLAINS IT" : CAUSES[cause],
+    shown(published),
+    shown(computed),
+  ];
+}
+
+function jsonText(run: string, seed: string, { asked, agreeing, others }: VerifiedMappings): string {
+  const items = others.map(({ contentId, verdict, differences }) => ({
+    contentId,
+    verdict,
+    differences: differences.map(({ published, computed, cause, ...at }) => ({
+      ...at,
+      cause: cause ?? null,
+      published: published ?? null,
+      byTheAnswers: computed ?? null,
+    })),
+  }));
+  return `${JSON.stringify({ run, seed, asked, agreeing, items }, undefined, 2)}\n`;
+}

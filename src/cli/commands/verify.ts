@@ -1,0 +1,83 @@
+import { Command } from "commander";
+import { WarehouseError } from "../../common/errors.ts";
+import { count, counted, fileSize } from "../../common/figures.ts";
+import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../../warehouse/verify-run.ts";
+import { existingFolder } from "./runs.ts";
+import { DEFAULT_OUT } from "./sql.ts";
+import { withTemporaryFolder } from "../temporary-folder.ts";
+import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+
+interface Options {
+  readonly out: string;
+  readonly all?: true;
+  readonly json?: true;
+}
+
+const EXAMPLES = `
+Examples:
+  $ content-warehouse verify
+  $ content-warehouse verify 42
+  $ content-warehouse verify --all --json
+
+RUN is a run's name, its number, or "current". Exit code 0: everything is as it was published. 31: it is not.
+`;
+
+/** `content-warehouse verify [RUN]`: holds published files against the manifest. */
+export function verifyCommand(terminal: Terminal = standardOutput()): Command {
+  return new Command("verify")
+    .description("prove that published runs are as they were published")
+    .argument("[run]", "name or number of a run, or current", "current")
+    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .option("--all", "prove all published runs")
+    .option("--json", "print one JSON object instead of the report")
+    .addHelpText("after", EXAMPLES)
+    .action(async (run: string, options: Options, command: Command) => {
+      if (options.all === true && command.args.length > 0) {
+        throw new WarehouseError("config.invalid", "--all proves every run; name one, or leave --all.");
+      }
+      await verify(terminal, options.all === true ? { all: true } : { run }, options);
+    });
+}
+
+async function verify(terminal: Terminal, wanted: Wanted, { out, json }: Options): Promise<void> {
+  const folder = existingFolder(out);
+  const found = await withTemporaryFolder("verify", (temporaryDirectory) =>
+    verifyRuns(folder, wanted, temporaryDirectory),
+  );
+  await writeAll(terminal, [json === true ? jsonText(folder.root, found) : reportText(found)]);
+  const { length } = found.findings;
+  if (length === 0) return;
+  const denied = found.runs.reduce((sum, run) => sum + run.denied, 0);
+  const wayOut =
+    denied === length
+      ? "prove it again as a user who may read all of the run"
+      : 'make a run that is whole current with "runs rollback", or run again';
+  throw new WarehouseError("verify.failed", `${counted(length, "finding")}: ${wayOut}.`);
+}
+
+function jsonText(out: string, { current, runs, findings }: Verification): string {
+  const ok = findings.length === 0;
+  return `${JSON.stringify({ ok, out, current: current ?? null, findings, runs })}\n`;
+}
+
+/** More of them say nothing new to a person; `--json` has them all. */
+const SHOWN = 20;
+
+function reportText({ runs, findings }: Verification): string {
+  const ofRuns = new Set(runs.flatMap((run) => run.findings));
+  const others = findings.filter((finding) => !ofRuns.has(finding));
+  return printableText([...runs.map(runText), ...others.map((finding) => `${finding}\n`)].join(""));
+}
+
+function runText({ run, current, files, bytes, tables, rows, denied, findings }: VerifiedRun): string {
+  const name = current ? `${run} (current)` : run;
+  if (findings.length === 0) {
+    const size = `${counted(files, "file")} (${fileSize(bytes)})`;
+    return `Whole: run ${name}, ${size}, ${count(rows)} rows in ${counted(tables, "table")}\n`;
+  }
+  const shown = findings.slice(0, SHOWN).map((finding) => `  ${finding}\n`);
+  const more = findings.length - SHOWN;
+  const rest = more > 0 ? `  and ${count(more)} more\n` : "";
+  const verdict = denied === findings.length ? "NOT PROVEN" : "DAMAGED";
+  return `${verdict}: run ${name}, ${counted(findings.length, "finding")}\n${shown.join("")}${rest}`;
+}

@@ -1,0 +1,194 @@
+import { readFile } from "node:fs/promises";
+import { Command, Option } from "commander";
+import { readMapping } from "../../audit/mapping/mapping-file.ts";
+import type { OpenedRun } from "../../audit/open-run.ts";
+import { type WhatIf, whatIf } from "../../audit/questions/what-if.ts";
+import { csvRow, safeText } from "../../common/csv.ts";
+import { codeOf, WarehouseError } from "../../common/errors.ts";
+import { count, counted } from "../../common/figures.ts";
+import { all, stream } from "../../storage/duckdb.ts";
+import { loadSql } from "../../storage/sql-text.ts";
+import { mappingFormat } from "./audit.ts";
+import { cellText, jsonObject } from "../render/cells.ts";
+import { type Section, sectionTables } from "../render/sections.ts";
+import { DEFAULT_OUT } from "./sql.ts";
+import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { withRun } from "../with-run.ts";
+
+const FORMATS = ["table", "json", "csv"] as const;
+
+interface Options {
+  readonly out: string;
+  readonly mapping: string;
+  readonly format: (typeof FORMATS)[number];
+}
+
+const EXAMPLES = `
+Examples:
+  $ content-warehouse audit --export-mapping mapping.csv
+  $ content-warehouse what-if --mapping mapping.csv
+  $ content-warehouse what-if 42 --mapping mapping.csv --format csv > changes.csv
+
+RUN is a run's name, its number, or "current".
+
+The file is what "audit --export-mapping" writes, CSV or JSON, with changes: other external values or names, rows added
+(the ID of an added entry may be empty; a new mapping, for a field that has none at the destination, takes any ID) or
+taken away. The service is not asked, and nothing is published.
+`;
+
+/** `content-warehouse what-if`: what destinations would receive otherwise by an edited mapping. */
+export function whatIfCommand(terminal: Terminal = standardOutput()): Command {
+  return new Command("what-if")
+    .description("show which external values an edited mapping would change, and for which items")
+    .argument("[run]", "name or number of a run, or current", "current")
+    .requiredOption("--mapping <file>", "the edited mapping, .csv or .json (required)")
+    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
+    .addHelpText("after", EXAMPLES)
+    .action(async (run: string, options: Options) => {
+      const { mapping: file } = options;
+      const format = mappingFormat(file);
+      const rows = readMapping(await bytesOf(file), file, format);
+      await withRun(options.out, run, async (opened) => {
+        const found = await whatIf(opened, { rows, file });
+        await writeAll(terminal, texts(opened, found, options, terminal.columns));
+      });
+    });
+}
+
+async function bytesOf(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    const why = codeOf(cause) ?? String(cause);
+    throw new WarehouseError(
+      "config.not_found",
+      `The mapping file ${file} cannot be read (${why}); name one that exists.`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function texts(
+  opened: OpenedRun,
+  found: WhatIf,
+  { format }: Options,
+  width: number | undefined,
+): AsyncIterable<string> {
+  if (format === "json") return jsonTexts(opened, found);
+  if (format === "csv") return csvTexts(opened, width !== undefined);
+  return tableTexts(opened, found, width);
+}
+
+/** Items that a screen gets. */
+const SHOWN = 20;
+
+async function* tableTexts(
+  opened: OpenedRun,
+  found: WhatIf,
+  width: number | undefined,
+): AsyncIterable<string> {
+  const { run, connection } = opened;
+  const { entries: of } = found;
+  const entries = `Entries of mappings: ${count(of.file)} in the file, ${count(of.run)} in the run`;
+  if (found.values === 0) {
+    return yield `No external value would change in the run ${run}. ${entries}.\n`;
+  }
+  const items = await all(connection, `${loadSql("audit_what_if_items")} LIMIT ${SHOWN}`);
+  const sections: Section[] = [
+    {
+      key: "groups",
+      title: "Changes by destination and field",
+      none: "none",
+      columns: [],
+      shown: [
+        ["destination"],
+        ["custom_field", "field"],
+        ["items"],
+        ["values"],
+        ["gained"],
+        ["lost"],
+        ["changed"],
+      ],
+      rows: found.groups,
+      whole: PLACE,
+      keys: 2,
+      limit: 100,
+    },
+    {
+      key: "values",
+      title: "What would change, by value",
+      none: "none",
+      columns: [],
+      shown: [["destination"], ["custom_field", "field"], ["value"], ...BEFORE_AND_AFTER, ["items"]],
+      rows: found.byValue,
+      whole: [...PLACE, "value", ...SENT],
+      keys: 3,
+    },
+    {
+      key: "items",
+      title: "Items",
+      none: "none",
+      columns: [],
+      shown: [
+        ["content_id", "item"],
+        ["title"],
+        ["destination"],
+        ["custom_field", "field"],
+        ...BEFORE_AND_AFTER,
+      ],
+      rows: items,
+      whole: ["content_id", ...PLACE, ...SENT],
+    },
+  ];
+  yield sectionTables(sections, width);
+  const more = found.values - items.length;
+  if (more > 0) yield `and ${counted(more, "more value")} of items; --format csv has all\n`;
+  yield `\n${counted(found.values, "external value")} of ${counted(found.items, "item")} would change in the run ${run}. ${entries}.\n`;
+}
+
+const BEFORE_AND_AFTER = [
+  ["name_before", "name"],
+  ["external_value_before", "sends"],
+  ["name_after", "new name"],
+  ["external_value_after", "would send"],
+] as const;
+
+/** What people type again, into a filter or into the mapping. */
+const PLACE = ["destination", "custom_field"] as const;
+const SENT = BEFORE_AND_AFTER.map(([name]) => name);
+
+async function* jsonTexts({ run, connection }: OpenedRun, found: WhatIf): AsyncIterable<string> {
+  const rows = (some: readonly object[]) =>
+    some.length === 0 ? "[]" : `[\n${some.map((row) => jsonObject(Object.entries(row))).join(",\n")}\n]`;
+  yield `{"run":${JSON.stringify(run)},"items_changed":${found.items},"values_changed":${found.values},\n`;
+  yield `"groups":${rows(found.groups)},\n"values":${rows(found.byValue)},\n"items":[`;
+  const result = await stream(connection, loadSql("audit_what_if_items"));
+  const names = result.columnNames();
+  let before = "\n";
+  for await (const chunk of result.yieldRows()) {
+    let text = "";
+    for (const row of chunk) {
+      text += `${before}${jsonObject(names.map((name, index) => [name, row[index] ?? null]))}`;
+      before = ",\n";
+    }
+    yield text;
+  }
+  yield before === "\n" ? "]}\n" : "\n]}\n";
+}
+
+/** A line per changed value of an item; no text is a formula to a spreadsheet. */
+async function* csvTexts({ connection }: OpenedRun, toScreen: boolean): AsyncIterable<string> {
+  const shown = (text: string) => (toScreen ? printableText(text) : text);
+  const result = await stream(connection, loadSql("audit_what_if_items"));
+  yield csvRow(result.columnNames());
+  for await (const chunk of result.yieldRows()) {
+    yield shown(
+      chunk
+        .map((row) => csvRow(row.map((cell) => (typeof cell === "string" ? safeText(cell) : cellText(cell)))))
+        .join(""),
+    );
+  }
+}

@@ -1,0 +1,267 @@
+/** What changed between two runs, for a screen: totals per cause, then what became of what, a line however many items. */
+import { type Diff, whyOf } from "../../audit/questions/diff.ts";
+import type { RunPair } from "../../audit/questions/diff-runs.ts";
+import { count, counted } from "../../common/figures.ts";
+import type { Row } from "../../storage/duckdb.ts";
+import { listed } from "../../common/nearest.ts";
+import { type Section, sectionTables } from "./sections.ts";
+import { printableLine } from "./terminal.ts";
+import { paragraph } from "./wrap.ts";
+
+const COUNTS = [
+  ["items"],
+  ["values"],
+  ["gained"],
+  ["lost"],
+  ["changed"],
+  ["reordered"],
+  ["alike", "sent alike"],
+] as const;
+
+/** Changes by cause, and by cause, destination and field. */
+export function diffSections({ causes, groups }: Diff): Section[] {
+  return [
+    {
+      key: "causes",
+      title: "Changes by cause",
+      none: "none",
+      columns: ["causes", "items", "values", "gained", "lost", "changed", "reordered", "alike"],
+      shown: [["causes", "cause"], ...COUNTS],
+      rows: causes.map(shownCauses),
+      whole: ["causes"],
+      limit: 100,
+    },
+    {
+      key: "groups",
+      title: "Changes by cause, destination and field",
+      none: "none",
+      columns: [
+        "causes",
+        "destination_id",
+        "destination",
+        "custom_field_id",
+        "custom_field",
+        "items",
+        "values",
+        "gained",
+        "lost",
+        "changed",
+        "reordered",
+        "alike",
+      ],
+      shown: [["causes", "cause"], ["destination"], ["custom_field", "field"], ...COUNTS],
+      rows: groups.map(shownCauses),
+      keys: 3,
+      limit: 100,
+    },
+  ];
+}
+
+/** Causes as people read them; where they cannot be told, that is said. */
+function shownCauses(row: Row): Row {
+  return { ...row, causes: causesText(row.causes) };
+}
+
+export function causesText(causes: Row[string] | undefined): string {
+  return typeof causes === "string" ? causes.split(" ").join(", ") : UNKNOWN;
+}
+
+const UNKNOWN = "not known";
+
+/** What was compared, and how far it can be relied on. */
+export function headline(
+  { before, after, basis }: RunPair,
+  { sendsOtherwise }: Pick<Diff, "sendsOtherwise">,
+): string {
+  const from = `From run ${before.run} to run ${after.run}`;
+  const unsettled = [before, after].filter(({ verdict }) => verdict === "unsettled").map(({ run }) => run);
+  const caution =
+    unsettled.length === 0
+      ? ""
+      : ` ${unsettled.length === 1 ? `Run ${unsettled[0]} is` : `${listed(unsettled, "and")} are`} unsettled: ${
+          basis === undefined
+            ? "what it did not see is missing in its ledger."
+            : "what it did not see counts as it was."
+        }`;
+  const sending = sendsOtherwise
+    ? " Their pipelines differ in sending values of fields without value mappings as they are; that alone is no change here."
+    : "";
+  if (basis === undefined) {
+    return `${from}, by their own ledgers: no history knows both, so that causes cannot be told.${caution}${sending}`;
+  }
+  return `${from}, by the history of run ${basis}.${caution}${sending}`;
+}
+
+/** How many changes there are. */
+export function totalText({ items, values }: Pick<Diff, "items" | "values">): string {
+  return `${counted(values, "mapped value")} of ${counted(items, "item")} ${values === 1 ? "is" : "are"} not as before`;
+}
+
+export interface Group {
+  readonly row: Row;
+  /** Rows of `audit_diff_lines`, those with most items first; the first ones, where there are many. */
+  readonly lines: readonly Row[];
+  readonly more: number;
+}
+
+export interface Room {
+  /** Of the screen. */
+  readonly width: number | undefined;
+  /** Groups of a cause. */
+  readonly limit: number;
+}
+
+/** The lines of each group under its cause, destination and field. */
+export function diffText(diff: Diff, groups: readonly Group[], { width, limit }: Room): string {
+  const [totals] = diffSections(diff);
+  const parts = [totals === undefined ? "" : sectionTables([totals], width)];
+  for (const cause of diff.causes) {
+    const own = groups.filter(({ row }) => row.causes === cause.causes);
+    const head = `${causesText(cause.causes)}: ${counted(Number(cause.values), "value")} of ${counted(Number(cause.items), "item")}`;
+    const shown = own.slice(0, limit);
+    parts.push(
+      `\n${paragraph("", head, width)}`,
+      ...shown.map((group) => groupText(diff, group, width)),
+      own.length > shown.length
+        ? paragraph(
+            "  ",
+            `and ${counted(own.length - shown.length, "more field")}; --limit shows more`,
+            width,
+          )
+        : "",
+    );
+  }
+  return parts.join("");
+}
+
+function groupText(diff: Diff, { row, lines, more }: Group, width: number | undefined): string {
+  const { destination, destination_id, custom_field, custom_field_id } = row;
+  const at = `${bare(custom_field ?? custom_field_id)} at ${bare(destination ?? destination_id)}`;
+  const head = paragraph("  ", `${at}: ${counted(Number(row.values), "value")}`, width);
+  const widest = Math.max(...lines.map((line) => count(Number(line.items)).length));
+  const shown = lines.map((line) => {
+    const items = Number(line.items);
+    const lead = `    ${count(items).padStart(widest)} ${items === 1 ? "item: " : "items:"} `;
+    const why = whyOf(diff, line).map(printableLine);
+    return paragraph(lead, `${changeWords(line)}${why.length === 0 ? "" : ` (${why.join("; ")})`}`, width);
+  });
+  const rest =
+    more > 0 ? paragraph("    ", `and ${counted(more, "more line")}; --limit shows more`, width) : "";
+  return `${head}${shown.join("")}${rest}`;
+}
+
+function bare(value: Row[string] | undefined): string {
+  return printableLine(String(value));
+}
+
+function quoted(value: Row[string] | undefined): string {
+  return value === null || value === undefined ? "nothing" : `"${bare(value)}"`;
+}
+
+/** `"Nordics" sends "north" instead of "nordic"`. */
+export function changeWords(row: Row): string {
+  if (row.status_before === null && row.status_after === null && row.change !== "reordered")
+    return fieldWords(row);
+  const what = valueWords(row);
+  const states = stateWords(row);
+  const name = row.name_before !== row.name_after;
+  const copies = copiesOf(row);
+  if (copies !== undefined) return copiesWords(row, copies) + states;
+  switch (row.change) {
+    case "gained":
+      return `${what} sends ${sentText(row, "after")}, and sent nothing${states}`;
+    case "lost":
+      return `${what} no longer sends ${sentText(row, "before")}${states}`;
+    case "changed":
+      return name
+        ? `${what}: ${sentText(row, "before")} as ${quoted(row.name_before)} -> ${sentText(row, "after")} as ${quoted(row.name_after)}${states}`
+        : `${what}: ${sentText(row, "before")} -> ${sentText(row, "after")}${states}`;
+    case "reordered":
+      return row.external_value_before === null || row.external_value_before === undefined
+        ? "the values stand in another order"
+        : `${bare(row.external_value_before)} -> ${bare(row.external_value_after)}`;
+    default: {
+      if (row.status_before === null) return `${what} was added, and sends nothing${states}`;
+      if (row.status_after === null) return `${what} was removed, and sent nothing${states}`;
+      const sent = row.external_value_after === null ? "sends nothing" : `sends ${sentText(row, "after")}`;
+      return `${what} ${sent}, as before${states}`;
+    }
+  }
+}
+
+interface Copies {
+  readonly before: number;
+  readonly after: number;
+}
+
+/** How often a value sends this; undefined where the item does not give the value on both sides. */
+function copiesOf({ copies_before, copies_after }: Row): Copies | undefined {
+  if (typeof copies_before !== "bigint" || typeof copies_after !== "bigint") return undefined;
+  return { before: Number(copies_before), after: Number(copies_after) };
+}
+
+/** What a further copy of a value sends, or one that is gone. */
+function copiesWords(row: Row, { before, after }: Copies): string {
+  const what = valueWords(row);
+  if (row.change === "alike")
+    return `${what} sends nothing, as before, ${times(after)} instead of ${times(before)}`;
+  const sent = sentText(row, row.change === "gained" ? "after" : "before");
+  if (after === 0) return `${what} no longer sends ${sent}`;
+  return `${what} sends ${sent} ${times(after)}, and ${before === 0 ? "did not before" : `sent it ${times(before)}`}`;
+}
+
+function times(copies: number): string {
+  return ["not at all", "once", "twice"][copies] ?? `${count(copies)} times`;
+}
+
+/** What is true of the values of a field whatever they are. */
+function fieldWords(row: Row): string {
+  const renamed = row.name_before !== row.name_after;
+  const words = (flags: Row[string] | undefined) =>
+    typeof flags === "string" && flags !== "" ? flags.split(" ").map((flag) => FLAG_WORDS[flag] ?? flag) : [];
+  const flags = [
+    ...words(row.flags_before).map((word) => `no longer ${word}`),
+    ...words(row.flags_after).map((word) => `now ${word}`),
+  ];
+  const names = `${quoted(row.name_before)} -> ${quoted(row.name_after)}`;
+  const name = row.change === "alike" ? `nothing is sent, as before, the name ${names}` : `sent as ${names}`;
+  const parts = [...(renamed ? [name] : ["the same is sent"]), ...flags];
+  return parts.join(", ");
+}
+
+const FLAG_WORDS: Readonly<Record<string, string>> = {
+  destination_unsupported: "at a destination without support for mappings",
+  collision: "under a name that several fields have",
+};
+
+function sentText(row: Row, side: "before" | "after"): string {
+  const text = row[`external_value_${side}`];
+  return text === null && row[`status_${side}`] === "no_value_mapping" ? "the text" : quoted(text);
+}
+
+/** The internal value; where another took its place, both. */
+function valueWords(row: Row): string {
+  const side = (name: "before" | "after") => {
+    const value = row[`value_${name}`] ?? row[`value_id_${name}`] ?? null;
+    if (row[`status_${name}`] === null) return undefined;
+    return value === null ? "a text" : `"${bare(value)}"`;
+  };
+  const [before, after] = [side("before"), side("after")];
+  if (before === undefined || after === undefined || before === after) return after ?? before ?? "a value";
+  return `${before} -> ${after}`;
+}
+
+/** Status and flags, as far as they are not as they were. */
+function stateWords(row: Row): string {
+  const state = (side: "before" | "after") => {
+    const status = row[`status_${side}`];
+    if (typeof status !== "string") return undefined;
+    const flags = row[`flags_${side}`];
+    return typeof flags === "string" && flags !== "" ? `${status}, ${flags.split(" ").join(", ")}` : status;
+  };
+  const [before, after] = [state("before"), state("after")];
+  if (before === after) return "";
+  if (before === undefined) return after === "mapped" ? "" : ` [${after}]`;
+  if (after === undefined) return before === "mapped" ? "" : ` [${before}]`;
+  return ` [${before} -> ${after}]`;
+}

@@ -1,0 +1,153 @@
+/** What an item produced in a run whose files are gone: what its history says, without steps and evidence. */
+import type { PastExplanation } from "../../audit/questions/explain-past.ts";
+import type { HeldValue } from "../../audit/questions/item-history.ts";
+import type { MappedValue } from "../../audit/mapping/procedure.ts";
+import { bare, quoted, shownInstant, sinceSentence, titleText } from "./explain-sentences.ts";
+import { printableLine } from "./terminal.ts";
+import { paragraph } from "./wrap.ts";
+
+/** What of it is told. */
+export interface ToldOfPast {
+  /** The run whose history is asked. */
+  readonly run: string;
+  /** Undefined: all. */
+  readonly destinationIds: readonly string[] | undefined;
+  readonly fieldIds: readonly string[] | undefined;
+}
+
+export function pastText(explanation: PastExplanation, told: ToldOfPast, width: number | undefined): string {
+  const say = (lead: string, text: string) => paragraph(lead, text, width);
+  const { destinations } = explanation;
+  const wanted = wantedValues(explanation, told);
+  const byDestination = Map.groupBy(wanted, ({ row }) => row.destinationId);
+  const parts = [...byDestination].map(([id, held]) => {
+    const at = bare(destinations.get(id) ?? id);
+    const fields = [...Map.groupBy(held, ({ row }) => row.customFieldId)];
+    return [
+      `${at}\n`,
+      ...fields.map(([fieldId, values]) => fieldText(explanation, fieldId, values, say)),
+      payloadText(explanation, told, { id, at }, say),
+    ].join("");
+  });
+  const none =
+    wanted.length === 0 ? say("", "Nothing that it had was mapped, as far as that was asked for.") : "";
+  return [headingText(explanation, told, say, width), none, ...parts]
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
+type Say = (lead: string, text: string) => string;
+
+function headingText(
+  { item, past }: PastExplanation,
+  { run }: ToldOfPast,
+  say: Say,
+  width: number | undefined,
+): string {
+  const { contentId, slug, title } = item;
+  const names =
+    title === null && slug === null
+      ? `Item ${bare(contentId)}, which the current run does not have.`
+      : `Item ${bare(contentId)}${slug === null ? "" : `, slug ${bare(slug)}`}, as it is called now.`;
+  const unsettled =
+    past.verdict === "unsettled" ? ", which was unsettled, so that what it did not see counts as it was" : "";
+  return [
+    say("", titleText(title, width)),
+    say("", names),
+    say(
+      "",
+      `This is what run ${past.run} of ${shownInstant(past.startedAt)} published${unsettled}, as the history of run ${run} has it. The run's own files are gone, and with them the steps of the mapping procedure and the evidence.`,
+    ),
+  ].join("");
+}
+
+function fieldText(
+  { fields }: PastExplanation,
+  fieldId: string,
+  values: readonly HeldValue[],
+  say: Say,
+): string {
+  const own = bare(fields.get(fieldId) ?? fieldId);
+  const [first] = values;
+  const name = first?.row.externalFieldName ?? null;
+  const called = name === null ? "without a name there" : `called ${quoted(name)} there`;
+  return [
+    `\n  ${own}${own === bare(fieldId) ? "" : ` (${bare(fieldId)})`}, ${called}\n`,
+    ...values.map(({ row, since }) => say("     ", `${valueSentence(row)} ${sinceSentence(since)}`)),
+  ].join("");
+}
+
+function valueSentence(row: MappedValue): string {
+  const own = row.value ?? row.valueId;
+  const value = own === null ? "A value without text" : quoted(own);
+  const archived = row.valueArchived ? ", archived," : "";
+  switch (row.status) {
+    case "mapped":
+      return row.externalValue === null
+        ? `${value}${archived} was mapped to nothing by the entry ${bare(row.mappingValueId ?? "")}.`
+        : `${value}${archived} was made ${quoted(row.externalValue)} by the entry ${bare(row.mappingValueId ?? "")}.`;
+    case "unmapped":
+      return `${value}${archived} had no entry in the mapping ${bare(row.mappingId)}: unmapped.`;
+    case "unknown_value":
+      return `${value} was none of the field's values: unknown.`;
+    case "no_value_mapping":
+      return `${value} stood in a field without value mappings.`;
+  }
+}
+
+function payloadText(
+  { payloads, values }: PastExplanation,
+  { fieldIds }: ToldOfPast,
+  { id, at }: { readonly id: string; readonly at: string },
+  say: Say,
+): string {
+  const names = new Set(
+    values.flatMap(({ row }) =>
+      row.destinationId === id && (fieldIds?.includes(row.customFieldId) ?? true)
+        ? [row.externalFieldName]
+        : [],
+    ),
+  );
+  const members = [...(payloads.get(id) ?? [])].filter(([name]) => names.has(name));
+  if (members.length === 0) return `\n${say("  ", `So ${at} received nothing by this.`)}`;
+  const lines = members.map(([name, sent]) =>
+    say("       ", `${printableLine(JSON.stringify(name))}: ${printableLine(JSON.stringify(sent))}`),
+  );
+  return `\n${say("  ", `So ${at} received:`)}${lines.join("")}`;
+}
+
+function wantedValues({ values }: PastExplanation, { destinationIds, fieldIds }: ToldOfPast): HeldValue[] {
+  return values.filter(
+    ({ row }) =>
+      (destinationIds?.includes(row.destinationId) ?? true) &&
+      (fieldIds?.includes(row.customFieldId) ?? true),
+  );
+}
+
+/** The same for programs. */
+export function pastJson(explanation: PastExplanation, told: ToldOfPast): object {
+  const { item, past, payloads, destinations, fields } = explanation;
+  const { run, sequence, startedAt, verdict, passthrough } = past;
+  return {
+    run,
+    sequence,
+    startedAt,
+    verdict,
+    passthrough,
+    historyOf: told.run,
+    item,
+    destinations: [...destinations]
+      .filter(([id]) => told.destinationIds?.includes(id) ?? true)
+      .map(([destinationId, identification]) => {
+        const members = payloads.get(destinationId);
+        const payload = members === undefined ? null : Object.fromEntries(members);
+        return { destinationId, identification, payload };
+      }),
+    fields: [...fields]
+      .filter(([id]) => told.fieldIds?.includes(id) ?? true)
+      .map(([customFieldId, name]) => ({ customFieldId, name })),
+    values: wantedValues(explanation, told).map(({ row, since }) => ({ ...row, since })),
+    steps: null,
+    evidence: null,
+  };
+}

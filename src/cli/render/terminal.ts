@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import type { Writable } from "node:stream";
+import { asWarehouseError, codeOf } from "../../common/errors.ts";
+
+/** Where a command writes its result. */
+export interface Terminal {
+  readonly out: Writable;
+  /** Width of the screen in characters; undefined where the output is a file or a pipe. */
+  readonly columns: number | undefined;
+}
+
+export function standardOutput(): Terminal {
+  return { out: process.stdout, columns: process.stdout.isTTY ? process.stdout.columns : undefined };
+}
+
+/** Control characters (with ESC and the C1 range), line separators, and what turns the direction of a text around. */
+const CONTROL = /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}\p{Surrogate}]/gu;
+
+/** Text of foreign origin that may have several lines, without anything that steers a terminal. */
+export function printableText(text: string): string {
+  return text.replace(CONTROL, (character) => (character === "\n" || character === "\t" ? character : ""));
+}
+
+/** Text of foreign origin as one line, without anything that steers a terminal; the ends of lines show as `↵`. */
+export function printableLine(text: string): string {
+  return text
+    .replace(/\r\n|[\n\u2028\u2029]/g, "↵")
+    .replace(/\t/g, " ")
+    .replace(CONTROL, "");
+}
+
+const ASCII = /^[ -~]*$/;
+const ZERO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+
+/** Cells that a text takes on a terminal: two for East Asian characters and emoji, none for combining marks. */
+export function displayWidth(text: string): number {
+  if (ASCII.test(text)) return text.length;
+  let width = 0;
+  for (const character of text) width += characterWidth(character);
+  return width;
+}
+
+function characterWidth(character: string): number {
+  if (ZERO_WIDTH.test(character)) return 0;
+  return WIDE.test(character) ? 2 : 1;
+}
+
+/** A text that takes `width` cells at most; one that is cut ends with `…`. */
+export function truncate(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let kept = "";
+  let used = 1;
+  for (const character of text) {
+    used += characterWidth(character);
+    if (used > width) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+/**
+ * Writes texts as fast as they are taken. A reader that goes away, such as `head`, ends the writing and is no error.
+ */
+export async function writeAll(
+  terminal: Terminal,
+  texts: AsyncIterable<string> | Iterable<string>,
+): Promise<void> {
+  const { out } = terminal;
+  let failure: Error | undefined;
+  const onError = (error: Error) => {
+    failure ??= error;
+  };
+  out.on("error", onError);
+  try {
+    for await (const text of texts) {
+      if (failure === undefined && !out.write(text)) await drained(out).catch(onError);
+      if (failure !== undefined) break;
+    }
+    if (failure === undefined) await flushed(out).catch(onError);
+  } finally {
+    out.off("error", onError);
+  }
+  if (failure !== undefined && !isClosedPipe(failure)) throw failure;
+}
+
+/** Resolves once more is taken, or nothing ever again. */
+async function drained(out: Writable): Promise<void> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  try {
+    await Promise.race([once(out, "drain", { signal }), once(out, "close", { signal })]);
+  } finally {
+    waiting.abort();
+  }
+}
+
+/**
+ * Writes what came of work that is done. That nobody can read it takes nothing from the work, so it is a warning:
+ * `done` says what holds all the same.
+ */
+export async function writeOutcome(
+  terminal: Terminal,
+  err: Writable,
+  { text, done }: { readonly text: string; readonly done: string },
+): Promise<void> {
+  try {
+    await writeAll(terminal, [text]);
+  } catch (thrown) {
+    const warning = `${done} could not be written: ${asWarehouseError(thrown).message}\n`;
+    await writeAll({ out: err, columns: undefined }, [printableText(warning)]).catch(() => {
+      // Nothing is left to say it with.
+    });
+  }
+}
+
+/** Resolves once everything written so far was taken; rejects where it was not. */
+function flushed(out: Writable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    out.write("", (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+function isClosedPipe(error: Error): boolean {
+  return ["EPIPE", "ERR_STREAM_DESTROYED"].includes(codeOf(error) ?? "");
+}

@@ -1,0 +1,144 @@
+import { compareUtf8 } from "./utf8-order.ts";
+
+/**
+ * Texts numbered from 0 in the order in which they came. IDs of a service are nearly always 24 hexadecimal digits: these
+ * take 12 bytes and a place in a table of numbers, some 20 bytes in all, where a map of texts takes 100. Others are kept
+ * as they are.
+ */
+
+const DIGITS = 24;
+/** Each word of an ID has eight of its digits. */
+const WORDS = 3;
+const WORD_DIGITS = DIGITS / WORDS;
+const BYTES_OF_A_WORD = 4;
+const FIRST_IDS = 1024;
+const FREE = -1;
+
+export class Ids {
+  #words = new Uint32Array(FIRST_IDS * WORDS);
+  /** Numbers, each at the place that its words give or at the next free one. At most half of it is filled. */
+  #table = new Int32Array(FIRST_IDS * 2).fill(FREE);
+  readonly #others = new Map<string, number>();
+  readonly #otherTexts = new Map<number, string>();
+  /** The words of the ID that is looked for. */
+  readonly #wanted = new Uint32Array(WORDS);
+  /** Of the ID that is given back: a text joined from its words would take three times the memory. */
+  readonly #bytes = Buffer.alloc(WORDS * BYTES_OF_A_WORD);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Undefined for an ID that has none. */
+  find(id: string): number | undefined {
+    if (!this.#want(id)) return this.#others.get(id);
+    const number = this.#table[this.#place()];
+    return number === FREE ? undefined : number;
+  }
+
+  /** An ID that has no number gets the next one. */
+  numberOf(id: string): number {
+    if (this.#size * WORDS === this.#words.length) this.#grow();
+    if (!this.#want(id)) return this.#numberOfOther(id);
+    const place = this.#place();
+    const known = this.#table[place] ?? FREE;
+    if (known !== FREE) return known;
+    const number = this.#size++;
+    this.#words.set(this.#wanted, number * WORDS);
+    this.#table[place] = number;
+    return number;
+  }
+
+  /** The ID that has the number. */
+  at(number: number): string {
+    const other = this.#otherTexts.get(number);
+    if (other !== undefined) return other;
+    for (let word = 0; word < WORDS; word++) {
+      this.#bytes.writeUInt32BE(this.#words[number * WORDS + word] ?? 0, word * BYTES_OF_A_WORD);
+    }
+    return this.#bytes.toString("hex");
+  }
+
+  /** All numbers, in the order of the IDs' UTF-8 bytes. */
+  sorted(): Uint32Array {
+    return Uint32Array.from({ length: this.#size }, (_, number) => number).sort((a, b) =>
+      this.#compare(a, b),
+    );
+  }
+
+  /** Digits have the order of the numbers that they make. */
+  #compare(a: number, b: number): number {
+    if (this.#otherTexts.has(a) || this.#otherTexts.has(b)) return compareUtf8(this.at(a), this.at(b));
+    for (let word = 0; word < WORDS; word++) {
+      const difference = (this.#words[a * WORDS + word] ?? 0) - (this.#words[b * WORDS + word] ?? 0);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  }
+
+  #numberOfOther(id: string): number {
+    const known = this.#others.get(id);
+    if (known !== undefined) return known;
+    const number = this.#size++;
+    this.#others.set(id, number);
+    this.#otherTexts.set(number, id);
+    return number;
+  }
+
+  /** Where the wanted ID stands in the table, or would stand. */
+  #place(): number {
+    const wanted = this.#wanted;
+    const a = wanted[0] ?? 0;
+    const b = wanted[1] ?? 0;
+    const c = wanted[2] ?? 0;
+    const words = this.#words;
+    const mask = this.#table.length - 1;
+    for (let place = mixed(a, b, c) & mask; ; place = (place + 1) & mask) {
+      const number = this.#table[place] ?? FREE;
+      const at = number * WORDS;
+      if (number === FREE || (words[at] === a && words[at + 1] === b && words[at + 2] === c)) return place;
+    }
+  }
+
+  /** Neither array stands in memory twice: at a million IDs that would be 20 MB, until somebody collects them. */
+  #grow(): void {
+    const words = new Uint32Array(this.#words.buffer.transfer(this.#words.byteLength * 2));
+    this.#words = words;
+    this.#table = new Int32Array(this.#table.buffer.transfer(this.#table.byteLength * 2)).fill(FREE);
+    for (let number = 0; number < this.#size; number++) {
+      if (this.#otherTexts.has(number)) continue;
+      this.#wanted.set(words.subarray(number * WORDS, (number + 1) * WORDS));
+      this.#table[this.#place()] = number;
+    }
+  }
+
+  /** Reads the digits of an ID; false: it is none of 24 digits. */
+  #want(id: string): boolean {
+    if (id.length !== DIGITS) return false;
+    for (let word = 0; word < WORDS; word++) {
+      let value = 0;
+      for (let i = word * WORD_DIGITS; i < (word + 1) * WORD_DIGITS; i++) {
+        const digit = digitOf(id.charCodeAt(i));
+        if (digit < 0) return false;
+        value = value * 16 + digit;
+      }
+      this.#wanted[word] = value;
+    }
+    return true;
+  }
+}
+
+/** Of a character code: capital letters are no digits here, because they would not come back as they were. */
+function digitOf(code: number): number {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30;
+  return code >= 0x61 && code <= 0x66 ? code - 0x57 : -1;
+}
+
+/** Counters in the IDs must not make neighbours in the table of long runs. */
+function mixed(a: number, b: number, c: number): number {
+  let hash = Math.imul(a ^ 0x9e3779b9, 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 15) ^ b, 0xc2b2ae35);
+  hash = Math.imul(hash ^ (hash >>> 13) ^ c, 0x27d4eb2f);
+  return hash ^ (hash >>> 16);
+}

@@ -1,0 +1,120 @@
+import type { Dirent } from "node:fs";
+import { chmod, lstat, open, readdir, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { WarehouseError } from "./errors.ts";
+
+/** Files and folders below a folder, as absolute paths. */
+export interface Tree {
+  readonly files: readonly string[];
+  /** The folder itself last, each after what is in it. */
+  readonly folders: readonly string[];
+}
+
+/** Gets what a tree cannot be read at: the path of it, and why. */
+export type Refused = (path: string, thrown: unknown) => void;
+
+/**
+ * What is below a folder, in the order of the names. A folder that cannot be listed, and anything but files and folders
+ * (`verify.failed`), is thrown, unless `refused` takes it: then the rest is read.
+ */
+export async function readTree(root: string, refused: Refused = rethrow): Promise<Tree> {
+  const files: string[] = [];
+  const folders: string[] = [];
+  for (const entry of await entriesOf(root, refused)) {
+    const path = join(root, entry.name);
+    if (entry.isDirectory()) {
+      const below = await readTree(path, refused);
+      files.push(...below.files);
+      folders.push(...below.folders);
+    } else if (entry.isFile()) files.push(path);
+    else refused(path, notPublished(path));
+  }
+  return { files, folders: [...folders, root] };
+}
+
+function rethrow(_path: string, thrown: unknown): never {
+  throw thrown;
+}
+
+async function entriesOf(folder: string, refused: Refused): Promise<Dirent[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (thrown) {
+    refused(folder, thrown);
+    return [];
+  }
+}
+
+function notPublished(path: string): WarehouseError {
+  return new WarehouseError(
+    "verify.failed",
+    `${path} is neither a file nor a folder, so it is not published.`,
+  );
+}
+
+/** Brings a file's or folder's content to the disk; an error of the disk is thrown, and never tried again. */
+export async function sync(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Files at the same time: waits for the disk come together, and one journal entry serves several. */
+const FILES_AT_ONCE = 16;
+
+async function forEach(paths: readonly string[], act: (path: string) => Promise<void>): Promise<void> {
+  for (let first = 0; first < paths.length; first += FILES_AT_ONCE) {
+    await Promise.all(paths.slice(first, first + FILES_AT_ONCE).map(act));
+  }
+}
+
+/** Brings a tree to the disk: the files, then the folders from the bottom up. */
+export async function syncTree(root: string): Promise<void> {
+  const { files, folders } = await readTree(root);
+  await forEach(files, sync);
+  for (const path of folders) await sync(path);
+}
+
+/** Makes a tree read-only for everybody: files 0444, folders 0555. Repeatable. */
+export async function sealTree(root: string): Promise<void> {
+  const { files, folders } = await readTree(root);
+  await forEach(files, (path) => chmod(path, 0o444));
+  for (const path of folders) await chmod(path, 0o555);
+}
+
+/** Removes a tree, read-only or not, or a single file; what is not there is no error. */
+export async function removeTree(path: string): Promise<void> {
+  await openUp(path);
+  await rm(path, { recursive: true, force: true });
+}
+
+/** Removes all that is below a folder but the files that are `kept`, which are absolute paths, and their folders. */
+export async function removeAllBut(folder: string, kept: ReadonlySet<string>): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (kept.has(path)) continue;
+    if (!entry.isDirectory()) {
+      await rm(path);
+      continue;
+    }
+    await removeAllBut(path, kept);
+    if ((await readdir(path)).length === 0) await rmdir(path);
+  }
+}
+
+/** Gives the owner leave to remove what is in the folders. */
+async function openUp(path: string): Promise<void> {
+  const stats = await lstat(path).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === "ENOENT") return undefined;
+    throw thrown;
+  });
+  if (stats === undefined || !stats.isDirectory()) return;
+  await chmod(path, 0o700);
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) await openUp(join(path, entry.name));
+  }
+}

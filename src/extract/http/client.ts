@@ -1,0 +1,326 @@
+import type { LookupFunction } from "node:net";
+import { Pool } from "undici";
+import type { Clock } from "../../common/clock.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import type { Log } from "../../common/log.ts";
+import { basicCredentials, redactor, type Secret } from "../../common/secret.ts";
+import { VERSION } from "../../common/version.ts";
+import { type Answer, type Caps, exchange } from "./exchange.ts";
+import { explanationOf } from "./explanation.ts";
+import { parseHttpDate, parseRetryAfter } from "./http-date.ts";
+import { formOf, isLaterPage, type ReadRequest, targetOf } from "./request.ts";
+import { isThrottling, type Retry } from "./retry.ts";
+import type { ServiceUrl } from "./service-url.ts";
+import { SourceError } from "./source-error.ts";
+import { isListing, statusError } from "./status.ts";
+import { transportError } from "./transport-error.ts";
+
+/** The only file that opens a connection. It speaks to one origin, and the token goes nowhere else. */
+
+export interface Timeouts {
+  readonly connectMs: number;
+  /** From the request to the last of the headers. */
+  readonly headersMs: number;
+  /** Between two pieces of the body. */
+  readonly bodyMs: number;
+  /** For the whole of one attempt: a body that drips in byte by byte never meets the others. */
+  readonly totalMs: number;
+}
+
+export const TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 30_000, totalMs: 180_000 };
+
+export const CAPS: Caps = { wireBytes: 32 * 1024 * 1024, failureBytes: 64 * 1024 };
+
+/** Informational answers (1xx) that one request bears. */
+const INFORMATIONAL_AT_MOST = 16;
+
+export interface HttpClientOptions {
+  readonly url: ServiceUrl;
+  readonly token: Secret;
+  /** At the same time, one request on each. */
+  readonly connections: number;
+  readonly timeouts: Timeouts;
+  readonly caps: Caps;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What failed is asked for again as this says; `null`: never. */
+  readonly retry: Retry | null;
+  /** How names become addresses; `null`: as the system does it. */
+  readonly lookup: LookupFunction | null;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly contentEncoding: string | null;
+  /** The answer's `Date`. */
+  readonly date: Date | null;
+  /** Seconds since a cache had the answer from the service; null: it did not say so. */
+  readonly ageSeconds: number | null;
+  /** What `Retry-After` asks for, from the answer on. */
+  readonly retryAfterMs: number | null;
+  /** As it came over the wire, in a buffer of its own that can be moved to a worker thread. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** SHA-256 of `body`, hexadecimal. */
+  readonly sha256: string;
+  /** From the request to the last byte, of the attempt that succeeded. */
+  readonly milliseconds: number;
+  /** Attempts that were made, this one included. */
+  readonly attempts: number;
+}
+
+export type Take<T> = (response: HttpResponse) => T | Promise<T>;
+
+export interface Taken<T> {
+  readonly response: HttpResponse;
+  readonly value: T;
+}
+
+export interface HttpClient {
+  /** Host with its port. */
+  readonly host: string;
+  /**
+   * Asks until there is an answer that can be read (200, or for a single item 404 and 410: it is gone), as the retry
+   * policy says.
+   *
+   * @throws {SourceError} for every other status and everything that goes wrong on the way
+   */
+  read(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse>;
+  /**
+   * The same, with what `take` makes of the answer: where it finds the body damaged, the service is asked again. It may
+   * hand the body to a worker thread and wait: the connection serves others then.
+   */
+  readAs<T>(request: ReadRequest, signal: AbortSignal, take: Take<T>): Promise<Taken<T>>;
+  /** Like `read`, but what fails, or takes longer than `totalMs`, is not asked for again. */
+  readOnce(request: ReadRequest, signal: AbortSignal, totalMs: number): Promise<HttpResponse>;
+  /** Asks once and gives the answer whatever its status; of a failure at most `caps.failureBytes` of its body. */
+  send(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse>;
+  /** Ends all connections, with what is under way on them. */
+  close(): Promise<void>;
+}
+
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const { url, token, retry, log, clock } = options;
+  const pool = openPool(options);
+  const redact = redactor([token]);
+  let cacheTold = false;
+  /** Whether a page of the listing was read. */
+  let hasListing = false;
+
+  function tellOfCache({ ageSeconds }: Received): void {
+    if (ageSeconds === null || ageSeconds === 0 || cacheTold) return;
+    cacheTold = true;
+    log.warn(
+      `${url.host} answers out of a cache, ${ageSeconds} seconds old, though it was asked not to; name an address without one.`,
+    );
+  }
+
+  async function send(
+    request: ReadRequest,
+    signal: AbortSignal,
+    totalMs = options.timeouts.totalMs,
+  ): Promise<HttpResponse> {
+    signal.throwIfAborted();
+    const deadline = startDeadline(totalMs, url.host, signal);
+    const startedMs = clock.elapsedMs();
+    try {
+      const response = await receive(pool, request, options, deadline);
+      const milliseconds = clock.elapsedMs() - startedMs;
+      tellOfCache(response);
+      const { status, body } = response;
+      log.debug("answer", {
+        method: request.method,
+        path: request.path,
+        status,
+        bytes: body.length,
+        milliseconds,
+      });
+      return { ...response, milliseconds, attempts: 1 };
+    } catch (error) {
+      if (deadline.signal.aborted) throw deadline.signal.reason;
+      throw error instanceof WarehouseError ? error : transportError(error, url.host, redact);
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  async function attempt(request: ReadRequest, signal: AbortSignal, totalMs?: number): Promise<HttpResponse> {
+    const response = await send(request, signal, totalMs);
+    const { status, retryAfterMs } = response;
+    const detail = status === 200 ? "" : redact(explanationOf(response));
+    const known = hasListing || isLaterPage(request);
+    const error = statusError({ ...url, status, retryAfterMs, detail, hasListing: known }, request.mode);
+    if (error !== null) throw error;
+    hasListing ||= isListing(request.mode);
+    return response;
+  }
+
+  async function readAs<T>(request: ReadRequest, signal: AbortSignal, take: Take<T>): Promise<Taken<T>> {
+    let attempts = 0;
+    const once = async (answered: () => void) => {
+      attempts++;
+      const response = await attempt(request, signal);
+      answered();
+      try {
+        return { response, value: await take(response) };
+      } catch (error) {
+        throw withoutSecrets(error, redact);
+      }
+    };
+    const { response, value } = retry === null ? await once(() => {}) : await retry.run(once, signal);
+    return { response: { ...response, attempts }, value };
+  }
+
+  async function read(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse> {
+    return (await readAs(request, signal, () => null)).response;
+  }
+
+  async function readOnce(request: ReadRequest, signal: AbortSignal, totalMs: number): Promise<HttpResponse> {
+    const once = async () => {
+      try {
+        return await attempt(request, signal, totalMs);
+      } catch (error) {
+        throw error instanceof SourceError && !isThrottling(error) ? notAgain(error) : error;
+      }
+    };
+    return retry === null ? once() : retry.run(once, signal);
+  }
+
+  return {
+    host: url.host,
+    read,
+    readAs,
+    readOnce,
+    send: (request, signal) => send(request, signal),
+    close: () => pool.destroy(),
+  };
+}
+
+function notAgain(error: SourceError): SourceError {
+  const { code, message, status, retryAfterMs } = error;
+  const facts = { retryAfterMs, cause: error, attemptsAtMost: 1 };
+  return new SourceError(code, message, status === null ? facts : { ...facts, status });
+}
+
+/** What reads a body may quote the service's own words, and those the token. */
+function withoutSecrets(error: unknown, redact: (text: string) => string): unknown {
+  if (!(error instanceof Error)) return error;
+  error.message = redact(error.message);
+  error.stack = redact(error.stack ?? "");
+  return error;
+}
+
+/** One connection a request, HTTP/1.1, certificates always checked, whatever the environment says. */
+function openPool({ url, connections, timeouts, lookup }: HttpClientOptions): Pool {
+  return new Pool(url.origin, {
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    useMilo: false,
+    maxHeaderSize: 16 * 1024,
+    headersTimeout: timeouts.headersMs,
+    bodyTimeout: timeouts.bodyMs,
+    connect: {
+      timeout: timeouts.connectMs,
+      rejectUnauthorized: true,
+      minVersion: "TLSv1.2",
+      ...(lookup === null ? {} : { lookup }),
+    },
+  });
+}
+
+type Received = Omit<HttpResponse, "milliseconds" | "attempts">;
+
+async function receive(
+  pool: Pool,
+  request: ReadRequest,
+  { url, token, caps, clock }: HttpClientOptions,
+  deadline: Deadline,
+): Promise<Received> {
+  const form = formOf(request);
+  const { status, headers, body, sha256 } = await exchange(
+    pool,
+    {
+      method: request.method,
+      path: url.prefix + targetOf(request),
+      headers: { ...headersOf(token), ...(form === null ? {} : FORM_HEADERS) },
+      body: form,
+    },
+    { caps, signal: deadline.signal, onInformational: limitInformational(deadline, url.host) },
+  );
+  const date = parseHttpDate(header(headers, "date"));
+  return {
+    status,
+    contentType: header(headers, "content-type"),
+    contentEncoding: header(headers, "content-encoding"),
+    date,
+    ageSeconds: parseAge(header(headers, "age")),
+    retryAfterMs: parseRetryAfter(header(headers, "retry-after"), date ?? new Date(clock.now())),
+    body,
+    sha256,
+  };
+}
+
+/** No `Range`, no cookies; a cache in between is told to ask the service. */
+function headersOf(token: Secret): Record<string, string> {
+  return {
+    authorization: basicCredentials(token),
+    accept: "application/json",
+    "accept-encoding": "gzip",
+    "cache-control": "no-cache",
+    "user-agent": `content-warehouse/${VERSION}`,
+  };
+}
+
+/** RFC 9111: a whole number of seconds; anything else says nothing. */
+function parseAge(age: string | null): number | null {
+  return age !== null && /^\d{1,9}$/.test(age) ? Number(age) : null;
+}
+
+const FORM_HEADERS = { "content-type": "application/x-www-form-urlencoded" };
+
+/** A header that came more than once is joined, so that it fits nothing that is read strictly. */
+function header(headers: Answer["headers"], name: string): string | null {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(", ") : (value ?? null);
+}
+
+interface Deadline {
+  readonly signal: AbortSignal;
+  abort(reason: WarehouseError): void;
+  clear(): void;
+}
+
+/** Aborts with the reason of `outer` or after so many milliseconds, whichever comes first, and leaves nothing behind. */
+function startDeadline(totalMs: number, host: string, outer: AbortSignal): Deadline {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(tooSlow(host, totalMs)), totalMs);
+  const onAbort = () => controller.abort(outer.reason);
+  outer.addEventListener("abort", onAbort, { once: true });
+  return {
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
+    clear: () => {
+      clearTimeout(timer);
+      outer.removeEventListener("abort", onAbort);
+    },
+  };
+}
+
+function tooSlow(host: string, totalMs: number): SourceError {
+  const limit = totalMs >= 1000 ? `${Math.round(totalMs / 1000)} s` : `${totalMs} ms`;
+  return new SourceError(
+    "source.timeout",
+    `${host} gave no complete answer within ${limit}; run again later, or set a smaller \`perPage\`.`,
+  );
+}
+
+function limitInformational(deadline: Deadline, host: string): () => void {
+  let seen = 0;
+  return () => {
+    seen++;
+    if (seen <= INFORMATIONAL_AT_MOST) return;
+    const sentence = `${host} announces an answer over and over and gives none; look for a proxy in between.`;
+    deadline.abort(new SourceError("source.protocol", sentence));
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * The requests of a run that were answered. As objects each would take 260 bytes, and as much again in a heap that is
+ * let grow in proportion: they are kept as columns, in 120 bytes.
+ */
+import type { RequestMode } from "./request.ts";
+import { compareUtf8 } from "../../common/utf8-order.ts";
+import { Ids } from "../../common/ids.ts";
+
+export interface RequestRecord {
+  readonly mode: RequestMode;
+  readonly sweep: number | null;
+  readonly page: number | null;
+  readonly nextPage: number | null;
+  readonly previousPage: number | null;
+  readonly contentId: string | null;
+  readonly status: number;
+  readonly attempts: number;
+  readonly bytes: number;
+  readonly milliseconds: number;
+  /** Microseconds since 1970 UTC. */
+  readonly observedAt: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
+}
+
+/** In the order of the plan. */
+const MODES: readonly RequestMode[] = ["destinations", "dynamic", "item", "full", "basic", "custom_fields"];
+
+/** Figures of a record, in this order; what is null is not a number. The mode is its place in the plan. */
+const FIGURES = [
+  "mode",
+  "sweep",
+  "page",
+  "nextPage",
+  "previousPage",
+  "contentId",
+  "status",
+  "attempts",
+  "bytes",
+  "milliseconds",
+  "observedAt",
+] as const;
+type Figure = (typeof FIGURES)[number];
+
+const WIDTH = FIGURES.length;
+const PLACE_OF = Object.fromEntries(FIGURES.map((name, place) => [name, place])) as Record<Figure, number>;
+const DIGEST_BYTES = 32;
+const RECORDS_OF_A_CHUNK = 1024;
+
+interface Chunk {
+  readonly figures: Float64Array;
+  readonly digests: Buffer;
+}
+
+export class Requests {
+  readonly #chunks: Chunk[] = [];
+  readonly #contentIds = new Ids();
+  #size = 0;
+  #bytes = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Of all bodies as they came. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  add(record: RequestRecord): void {
+    const place = this.#size % RECORDS_OF_A_CHUNK;
+    if (place === 0) this.#chunks.push(emptyChunk());
+    const { figures, digests } = this.#chunkOf(this.#size);
+    figures.set(this.#figuresOf(record), place * WIDTH);
+    digests.write(record.sha256, place * DIGEST_BYTES, "hex");
+    this.#size += 1;
+    this.#bytes += record.bytes;
+  }
+
+  /** In the order of the plan, whatever the order in which they were answered. */
+  *inOrder(): Generator<RequestRecord> {
+    const places = Uint32Array.from({ length: this.#size }, (_, place) => place);
+    for (const place of places.sort((a, b) => this.#compare(a, b))) yield this.#at(place);
+  }
+
+  #figuresOf(record: RequestRecord): number[] {
+    const { contentId, mode } = record;
+    return [
+      MODES.indexOf(mode),
+      record.sweep ?? Number.NaN,
+      record.page ?? Number.NaN,
+      record.nextPage ?? Number.NaN,
+      record.previousPage ?? Number.NaN,
+      contentId === null ? Number.NaN : this.#contentIds.numberOf(contentId),
+      record.status,
+      record.attempts,
+      record.bytes,
+      record.milliseconds,
+      record.observedAt,
+    ];
+  }
+
+  #at(place: number): RequestRecord {
+    const figure = (name: Figure) => this.#figure(place, name);
+    const orNull = (name: Figure) => (Number.isNaN(figure(name)) ? null : figure(name));
+    const from = (place % RECORDS_OF_A_CHUNK) * DIGEST_BYTES;
+    return {
+      mode: MODES[figure("mode")] ?? "item",
+      sweep: orNull("sweep"),
+      page: orNull("page"),
+      nextPage: orNull("nextPage"),
+      previousPage: orNull("previousPage"),
+      contentId: this.#contentIdAt(place),
+      status: figure("status"),
+      attempts: figure("attempts"),
+      bytes: figure("bytes"),
+      milliseconds: figure("milliseconds"),
+      observedAt: figure("observedAt"),
+      sha256: this.#chunkOf(place).digests.toString("hex", from, from + DIGEST_BYTES),
+    };
+  }
+
+  #compare(a: number, b: number): number {
+    return (
+      (this.#figure(a, "sweep") || 0) - (this.#figure(b, "sweep") || 0) ||
+      this.#figure(a, "mode") - this.#figure(b, "mode") ||
+      (this.#figure(a, "page") || 0) - (this.#figure(b, "page") || 0) ||
+      compareUtf8(this.#contentIdAt(a) ?? "", this.#contentIdAt(b) ?? "")
+    );
+  }
+
+  #contentIdAt(place: number): string | null {
+    const number = this.#figure(place, "contentId");
+    return Number.isNaN(number) ? null : this.#contentIds.at(number);
+  }
+
+  #figure(place: number, name: Figure): number {
+    const at = (place % RECORDS_OF_A_CHUNK) * WIDTH + PLACE_OF[name];
+    return this.#chunkOf(place).figures[at] ?? Number.NaN;
+  }
+
+  #chunkOf(place: number): Chunk {
+    const chunk = this.#chunks[Math.floor(place / RECORDS_OF_A_CHUNK)];
+    if (chunk === undefined) throw new RangeError(`there is no request ${place}`);
+    return chunk;
+  }
+}
+
+function emptyChunk(): Chunk {
+  return {
+    figures: new Float64Array(RECORDS_OF_A_CHUNK * WIDTH),
+    digests: Buffer.alloc(RECORDS_OF_A_CHUNK * DIGEST_BYTES),
+  };
+}

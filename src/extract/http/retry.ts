@@ -1,0 +1,269 @@
+import PQueue from "p-queue";
+import type { Clock } from "../../common/clock.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import type { Log } from "../../common/log.ts";
+import { ATTEMPTS_AT_MOST, SourceError } from "./source-error.ts";
+import type { Throttle } from "./throttle.ts";
+import { ThrottleLog } from "./throttle-log.ts";
+
+/**
+ * Makes one request, with a connection that is its own until it calls `answered`, or ends: what is done with an answer
+ * that has come whole holds up no other request.
+ */
+export type Attempt<T> = (answered: () => void) => Promise<T>;
+
+/**
+ * When to ask, and when to ask again: whole requests only, later each time, never before the service said so, and never
+ * forever. One policy serves all workers of a run, so that a service that asks for fewer requests gets fewer from all of
+ * them. What fails has a few attempts; being asked to slow down is no failure, and only the deadline ends it.
+ */
+export interface Retry {
+  /**
+   * Makes attempts until one succeeds. What `attempt` covers is asked for again as a whole: let it decode and check
+   * the body too where that is to count.
+   *
+   * @throws what the last attempt threw; where more attempts could have helped, with the reason to give up
+   */
+  run<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T>;
+  /** Attempts beyond the first of each request, so far. */
+  retries(): number;
+}
+
+export interface RetryLimits {
+  /** Longest pause before the second attempt; it doubles with each that follows. */
+  readonly firstPauseMs: number;
+  readonly pauseAtMostMs: number;
+  /** Retries of all requests together: this many, */
+  readonly retriesAtMost: number;
+  /** and this share of the requests made so far, */
+  readonly retriesPerRequest: number;
+  /** but so many are granted to a run that has only begun. */
+  readonly retriesToBegin: number;
+}
+
+export const RETRY_LIMITS: RetryLimits = {
+  firstPauseMs: 500,
+  pauseAtMostMs: 60_000,
+  retriesAtMost: 200,
+  retriesPerRequest: 0.2,
+  retriesToBegin: 20,
+};
+
+/** Spread over which workers come back after a pause that the service asked for. */
+const SPREAD_MS = 1000;
+
+/** Longest sleep in one go: the log has a line to write meanwhile, and a timer that counts more than 24 days fires at once. */
+const MAX_SLEEP_MS = 30_000;
+
+export interface RetryOptions {
+  /** Requests at the same time. */
+  readonly connections: number;
+  readonly throttle: Throttle;
+  readonly clock: Clock;
+  /** At least 0, below 1. */
+  readonly random: () => number;
+  readonly limits: RetryLimits;
+  /** No attempt begins later. `null`: there is no end. */
+  readonly deadline: Deadline | null;
+  readonly log: Log;
+}
+
+/** When a run is over, whatever it still has to ask. */
+export interface Deadline {
+  /** On the clock's `elapsedMs`, which goes on while the machine is busy with something else. */
+  readonly atMs: number;
+  /** The time that was given, for people. */
+  readonly minutes: number;
+}
+
+export function createRetry(options: RetryOptions): Retry {
+  const { clock, random, limits, log, throttle, deadline } = options;
+  const budget = createBudget(limits);
+  const takeConnection = createConnections(options.connections);
+  const turns = new PQueue({ concurrency: 1 });
+  const throttleLog = new ThrottleLog({ throttle, clock, log });
+
+  function assertInTime(untilMs: number, failure: WarehouseError): void {
+    if (deadline === null || untilMs <= deadline.atMs) return;
+    throw gaveUp(failure, `The next retry would be after \`deadlineMinutes\` (${deadline.minutes}).`);
+  }
+
+  async function sleepUntil(untilMs: number, signal: AbortSignal): Promise<void> {
+    for (let left = untilMs - clock.elapsedMs(); left > 0; left = untilMs - clock.elapsedMs()) {
+      await clock.sleep(Math.min(left, MAX_SLEEP_MS), signal);
+      throttleLog.note();
+    }
+  }
+
+  /** Waits for a turn, and for another one where a pause is begun meanwhile. Returns the moment. */
+  async function takeTurn(signal: AbortSignal): Promise<number> {
+    for (;;) {
+      const turn = throttle.turn(clock.elapsedMs());
+      await sleepUntil(turn.atMs, signal);
+      const nowMs = clock.elapsedMs();
+      if (deadline !== null && nowMs > deadline.atMs) throw overdue(deadline);
+      if (throttle.begin(turn, nowMs)) return nowMs;
+    }
+  }
+
+  /** One waits for its turn at a time, so that a turn follows from what is known by then. */
+  async function mayBegin(signal: AbortSignal): Promise<number> {
+    signal.throwIfAborted();
+    return turns.add(() => takeTurn(signal), { signal });
+  }
+
+  /** A refusal spends no attempt and no retry: all requests wait, and go on more slowly. */
+  function learn(failure: WarehouseError, sentMs: number): void {
+    if (!(failure instanceof SourceError) || failure.status === null) return;
+    if (!isThrottling(failure)) {
+      throttle.answered(sentMs);
+      return;
+    }
+    const nowMs = clock.elapsedMs();
+    throttle.refused({ sentMs, nowMs, retryAfterMs: failure.retryAfterMs || null });
+    assertInTime(throttle.pausedUntilMs, failure);
+    throttleLog.refused(failure.status);
+  }
+
+  function pauseAfter(failure: WarehouseError, failed: number): number {
+    if (failed >= attemptsAtMost(failure))
+      throw failed === 1 ? failure : gaveUp(failure, `Asked ${failed} times.`);
+    const askedMs = failure instanceof SourceError ? failure.retryAfterMs : null;
+    const pause = pauseMs(failed, askedMs, random, limits);
+    assertInTime(clock.elapsedMs() + pause, failure);
+    if (!budget.take()) throw gaveUp(failure, `This run has asked again ${budget.taken()} times already.`);
+    return pause;
+  }
+
+  async function pauseFor(failure: WarehouseError, failed: number, signal: AbortSignal): Promise<void> {
+    const milliseconds = pauseAfter(failure, failed);
+    const status = failure instanceof SourceError ? failure.status : null;
+    log.warn(`${failure.message} Asking again.`, {
+      code: failure.code,
+      ...(status === null ? {} : { status }),
+      attempt: failed + 1,
+      milliseconds: Math.round(milliseconds),
+    });
+    const untilMs = clock.elapsedMs() + milliseconds;
+    if (status === 503) throttle.pauseUntil(untilMs);
+    await sleepUntil(untilMs, signal);
+  }
+
+  /** One attempt: what it gave, or the failure after which another may follow. */
+  async function once<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<Tried<T>> {
+    const giveBack = await takeConnection(signal);
+    let sentMs: number | null = null;
+    try {
+      const begunMs = await mayBegin(signal);
+      sentMs = begunMs;
+      const value = await attempt(() => {
+        throttle.answered(begunMs);
+        giveBack();
+      });
+      return { value };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (sentMs === null || !(error instanceof WarehouseError)) throw error;
+      learn(error, sentMs);
+      if (!error.retry) throw error;
+      return { failure: error };
+    } finally {
+      giveBack();
+    }
+  }
+
+  async function run<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
+    budget.request();
+    for (let failed = 0; ; ) {
+      const tried = await once(attempt, signal);
+      if ("value" in tried) return tried.value;
+      if (isThrottling(tried.failure)) continue;
+      failed += 1;
+      await pauseFor(tried.failure, failed, signal);
+    }
+  }
+
+  return { run, retries: budget.taken };
+}
+
+type Tried<T> = { readonly value: T } | { readonly failure: WarehouseError };
+
+/** A 429, or a 503 that says when to come again: the service is well, and is asked too often. */
+export function isThrottling(failure: WarehouseError): boolean {
+  if (!(failure instanceof SourceError)) return false;
+  return failure.status === 429 || (failure.status === 503 && (failure.retryAfterMs ?? 0) > 0);
+}
+
+/** Resolves, in the order of asking, with what gives the connection back. */
+function createConnections(count: number): (signal: AbortSignal) => Promise<() => void> {
+  const queue = new PQueue({ concurrency: count });
+  return (signal) =>
+    new Promise((taken, refused) => {
+      const held = () => new Promise<void>((given) => taken(given));
+      queue.add(held, { signal }).catch(refused);
+    });
+}
+
+/**
+ * How long to wait after so many failures: anything up to a bound that doubles ("full jitter"), so that workers that
+ * failed together do not come back together. What the service asks for is a floor, and the spread lies above it.
+ *
+ * @param failed attempts that have failed, from 1
+ */
+export function pauseMs(
+  failed: number,
+  retryAfterMs: number | null,
+  random: () => number,
+  limits: RetryLimits,
+): number {
+  const jitter = random() * Math.min(limits.pauseAtMostMs, limits.firstPauseMs * 2 ** (failed - 1));
+  return retryAfterMs === null ? jitter : Math.max(retryAfterMs, jitter) + random() * SPREAD_MS;
+}
+
+/** An answer that is cut may come whole the next time; one that is damaged again will stay so. */
+function attemptsAtMost(failure: WarehouseError): number {
+  if (failure instanceof SourceError) return failure.attemptsAtMost;
+  return failure.code === "source.damaged" ? 2 : ATTEMPTS_AT_MOST;
+}
+
+function overdue({ minutes }: Deadline): SourceError {
+  const sentence =
+    `The run was ended because it took longer than ${minutes} minutes; run it again, it goes on from there, or set ` +
+    "a longer `deadlineMinutes`.";
+  return new SourceError("source.timeout", sentence, { attemptsAtMost: 1 });
+}
+
+function gaveUp(failure: WarehouseError, why: string): SourceError {
+  const known = failure instanceof SourceError ? { retryAfterMs: failure.retryAfterMs } : {};
+  const status = failure instanceof SourceError && failure.status !== null ? { status: failure.status } : {};
+  return new SourceError(failure.code, `${failure.message} ${why}`, {
+    ...known,
+    ...status,
+    cause: failure,
+    attemptsAtMost: 1,
+  });
+}
+
+interface Budget {
+  request(): void;
+  /** One retry, if there is one left. */
+  take(): boolean;
+  taken(): number;
+}
+
+function createBudget(limits: RetryLimits): Budget {
+  let requests = 0;
+  let taken = 0;
+  return {
+    request: () => {
+      requests++;
+    },
+    take: () => {
+      const share = Math.max(limits.retriesToBegin, Math.floor(requests * limits.retriesPerRequest));
+      if (taken >= Math.min(limits.retriesAtMost, share)) return false;
+      taken++;
+      return true;
+    },
+    taken: () => taken,
+  };
+}

@@ -1,0 +1,36 @@
+import { type ErrorCode, WarehouseError } from "../../common/errors.ts";
+
+/** Attempts that a request gets unless its failure says less; the first one counts. */
+export const ATTEMPTS_AT_MOST = 6;
+
+export interface SourceFacts {
+  readonly cause?: unknown;
+  /** HTTP status, where there was an answer. */
+  readonly status?: number;
+  /** The service's own wish: not before this many milliseconds from now. */
+  readonly retryAfterMs?: number | null;
+  /** Attempts in all that this kind of failure is worth; 1: asking again is of no use. */
+  readonly attemptsAtMost?: number;
+}
+
+/** A failure of the service or of the way to it, with what a retry policy and a caller need to know. */
+export class SourceError extends WarehouseError {
+  readonly status: number | null;
+  readonly retryAfterMs: number | null;
+  readonly attemptsAtMost: number;
+
+  constructor(code: ErrorCode, message: string, facts: SourceFacts = {}) {
+    super(code, message, "cause" in facts ? { cause: facts.cause } : undefined);
+    this.status = facts.status ?? null;
+    this.retryAfterMs = facts.retryAfterMs ?? null;
+    this.attemptsAtMost = super.retry ? (facts.attemptsAtMost ?? ATTEMPTS_AT_MOST) : 1;
+  }
+
+  override get retry(): boolean {
+    return this.attemptsAtMost > 1;
+  }
+}
+
+export function tooDeep(): SourceError {
+  return new SourceError("source.protocol", "The service sent JSON that is nested too deeply to read.");
+}

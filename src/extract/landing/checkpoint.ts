@@ -1,0 +1,100 @@
+/**
+ * What a run keeps of its answers, so that it can be taken up after it was ended early: for each closed group of the
+ * first two passes and of the single items after either, the raw file of its documents and, written after it, a file with all else
+ * that was learned from the answers; for an open group, one file with both. All later steps are made from these alone.
+ */
+import { existsSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import {
+  CHECKPOINT_VERSION,
+  type ListedGroup,
+  type OpenListedGroup,
+  type OpenSingleGroup,
+  type SingleGroup,
+  type StageEnd,
+} from "./checkpoint-form.ts";
+import { writeSealed } from "../../common/sealed-file.ts";
+
+/** In this order: a stage is begun when the ones before it are whole. */
+export type Stage = ListStage | SingleStage;
+/** The passes that are kept are the first two: a run that is resumed makes the later ones anew. */
+export type ListStage = "dynamic" | "full";
+/** `item`: what the first pass listed; `repair`: where the first two differ. */
+export type SingleStage = "item" | "repair";
+/** The pass that is read, or after which items are asked for. */
+export const SWEEP_OF: Readonly<Record<Stage, number>> = { dynamic: 1, item: 1, full: 2, repair: 2 };
+
+/** Absolute path of what is kept of a group, or of the end of a stage. `directory`: the run's staging folder. */
+export function checkpointFile(directory: string, stage: Stage, group: number | "end"): string {
+  const name = typeof group === "number" ? String(group).padStart(5, "0") : group;
+  return join(directory, "checkpoint", `${stage}-${name}.json`);
+}
+
+/** Absolute path of what is kept of a group that is not closed. */
+export function openFile(directory: string, stage: Stage, group: number): string {
+  return checkpointFile(directory, stage, group).replace(/\.json$/, "-open.json");
+}
+
+export class Checkpoint {
+  readonly #directory: string;
+  readonly #underWay = new Set<Promise<void>>();
+  #groups = 0;
+
+  /** `directory`: the run's staging folder. */
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** Groups that were written by this process, an open one each time. */
+  get groups(): number {
+    return this.#groups;
+  }
+
+  async listed(stage: ListStage, group: number, listed: ListedGroup): Promise<void> {
+    await this.#close(stage, group, listed);
+  }
+
+  async single(stage: SingleStage, group: number, single: SingleGroup): Promise<void> {
+    await this.#close(stage, group, single);
+  }
+
+  /** What an open group has so far: takes the place of what it had before. */
+  async open(stage: Stage, group: number, open: OpenListedGroup | OpenSingleGroup): Promise<void> {
+    await this.#write(openFile(this.#directory, stage, group), open);
+    this.#groups += 1;
+  }
+
+  async end(stage: Stage, end: StageEnd): Promise<void> {
+    await this.#write(checkpointFile(this.#directory, stage, "end"), end);
+  }
+
+  async #close(stage: Stage, group: number, closed: ListedGroup | SingleGroup): Promise<void> {
+    await this.#write(checkpointFile(this.#directory, stage, group), closed);
+    this.#groups += 1;
+    await rm(openFile(this.#directory, stage, group), { force: true });
+  }
+
+  /** Takes back what was written of a stage. */
+  async forget(stage: Stage): Promise<void> {
+    const folder = dirname(checkpointFile(this.#directory, stage, 0));
+    for (const name of existsSync(folder) ? await readdir(folder) : []) {
+      if (name.startsWith(`${stage}-`)) await rm(join(folder, name), { force: true });
+    }
+  }
+
+  /** Resolves when nothing is being written any more; failures are those of who wrote. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  async #write(file: string, content: object): Promise<void> {
+    const written = writeSealed(file, { version: CHECKPOINT_VERSION, ...content });
+    this.#underWay.add(written);
+    try {
+      await written;
+    } finally {
+      this.#underWay.delete(written);
+    }
+  }
+}

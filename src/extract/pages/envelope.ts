@@ -1,0 +1,234 @@
+import { z } from "zod";
+import { type Pagination, pagination } from "../../api/envelope.ts";
+import { isObject } from "../../common/objects.ts";
+import { printable } from "../../common/printable.ts";
+import { mayHoldHalves, parseJson, parseLarge } from "./decode.ts";
+import { type Element, type FoundObject, type SplitPage, splitPage } from "./split-page.ts";
+import { namesIn } from "./canonical-json.ts";
+import { firstProblem } from "../http/problem.ts";
+import type { RecurringObject, RecurringObjects } from "./object-cache.ts";
+import { type ParsedText, type SentText, sentText } from "./sent-text.ts";
+import { SourceError } from "../http/source-error.ts";
+import { CHECK_TOKEN } from "../http/status.ts";
+
+/**
+ * What the body of an answer with status 200 is: a page, an item, the rows of a lookup, or a failure that came with
+ * the wrong status. A body that is none of these is an error, never an empty page. Documents are not looked into here.
+ * Pure, for worker threads.
+ */
+
+/** A page of the content list. */
+export interface Page {
+  readonly pagination: Pagination;
+  /** How many things it lists. */
+  readonly rows: number;
+  /**
+   * What it lists, as it came, parsed when it is taken; to be taken once. Taking all of them proves that the page is
+   * JSON.
+   *
+   * @throws {SourceError} `source.damaged`, `source.protocol`
+   */
+  readonly documents: Iterable<SentDocument>;
+}
+
+/** Where an object stands in a document. */
+export interface PlacedObject {
+  /** Of the document's own member. */
+  readonly name: string;
+  /** Place in the list that the member is; undefined: the object is the member. */
+  readonly place: number | undefined;
+  readonly object: RecurringObject;
+}
+
+export interface SentDocument {
+  readonly document: unknown;
+  /** Known objects that the document holds: an empty one stands in place of each. */
+  readonly recurring: readonly PlacedObject[];
+  /** The document with all that it holds; parsed anew where it came without something. */
+  readonly whole: () => unknown;
+  /** Whether it may hold halves of characters. */
+  readonly halves: boolean;
+  /** Whether it may hold integers beyond 2^53, or exponents. */
+  readonly largeNumbers: boolean;
+  /** Undefined: its text is not to be kept as it came. */
+  readonly text: SentText | undefined;
+}
+
+/** The top-level `count` means different things at different services: it is not read. */
+const listAnswer = z.looseObject({ response: z.array(z.unknown()), pagination });
+const itemAnswer = z.looseObject({ response: z.looseObject({}) });
+const bareItem = z.looseObject({ id: z.unknown().refine((id) => id !== undefined) });
+const lookupAnswer = z.looseObject({ response: z.array(z.unknown()) });
+
+/**
+ * A page of the content list: an object with `response`, a list, and `pagination`. `bytes`: its text in UTF-8.
+ * `recurring`: objects that it knows are not parsed again, and documents come without them; the page adds to it.
+ *
+ * @throws {SourceError} `source.damaged`, `source.credentials`, `source.unavailable` or `source.protocol`
+ */
+export function readList(bytes: Buffer, recurring?: RecurringObjects): Page {
+  const split = splitPage(bytes, recurring);
+  if (split === undefined) return readWhole(bytes.toString());
+  const { pagination } = listIn(readEnvelope(bytes, split));
+  return { pagination, rows: split.elements.length, documents: parsedElements(bytes, split.elements) };
+}
+
+function readWhole(text: string): Page {
+  const { response, pagination } = listIn(readBody(text));
+  const halves = mayHoldHalves(text);
+  const documents = response.map((document) => {
+    return { document, recurring: [], whole: () => document, halves, largeNumbers: true, text: undefined };
+  });
+  return { pagination, rows: response.length, documents };
+}
+
+function listIn(body: unknown): z.infer<typeof listAnswer> {
+  const answer = listAnswer.safeParse(body);
+  if (answer.success) return answer.data;
+  throw misfit(body, "a page of the content list", answer.error);
+}
+
+function readEnvelope(bytes: Buffer, { envelope }: SplitPage): unknown {
+  return parsedPart(bytes, () => parseJson(envelope));
+}
+
+function* parsedElements(bytes: Buffer, elements: readonly Element[]): Generator<SentDocument> {
+  for (const element of elements) yield withoutFound(bytes, element) ?? wholeDocument(bytes, element);
+}
+
+function wholeDocument(bytes: Buffer, element: Element): SentDocument {
+  const parsed = parsedText(bytes, element, bytes.toString("utf8", element.start, element.end));
+  const { text, document } = parsed;
+  return {
+    document,
+    recurring: [],
+    whole: () => document,
+    halves: mayHoldHalves(text),
+    largeNumbers: element.large,
+    text: sentText(bytes, element, parsed),
+  };
+}
+
+/** Undefined where nothing was found, or nobody knows where it stands. */
+function withoutFound(bytes: Buffer, element: Element): SentDocument | undefined {
+  const { found, large } = element;
+  if (found.length === 0) return undefined;
+  const parsed = parsedText(bytes, element, textWithoutFound(bytes, element), found);
+  const recurring = placed(element, parsed);
+  if (recurring === undefined) return undefined;
+  const { text, document } = parsed;
+  return {
+    document,
+    recurring,
+    whole: () => wholeDocument(bytes, element).document,
+    halves: mayHoldHalves(text),
+    largeNumbers: large,
+    text: sentText(bytes, element, parsed),
+  };
+}
+
+/** `leftOut`: what the text comes without. */
+function parsedText(
+  bytes: Buffer,
+  { large, nameCount }: Element,
+  text: string,
+  leftOut: readonly FoundObject[] = [],
+): ParsedText {
+  const document = parsedPart(bytes, () => (large ? parseLarge(text) : JSON.parse(text)));
+  let names = typeof document === "object" && document !== null ? namesIn(document) : 0;
+  for (const { object } of leftOut) names += object.nameCount;
+  return { text, document, namesOnce: names === nameCount };
+}
+
+/** The text of an element with an empty object in place of each that was found. */
+function textWithoutFound(bytes: Buffer, { start, end, found }: Element): string {
+  const pieces: string[] = [];
+  let from = start;
+  for (const object of found) {
+    pieces.push(bytes.toString("utf8", from, object.start));
+    from = object.end;
+  }
+  pieces.push(bytes.toString("utf8", from, end));
+  return pieces.join("{}");
+}
+
+/**
+ * Where the objects stand that were found. Undefined where the members of the document are not those of the text, in its
+ * order: of a name that stands twice the first is gone, and one that is a place in a list comes first, wherever it
+ * stands.
+ */
+function placed({ found, marks }: Element, { document, namesOnce }: ParsedText): PlacedObject[] | undefined {
+  if (!isObject(document) || !namesOnce) return undefined;
+  const names = Object.keys(document);
+  if (names.length !== marks.length - 1 || /^\d/.test(names[0] ?? "")) return undefined;
+  const objects: PlacedObject[] = [];
+  for (const { member, place, object } of found) {
+    const name = names[member];
+    if (name === undefined || name === "__proto__") return undefined;
+    objects.push({ name, place, object });
+  }
+  return objects;
+}
+
+/** Where a part of a page cannot be parsed the error is that of the whole, with the place in it. */
+function parsedPart(bytes: Buffer, parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch {
+    parseJson(bytes.toString());
+    throw new TypeError("a page can be parsed, and a part of it cannot");
+  }
+}
+
+/** A single item, in an envelope (`{"response": {...}}`) or bare. Errors as of `readList`. */
+export function readItem(text: string): Readonly<Record<string, unknown>> {
+  const body = readBody(text);
+  const answer = itemAnswer.safeParse(body);
+  if (answer.success) return answer.data.response;
+  if (bareItem.safeParse(body).success && isObject(body) && !("response" in body)) return body;
+  throw misfit(body, "a content item", answer.error);
+}
+
+/** The rows of a lookup: a bare list, or one in an envelope. Errors as of `readList`. */
+export function readLookup(text: string): readonly unknown[] {
+  const body = readBody(text);
+  if (Array.isArray(body)) return body;
+  const answer = lookupAnswer.safeParse(body);
+  if (answer.success) return answer.data.response;
+  throw misfit(body, "the answer of a lookup", answer.error);
+}
+
+/** A page for people comes where the service is being repaired, or where a proxy stands in for it. */
+function readBody(text: string): unknown {
+  if (!/^\s*</.test(text)) return parseJson(text);
+  throw new SourceError(
+    "source.unavailable",
+    "The service answered with a web page instead of data; it may be under maintenance: run again later, and check the URL.",
+  );
+}
+
+function misfit(body: unknown, expected: string, problem: z.ZodError): SourceError {
+  if (isObject(body) && "error" in body) return errorInside(body.error);
+  return new SourceError(
+    "source.protocol",
+    `The service sent something else than ${expected}${firstProblem(problem)}; check that the URL names a content service of version 1.`,
+  );
+}
+
+const SIGN_IN =
+  /\b(?:sign(?:ed)?|log(?:ged)?)[ -]?(?:in|on)\b|unauthori[sz]ed|unauthenticated|not authori[sz]ed|credentials|(?:api|access|invalid|expired|missing) token\b|\btoken (?:is |has |was )?(?:invalid|expired|missing)/i;
+
+/** `{"error": "You need to sign in before continuing."}` comes with status 200 where a token is refused. */
+function errorInside(error: unknown): SourceError {
+  const words = printable(typeof error === "string" ? error : JSON.stringify(error));
+  if (SIGN_IN.test(words)) {
+    return new SourceError(
+      "source.credentials",
+      `The service refused the API token; ${CHECK_TOKEN}. It said: ${words}`,
+    );
+  }
+  return new SourceError(
+    "source.unavailable",
+    `The service answered with a failure; run again later. It said: ${words}`,
+  );
+}

@@ -1,0 +1,276 @@
+/**
+ * When a run is complete. One pass over a list that changes cannot know what it missed, whatever its count says: an item
+ * that is edited can jump from a page that is still to come to one that was read. Two clean passes in a row that saw the
+ * same items, each of the same time, cannot both have missed it: what they saw is what there was in between. Of a run
+ * that was resumed, the last pass must be wholly of the time since, however slow the one before.
+ *
+ * The modes may mean different times by `updated_at`. That is found out by asking for a few items, never guessed from how
+ * many differ. Then the dynamic documents are certified by dynamic passes and the full ones by full and basic passes,
+ * and there must be a moment that lies between the two passes of either kind.
+ */
+import type { Catalogue } from "./pass-snapshot.ts";
+import { FRESH_MS } from "./fresh.ts";
+import type { Holdings, Shape } from "./item-versions.ts";
+import { type ComparedPass, disagreements, listedOnce } from "./verdict.ts";
+
+export type SweepMode = "dynamic" | "full" | "basic";
+
+/** What is to be done next; the caller does it and says so, and asks again. */
+export type Step =
+  /** With `documents`, those of the pass land; without, only IDs and times are read. */
+  | { readonly kind: "pass"; readonly mode: SweepMode; readonly documents: boolean }
+  /** Ask for each item singly: dynamic, full and dynamic again. The documents land. */
+  | { readonly kind: "compare"; readonly ids: readonly string[] }
+  /** Ask for each item singly, in both shapes. The documents land. */
+  | { readonly kind: "repair"; readonly ids: readonly string[] }
+  /** Until the second is over in which items were both edited and read. */
+  | { readonly kind: "wait"; readonly milliseconds: number }
+  /** `disagreements`: why the run is unsettled; empty: it is complete. */
+  | { readonly kind: "end"; readonly disagreements: readonly string[] };
+
+/** `updated_at`, to the second, of the three answers for an item; undefined: that one could not be read. */
+export interface Comparison {
+  readonly dynamic: string | null | undefined;
+  readonly full: string | null | undefined;
+  readonly dynamicAgain: string | null | undefined;
+  /** Whether an answer came within the second of its own time. */
+  readonly fresh: boolean;
+}
+
+const MAX_SWEEPS = 6;
+/**
+ * So many stale items are asked for singly, or as many as the last pass has pages, which is what costs fewer requests. Of
+ * more, a listing is read anew.
+ */
+const REPAIRED_AT_MOST = 200;
+/** Items that are asked for to see whether the modes mean the same time. */
+const COMPARED = 5;
+const EXAMPLES = 3;
+
+type Kind = "dynamic" | "full";
+
+/** What a pass says the times of: `basic` gives those of `full`. */
+function kindOf({ mode }: ComparedPass): Kind {
+  return mode === "dynamic" ? "dynamic" : "full";
+}
+
+/** Decides what a run asks for, from what it has seen, and says when it is complete. Asks for nothing itself. */
+export class Certification<Pass extends ComparedPass> {
+  readonly #catalogue: Catalogue;
+  readonly #holdings: Holdings;
+  readonly #repairedAtMost: number;
+  readonly #passes: Pass[] = [];
+  #modesDiffer = false;
+  /** Passes after which items were compared, or repaired, last. */
+  #comparedAfter = 0;
+  #repairedAfter = 0;
+  /** Whether what was read last was fresh. */
+  #mustWait = false;
+
+  constructor(catalogue: Catalogue, holdings: Holdings, repairedAtMost = REPAIRED_AT_MOST) {
+    this.#catalogue = catalogue;
+    this.#holdings = holdings;
+    this.#repairedAtMost = repairedAtMost;
+  }
+
+  get passes(): readonly Pass[] {
+    return this.#passes;
+  }
+
+  /** Whether dynamic and full documents have other times though they are of the same version. */
+  get modesDiffer(): boolean {
+    return this.#modesDiffer;
+  }
+
+  /** A pass was made; where its documents landed, {@link Holdings} knows. */
+  passed(pass: Pass): void {
+    this.#passes.push(pass);
+    this.#mustWait = pass.fresh.length > 0;
+  }
+
+  /** The time of a `wait` step is over. */
+  waited(): void {
+    this.#mustWait = false;
+  }
+
+  /** The items of a `compare` step were asked for. */
+  compared(comparisons: readonly Comparison[]): void {
+    this.#comparedAfter = this.#passes.length;
+    this.#mustWait = comparisons.some(({ fresh }) => fresh);
+    this.#modesDiffer = comparisons.some(
+      ({ dynamic, full, dynamicAgain }) =>
+        dynamic !== undefined && full !== undefined && dynamic === dynamicAgain && dynamic !== full,
+    );
+  }
+
+  /** The items of a `repair` step were asked for. */
+  repaired({ fresh }: Pick<Comparison, "fresh">): void {
+    this.#repairedAfter = this.#passes.length;
+    this.#mustWait = fresh;
+  }
+
+  next(): Step {
+    const step = this.#step();
+    return this.#mustWait && step.kind !== "end" ? { kind: "wait", milliseconds: FRESH_MS } : step;
+  }
+
+  #step(): Step {
+    const last = this.#passes.at(-1);
+    if (last === undefined) return { kind: "pass", mode: "dynamic", documents: true };
+    if (this.#passes.length === 1) return { kind: "pass", mode: "full", documents: true };
+    const reasons = this.#reasons(last);
+    if (reasons.length === 0) return { kind: "end", disagreements: [] };
+    return this.#compare(last) ?? this.#repair(last) ?? this.#pass(last, reasons);
+  }
+
+  #compare(last: Pass): Step | undefined {
+    const passes = this.#passes.length;
+    if (this.#modesDiffer || this.#comparedAfter === passes || passes === MAX_SWEEPS) return undefined;
+    const numbers = spread(this.#holdings.ofTwoTimes(last), COMPARED);
+    return numbers.length === 0 ? undefined : { kind: "compare", ids: this.#ids(numbers) };
+  }
+
+  #repair(last: Pass): Step | undefined {
+    if (this.#repairedAfter === this.#passes.length) return undefined;
+    const stale = this.#stale(last);
+    const few = stale.length > this.#repairLimit(last) ? this.#withoutDocument(stale, last) : stale;
+    return few.length === 0 ? undefined : { kind: "repair", ids: this.#ids(few) };
+  }
+
+  /** At the end, items that no document was read of come before those that have an old one. */
+  #withoutDocument(stale: readonly number[], last: Pass): readonly number[] {
+    if (this.#passes.length < MAX_SWEEPS) return [];
+    const without = stale.filter((number) => !this.#holdings.hasDocument(number));
+    return without.length > this.#repairLimit(last) ? [] : without;
+  }
+
+  #pass(last: Pass, disagreements: readonly string[]): Step {
+    if (this.#passes.length === MAX_SWEEPS) return { kind: "end", disagreements };
+    const limit = this.#repairLimit(last);
+    for (const shape of this.#shapes(last)) {
+      const stale = this.#holdings.differing(shape, last);
+      const refused = stale.some((number) => this.#holdings.wasRejected(number));
+      if (stale.length > limit || refused) return { kind: "pass", mode: shape, documents: true };
+    }
+    const dynamic = this.#modesDiffer && kindOf(last) === "full";
+    return { kind: "pass", mode: dynamic ? "dynamic" : "basic", documents: false };
+  }
+
+  #repairLimit({ pages }: Pass): number {
+    return Math.max(this.#repairedAtMost, pages);
+  }
+
+  /** Shapes whose documents the times of the pass say something of. */
+  #shapes(pass: Pass): readonly Shape[] {
+    return this.#modesDiffer ? [kindOf(pass)] : ["dynamic", "full"];
+  }
+
+  /** Numbers of the items that are to be asked for again, after the last pass. */
+  #stale(last: Pass): number[] {
+    const differing = this.#shapes(last).flatMap((shape) => this.#holdings.differing(shape, last));
+    return [...new Set([...differing, ...this.#holdings.unaccounted(this.#passes)])];
+  }
+
+  #reasons(last: Pass): string[] {
+    const unaccounted = this.#holdings.unaccounted(this.#passes);
+    const goneSince = this.#holdings
+      .gone(this.#passes)
+      .filter((number) => !Number.isNaN(last.sightings.at(number)));
+    return [
+      ...(this.#modesDiffer ? this.#reasonsOfEitherMode() : this.#reasonsOfBothModes(last)),
+      ...this.#itemsReason(
+        unaccounted,
+        (items) => `earlier passes listed ${items} that the last one did not`,
+      ),
+      ...this.#itemsReason(goneSince, (items) => `${items} of the last pass gone when asked for singly`),
+    ];
+  }
+
+  #reasonsOfBothModes(last: Pass): string[] {
+    const before = this.#passes.at(-2);
+    return [
+      ...(before === undefined ? [] : disagreements(before, last)),
+      ...this.#loadedReasons(last, ["dynamic", "full"]),
+      ...resumedReasons(last),
+    ];
+  }
+
+  #reasonsOfEitherMode(): string[] {
+    const dynamic = this.#looks("dynamic");
+    const full = this.#looks("full");
+    if (dynamic === undefined || full === undefined) {
+      const mode = dynamic === undefined ? "dynamic" : "full";
+      return [`the modes mean different times by updated_at, and only one pass read those of ${mode}`];
+    }
+    return [
+      ...[dynamic, full].flatMap(([before, last]) => [
+        ...disagreements(before, last),
+        ...resumedReasons(last),
+      ]),
+      ...listedOnce(dynamic[1], full[1]),
+      ...this.#loadedReasons(dynamic[1], ["dynamic"]),
+      ...this.#loadedReasons(full[1], ["full"]),
+      ...momentReasons(dynamic, full),
+    ];
+  }
+
+  /** The last two passes that give the times of a mode, in order. */
+  #looks(kind: Kind): Looks<Pass> | undefined {
+    const [last, before] = this.#passes.filter((pass) => kindOf(pass) === kind).toReversed();
+    return last === undefined || before === undefined ? undefined : [before, last];
+  }
+
+  #loadedReasons(look: Pass, shapes: readonly Shape[]): string[] {
+    const differing = shapes.flatMap((shape) => this.#holdings.differing(shape, look));
+    const numbers = [...new Set(differing)];
+    if (numbers.length === 0) return [];
+    const what = numbers.length === 1 ? "1 loaded item differs" : `${numbers.length} loaded items differ`;
+    return [
+      `${what} from pass ${look.sweep} (${look.mode}) (${this.#examples(numbers)})${this.#refused(numbers)}`,
+    ];
+  }
+
+  #itemsReason(numbers: readonly number[], say: (items: string) => string): string[] {
+    if (numbers.length === 0) return [];
+    const items = numbers.length === 1 ? "1 item" : `${numbers.length} items`;
+    return [`${say(items)} (${this.#examples(numbers)})${this.#refused(numbers)}`];
+  }
+
+  /** The reason behind the reason, where the service has not given what would settle it. */
+  #refused(numbers: readonly number[]): string {
+    const refused = numbers.filter((number) => this.#holdings.wasRejected(number)).length;
+    if (refused === 0) return "";
+    const items = refused === numbers.length ? "" : `${refused} of `;
+    return `; the service refused to give ${items}${numbers.length === 1 ? "it" : "them"} singly, or gave another`;
+  }
+
+  #examples(numbers: readonly number[]): string {
+    const more = numbers.length > EXAMPLES ? ", ..." : "";
+    return this.#ids(numbers.slice(0, EXAMPLES)).join(", ") + more;
+  }
+
+  #ids(numbers: readonly number[]): string[] {
+    return numbers.map((number) => this.#catalogue.idOf(number));
+  }
+}
+
+/** Two passes of one kind, the earlier one first. */
+type Looks<Pass> = readonly [Pass, Pass];
+
+/** What was read before the run was resumed says nothing of what there is now: the last pass must be one of now. */
+function resumedReasons({ mode, keptPages }: ComparedPass): string[] {
+  return keptPages === 0 ? [] : [`the ${mode} pass began before the run was resumed`];
+}
+
+/** Between the two passes of a kind its documents are what there was. Both kinds need a moment in common. */
+function momentReasons(dynamic: Looks<ComparedPass>, full: Looks<ComparedPass>): string[] {
+  const since = Math.max(dynamic[0].sweep, full[0].sweep);
+  const until = Math.min(dynamic[1].sweep, full[1].sweep);
+  return since < until ? [] : ["no moment lies between the last two passes of both modes"];
+}
+
+/** So many of them, evenly spaced. */
+function spread(numbers: readonly number[], count: number): number[] {
+  if (numbers.length <= count) return [...numbers];
+  return Array.from({ length: count }, (_, i) => numbers[Math.floor((i * numbers.length) / count)] ?? 0);
+}

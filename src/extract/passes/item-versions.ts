@@ -1,0 +1,191 @@
+/** Which versions of the items the run has documents of, and which items the service says are gone. */
+import { type Catalogue, type Sightings, secondsOf, UNSEEN } from "./pass-snapshot.ts";
+
+export type Shape = "dynamic" | "full";
+
+/** A pass, as far as it says which items there are. Passes are numbered from 1, without a gap. */
+export interface Look {
+  readonly sweep: number;
+  readonly sightings: Sightings;
+}
+
+export interface LandedPass {
+  readonly sightings: Sightings;
+  /** Items that were read within the second of their own time. */
+  readonly fresh: readonly string[];
+  /** Items that were listed, and that no answer gave a document of, listed or singly. */
+  readonly unread: readonly string[];
+}
+
+interface Landed {
+  readonly shape: Shape;
+  readonly sightings: Sightings;
+  readonly unread: ReadonlySet<number>;
+}
+
+/** `updated_at` of the latest document of one shape, by the item's number: as a pass saw it, but for some since. */
+class Held {
+  #pass: Sightings | undefined;
+  readonly #since = new Map<number, number>();
+
+  /** In seconds; not a number where it is not known. */
+  at(number: number): number {
+    return this.#since.get(number) ?? this.#pass?.at(number) ?? UNSEEN;
+  }
+
+  set(number: number, seconds: number): void {
+    this.#since.set(number, seconds);
+  }
+
+  take(pass: Sightings): void {
+    this.#since.clear();
+    this.#pass = pass;
+  }
+}
+
+/**
+ * For each item: the time of its latest document in each shape, and what single-item requests said. A document counts
+ * as the version that its `updated_at` names; of one that is fresh (`fresh.ts`) the version is not known.
+ */
+export class Holdings {
+  readonly #catalogue: Catalogue;
+  readonly #held = { dynamic: new Held(), full: new Held() };
+  readonly #passes: Landed[] = [];
+  /** Items with a document from a single-item request, by its shape. */
+  readonly #readSingly = { dynamic: new Set<number>(), full: new Set<number>() };
+  /** By the item's number: the pass after which a single-item request gave nothing that can be read. */
+  readonly #rejected = new Map<number, number>();
+  /** By the item's number: the pass after which the service said so last. */
+  readonly #gone = new Map<number, number>();
+  readonly #there = new Map<number, number>();
+
+  constructor(catalogue: Catalogue) {
+    this.#catalogue = catalogue;
+  }
+
+  /**
+   * The documents of a pass landed. Of an item that it saw more than once nobody knows which one is the latest, and of one
+   * that it did not see, whether an earlier document is still what the service has.
+   */
+  holdAll(shape: Shape, { sightings, fresh, unread }: LandedPass): void {
+    const numbers = new Set(unread.map((id) => this.#catalogue.numberOf(id)));
+    // To ask once more is of no use: what there is of the item counts, but a document of before is not as it was listed.
+    const outdated = unread.filter((id) => this.#hasDocumentOf(shape, this.#catalogue.numberOf(id)));
+    this.#passes.push({ shape, sightings, unread: numbers });
+    for (const number of numbers) this.#rejected.set(number, this.#passes.length);
+    this.#held[shape].take(sightings);
+    for (const id of [...sightings.repeated, ...fresh, ...outdated]) this.forget(shape, id);
+  }
+
+  /** The document of a single-item request landed. Gives its time in seconds; negative where there is none. */
+  hold(shape: Shape, id: string, updatedAt: string | null): number {
+    const number = this.#catalogue.numberOf(id);
+    const seconds = secondsOf(updatedAt);
+    this.#readSingly[shape].add(number);
+    this.#held[shape].set(number, seconds);
+    return seconds;
+  }
+
+  /** Which version the item's latest document is, is not known. */
+  forget(shape: Shape, id: string): void {
+    this.#held[shape].set(this.#catalogue.numberOf(id), UNSEEN);
+  }
+
+  /** A single-item request was answered after the pass `sweep`; `rejected`: with nothing that can be read. */
+  answered(id: string, answer: "gone" | "there" | "rejected", sweep: number): void {
+    const number = this.#catalogue.numberOf(id);
+    this.#gone.delete(number);
+    if (answer === "gone") this.#gone.set(number, sweep);
+    if (answer === "rejected") this.#rejected.set(number, sweep);
+    // In one shape there and rejected in the other, nobody knows whether its documents are of one version.
+    if (answer === "there" && this.#rejected.get(number) !== sweep) this.#there.set(number, sweep);
+    if (answer === "rejected") this.#there.delete(number);
+  }
+
+  /** Items whose latest document of the shape is not the version that the look saw. Ascending by number. */
+  differing(shape: Shape, { sightings }: Look): number[] {
+    const held = this.#held[shape];
+    return this.#numbers((number) => {
+      const seconds = sightings.at(number);
+      return !Number.isNaN(seconds) && held.at(number) !== seconds;
+    });
+  }
+
+  /** Items that the look saw, and whose latest documents have other times in the two shapes. Ascending by number. */
+  ofTwoTimes({ sightings }: Look): number[] {
+    const { dynamic, full } = this.#held;
+    return this.#numbers((number) => {
+      const difference = dynamic.at(number) - full.at(number);
+      return difference !== 0 && !Number.isNaN(difference) && !Number.isNaN(sightings.at(number));
+    });
+  }
+
+  /**
+   * Items that the last look did not see, though they are not known to be gone, nor to have been there between the look
+   * before it and itself. Ascending by number.
+   */
+  unaccounted(looks: readonly Look[]): number[] {
+    const last = looks.at(-1);
+    if (last === undefined) return [];
+    return this.#numbers((number) => {
+      if (!Number.isNaN(last.sightings.at(number)) || this.#isGone(number, looks)) return false;
+      return this.#there.get(number) !== last.sweep - 1;
+    });
+  }
+
+  /** Items that were listed, and are gone: the service said so, and no later look saw them. Ascending by number. */
+  gone(looks: readonly Look[]): number[] {
+    return [...this.#gone.keys()].filter((number) => this.#isGone(number, looks)).sort((a, b) => a - b);
+  }
+
+  #isGone(number: number, looks: readonly Look[]): boolean {
+    const said = this.#gone.get(number);
+    if (said === undefined) return false;
+    return looks.every(({ sweep, sightings }) => sweep <= said || Number.isNaN(sightings.at(number)));
+  }
+
+  /** Items that have no document at all and are not gone: how many, and for how many of them a request was refused. */
+  unread(looks: readonly Look[]): Unread {
+    const unread = this.#numbers((number) => !this.hasDocument(number) && !this.#isGone(number, looks));
+    const rejected = unread.filter((number) => this.wasRejected(number)).length;
+    return { rejected, notAsked: unread.length - rejected };
+  }
+
+  /** Items that have a document of one shape, not of the other, and are not gone. Ascending by number. */
+  inPart(looks: readonly Look[]): number[] {
+    return this.#numbers(
+      (number) =>
+        this.#hasDocumentOf("dynamic", number) !== this.#hasDocumentOf("full", number) &&
+        !this.#isGone(number, looks),
+    );
+  }
+
+  /** Whether a single-item request was answered with nothing that can be read. */
+  wasRejected(number: number): boolean {
+    return this.#rejected.has(number);
+  }
+
+  hasDocument(number: number): boolean {
+    return this.#hasDocumentOf("dynamic", number) || this.#hasDocumentOf("full", number);
+  }
+
+  #hasDocumentOf(shape: Shape, number: number): boolean {
+    if (this.#readSingly[shape].has(number)) return true;
+    return this.#passes.some(
+      (pass) => pass.shape === shape && !Number.isNaN(pass.sightings.at(number)) && !pass.unread.has(number),
+    );
+  }
+
+  #numbers(holds: (number: number) => boolean): number[] {
+    const numbers: number[] = [];
+    for (let number = 0; number < this.#catalogue.size; number++) if (holds(number)) numbers.push(number);
+    return numbers;
+  }
+}
+
+export interface Unread {
+  /** The service refused to give them singly, or gave nothing that can be read. */
+  readonly rejected: number;
+  /** They were listed so late, and were so many, that no request asked for them. */
+  readonly notAsked: number;
+}

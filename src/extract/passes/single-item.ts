@@ -1,0 +1,141 @@
+/** One request for a single item: its answer, or why there is none. */
+
+import { type RejectLimits, rejectLimit } from "../../audit/checks/rejects.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import { itemRequest } from "../http/request.ts";
+import { SourceError } from "../http/source-error.ts";
+import type { SingleRead } from "../landing/checkpoint-form.ts";
+import { observedAtOf, recordOf } from "../journal.ts";
+import type { SweepContext } from "./listing.ts";
+
+/** How many items may fail singly before the service itself is at fault, unless `maxRejects` says so. */
+export const SINGLES_LIMITS: RejectLimits = { share: 0.01, items: 5 };
+
+/** Counts single items that could not be had, until there are so many that the service itself is at fault. */
+export class Bearable {
+  readonly #total: number;
+  readonly #most: number;
+  rejected = 0;
+
+  /** `total`: items that are asked for. */
+  constructor(total: number, limits: RejectLimits) {
+    this.#total = total;
+    this.#most = rejectLimit(total, limits);
+  }
+
+  /** Throws `thrown` for one too many. */
+  reject(thrown: unknown): void {
+    this.rejected += 1;
+    if (this.rejected > this.#most) throw thrown;
+  }
+
+  /** An answer that is of another item, or of none. */
+  tooManyOthers(): WarehouseError {
+    return new WarehouseError(
+      "source.rejects",
+      `${this.rejected + 1} of ${this.#total} single-item requests were not answered with the item, limit: ` +
+        `${this.#most}; ask the service's operator, or set \`maxRejects\`.`,
+    );
+  }
+}
+
+/** Why one item alone may fail while the service is well; undefined: the failure is not the item's. */
+function itemsOwnFailure(thrown: unknown): string | undefined {
+  if (!(thrown instanceof SourceError)) return undefined;
+  if (isUnreadable(thrown)) return firstClause(thrown.message);
+  if (thrown.status === 403) return "the service does not allow to read the item singly (403)";
+  return thrown.status === 500 ? "the service fails when it is asked for the item (500)" : undefined;
+}
+
+/** Whether an answer came that is of no use, however often it is asked for. */
+function isUnreadable({ code, status }: SourceError): boolean {
+  if (code === "source.too_large" || code === "source.damaged") return true;
+  // With a status, it is the status that is wrong, and no item is to blame.
+  return code === "source.protocol" && status === null;
+}
+
+/** The cause without the way out. */
+function firstClause(message: string): string {
+  const [clause = message] = message.split(/[;.](?:\s|$)/);
+  return clause.charAt(0).toLowerCase() + clause.slice(1);
+}
+
+/** An item that is asked for. */
+export interface Single {
+  readonly id: string;
+  readonly shape: "dynamic" | "full";
+  /** Of the dynamic set. */
+  readonly columns: readonly string[];
+  /** Whether these are all configured ones, not those alone that lists never give. */
+  readonly whole: boolean;
+  readonly sweep: number;
+  readonly group: number;
+  readonly page: number;
+  readonly position: number;
+}
+
+/** Asks for an item. What is wrong with it alone is a reject, as long as that is bearable. */
+export async function readSingle(
+  context: SweepContext,
+  single: Single,
+  bearable: Bearable,
+  signal: AbortSignal,
+): Promise<SingleRead> {
+  const answer = await answerOf(context, single, bearable, signal);
+  putOnRecord(context, answer);
+  if (answer.record !== null && isRejected(answer)) bearable.reject(bearable.tooManyOthers());
+  return answer;
+}
+
+/** Whether there is neither a view of the item nor the word that it is gone. */
+export function isRejected({ gone, read }: SingleRead): boolean {
+  return !gone && read === null;
+}
+
+/** Puts an answer on record. */
+export function putOnRecord({ journal }: SweepContext, { record, rejects }: SingleRead): void {
+  if (record !== null) journal.requests.add(record);
+  journal.rejects.push(...rejects);
+}
+
+/** The same, not put on record. */
+export async function answerOf(
+  context: SweepContext,
+  single: Single,
+  bearable: Bearable,
+  signal: AbortSignal,
+): Promise<SingleRead> {
+  try {
+    return await askSingle(context, single, signal);
+  } catch (thrown) {
+    const reason = itemsOwnFailure(thrown);
+    if (reason === undefined) throw thrown;
+    bearable.reject(thrown);
+    const { id, shape, sweep, page, position } = single;
+    const reject = { mode: "item", sweep, page, position, contentId: id, reason, document: "null" };
+    return { id, shape, gone: false, read: null, rejects: [reject], record: null };
+  }
+}
+
+async function askSingle(context: SweepContext, single: Single, signal: AbortSignal): Promise<SingleRead> {
+  const { client, workers, clock } = context;
+  const { id, shape, columns, whole, sweep, group, page, position } = single;
+  const request = itemRequest({ id, mode: shape, columns, gallery: true });
+  const { response, value } = await client.readAs(request, signal, async (answer) => {
+    const observedAt = observedAtOf(answer, clock);
+    const bytes = answer.body.byteLength;
+    if (answer.status !== 200) return { observedAt, bytes, updatedAt: undefined, rejects: [] };
+    const body = { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt };
+    const task = { kind: "item", shape, sweep, group, page, position, contentId: id, whole, body } as const;
+    return { observedAt, bytes, ...(await workers.item(task)) };
+  });
+  const { observedAt, bytes, updatedAt, rejects } = value;
+  return {
+    id,
+    shape,
+    gone: response.status !== 200,
+    read: updatedAt === undefined ? null : { updatedAt },
+    rejects,
+    record: recordOf(response, { mode: "item", sweep, page, contentId: id, observedAt, bytes }),
+  };
+}

@@ -1,0 +1,80 @@
+import type { Bounds } from "../storage/id-ranges.ts";
+import { batches } from "../raw/batches.ts";
+
+/** Items in a range that is loaded at a time, at most. */
+const ITEMS_PER_BUCKET = 10_000;
+/**
+ * Staged bytes of the widest table in such a range, roughly: sorting and writing them takes the database some three
+ * times as much.
+ */
+const BYTES_PER_BUCKET = 24 * 1024 * 1024;
+/** The same for a range of another table; less, because its rows may be spread otherwise than the bytes of the answers. */
+const BYTES_TOGETHER = 12 * 1024 * 1024;
+
+export interface Weighing {
+  /**
+   * Bytes of the answers that had an item, roughly: what matters is how it compares to other items. Of all items,
+   * ascending by the UTF-8 bytes of their IDs.
+   */
+  readonly weights: Float32Array;
+  /** ID of the item at such a place. */
+  readonly idAt: (place: number) => string;
+  /** Staged bytes of the table that has most of them. */
+  readonly widestTableBytes: number;
+}
+
+/** Rows that the database works on at once; so many of the widest table it holds all together, whatever their size. */
+const ROWS_OF_A_VECTOR = 2048;
+
+/** Most bytes that so many items next to each other have in the widest table, roughly. */
+export function vectorBytes({ weights, widestTableBytes }: Weighing): number {
+  let whole = 0;
+  let held = 0;
+  let heaviest = 0;
+  for (const [place, weight] of weights.entries()) {
+    whole += weight;
+    held += weight - (weights[place - ROWS_OF_A_VECTOR] ?? 0);
+    heaviest = Math.max(heaviest, held);
+  }
+  return whole === 0 ? 0 : (heaviest / whole) * widestTableBytes;
+}
+
+/**
+ * DuckDB's buffers while the result is built, for items of a common size. It works with 128 too, and no longer with 112:
+ * two statements at a time do not always spill what each could do without.
+ */
+const MEMORY_LIMIT_MB = 192;
+/** Above, the engine's error says more than a process that the system kills. */
+const MEMORY_LIMIT_AT_MOST_MB = 4096;
+
+/**
+ * With room for the rows that the database holds at once, whose bytes are given: with items of 500 KB that is a
+ * gigabyte.
+ */
+export function memoryLimitMb(vectorBytes: number): number {
+  return Math.min(MEMORY_LIMIT_MB + Math.ceil((1.25 * vectorBytes) / 1e6), MEMORY_LIMIT_AT_MOST_MB);
+}
+
+/** Least ID of each range of items that is loaded at a time; none where one range is enough. */
+export function bucketBounds({ weights, idAt, widestTableBytes }: Weighing): Bounds {
+  const whole = weights.reduce((sum, weight) => sum + weight, 0);
+  const bytesPerWeight = whole === 0 ? 0 : widestTableBytes / whole;
+  const limits = { items: ITEMS_PER_BUCKET, bytes: BYTES_PER_BUCKET };
+  const bounds: string[] = [];
+  for (const [first] of batches(weights.keys(), (place) => (weights[place] ?? 0) * bytesPerWeight, limits)) {
+    if (first !== undefined) bounds.push(idAt(first));
+  }
+  return bounds.length <= 1 ? [] : bounds;
+}
+
+/**
+ * Bounds for a table with so many staged bytes: as many ranges together as make a bucket. Each file has a price of its
+ * own, and a table of few bytes in the buckets of the widest would have many small ones. `atLeast`: for steps that work
+ * on several buckets at a time.
+ */
+export function boundsTogether(bounds: Bounds, stagedBytes: number, atLeast = 1): Bounds {
+  const buckets = Math.max(atLeast, Math.ceil(stagedBytes / BYTES_TOGETHER));
+  const together = Math.max(1, Math.floor(bounds.length / buckets));
+  const firsts = bounds.filter((_, place) => place % together === 0);
+  return firsts.length <= 1 ? [] : firsts;
+}

@@ -1,0 +1,82 @@
+/**
+ * The staged rows of an item table, range by range. Parts are in the order of the listing. Where that has nothing to do
+ * with the order of IDs, every part has rows of every range, and to look for each range in all parts would take a
+ * hundred times as long for ten times the items. So the rows of neighbouring ranges are first brought into one file.
+ */
+import { rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import type { Table } from "../tables/declare.ts";
+import { overlaps, type Range } from "../storage/id-ranges.ts";
+import { figure } from "../storage/duckdb.ts";
+import { compareUtf8 } from "../common/utf8-order.ts";
+import type { StagedPart } from "./parts.ts";
+import type { Query } from "../storage/query.ts";
+import { quoteLiteral } from "../storage/sql-text.ts";
+import { stagedRows } from "./staged-rows.ts";
+
+export interface StagedTable {
+  readonly table: Table;
+  readonly parts: readonly StagedPart[];
+  /** Name of the table made by `createSuperseded`; undefined where no item was done anew. */
+  readonly superseded: string | undefined;
+}
+
+/** How often a part is read, on average, before it is worth to write its rows once more. */
+const LOOKS_AT_MOST = 16;
+
+/** The rows of each range, in the order of the ranges: valid until the next is asked for. Undefined: it has none. */
+export async function* stagedBuckets(
+  connection: DuckDBConnection,
+  staged: StagedTable,
+  ranges: readonly Range[],
+): AsyncGenerator<Query | undefined> {
+  const { table, parts, superseded } = staged;
+  if (looksPerPart(parts, ranges) <= LOOKS_AT_MOST) {
+    for (const range of ranges) yield stagedRows(table, parts, range, superseded);
+    return;
+  }
+  // All parts are looked through once for each file, and each file once for each of its ranges.
+  const together = Math.ceil(Math.sqrt(ranges.length));
+  for (let first = 0; first < ranges.length; first += together) {
+    const neighbours = ranges.slice(first, first + together);
+    const span = { lower: neighbours[0]?.lower, upper: neighbours.at(-1)?.upper };
+    const rows = stagedRows(table, parts, span, superseded);
+    const gathered = rows && (await gather(connection, staged, rows));
+    for (const range of neighbours) yield gathered && stagedRows(table, [gathered], range, undefined);
+    if (gathered !== undefined) await rm(gathered.file);
+  }
+}
+
+function looksPerPart(parts: readonly StagedPart[], ranges: readonly Range[]): number {
+  let looks = 0;
+  for (const range of ranges) looks += parts.filter((part) => overlaps(part, range)).length;
+  return looks / Math.max(1, parts.length);
+}
+
+/** Writes rows of the parts as a part beside them, in any order: to keep theirs, many would have to wait in memory. */
+async function gather(
+  connection: DuckDBConnection,
+  { table, parts }: StagedTable,
+  rows: Query,
+): Promise<StagedPart> {
+  const all = parts.reduce(joined);
+  const file = join(dirname(all.file), `${table.name}-gathered.parquet`);
+  const options = "FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 2048, PRESERVE_ORDER false";
+  const written = await figure(
+    connection,
+    `COPY (${rows.text}) TO ${quoteLiteral(file)} (${options})`,
+    rows.params,
+  );
+  return { ...all, file, rows: written };
+}
+
+/** Two parts as if they were one. */
+function joined(one: StagedPart, other: StagedPart): StagedPart {
+  return {
+    ...one,
+    rows: one.rows + other.rows,
+    firstKey: compareUtf8(one.firstKey, other.firstKey) <= 0 ? one.firstKey : other.firstKey,
+    lastKey: compareUtf8(one.lastKey, other.lastKey) >= 0 ? one.lastKey : other.lastKey,
+  };
+}

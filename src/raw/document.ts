@@ -1,0 +1,321 @@
+/**
+ * The views of one item, and how a fact is read from them. A view is one answer's document of the item; one that a
+ * later whole document of its shape replaces is none of them. Where several give the same fact the later observation
+ * wins: a key that an answer lacks never overwrites one that another gave, and a key that it has replaces everything
+ * below it. Where they differ, the drift says so.
+ */
+import type { UnknownWalker } from "../api/unknown.ts";
+import { isPrintOf } from "../common/decimal.ts";
+import type { Column, Origin } from "../tables/declare.ts";
+import type { Cell } from "../storage/table-builder.ts";
+import type { Drift } from "./drift.ts";
+import { cellOf, exactNumber, parseInstant } from "./values.ts";
+
+export type JsonObject = Record<string, unknown>;
+
+/** Which of the specification's item shapes a document has: dynamic (listed or single), or full (basic included). */
+export type Shape = "dynamic" | "full";
+
+/** A field that the contract does not know, until the row that it belongs to claims it. */
+export interface UnknownField {
+  readonly path: readonly string[];
+  readonly parent: JsonObject;
+  readonly value: unknown;
+  claimed: boolean;
+}
+
+export interface View {
+  readonly shape: Shape;
+  readonly document: JsonObject;
+  /** Microseconds since 1970 UTC: the answer's `Date`. */
+  readonly observedAt: number;
+  /** Position in the order of observation; later observations have larger ones. */
+  readonly order: number;
+  readonly unknown: UnknownField[];
+}
+
+/** Whose value it is that drift is noted of. */
+export interface Subject {
+  readonly contentId: string | null;
+  /** Position in the order of observation. */
+  readonly order: number;
+  readonly drift: Drift;
+}
+
+export interface Item extends Subject {
+  readonly contentId: string;
+  /** The latest observation first; at least one. */
+  readonly views: readonly View[];
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
+}
+
+/** The same value; neither it nor anything in it can be changed any more. No deeper than a parsed document goes. */
+export function deeplyFrozen<Value extends object>(value: Value): Value {
+  for (const inner of Object.values(value)) {
+    if (typeof inner === "object" && inner !== null && !Object.isFrozen(inner)) deeplyFrozen(inner);
+  }
+  return Object.freeze(value);
+}
+
+export function unknownFields(walk: UnknownWalker, document: JsonObject): UnknownField[] {
+  const found: UnknownField[] = [];
+  walk(document, (path, value, parent) => found.push({ path, parent, value, claimed: false }));
+  return found;
+}
+
+/** Wire fields of a row that have no column, by path; text of a JSON object at the end. */
+export class Extra {
+  #fields: Map<string, unknown> | undefined;
+
+  set(path: string, value: unknown): void {
+    this.#fields ??= new Map();
+    this.#fields.set(path, value);
+  }
+
+  get(path: string): unknown {
+    return this.#fields?.get(path);
+  }
+
+  /** Takes over the unknown fields of `owner`, and those of the objects nested in it that have no row of their own. */
+  claim(unknown: readonly UnknownField[], owner: unknown, nested: readonly string[] = []): void {
+    for (const field of unknown) {
+      const path = field.claimed ? undefined : pathWithin(field, owner, nested);
+      if (path === undefined) continue;
+      field.claimed = true;
+      this.set(path, field.value);
+    }
+  }
+
+  /** Shows the unknown fields of `owner` too, whoever else claims them. */
+  copy(unknown: readonly UnknownField[], owner: unknown): void {
+    for (const field of unknown) {
+      const path = pathWithin(field, owner, []);
+      if (path !== undefined) this.set(path, field.value);
+    }
+  }
+
+  cell(): Cell {
+    if (this.#fields === undefined) return null;
+    const parts = [...this.#fields].map(
+      ([path, value]) => `${JSON.stringify(path)}:${JSON.stringify(value) ?? "null"}`,
+    );
+    return `{${parts.join(",")}}`;
+  }
+}
+
+/** Path of an unknown field in its owner; undefined where it is of something else. */
+function pathWithin(field: UnknownField, owner: unknown, nested: readonly string[]): string | undefined {
+  if (!isObject(owner)) return undefined;
+  const key = field.path.at(-1) ?? "";
+  if (field.parent === owner) return key;
+  const within = nested.find((name) => field.parent === owner[name]);
+  return within === undefined ? undefined : `${within}.${key}`;
+}
+
+/** One place where a column's value may stand, relative to the object that is read. */
+interface Place {
+  readonly path: string;
+  readonly steps: readonly string[];
+  /** Deeper places of the same column begin here: an object in this place is not the value itself. */
+  readonly container: boolean;
+}
+
+/** How one column is read from the documents of either shape. */
+export interface Reader {
+  readonly column: Column;
+  /** Table and column, as the drift names them. */
+  readonly label: string;
+  readonly places: Readonly<Record<Shape, readonly Place[]>>;
+  /** Whether some place is below another object. */
+  readonly nested: boolean;
+}
+
+export function shapeOf(origin: Origin): Shape | undefined {
+  if (origin.resource === "dynamic") return "dynamic";
+  return origin.resource === "basic" || origin.resource === "full" ? "full" : undefined;
+}
+
+/**
+ * Compiles a column's reader. `within` is the wire path of the object that is read (empty: the document; `tags[]`: an
+ * element), `undefined` for places of this shape that are not below it.
+ */
+export function readerOf(
+  table: string,
+  column: Column,
+  relative: (origin: Origin) => string | undefined,
+): Reader {
+  const places: Record<Shape, Place[]> = { dynamic: [], full: [] };
+  for (const origin of column.origins) {
+    const shape = shapeOf(origin);
+    const path = relative(origin);
+    if (shape === undefined || path === undefined || places[shape].some((place) => place.path === path))
+      continue;
+    places[shape].push({ path, steps: path === "" ? [] : path.split("."), container: false });
+  }
+  return {
+    column,
+    label: `${table}.${column.name}`,
+    nested: [...places.dynamic, ...places.full].some(({ steps }) => steps.length > 1),
+    places: {
+      dynamic: markContainers(places.dynamic, column),
+      full: markContainers(places.full, column),
+    },
+  };
+}
+
+function markContainers(places: readonly Place[], column: Column): Place[] {
+  const below = (outer: Place, inner: Place) =>
+    inner !== outer && (outer.path === "" || inner.path.startsWith(`${outer.path}.`));
+  if (column.type === "json") return places.filter((place) => !places.some((other) => below(other, place)));
+  return places.map((place) => ({ ...place, container: places.some((other) => below(place, other)) }));
+}
+
+export function reach(root: unknown, steps: readonly string[]): unknown {
+  let value: unknown = root;
+  for (const step of steps) {
+    if (!isObject(value)) return undefined;
+    value = value[step];
+  }
+  return value;
+}
+
+/** Notes a value that its column cannot hold: it goes to the row's `extra`, and the drift counts it. */
+export function misfit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): null {
+  const unreadable = typeof value === "string" && (column.type === "timestamp" || column.type === "date");
+  subject.drift.note(path, unreadable ? "unreadable" : "type", subject.order, subject.contentId, value);
+  extra.set(path, value);
+  return null;
+}
+
+/** Keeps what stands in a top-level field and is of another kind than its rows are made from: with the item. */
+export function misplace(item: Item, view: View, key: string, value: unknown): void {
+  item.drift.note(key, "type", view.order, item.contentId, value);
+  view.unknown.push({ path: [key], parent: view.document, value, claimed: false });
+}
+
+/** The cell of one wire value; null and absent are null, what does not fit goes to `extra`. */
+export function fit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): Cell {
+  if (value === null || value === undefined) return null;
+  const cell = cellOf(column, value) ?? misfit(subject, column, path, value, extra);
+  if (column.type === "double" && typeof cell === "number" && isRounded(cell, value))
+    noteRounded(subject, path, value, extra);
+  return cell;
+}
+
+/** Whether digits were sent that the double does not give back. */
+function isRounded(double: number, value: unknown): boolean {
+  const text = exactNumber(value);
+  return text !== undefined && !isPrintOf(double, text);
+}
+
+/** The column has the nearest number that it can hold; the digits go to the row's `extra`, and the drift counts it. */
+function noteRounded(subject: Subject, path: string, value: unknown, extra: Extra): void {
+  subject.drift.note(path, "rounded", subject.order, subject.contentId, value);
+  extra.set(path, value);
+}
+
+/**
+ * Keys that a view has with nothing in a place below them: what earlier views have there is of before. Other places of
+ * the same view still count. To be asked view by view, the latest first.
+ */
+export class EmptiedKeys {
+  #earlier: string[] | undefined;
+  #here: string[] | undefined;
+
+  /** Nothing was reached in the place. */
+  note(document: JsonObject, steps: readonly string[]): void {
+    const [key = ""] = steps;
+    if (steps.length > 1 && document[key] !== undefined) this.#here = [...(this.#here ?? []), key];
+  }
+
+  endView(): void {
+    if (this.#here === undefined) return;
+    this.#earlier = [...(this.#earlier ?? []), ...this.#here];
+    this.#here = undefined;
+  }
+
+  /** Whether a later view has emptied the place. */
+  has([key = ""]: readonly string[]): boolean {
+    return this.#earlier?.includes(key) ?? false;
+  }
+
+  get any(): boolean {
+    return this.#earlier !== undefined;
+  }
+}
+
+/** Reads a column from all views of an item; undefined: none of them gives it. */
+export function readViews(item: Item, reader: Reader, extra: Extra): Cell | undefined {
+  let found = false;
+  let value: unknown;
+  let path = "";
+  const emptied = reader.nested ? new EmptiedKeys() : undefined;
+  for (const view of item.views) {
+    for (const place of reader.places[view.shape]) {
+      const next = reach(view.document, place.steps);
+      if (next === undefined) emptied?.note(view.document, place.steps);
+      else if (place.container && isObject(next)) continue;
+      else if (emptied?.has(place.steps)) noteDifference(item, reader, found ? value : null, next);
+      else if (!found) {
+        found = true;
+        value = next;
+        path = place.path;
+      } else if (next !== value) {
+        value = reconcile(item, reader, value, next);
+      }
+    }
+    emptied?.endView();
+  }
+  if (found) return fit(item, reader.column, path, value, extra);
+  return emptied?.any ? null : undefined;
+}
+
+function noteDifference(item: Item, { label }: Reader, later: unknown, earlier: unknown): void {
+  if (sameJson(later, earlier)) return;
+  item.drift.note(label, "views_differ", item.order, item.contentId, [later, earlier]);
+}
+
+/** The value to keep of a later and an earlier one that are not identical. */
+function reconcile(item: Item, reader: Reader, later: unknown, earlier: unknown): unknown {
+  const { type, emptyDefault } = reader.column;
+  if (emptyDefault && isEmpty(later) && isEmpty(earlier)) return null;
+  if (type === "timestamp") {
+    const finer = finerInstant(later, earlier);
+    if (finer !== undefined) return finer;
+  } else if (sameJson(later, earlier)) {
+    return later;
+  }
+  item.drift.note(reader.label, "views_differ", item.order, item.contentId, [later, earlier]);
+  return later;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === "";
+}
+
+/** The finer of two instants that agree to the second; undefined where they do not, or one is no instant. */
+export function finerInstant(later: unknown, earlier: unknown): string | undefined {
+  if (typeof later !== "string" || typeof earlier !== "string") return undefined;
+  if (later.slice(0, 19) !== earlier.slice(0, 19)) return undefined;
+  if (parseInstant(later) === undefined || parseInstant(earlier) === undefined) return undefined;
+  return earlier.length > later.length ? earlier : later;
+}
+
+/** Whether two wire values are the same JSON; keys of an object in any order. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((element, i) => sameJson(element, b[i]));
+  }
+  if (!isObject(a) || !isObject(b)) {
+    return typeof a === "object" && typeof b === "object" && JSON.stringify(a) === JSON.stringify(b);
+  }
+  const keys = Object.keys(a);
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  );
+}

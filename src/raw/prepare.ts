@@ -1,0 +1,146 @@
+/** A document on its way in: aliases, the personal-data policy, and what the contract does not know. */
+import { customFieldDefinition } from "../api/custom-field.ts";
+import { destination } from "../api/destination.ts";
+import { dynamicItem } from "../api/dynamic.ts";
+import { fullItem } from "../api/full.ts";
+import {
+  type UnforeseenVisitor,
+  type UnknownVisitor,
+  type UnknownWalker,
+  unknownFieldWalker,
+} from "../api/unknown.ts";
+import { DATA_TABLES } from "../tables/all.ts";
+import type { Drift } from "./drift.ts";
+import { type PolicyOptions, personalPolicy, personFields, unknownPolicy } from "./personal.ts";
+import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./document.ts";
+import { mendHalves } from "./well-formed.ts";
+
+const WALKERS = {
+  dynamic: unknownFieldWalker(dynamicItem),
+  full: unknownFieldWalker(fullItem),
+  destination: unknownFieldWalker(destination),
+  custom_field_definition: unknownFieldWalker(customFieldDefinition),
+} as const;
+
+const PERSON_FIELDS = personFields(DATA_TABLES);
+
+/** What an answer of a lookup is. */
+export type LookupResource = "destination" | "custom_field_definition";
+
+export interface DocumentOptions extends PolicyOptions {
+  /** Wire name to the specification's name, for top-level fields that an instance spells otherwise. */
+  readonly aliases: Readonly<Record<string, string>>;
+}
+
+export interface Prepared {
+  readonly unknown: UnknownField[];
+  /** Members of the document that may be gone, or have another value. Undefined: some have other names. */
+  readonly changed: ReadonlySet<string> | undefined;
+}
+
+/** Prepares one document in place. `position` is its place in the order of observation. */
+export type Prepare = (shape: Shape, document: JsonObject, position: Position, drift: Drift) => Prepared;
+
+export interface Position {
+  readonly order: number;
+  readonly contentId: string | null;
+}
+
+export function documentPreparer(options: DocumentOptions): Prepare {
+  const applyPolicy = personalPolicy(DATA_TABLES, options);
+  const sift = sifter(options);
+  const aliases = Object.entries(options.aliases);
+  const ofPersons: ReadonlySet<string> = options.policy === "keep" ? new Set() : PERSON_FIELDS;
+  return (shape, document, position, drift) => {
+    const renamed = rename(document, aliases);
+    applyPolicy(document, drift);
+    const { unknown, treated } = sift(WALKERS[shape], document, { ...position, prefix: "" }, drift);
+    const changed = treated.length === 0 ? ofPersons : new Set([...ofPersons, ...treated]);
+    return { unknown, changed: renamed ? undefined : changed };
+  };
+}
+
+/** Prepares an answer of a lookup in place: what the contract does not know of it, after the personal-data policy. */
+export function lookupPreparer(
+  options: PolicyOptions,
+): (resource: LookupResource, answer: JsonObject, drift: Drift) => UnknownField[] {
+  const sift = sifter(options);
+  return (resource, answer, drift) => {
+    const at = { order: Number.MAX_SAFE_INTEGER, contentId: null, prefix: `${resource}.` };
+    mendHalves(answer, (path) => drift.note(at.prefix + path, "unreadable", at.order, null));
+    return sift(WALKERS[resource], answer, at, drift).unknown;
+  };
+}
+
+/** Finds the unknown fields of a document and treats them by the policy. `prefix` stands before the drift's paths. */
+type Sift = (
+  walk: UnknownWalker,
+  document: JsonObject,
+  at: Position & { readonly prefix: string },
+  drift: Drift,
+) => Sifted;
+
+interface Sifted {
+  readonly unknown: UnknownField[];
+  /** Members of the document in which something was treated by the policy. */
+  readonly treated: readonly string[];
+}
+
+/** Treats personal-looking fields by the policy and counts all; leaves those that are kept, as they are or hashed. */
+function sifter(options: PolicyOptions): Sift {
+  const policy = unknownPolicy(options);
+  const treated = options.policy === "hash" ? "personal_hashed" : "personal_dropped";
+  return (walk, document, { order, contentId, prefix }, drift) => {
+    const found: UnknownField[] = [];
+    const members: string[] = [];
+    const pathOf = (names: readonly string[]) => prefix + names.join(".").replaceAll(".[]", "[]");
+    const noteTreated = (path: readonly string[]) => {
+      members.push(path[0] ?? "");
+      drift.note(pathOf(path), treated, order, contentId);
+    };
+    const visit: UnknownVisitor = (path, _value, parent) => {
+      const key = path.at(-1) ?? "";
+      const apply = path.length > 1 && PERSON_FIELDS.has(path[0] ?? "") ? policy?.ofPerson : policy?.field;
+      apply?.(parent, key, (names) => noteTreated([...path, ...names.slice(1)]));
+      const value = parent[key];
+      drift.note(pathOf(path), "unknown_field", order, contentId, value);
+      if (value !== undefined) found.push({ path, parent, value, claimed: false });
+    };
+    // Where the contract knows no fields, those that are there are unknown too; they stay in the value.
+    const unforeseen: UnforeseenVisitor | undefined =
+      policy && ((path, value) => policy.within(value, (names) => noteTreated([...path, ...names])));
+    walk(document, visit, unforeseen);
+    return { unknown: found, treated: members };
+  };
+}
+
+/** Whether any field was. */
+function rename(document: JsonObject, aliases: readonly [string, string][]): boolean {
+  let renamed = false;
+  for (const [wireName, name] of aliases) {
+    if (!Object.hasOwn(document, wireName) || Object.hasOwn(document, name)) continue;
+    document[name] = document[wireName];
+    delete document[wireName];
+    renamed = true;
+  }
+  return renamed;
+}
+
+/** Fields of a document that the contract does not know. */
+export function fieldsUnknown(shape: Shape, document: JsonObject): UnknownField[] {
+  return unknownFields(WALKERS[shape], document);
+}
+
+/**
+ * The ID of a listed item: a text that is not empty and has no white space at its ends. Otherwise the reason why the
+ * document is rejected.
+ */
+export function itemId(document: unknown): { id: string } | { reason: string } {
+  if (!isObject(document)) return { reason: "the listed item is not an object" };
+  const { id } = document;
+  if (id === undefined || id === null) return { reason: "the item has no id" };
+  if (typeof id !== "string") return { reason: `the item's id is a ${typeof id}, not a text` };
+  if (id === "" || id.trim() !== id)
+    return { reason: "the item's id is empty or has white space at its ends" };
+  return { id };
+}

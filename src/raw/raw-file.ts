@@ -1,0 +1,265 @@
+/**
+ * Raw documents: each answer's document as it is kept, after the personal-data policy, one row each. They are the
+ * evidence behind an audit, what the views of an item are paired from, and what a later transform can be made from.
+ */
+import { isAscii } from "node:buffer";
+import { hash } from "node:crypto";
+import { parseJson } from "../extract/pages/decode.ts";
+import { type PartWriter, readPart } from "../storage/parquet-file.ts";
+import type { Cell } from "../parquet/read.ts";
+import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
+import { TableBuilder } from "../storage/table-builder.ts";
+import { fieldsUnknown } from "./prepare.ts";
+import { isObject, type Shape, type View } from "./document.ts";
+
+const required = { required: true } as const;
+
+export const RAW_COLUMNS: readonly Column[] = [
+  text("content_id", "", "Item.", required),
+  text("shape", "", "`dynamic` or `full`.", required),
+  text("mode", "", "`dynamic` or `full` for a listing, `item` for a single-item request.", required),
+  integer("pass", "", "Pass.", required),
+  integer("page", "", "Page of the listing.", required),
+  integer("position", "", "Position on the page, from 0.", required),
+  boolean(
+    "whole",
+    "",
+    "Whether all configured columns were asked for, not those alone that lists never give.",
+    required,
+  ),
+  bigint("observation", "", "Position in the order of observation.", required),
+  timestamp("observed_at", "", "The answer's `Date`.", required),
+  integer("unknown_fields", "", "Fields of the document that the specification does not know.", required),
+  boolean("large_numbers", "", "Whether it may hold integers beyond 2^53, or exponents.", required),
+  text("sha256", "", "SHA-256 of the document as it is kept.", required),
+  json("document", "", "The document, after the personal-data policy.", required),
+];
+
+/** A document on its way into a raw file. */
+export interface RawDocument {
+  readonly contentId: string;
+  readonly mode: "dynamic" | "full" | "item";
+  readonly sweep: number;
+  readonly page: number;
+  readonly position: number;
+  /** Whether all configured columns were asked for. */
+  readonly whole: boolean;
+  readonly view: Omit<View, "document" | "unknown">;
+  readonly unknownFields: number;
+  /** Whether it may hold integers beyond 2^53, or exponents. */
+  readonly largeNumbers: boolean;
+  /** Its JSON text, in UTF-8 and in pieces, some of them of the page that it came in: gone when its group is closed. */
+  readonly document: readonly Uint8Array[];
+}
+
+/** The same, where it must outlive its page and this process. */
+export interface SavedDocument extends Omit<RawDocument, "document"> {
+  readonly text: string;
+}
+
+export function savedDocument({ document, ...rest }: RawDocument): SavedDocument {
+  return { ...rest, text: Buffer.concat(document).toString() };
+}
+
+export function restoredDocument({ text, ...rest }: SavedDocument): RawDocument {
+  return { ...rest, document: [Buffer.from(text)] };
+}
+
+/** The view of the item that a document gives. */
+export function viewOf({ view, unknownFields, largeNumbers, text }: SavedDocument): View {
+  return viewIn(text, largeNumbers, unknownFields, view);
+}
+
+/** What a file must be for its content to be believed again later. */
+export interface WrittenFile {
+  readonly bytes: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
+}
+
+/** More than nearly every document has. */
+const ROOM_BYTES = 1024 * 1024;
+
+/** Writes raw files, one after another: a large buffer for each would cost more than what is put into it. */
+export class RawWriter {
+  readonly #parts: PartWriter;
+  readonly #builder = new TableBuilder({ columns: RAW_COLUMNS });
+  /** Where texts are put together, one after another. */
+  readonly #room = new Uint8Array(ROOM_BYTES);
+
+  constructor(parts: PartWriter) {
+    this.#parts = parts;
+  }
+
+  /** Writes documents in the order given. */
+  write(file: string, documents: readonly RawDocument[]): WrittenFile {
+    for (const document of documents) this.#append(document);
+    const written = this.#builder.take((batch) => this.#parts.write(file, batch));
+    return { bytes: written.length, sha256: hash("sha256", written) };
+  }
+
+  #append({ contentId, mode, sweep, page, position, whole, view, ...rest }: RawDocument): void {
+    const { shape, order, observedAt } = view;
+    const { unknownFields, largeNumbers } = rest;
+    const document = this.#joined(rest.document);
+    const digest = hash("sha256", document);
+    this.#builder.append([
+      contentId,
+      shape,
+      mode,
+      sweep,
+      page,
+      position,
+      whole,
+      order,
+      observedAt,
+      unknownFields,
+      largeNumbers,
+      digest,
+      document,
+    ]);
+  }
+
+  /** Until the next call. */
+  #joined(pieces: readonly Uint8Array[]): Uint8Array {
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const room = length <= ROOM_BYTES ? this.#room : new Uint8Array(length);
+    let at = 0;
+    for (const piece of pieces) {
+      if (piece.length === 0) throw new TypeError("a document was released before it was written");
+      room.set(piece, at);
+      at += piece.length;
+    }
+    return room.subarray(0, length);
+  }
+}
+
+/**
+ * The views of the items in raw files. A document is parsed when it is asked for: parsed ones take ten times the room.
+ */
+export class RawViews {
+  readonly #files: readonly RawRows[];
+  readonly #places = new Map<string, Place[]>();
+
+  /** `more`: files with further views of these items; others are in them, too, which do not count. */
+  constructor(files: readonly string[], more: readonly string[] = []) {
+    const items = files.map((file) => new RawRows(file));
+    const further = more.map((file) => new RawRows(file));
+    this.#files = [...items, ...further];
+    for (const rows of items) {
+      for (const [row, contentId] of rows.ids.entries()) {
+        const known = this.#places.get(contentId);
+        if (known === undefined) this.#places.set(contentId, [{ rows, row }]);
+        else known.push({ rows, row });
+      }
+    }
+    for (const rows of further) {
+      for (const [row, contentId] of rows.ids.entries()) this.#places.get(contentId)?.push({ rows, row });
+    }
+  }
+
+  ids(): IterableIterator<string> {
+    return this.#places.keys();
+  }
+
+  /**
+   * The views of an item that count, the latest observation first; each is given once. A whole document takes the place
+   * of all earlier ones of its shape: what it lacks, the item has no more.
+   */
+  take(contentId: string): View[] {
+    const places = this.#places.get(contentId) ?? [];
+    this.#places.delete(contentId);
+    const replaced = new Set<Shape>();
+    return places
+      .map(({ rows, row }) => ({ rows, row, ...rows.about(row) }))
+      .sort((a, b) => b.order - a.order)
+      .filter(({ shape, whole }) => {
+        const counts = !replaced.has(shape);
+        if (whole) replaced.add(shape);
+        return counts;
+      })
+      .map(({ rows, row }) => rows.view(row));
+  }
+
+  /** Gives the memory of the files back. */
+  [Symbol.dispose](): void {
+    for (const rows of this.#files) rows[Symbol.dispose]();
+  }
+}
+
+interface Place {
+  readonly rows: RawRows;
+  readonly row: number;
+}
+
+/** The rows of a raw file, in the order in which they were written. */
+export class RawRows {
+  readonly ids: readonly string[];
+  readonly #file: string;
+  readonly #release: () => void;
+  readonly #shapes: readonly Cell[];
+  readonly #whole: readonly Cell[];
+  readonly #orders: readonly Cell[];
+  readonly #instants: readonly Cell[];
+  readonly #unknown: readonly Cell[];
+  readonly #largeNumbers: readonly Cell[];
+  readonly #documents: readonly Cell[];
+
+  constructor(file: string) {
+    const { cells, release } = readPart(file);
+    this.#file = file;
+    this.#release = release;
+    this.ids = cells("content_id").map(textOf);
+    this.#shapes = cells("shape");
+    this.#whole = cells("whole");
+    this.#orders = cells("observation");
+    this.#instants = cells("observed_at");
+    this.#unknown = cells("unknown_fields");
+    this.#largeNumbers = cells("large_numbers");
+    this.#documents = cells("document");
+  }
+
+  about(row: number): Pick<View, "shape" | "order" | "observedAt"> & Pick<RawDocument, "whole"> {
+    return {
+      shape: textOf(this.#shapes[row]) === "full" ? "full" : "dynamic",
+      whole: this.#whole[row] === true,
+      order: Number(this.#orders[row]),
+      observedAt: Number(this.#instants[row]),
+    };
+  }
+
+  view(row: number): View {
+    const { shape, order, observedAt } = this.about(row);
+    const about = { shape, order, observedAt };
+    try {
+      const text = textOf(this.#documents[row]);
+      return viewIn(text, this.#largeNumbers[row] !== false, Number(this.#unknown[row]), about);
+    } catch (cause) {
+      throw new TypeError(`${this.#file} holds a document that cannot be read`, { cause });
+    }
+  }
+
+  /** Gives the memory of the file back, which may be megabytes that a heap does not show. */
+  [Symbol.dispose](): void {
+    this.#release();
+  }
+}
+
+/** What is wrong here is not the service's answer: it must not be asked again for it. */
+function viewIn(
+  text: string,
+  largeNumbers: boolean,
+  unknownFields: number,
+  about: RawDocument["view"],
+): View {
+  const document: unknown = largeNumbers ? parseJson(text) : JSON.parse(text);
+  if (!isObject(document)) throw new TypeError("a raw document is not an object");
+  const unknown = unknownFields === 0 ? [] : fieldsUnknown(about.shape, document);
+  return { ...about, document, unknown };
+}
+
+/** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */
+function textOf(cell: Cell | undefined): string {
+  if (!Buffer.isBuffer(cell)) throw new TypeError("a raw file has no text where there must be one");
+  return cell.toString(isAscii(cell) ? "latin1" : "utf8");
+}

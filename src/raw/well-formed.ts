@@ -1,0 +1,44 @@
+/**
+ * Halves of characters. JSON can write `"\ud800"`, which is no text: no UTF-8 file can hold it, and DuckDB refuses a
+ * whole file for it. Each becomes U+FFFD as soon as a document is parsed, and is counted.
+ */
+import { isObject, type JsonObject } from "./document.ts";
+
+/** Takes the path of a text, or of a field whose name it is, in the notation of the drift. */
+export type OnHalf = (path: string) => void;
+
+/** The value with every text well-formed, names of fields included; lists and objects are changed in place. */
+export function mendHalves(value: unknown, onHalf: OnHalf): unknown {
+  return mended(value, "", onHalf);
+}
+
+function mendMember(object: JsonObject, name: string, within: string, onHalf: OnHalf): void {
+  const path = (within === "" ? "" : `${within}.`) + name.toWellFormed();
+  const value = mended(object[name], path, onHalf);
+  if (name.isWellFormed()) {
+    if (value !== object[name]) put(object, name, value);
+    return;
+  }
+  onHalf(path);
+  delete object[name];
+  put(object, name.toWellFormed(), value);
+}
+
+/** As JSON.parse sets a member: a field of the name `__proto__` is data too. */
+function put(object: JsonObject, name: string, value: unknown): void {
+  Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+}
+
+function mended(value: unknown, path: string, onHalf: OnHalf): unknown {
+  if (typeof value === "string") {
+    if (value.isWellFormed()) return value;
+    onHalf(path);
+    return value.toWellFormed();
+  }
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) value[at] = mended(value[at], `${path}[]`, onHalf);
+  } else if (isObject(value)) {
+    for (const name of Object.keys(value)) mendMember(value, name, path, onHalf);
+  }
+  return value;
+}

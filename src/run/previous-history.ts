@@ -1,0 +1,90 @@
+/** What a run carries on of the history, and what it says of that. */
+
+import { join } from "node:path";
+import type { Check } from "../audit/checks/checks.ts";
+import { findHistory, type PreviousHistory } from "../load/history-previous.ts";
+import type { Pipeline } from "../pipeline.ts";
+import { VERSION } from "../common/version.ts";
+import type { AssembleRequest } from "../load/build-warehouse.ts";
+import type { Baseline } from "../warehouse/baseline.ts";
+import type { RunContext } from "./context.ts";
+import { type OutputFolder, parseRunName } from "../warehouse/layout.ts";
+import type { Extraction } from "./extraction.ts";
+
+/**
+ * The history of the run before, where the pipeline has one. A run that is damaged or has no history is never guessed
+ * around: the history starts anew. Throws `config.newer_version`.
+ */
+export async function previousHistory(
+  baseline: Baseline,
+  pipeline: Pipeline,
+  folder: OutputFolder,
+): Promise<PreviousHistory> {
+  if (baseline.kind === "none" || !hasHistory(pipeline)) return { kind: "none" };
+  const { run } = baseline;
+  if (baseline.kind === "damaged") return { kind: "anew", run, reason: reasonOf(baseline.reason) };
+  const previous = { run, directory: join(folder.runs, run), manifest: baseline.manifest };
+  return findHistory(previous, folder.staging);
+}
+
+function hasHistory({ tables }: Pipeline): boolean {
+  return tables.some(({ stage }) => stage === "history");
+}
+
+const reasonOf = (sentence: string): string => sentence.replace(/\.$/, "");
+
+/** For `run_checks`; nothing where the pipeline has no history. */
+export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Check[] {
+  if (!hasHistory(pipeline)) return [];
+  const common = { name: "runs before this one whose history was carried on", expected: null };
+  switch (history.kind) {
+    case "none":
+      return [{ ...common, verdict: "passed", figure: 0, detail: "none was published yet" }];
+    case "anew":
+      return [
+        {
+          ...common,
+          verdict: "warning",
+          figure: 0,
+          detail: `the history starts anew: ${history.run} cannot be carried on, because ${history.reason}`,
+        },
+      ];
+    case "carried":
+      return [{ ...common, verdict: "passed", figure: 1, detail: history.run }];
+  }
+}
+
+/** For the summary of the run. */
+export function historyWarnings(history: PreviousHistory): string[] {
+  if (history.kind !== "anew") return [];
+  return [
+    `The history starts anew with this run: that of ${history.run} cannot be carried on, because ${history.reason}.`,
+  ];
+}
+
+/** What the history says of a run that has all its answers. */
+export function historyOf(
+  { staging, beginning, options, pipeline, journal, history }: RunContext,
+  { disagreements, removed, vanished }: Extraction,
+): AssembleRequest["history"] {
+  const complete = disagreements.length === 0;
+  const rejected = journal.rejects.map(({ contentId }) => contentId);
+  const identity = parseRunName(staging.run);
+  return {
+    previous: history,
+    run: {
+      run: staging.run,
+      sequence: staging.sequence,
+      startedAt: identity?.startedAt ?? new Date(beginning.startedMs),
+      extractedMs: options.clock.now(),
+      pipeline: pipeline.name,
+      verdict: complete ? "complete" : "unsettled",
+      packageVersion: VERSION,
+    },
+    absences: {
+      confirmed: new Set([...removed, ...vanished]),
+      unread: new Set(rejected.filter((id) => id !== null)),
+      listIsWhole: complete && !rejected.includes(null),
+    },
+  };
+}

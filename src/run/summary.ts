@@ -1,0 +1,198 @@
+/** What came of a run: its accounting, its warnings, and the summary for people and programs. */
+import { join } from "node:path";
+import type { Accounting, Check } from "../audit/checks/checks.ts";
+import type { Throttled } from "../extract/http/throttle.ts";
+import type { LoadedTable } from "../load/load-table.ts";
+import type { SweepRecord } from "./run-tables.ts";
+import type { Loaded } from "../load/build-warehouse.ts";
+import type { Extraction } from "./extraction.ts";
+import type { Journal } from "../extract/journal.ts";
+import type { Kept } from "../extract/landing/resume-state.ts";
+import type { Manifest } from "../warehouse/manifest.ts";
+
+/** What a run did, for people and programs. */
+export interface RunSummary {
+  readonly run: string;
+  readonly sequence: number;
+  readonly pipeline: string;
+  readonly verdict: "complete" | "unsettled";
+  /** Why it is unsettled. */
+  readonly reasons: readonly string[];
+  /** Folder of the warehouse. */
+  readonly out: string;
+  /** Folder of the published run, below `out`. */
+  readonly directory: string;
+  readonly accounting: Accounting;
+  readonly tables: readonly { readonly name: string; readonly rows: number }[];
+  readonly sweeps: readonly SweepRecord[];
+  readonly requests: number;
+  /** The rate that the service was found to allow, and how many requests it refused; null: it refused none. */
+  readonly throttled: Throttled | null;
+  /** Answers that were there already when the run was taken up; of these are the requests and bytes too. */
+  readonly resumed: Resumed | null;
+  /** Bytes of the answers as they came. */
+  readonly bytesReceived: number;
+  /** Bytes of the published files. */
+  readonly bytesPublished: number;
+  /** Kinds of departures from the specification; each is a row of `run_drift`. */
+  readonly drift: number;
+  /** Runs that were removed because they are old. */
+  readonly removedRuns: readonly string[];
+  readonly warnings: readonly string[];
+  /** Why the configured destinations have no mapped values, as the first warning says; null: they have, or there are none. */
+  readonly noMappedValues: string | null;
+  /** From the start, the first one of a run that was taken up, to the end, as its manifest has them. */
+  readonly milliseconds: number;
+}
+
+export interface Resumed {
+  /** Of listings. */
+  readonly pages: number;
+  /** Single items. */
+  readonly items: number;
+}
+
+/** What was kept of a run that is taken up; null where nothing was. */
+export function resumedOf({ dynamic, full, items }: Kept): Resumed | null {
+  return dynamic === undefined ? null : { pages: dynamic.pages + (full?.pages ?? 0), items };
+}
+
+/** What became of everything that the passes listed; items that are loaded though none listed them are left out. */
+export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting {
+  const { items, unlisted, rejected, unread, vanished, sweeps, disagreements } = extraction;
+  const last = sweeps.at(-1);
+  const content = loaded.tables.find(({ table }) => table === "content");
+  return {
+    listed: items - unlisted.length + rejected,
+    loaded: (content?.rows ?? items - vanished.length - unread.rejected - unread.notAsked) - unlisted.length,
+    rejected: rejected + unread.rejected,
+    vanished: vanished.length,
+    unread: unread.notAsked,
+    listedLast: (last?.distinctItems ?? 0) + extraction.rejectedLast,
+    counted: last?.countAfter ?? 0,
+    complete: disagreements.length === 0,
+  };
+}
+
+const EXAMPLES = 3;
+
+/** Items that were listed, and that single-item requests did not give. */
+export function singlesWarnings({ detailsGone, detailsRejected, inPart }: Extraction): string[] {
+  return [
+    ...itemsWarning(
+      inPart,
+      "could be read in one mode alone, dynamic or full",
+      "the columns that the other one has are empty; see run_rejects",
+    ),
+    ...itemsWarning(detailsGone, "returned 404 or 410 when asked for singly", "what the listings say counts"),
+    ...itemsWarning(
+      detailsRejected,
+      "could not be read singly",
+      "what the listings say counts; see run_rejects",
+    ),
+  ];
+}
+
+function itemsWarning(ids: readonly string[], what: string, so: string): string[] {
+  if (ids.length === 0) return [];
+  const examples = ids.slice(0, EXAMPLES).join(", ") + (ids.length > EXAMPLES ? ", ..." : "");
+  return [
+    `${ids.length === 1 ? "1 listed item" : `${ids.length} listed items`} ${what} (${examples}): ${so}.`,
+  ];
+}
+
+/** Requests that were answered, but not with what was asked for: warnings, and no reason not to publish. */
+export function answerChecks(extraction: Extraction): Check[] {
+  return [
+    {
+      name: "single items that were gone when they were asked for",
+      verdict: extraction.detailsGone.length === 0 ? "passed" : "warning",
+      figure: extraction.detailsGone.length,
+      expected: 0,
+      detail: `of ${extraction.detailsAsked} single-item requests`,
+    },
+    {
+      name: "items that could not be read singly",
+      verdict: extraction.detailsRejected.length === 0 ? "passed" : "warning",
+      figure: extraction.detailsRejected.length,
+      expected: 0,
+      detail: "each is a reject, and its listed views count",
+    },
+    {
+      name: "items that were asked for again because passes differed",
+      verdict: "passed",
+      figure: extraction.repaired,
+      expected: null,
+      detail: `${extraction.vanished.length} of the listed items are gone`,
+    },
+    {
+      name: "dynamic and full documents have the same updated_at",
+      verdict: extraction.modesDiffer ? "warning" : "passed",
+      figure: extraction.modesDiffer ? 1 : 0,
+      expected: 0,
+      detail: extraction.modesDiffer
+        ? "the modes mean different times, so each was certified by passes of its own"
+        : "where they differed, the item had changed",
+    },
+    {
+      name: "items of the run before that no pass listed",
+      verdict: extraction.missing.notAsked === null ? "passed" : "warning",
+      figure: extraction.missing.count,
+      expected: null,
+      detail: missingDetail(extraction),
+    },
+    {
+      name: "items that no pass listed, and that the service has all the same",
+      verdict: extraction.unlisted.length === 0 ? "passed" : "warning",
+      figure: extraction.unlisted.length,
+      expected: 0,
+      detail: "loaded besides those that were listed",
+    },
+  ];
+}
+
+function missingDetail({ missing, removed, unlisted }: Extraction): string {
+  if (missing.notAsked !== null) return `none was asked for singly: ${missing.notAsked}`;
+  return `asked for singly: ${removed.length} are gone, ${unlisted.length} are there`;
+}
+
+export interface Made {
+  /** Folder of the warehouse, and the one with its runs. */
+  readonly folder: { readonly root: string; readonly runs: string };
+  readonly manifest: Manifest;
+  readonly tables: readonly LoadedTable[];
+  readonly sweeps: readonly SweepRecord[];
+  readonly accounting: Accounting;
+  readonly resumed: Resumed | null;
+  readonly throttled: Throttled | null;
+  readonly removed: readonly string[];
+  readonly warnings: readonly string[];
+  readonly noMappedValues: string | null;
+}
+
+export function summaryOf(made: Made, journal: Journal): RunSummary {
+  const { folder, manifest } = made;
+  const { requests } = journal;
+  return {
+    run: manifest.run,
+    sequence: manifest.sequence,
+    pipeline: manifest.pipeline,
+    verdict: manifest.verdict,
+    reasons: manifest.reasons,
+    out: folder.root,
+    directory: join(folder.runs, manifest.run),
+    accounting: made.accounting,
+    tables: made.tables.map(({ table, rows }) => ({ name: table, rows })),
+    sweeps: made.sweeps,
+    requests: requests.size,
+    throttled: made.throttled,
+    resumed: made.resumed,
+    bytesReceived: requests.bytes,
+    bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
+    drift: journal.drift.sorted().length,
+    removedRuns: made.removed,
+    warnings: made.warnings,
+    noMappedValues: made.noMappedValues,
+    milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
+  };
+}

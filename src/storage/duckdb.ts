@@ -1,0 +1,455 @@
+import { existsSync } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { type DuckDBConnection, DuckDBInstance, type DuckDBResult, type DuckDBValue } from "@duckdb/node-api";
+import { WarehouseError } from "../common/errors.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+
+/** Catalog name under which the previous run is attached to the one that is being built. */
+export const PREVIOUS_CATALOG = "previous";
+/** Catalog name of the database that is being built: that of its file, once it is published. */
+const BUILT_CATALOG = "warehouse";
+
+/**
+ * Oldest DuckDB that can open what is built: pinned, so that an upgrade of the engine does not lock readers out in
+ * silence. 1.3 would read the tables, and write as small and as fast; but what it answers to views over other queries is
+ * wrong, without a word (twice the rows of `mapping_coverage`, no payloads of an instant). 1.4.0 and 1.4.1 fail at them.
+ */
+export const STORAGE_VERSION = "v1.4.0";
+
+/**
+ * Half of the default. What the engine knows of a row group stays in memory until the database is closed, and fewer rows
+ * than fill one stay there uncompressed, or are spilled: with half as many the file grows by a fifth, with twice as many
+ * the load spills more than it saves. Readers take any size.
+ */
+export const ROWS_PER_GROUP = 61_440;
+
+/**
+ * Average length from which texts are compressed with Zstandard. What the engine takes for them otherwise reads faster,
+ * and needs seven times the bytes for the bodies of articles, so their columns are declared. For a column that is not
+ * declared, this is where a row group goes that has a text too long for the other way; else it would be kept as it is.
+ */
+export const LONG_TEXT_BYTES = 512;
+
+/**
+ * What a block may take before what statements have freed goes back to the system; the engine's own 512 MB are never
+ * asked for at once. Texts of 500 KB ask for such blocks, and take 40 MB less with it; others hardly ever do. At 2 MB it
+ * was asked for all the time, and a fifth of the load's CPU went into memory that was given back and asked for again.
+ */
+const GIVE_BACK_AT = "8MB";
+
+const IN_MEMORY = ":memory:";
+
+const NO_EXTENSIONS = {
+  autoinstall_known_extensions: "false",
+  autoload_known_extensions: "false",
+  allow_community_extensions: "false",
+};
+
+export interface BuildOptions {
+  /** Database file to create; lies in `staging`. */
+  readonly file: string;
+  /** Folder that the database may read and write, and nothing else; exists. */
+  readonly staging: string;
+  /** Folder for spilled blocks; lies in `staging`. */
+  readonly temporaryDirectory: string;
+  /** Of DuckDB's buffers; the process takes up to 400 MB more. */
+  readonly memoryLimitMb: number;
+  /**
+   * Database of the run before, attached read-only as `previous`; it cannot be attached later. Or its folder, whose
+   * files may be read.
+   */
+  readonly previous: string | { readonly directory: string } | undefined;
+}
+
+export interface ReadOptions {
+  readonly file: string;
+  /** Folder for spilled blocks: a published run lies in a folder that cannot be written. */
+  readonly temporaryDirectory: string;
+  /** Folders that may be read besides the database itself. */
+  readonly allowedDirectories: readonly string[];
+  /** Undefined: DuckDB's own default, a share of the machine. */
+  readonly memoryLimitMb: number | undefined;
+  readonly threads: number | undefined;
+}
+
+/** Databases that are open in this process. */
+const OPEN = new Set<Database>();
+
+/** Ends the statements that are under way in this process: each fails. */
+export function interruptStatements(): void {
+  for (const database of OPEN) database.interrupt();
+}
+
+/** An open database with its connections. Leave it with `close()`; disposal is for ways out that failed. */
+export class Database implements AsyncDisposable {
+  readonly connection: DuckDBConnection;
+  readonly #others: DuckDBConnection[] = [];
+  readonly #instance: DuckDBInstance;
+  readonly #built: string | undefined;
+  #open = true;
+
+  /** `built`: the file that is being built; undefined: nothing is. */
+  constructor(instance: DuckDBInstance, connection: DuckDBConnection, built: string | undefined) {
+    this.#instance = instance;
+    this.connection = connection;
+    this.#built = built;
+    OPEN.add(this);
+  }
+
+  interrupt(): void {
+    for (const connection of [this.connection, ...this.#others]) connection.interrupt();
+  }
+
+  /** A further connection, for work beside that of the first; what is temporary there is not seen here. */
+  async connect(): Promise<DuckDBConnection> {
+    const other = await this.#instance.connect();
+    this.#others.push(other);
+    if (this.#built !== undefined) await execute(other, `USE ${BUILT_CATALOG}`);
+    return other;
+  }
+
+  /** Writes everything into the file that is built and lets go of it; throws `verify.failed` if a log stays beside it. */
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    try {
+      if (this.#built !== undefined) await checkpoint(this.connection);
+    } finally {
+      this.#release();
+    }
+    if (this.#built !== undefined) assertNoWal(this.#built);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#release();
+  }
+
+  #release(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    OPEN.delete(this);
+    for (const connection of [this.connection, ...this.#others]) connection.closeSync();
+    this.#instance.closeSync();
+  }
+}
+
+/**
+ * Refuses, as `config.output`, a folder in which DuckDB cannot work: at a `?` it takes the rest of a path for the
+ * query of a web address and puts its log into another folder; see `exactPattern` for the other case.
+ */
+export function assertUsableFolder(folder: string): void {
+  exactPattern(folder);
+  if (!folder.includes("?")) return;
+  throw new WarehouseError(
+    "config.output",
+    `The path ${folder} has a question mark in it, which the database engine cannot work with; choose another.`,
+  );
+}
+
+/** A write-ahead log beside a database would be replayed into it by the next reader: such a file is not finished. */
+export function assertNoWal(file: string): void {
+  if (!existsSync(`${file}.wal`)) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `A write-ahead log lies beside ${file}, so its content is not settled; do not use this run, publish another.`,
+  );
+}
+
+/**
+ * Writes all rows into the file of the database that is being built: those that fill no row group wait for that,
+ * uncompressed. Others may read meanwhile; what they write waits for the next one.
+ */
+export async function checkpoint(connection: DuckDBConnection): Promise<void> {
+  await execute(connection, `CHECKPOINT ${BUILT_CATALOG}`);
+}
+
+/**
+ * A new database that can reach nothing outside its staging folder: no other file, no network, no extension, no
+ * change of settings. Time zone UTC, insertion order kept.
+ *
+ * A statement has one thread: with several, one that must keep the order of its rows lets them take turns where memory is
+ * short, while those that wait spin. What is to be done beside each other has connections of its own.
+ *
+ * It has no write-ahead log: until it is closed it is nothing that anybody could go on with, and a log would hold all
+ * rows a second time, and wait for the disk at each statement.
+ */
+export async function openForBuilding(options: BuildOptions): Promise<Database> {
+  const { file, staging, previous, temporaryDirectory, memoryLimitMb } = options;
+  assertUsableFolder(staging);
+  const settings = {
+    ...NO_EXTENSIONS,
+    ...limitsOf({ temporaryDirectory, memoryLimitMb, threads: 1 }),
+    allocator_bulk_deallocation_flush_threshold: GIVE_BACK_AT,
+    preserve_insertion_order: "true",
+    // Never by itself: a checkpoint on the way compresses again what is no full row group yet.
+    checkpoint_threshold: "64GB",
+    zstd_min_string_length: String(LONG_TEXT_BYTES),
+  };
+  return open(IN_MEMORY, { built: file, settings }, async (connection) => {
+    await giveBack(connection, memoryLimitMb);
+    const attached = `RECOVERY_MODE no_wal_writes, STORAGE_VERSION ${quoteLiteral(STORAGE_VERSION)}, ROW_GROUP_SIZE ${ROWS_PER_GROUP}`;
+    await execute(connection, `ATTACH ${quoteLiteral(file)} AS ${BUILT_CATALOG} (${attached})`);
+    await execute(connection, `USE ${BUILT_CATALOG}`);
+    if (typeof previous === "string") {
+      await execute(connection, attachment(previous, PREVIOUS_CATALOG));
+    }
+    const readable = typeof previous === "object" ? [previous.directory] : [];
+    await harden(connection, [await realpath(staging), staging, ...readable]);
+  });
+}
+
+/** A finished database, read-only, with the same walls around it. Throws `verify.failed` if there is none. */
+export async function openForReading(options: ReadOptions): Promise<Database> {
+  assertThere(options.file);
+  const settings = { ...NO_EXTENSIONS, access_mode: "READ_ONLY", ...limitsOf(options) };
+  return open(options.file, { settings }, (connection) => harden(connection, options.allowedDirectories));
+}
+
+/** A database in memory that reads files of these folders and nothing else, each once. */
+export async function openForScanning(options: Omit<ReadOptions, "file">): Promise<Database> {
+  const settings = { ...NO_EXTENSIONS, ...limitsOf(options), enable_external_file_cache: "false" };
+  return open(IN_MEMORY, { settings }, (connection) => harden(connection, options.allowedDirectories));
+}
+
+export interface AttachOptions extends Omit<ReadOptions, "file"> {
+  /** Database that is attached read-only as `published`; undefined: none. */
+  readonly file: string | undefined;
+  /** Database of an earlier run, attached read-only as `previous`. */
+  readonly previous?: string | undefined;
+}
+
+/** A database that was published must be there, and finished. */
+function assertThere(file: string): void {
+  if (!existsSync(file)) {
+    throw new WarehouseError(
+      "verify.failed",
+      `The database ${file} is missing; "content-warehouse runs rollback" makes another run current.`,
+    );
+  }
+  assertNoWal(file);
+}
+
+/** Catalog name of the published run that `openBeside` attaches. */
+export const PUBLISHED_CATALOG = "published";
+
+/**
+ * A database in memory beside a finished one, for questions that need tables of their own. Nothing can be written into
+ * the finished one. Throws `verify.failed` where there is none or it cannot be opened.
+ */
+export async function openBeside({ file, previous, ...options }: AttachOptions): Promise<Database> {
+  const { memoryLimitMb } = options;
+  const attached = [
+    ...(file === undefined ? [] : [{ file, catalog: PUBLISHED_CATALOG }]),
+    ...(previous === undefined ? [] : [{ file: previous, catalog: PREVIOUS_CATALOG }]),
+  ];
+  for (const each of attached) {
+    assertThere(each.file);
+  }
+  const settings = { ...NO_EXTENSIONS, ...limitsOf(options) };
+  return open(IN_MEMORY, { settings }, async (connection) => {
+    if (memoryLimitMb !== undefined) await giveBack(connection, memoryLimitMb);
+    for (const each of attached) await attachReadOnly(connection, each.file, each.catalog);
+    await harden(connection, options.allowedDirectories);
+  });
+}
+
+/** Set once more, the limit makes the engine give back to the system what the process has freed by now. */
+async function giveBack(connection: DuckDBConnection, memoryLimitMb: number): Promise<void> {
+  await execute(connection, `SET memory_limit = '${memoryLimitMb}MB'`);
+}
+
+function attachment(file: string, catalog: string): string {
+  return `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
+}
+
+async function attachReadOnly(connection: DuckDBConnection, file: string, catalog: string): Promise<void> {
+  await connection.run(attachment(file, catalog)).catch((thrown: unknown) => {
+    throw unreadable(thrown, file);
+  });
+}
+
+function limitsOf({
+  temporaryDirectory,
+  memoryLimitMb,
+  threads,
+}: Pick<ReadOptions, "temporaryDirectory" | "memoryLimitMb" | "threads">): Record<string, string> {
+  const settings: Record<string, string> = { temp_directory: temporaryDirectory };
+  if (memoryLimitMb !== undefined) settings.memory_limit = `${memoryLimitMb}MB`;
+  if (threads !== undefined) settings.threads = String(threads);
+  return settings;
+}
+
+interface Opening {
+  readonly settings: Record<string, string>;
+  /** File that is built and attached for it. */
+  readonly built?: string;
+}
+
+async function open(
+  file: string,
+  { settings, built }: Opening,
+  prepare: (connection: DuckDBConnection) => Promise<void>,
+): Promise<Database> {
+  let instance: DuckDBInstance;
+  try {
+    instance = await DuckDBInstance.create(file, settings);
+  } catch (thrown) {
+    throw file === IN_MEMORY ? duckdbError(thrown) : unreadable(thrown, file);
+  }
+  const database = new Database(instance, await instance.connect(), built);
+  try {
+    await prepare(database.connection);
+  } catch (thrown) {
+    await database[Symbol.asyncDispose]();
+    throw thrown;
+  }
+  return database;
+}
+
+function unreadable(thrown: unknown, file: string): WarehouseError {
+  const denied = deniedFile(thrown);
+  if (denied !== undefined) return denied;
+  return new WarehouseError(
+    "verify.failed",
+    `The database ${file} cannot be opened (${firstLine(thrown)}); it is damaged or being written by another program.`,
+    { cause: thrown },
+  );
+}
+
+/** Order matters: what may be reached is said before external access ends, and the lock comes last. */
+async function harden(connection: DuckDBConnection, directories: readonly string[]): Promise<void> {
+  await execute(connection, "SET GLOBAL TimeZone = 'UTC'");
+  const allowed = directories.flatMap((directory) => [directory, exactPattern(directory)]).map(quoteLiteral);
+  await execute(connection, `SET allowed_directories = [${allowed.join(", ")}]`);
+  await execute(connection, "SET enable_external_access = false");
+  await execute(connection, "SET lock_configuration = true");
+}
+
+/** Undefined where there are none: then a statement goes to the engine in one step instead of four. */
+function bound(params: readonly DuckDBValue[]): DuckDBValue[] | undefined {
+  return params.length === 0 ? undefined : [...params];
+}
+
+/** Runs one statement, or several without parameters; what they answer is thrown away. */
+export async function execute(
+  connection: DuckDBConnection,
+  sql: string,
+  params: readonly DuckDBValue[] = [],
+): Promise<void> {
+  await attempt(async () => connection.run(sql, bound(params)));
+}
+
+/** A row by column name, without a prototype: a column named `__proto__` is a column like any other. */
+export type Row = Readonly<Record<string, DuckDBValue>>;
+
+/** All rows of a query. Integers above 32 bit and counts are bigint; see `toSafeInteger`. */
+export async function all(
+  connection: DuckDBConnection,
+  sql: string,
+  params: readonly DuckDBValue[] = [],
+): Promise<Row[]> {
+  const reader = await attempt(async () => connection.runAndReadAll(sql, bound(params)));
+  const names = reader.deduplicatedColumnNames();
+  return reader.getRows().map((cells) => rowOf(names, cells));
+}
+
+function rowOf(names: readonly string[], cells: readonly DuckDBValue[]): Row {
+  const row: Record<string, DuckDBValue> = Object.create(null);
+  for (const [index, name] of names.entries()) row[name] = cells[index] ?? null;
+  return row;
+}
+
+/** The single figure of a query such as `SELECT count(*) ...`. */
+export async function figure(
+  connection: DuckDBConnection,
+  sql: string,
+  params: readonly DuckDBValue[] = [],
+): Promise<number> {
+  const reader = await attempt(async () => connection.runAndReadAll(sql, bound(params)));
+  return toSafeInteger(reader.getRows()[0]?.[0] ?? null);
+}
+
+/** An integer of any width as a number; throws rather than round. */
+export function toSafeInteger(value: DuckDBValue): number {
+  const number = typeof value === "bigint" ? Number(value) : value;
+  if (typeof number === "number" && Number.isSafeInteger(number)) return number;
+  throw new WarehouseError("internal", "A figure from the database is no integer below 2^53.");
+}
+
+/** Streamed result of one statement: chunks are fetched as they are read. */
+export async function stream(connection: DuckDBConnection, sql: string): Promise<DuckDBResult> {
+  return attempt(async () => connection.stream(sql));
+}
+
+async function attempt<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (thrown) {
+    throw duckdbError(thrown);
+  }
+}
+
+const DISK =
+  /No space left|Disk quota|Input\/output error|Could not (write|sync)|fsync failed|temp_directory/i;
+/** The second is told by a checkpoint that failed for want of memory, and invalidated the database. */
+const MEMORY = /^Out of Memory Error|Original error: (failed to (pin|allocate)|could not allocate)/i;
+/** Other reasons are the disk's. */
+const INVALIDATED = /database has been invalidated/i;
+/** Kinds whose text repeats the cell that failed: shown without it, because a cell may hold personal data. */
+const REPEATS_CELLS = /^(Conversion|Constraint|Invalid Input|Out of Range|Serialization) Error/;
+
+/** A file that is not what was written: of a database, or of Parquet. No cell stands in such a line. */
+const DAMAGE = /^(?:IO Error: (Corrupt database file)|Invalid Input Error: (Failed to read file .*))/;
+
+const DENIED = /Cannot open file "(.*)": Permission denied/;
+
+/** A file that this user may not read; undefined for any other failure. */
+function deniedFile(thrown: unknown): WarehouseError | undefined {
+  const [, file] = DENIED.exec(firstLine(thrown)) ?? [];
+  if (file === undefined) return undefined;
+  return new WarehouseError(
+    "config.output",
+    `${file} cannot be read: permission is denied; ask as a user who may read all of the warehouse.`,
+    { cause: thrown },
+  );
+}
+
+/**
+ * What DuckDB threw, as a WarehouseError: `disk.io` where the disk is at fault, `verify.failed` where a file is damaged,
+ * `config.output` where this user may not read it, else `internal`, also for want of memory.
+ */
+export function duckdbError(thrown: unknown): WarehouseError {
+  if (thrown instanceof WarehouseError) return thrown;
+  const denied = deniedFile(thrown);
+  if (denied !== undefined) return denied;
+  const line = firstLine(thrown);
+  const damage = DAMAGE.exec(line);
+  if (damage !== null) {
+    return new WarehouseError(
+      "verify.failed",
+      `A file is damaged (${damage[1] ?? damage[2]}); "content-warehouse verify" says which of a published run, and "content-warehouse runs rollback" makes another run current.`,
+      { cause: thrown },
+    );
+  }
+  const memory = MEMORY.test(line);
+  if (DISK.test(line) || (INVALIDATED.test(line) && !memory)) {
+    return new WarehouseError(
+      "disk.io",
+      "The disk refused a write of the database; free space or check the disk.",
+      {
+        cause: thrown,
+      },
+    );
+  }
+  if (memory) {
+    return new WarehouseError("internal", "The database ran out of memory; give the run more memory.", {
+      cause: thrown,
+    });
+  }
+  const shown = REPEATS_CELLS.exec(line)?.[0] ?? line;
+  return new WarehouseError("internal", `The database refused a step: ${shown}.`, { cause: thrown });
+}
+
+function firstLine(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return (text.split("\n", 1)[0] ?? "").replace(/\.$/, "");
+}

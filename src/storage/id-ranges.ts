@@ -1,0 +1,67 @@
+import { WarehouseError } from "../common/errors.ts";
+import type { Table } from "../tables/declare.ts";
+import { compareUtf8 } from "../common/utf8-order.ts";
+import { quoteIdentifier } from "./sql-text.ts";
+
+/** First key column of the tables whose buckets are ranges of items. */
+const CONTENT_ID = "content_id";
+
+/** Ascending least key of each bucket, by UTF-8 bytes; the first bucket is open below, the last above. */
+export type Bounds = readonly string[];
+
+/** A range of a text column. */
+export interface Range {
+  /** Inclusive; undefined: open below. */
+  readonly lower: string | undefined;
+  /** Exclusive; undefined: open above. */
+  readonly upper: string | undefined;
+}
+
+/** Bounds of a table's buckets, given those of the items: a table that is not keyed by item is one bucket. */
+export function boundsFor(table: Table, itemBounds: Bounds): Bounds {
+  return table.key[0] === CONTENT_ID ? itemBounds : [];
+}
+
+/** Ranges between bounds: `["a", "m"]` gives everything below m, then m and above. No bounds: everything. */
+export function rangesOf(bounds: Bounds): Range[] {
+  for (const [index, bound] of bounds.entries()) {
+    const before = bounds[index - 1];
+    if (before === undefined || compareUtf8(before, bound) < 0) continue;
+    throw new WarehouseError("internal", "The bounds of the buckets do not ascend.");
+  }
+  if (bounds.length === 0) return [{ lower: undefined, upper: undefined }];
+  return bounds.map((bound, index) => ({ lower: index === 0 ? undefined : bound, upper: bounds[index + 1] }));
+}
+
+/** Conditions that keep the rows whose `column` is in the range, with the values of their `$1`, `$2`. */
+export function rangeConditions(
+  table: Table,
+  range: Range,
+  column = table.key[0] ?? "",
+): { conditions: string[]; params: string[] } {
+  if (!isBounded(range)) return { conditions: [], params: [] };
+  const key = quoteIdentifier(column);
+  const conditions: string[] = [];
+  const params: string[] = [];
+  if (range.lower !== undefined) conditions.push(`${key} >= $${params.push(range.lower)}`);
+  if (range.upper !== undefined) conditions.push(`${key} < $${params.push(range.upper)}`);
+  return { conditions, params };
+}
+
+export function isBounded(range: Range): boolean {
+  return range.lower !== undefined || range.upper !== undefined;
+}
+
+/** ` WHERE a AND b`, or nothing. */
+export function whereClause(conditions: readonly string[]): string {
+  return conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
+}
+
+/** Whether keys from `firstKey` to `lastKey`, both inclusive, can lie in the range. */
+export function overlaps(
+  keys: { readonly firstKey: string; readonly lastKey: string },
+  range: Range,
+): boolean {
+  if (range.upper !== undefined && compareUtf8(keys.firstKey, range.upper) >= 0) return false;
+  return range.lower === undefined || compareUtf8(keys.lastKey, range.lower) >= 0;
+}

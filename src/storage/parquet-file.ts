@@ -1,0 +1,46 @@
+/** Files of staged parts and of raw documents: complete or not at all, for their owner alone. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { RecordBatch } from "apache-arrow";
+import { type Columns, readColumns } from "../parquet/read.ts";
+import { ParquetWriter } from "./parquet/write.ts";
+
+/** Writes one Parquet file after another, inside the calling thread. */
+export class PartWriter {
+  readonly #parquet = new ParquetWriter();
+  /** That there are, because files were written into them. */
+  readonly #folders = new Set<string>();
+
+  /** Writes a batch's rows, under a temporary name first. Returns what was written, until the next call. */
+  write(file: string, batch: RecordBatch): Uint8Array {
+    const bytes = this.#parquet.file(batch);
+    this.#makeFolder(dirname(file));
+    const temporary = `${file}.tmp`;
+    writeFileSync(temporary, bytes, { mode: 0o600 });
+    renameSync(temporary, file);
+    return bytes;
+  }
+
+  #makeFolder(folder: string): void {
+    if (this.#folders.has(folder)) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#folders.add(folder);
+  }
+}
+
+/** Throws a TypeError that names the file and what is wrong with it where it is damaged, whatever of it is read. */
+export function readPart(file: string): Columns {
+  const bytes = readFileSync(file);
+  const columns = naming(file, () => readColumns(bytes));
+  return { ...columns, cells: (name) => naming(file, () => columns.cells(name)) };
+}
+
+function naming<Result>(file: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (cause) {
+    throw new TypeError(`${file} cannot be read: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    });
+  }
+}

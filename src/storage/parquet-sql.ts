@@ -1,0 +1,71 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { WarehouseError } from "../common/errors.ts";
+import type { Table } from "../tables/declare.ts";
+import { figure } from "./duckdb.ts";
+import type { Query } from "./query.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+
+/**
+ * A quarter of the engine's default: a statement that sorts and writes a hundred thousand rows takes a third less memory,
+ * and two of them at a time a quarter less time.
+ */
+const ROWS_PER_PARQUET_GROUP = 30_720;
+
+/** How each published Parquet file is written. */
+export const PARQUET_OPTIONS = `FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${ROWS_PER_PARQUET_GROUP}`;
+
+/** Table names that may become file names: what is declared, never what a service sent. */
+const TABLE_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
+
+/**
+ * Where a final file lies below the run's directory: `parquet/users/users-000042-0000.parquet`. The sequence is part
+ * of the name, so that a reader whose `current` moves between two files gets an error and never a mixture.
+ */
+export function parquetPath(table: string, sequence: number, bucket: number): string {
+  if (!TABLE_NAME.test(table)) {
+    throw new WarehouseError(
+      "config.invalid",
+      `"${table}" cannot be the name of a table; use lower-case letters, digits and underscores, 63 at most.`,
+    );
+  }
+  const run = String(sequence).padStart(6, "0");
+  return join("parquet", table, `${table}-${run}-${String(bucket).padStart(4, "0")}.parquet`);
+}
+
+/** A table function that reads exactly these files: none that a name matches as a pattern, and no column is ever guessed from a folder named `x=1`. */
+export function readParquet(files: readonly string[]): string {
+  const list = files.map((file) => quoteLiteral(exactPattern(file)));
+  return `read_parquet([${list.join(", ")}], hive_partitioning = false)`;
+}
+
+export interface ParquetWrite {
+  readonly table: Table;
+  /** Its rows are written in its order. */
+  readonly query: Query;
+  /** Absolute path; its folder is made. */
+  readonly file: string;
+}
+
+/**
+ * Writes the rows of a query as a Parquet file, ZSTD, and returns their number. The same rows give the same bytes:
+ * the metadata describe the table, and say nothing of the run.
+ */
+export async function writeParquet(connection: DuckDBConnection, write: ParquetWrite): Promise<number> {
+  await mkdir(dirname(write.file), { recursive: true, mode: 0o700 });
+  const target = quoteLiteral(write.file);
+  const options = `${PARQUET_OPTIONS}, KV_METADATA ${metadataLiteral(write.table)}`;
+  return figure(connection, `COPY (${write.query.text}) TO ${target} (${options})`, write.query.params);
+}
+
+function metadataLiteral(table: Table): string {
+  const comments = Object.fromEntries(table.columns.map((column) => [column.name, column.comment]));
+  const entries: readonly (readonly [string, string])[] = [
+    ["table", table.name],
+    ["comment", table.comment],
+    ["key", table.key.join(",")],
+    ["columns", JSON.stringify(comments)],
+  ];
+  return `{${entries.map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`).join(", ")}}`;
+}

@@ -1,0 +1,335 @@
+/**
+ * Parquet files of Arrow record batches: one row group, plain values, a column's pages compressed by Node's own
+ * Zstandard where that is worth a call.
+ */
+import { constants, zstdCompressSync } from "node:zlib";
+import type { Data, RecordBatch } from "apache-arrow";
+import { release } from "../../common/free-buffer.ts";
+import { CODECS, ENCODINGS, LENGTH_BYTES, MAGIC, OPTIONAL, PAGES, PHYSICAL, REQUIRED } from "./format.ts";
+import { type Meaning, meaningOf } from "../../parquet/meanings.ts";
+import { encode, type Fields, i32, i64, type Listed, list, struct, text, writeVarint } from "./thrift.ts";
+
+const CREATED_BY = "content-warehouse";
+/** Documents repeat each other: with a window of 2 MB, four times the level's own, they take less room and less time. */
+const ZSTD = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 21 };
+/**
+ * What most pages become has room in one buffer of half their size; what takes more is joined from several. So many
+ * bytes at least that it is a buffer of its own, and no part of the one that Node shares out.
+ */
+const LEAST_COMPRESSED_BYTES = 128 * 1024;
+const MOST_COMPRESSED_BYTES = 1024 * 1024;
+/** To set the compressor up takes as long as to compress some thousand bytes. */
+const COMPRESSED_FROM_BYTES = 4096;
+/**
+ * A page ends with the eight rows that bring it here. Readers decompress one as a whole; long ones compress better, and
+ * in less time.
+ */
+const PAGE_BYTES = 4 * 1024 * 1024;
+/** Pages begin at a whole byte of the bits that say which rows have a value. */
+const ROWS_PER_STEP = 8;
+/** Texts up to here are copied in less time than it takes to ask for a copy. */
+const SHORT_BYTES = 32;
+const FIRST_ROOM_BYTES = 64 * 1024;
+/** More room than this, which long values need, is not kept for what comes next. */
+const KEPT_ROOM_BYTES = 2 * PAGE_BYTES;
+/** Of a run's header, and of the length of all runs. */
+const LEVEL_HEADER_BYTES = 12;
+
+/** A column of a batch on its way into a file. */
+interface Column {
+  readonly name: string;
+  readonly nullable: boolean;
+  readonly meaning: Meaning;
+  readonly data: Data;
+}
+
+interface Chunk {
+  readonly column: Column;
+  readonly codec: number;
+  /** With the headers of the pages. */
+  readonly bytes: number;
+  readonly uncompressedBytes: number;
+}
+
+/** A buffer that is kept for what comes next. */
+class Room {
+  #bytes = Buffer.allocUnsafeSlow(FIRST_ROOM_BYTES);
+  /** Bytes of it that hold something. */
+  used = 0;
+
+  /** So many bytes at least, behind those that hold something. */
+  free(bytes: number): Buffer {
+    const wanted = this.used + bytes;
+    if (wanted > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(wanted, this.#bytes.length * 2));
+      larger.set(this.#bytes.subarray(0, this.used));
+      release(this.#bytes);
+      this.#bytes = larger;
+    }
+    return this.#bytes.subarray(this.used);
+  }
+
+  add(bytes: Uint8Array): void {
+    this.free(bytes.length).set(bytes);
+    this.used += bytes.length;
+  }
+
+  /** What is in it, until the next call. */
+  filled(): Buffer {
+    return this.#bytes.subarray(0, this.used);
+  }
+
+  clear(): void {
+    this.used = 0;
+    if (this.#bytes.length <= KEPT_ROOM_BYTES) return;
+    release(this.#bytes);
+    this.#bytes = Buffer.allocUnsafeSlow(FIRST_ROOM_BYTES);
+  }
+}
+
+/**
+ * Writes one file after another. Where a page and a file are put together is kept from one to the next: buffers that are
+ * left to the garbage collection, megabytes of them at a time, are a heap's cause to look for garbage.
+ */
+export class ParquetWriter {
+  readonly #page = new Room();
+  readonly #file = new Room();
+
+  /**
+   * The batch's rows as a file, until the next call. Columns may be of the Arrow types Utf8, Bool, Int32, Int64, Float64,
+   * Date (in days) and Timestamp (in microseconds, UTC), and must begin where their buffers do; a RangeError for others,
+   * and for a null in a column that has none.
+   */
+  file(batch: RecordBatch): Buffer {
+    const columns = batch.schema.fields.map(({ name, nullable, type }, i): Column => {
+      const data = batch.data.children[i];
+      if (data === undefined) throw new RangeError(`the column ${name} has no values`);
+      if (data.offset !== 0) throw new RangeError(`the column ${name} is a part of another`);
+      const lacking = !nullable && data.nullCount > 0;
+      if (lacking) throw new RangeError(`the column ${name} must have a value in each row`);
+      return { name, nullable, meaning: meaningOf(type), data };
+    });
+    const file = this.#file;
+    file.clear();
+    file.add(MAGIC);
+    const chunks = columns.map((column) => this.#chunk(column));
+    const footer = encode(metadata(chunks, batch.numRows));
+    file.add(footer);
+    const length = Buffer.alloc(LENGTH_BYTES);
+    length.writeUInt32LE(footer.length);
+    file.add(length);
+    file.add(MAGIC);
+    return file.filled();
+  }
+
+  #chunk(column: Column): Chunk {
+    const rows = column.data.length;
+    const total = bytesBefore(column, rows);
+    const codec = total < COMPRESSED_FROM_BYTES ? CODECS.none : CODECS.zstd;
+    const begin = this.#file.used;
+    let uncompressedBytes = 0;
+    for (let from = 0; from < rows; ) {
+      const to = endOfPage(column, from);
+      uncompressedBytes += this.#addPage(column, codec, from, to);
+      from = to;
+    }
+    return { column, codec, bytes: this.#file.used - begin, uncompressedBytes };
+  }
+
+  /** Bytes of the page that it adds to the file, as they were before they were compressed. */
+  #addPage(column: Column, codec: number, from: number, to: number): number {
+    const page = this.#plain(column, from, to);
+    if (codec === CODECS.none) return this.#add(page, to - from, page.length);
+    const chunkSize = Math.min(Math.max(page.length >> 1, LEAST_COMPRESSED_BYTES), MOST_COMPRESSED_BYTES);
+    const compressed = zstdCompressSync(page, { params: ZSTD, chunkSize });
+    const bytes = this.#add(compressed, to - from, page.length);
+    const isPart = compressed.buffer.byteLength === chunkSize;
+    release(isPart ? new Uint8Array(compressed.buffer) : compressed);
+    return bytes;
+  }
+
+  #add(kept: Buffer, rows: number, plainBytes: number): number {
+    const header = pageHeader(rows, plainBytes, kept.length);
+    this.#file.add(header);
+    this.#file.add(kept);
+    return header.length + plainBytes;
+  }
+
+  /** Until the next call. */
+  #plain(column: Column, from: number, to: number): Buffer {
+    const levels = LEVEL_HEADER_BYTES + Math.ceil((to - from) / ROWS_PER_STEP);
+    const most = levels + bytesBefore(column, to) - bytesBefore(column, from);
+    this.#page.clear();
+    const room = this.#page.free(most);
+    const start = column.nullable ? writeLevels(room, column.data, from, to) : 0;
+    return room.subarray(0, writeValues(room, start, column, from, to));
+  }
+}
+
+/** Bytes that the values of the rows before one take at most. */
+function bytesBefore({ meaning, data }: Column, row: number): number {
+  if (meaning.physical === "bytes") return Number(data.valueOffsets[row]) + row * LENGTH_BYTES;
+  return row * (meaning.physical === "boolean" ? 1 : WIDTHS[meaning.physical]);
+}
+
+const WIDTHS = { int32: 4, int64: 8, double: 8 } as const;
+
+function endOfPage(column: Column, from: number): number {
+  const rows = column.data.length;
+  const limit = bytesBefore(column, from) + PAGE_BYTES;
+  if (bytesBefore(column, rows) <= limit) return rows;
+  let to = from + ROWS_PER_STEP;
+  while (to < rows && bytesBefore(column, to) < limit) to += ROWS_PER_STEP;
+  return Math.min(to, rows);
+}
+
+/** Which rows have a value: one run of rows that all have one, or the validity bits as one run of groups of eight. */
+function writeLevels(room: Buffer, { nullCount, nullBitmap }: Data, from: number, to: number): number {
+  const rows = to - from;
+  const groups = Math.ceil(rows / ROWS_PER_STEP);
+  const header: number[] = [];
+  writeVarint(header, nullCount === 0 ? rows * 2 : groups * 2 + 1);
+  const run =
+    nullCount === 0
+      ? Uint8Array.of(1)
+      : nullBitmap.subarray(from / ROWS_PER_STEP, from / ROWS_PER_STEP + groups);
+  room.writeUInt32LE(header.length + run.length);
+  room.set(header, LENGTH_BYTES);
+  room.set(run, LENGTH_BYTES + header.length);
+  return LENGTH_BYTES + header.length + run.length;
+}
+
+/** Writes the values that are there, in the format's plain encoding, and returns where they end. */
+function writeValues(
+  room: Buffer,
+  start: number,
+  { meaning, data }: Column,
+  from: number,
+  to: number,
+): number {
+  switch (meaning.physical) {
+    case "bytes":
+      return writeTexts(room, start, data, from, to);
+    case "boolean":
+      return writeBits(room, start, data, from, to);
+    default:
+      return writeFixed(room, start, data, WIDTHS[meaning.physical], from, to);
+  }
+}
+
+function isThere({ nullCount, nullBitmap }: Data, row: number): boolean {
+  return nullCount === 0 || bitAt(nullBitmap, row) === 1;
+}
+
+function bitAt(bits: Uint8Array, place: number): number {
+  return ((bits[place >> 3] ?? 0) >> (place & 7)) & 1;
+}
+
+function writeTexts(room: Buffer, start: number, data: Data, from: number, to: number): number {
+  const { valueOffsets, values } = data;
+  let at = start;
+  for (let row = from; row < to; row++) {
+    if (!isThere(data, row)) continue;
+    const begin = valueOffsets[row];
+    const end = valueOffsets[row + 1];
+    const length = end - begin;
+    room[at] = length;
+    room[at + 1] = length >> 8;
+    room[at + 2] = length >> 16;
+    room[at + 3] = length >> 24;
+    at += LENGTH_BYTES;
+    if (length <= SHORT_BYTES) {
+      for (let i = begin; i < end; i++) room[at++] = values[i];
+    } else {
+      room.set(values.subarray(begin, end), at);
+      at += length;
+    }
+  }
+  return at;
+}
+
+function writeBits(room: Buffer, start: number, data: Data, from: number, to: number): number {
+  let place = 0;
+  for (let row = from; row < to; row++) {
+    if (!isThere(data, row)) continue;
+    const at = start + (place >> 3);
+    if ((place & 7) === 0) room[at] = 0;
+    room[at] = (room[at] ?? 0) | (bitAt(data.values, row) << (place & 7));
+    place += 1;
+  }
+  return start + Math.ceil(place / 8);
+}
+
+function writeFixed(
+  room: Buffer,
+  start: number,
+  data: Data,
+  width: number,
+  from: number,
+  to: number,
+): number {
+  const { buffer, byteOffset } = data.values;
+  const bytes = new Uint8Array(buffer, byteOffset + from * width, (to - from) * width);
+  if (data.nullCount === 0) {
+    room.set(bytes, start);
+    return start + bytes.length;
+  }
+  let at = start;
+  for (let row = 0; row < to - from; row++) {
+    if (!isThere(data, from + row)) continue;
+    for (let i = row * width; i < (row + 1) * width; i++) room[at++] = bytes[i] ?? 0;
+  }
+  return at;
+}
+
+function pageHeader(rows: number, bytes: number, keptBytes: number): Uint8Array {
+  const { plain, rle } = ENCODINGS;
+  return encode([
+    [1, i32(PAGES.data)],
+    [2, i32(bytes)],
+    [3, i32(keptBytes)],
+    [5, struct([1, i32(rows)], [2, i32(plain)], [3, i32(rle)], [4, i32(rle)])],
+  ]);
+}
+
+function metadata(chunks: readonly Chunk[], rows: number): Fields {
+  let offset = MAGIC.length;
+  const described: Listed[] = [];
+  let bytes = 0;
+  for (const chunk of chunks) {
+    described.push(struct([2, i64(offset)], [3, chunkMetadata(chunk, rows, offset)]));
+    offset += chunk.bytes;
+    bytes += chunk.uncompressedBytes;
+  }
+  const rowGroup = struct([1, list("struct", described)], [2, i64(bytes)], [3, i64(rows)]);
+  const root = struct([4, text("schema")], [5, i32(chunks.length)]);
+  return [
+    [1, i32(1)],
+    [2, list("struct", [root, ...chunks.map(({ column }) => schemaElement(column))])],
+    [3, i64(rows)],
+    [4, list("struct", rows === 0 ? [] : [rowGroup])],
+    [6, text(CREATED_BY)],
+  ];
+}
+
+function schemaElement({ name, nullable, meaning }: Column): Listed {
+  return struct(
+    [1, i32(PHYSICAL[meaning.physical])],
+    [3, i32(nullable ? OPTIONAL : REQUIRED)],
+    [4, text(name)],
+    ...meaning.annotation,
+  );
+}
+
+function chunkMetadata({ column, ...chunk }: Chunk, rows: number, offset: number): Listed {
+  return struct(
+    [1, i32(PHYSICAL[column.meaning.physical])],
+    [2, list("i32", [i32(ENCODINGS.plain), i32(ENCODINGS.rle)])],
+    [3, list("text", [text(column.name)])],
+    [4, i32(chunk.codec)],
+    [5, i64(rows)],
+    [6, i64(chunk.uncompressedBytes)],
+    [7, i64(chunk.bytes)],
+    [9, i64(offset)],
+  );
+}

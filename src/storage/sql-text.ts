@@ -1,0 +1,75 @@
+import { readFileSync } from "node:fs";
+import { WarehouseError } from "../common/errors.ts";
+
+/** The only module that puts names and values into SQL text. Values are bound wherever DuckDB allows it. */
+
+const IDENTIFIER_LENGTH = 255;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+const STEP_NAME = /^[a-z0-9][a-z0-9_-]*$/;
+
+/**
+ * A name as a quoted identifier: `my "table"` becomes `"my ""table"""`.
+ * Throws for what DuckDB would refuse or change in silence: empty, NUL, more than 255 characters, broken UTF-16.
+ */
+export function quoteIdentifier(name: string): string {
+  if (name.length === 0) throw new WarehouseError("internal", "A table or column name is empty.");
+  if (name.length > IDENTIFIER_LENGTH) {
+    throw new WarehouseError(
+      "internal",
+      `A table or column name has more than ${IDENTIFIER_LENGTH} characters.`,
+    );
+  }
+  assertWhole(name, "A table or column name");
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** A text as a string literal, for the places where nothing can be bound: file names, comments, settings. */
+export function quoteLiteral(text: string): string {
+  assertWhole(text, "A text in a query");
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+function assertWhole(text: string, what: string): void {
+  if (text.includes("\0")) throw new WarehouseError("internal", `${what} contains a NUL character.`);
+  if (LONE_SURROGATE.test(text)) throw new WarehouseError("internal", `${what} is not well-formed Unicode.`);
+}
+
+/**
+ * A path as a pattern that matches this path alone. DuckDB's readers take paths for patterns, so that a folder named
+ * `a?b` would also read what lies in `aXb`. Throws `config.output` for a path with both `?`, `*` or `[` and a
+ * backslash: in a pattern, a backslash can only be a separator.
+ */
+export function exactPattern(path: string): string {
+  if (!/[?*[]/.test(path)) return path;
+  if (!path.includes("\\")) return path.replace(/[?*[]/g, (character) => `[${character}]`);
+  throw new WarehouseError(
+    "config.output",
+    `The path ${path} has a backslash and one of ? * [ in it, which the database cannot address; choose another.`,
+  );
+}
+
+/** Text of a set-based step: `loadSql("mapped-values")` is the content of `sql/mapped-values.sql` beside this file. */
+export function loadSql(name: string): string {
+  if (!STEP_NAME.test(name)) throw new WarehouseError("internal", `"${name}" is no name of a SQL step.`);
+  try {
+    return readFileSync(new URL(`./sql/${name}.sql`, import.meta.url), "utf8");
+  } catch (cause) {
+    throw new WarehouseError("internal", `The SQL step "${name}" is not part of this installation.`, {
+      cause,
+    });
+  }
+}
+
+/** Puts texts in the place of the marks, comments such as `columns` alone, in one pass: a name may look like a mark. */
+export function fillMarks(sql: string, texts: Readonly<Record<string, string>>): string {
+  const marks = new Map(Object.entries(texts));
+  return sql.replace(/\/\* (\w+) \*\//g, (mark, name: string) => marks.get(name) ?? mark);
+}
+
+/** Text of a step that makes payloads, with what makes their entries and their text in the place of its marks. */
+export function payloadSql(step: string): string {
+  return fillMarks(loadSql(step), {
+    payload_entries: loadSql("payload_entries"),
+    payload_text: loadSql("payload_text"),
+  });
+}

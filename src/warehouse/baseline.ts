@@ -1,0 +1,127 @@
+/** The run that this one is held against: what `current` names, also after a rollback. */
+import { join } from "node:path";
+import type { Check } from "../audit/checks/checks.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { currentRun, type OutputFolder } from "./layout.ts";
+import { type Manifest, readManifest } from "./manifest.ts";
+import type { UsedSizes } from "../extract/pages/page-size.ts";
+
+export type Baseline =
+  /** Nothing was published yet. */
+  | { readonly kind: "none" }
+  /** `current` names a run whose manifest is missing or cannot be read. */
+  | { readonly kind: "damaged"; readonly run: string; readonly reason: string }
+  | { readonly kind: "run"; readonly run: string; readonly manifest: Manifest };
+
+/** Throws `config.newer_version` for a run of a newer program. */
+export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
+  const run = await currentRun(folder);
+  if (run === undefined) return { kind: "none" };
+  try {
+    const manifest = await readManifest(join(folder.runs, run));
+    if (manifest.run === run) return { kind: "run", run, manifest };
+    return { kind: "damaged", run, reason: `Its manifest is that of the run ${manifest.run}.` };
+  } catch (thrown) {
+    const error = asWarehouseError(thrown);
+    if (error.code !== "verify.failed") throw error;
+    return { kind: "damaged", run, reason: error.message };
+  }
+}
+
+/** Items a page that the run before found to be best; it may have found nothing. */
+export function pageSizesOf(baseline: Baseline): UsedSizes {
+  return baseline.kind === "run" ? (baseline.manifest.pageSizes ?? {}) : {};
+}
+
+/** Requests a second that the run before found the service to allow; `null`: it was refused none. */
+export function rateOf(baseline: Baseline): number | null {
+  return baseline.kind === "run" ? (baseline.manifest.ratePerSecond ?? null) : null;
+}
+
+/**
+ * Throws `guard.shrink` where the run before cannot be read, so that nobody can tell whether this one shrank, unless
+ * that is accepted.
+ */
+export function assertComparable(baseline: Baseline, acceptShrink: boolean): void {
+  if (baseline.kind !== "damaged" || acceptShrink) return;
+  throw new WarehouseError(
+    "guard.shrink",
+    `The published run ${baseline.run} is damaged, so that nothing can be held against it; make another run current ` +
+      'with "runs rollback", or run again with --accept-shrink.',
+  );
+}
+
+/** What a warehouse holds the content of. */
+export interface Instance {
+  /** As the items name it; null where they name none, or several. */
+  readonly id: string | null;
+  /** Address of the service. */
+  readonly origin: string;
+}
+
+const OTHER_INSTANCE = {
+  run: "name another folder with --out, so that the two do not mix.",
+  question: "name the service that the run read, or the folder of its own warehouse with --out.",
+} as const;
+
+/** Throws `config.other_instance` where the warehouse holds the content of another instance. */
+export function assertSameInstance(
+  baseline: Baseline,
+  instance: Instance,
+  root: string,
+  asks: "run" | "question" = "run",
+): void {
+  if (baseline.kind !== "run") return;
+  const before = baseline.manifest.instance;
+  const otherId = before.id !== null && instance.id !== null && before.id !== instance.id;
+  if (before.origin === instance.origin && !otherId) return;
+  throw new WarehouseError(
+    "config.other_instance",
+    `${root} has the content of ${named(before, otherId)}, and this ${asks} reads ${named(instance, otherId)}; ${OTHER_INSTANCE[asks]}`,
+  );
+}
+
+function named({ id, origin }: Instance, withId: boolean): string {
+  const service = origin === "sample" ? "the sample" : origin;
+  return withId ? `${service} (instance ${id})` : service;
+}
+
+/** How a run treats personal data. */
+export interface PersonalTreatment {
+  readonly policy: "drop" | "hash" | "keep";
+  /** Of the key that values are hashed with; null where none are. */
+  readonly keyId: string | null;
+}
+
+/**
+ * Throws `config.invalid` where personal values would be hashed with another key than in the run before: one person
+ * would have two hashes, and joins over runs would lose them without a word.
+ */
+export function assertSameKey(baseline: Baseline, { policy, keyId }: PersonalTreatment, root: string): void {
+  if (baseline.kind !== "run" || policy !== "hash") return;
+  const before = baseline.manifest.personalData;
+  if (before.policy !== "hash" || before.keyId === keyId) return;
+  throw new WarehouseError(
+    "config.invalid",
+    `The key of CONTENT_WAREHOUSE_HASH_KEY (${keyId}) is not the one of the current run ${baseline.run} in ${root} ` +
+      `(${before.keyId}), so the same person would have another hash; restore that key, or name another folder with --out.`,
+  );
+}
+
+/** What this run was held against, for `run_checks`. */
+export function baselineCheck(baseline: Baseline): Check {
+  const common = { name: "runs before this one that it was held against", expected: null };
+  switch (baseline.kind) {
+    case "none":
+      return { ...common, verdict: "passed", figure: 0, detail: "none was published yet" };
+    case "damaged":
+      return {
+        ...common,
+        verdict: "warning",
+        figure: 0,
+        detail: `${baseline.run} is damaged, and --accept-shrink was given: ${baseline.reason}`,
+      };
+    case "run":
+      return { ...common, verdict: "passed", figure: 1, detail: baseline.run };
+  }
+}

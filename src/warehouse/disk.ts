@@ -1,0 +1,31 @@
+/** Whether a run has room: asked before the first request, not found out hours later. */
+
+import { statfs } from "node:fs/promises";
+import { WarehouseError } from "../common/errors.ts";
+import { megabytes } from "../common/figures.ts";
+import type { Baseline } from "./baseline.ts";
+
+/** Bytes that this user may still write where a folder is; undefined where the file system does not say. */
+export type FreeBytes = (folder: string) => Promise<number | undefined>;
+
+export const freeBytes: FreeBytes = async (folder) => {
+  const { bavail, bsize, blocks } = await statfs(folder);
+  return blocks === 0 ? undefined : bavail * bsize;
+};
+
+/** Staged parts, the finished files and the database while it is built, as a multiple of the run before. */
+const ROOM = 3;
+
+/** Throws `disk.io` where less is free than three times what the run before takes. */
+export async function assertRoom(folder: string, baseline: Baseline, free: FreeBytes): Promise<void> {
+  if (baseline.kind !== "run") return;
+  const { run, manifest } = baseline;
+  const needed = ROOM * manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+  const left = await free(folder);
+  if (left === undefined || left >= needed) return;
+  throw new WarehouseError(
+    "disk.io",
+    `${folder} has ${megabytes(left)} free, and a run may take ${megabytes(needed)}, ${ROOM} times the run ${run}; ` +
+      'free space, remove old runs with "runs prune", or name another folder with --out.',
+  );
+}

@@ -1,0 +1,86 @@
+/**
+ * How runs are replaced by others, all together. The replacements are staged first; once they are proven and on the
+ * disk, a plan that names them is written, and from then on whoever has the lock carries it out: a purge that was killed
+ * before has changed nothing, and one that was killed after is finished by the next command that changes the warehouse.
+ */
+import { existsSync } from "node:fs";
+import { readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { currentRun, type OutputFolder, parseRunName, type StagingFolder } from "./layout.ts";
+import { removeTree, sealTree, sync, syncTree } from "../common/tree.ts";
+import { pointCurrentAt, removeRunWholly } from "./run-folders.ts";
+
+const run = z.string().refine((name) => parseRunName(name) !== undefined, "no name of a run");
+const plan = z.object({ replacements: z.array(z.object({ from: run, to: run })) });
+
+/** A run, and the one that takes its place. */
+export interface Replacement {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Where a purge stages its runs: apart from those of exports, which may be gone on with. */
+export function purgePlace(folder: OutputFolder): string {
+  return join(folder.staging, ".purge");
+}
+
+export function stagedReplacement(folder: OutputFolder, to: string): StagingFolder {
+  const root = join(purgePlace(folder), to);
+  const result = join(root, "result");
+  const sequence = parseRunName(to)?.sequence ?? 0;
+  return {
+    run: to,
+    sequence,
+    root,
+    result,
+    database: join(result, "warehouse.duckdb"),
+    parts: join(root, "parts"),
+    temporary: join(root, "tmp"),
+  };
+}
+
+const PLAN_FILE = "plan.json";
+
+/** Brings the staged runs to the disk, and then the plan: the point from which the purge is finished, not forgotten. */
+export async function commitPlan(folder: OutputFolder, replacements: readonly Replacement[]): Promise<void> {
+  const place = purgePlace(folder);
+  for (const { to } of replacements) await syncTree(join(place, to));
+  const unnamed = join(place, `${PLAN_FILE}.new`);
+  await writeFile(unnamed, JSON.stringify({ replacements }), { mode: 0o600 });
+  await sync(unnamed);
+  await rename(unnamed, join(place, PLAN_FILE));
+  await sync(place);
+  await sync(folder.staging);
+}
+
+/**
+ * Carries out a plan, if there is one, and clears the place of the purge away. All replacements get their final names;
+ * then `current` moves, if it names a run that is replaced; then the replaced runs go. Each step may have been done
+ * before. Needs the lock.
+ */
+export async function finishPurge(folder: OutputFolder): Promise<void> {
+  const place = purgePlace(folder);
+  if (!existsSync(place)) return;
+  const file = join(place, PLAN_FILE);
+  if (existsSync(file)) {
+    await carryOut(folder, plan.parse(JSON.parse(await readFile(file, "utf8"))).replacements);
+  }
+  await removeTree(place);
+}
+
+async function carryOut(folder: OutputFolder, replacements: readonly Replacement[]): Promise<void> {
+  for (const { to } of replacements) {
+    const { result } = stagedReplacement(folder, to);
+    if (existsSync(result)) await rename(result, join(folder.runs, to));
+  }
+  await sync(folder.runs);
+  for (const { to } of replacements) await sealTree(join(folder.runs, to));
+  const current = await currentRun(folder);
+  const moved = replacements.find(({ from }) => from === current);
+  if (moved !== undefined) await pointCurrentAt(folder, moved.to);
+  for (const { from } of replacements) {
+    // The plan is the only word of what must go: it stays until nothing of a replaced run lies anywhere.
+    await removeRunWholly(folder, from);
+  }
+}

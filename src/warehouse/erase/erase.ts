@@ -1,0 +1,311 @@
+/** Erases one person's details from all retained runs. */
+import { existsSync } from "node:fs";
+import { mkdir, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "../../common/clock.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import {
+  databaseOf,
+  nextRun,
+  type OutputFolder,
+  parseRunName,
+  type RunIdentity,
+  runName,
+} from "../layout.ts";
+import type { FreeBytes } from "../disk.ts";
+import { type Manifest, writeManifest } from "../manifest.ts";
+import { removeTree } from "../../common/tree.ts";
+import { finishPublication } from "../publish.ts";
+import { assertSamePast, namedInHistory } from "./history.ts";
+import { type Identity, identify } from "./identity.ts";
+import { Person } from "./person.ts";
+import { commitPlan, finishPurge, purgePlace, type Replacement, stagedReplacement } from "../erase-plan.ts";
+import { rewriteRun } from "./rewrite.ts";
+import { type RunErasure, searchRun } from "./search.ts";
+import { listRuns, type PublishedRun } from "../retention.ts";
+import { verifyResult } from "../verify.ts";
+import { verifyRuns } from "../verify-run.ts";
+
+export interface PurgeOptions {
+  readonly userId: string;
+  readonly clock: Clock;
+  readonly threads: number;
+  readonly freeBytes: FreeBytes;
+  /** Called as each run is searched, proven and rewritten, and when all are replaced. */
+  readonly onStep: (step: PurgeStep) => void;
+}
+
+export interface PurgeStep {
+  readonly kind: "search" | "prove" | "rewrite" | "commit" | "replace" | "done";
+  readonly run: string;
+}
+
+/** What became of a run. */
+export interface PurgedRun {
+  readonly run: string;
+  readonly replacedBy: string;
+  /** Whether readers see the run that took its place. */
+  readonly current: boolean;
+  /** Rows of tables that changed. */
+  readonly rows: number;
+  /** Raw documents that changed. */
+  readonly documents: number;
+}
+
+export interface PurgeReport {
+  /** Runs that were searched. */
+  readonly searched: number;
+  /** Those of them that know the user's ID, whatever else they know of the user. */
+  readonly named: number;
+  /** Runs that were replaced, the oldest first. */
+  readonly replaced: readonly PurgedRun[];
+}
+
+/** A run that can be read. */
+interface Readable extends PublishedRun {
+  readonly manifest: Manifest;
+}
+
+/** A run that is to be made anew. */
+interface Planned {
+  readonly from: Readable;
+  readonly to: string;
+  readonly erasure: RunErasure;
+}
+
+/**
+ * Erases what the retained runs hold of a user; the user ID stays. Each run that holds something, and each that is newer
+ * than one that does, is replaced by a run of its own, so that the order of the runs stays that of their numbers: its
+ * name has a number above all others and the instant of the old name. Nothing published is changed in place; the old
+ * runs go once the new ones are proven, on the disk, and have their names, and `current` names the new one. Staged files
+ * of runs that were killed go too. Needs the lock.
+ *
+ * Throws `config.not_found` for an ID that is another thing's, `verify.failed` for a run that is damaged, `config.newer_version` for one of a newer program, `disk.io` where
+ * there is no room; then every run is as it was.
+ */
+export async function purgeUser(folder: OutputFolder, options: PurgeOptions): Promise<PurgeReport> {
+  await finishPublication(folder);
+  await clearStaging(folder);
+  const runs = (await listRuns(folder)).toReversed().map(readable);
+  const place = purgePlace(folder);
+  const temporary = join(place, "tmp");
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
+  try {
+    for (const { run } of runs) {
+      options.onStep({ kind: "prove", run });
+      await assertWhole(folder, run, temporary);
+    }
+    const identities = await identifyIn(runs, options.userId, temporary);
+    const person = new Person(options.userId, whoseIdIs(options.userId, identities));
+    const found = await searchAll(runs, person, temporary, options);
+    const { planned, renamed } = await plan(folder, runs, found, temporary);
+    if (planned.length > 0) await replace(folder, planned, person, { ...options, renamed });
+    const named = identities.filter(({ user }) => user).length;
+    return { searched: runs.length, named, replaced: planned.map(reported) };
+  } finally {
+    // What was decided is carried out even so, now or by the next command that changes the warehouse.
+    await finishPurge(folder);
+  }
+}
+
+/** Whoever staged something is dead, and what was staged may hold the person. */
+async function clearStaging({ staging }: OutputFolder): Promise<void> {
+  if (!existsSync(staging)) return;
+  for (const name of await readdir(staging)) await removeTree(join(staging, name));
+}
+
+function readable(run: PublishedRun): Readable {
+  const { manifest } = run;
+  if (manifest instanceof WarehouseError) throw manifest;
+  return { ...run, manifest };
+}
+
+async function identifyIn(
+  runs: readonly Readable[],
+  id: string,
+  temporary: string,
+): Promise<readonly Identity[]> {
+  const identities: Identity[] = [];
+  for (const run of runs) identities.push(await identify(run, id, temporary));
+  return identities;
+}
+
+/** Throws `config.not_found` for the ID of another thing: whatever has that ID would lose what it says. */
+function whoseIdIs(id: string, identities: readonly Identity[]): Identity {
+  const user = identities.some((each) => each.user);
+  const otherTable = identities.find((each) => each.otherTable !== undefined)?.otherTable;
+  if (user || otherTable === undefined) return { user, otherTable };
+  throw new WarehouseError(
+    "config.not_found",
+    `"${id}" is no user's ID: it is a key of the table ${otherTable}, and no retained run knows a user by it; ` +
+      "nothing was erased. Give an ID as the table users has it.",
+  );
+}
+
+/** Twice, because a run may say of the person what is needed to find them in another. */
+async function searchAll(
+  runs: readonly Readable[],
+  person: Person,
+  temporary: string,
+  { onStep }: PurgeOptions,
+): Promise<Map<string, RunErasure>> {
+  const found = new Map<string, RunErasure>();
+  for (const _pass of ["learn", "find"]) {
+    for (const run of runs) {
+      onStep({ kind: "search", run: run.run });
+      found.set(run.run, await searchRun(run, person, temporary));
+    }
+  }
+  return found;
+}
+
+const isEmpty = ({ tables, raw }: RunErasure): boolean => tables.size === 0 && raw.size === 0;
+
+/** Runs to make anew, and all runs that get other names with them. */
+interface Plan {
+  readonly planned: readonly Planned[];
+  /** Old names to new ones, also of runs that are gone and that a history names. */
+  readonly renamed: ReadonlyMap<string, string>;
+}
+
+/**
+ * From the oldest run that holds something on: later numbers are those of later runs. A run between them whose files are
+ * gone gets a number as well, or the histories would have it before those that it came after.
+ */
+async function plan(
+  folder: OutputFolder,
+  runs: readonly Readable[],
+  found: ReadonlyMap<string, RunErasure>,
+  temporary: string,
+): Promise<Plan> {
+  const erasures = runs.flatMap((from) => {
+    const erasure = found.get(from.run);
+    return erasure === undefined ? [] : [{ from, erasure }];
+  });
+  const oldest = erasures.findIndex(({ erasure }) => !isEmpty(erasure));
+  const first = erasures[oldest]?.from.sequence;
+  if (first === undefined) return { planned: [], renamed: new Map() };
+  const changed = erasures.slice(oldest);
+  const known = new Map<string, RunIdentity>();
+  for (const { from } of changed) {
+    for (const each of [from, ...(await namedInHistory(from, temporary))]) known.set(each.run, each);
+  }
+  const numbered = [...known.values()]
+    .filter(({ sequence }) => sequence >= first)
+    .toSorted((a, b) => a.sequence - b.sequence);
+  const free = parseRunName(await nextRun(folder, new Date(0)))?.sequence ?? 1;
+  const next = Math.max(free, (numbered.at(-1)?.sequence ?? 0) + 1);
+  const renamed = new Map(
+    numbered.map(({ run, startedAt }, index) => [run, runName(next + index, startedAt)]),
+  );
+  return { planned: changed.map((each) => ({ ...each, to: renamed.get(each.from.run) ?? "" })), renamed };
+}
+
+async function replace(
+  folder: OutputFolder,
+  planned: readonly Planned[],
+  person: Person,
+  options: PurgeOptions & Pick<Plan, "renamed">,
+): Promise<void> {
+  const temporary = join(purgePlace(folder), "tmp");
+  await assertRoom(folder, planned, options.freeBytes);
+  const purgedAt = new Date(options.clock.now()).toISOString();
+  for (const each of planned) {
+    options.onStep({ kind: "rewrite", run: each.from.run });
+    await stage(folder, each, person, { ...options, purgedAt });
+  }
+  await removeTree(temporary);
+  const replacements: Replacement[] = planned.map(({ from, to }) => ({ from: from.run, to }));
+  options.onStep({ kind: "commit", run: replacements.at(-1)?.to ?? "" });
+  await commitPlan(folder, replacements);
+  options.onStep({ kind: "replace", run: replacements.at(-1)?.to ?? "" });
+  await finishPurge(folder);
+  options.onStep({ kind: "done", run: replacements.at(-1)?.to ?? "" });
+}
+
+/** A damaged run is not made anew: its copy would stand the proof that it does not. */
+async function assertWhole(folder: OutputFolder, run: string, temporary: string): Promise<void> {
+  const { runs } = await verifyRuns(folder, { run }, temporary);
+  const finding = runs.flatMap(({ findings }) => findings)[0];
+  if (finding === undefined) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `The run ${run} is damaged (${finding.replace(/\.$/, "")}), so nothing was erased; ` +
+      'make a whole run current, remove this one with "runs prune", and purge again.',
+  );
+}
+
+async function assertRoom(
+  folder: OutputFolder,
+  planned: readonly Planned[],
+  freeBytes: FreeBytes,
+): Promise<void> {
+  const needed = planned
+    .flatMap(({ from }) => from.manifest.files)
+    .reduce((sum, file) => sum + file.bytes, 0);
+  const left = await freeBytes(folder.root);
+  if (left === undefined || left >= needed) return;
+  const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+  throw new WarehouseError(
+    "disk.io",
+    `${folder.root} has ${megabytes(left)} free, and the runs that hold this user take ${megabytes(needed)}; nothing ` +
+      'was erased: free space or remove old runs with "runs prune", and purge again.',
+  );
+}
+
+interface Staging extends PurgeOptions {
+  readonly purgedAt: string;
+  readonly renamed: ReadonlyMap<string, string>;
+}
+
+/** A replacement, proven: as many rows as before in every table, nothing of the person, and the same past. */
+async function stage(
+  folder: OutputFolder,
+  { from, to, erasure }: Planned,
+  person: Person,
+  { threads, purgedAt, renamed }: Staging,
+): Promise<void> {
+  const staging = stagedReplacement(folder, to);
+  await rewriteRun({ from, to: staging, erasure, person, renamed, threads });
+  const { manifestVersion: _version, files: _files, ...stated } = from.manifest;
+  const { loaders, rows } = stated;
+  const files = await verifyResult({
+    result: staging.result,
+    database: loaders.includes("duckdb") ? databaseOf(staging, loaders) : undefined,
+    temporaryDirectory: staging.temporary,
+    expected: rows,
+    parquet: loaders.includes("parquet"),
+  });
+  const made = { directory: staging.result, manifest: from.manifest };
+  await assertSamePast(from, made, renamed, staging.temporary);
+  const left = await searchRun(made, person, staging.temporary);
+  if (!isEmpty(left)) {
+    const where = [...left.tables.keys(), ...left.raw.keys()].join(", ");
+    throw new WarehouseError("verify.failed", `The user is still found in ${where}; nothing was erased.`);
+  }
+  await removeTree(staging.temporary);
+  await writeManifest(
+    staging.result,
+    {
+      ...stated,
+      run: to,
+      sequence: staging.sequence,
+      previousRun: renamed.get(stated.previousRun ?? "") ?? stated.previousRun,
+      supersedes: from.run,
+      purgedAt: [...(stated.purgedAt ?? []), purgedAt],
+    },
+    files,
+  );
+}
+
+function reported({ from, to, erasure }: Planned): PurgedRun {
+  const sum = (rows: ReadonlyMap<string, number>) =>
+    [...rows.values()].reduce((total, each) => total + each, 0);
+  return {
+    run: from.run,
+    replacedBy: to,
+    current: from.current,
+    rows: sum(erasure.tables),
+    documents: sum(erasure.raw),
+  };
+}

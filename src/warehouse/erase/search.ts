@@ -1,0 +1,294 @@
+/** Where a published run holds something of a person: by table, which cells become NULL or another text. */
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { DATABASE_FILE } from "../layout.ts";
+import type { Manifest } from "../manifest.ts";
+import { TABLES } from "../../tables/all.ts";
+import type { Table } from "../../tables/declare.ts";
+import { all, type Database, figure, openForReading, openForScanning } from "../../storage/duckdb.ts";
+import type { Person } from "./person.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
+
+/** What replaces a cell's text; `null`: nothing. `unknownFields`: of a raw document. */
+export interface NewText {
+  readonly text: string | null;
+  readonly unknownFields: number | null;
+}
+
+/** What is to change in one file, or in a table of a database. */
+export interface Erasure {
+  /** Columns that become NULL in the rows of the person, which `userColumn` names. */
+  readonly nulled: { readonly userColumn: string; readonly columns: readonly string[] } | undefined;
+  /** Texts by column: the old one to the new. */
+  readonly cells: ReadonlyMap<string, ReadonlyMap<string, NewText>>;
+  /** Rows that change. */
+  readonly rows: number;
+}
+
+/** What is to change in a run, as numbers of rows; what is not named stays as it is. */
+export interface RunErasure {
+  /** By table. */
+  readonly tables: ReadonlyMap<string, number>;
+  /** By raw file, as a path below the run's folder. */
+  readonly raw: ReadonlyMap<string, number>;
+}
+
+export interface PublishedFiles {
+  readonly directory: string;
+  readonly manifest: Pick<Manifest, "loaders" | "rows">;
+}
+
+/** Rows in SQL. */
+export interface Source {
+  /** What stands after FROM. */
+  readonly from: string;
+  /** Column that says where a row stands. */
+  readonly place: string;
+}
+
+export function fileSource(file: string): Source {
+  const list = `[${quoteLiteral(exactPattern(file))}]`;
+  return {
+    from: `read_parquet(${list}, hive_partitioning = false, file_row_number = true)`,
+    place: "file_row_number",
+  };
+}
+
+const LIMITS = { memoryLimitMb: 224, threads: 2 };
+const USERS = "users";
+
+/**
+ * Searches a run, and notes in `person` whatever its descriptions say of them: search all runs twice. Memory holds what
+ * one file has of the person.
+ */
+export async function searchRun(
+  published: PublishedFiles,
+  person: Person,
+  temporaryDirectory: string,
+): Promise<RunErasure> {
+  const { directory, manifest } = published;
+  await using database = await openRun(published, temporaryDirectory);
+  const { connection } = database;
+  const tables = new Map<string, number>();
+  for (const table of Object.keys(manifest.rows)) {
+    let rows = 0;
+    for (const source of await sourcesOf(published, table)) {
+      rows += (await searchTable(connection, source, table, person)).rows;
+    }
+    if (rows > 0) tables.set(table, rows);
+  }
+  await using scanner = await openForScanning({
+    allowedDirectories: [directory],
+    temporaryDirectory,
+    ...LIMITS,
+  });
+  const raw = new Map<string, number>();
+  for (const path of await rawFiles(directory)) {
+    const { rows } = await searchRaw(scanner.connection, fileSource(join(directory, path)), person);
+    if (rows > 0) raw.set(path, rows);
+  }
+  return { tables, raw };
+}
+
+/** The tables of a run: its Parquet files or, where there are none, its database, which has the same rows. */
+export async function openRun(
+  { directory, manifest }: PublishedFiles,
+  temporaryDirectory: string,
+): Promise<Database> {
+  const limits = { temporaryDirectory, ...LIMITS };
+  return manifest.loaders.includes("parquet")
+    ? openForScanning({ allowedDirectories: [directory], ...limits })
+    : openForReading({ file: join(directory, DATABASE_FILE), allowedDirectories: [], ...limits });
+}
+
+export async function sourcesOf({ directory, manifest }: PublishedFiles, table: string): Promise<Source[]> {
+  if (!manifest.loaders.includes("parquet")) return [{ from: quoteIdentifier(table), place: "rowid" }];
+  return (await tableFiles(directory, table)).map(fileSource);
+}
+
+/** Parquet files of a table, as absolute paths, in order. */
+async function tableFiles(directory: string, table: string): Promise<string[]> {
+  const folder = join(directory, "parquet", table);
+  return (await readdir(folder)).toSorted().map((name) => join(folder, name));
+}
+
+/** Raw files of a run, below its folder. */
+async function rawFiles(directory: string): Promise<string[]> {
+  const folder = join(directory, "raw");
+  if (!existsSync(folder)) return [];
+  const names = await readdir(folder, { recursive: true });
+  return names
+    .filter((name) => name.endsWith(".parquet"))
+    .toSorted()
+    .map((name) => join("raw", name));
+}
+
+export interface SourceColumn {
+  readonly name: string;
+  /** As DuckDB names it. */
+  readonly type: string;
+}
+
+export async function columnsOf(connection: DuckDBConnection, from: string): Promise<SourceColumn[]> {
+  const rows = await all(connection, `DESCRIBE SELECT * FROM ${from}`);
+  const own = rows.filter((row) => row.column_name !== "file_row_number");
+  return own.map((row) => ({
+    name: String(row.column_name),
+    type: String(row.column_type),
+  }));
+}
+
+/** What is to change in a table, or in one of its files. */
+export async function searchTable(
+  connection: DuckDBConnection,
+  source: Source,
+  name: string,
+  person: Person,
+): Promise<Erasure> {
+  const table = TABLES.find((each) => each.name === name);
+  const columns = await columnsOf(connection, source.from);
+  const declared = table === undefined ? undefined : userColumnOf(table);
+  const userColumn = columns.find((column) => column.name === declared)?.name;
+  if (table !== undefined && userColumn !== undefined) {
+    return searchPeople(connection, { table, source: source.from, columns, userColumn }, person);
+  }
+  const found = new Found();
+  for (const column of columns.filter((each) => mayHoldPeople(table, each))) {
+    if (name === "run_drift") await shownExamples(connection, source, person, found);
+    else await cellsOf(connection, source, { table, column: column.name }, person, found);
+  }
+  return found.erasure();
+}
+
+/** What is to change in a raw file. */
+export async function searchRaw(
+  connection: DuckDBConnection,
+  source: Source,
+  person: Person,
+): Promise<Erasure> {
+  const marks = person.marks();
+  const rows = await all(
+    connection,
+    `SELECT ${source.place} AS place, shape, CAST(document AS VARCHAR) AS text
+     FROM ${source.from} WHERE ${mentions("document", marks)}`,
+    marks,
+  );
+  const found = new Found();
+  for (const { place, shape, text } of rows) {
+    const left = person.fromDocument(String(text), shape === "full" ? "full" : "dynamic");
+    if (left !== undefined) found.add("document", String(text), left, place);
+  }
+  return found.erasure();
+}
+
+/** Texts that change, and the rows that they stand in. */
+class Found {
+  readonly #cells = new Map<string, Map<string, NewText>>();
+  readonly #places = new Set<unknown>();
+
+  add(column: string, old: string, left: NewText, place: unknown): void {
+    const known = this.#cells.get(column);
+    if (known === undefined) this.#cells.set(column, new Map([[old, left]]));
+    else known.set(old, left);
+    this.#places.add(place);
+  }
+
+  erasure(): Erasure {
+    return { nulled: undefined, cells: this.#cells, rows: this.#places.size };
+  }
+}
+
+/** The column that says whose a row is, of tables that describe people. */
+function userColumnOf(table: Table): string | undefined {
+  const reference =
+    table.name === USERS ? table.key[0] : table.references.find((each) => each.table === USERS)?.columns[0];
+  const describes = table.columns.some((column) => column.personal) || table.key[0] === reference;
+  return describes ? reference : undefined;
+}
+
+/** JSON of ours, and every text of tables and columns that nobody here declared. */
+function mayHoldPeople(table: Table | undefined, { name, type }: SourceColumn): boolean {
+  if (table?.name === "run_drift") return name === "example";
+  const declared = table?.columns.find((column) => column.name === name);
+  return declared === undefined ? type === "VARCHAR" || type === "JSON" : declared.type === "json";
+}
+
+interface People {
+  readonly table: Table;
+  readonly source: string;
+  readonly columns: readonly SourceColumn[];
+  readonly userColumn: string;
+}
+
+async function searchPeople(
+  connection: DuckDBConnection,
+  { table, source, columns, userColumn }: People,
+  person: Person,
+): Promise<Erasure> {
+  const personal = new Set(table.columns.filter((column) => column.personal).map((column) => column.name));
+  const nulled = columns.map(({ name }) => name).filter((name) => personal.has(name) || name === "extra");
+  const list = nulled.map(quoteIdentifier);
+  const own = `FROM ${source} WHERE ${quoteIdentifier(userColumn)} = $1`;
+  for (const row of nulled.length === 0
+    ? []
+    : await all(connection, `SELECT ${list.join(", ")} ${own}`, [person.id])) {
+    for (const name of nulled) person.note(name, name === "extra" ? jsonObject(row[name]) : row[name]);
+  }
+  const filled = list.map((name) => `${name} IS NOT NULL`).join(" OR ");
+  const rows =
+    nulled.length === 0 ? 0 : await figure(connection, `SELECT count(*) ${own} AND (${filled})`, [person.id]);
+  return { nulled: { userColumn, columns: nulled }, cells: new Map(), rows };
+}
+
+function jsonObject(cell: unknown): unknown {
+  return typeof cell === "string" ? JSON.parse(cell) : cell;
+}
+
+/** `contains(x, $1) OR contains(x, $2)`: whether a text may have something of the person. */
+function mentions(column: string, marks: readonly string[]): string {
+  return marks.map((_, index) => `contains(${column}, $${index + 1})`).join(" OR ");
+}
+
+async function cellsOf(
+  connection: DuckDBConnection,
+  source: Source,
+  { table, column }: { readonly table: Table | undefined; readonly column: string },
+  person: Person,
+  found: Found,
+): Promise<void> {
+  const text = `CAST(${quoteIdentifier(column)} AS VARCHAR)`;
+  const marks = person.marks();
+  const rows = await all(
+    connection,
+    `SELECT ${source.place} AS place, ${text} AS text FROM ${source.from} WHERE ${mentions(text, marks)}`,
+    marks,
+  );
+  for (const { place, text } of rows) {
+    const left = person.fromCell(String(text));
+    if (left === undefined) continue;
+    const kept = left ?? nothing(table, column, String(text));
+    found.add(column, String(text), { text: kept, unknownFields: null }, place);
+  }
+}
+
+/** What stands for nothing in a cell: of a column that nobody here declared, it may be that NULL is not allowed. */
+function nothing(table: Table | undefined, column: string, text: string): string | null {
+  if (table?.columns.find((each) => each.name === column)?.nullable === true) return null;
+  return text.startsWith('"') ? "null" : "";
+}
+
+/** Examples are cut: all are looked at, for the person's mark may be cut off. */
+async function shownExamples(
+  connection: DuckDBConnection,
+  source: Source,
+  person: Person,
+  found: Found,
+): Promise<void> {
+  const query = `SELECT ${source.place} AS place, path, example FROM ${source.from} WHERE example IS NOT NULL`;
+  for (const { place, path, example } of await all(connection, query)) {
+    if (!person.isShownBy(String(example), String(path))) continue;
+    found.add("example", String(example), { text: null, unknownFields: null }, place);
+  }
+}

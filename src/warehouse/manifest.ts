@@ -1,0 +1,137 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import { WarehouseError } from "../common/errors.ts";
+import { parseRunName } from "./layout.ts";
+
+export const MANIFEST_FILE = "manifest.json";
+/** Of the manifest's form: higher where an older program could misread it. */
+export const MANIFEST_VERSION = 1;
+
+const count = z.number().int().nonnegative();
+const perPage = z.number().int().positive();
+const runIdentifier = z.string().refine((name) => parseRunName(name) !== undefined, "no name of a run");
+const instant = z.iso.datetime({ precision: 3 });
+
+/** A published file. `path` is relative to the run's folder, with slashes. */
+const publishedFile = z.object({
+  path: z.string().min(1),
+  bytes: count,
+  /** Lower-case hexadecimal. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Of a Parquet file; null of others. */
+  rows: count.nullable(),
+});
+
+/** Everything a publication states about itself, but its files, which are measured. */
+const statement = z.object({
+  run: runIdentifier,
+  sequence: count,
+  pipeline: z.string(),
+  /** What was published: the DuckDB file, the Parquet files, or both. */
+  loaders: z.array(z.enum(["duckdb", "parquet"])),
+  /** `origin`: scheme, host and port of the service, e.g. `https://example.org`. */
+  instance: z.object({ id: z.string().nullable(), origin: z.string() }),
+  /** ISO 8601, UTC, with milliseconds. */
+  startedAt: instant,
+  /** When the result was proven, just before it was published. */
+  endedAt: instant,
+  /** `complete`: two sweeps in a row agreed. */
+  verdict: z.enum(["complete", "unsettled"]),
+  /** Why it is not complete; empty where it is. */
+  reasons: z.array(z.string()),
+  /** The evidence for the verdict. */
+  sweeps: z.json(),
+  /** What became of the listed items; absent in runs of earlier versions. */
+  items: z
+    .object({ listed: count, loaded: count, rejected: count, vanished: count, unread: count })
+    .optional(),
+  /** Rows by table, all tables. */
+  rows: z.record(z.string(), count),
+  /** `table.column` of those without any value, of tables that have rows; without personal columns and `extra`. */
+  emptyColumns: z.array(z.string()),
+  versions: z.object({ package: z.string(), duckdb: z.string(), node: z.string() }),
+  /** Fingerprint of the configuration that the run was made with. */
+  configuration: z.string(),
+  personalData: z.object({ policy: z.enum(["drop", "hash", "keep"]), keyId: z.string().nullable() }),
+  /** When the run was taken up again after it was ended early; absent: it was made in one go. */
+  resumedAt: z.array(instant).optional(),
+  /** Items a page, as `perPage: "auto"` found them; absent: it was not asked to. The next run starts with them. */
+  pageSizes: z
+    .object({ dynamic: perPage.optional(), full: perPage.optional(), basic: perPage.optional() })
+    .optional(),
+  /** Requests a second that the service was found to allow; absent: it refused none. The next run starts with it. */
+  ratePerSecond: z.number().positive().optional(),
+  /** What `current` named when the run began. */
+  previousRun: runIdentifier.nullable(),
+  /** The run that this one took the place of, when somebody's personal data were erased from it; it is gone. */
+  supersedes: runIdentifier.optional(),
+  /** When that was, each time; never of whom. */
+  purgedAt: z.array(instant).optional(),
+});
+
+const manifest = statement.extend({
+  manifestVersion: z.literal(MANIFEST_VERSION),
+  files: z.array(publishedFile),
+});
+
+export type PublishedFile = z.infer<typeof publishedFile>;
+export type Statement = z.infer<typeof statement>;
+/** What a run states that is not published yet. */
+export type Unended = Omit<Statement, "endedAt">;
+export type Manifest = z.infer<typeof manifest>;
+
+/** Writes the manifest of a run that is about to be published; the last file that is written. */
+export async function writeManifest(
+  directory: string,
+  stated: Statement,
+  files: readonly PublishedFile[],
+): Promise<Manifest> {
+  const complete = manifest.parse({ manifestVersion: MANIFEST_VERSION, ...stated, files });
+  const text = `${JSON.stringify(complete, undefined, 2)}\n`;
+  await writeFile(join(directory, MANIFEST_FILE), text, { flag: "wx", mode: 0o600 });
+  return complete;
+}
+
+/**
+ * The manifest of a published run. Throws `config.newer_version` where a newer program wrote it, else
+ * `verify.failed` for one that is missing or cannot be read: such a run is no baseline for anything.
+ */
+export async function readManifest(directory: string): Promise<Manifest> {
+  const file = join(directory, MANIFEST_FILE);
+  const content = await parseFile(file);
+  const version = z.object({ manifestVersion: z.number() }).safeParse(content);
+  if (version.success && version.data.manifestVersion > MANIFEST_VERSION) {
+    throw new WarehouseError(
+      "config.newer_version",
+      `${file} was written by a newer version of content-warehouse; update this one to read it.`,
+    );
+  }
+  const parsed = manifest.safeParse(content);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const where = issue === undefined || issue.path.length === 0 ? "the whole" : issue.path.join(".");
+  throw unreadable(file, `${where}: ${issue?.message ?? "unexpected"}`, parsed.error);
+}
+
+async function parseFile(file: string): Promise<unknown> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (cause) {
+    throw unreadable(file, "it is missing or cannot be opened", cause);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw unreadable(file, "it is not JSON", cause);
+  }
+}
+
+function unreadable(file: string, reason: string, cause: unknown): WarehouseError {
+  return new WarehouseError(
+    "verify.failed",
+    `The manifest ${file} cannot be read (${reason}); do not trust this run, publish another or roll back.`,
+    { cause },
+  );
+}

@@ -1,0 +1,82 @@
+/** Items that the run before had and no pass of this one listed: are they gone, or does the listing hide them? */
+import { join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { SHRINK_LIMITS } from "../audit/checks/mass-change.ts";
+import { asWarehouseError } from "../common/errors.ts";
+import { openForReading, openForScanning } from "../storage/duckdb.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
+import type { Baseline } from "./baseline.ts";
+import { DATABASE_FILE } from "./layout.ts";
+
+export interface Missing {
+  /** Those that are to be asked for singly; ascending as the run before has them. */
+  readonly ids: readonly string[];
+  readonly count: number;
+  /** Why none is asked for although some are missing, or may be; null: all are. */
+  readonly notAsked: string | null;
+}
+
+export interface MissingRequest {
+  readonly baseline: Baseline;
+  /** Folder of the published runs. */
+  readonly runs: string;
+  readonly temporaryDirectory: string;
+  /** Whether a pass of this run listed the item. */
+  readonly listed: (contentId: string) => boolean;
+  readonly acceptShrink: boolean;
+}
+
+const NONE: Missing = { ids: [], count: 0, notAsked: null };
+
+/**
+ * Finds the missing items. Of more than the guard against mass change lets go, none is asked for without a person's
+ * word; of a run that cannot be read, none either. Errors: those of the disk.
+ */
+export async function findMissing(request: MissingRequest): Promise<Missing> {
+  const { baseline } = request;
+  if (baseline.kind === "none") return NONE;
+  if (baseline.kind === "damaged") return { ...NONE, notAsked: "the run before is damaged" };
+  const before = baseline.manifest.rows.content;
+  if (before === undefined) return NONE;
+  const bearable = Math.max(SHRINK_LIMITS.rows, Math.floor(before * SHRINK_LIMITS.share));
+  const ids: string[] = [];
+  let count = 0;
+  try {
+    for await (const id of idsOf(request)) {
+      if (request.listed(id)) continue;
+      count += 1;
+      if (request.acceptShrink || count <= bearable) ids.push(id);
+    }
+  } catch (thrown) {
+    const { code, message } = asWarehouseError(thrown);
+    if (code === "disk.io") throw thrown;
+    return { ...NONE, notAsked: `the run before cannot be read: ${message}` };
+  }
+  if (ids.length === count) return { ids, count, notAsked: null };
+  return { ids: [], count, notAsked: `more than ${bearable} are missing` };
+}
+
+async function* idsOf({ baseline, runs, temporaryDirectory }: MissingRequest): AsyncGenerator<string> {
+  if (baseline.kind !== "run") return;
+  const directory = join(runs, baseline.run);
+  const { loaders, files } = baseline.manifest;
+  const limits = { memoryLimitMb: 128, threads: 1, temporaryDirectory, allowedDirectories: [directory] };
+  if (loaders.includes("parquet")) {
+    const parts = files.filter(({ path }) => path.startsWith("parquet/content/"));
+    if (parts.length === 0) return;
+    await using database = await openForScanning(limits);
+    yield* contentIds(database.connection, readParquet(parts.map(({ path }) => join(directory, path))));
+  } else {
+    await using database = await openForReading({ ...limits, file: join(directory, DATABASE_FILE) });
+    yield* contentIds(database.connection, "content");
+  }
+}
+
+async function* contentIds(connection: DuckDBConnection, source: string): AsyncGenerator<string> {
+  const result = await connection.stream(`SELECT content_id FROM ${source}`);
+  for (;;) {
+    const chunk = await result.fetchChunk();
+    if (chunk === null || chunk.rowCount === 0) return;
+    for (const id of chunk.getColumnValues(0)) yield String(id);
+  }
+}

@@ -1,0 +1,76 @@
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { type Clock, endMs } from "../common/clock.ts";
+import {
+  currentRun,
+  databaseOf,
+  type OutputFolder,
+  parseRunName,
+  removeStaging,
+  runsIn,
+  type StagingFolder,
+  stagingLeftovers,
+} from "./layout.ts";
+import { type Manifest, type Unended, writeManifest } from "./manifest.ts";
+import { sealTree, sync, syncTree } from "../common/tree.ts";
+import type { Digest } from "./file-findings.ts";
+import { finishPurge } from "./erase-plan.ts";
+import { pointCurrentAt } from "./run-folders.ts";
+import { verifyResult } from "./verify.ts";
+
+/**
+ * Publishes a finished result, or throws with nothing changed that a reader can see. The database of the result is
+ * closed; the lock is held. The run has ended when it is proven. Once this returns, the run survives a loss of power.
+ * `digests`: made before, by path; they count for files that have not changed since.
+ *
+ * The order is the point: the proof, then the manifest as the last file; everything on the disk before the folder
+ * takes its final name; read-only only after it has it, because a read-only folder cannot be moved; `current` last, by
+ * rename, so that a reader sees the run before or this one. The staged files are the caller's to remove afterwards;
+ * until then `finishPublication` knows the publication as under way.
+ */
+export async function publishRun(
+  folder: OutputFolder,
+  staging: StagingFolder,
+  stated: Unended,
+  clock: Clock,
+  digests?: ReadonlyMap<string, Digest>,
+): Promise<Manifest> {
+  const files = await verifyResult({
+    result: staging.result,
+    digests,
+    database: databaseOf(staging, stated.loaders),
+    temporaryDirectory: staging.temporary,
+    expected: stated.rows,
+    parquet: stated.loaders.includes("parquet"),
+  });
+  const endedAt = new Date(endMs(Date.parse(stated.startedAt), clock)).toISOString();
+  const manifest = await writeManifest(staging.result, { ...stated, endedAt }, files);
+  await syncTree(staging.result);
+  const published = join(folder.runs, staging.run);
+  await rename(staging.result, published);
+  await sync(folder.runs);
+  await sync(staging.root);
+  await sealTree(published);
+  await pointCurrentAt(folder, staging.run);
+  return manifest;
+}
+
+/**
+ * Finishes what a killed publication left between giving the folder its final name and removing its staged files:
+ * such a run is proven and on the disk, and only `current` may be missing. Returns the run, if there was one. So it is
+ * with a purge that was killed once it was decided. Needs the lock, and comes before what is left of dead runs is
+ * cleared away.
+ */
+export async function finishPublication(folder: OutputFolder): Promise<string | undefined> {
+  await finishPurge(folder);
+  const published = new Set((await runsIn(folder)).map(({ run }) => run));
+  const interrupted = (await stagingLeftovers(folder)).filter(({ run }) => published.has(run));
+  const newest = interrupted[0];
+  if (newest !== undefined) {
+    const current = parseRunName((await currentRun(folder)) ?? "");
+    await sealTree(join(folder.runs, newest.run));
+    if (current === undefined || current.sequence < newest.sequence) await pointCurrentAt(folder, newest.run);
+  }
+  for (const { run } of interrupted) await removeStaging(folder, run);
+  return newest?.run;
+}

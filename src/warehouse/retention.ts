@@ -1,0 +1,121 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import {
+  currentRun,
+  DATABASE_FILE,
+  type OutputFolder,
+  type RunIdentity,
+  removeStaging,
+  runsIn,
+} from "./layout.ts";
+import { type Manifest, readManifest } from "./manifest.ts";
+import { sealTree } from "../common/tree.ts";
+import { assertNoWal } from "../storage/duckdb.ts";
+import { finishPurge } from "./erase-plan.ts";
+import { pointCurrentAt, removeRun } from "./run-folders.ts";
+
+/** Published runs that are kept unless somebody says otherwise; the current one is kept besides. */
+export const RUNS_KEPT = 7;
+
+/** A run in `runs/`. */
+export interface PublishedRun extends RunIdentity {
+  readonly directory: string;
+  readonly current: boolean;
+  /** The manifest, or why it cannot be read. */
+  readonly manifest: Manifest | WarehouseError;
+}
+
+/** All published runs, the newest first. */
+export async function listRuns(folder: OutputFolder): Promise<PublishedRun[]> {
+  const current = await currentRun(folder);
+  const runs = await runsIn(folder);
+  return Promise.all(runs.map((identity) => describe(folder, identity, current)));
+}
+
+async function describe(
+  folder: OutputFolder,
+  identity: RunIdentity,
+  current: string | undefined,
+): Promise<PublishedRun> {
+  const directory = join(folder.runs, identity.run);
+  const manifest = await readManifest(directory).catch(asWarehouseError);
+  return { ...identity, directory, current: identity.run === current, manifest };
+}
+
+/** A published run by its name, its number or `current`. Throws `config.not_found`. */
+export async function findRun(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
+  const sequence = /^\d+$/.test(wanted) ? Number(wanted) : undefined;
+  const runs = await listRuns(folder);
+  const found = runs.find((each) =>
+    wanted === "current" ? each.current : each.run === wanted || each.sequence === sequence,
+  );
+  if (found !== undefined) return found;
+  throw new WarehouseError("config.not_found", notFound(folder, wanted, runs[0]?.run));
+}
+
+function notFound({ root }: OutputFolder, wanted: string, newest: string | undefined): string {
+  if (newest === undefined) {
+    return `Nothing was published in ${root} yet; run "content-warehouse run nightly --sample", or name the folder with --out.`;
+  }
+  if (wanted === "current") {
+    return `No run in ${root} is current, though ${newest} was published; "content-warehouse runs rollback ${newest}" makes it so.`;
+  }
+  return `There is no run "${wanted}" in ${root} (the newest is ${newest}); "runs list" shows those that exist.`;
+}
+
+/**
+ * Makes an earlier run current again, with the guarantees of a publication. Needs the lock. Throws `verify.failed`,
+ * and changes nothing, where the run lacks a file, has one of another size, or has a log beside its database.
+ */
+export async function rollback(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
+  await finishPurge(folder);
+  const found = await findRun(folder, wanted);
+  if (found.manifest instanceof WarehouseError) throw found.manifest;
+  await assertWhole(found.directory, found.manifest);
+  await sealTree(found.directory);
+  await forgetInterruptions(folder);
+  await pointCurrentAt(folder, found.run);
+  return { ...found, current: true };
+}
+
+/** An interrupted publication is finished by the next run; after a rollback that would undo a person's word. */
+async function forgetInterruptions(folder: OutputFolder): Promise<void> {
+  for (const { run } of await runsIn(folder)) await removeStaging(folder, run);
+}
+
+async function assertWhole(directory: string, manifest: Manifest): Promise<void> {
+  assertNoWal(join(directory, DATABASE_FILE));
+  for (const file of manifest.files) {
+    const size = await sizeOf(join(directory, file.path));
+    if (size === file.bytes) continue;
+    const found = size === undefined ? "is missing" : `has ${size} bytes instead of ${file.bytes}`;
+    throw new WarehouseError(
+      "verify.failed",
+      `${file.path} of run ${manifest.run} ${found}; this run is damaged, choose another.`,
+    );
+  }
+}
+
+async function sizeOf(file: string): Promise<number | undefined> {
+  try {
+    return (await stat(file)).size;
+  } catch (thrown) {
+    if (codeOf(thrown) === "ENOENT") return undefined;
+    throw thrown;
+  }
+}
+
+/**
+ * Removes old runs, all but the newest `keep` and the current one, and returns them, the newest first. Needs the lock.
+ */
+export async function prune(folder: OutputFolder, keep: number): Promise<RunIdentity[]> {
+  if (!Number.isSafeInteger(keep) || keep < 1) {
+    throw new WarehouseError("config.invalid", "The number of runs to keep is a whole number from 1.");
+  }
+  await finishPurge(folder);
+  const current = await currentRun(folder);
+  const old = (await runsIn(folder)).slice(keep).filter(({ run }) => run !== current);
+  for (const { run } of old) await removeRun(folder, run);
+  return old;
+}

@@ -1,0 +1,41 @@
+/** Steps on the folders of published runs; each needs the lock. */
+import { existsSync } from "node:fs";
+import { chmod, mkdir, rename, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { currentRun, type OutputFolder } from "./layout.ts";
+import { removeTree, sync } from "../common/tree.ts";
+
+/** Moves `current` to a run in `runs/`, in one step and for good. */
+export async function pointCurrentAt(folder: OutputFolder, run: string): Promise<void> {
+  if ((await currentRun(folder)) === run) return;
+  const link = join(folder.root, `.current-${run}`);
+  await rm(link, { force: true });
+  await symlink(join("runs", run), link);
+  await rename(link, folder.current);
+  await sync(folder.root);
+}
+
+/** Where a run's files lie between the step that takes it out of `runs/` and their end. */
+const removalPlace = (folder: OutputFolder, run: string): string => join(folder.staging, `.pruned-${run}`);
+
+/**
+ * Removes a run. It leaves `runs/` in one step before its files go, so that nobody lists half a run; whoever has a file
+ * of it open keeps reading it.
+ */
+export async function removeRun(folder: OutputFolder, run: string): Promise<void> {
+  const directory = join(folder.runs, run);
+  const away = removalPlace(folder, run);
+  await mkdir(folder.staging, { recursive: true, mode: 0o700 });
+  await removeTree(away);
+  // A folder that its owner cannot write cannot be moved into another.
+  await chmod(directory, 0o755);
+  await rename(directory, away);
+  await sync(folder.runs);
+  await removeTree(away);
+}
+
+/** Removes a run, or what is left of it where whoever removed it was killed. */
+export async function removeRunWholly(folder: OutputFolder, run: string): Promise<void> {
+  if (existsSync(join(folder.runs, run))) await removeRun(folder, run);
+  else await removeTree(removalPlace(folder, run));
+}

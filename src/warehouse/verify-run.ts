@@ -1,0 +1,150 @@
+/** Proves published runs, by what their manifests say of them. Needs no lock, and changes nothing. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { WarehouseError } from "../common/errors.ts";
+import { currentRun, DATABASE_FILE, type OutputFolder } from "./layout.ts";
+import type { Manifest, PublishedFile } from "./manifest.ts";
+import { isUnread, type Unread, unreadOf } from "./file-findings.ts";
+import { findRun, listRuns, type PublishedRun } from "./retention.ts";
+import { type Examination, examine } from "./verify.ts";
+
+/** Which runs to prove: all, one by its name or number, or the one that readers see. */
+export type Wanted = { readonly all: true } | { readonly run: string };
+
+export interface Verification {
+  /** The run that `current` names; undefined where there is no such link. */
+  readonly current: string | undefined;
+  readonly runs: readonly VerifiedRun[];
+  /** Sentences about the link and all runs; empty: everything is as it was published. */
+  readonly findings: readonly string[];
+}
+
+export interface VerifiedRun {
+  readonly run: string;
+  readonly current: boolean;
+  /** Files that lie there, without the manifest. */
+  readonly files: number;
+  readonly bytes: number;
+  /** As the manifest states them, and the proof found them where there are no findings. */
+  readonly tables: number;
+  readonly rows: number;
+  /** Findings that are paths which this user may not read: they say nothing against the run. */
+  readonly denied: number;
+  /** Sentences; empty: the run is whole. */
+  readonly findings: readonly string[];
+}
+
+/**
+ * Holds runs against their manifests: size and SHA-256 of every file, no file too many or missing, no log beside the
+ * database, the rows of every table in DuckDB and in Parquet; and `current`, which must name a run that is there.
+ * Throws `config.not_found` where there is no such run, `config.newer_version` for a run of a newer program.
+ */
+export async function verifyRuns(
+  folder: OutputFolder,
+  wanted: Wanted,
+  temporaryDirectory: string,
+): Promise<Verification> {
+  const published = await listRuns(folder);
+  const current = await currentRun(folder);
+  const link = linkFinding(published, current);
+  const runs: VerifiedRun[] = [];
+  for (const each of await chosen(folder, wanted, published, link)) {
+    const verified = await verifyRun(each, temporaryDirectory);
+    // A run that retention takes away meanwhile is not damaged.
+    if (verified.findings.length === 0 || existsSync(each.directory)) runs.push(verified);
+    else if ("run" in wanted) await findRun(folder, each.run);
+  }
+  const findings = [...(link === undefined ? [] : [link]), ...runs.flatMap((each) => each.findings)];
+  return { current, runs, findings };
+}
+
+function linkFinding(published: readonly PublishedRun[], current: string | undefined): string | undefined {
+  if (published.some((each) => each.current)) return undefined;
+  if (current !== undefined) return `"current" names the run ${current}, which is not there.`;
+  return published.length === 0 ? undefined : `No run is current, though ${published[0]?.run} was published.`;
+}
+
+async function chosen(
+  folder: OutputFolder,
+  wanted: Wanted,
+  published: readonly PublishedRun[],
+  link: string | undefined,
+): Promise<readonly PublishedRun[]> {
+  if ("all" in wanted && published.length > 0) return published;
+  const run = "run" in wanted ? wanted.run : "current";
+  return link !== undefined && run === "current" ? [] : [await findRun(folder, run)];
+}
+
+async function verifyRun(published: PublishedRun, temporaryDirectory: string): Promise<VerifiedRun> {
+  const { run, current, manifest } = published;
+  if (manifest instanceof WarehouseError) {
+    if (manifest.code !== "verify.failed") throw manifest;
+    return { run, current, files: 0, bytes: 0, tables: 0, rows: 0, denied: 0, findings: [manifest.message] };
+  }
+  const { files, unread, findings } = await examineRun(published, manifest, temporaryDirectory);
+  const counts = Object.values(manifest.rows);
+  return {
+    run,
+    current,
+    files: files.length,
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    tables: counts.length,
+    rows: counts.reduce((sum, rows) => sum + rows, 0),
+    denied: unread.filter(({ denied }) => denied).length,
+    findings: [
+      ...nameFindings(run, manifest),
+      ...unread.map(({ finding }) => finding),
+      ...fileFindings(files, manifest.files, unread),
+      ...findings,
+    ].map(sentence),
+  };
+}
+
+/** A run that cannot be examined at all, which nothing else is found of, is a finding too. */
+async function examineRun(
+  { directory }: PublishedRun,
+  { loaders, rows }: Manifest,
+  temporaryDirectory: string,
+): Promise<Examination> {
+  try {
+    return await examine({
+      result: directory,
+      database: loaders.includes("duckdb") ? join(directory, DATABASE_FILE) : undefined,
+      temporaryDirectory,
+      expected: rows,
+      parquet: loaders.includes("parquet"),
+    });
+  } catch (thrown) {
+    return { files: [], unread: [unreadOf("", thrown)], findings: [] };
+  }
+}
+
+function nameFindings(run: string, manifest: Manifest): string[] {
+  return manifest.run === run ? [] : [`its manifest is that of the run ${manifest.run}`];
+}
+
+function fileFindings(
+  found: readonly PublishedFile[],
+  stated: readonly PublishedFile[],
+  unread: readonly Unread[],
+): string[] {
+  const there = new Map(found.map((file) => [file.path, file]));
+  const known = new Set(stated.map(({ path }) => path));
+  const looked = stated.filter(({ path }) => !isUnread(unread, path));
+  const wrong = looked.flatMap((file) => fileFinding(there.get(file.path), file) ?? []);
+  const more = found.filter(({ path }) => !known.has(path));
+  return [...wrong, ...more.map(({ path }) => `the file ${path} is not in the manifest`)];
+}
+
+function fileFinding(found: PublishedFile | undefined, stated: PublishedFile): string | undefined {
+  const { path, bytes, sha256, rows } = stated;
+  if (found === undefined) return `the file ${path} is missing`;
+  if (found.bytes !== bytes) return `the file ${path} has ${found.bytes} bytes instead of ${bytes}`;
+  if (found.sha256 !== sha256) return `the file ${path} has another content: its SHA-256 differs`;
+  if (found.rows !== rows) return `the file ${path} has ${found.rows} rows instead of ${rows}`;
+  return undefined;
+}
+
+function sentence(finding: string): string {
+  return `${finding.charAt(0).toUpperCase()}${finding.slice(1)}.`;
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
+import fc from "fast-check";
+import { referenceChecks } from "../../../src/audit/checks/checks.ts";
+import { createTable } from "../../../src/storage/ddl.ts";
+import { execute } from "../../../src/storage/duckdb.ts";
+import type { Connections } from "../../../src/storage/parallel.ts";
+import { compareUtf8 } from "../../../src/common/utf8-order.ts";
+import { reference } from "../../../src/tables/declare.ts";
+import { column, table, temporaryFolder } from "../../load/fixtures.ts";
+
+const ITEMS = table(
+  "items",
+  "item",
+  ["content_id"],
+  [column("content_id", "text", false), column("label", "text")],
+);
+const USERS = table("users", "shared", ["user_id"], [column("user_id", "text", false)]);
+const LINKS = {
+  ...table(
+    "links",
+    "item",
+    ["content_id"],
+    [column("content_id", "text", false), column("other_id", "text"), column("owner_id", "text")],
+  ),
+  references: [
+    reference("content_id", "items"),
+    reference("other_id", "items", "content_id"),
+    reference("owner_id", "users", "user_id"),
+    reference("owner_id", "nowhere", "user_id"),
+  ],
+};
+const TABLES = [ITEMS, USERS, LINKS];
+/** Names items by something that ranges do not go by. */
+const LABELLED = { ...LINKS, references: [reference("owner_id", "items", "label")] };
+const labelOf = (id: string) => `${9 - Number(id)}`;
+
+async function tablesOn(t: TestContext, settings: Record<string, string> = {}): Promise<Connections> {
+  const instance = await DuckDBInstance.create(join(await temporaryFolder(t), "checked.duckdb"), settings);
+  const connections: Connections = [await instance.connect(), await instance.connect()];
+  t.after(() => {
+    for (const connection of connections) connection.closeSync();
+    instance.closeSync();
+  });
+  for (const each of TABLES) await createTable(connections[0], each);
+  return connections;
+}
+
+const id = fc.nat(9).map((n) => `${n}`);
+const optional = fc.option(id);
+const rows = fc.record({
+  items: fc.uniqueArray(id),
+  users: fc.uniqueArray(id),
+  links: fc.array(fc.record({ content_id: id, other_id: optional, owner_id: optional })),
+  bounds: fc.uniqueArray(id).map((bounds) => bounds.sort(compareUtf8)),
+});
+
+test("rows that name one which is not there are counted, whatever ranges of items are looked through", async (t) => {
+  const connections = await tablesOn(t);
+  const [connection] = connections;
+  const values = (list: readonly (readonly (string | null)[])[]) =>
+    list
+      .map((cells) => `(${cells.map((cell) => (cell === null ? "NULL" : `'${cell}'`)).join(", ")})`)
+      .join(", ");
+  const fill = async (name: string, list: readonly (readonly (string | null)[])[]) => {
+    await execute(connection, `DELETE FROM ${name}`);
+    if (list.length > 0) await execute(connection, `INSERT INTO ${name} VALUES ${values(list)}`);
+  };
+  await fc.assert(
+    fc.asyncProperty(rows, async ({ items, users, links, bounds }) => {
+      const labels = items.map(labelOf);
+      const itemRows = items.map((item) => [item, labelOf(item)]);
+      const userRows = users.map((user) => [user]);
+      const linkRows = links.map(({ content_id, other_id, owner_id }) => [content_id, other_id, owner_id]);
+      await fill("items", itemRows);
+      await fill("users", userRows);
+      await fill("links", linkRows);
+      const absent = (name: "content_id" | "other_id" | "owner_id", there: readonly string[]) =>
+        links.filter((link) => link[name] !== null && !there.includes(link[name])).length;
+      const checks = await referenceChecks(connections, TABLES, bounds);
+      assert.deepEqual(Object.fromEntries(checks.map(({ name, figure }) => [name, figure])), {
+        "links.content_id names a row of items": absent("content_id", items),
+        "links.other_id names a row of items": absent("other_id", items),
+        "links.owner_id names a row of users": absent("owner_id", users),
+      });
+      const [byLabel] = await referenceChecks(connections, [ITEMS, LABELLED], bounds);
+      assert.equal(byLabel?.figure, absent("owner_id", labels));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+for (const referring of ["content_id", "other_id"]) {
+  test(`any number of items is looked up in little memory, by ${referring}`, async (t) => {
+    const connections = await tablesOn(t, { threads: "1", memory_limit: "32MB", temp_directory: "" });
+    const [connection] = connections;
+    const ids = (from: number) =>
+      `SELECT printf('%024x', range) AS id FROM range(${from}, ${from + 400_000})`;
+    await execute(connection, `INSERT INTO items (content_id) ${ids(0)}`);
+    await execute(connection, `INSERT INTO links (content_id, other_id) SELECT id, id FROM (${ids(7)})`);
+    const bounds = Array.from({ length: 10 }, (_, place) => (place * 40_000).toString(16).padStart(24, "0"));
+    const references = LINKS.references.filter(({ columns }) => columns.includes(referring));
+    const [check] = await referenceChecks(connections, [ITEMS, { ...LINKS, references }], bounds);
+    assert.equal(check?.figure, 7);
+  });
+}

@@ -1,0 +1,244 @@
+import assert from "node:assert/strict";
+import { chmod, readdir, readFile, readlink, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { rollback } from "../../../src/warehouse/retention.ts";
+import { outputFolder } from "../../../src/warehouse/layout.ts";
+import { readManifest } from "../../../src/warehouse/manifest.ts";
+import type { RunSummary } from "../../../src/run/summary.ts";
+import { runPipeline } from "../../../src/run/run-pipeline.ts";
+import { CANARY, exportFrom, failsWith, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "../../run/running.ts";
+import { itemsOf, type Json, Scripted } from "../../run/scripted.ts";
+
+interface Warehouse {
+  readonly service: Scripted;
+  readonly out: string;
+  /** One more run of what the service has then. */
+  readonly run: (config?: Parameters<typeof exportFrom>[0]["config"]) => Promise<RunSummary>;
+  readonly current: () => Promise<string>;
+}
+
+async function warehouse(t: TestContext, items: readonly unknown[], pipelineUrl = SMALL): Promise<Warehouse> {
+  const service = await Scripted.start(t, items);
+  const out = await temporaryFolder(t);
+  return {
+    service,
+    out,
+    run: (config = {}) =>
+      exportFrom({ url: service.url, out, pipelineUrl, threads: 1, config: { perPage: 100, ...config } }),
+    current: () => readlink(join(out, "current")),
+  };
+}
+
+const CHECKS = "SELECT check_name, verdict, figure, expected, detail FROM run_checks";
+const COMPARED = `${CHECKS} WHERE check_name LIKE '%the run before' ORDER BY check_name`;
+const BASELINE = `${CHECKS} WHERE check_name LIKE 'runs before%'`;
+
+test("D20: far fewer items than in the run before are not published, and the sentence says what to do", async (t) => {
+  const { service, out, run, current } = await warehouse(t, itemsOf(100));
+  const first = await run();
+  service.items = itemsOf(60);
+  const error = await failsWith("guard.shrink", run());
+  assert.equal(error.exitCode, 24);
+  assert.equal(
+    error.message,
+    `Compared with the run ${first.run} there are far fewer: items from 100 to 60; nothing was published. ` +
+      "If that is right, run again with --accept-shrink.",
+  );
+  assert.equal(await current(), `runs/${first.run}`);
+  assert.deepEqual(await readdir(join(out, "runs")), [first.run]);
+  assert.equal((await readdir(join(out, ".staging"))).length, 1, "what a person's word goes on from");
+});
+
+test("D20: with a person's word they are published, run_checks says so, and the next run needs no word", async (t) => {
+  const { service, run, current } = await warehouse(t, itemsOf(100));
+  const first = await run();
+  service.items = itemsOf(60);
+  const accepted = await run({ acceptShrink: true });
+  assert.equal(await current(), `runs/${accepted.run}`);
+  assert.deepEqual(await rowsOf(accepted.directory, COMPARED), [
+    [
+      "items, compared with the run before",
+      "warning",
+      "60",
+      "100",
+      "far fewer, accepted with --accept-shrink",
+    ],
+  ]);
+  assert.deepEqual(await rowsOf(accepted.directory, BASELINE), [
+    ["runs before this one that it was held against", "passed", "1", null, first.run],
+  ]);
+  const next = await run();
+  assert.deepEqual(await rowsOf(next.directory, COMPARED), [
+    ["items, compared with the run before", "passed", "60", "60", "not far fewer"],
+  ]);
+});
+
+test("D21: no items where the run before had some are not published, however few those were", async (t) => {
+  const { service, run, current } = await warehouse(t, itemsOf(3));
+  const first = await run();
+  service.items = [];
+  const error = await failsWith("guard.shrink", run());
+  assert.match(error.message, /items from 3 to 0/);
+  assert.equal(await current(), `runs/${first.run}`);
+  const { accounting } = await run({ acceptShrink: true });
+  assert.equal(accounting.loaded, 0);
+  await run();
+});
+
+test("D20: fewer by 20, or by a tenth, are published", async (t) => {
+  const { service, run } = await warehouse(t, itemsOf(100));
+  await run();
+  service.items = itemsOf(80);
+  await run();
+  service.items = itemsOf(300);
+  await run();
+  service.items = itemsOf(270);
+  await run();
+  service.items = itemsOf(242);
+  await failsWith("guard.shrink", run());
+});
+
+const VALUES = Array.from({ length: 40 }, (_, index) => ({
+  id: `value-${index}`,
+  display: `Value ${index}`,
+  value: `V${index}`,
+  archived: false,
+}));
+
+/** A custom field whose first `mapped` values are mapped for a destination. */
+function definition(mapped: number): Json {
+  const values = VALUES.slice(0, mapped).map(({ id }) => ({ id: `m-${id}`, value_id: id, value: `x-${id}` }));
+  const mappings = [{ id: "mapping-1", field_name: "market", external_site_id: "d-1", values }];
+  return { id: "f-1", field_type: "select", name: "region", formatted_select_values: VALUES, mappings };
+}
+
+test("D20: far fewer mapped values, or mapping values, than in the run before are not published either", async (t) => {
+  const withField = (value: (index: number) => string | null) =>
+    itemsOf(40).map((item, index) => ({ ...item, custom_fields: { "f-1": value(index) } }));
+  const { service, run } = await warehouse(
+    t,
+    withField((index) => `value-${index}`),
+    NIGHTLY,
+  );
+  // The full view has a list of fields here, which is of no use for mapping.
+  service.arrange = (items, { mode }) =>
+    mode === "full" ? items.map((item) => ({ ...(item as Json), custom_fields: [] })) : items;
+  let mapped = 40;
+  service.script = ({ kind }) => (kind === "custom_fields" ? { body: [definition(mapped)] } : undefined);
+  const named = () => run({ customFields: ["region"] });
+  await named();
+  mapped = 19;
+  assert.match((await failsWith("guard.shrink", named())).message, /: mapping values from 40 to 19;/);
+  mapped = 40;
+  service.items = withField((index) => (index < 10 ? `value-${index}` : null));
+  assert.match((await failsWith("guard.shrink", named())).message, /: mapped values from 40 to 10;/);
+});
+
+test("a first run has nothing to be held against, and needs no word", async (t) => {
+  const { run } = await warehouse(t, []);
+  const { directory } = await run();
+  assert.deepEqual(await rowsOf(directory, BASELINE), [
+    ["runs before this one that it was held against", "passed", "0", null, "none was published yet"],
+  ]);
+  assert.deepEqual(await rowsOf(directory, COMPARED), []);
+});
+
+test("after a rollback, the run that readers see is the one to be held against", async (t) => {
+  const { service, out, run } = await warehouse(t, itemsOf(100));
+  const first = await run();
+  service.items = itemsOf(10);
+  await run({ acceptShrink: true });
+  await rollback(outputFolder(out), first.run);
+  assert.match((await failsWith("guard.shrink", run())).message, /items from 100 to 10/);
+});
+
+const DAMAGES: Readonly<Record<string, (text: string) => string>> = {
+  "cut off": (text) => text.slice(0, -20),
+  empty: () => "",
+  zeroed: (text) => "\0".repeat(text.length),
+  "not JSON": () => "manifest",
+  "of another form": () => "{}",
+  "of another run": (text) => text.replace('"run": "000001-', '"run": "000009-'),
+};
+
+/** Overwrites the manifest of the current run. */
+async function writeManifest(out: string, change: (text: string) => string): Promise<void> {
+  const file = join(out, "current/manifest.json");
+  await chmod(file, 0o644);
+  await writeFile(file, change(await readFile(file, "utf8")));
+}
+
+test("G1: a published manifest that is damaged is no baseline, and a run needs a person's word", async (t) => {
+  const { service, out, run } = await warehouse(t, itemsOf(5));
+  const { directory } = await run();
+  const whole = await readFile(join(directory, "manifest.json"), "utf8");
+  service.questions.length = 0;
+  for (const [damage, change] of Object.entries(DAMAGES)) {
+    await writeManifest(out, () => change(whole));
+    const error = await failsWith("guard.shrink", run());
+    assert.match(error.message, /^The published run 000001-\S+ is damaged, .*--accept-shrink\.$/, damage);
+  }
+  assert.deepEqual(service.questions, []);
+  const accepted = await run({ acceptShrink: true });
+  const [check] = await rowsOf(accepted.directory, BASELINE);
+  assert.deepEqual(check?.slice(1, 4), ["warning", "0", null]);
+  assert.match(String(check?.[4]), /is damaged, and --accept-shrink was given: Its manifest is that of/);
+});
+
+test("G1: so it is where the run that current names is gone", async (t) => {
+  const { out, run } = await warehouse(t, itemsOf(5));
+  const { directory } = await run();
+  await chmod(directory, 0o755);
+  await rename(directory, join(out, "elsewhere"));
+  await failsWith("guard.shrink", run());
+  const accepted = await run({ acceptShrink: true });
+  assert.equal(accepted.sequence, 2);
+});
+
+test("G2: a run of a newer program is not built upon, and costs no request", async (t) => {
+  const { service, out, run } = await warehouse(t, itemsOf(5));
+  await run();
+  await writeManifest(out, (text) => text.replace('"manifestVersion": 1', '"manifestVersion": 2'));
+  service.questions.length = 0;
+  for (const acceptShrink of [false, true]) {
+    const error = await failsWith("config.newer_version", run({ acceptShrink }));
+    assert.equal(error.exitCode, 2);
+    assert.match(error.message, /was written by a newer version of content-warehouse/);
+  }
+  assert.deepEqual(service.questions, []);
+});
+
+test("G3: a warehouse of another service is left alone, both are named, and no request is made", async (t) => {
+  const { service, out, run } = await warehouse(t, itemsOf(5));
+  const { directory } = await run();
+  const other = await Scripted.start(t, itemsOf(5));
+  const error = await failsWith(
+    "config.other_instance",
+    exportFrom({ url: other.url, out, config: { acceptShrink: true } }),
+  );
+  assert.equal(error.exitCode, 2);
+  assert.ok(error.message.includes(`the content of ${service.url}, and this run reads ${other.url};`));
+  assert.deepEqual(other.questions, []);
+  assert.equal((await readManifest(directory)).instance.origin, service.url);
+});
+
+test("G3: so it is where the same address answers with the content of another instance", async (t) => {
+  const of = (instance: string) => itemsOf(5).map((item) => ({ ...item, newsroom_id: instance }));
+  const { service, run, current } = await warehouse(t, of("one"));
+  const first = await run();
+  service.items = of("two");
+  const error = await failsWith("config.other_instance", run());
+  assert.match(error.message, /\(instance one\), and this run reads .* \(instance two\);/);
+  assert.equal(await current(), `runs/${first.run}`);
+});
+
+test("the library takes a person's word too", async (t) => {
+  const { service, out, run } = await warehouse(t, itemsOf(3));
+  await run();
+  service.items = [];
+  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
+  const options = { pipeline: new URL(SMALL), out, env, cwd: out };
+  await failsWith("guard.shrink", runPipeline(options));
+  assert.equal((await runPipeline({ ...options, acceptShrink: true })).accounting.loaded, 0);
+});

@@ -1,0 +1,235 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  exportMapping,
+  type MappingFormat,
+  type MappingRow,
+  readMapping,
+} from "../../../src/audit/mapping/mapping-file.ts";
+import { WarehouseError } from "../../../src/common/errors.ts";
+import { emptyTables, fillTables, mappingDatabase } from "../../load/mapping-tables.ts";
+
+const COLUMNS =
+  "custom_field_id,destination_id,mapping_id,external_field_name,mapping_value_id,value_id,external_value";
+
+function read(text: string | Uint8Array, format: MappingFormat = "csv"): MappingRow[] {
+  return readMapping(typeof text === "string" ? new TextEncoder().encode(text) : text, `m.${format}`, format);
+}
+
+/** What reading must end with. */
+function problem(text: string | Uint8Array, format: MappingFormat = "csv"): string {
+  try {
+    read(text, format);
+  } catch (thrown) {
+    assert.ok(thrown instanceof WarehouseError);
+    assert.deepEqual([thrown.code, thrown.exitCode], ["config.invalid", 2]);
+    assert.match(thrown.message, /^m\.(csv|json), line \d+, column \d+: .*\.$/s);
+    return thrown.message;
+  }
+  assert.fail("nothing was thrown");
+}
+
+const facts = ({ placeOf: _, ...row }: MappingRow) => row;
+
+test("line ends, a byte order mark, quotes, semicolons, tabs and empty lines are read alike", () => {
+  const plain = `${COLUMNS}\nf,d,m,Topic,e1,v1,"Sales, ""big"""\nf,d,m,Topic,e2,v2,\n`;
+  const expected = [
+    {
+      customFieldId: "f",
+      destinationId: "d",
+      mappingId: "m",
+      externalFieldName: "Topic",
+      entry: { id: "e1", valueId: "v1", externalValue: 'Sales, "big"' },
+    },
+    {
+      customFieldId: "f",
+      destinationId: "d",
+      mappingId: "m",
+      externalFieldName: "Topic",
+      entry: { id: "e2", valueId: "v2", externalValue: "" },
+    },
+  ];
+  const semicolons = `${COLUMNS.replaceAll(",", ";")}\r\nf;d;m;Topic;e1;v1;"Sales, ""big"""\r\nf;d;m;Topic;e2;v2;`;
+  for (const text of [
+    plain,
+    plain.replaceAll("\n", "\r\n"),
+    plain.replaceAll("\n", "\r"),
+    `\uFEFF${plain}`,
+    plain.replaceAll("\n", "\n\n"),
+    plain.trimEnd(),
+    semicolons,
+    semicolons.replaceAll(";", "\t"),
+  ]) {
+    assert.deepEqual(read(text).map(facts), expected, JSON.stringify(text));
+  }
+});
+
+test("an added entry needs no ID, a mapping may have none, and \\N is no value", () => {
+  const rows = read(`${COLUMNS}\nf,\\N,m1,\\N,,,\nf,d,m2,Topic,,v9,x\nf,d,m2,Topic,e,\\N,\\N\n`).map(facts);
+  assert.deepEqual(rows[0]?.entry, undefined);
+  assert.deepEqual([rows[0]?.destinationId, rows[0]?.externalFieldName], [null, null]);
+  assert.deepEqual(rows[1]?.entry, { id: null, valueId: "v9", externalValue: "x" });
+  assert.deepEqual(rows[2]?.entry, { id: "e", valueId: null, externalValue: null });
+});
+
+test("what is wrong in a CSV file is told with line and column", () => {
+  const row = "f,d,m,Topic,e1,v1,x";
+  for (const [text, said] of [
+    ["", /^m\.csv, line 1, column 1: the file is empty; "audit --export-mapping" writes one/],
+    ["\uFEFF\r\n \n", /^m\.csv, line 1, column 1: the file is empty; /],
+    [
+      COLUMNS.replace("value_id,external_value", "external_value"),
+      /line 1, column 1: the column value_id is missing; "audit --export-mapping"/,
+    ],
+    [
+      `${COLUMNS},extrenal_value\n`,
+      /line 1, column 104: there is no column "extrenal_value" .* The nearest is "external_value"/,
+    ],
+    [`${COLUMNS},value_id\n`, /column 104: the column value_id is there twice/],
+    [
+      `${COLUMNS}\n${row}\n${row.replace("e1", "e2")},y\n`,
+      /line 3, column 21: the row has 8 cells where the first line has 7/,
+    ],
+    [`${COLUMNS}\nf,d,m\n`, /line 2, column 5: the row has 3 cells/],
+    [`${COLUMNS}\n${row}\n"f,d\n`, /line 3, column 1: the quote that opens here is never closed/],
+    [`${COLUMNS}\n"f"x,d\n`, /line 2, column 4: there is text after a closing quote/],
+    [`${COLUMNS}\n${row}\n${row}\n`, /line 3, column 13: the entry e1 is in line 2 already/],
+    [
+      `${COLUMNS}\n${row}\nf,d,m,Other,e2,v2,x\n`,
+      /line 3, column 7: external_field_name is "Other" here and "Topic" in line 2/,
+    ],
+    [`${COLUMNS}\n${row}\nf,d,m,Topic,,,\n`, /line 3, column 5: the mapping m has a row without an entry/],
+    [`${COLUMNS}\n,d,m,Topic,e1,v1,x\n`, /line 2, column 1: custom_field_id is missing/],
+    [
+      `${COLUMNS}\nf,d,,Topic,e1,v1,x\n`,
+      /line 2, column 5: mapping_id is missing; an entry has that of its mapping, and a new mapping takes any/,
+    ],
+    [`${COLUMNS}\nf,d,m,Topic,,,x\n`, /line 2, column 14: value_id is missing/],
+    [
+      `${COLUMNS}\nf,d,m,"To\npic",e1,v1,x\nf,d,m,"To\npic",e1,v1,x\n`,
+      /line 5, column 6: the entry e1 is in line 3 already/,
+    ],
+  ] as const) {
+    assert.match(problem(text), said);
+  }
+  const latin = Buffer.concat([
+    Buffer.from(`${COLUMNS}\nf,d,m,Caf`),
+    Buffer.from([0xe9]),
+    Buffer.from(",e1,v1,x\n"),
+  ]);
+  assert.match(
+    problem(latin),
+    /line 2, column 10: this is not UTF-8; save the file as "CSV UTF-8" or as JSON\./,
+  );
+});
+
+test("what is wrong in a JSON file is told with line and column", () => {
+  const row = (changes: object = {}) => ({
+    custom_field_id: "f",
+    destination_id: "d",
+    mapping_id: "m",
+    external_field_name: "Topic",
+    mapping_value_id: "e1",
+    value_id: "v1",
+    external_value: "x",
+    ...changes,
+  });
+  const pretty = (...rows: object[]) => JSON.stringify(rows, undefined, 2);
+  assert.deepEqual(
+    facts(read(`\uFEFF${pretty(row())}`, "json")[0] ?? assert.fail()),
+    facts(read(`${COLUMNS}\nf,d,m,Topic,e1,v1,x`)[0] ?? assert.fail()),
+  );
+  for (const [text, said] of [
+    ["", /line 1, column 1: the file is empty; /],
+    ["{}", /line 1, column 1: a mapping file is a list/],
+    ["[\n  {]\n", /line 2, column 4: this is not JSON/],
+    ["[1]", /element 0 of the list is no object of texts/],
+    [pretty(row(), row({ mapping_value_id: { a: 1 } })), /element 1 of the list/],
+    [
+      pretty(row(), row({ mapping_value_id: "e2", external_value: 7 })),
+      /line 18, column 23: external_value is 7; every value is a text/,
+    ],
+    [
+      pretty(row(), { ...row(), mapping_value_id: undefined }),
+      /line 11, column 3: the column mapping_value_id is missing/,
+    ],
+    [pretty(row({ vlaue: "x" })), /line 10, column 14: there is no column "vlaue".* The nearest is "value"/],
+    [
+      pretty(row()).replace(/\n\s*}/, ',\n    "external_value": "y"\n  }'),
+      /line 10, column 23: external_value is there twice in the object; keep one/,
+    ],
+    [pretty(row(), row()), /line 16, column 25: the entry e1 is in line 7 already/],
+  ] as const) {
+    assert.match(problem(text, "json"), said);
+  }
+});
+
+const words = fc.oneof(
+  fc.constantFrom(
+    "",
+    "\\N",
+    "\\\\N",
+    "'=x",
+    "=1+1",
+    "''@x",
+    "-",
+    "'",
+    "a,b",
+    'a "b"',
+    "a;b",
+    " a ",
+    "a\r\nb",
+    "ü😀",
+    "\t",
+  ),
+  fc.string({ unit: "grapheme", maxLength: 6 }),
+);
+const id = fc.string({
+  unit: fc.constantFrom("a", "b", "'", "=", ",", '"', "1"),
+  minLength: 1,
+  maxLength: 3,
+});
+
+test("whatever stands in mappings, both forms of the file give it back, in the source's order", async () => {
+  const connection = await mappingDatabase();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(
+        fc.record({
+          mappingId: id,
+          destinationId: fc.option(id),
+          externalFieldName: fc.option(words),
+          values: fc.array(fc.tuple(fc.option(words), fc.option(words)), { maxLength: 3 }),
+        }),
+        { selector: (mapping) => mapping.mappingId, maxLength: 4 },
+      ),
+      async (drawn) => {
+        let entries = 0;
+        const mappings = drawn.map(({ values, ...mapping }) => ({
+          ...mapping,
+          entries: values.map(([valueId, externalValue]) => {
+            entries += 1;
+            return { mappingValueId: `e${entries}`, valueId, externalValue };
+          }),
+        }));
+        const field = { customFieldId: "f", name: "field", fieldType: "select", selectValues: [], mappings };
+        await emptyTables(connection);
+        await fillTables(connection, { fields: [field], destinations: [], items: [] });
+        const expected: object[] = mappings.flatMap(({ entries: all, ...mapping }): object[] => {
+          const common = { customFieldId: "f", ...mapping };
+          if (all.length === 0) return [{ ...common, entry: undefined }];
+          return all.map(({ mappingValueId, valueId, externalValue }) => ({
+            ...common,
+            entry: { id: mappingValueId, valueId, externalValue },
+          }));
+        });
+        for (const format of ["csv", "json"] as const) {
+          const text = await exportMapping(connection, format);
+          assert.deepEqual(read(text, format).map(facts), expected, text);
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Coverage, type CoverageFilter, coverageOf } from "../../../src/audit/questions/coverage.ts";
+import { resolveScope } from "../../../src/audit/questions/filters.ts";
+import type { OpenedRun } from "../../../src/audit/open-run.ts";
+import { all, type Row } from "../../../src/storage/duckdb.ts";
+import { failsWith } from "../../run/running.ts";
+import { opened, sampleWarehouse } from "../sample.ts";
+
+const ALL: CoverageFilter = {
+  destinationIds: undefined,
+  fieldIds: undefined,
+  contentTypeIds: undefined,
+  status: undefined,
+  value: undefined,
+};
+
+const warehouses = { nightly: await sampleWarehouse("nightly"), parquet: await sampleWarehouse("parquet") };
+
+/** Numbers of a row as numbers, so that they can be compared. */
+function plain(rows: readonly Row[]): Record<string, unknown>[] {
+  return rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]),
+    ),
+  );
+}
+
+/** What one query over the whole ledger says; `where` keeps to some rows. */
+async function straightforward({ connection }: OpenedRun, where: string): Promise<Record<string, unknown>[]> {
+  return plain(
+    await all(
+      connection,
+      `SELECT destination_id, custom_field_id, count(DISTINCT content_id) AS items,
+         count(DISTINCT content_id) FILTER (status IN ('unmapped', 'unknown_value')) AS items_with_gaps,
+         count(*) AS values, count(*) FILTER (status = 'mapped') AS mapped,
+         count(*) FILTER (status = 'unmapped') AS unmapped,
+         count(*) FILTER (status = 'unknown_value') AS unknown_value,
+         count(*) FILTER (status = 'no_value_mapping') AS no_value_mapping,
+         count(*) FILTER (value_archived) AS archived, count(*) FILTER (ambiguous) AS ambiguous,
+         count(*) FILTER (matched_by_text) AS matched_by_text, count(*) FILTER (collision) AS collision
+       FROM content_mapped_values WHERE ${where} GROUP BY ALL ORDER BY ALL`,
+    ),
+  );
+}
+
+function counts({ coverage }: Coverage): Record<string, unknown>[] {
+  const kept = plain(coverage).filter(({ values }) => values !== 0);
+  return kept
+    .map(
+      ({ destination, custom_field, field_type, external_field_name, entries, entries_unused, ...row }) =>
+        row,
+    )
+    .sort((a, b) =>
+      `${a.destination_id} ${a.custom_field_id}` < `${b.destination_id} ${b.custom_field_id}` ? -1 : 1,
+    );
+}
+
+for (const pipeline of ["nightly", "parquet"] as const) {
+  test(`coverage is what one query over the ledger says, counted range by range, of what ${pipeline} published`, async () => {
+    await using run = await opened(warehouses[pipeline]);
+    for (const rowsPerRange of [300_000, 700]) {
+      assert.deepEqual(counts(await coverageOf(run, ALL, rowsPerRange)), await straightforward(run, "true"));
+    }
+  });
+}
+
+test("each filter keeps to its rows, and they hold together", async () => {
+  await using run = await opened(warehouses.nightly);
+  const none = { destination: undefined, field: undefined, contentType: undefined };
+  const scope = await resolveScope(run.connection, { ...none, destination: "Web CMS", field: "region" });
+  const article = await resolveScope(run.connection, { ...none, contentType: "Article" });
+  const ofArticles =
+    "content_id IN (SELECT content_id FROM content JOIN content_types USING (content_type_id) WHERE display_name = 'Article')";
+  const webRegion =
+    "destination_id = (SELECT destination_id FROM destinations WHERE identification = 'Web CMS') AND custom_field_id = (SELECT custom_field_id FROM custom_fields WHERE name = 'region')";
+  for (const [filter, where] of [
+    [{ ...ALL, ...scope }, webRegion],
+    [{ ...ALL, ...article }, ofArticles],
+    [{ ...ALL, status: "unmapped" }, "status = 'unmapped'"],
+    [{ ...ALL, value: "nordic" }, "external_value = 'nordic'"],
+    [{ ...ALL, value: "Nordics" }, "value = 'Nordics'"],
+    [
+      { ...ALL, ...scope, value: "Nordics", status: "mapped" },
+      `${webRegion} AND value = 'Nordics' AND status = 'mapped'`,
+    ],
+  ] as const) {
+    const expected = await straightforward(run, where);
+    assert.ok(expected.length > 0, where);
+    assert.deepEqual(counts(await coverageOf(run, filter, 1000)), expected, where);
+  }
+  assert.equal((await coverageOf(run, { ...ALL, status: "unmapped" })).definitions, undefined);
+});
+
+test("the totals are the sums of the coverage, and the values add up to them", async () => {
+  await using run = await opened(warehouses.nightly);
+  const { totals, coverage, values } = await coverageOf(run, ALL);
+  for (const kind of ["unmapped", "unknown_value", "ambiguous", "collision"] as const) {
+    assert.equal(
+      totals[kind],
+      plain(coverage).reduce((sum, row) => sum + Number(row[kind]), 0),
+      kind,
+    );
+    assert.ok(totals[kind] > 0, kind);
+  }
+  for (const status of ["unmapped", "unknown_value"] as const) {
+    const uses = plain(values).filter((row) => row.status === status);
+    assert.equal(
+      uses.reduce((sum, row) => sum + Number(row.uses), 0),
+      totals[status],
+    );
+  }
+  for (const row of plain(coverage)) {
+    const { values: number, mapped, unmapped, unknown_value, no_value_mapping } = row;
+    assert.equal(
+      number,
+      Number(mapped) + Number(unmapped) + Number(unknown_value) + Number(no_value_mapping),
+    );
+  }
+});
+
+test("unused entries, unmapped fields, external values of several values and shared names are facts of the run", async () => {
+  await using run = await opened(warehouses.nightly);
+  const { definitions } = await coverageOf(run, ALL, 1000);
+  assert.ok(definitions !== undefined);
+  const names = async (sql: string) =>
+    (await all(run.connection, sql)).map((row) => String(Object.values(row)[0]));
+  assert.deepEqual(
+    definitions.unusedEntries.map((row) => row.mapping_value_id).sort(),
+    await names(
+      `SELECT mapping_value_id FROM custom_field_mapping_values WHERE mapping_value_id NOT IN
+         (SELECT mapping_value_id FROM content_mapped_values WHERE mapping_value_id IS NOT NULL) ORDER BY ALL`,
+    ),
+  );
+  assert.deepEqual(
+    new Set(definitions.unusedEntries.map((row) => row.reason)),
+    new Set([
+      "no item has the value, which is archived",
+      "an earlier entry for the value counts",
+      "an earlier mapping of the field for the destination counts",
+    ]),
+  );
+  assert.deepEqual(
+    definitions.unmappedFields.map((row) => `${row.custom_field_id} ${row.items}`).sort(),
+    await names(
+      `SELECT custom_field_id || ' ' || count(DISTINCT content_id) FROM content_custom_field_values
+       WHERE mapping_input IS NOT NULL AND custom_field_id NOT IN (SELECT custom_field_id FROM custom_field_mappings)
+       GROUP BY custom_field_id ORDER BY ALL`,
+    ),
+  );
+  const hiking = definitions.manyToOne.find((row) => row.external_value === "Hiking");
+  assert.equal(hiking?.given_by, "audience: Backpackers, audience: Day Hikers");
+  assert.equal(
+    String(hiking?.uses),
+    (await names("SELECT count(*) FROM content_mapped_values WHERE external_value = 'Hiking'"))[0],
+  );
+  assert.deepEqual(
+    definitions.collisions.map((row) => [row.destination, row.external_field_name, row.custom_fields]),
+    [["Web CMS", "market", "launch_market, region"]],
+  );
+});
+
+test("a name that does not exist is told with the nearest that do", async () => {
+  await using run = await opened(warehouses.nightly);
+  const none = { destination: undefined, field: undefined, contentType: undefined };
+  const told = async (named: object) =>
+    (await failsWith("config.not_found", resolveScope(run.connection, { ...none, ...named }))).message;
+  assert.match(
+    await told({ destination: "Web CSM" }),
+    /^There is no destination "Web CSM" .* The nearest is "Web CMS"\.$/,
+  );
+  assert.match(await told({ field: "regoin" }), /no custom field "regoin" .* The nearest is "region"\.$/);
+  assert.match(
+    await told({ contentType: "Artcle" }),
+    /no content type "Artcle" .* The nearest are "Article" and "article"\.$/,
+  );
+  assert.match(await told({ field: "qqqqqqqqqqqqqqqq" }), /No name in the run is like it\.$/);
+  const value = await failsWith("config.not_found", coverageOf(run, { ...ALL, value: "Nordix" }));
+  assert.match(
+    value.message,
+    /There is no value "Nordix" in the run\. The nearest are "nordic", "Nordics" and/,
+  );
+  const season = await resolveScope(run.connection, { ...none, field: "season" });
+  assert.equal(season.fieldIds?.length, 2, "fields that share a name are all meant");
+});
+
+test("a run that does not exist is told with the nearest, and one without mapped values is refused", async () => {
+  const missing = await failsWith("config.not_found", opened(warehouses.nightly, "2"));
+  assert.match(
+    missing.message,
+    /^There is no run "2" in .* The nearest is "1"\. "runs list" shows those that exist\.$/,
+  );
+  await failsWith("config.not_found", opened(warehouses.nightly, "000007-20260101T000000Z"));
+});

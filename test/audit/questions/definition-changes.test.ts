@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { diffRuns, whyOf } from "../../../src/audit/questions/diff.ts";
+import { readHeldValues } from "../../../src/audit/questions/item-history.ts";
+import { all } from "../../../src/storage/duckdb.ts";
+import { loadSql } from "../../../src/storage/sql-text.ts";
+import { runName } from "../../../src/warehouse/layout.ts";
+import { Nights } from "../../load/history-world.ts";
+import type { MappingWorld } from "../../load/mapping-tables.ts";
+
+const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
+const runOf = (sequence: number) => ({
+  run: runName(sequence, startOf(sequence)),
+  sequence,
+  verdict: "complete" as const,
+});
+
+/** Items with one value of the field region, which one mapping makes `external` at a destination. */
+function world(
+  text: string,
+  external: string,
+  destinationId: "web-id" | "print-id",
+  items: readonly string[] = ["item"],
+): MappingWorld {
+  return {
+    fields: [
+      {
+        customFieldId: "region-id",
+        name: "region",
+        fieldType: "multiselect",
+        selectValues: [{ valueId: "north-id", display: text, value: text, archived: false }],
+        mappings: [
+          {
+            mappingId: "mapping-id",
+            destinationId,
+            externalFieldName: "market",
+            entries: [{ mappingValueId: "entry-id", valueId: "north-id", externalValue: external }],
+          },
+        ],
+      },
+    ],
+    destinations: [
+      { destinationId: "web-id", identification: "Web CMS", supportsMappings: true },
+      { destinationId: "print-id", identification: "Print Archive", supportsMappings: true },
+    ],
+    items: items.map((contentId) => ({
+      contentId,
+      values: [{ customFieldId: "region-id", ordinal: 0, input: "north-id", inputIsId: true, text: null }],
+    })),
+  };
+}
+
+const WORLDS = [
+  world("Nordics", "nordic", "web-id"),
+  world("Nordics", "north", "web-id"),
+  world("North", "north", "print-id"),
+];
+
+/** A destination that is renamed, and then removed, while a mapping still names it. */
+function named(fieldName: string, destinations: MappingWorld["destinations"]): MappingWorld {
+  const { fields, items } = world("Nordics", "nordic", "web-id");
+  return { fields: fields.map((field) => ({ ...field, name: fieldName })), destinations, items };
+}
+
+async function nightsOf(worlds: readonly MappingWorld[]): Promise<Nights> {
+  const nights = await Nights.open();
+  for (const [at, each] of worlds.entries()) {
+    const { sequence } = runOf(at + 1);
+    const previous = at === 0 ? undefined : runOf(at).run;
+    await nights.run({ world: each, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
+  }
+  return nights;
+}
+
+let moving: Nights;
+before(async () => {
+  moving = await nightsOf(WORLDS);
+});
+
+interface Filter {
+  readonly destination?: string;
+  readonly field?: string;
+}
+
+/** Where each change is, and the definitions behind it. */
+async function reasons(
+  from: number,
+  to: number,
+  nights = moving,
+  { destination, field }: Filter = {},
+): Promise<unknown[][]> {
+  const asked = { connection: nights.connection, manifest: { rows: {} } };
+  const pair = { before: runOf(from), after: runOf(to), basis: runOf(to).run };
+  const found = await diffRuns(asked, pair, { cause: undefined, destination, field });
+  const lines = await nights.rows(loadSql("audit_diff_lines"));
+  return lines.map((row) => [row.destination, row.change, ...whyOf(found, row)]);
+}
+
+test("a reason is told by the definitions of the two runs, whatever became of them later", async () => {
+  assert.deepEqual(await reasons(1, 2), [
+    ["Web CMS", "changed", 'mapping entry entry-id for "Nordics": "nordic" -> "north"'],
+  ]);
+});
+
+test("a mapping that goes to another destination is the reason at both", async () => {
+  const moved = 'mapping mapping-id: destination "web-id" -> "print-id"';
+  const entry = 'mapping entry entry-id for "North": "nordic" -> "north"';
+  const renamed = 'select value "North": shown as "Nordics" -> "North", text "Nordics" -> "North"';
+  assert.deepEqual(await reasons(2, 3), [
+    ["Web CMS", "lost", moved],
+    ["Print Archive", "gained", moved, renamed],
+  ]);
+  assert.deepEqual(await reasons(1, 3), [
+    ["Web CMS", "lost", moved, entry],
+    ["Print Archive", "gained", moved, entry, renamed],
+  ]);
+});
+
+test("of an item that came back, the definitions count from the run that last had it", async () => {
+  const nights = await nightsOf([
+    world("Nordics", "nordic", "web-id", ["early", "late", "stays"]),
+    world("Nordics", "northern", "web-id", ["late", "stays"]),
+    world("Nordics", "north", "web-id", ["stays"]),
+    world("Nordics", "north", "web-id", ["early", "late", "stays"]),
+    world("Nordics", "n", "web-id", ["early", "late", "stays"]),
+  ]);
+  const from = (before: string, after = "north") =>
+    `mapping entry entry-id for "Nordics": "${before}" -> "${after}"`;
+  assert.deepEqual(await reasons(3, 4, nights), [
+    ["Web CMS", "gained", from("nordic")],
+    ["Web CMS", "gained", from("northern")],
+  ]);
+  assert.deepEqual(await reasons(2, 4, nights), [
+    ["Web CMS", "changed", from("northern")],
+    ["Web CMS", "gained", from("nordic")],
+    ["Web CMS", "changed", from("northern")],
+  ]);
+  const since = async (item: string, sequence: number) =>
+    (await readHeldValues(nights.connection, item, sequence)).map(({ since }) => [
+      since.causes.join(" "),
+      ...since.why,
+    ]);
+  assert.deepEqual(await since("early", 4), [["item_returned mapping_changed", from("nordic")]]);
+  assert.deepEqual(await since("late", 4), [["item_returned mapping_changed", from("northern")]]);
+  assert.deepEqual(await since("late", 5), [["mapping_changed", from("north", "n")]]);
+});
+
+test("destinations and fields are called and found by what the two runs called them", async () => {
+  const web = { destinationId: "web-id", supportsMappings: false };
+  const nights = await nightsOf([
+    named("region", [{ ...web, identification: "Portal" }]),
+    named("area", [{ ...web, identification: "Hub" }]),
+    named("area", []),
+  ]);
+  const of = (from: number, to: number, filter: Filter) => reasons(from, to, nights, filter);
+  const removed = [["Hub", "alike", 'destination "Hub" removed']];
+  for (const destination of ["Hub", "web-id"]) assert.deepEqual(await of(2, 3, { destination }), removed);
+  await assert.rejects(of(2, 3, { destination: "Portal" }), /There is no destination "Portal"/);
+  assert.deepEqual(await of(1, 3, { destination: "Portal" }), [
+    ["Portal", "alike", 'destination "Portal" removed'],
+  ]);
+  assert.deepEqual(await of(1, 2, { destination: "Portal", field: "region" }), []);
+  assert.deepEqual(await of(1, 2, { destination: "Hub", field: "area" }), []);
+  const nameIn = async (sequence: number) => {
+    const rows = await all(nights.connection, loadSql("audit_diff_destinations"), [sequence, sequence]);
+    return rows.map(({ identification }) => identification);
+  };
+  assert.deepEqual([await nameIn(1), await nameIn(2), await nameIn(3)], [["Portal"], ["Hub"], ["Hub"]]);
+});

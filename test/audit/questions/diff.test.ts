@@ -1,0 +1,231 @@
+import assert from "node:assert/strict";
+import { before, test } from "node:test";
+import { type Diff, diffRuns, whyOf } from "../../../src/audit/questions/diff.ts";
+import { readHeldValues } from "../../../src/audit/questions/item-history.ts";
+import { readChanges } from "../../../src/audit/report/changes.ts";
+import { changeWords } from "../../../src/cli/render/diff-text.ts";
+import { loadSql } from "../../../src/storage/sql-text.ts";
+import { runName } from "../../../src/warehouse/layout.ts";
+import { Nights } from "../../load/history-world.ts";
+import type { MappingWorld } from "../../load/mapping-tables.ts";
+
+const ITEMS = 5_000;
+const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
+const runOf = (sequence: number) => ({
+  run: runName(sequence, startOf(sequence)),
+  sequence,
+  verdict: "complete" as const,
+});
+
+/** Thousands of items with one value each, which the mapping makes `external`, and one item with another value. */
+function worldWith(external: string, extra: string): MappingWorld {
+  const value = (valueId: string, text: string) => ({ valueId, display: text, value: text, archived: false });
+  const ids = Array.from({ length: ITEMS }, (_, at) => `item-${String(at).padStart(5, "0")}`);
+  return {
+    fields: [
+      {
+        customFieldId: "region-id",
+        name: "region",
+        fieldType: "multiselect",
+        selectValues: [value("north-id", "Nordics"), value("south-id", "Iberia"), value("east-id", "East")],
+        mappings: [
+          {
+            mappingId: "mapping-id",
+            destinationId: "web-id",
+            externalFieldName: "market",
+            entries: [
+              { mappingValueId: "entry-1", valueId: "north-id", externalValue: external },
+              { mappingValueId: "entry-2", valueId: "south-id", externalValue: "south" },
+            ],
+          },
+        ],
+      },
+    ],
+    destinations: [{ destinationId: "web-id", identification: "Web CMS", supportsMappings: true }],
+    items: [...ids, "item-last"].map((contentId) => {
+      const input = contentId === "item-last" ? extra : "north-id";
+      return {
+        contentId,
+        values: [{ customFieldId: "region-id", ordinal: 0, input, inputIsId: true, text: null }],
+      };
+    }),
+  };
+}
+
+let nights: Nights;
+before(async () => {
+  nights = await Nights.open();
+  const worlds = [
+    worldWith("nordic", "south-id"),
+    worldWith("north", "east-id"),
+    worldWith("nordic", "south-id"),
+  ];
+  for (const [at, world] of worlds.entries()) {
+    const { run, sequence } = runOf(at + 1);
+    assert.ok(run);
+    const previous = at === 0 ? undefined : runOf(at).run;
+    await nights.run({ world, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
+  }
+});
+
+function diff(
+  from: number,
+  to: number,
+  filter: { destination?: string; field?: string } = {},
+): Promise<Diff> {
+  const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
+  const { destination, field } = filter;
+  const asked = { connection: nights.connection, manifest: { rows: {} } };
+  return diffRuns(asked, pair, { cause: undefined, destination, field }, 700);
+}
+
+test("a mapping change that touches thousands of items is one line with their number and the entry behind it", async () => {
+  const found = await diff(1, 2);
+  assert.deepEqual([found.items, found.values], [ITEMS + 1, ITEMS + 1]);
+  const lines = await nights.rows(loadSql("audit_diff_lines"));
+  assert.deepEqual(
+    lines.map((row) => [row.causes, row.external_value_before, row.external_value_after, Number(row.items)]),
+    [
+      ["item_changed", "south", null, 1],
+      ["mapping_changed", "nordic", "north", ITEMS],
+    ],
+  );
+  assert.deepEqual(
+    lines.map((row) => whyOf(found, row)),
+    [[], ['mapping entry entry-1 for "Nordics": "nordic" -> "north"']],
+  );
+  const groups = found.groups.map((row) => [
+    row.causes,
+    row.destination,
+    row.custom_field,
+    Number(row.items),
+  ]);
+  assert.deepEqual(groups, [
+    ["mapping_changed", "Web CMS", "region", ITEMS],
+    ["item_changed", "Web CMS", "region", 1],
+  ]);
+  const items = await nights.rows(loadSql("audit_diff_items"));
+  assert.equal(items.length, ITEMS + 1);
+  assert.deepEqual(
+    items.slice(1).map(({ content_id }) => content_id),
+    items.slice(1).map((_, at) => `item-${String(at).padStart(5, "0")}`),
+  );
+});
+
+test("what was changed and changed back is no difference, however much happened in between", async () => {
+  const found = await diff(1, 3);
+  assert.deepEqual([found.items, found.values, found.causes, found.groups], [0, 0, [], []]);
+  assert.equal((await diff(2, 3)).values, ITEMS + 1);
+  const [macro] = await nights.rows("SELECT count(*) AS rows FROM mapped_value_changes(1, 3)");
+  assert.equal(macro?.rows, 0n);
+});
+
+test("a name that nothing has is told with the nearest", async () => {
+  await assert.rejects(
+    diff(1, 2, { destination: "Web CSM" }),
+    /There is no destination "Web CSM".*"Web CMS"/,
+  );
+  await assert.rejects(diff(1, 2, { field: "regoin" }), /There is no custom field "regoin".*"region"/);
+});
+
+/** One item with these values; the mapping makes "north-id" `external`. */
+function itemWith(external: string, ...inputs: string[]): MappingWorld {
+  const world = worldWith(external, "south-id");
+  const values = inputs.map((input, ordinal) => ({
+    customFieldId: "region-id",
+    ordinal,
+    input,
+    inputIsId: true,
+    text: null,
+  }));
+  return { ...world, items: [{ contentId: "item", values }] };
+}
+
+test("a copy more or less of a value is told as what it is by the diff, the report and since when a value is so", async () => {
+  const worlds = [
+    itemWith("nordic", "north-id", "south-id", "east-id"),
+    itemWith("nordic", "north-id", "south-id", "north-id", "east-id", "east-id"),
+    itemWith("nordic", "north-id", "south-id", "north-id", "north-id", "north-id", "east-id"),
+    itemWith("north", "north-id", "south-id", "north-id", "east-id"),
+    itemWith("nordic", "north-id", "south-id", "north-id", "north-id", "east-id"),
+  ];
+  const copied = await Nights.open();
+  for (const [at, world] of worlds.entries()) {
+    const { sequence } = runOf(at + 1);
+    const previous = at === 0 ? undefined : runOf(at).run;
+    await copied.run({ world, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
+  }
+  const asked = { connection: copied.connection, manifest: { rows: {} } };
+  const said = async (from: number, to: number) => {
+    const pair = { before: runOf(from), after: runOf(to), basis: runOf(5).run };
+    await diffRuns(asked, pair, { cause: undefined, destination: undefined, field: undefined });
+    const lines = await copied.rows(loadSql("audit_diff_lines"));
+    return lines.map((row) => `${row.causes}: ${changeWords(row)}, ${row.values}`);
+  };
+  assert.deepEqual(await said(1, 2), [
+    'item_changed: "East" sends nothing, as before, twice instead of once [unmapped], 1',
+    'item_changed: "Nordics" sends "nordic" twice, and sent it once, 1',
+  ]);
+  assert.deepEqual(await said(2, 3), [
+    'item_changed: "East" -> "Nordics" sends "nordic", and sent nothing [unmapped -> mapped], 1',
+    'item_changed: "Nordics" sends "nordic" 4 times, and sent it twice, 1',
+  ]);
+  assert.deepEqual(await said(3, 4), [
+    'item_changed mapping_changed: "Nordics" no longer sends "nordic", 2',
+    'mapping_changed: "Nordics": "nordic" -> "north", 2',
+  ]);
+  assert.deepEqual(await said(4, 5), [
+    'item_changed mapping_changed: "Nordics" sends "nordic" 3 times, and did not before, 1',
+    'mapping_changed: "Nordics": "north" -> "nordic", 2',
+  ]);
+  const rows = { run_history: 5, mapped_value_history: 5 };
+  const changes = await readChanges(copied.connection, rows);
+  assert.deepEqual(
+    changes?.slice(1).map((run) => run.changes.map(({ cause, items, values }) => [cause, items, values])),
+    [
+      [["item_changed", 1, 2]],
+      [["item_changed", 1, 3]],
+      [
+        ["item_changed", 1, 2],
+        ["mapping_changed", 1, 2],
+      ],
+      [
+        ["item_changed", 1, 1],
+        ["mapping_changed", 1, 2],
+      ],
+    ],
+  );
+  const held = await readHeldValues(copied.connection, "item", 5);
+  assert.deepEqual(
+    held.map(({ row, since }) => [row.valueId, since.run, since.causes.join(", ")]),
+    [
+      ["north-id", runOf(5).run, "mapping_changed"],
+      ["south-id", runOf(1).run, "first_seen"],
+      ["north-id", runOf(5).run, "mapping_changed"],
+      ["north-id", runOf(5).run, "item_changed, mapping_changed"],
+      ["east-id", runOf(1).run, "first_seen"],
+    ],
+  );
+});
+
+test("a value that sends nothing is told as added or as removed", async () => {
+  const worlds = [
+    itemWith("nordic", "north-id"),
+    itemWith("nordic", "north-id", "east-id"),
+    itemWith("nordic", "north-id"),
+  ];
+  const changed = await Nights.open();
+  for (const [at, world] of worlds.entries()) {
+    const { sequence } = runOf(at + 1);
+    const previous = at === 0 ? undefined : runOf(at).run;
+    await changed.run({ world, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
+  }
+  const said = async (from: number, to: number) => {
+    const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
+    const filter = { cause: undefined, destination: undefined, field: undefined };
+    await diffRuns({ connection: changed.connection, manifest: { rows: {} } }, pair, filter);
+    return (await changed.rows(loadSql("audit_diff_lines"))).map(changeWords);
+  };
+  assert.deepEqual(await said(1, 2), ['"East" was added, and sends nothing [unmapped]']);
+  assert.deepEqual(await said(2, 3), ['"East" was removed, and sent nothing [unmapped]']);
+});

@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { explainItem, findItem, type ItemExplanation } from "../../../src/audit/questions/explain.ts";
+import { mapItem } from "../../../src/audit/mapping/procedure.ts";
+import { readDefinitions, readItemValues } from "../../../src/audit/questions/read-run.ts";
+import { explanationText } from "../../../src/cli/render/explain-text.ts";
+import { printableLine } from "../../../src/cli/render/terminal.ts";
+import { all, execute } from "../../../src/storage/duckdb.ts";
+import { packagePath } from "../../../src/common/package-root.ts";
+import { createService } from "../../../src/service/service.ts";
+import { failsWith } from "../../run/running.ts";
+import { askService, type Statement, statementsOf } from "../independent.ts";
+import { opened, sampleWarehouse } from "../sample.ts";
+
+const out = await sampleWarehouse();
+const parquet = await sampleWarehouse("parquet");
+const service = await createService({ data: packagePath("data/sample") });
+after(() => service.close());
+const [token = ""] = service.contentSet.tokens.keys();
+const answers = await askService(
+  service.url,
+  token,
+  service.contentSet.destinations.map(({ identification, platform }) => ({ name: identification, platform })),
+);
+
+/** What the steps of an explanation state. */
+function stated({ steps }: ItemExplanation["mapped"]): Statement[] {
+  const statements: Statement[] = [];
+  let input = "";
+  for (const step of steps) {
+    if (step.rule === 5) input = step.input ?? "";
+    if (step.rule === 6) {
+      const { customFieldId, mappingId, externalFieldName, ordinal, status, externalValue } = step.row;
+      const outcome = status === "mapped" ? [status, step.entryIds[0], externalValue] : [status];
+      statements.push(
+        [step.destinationId, customFieldId, mappingId, externalFieldName, ordinal, input, ...outcome].join(
+          " | ",
+        ),
+      );
+    }
+    if (step.rule === 7) {
+      statements.push(`${step.destinationId} | ${step.externalFieldName} = ${JSON.stringify(step.values)}`);
+    }
+  }
+  return statements;
+}
+
+/** What the text of an explanation states, read back from its sentences. */
+function told(text: string, destinationIds: ReadonlyMap<string, string>): Statement[] {
+  const statements: Statement[] = [];
+  const at = { site: "", field: "", mapping: "", name: "", ordinal: 0, input: "" };
+  for (const line of text.split("\n")) {
+    const [, title] = /^(\S.*)$/.exec(line) ?? [];
+    if (title !== undefined) at.site = destinationIds.get(title) ?? title;
+    const [, , fieldId, bare] = /^ {2}(\S+) \((\w+)\)$|^ {2}([0-9a-f]{24})$/.exec(line) ?? [];
+    if ((fieldId ?? bare) !== undefined) Object.assign(at, { field: fieldId ?? bare, ordinal: -1 });
+    at.mapping = /^ {2}2 {2}Its mapping for .* is (\w+)\./.exec(line)?.[1] ?? at.mapping;
+    at.name = /^ {2}3 {2}.* calls it "(.*?)"\. The mapping/.exec(line)?.[1] ?? at.name;
+    const input = /^ {2}5 {2}(?:The item|First the item|Then it) has "(.*?)"(?:\.|:)(?: |$)/.exec(line)?.[1];
+    if (input !== undefined) Object.assign(at, { input, ordinal: at.ordinal + 1 });
+    const said = /^ {2}6 {2}(.*)$/.exec(line)?.[1];
+    if (said !== undefined) {
+      statements.push(
+        [at.site, at.field, at.mapping, at.name, at.ordinal, at.input, ...outcomeOf(said)].join(" | "),
+      );
+    }
+    const member = /^ {7}"(.*)": (\[.*\])$/.exec(line);
+    if (member !== null) statements.push(`${at.site} | ${member[1]} = ${member[2]}`);
+  }
+  return statements;
+}
+
+function outcomeOf(said: string): (string | undefined)[] {
+  const [, entry, value] = /^The entry (\w+) makes it "(.*?)"\./.exec(said) ?? [];
+  if (entry !== undefined) return ["mapped", entry, value];
+  if (said.includes("the value is unmapped")) return ["unmapped"];
+  return [said.includes("the value is unknown") ? "unknown_value" : "no_value_mapping"];
+}
+
+test("each statement about each item of the sample is what the HTTP answers and the eight rules give", async () => {
+  await using run = await opened(out);
+  const definitions = await readDefinitions(run.connection);
+  const ids = new Map(answers.destinations.map(({ identification, id }) => [identification, id]));
+  let statements = 0;
+  for (const item of answers.items) {
+    const values = await readItemValues(run.connection, item.id);
+    const mapped = mapItem(values, definitions, { passthrough: false, explain: true });
+    const expected = statementsOf(item, answers);
+    assert.deepEqual(stated(mapped), expected, item.id);
+    const facts = { contentId: item.id, slug: null, title: null, contentType: null, updatedAt: null };
+    const evidence = { document: undefined, lookups: [] };
+    const common = { item: facts, values, definitions, mapped, passthrough: false };
+    const explanation = { ...common, evidence, since: undefined };
+    const view = {
+      run: run.run,
+      verdict: "complete",
+      destinationIds: undefined,
+      fieldIds: undefined,
+    } as const;
+    assert.deepEqual(
+      told(explanationText(explanation, view, undefined), ids),
+      expected.map(printableLine),
+      item.id,
+    );
+    statements += expected.length;
+  }
+  assert.equal(answers.items.length, 500);
+  assert.ok(statements > 10_000, String(statements));
+});
+
+test("the evidence is the request, the digests and the part of the document, of every eighth item", async () => {
+  await using run = await opened(out);
+  for (const item of answers.items.filter((_, index) => index % 8 === 0)) {
+    const { evidence } = await explainItem(run, item.id);
+    const { document } = evidence;
+    assert.ok(document !== undefined, item.id);
+    const sent = Object.fromEntries([...document.parts].map(([id, json]) => [id, JSON.parse(json)]));
+    assert.deepEqual(sent, item.custom_fields);
+    const [row] = await all(
+      run.connection,
+      `SELECT document FROM read_parquet('${join(run.directory, document.file)}') WHERE content_id = $1 AND shape = 'dynamic'`,
+      [item.id],
+    );
+    assert.equal(createHash("sha256").update(String(row?.document)).digest("hex"), document.sha256);
+    assert.equal(document.request?.mode, document.mode);
+    assert.equal(document.request?.pass, document.pass);
+    if (document.mode === "dynamic") assert.equal(document.request?.page, document.page);
+    assert.match(document.request?.sha256 ?? "", /^[0-9a-f]{64}$/);
+    assert.ok(evidence.lookups.some(({ mode }) => mode === "custom_fields"));
+  }
+});
+
+test("a run of Parquet files is explained like one with a database", async () => {
+  await using run = await opened(out);
+  await using other = await opened(parquet);
+  const id = answers.items[7]?.id ?? "";
+  const [one, two] = [await explainItem(run, id), await explainItem(other, id)];
+  assert.deepEqual(two.mapped, one.mapped);
+  assert.deepEqual(two.evidence.document?.parts, one.evidence.document?.parts);
+});
+
+test("an item is found by ID and by slug, and one that does not exist is told with the nearest", async () => {
+  await using run = await opened(out);
+  const { contentId, slug } = await findItem(run, answers.items[0]?.id ?? "");
+  assert.equal((await findItem(run, slug ?? "")).contentId, contentId);
+  const typo = await failsWith("config.not_found", findItem(run, `${slug?.slice(0, -1)}`));
+  assert.ok(typo.message.includes(JSON.stringify(slug)), typo.message);
+  const nothing = await failsWith("config.not_found", findItem(run, "qqqqqqqqqqqqqqqqqqq"));
+  assert.match(nothing.message, /No item is like it/);
+  const wrongDigits = await failsWith("config.not_found", findItem(run, "ffd57e529df0deca35000000"));
+  assert.match(wrongDigits.message, /The nearest is "66d57e529df0deca35000000"\.$/);
+  const noId = await failsWith("config.not_found", findItem(run, "aaaaaaaaaaaaaaaaaaaaaaaa"));
+  assert.match(noId.message, /No item is like it/);
+});
+
+for (const [what, change, said] of [
+  [
+    "an external value",
+    "UPDATE content_mapped_values SET external_value = 'forged' WHERE content_id = $1 AND status = 'mapped'",
+    /they differ in externalValue/,
+  ],
+  [
+    "a missing row",
+    "DELETE FROM content_mapped_values WHERE content_id = $1 AND ordinal = 0",
+    /has no such row/,
+  ],
+  [
+    "a payload",
+    `UPDATE content_external_payloads SET payload = '{"forged":["x"]}' WHERE content_id = $1`,
+    /the payloads for the destination .* differ/,
+  ],
+  [
+    "a value that the raw document does not have",
+    `UPDATE content_custom_field_values SET mapping_input = 'forged' WHERE content_id = $1 AND custom_field_id NOT IN
+       (SELECT custom_field_id FROM custom_field_mappings)`,
+    /the raw document raw\/\S+ has other values/,
+  ],
+] as const) {
+  test(`${what} that is not what the rules give is an internal error, said loudly`, async () => {
+    const forged = await sampleCopy();
+    const instance = await DuckDBInstance.create(join(forged, "current", "warehouse.duckdb"));
+    const connection = await instance.connect();
+    await execute(connection, change, [answers.items[0]?.id ?? ""]);
+    await execute(connection, "CHECKPOINT");
+    connection.closeSync();
+    instance.closeSync();
+    await rm(join(forged, "current", "warehouse.duckdb.wal"), { force: true });
+    await using run = await opened(forged);
+    const error = await explainItem(run, answers.items[0]?.id ?? "").then(
+      () => assert.fail("nothing was thrown"),
+      (thrown: unknown) => thrown,
+    );
+    assert.ok(error instanceof Error && "code" in error && "exitCode" in error);
+    assert.deepEqual([error.code, error.exitCode], ["verify.failed", 31]);
+    assert.match(error.message, /^INTERNAL ERROR: run 000001-/);
+    assert.match(error.message, said);
+  });
+}
+
+/** A warehouse that a test may damage. */
+async function sampleCopy(): Promise<string> {
+  const folder = await mkdtemp(join(out, "..", "forged-"));
+  await cp(out, folder, { recursive: true, verbatimSymlinks: true });
+  await chmod(join(folder, "current", "warehouse.duckdb"), 0o644);
+  await chmod(join(folder, "current"), 0o755);
+  return folder;
+}

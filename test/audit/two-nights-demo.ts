@@ -1,0 +1,107 @@
+/**
+ * `npm run demo:two-nights`: exports the sample, lets a night of changes pass, exports it again into the same
+ * warehouse, and shows in SQL what changed, since when and why. The folder (`./two-nights`, or the first argument) is
+ * made anew each time; beside the runs it gets the content of the second night, to be served again at the address of
+ * the runs (port 8642, or the second argument).
+ */
+import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { packagePath } from "../../src/common/package-root.ts";
+import { runPipeline } from "../../src/run/run-pipeline.ts";
+import { removeTree } from "../../src/common/tree.ts";
+import { applyChanges } from "../../src/service/overlay.ts";
+import { createService } from "../../src/service/service.ts";
+
+const QUESTIONS: readonly (readonly [question: string, sql: string])[] = [
+  [
+    "What changed between the nights, and why?",
+    `SELECT change, array_to_string(causes, ', ') AS causes, count(*) AS "values", count(DISTINCT content_id) AS items
+     FROM mapped_value_changes(1, 2) GROUP BY ALL ORDER BY "values" DESC, change, causes`,
+  ],
+  [
+    "Which external values became others?",
+    `SELECT d.identification AS destination, f.name AS field, external_field_name_after AS external_field,
+       external_value_before AS "before", external_value_after AS "after",
+       array_to_string(causes, ', ') AS causes, count(*) AS items
+     FROM mapped_value_changes(1, 2)
+     JOIN destinations d USING (destination_id) JOIN custom_fields f USING (custom_field_id)
+     WHERE external_value_before IS DISTINCT FROM external_value_after
+     GROUP BY ALL ORDER BY items DESC, destination, field, "before", "after" LIMIT 12`,
+  ],
+  [
+    "What would the website have received for one of the edited items, before and after?",
+    `SELECT run, payload_as_of('6967a4fa9df0deca3500013d', 'a2e2f3220fa6939a6a43c501', started_at) ->> 'market' AS market
+     FROM run_history ORDER BY sequence`,
+  ],
+];
+
+const [folder = "two-nights", givenPort = "8642"] = process.argv.slice(2);
+const out = resolve(folder);
+const port = Number(givenPort);
+const changed = join(out, "second-night");
+await makeAnew(out);
+const work = await mkdtemp(join(tmpdir(), "sample-night-2-"));
+try {
+  await night(packagePath("data/sample"));
+  await applyChanges(packagePath("data/sample"), packagePath("data/sample-night-2"), changed);
+  await night(changed);
+} finally {
+  await rm(work, { recursive: true, force: true });
+}
+await show();
+process.stdout.write(
+  `\nTo serve the second night again, at the address of the runs:\n  npx content-warehouse serve --data ${join(folder, "second-night")} --port ${port}\n`,
+);
+
+/** Only a folder that an earlier demo made is removed. */
+async function makeAnew(folder: string): Promise<void> {
+  const isThere = await stat(folder).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return;
+  const isWarehouse = await stat(join(folder, "runs")).then(
+    () => true,
+    () => false,
+  );
+  if (!isWarehouse) throw new Error(`${folder} is no warehouse; name a folder that may be made anew.`);
+  await removeTree(folder);
+}
+
+/** One night, from a service at the address of the others. */
+async function night(data: string): Promise<void> {
+  const service = await createService({ data, port });
+  try {
+    const { contentSet } = service;
+    const [token = ""] = contentSet.tokens.keys();
+    const destinations = contentSet.destinations.map(({ identification, platform }) => ({
+      name: identification,
+      platform,
+    }));
+    const config = join(work, "config.json");
+    await writeFile(config, JSON.stringify({ destinations }));
+    const env = { ...process.env, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token };
+    const summary = await runPipeline({ pipeline: "nightly", out, env, cwd: work, config });
+    process.stdout.write(`${summary.run}: ${summary.verdict}, ${summary.accounting.loaded} items\n`);
+  } finally {
+    await service.close();
+  }
+}
+
+async function show(): Promise<void> {
+  const file = join(out, "current", "warehouse.duckdb");
+  const instance = await DuckDBInstance.create(file, { access_mode: "READ_ONLY", threads: "2" });
+  const connection = await instance.connect();
+  for (const [question, sql] of QUESTIONS) {
+    const reader = await connection.runAndReadAll(sql);
+    process.stdout.write(`\n${question}\n`);
+    const names = reader.columnNames();
+    for (const row of reader.getRowsJson()) {
+      process.stdout.write(`  ${names.map((name, at) => `${name}: ${row[at] ?? "-"}`).join(" | ")}\n`);
+    }
+  }
+  connection.closeSync();
+  instance.closeSync();
+}

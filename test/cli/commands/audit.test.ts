@@ -1,0 +1,170 @@
+import assert from "node:assert/strict";
+import { readFile, realpath, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { auditCommand } from "../../../src/cli/commands/audit.ts";
+import { sampleWarehouse } from "../../audit/sample.ts";
+import { capture, outcome } from "../capture.ts";
+import { program } from "../running.ts";
+
+const out = await sampleWarehouse();
+const audit = (...args: string[]) => capture(auditCommand, [...args, "--out", out]);
+
+test("a screen gets every part of the answer, and its lines fit", async () => {
+  const text = await capture(auditCommand, ["--out", out], 100);
+  for (const title of [
+    "Coverage, in values",
+    "Values that are unmapped, unknown, archived or ambiguous",
+    "Mapping entries that no item uses",
+    "Fields with values that no destination maps",
+    "External values that several internal values give",
+    "External names that several fields have",
+  ]) {
+    assert.ok(text.includes(`${title}\n┌`), title);
+  }
+  assert.match(
+    text,
+    /\n[\d,]+ values: \d+ unmapped, \d+ unknown, \d+ ambiguous, \d+ under a name that several fields have, in the run 000001-\S+\n$/,
+  );
+  for (const line of text.split("\n").slice(0, -2)) assert.ok(line.length <= 100, line);
+});
+
+test("json has the parts by name with every column, and csv has one part", async () => {
+  const answer = JSON.parse(await audit("1", "--format", "json"));
+  assert.deepEqual(Object.keys(answer), [
+    "run",
+    "verdict",
+    "totals",
+    "coverage",
+    "values",
+    "unused_entries",
+    "unmapped_fields",
+    "many_to_one",
+    "collisions",
+  ]);
+  const web = answer.coverage.find(
+    (row: Record<string, unknown>) => row.destination === "Web CMS" && row.custom_field === "region",
+  );
+  assert.equal(web.values, web.mapped + web.unmapped + web.unknown_value + web.no_value_mapping);
+  const csv = await audit("--format", "csv", "--destination", "Web CMS", "--field", "region");
+  const [head = "", line = "", ...rest] = csv.split("\r\n");
+  assert.deepEqual(rest, [""]);
+  assert.deepEqual(head.split(","), Object.keys(web));
+  assert.deepEqual(line.split(","), Object.values(web).map(String));
+  assert.match(
+    await audit("--format", "csv", "--section", "collisions"),
+    /^destination_id,.*\r\n.*,market,"launch_market, region",\d+\r\n$/,
+  );
+});
+
+test("markdown has tables under headings, and no text is markup", async () => {
+  const text = await audit("--format", "markdown");
+  assert.match(
+    text,
+    /^## Coverage, in values\n\n\| destination \| field \| .*\n\| --- \| --- \| --- \| ---: \|/,
+  );
+  assert.ok(text.includes("| product\\_line |"), "underscores are escaped");
+});
+
+test("with --fail-on too many values end with 25 and a sentence, after the answer", async () => {
+  const run = (...args: string[]) => outcome(auditCommand, [...args, "--out", out]);
+  const { text, error } = await run("--fail-on", "unknown_value,unmapped=100000");
+  assert.ok(text.includes("Coverage, in values"));
+  assert.deepEqual([error?.code, error?.exitCode], ["audit.threshold", 25]);
+  assert.match(
+    error?.message ?? "",
+    /^There are 10 unknown values where 0 are allowed \(most of them in \w+ at [\w ]+: \d+\); .*\.$/,
+  );
+  assert.equal((await run("--fail-on", "unknown_value=10,unmapped=825")).error, undefined);
+  assert.match(
+    (await run("--fail-on", "unmapped=824,collision=1")).error?.message ?? "",
+    /825 unmapped values where 824 .* and 493 values under a name/,
+  );
+  assert.equal(
+    (await run("--fail-on", "collision", "--field", "season")).error,
+    undefined,
+    "only what the filters let through counts",
+  );
+});
+
+test("the exit codes of the process are 25 for a threshold and 2 for what cannot be asked", async () => {
+  const started = (...args: string[]) => program(["audit", "--out", out, ...args]);
+  const exceeded = await started("--fail-on", "ambiguous", "--format", "json");
+  assert.equal(exceeded.code, 25);
+  assert.match(exceeded.stderr, /^There are 396 ambiguous values where 0 are allowed .*\n$/);
+  assert.equal(JSON.parse(exceeded.stdout).totals.ambiguous, 396, "the answer is whole");
+  for (const [args, said] of [
+    [["--destination", "Web CSM"], /The nearest is "Web CMS"/],
+    [["7"], /There is no run "7"/],
+    [["--fail-on", "nothing"], /Give unmapped, unknown_value, ambiguous or collision/],
+    [["--fail-on", "unmapped,unmapped=900"], /"unmapped" stands there twice/],
+    [["--status", "unmaped"], /Allowed choices are mapped, unmapped/],
+    [["--status", "unmapped", "--section", "collisions"], /leave them out/],
+    [["--export-mapping", "mapping.xlsx"], /call it \.csv or \.json/],
+  ] as const) {
+    const { code, stdout, stderr } = await started(...args);
+    assert.deepEqual([code, stdout], [2, ""], args.join(" "));
+    assert.match(stderr, said);
+  }
+});
+
+test("no file is written among what is published, by whatever way", async () => {
+  const warehouse = await realpath(out);
+  await symlink(join(warehouse, "runs"), join(warehouse, "..", "way"));
+  for (const file of ["current/new.csv", "runs/new.json", "../way/new.csv", ".staging/new.csv"]) {
+    const { code, stderr } = await program([
+      "audit",
+      "--out",
+      out,
+      "--export-mapping",
+      join(warehouse, file),
+    ]);
+    assert.equal(code, 2, file);
+    assert.match(stderr, /would lie in .*never changed; choose another/);
+  }
+});
+
+test("the mappings are exported as the form of the file's name says", async () => {
+  const file = (name: string) => join(out, "..", name);
+  for (const name of ["mapping.csv", "mapping.json"]) await audit("--export-mapping", file(name));
+  const csv = await readFile(file("mapping.csv"), "utf8");
+  const json = JSON.parse(await readFile(file("mapping.json"), "utf8"));
+  assert.match(
+    csv,
+    /^custom_field_id,custom_field,destination_id,destination,mapping_id,external_field_name,mapping_value_id,value_id,value,external_value\r\n/,
+  );
+  assert.equal(csv.split("\r\n").length - 2, json.length);
+});
+
+test("what was exported where is said beside the answer, and that it replaces what was there", async () => {
+  const file = join(out, "..", "said.csv");
+  const exported = async () => {
+    const { code, stdout, stderr } = await program([
+      ...["audit", "--out", out, "--export-mapping", file, "--format", "json", "--fail-on", "unmapped"],
+    ]);
+    assert.equal(code, 25);
+    assert.equal(typeof JSON.parse(stdout).run, "string");
+    return stderr.split("\n")[0];
+  };
+  const first = await exported();
+  assert.match(first ?? "", /^\/.*\/said\.csv \([\d.]+ kB\) has the mappings of 000001-\S+Z$/);
+  const text = await readFile(file, "utf8");
+  await writeFile(file, `${text}longer`);
+  assert.equal(await exported(), `${first}; what was in the file before is replaced`);
+  assert.equal(await readFile(file, "utf8"), text);
+});
+
+test("a file that cannot be written is told before anything is asked, and a failure leaves the file as it was", async () => {
+  const asked = (file: string, ...args: string[]) =>
+    outcome(auditCommand, ["--out", out, "--export-mapping", file, ...args]);
+  const { text, error } = await asked(join(out, "no", "m.csv"));
+  assert.equal(text, "");
+  assert.match(error?.message ?? "", /cannot be written \(ENOENT\)/);
+  const [kept, fresh] = [join(out, "..", "kept.csv"), join(out, "..", "fresh.csv")];
+  await writeFile(kept, "mine");
+  for (const file of [kept, fresh]) {
+    assert.equal((await asked(file, "--destination", "Nowhere")).error?.code, "config.not_found");
+  }
+  assert.equal(await readFile(kept, "utf8"), "mine");
+  await assert.rejects(stat(fresh), { code: "ENOENT" });
+});

@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { diffCommand } from "../../../src/cli/commands/diff.ts";
+import { explainCommand } from "../../../src/cli/commands/explain.ts";
+import { runsCommand } from "../../../src/cli/commands/runs.ts";
+import { sqlCommand } from "../../../src/cli/commands/sql.ts";
+import { sampleNights, site } from "../../audit/two-nights.ts";
+import { capture, outcome } from "../capture.ts";
+import { program } from "../running.ts";
+
+/** The sample, the sample with changes, and, from the history of the first alone, the sample again. */
+const { out, folder, night } = await site();
+const [sample, changed] = await sampleNights(folder);
+const first = await night(sample);
+const second = await night(changed);
+await capture(runsCommand, ["rollback", "1", "--out", out]);
+const third = await night(sample);
+
+const diff = (...args: string[]) => capture(diffCommand, [...args, "--out", out]);
+const failed = async (...args: string[]) => {
+  const { text, error } = await outcome(diffCommand, [...args, "--out", out]);
+  assert.equal(text, "");
+  return [error?.code, error?.message ?? ""] as const;
+};
+
+const ITEM = "6967a4fa9df0deca3500013d";
+
+test("a screen gets the totals per cause first, then a line per change with the definition behind it", async () => {
+  const { code, stdout, stderr } = await program(["diff", "1", second, "--out", out]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  const lines = stdout.split("\n");
+  assert.equal(lines[0], `From run ${first} to run ${second}, by the history of run ${second}.`);
+  assert.equal(lines[2], "Changes by cause");
+  assert.match(stdout, /│ mapping_changed +│ +135 │ +164 │ +41 │ +0 │ +110 │ +0 │ +13 │/);
+  const at = lines.indexOf("mapping_changed: 164 values of 135 items");
+  assert.deepEqual(lines.slice(at + 1, at + 3), [
+    "  region at Web CMS: 70 values",
+    '    70 items: "UK & Ireland": "en-gb" -> "en-uk-ie" (mapping entry 43c870e0bd3ec33eccaf088c for "UK & Ireland": "en-gb" -> "en-uk-ie")',
+  ]);
+  assert.match(stdout, /\n736 mapped values of 429 items are not as before\n$/);
+  const narrow = await capture(diffCommand, ["1", "2", "--out", out], 80);
+  for (const line of narrow.split("\n")) assert.ok(line.length <= 80, line);
+  assert.match(
+    narrow,
+    /│ destination_changed │ +403 │ +505 │.*│ cause +│ sent alike │.*│ destination_changed │ +505 │/s,
+  );
+});
+
+test("filters narrow every part of the answer, and the items can be listed", async () => {
+  const asked = ["1", "2", "--cause", "mapping_changed", "--destination", "Web CMS", "--field", "region"];
+  const text = await diff(...asked, "--items", "--limit", "3");
+  assert.match(text, /│ mapping_changed │ +70 │ +70 │ +0 │ +0 │ +70 │/);
+  assert.match(
+    text,
+    /│ 66d977b29df0deca35000002 │ [^│]+ │ Web CMS +│ region │ "UK & Ireland": "en-gb" -> "en-uk-ie" +│/,
+  );
+  assert.match(text, /\nand 67 more values of items; --limit shows more, --format csv all\n/);
+  const json = JSON.parse(await diff(...asked, "--items", "--format", "json"));
+  assert.deepEqual([json.items_changed, json.values_changed, json.items.length], [70, 70, 70]);
+  assert.deepEqual([json.from.run, json.to.run, json.causes_known], [first, second, true]);
+  assert.equal(json.lines.length, 1);
+  assert.equal(
+    json.lines[0].why,
+    'mapping entry 43c870e0bd3ec33eccaf088c for "UK & Ireland": "en-gb" -> "en-uk-ie"',
+  );
+  const csv = async (...args: string[]) => (await diff(...asked, "--format", "csv", ...args)).split("\r\n");
+  assert.deepEqual([(await csv()).length, (await csv("--items")).length], [3, 72]);
+  const markdown = await diff(...asked, "--format", "markdown");
+  assert.match(
+    markdown,
+    /\n\| mapping\\_changed \| Web CMS \| region \| "UK &amp; Ireland": "en-gb" -> "en-uk-ie" \|/,
+  );
+  assert.match(
+    await diff(...asked, "--field", "season"),
+    /\nNothing that the filters let through changed\.\n$/,
+  );
+});
+
+test("two runs that no history knows both are compared by their ledgers, and no cause is guessed", async () => {
+  const text = await diff("2", "current");
+  assert.match(
+    text,
+    new RegExp(
+      `^From run ${second} to run ${third}, by their own ledgers: no history knows both, so that causes`,
+    ),
+  );
+  assert.match(text, /\nnot known: 736 values of 429 items\n/);
+  assert.match(text, /\n {4}70 items: "UK & Ireland": "en-uk-ie" -> "en-gb"\n/);
+  assert.doesNotMatch(text, /_changed|_removed|first_seen|mapping entry/);
+  const json = JSON.parse(await diff("2", "3", "--format", "json"));
+  assert.deepEqual([json.causes_known, json.history_of, json.causes[0].causes], [false, null, null]);
+});
+
+test("the runs are the one before and the current one unless they are named", async () => {
+  const text = await diff();
+  assert.equal(
+    text,
+    `From run ${first} to run ${third}, by the history of run ${third}.\nNothing changed: every mapped value is as it was.\n`,
+  );
+  assert.equal(await diff("previous", "current"), text);
+});
+
+test("a run that nothing knows, and the wrong order, end with 2 and a sentence", async () => {
+  const [code, message] = await failed("1", second.replace("2-2", "2-3"));
+  assert.equal(code, "config.not_found");
+  assert.ok(message.includes(`knows a run "${second.replace("2-2", "2-3")}". The nearest `), message);
+  assert.ok(message.includes(second), message);
+  const [order, said] = await failed("2", "1");
+  assert.equal(order, "config.invalid");
+  assert.match(said, /is later than .* name the earlier one first: diff 1 2\.$/);
+  const { code: exit, stdout } = await program(["diff", "1", "9", "--out", join(out)]);
+  assert.deepEqual([exit, stdout], [2, ""]);
+});
+
+test("a run that is there and cannot be read is told as that, and not as one that nothing knows", async () => {
+  const manifest = join(out, "runs", third, "manifest.json");
+  const written = await readFile(manifest, "utf8");
+  await chmod(manifest, 0o644);
+  const asked = [[], ["1", "current"], ["previous", "1"], ["1", third], ["1", "3"]];
+  for (const [text, why] of [
+    [JSON.stringify({ ...JSON.parse(written), manifestVersion: 99 }), /was written by a newer version/],
+    ["{", /cannot be read \(it is not JSON\)/],
+  ] as const) {
+    await writeFile(manifest, text);
+    for (const runs of asked) assert.match((await failed(...runs))[1], why, runs.join(" "));
+    assert.match(await diff("1", "2"), new RegExp(`by the history of run ${second}\\.`));
+  }
+  await writeFile(manifest, written);
+  assert.match(await diff(), /Nothing changed/);
+});
+
+test("an item that was removed is told with the run that found it gone, and the last one that had it", async () => {
+  const removed = "696e3c5a9df0deca35000140";
+  const { error } = await outcome(explainCommand, [removed, "--run", "2", "--out", out]);
+  assert.deepEqual(
+    [error?.exitCode, error?.message],
+    [
+      2,
+      `The item ${removed} was removed: run ${second} found it gone. The last run that had it is ${first}; "--as-of 1" explains what it produced there.`,
+    ],
+  );
+  assert.match(
+    await capture(explainCommand, [removed, "--as-of", "1", "--out", out]),
+    new RegExp(`^Walking from hut to hut for the first time\nItem ${removed}, `),
+  );
+});
+
+test("the slug of an item that was removed is told to be known to the runs that had the item, and explained by them", async () => {
+  const removed = "696e3c5a9df0deca35000140";
+  const slugOf = `SELECT slug FROM content WHERE content_id = '${removed}'`;
+  const [, slug = ""] = (await capture(sqlCommand, [slugOf, "--format", "csv", "--out", out])).split("\r\n");
+  const explain = async (...args: string[]) => (await outcome(explainCommand, [...args, "--out", out])).error;
+  const error = await explain(slug, "--run", "2");
+  assert.equal(error?.code, "config.not_found");
+  assert.match(
+    error.message,
+    / Of removed items the history knows the ID alone: name one by it, or ask a kept run that had it, with --as-of\.$/,
+  );
+  assert.match(
+    await capture(explainCommand, [slug, "--as-of", "1", "--out", out]),
+    new RegExp(`\nItem ${removed}, slug ${slug}`),
+  );
+  const unknown = await explain("no-such-slug", "--run", "1");
+  assert.match(unknown?.message ?? "", /neither by ID nor by slug\. (?!.*removed)/);
+});
+
+test("a run whose files are gone is compared and explained from the history", async () => {
+  const asked = ["--destination", "Web CMS", "--field", "region"];
+  const explain = (...args: string[]) => capture(explainCommand, [ITEM, ...asked, ...args, "--out", out]);
+  assert.match(await explain("--as-of", "1"), /Where this was read/);
+  await capture(runsCommand, ["prune", "--keep", "1", "--out", out]);
+  assert.match(await diff("1", "3"), /Nothing changed/);
+  const text = await explain("--as-of", first);
+  assert.equal(await explain("--as-of", "1"), text);
+  assert.match(
+    text,
+    new RegExp(
+      `This is what run ${first} of \\S+ \\S+ UTC published, as the history of run ${third} has it\\. The run's own files are gone`,
+    ),
+  );
+  const told = [
+    '  region \\(0f54ae5d6e353c46e3583e1f\\), called "market" there',
+    `     "Southern Europe" was made "es-it" by the entry \\w+\\. So since \\S+ \\S+ UTC, run ${first}, with which the history begins\\.`,
+    "",
+    "  So Web CMS received:",
+    '       "market": \\["es-it"\\]',
+  ];
+  assert.match(text, new RegExp(`${told.join("\\n")}\\n$`));
+  const json = JSON.parse(await explain("--as-of", "1", "--json"));
+  assert.deepEqual(json.destinations[0].payload.market, ["es-it"]);
+  assert.deepEqual([json.run, json.historyOf, json.steps], [first, third, null]);
+  assert.deepEqual(json.values[0].since.causes, ["first_seen"]);
+  const { error } = await outcome(explainCommand, [ITEM, "--as-of", "2", "--out", out]);
+  assert.match(error?.message ?? "", /nor the history of its current run knows a run "2"/);
+  const without = async (run: string) =>
+    (await outcome(explainCommand, [ITEM, "--run", run, "--out", out])).error?.message ?? "";
+  assert.equal(
+    await without("1"),
+    `The files of run ${first} are gone; "--as-of 1" asks the history of the current run instead.`,
+  );
+  assert.match(await without("2"), /^There is no run "2" in /);
+});

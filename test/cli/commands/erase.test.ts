@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { readdir, readlink } from "node:fs/promises";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { type TestContext, test } from "node:test";
+import { purgeCommand } from "../../../src/cli/commands/erase.ts";
+import { runsCommand } from "../../../src/cli/commands/runs.ts";
+import { outputFolder } from "../../../src/warehouse/layout.ts";
+import { acquireLock } from "../../../src/warehouse/lock.ts";
+import { exportFrom, NIGHTLY, temporaryFolder } from "../../run/running.ts";
+import { item, Scripted } from "../../run/scripted.ts";
+import { capture } from "../capture.ts";
+
+const USER = "5f1e0c2ab4d3e90017c0ffe1";
+
+async function warehouse(t: TestContext): Promise<string> {
+  const author_details = { id: USER, name: "Anna Canary", email: "anna.canary@example.com" };
+  const service = await Scripted.start(t, [item("c-1", 0, { author: USER, author_details })]);
+  const out = await temporaryFolder(t);
+  const personalData = { policy: "keep", key: null } as const;
+  await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, threads: 1, config: { personalData } });
+  return out;
+}
+
+test("purge says which runs took the place of which, and then that there is nothing more to erase", async (t) => {
+  const out = await warehouse(t);
+  const [run = ""] = await readdir(join(out, "runs"));
+  const purge = (...args: string[]) => capture(purgeCommand, [...args, "--out", out]);
+  assert.equal(
+    await purge("--user", "5f1e0c2ab4d3e90017c0ffe9"),
+    "nothing to erase: 1 retained run searched, none knows this user\n",
+  );
+  const text = await capture(purgeCommand, ["--user", USER, "--out", out], 80);
+  const replacement = run.replace("000001", "000002");
+  const lines = text.split("\n");
+  assert.match(lines[3] ?? "", new RegExp(`^│ ${run} │ ${replacement} │ +3 │ +2 │$`));
+  assert.equal(lines.length, 7, "all columns stand side by side on a screen of 80");
+  assert.equal(lines[5], `1 retained run searched, 1 replaced; current is now ${replacement}`);
+  assert.equal(await readlink(join(out, "current")), `runs/${replacement}`);
+  const shown = await capture(runsCommand, ["show", "current", "--out", out]);
+  assert.match(shown, new RegExp(`\\nSupersedes +${run}, purged \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\n`));
+  assert.equal(
+    await purge("--user", USER),
+    "nothing to erase: 1 retained run searched, the user is known in 1, by ID alone\n",
+  );
+  assert.deepEqual(JSON.parse(await purge("--user", USER, "--json")), {
+    searched: 1,
+    named: 1,
+    replaced: [],
+  });
+});
+
+test("a purge whose report cannot be written is done, and says so without failing", async (t) => {
+  const out = await warehouse(t);
+  const full = new Writable({
+    write: (_chunk, _encoding, done) =>
+      done(Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" })),
+  });
+  const said: string[] = [];
+  const err = new Writable({
+    write: (chunk, _encoding, done) => {
+      said.push(String(chunk));
+      done();
+    },
+  });
+  const command = purgeCommand({ out: full, columns: undefined }, err);
+  await command.parseAsync(["--user", USER, "--out", out, "--json"], { from: "user" });
+  assert.match(said.join(""), /^No retained run holds .* could not be written: .*\n$/);
+  assert.match(await readlink(join(out, "current")), /^runs\/000002-/);
+});
+
+test("purge needs an ID, a warehouse, and the lock", async (t) => {
+  const out = await warehouse(t);
+  const purge = (...args: string[]) => capture(purgeCommand, args);
+  await assert.rejects(purge("--out", out), { code: "commander.missingMandatoryOptionValue" });
+  await assert.rejects(purge("--user", " ", "--out", out), { code: "config.invalid", exitCode: 2 });
+  await assert.rejects(purge("--user", USER, "--out", await temporaryFolder(t)), {
+    code: "config.not_found",
+  });
+  await using _lock = await acquireLock(outputFolder(out));
+  await assert.rejects(purge("--user", USER, "--out", out), { code: "run.locked", exitCode: 75 });
+});

@@ -1,0 +1,295 @@
+import assert from "node:assert/strict";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { suite, test } from "node:test";
+import { inspect } from "node:util";
+import { runCommand } from "../../../src/cli/commands/run.ts";
+import { UNSETTLED_EXIT_CODE, WarehouseError } from "../../../src/common/errors.ts";
+import { packagePath } from "../../../src/common/package-root.ts";
+import { basicCredentials, Secret } from "../../../src/common/secret.ts";
+import { assertNowhereIn, CANARY, rowsOf, temporaryFolder, treeOf } from "../../run/running.ts";
+import { item, itemsOf, type Reply, Scripted } from "../../run/scripted.ts";
+import { program } from "../running.ts";
+
+const SMALL = packagePath("test/run/small-pipeline.ts");
+const SERVICE = { CONTENT_API_URL: "https://content.example.com", CONTENT_API_TOKEN: CANARY };
+
+type Env = Readonly<Record<string, string>>;
+
+/** `content-warehouse run` in this process: what it writes and how it ends; what it throws is thrown. */
+async function run(args: readonly string[], env: Env, cwd: string) {
+  const written = { out: "", err: "" };
+  const taking = (name: "out" | "err") =>
+    new Writable({
+      decodeStrings: false,
+      write(chunk: string, _encoding, done) {
+        written[name] += chunk;
+        done();
+      },
+    });
+  let exitCode = 0;
+  const endWith = (code: number) => {
+    exitCode = code;
+  };
+  const command = runCommand({ env, cwd, out: taking("out"), err: taking("err"), endWith });
+  await command.exitOverride().parseAsync([...args], { from: "user" });
+  return { exitCode, ...written };
+}
+
+/** A run that must end with an error of this exit code, which is one sentence or two without the token. */
+async function assertRefused(
+  running: Promise<unknown>,
+  exitCode: number,
+  sentence: RegExp,
+): Promise<WarehouseError> {
+  const error = await running.then(
+    () => assert.fail("nothing was thrown"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof WarehouseError, inspect(error));
+  assert.match(error.message, sentence);
+  assert.match(error.message, /^[^\n]{20,600}$/);
+  assert.equal(error.exitCode, exitCode);
+  assert.ok(!inspect(error, { depth: Number.POSITIVE_INFINITY }).includes(CANARY));
+  return error;
+}
+
+suite("a run that cannot begin ends with 2, says why, and writes nothing:", () => {
+  const cases: Readonly<Record<string, readonly [args: string, env: Env, sentence: RegExp]>> = {
+    "no service": ["nightly", {}, /No content service is named: give --url, set CONTENT_API_URL.*--sample/],
+    "a variable that was lost": ["nightly", { ...SERVICE, CONTENT_API_URL: "" }, /set CONTENT_API_URL/],
+    "no token": ["nightly", { ...SERVICE, CONTENT_API_TOKEN: " " }, /set CONTENT_API_TOKEN/],
+    "an unknown pipeline": ["nigthly --sample", {}, /no pipeline "nigthly"; there are nightly, parquet, or/],
+    "a pipeline that is not there": [
+      "./mine.ts --sample",
+      {},
+      /no pipeline module at .*\/mine\.ts; .* nightly/,
+    ],
+    "an address that is none": ["nightly --url content", SERVICE, /--url: /],
+    "an address with a password": [
+      "nightly",
+      { ...SERVICE, CONTENT_API_URL: `https://${CANARY}@example.com` },
+      /CONTENT_API_URL: /,
+    ],
+    "an address without encryption": [
+      "nightly",
+      { ...SERVICE, CONTENT_API_URL: "http://example.com" },
+      /https/,
+    ],
+    "two services": [
+      "nightly --sample --url https://example.com",
+      {},
+      /--sample and --url name two services/,
+    ],
+    "a configuration that is not there": [
+      "nightly --sample --config x.json",
+      {},
+      /no configuration file x\.json/,
+    ],
+  };
+  for (const [what, [args, env, sentence]] of Object.entries(cases)) {
+    test(what, async (t) => {
+      const cwd = await temporaryFolder(t);
+      await assertRefused(run(args.split(" "), env, cwd), 2, sentence);
+      assert.deepEqual(await readdir(cwd), []);
+    });
+  }
+
+  const files: Readonly<Record<string, readonly [name: string, text: string, sentence: RegExp]>> = {
+    "a setting of another kind": [
+      "c.json",
+      '{ "perPage": "many" }',
+      /^c\.json: `perPage`: expected a whole number from 1 to 1000, or "auto", found "many"\./,
+    ],
+    "a setting that there is not": [
+      "c.json",
+      '{ "perpage": 5 }',
+      /^c\.json: `perpage` is no setting; did you mean `perPage`\?/,
+    ],
+    "what is not JSON": ["c.json", '{ "perPage": 5, }', /^c\.json is not JSON: .* line 1/],
+    "a configuration that cannot be imported": ["c.ts", "export default {", /^c\.ts cannot be imported: /],
+    "a pipeline that cannot be imported": [
+      "own.ts",
+      "export default definePipeline({",
+      /^The pipeline .*own\.ts cannot be imported: /,
+    ],
+    "a pipeline that is none": [
+      "own.mjs",
+      "export const x = 1;",
+      /own\.mjs exports no pipeline: its default export/,
+    ],
+    "a pipeline that imports what is not there": [
+      "own.js",
+      'import "no-such-package";',
+      /Cannot find package 'no-such-package'/,
+    ],
+  };
+  for (const [what, [name, text, sentence]] of Object.entries(files)) {
+    test(`in a file, ${what}`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      await writeFile(join(cwd, name), text);
+      const args = name.startsWith("own") ? [`./${name}`] : ["nightly", "--config", name];
+      await assertRefused(run([...args, "--sample"], {}, cwd), 2, sentence);
+      assert.deepEqual(await readdir(cwd), [name]);
+    });
+  }
+
+  const outs: Readonly<Record<string, readonly [out: string, reason: RegExp]>> = {
+    "that is a file": ["file", /a file is in the way/],
+    "in a file": ["file/warehouse", /a file is in the way/],
+    "where nothing can be made": ["/proc/warehouse", /a part of its path does not exist/],
+    "whose current is no link": ["taken", /taken\/current is no link to a run/],
+  };
+  for (const [what, [out, reason]] of Object.entries(outs)) {
+    test(`an output folder ${what}`, async (t) => {
+      const cwd = await temporaryFolder(t);
+      await writeFile(join(cwd, "file"), "");
+      await mkdir(join(cwd, "taken/current"), { recursive: true });
+      const before = await treeOf(cwd);
+      await assertRefused(run(["nightly", "--sample", "--out", out], {}, cwd), 2, reason);
+      assert.deepEqual(await treeOf(cwd), before);
+    });
+  }
+});
+
+function against(service: Scripted): Env {
+  return { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
+}
+
+suite("a run against a service", () => {
+  test("that is complete ends with 0 and a summary; the token stands nowhere but in the requests", async (t) => {
+    const service = await Scripted.start(t, itemsOf(12));
+    const cwd = await temporaryFolder(t);
+    const { code, stdout, stderr } = await program(["run", SMALL], { env: against(service), cwd });
+    assert.equal(code, 0);
+    assert.match(stderr, /^(?:[a-z ]+: .*\n)*$/, "nothing but progress");
+    assert.match(
+      stdout,
+      /^Complete: run 000001-\d{8}T\d{6}Z of small, .* s\n\n {2}Items +12 listed, 12 loaded\n/,
+    );
+    assert.ok(stdout.includes(`  Published  ${join(cwd, "warehouse/runs/000001-")}`));
+    const credentials = basicCredentials(new Secret(CANARY));
+    assert.deepEqual([...service.authorizations], [credentials]);
+    await assertNowhereIn(join(cwd, "warehouse/runs"), [CANARY, credentials.slice("Basic ".length, -4)]);
+  });
+
+  test("with --json prints one object and nothing else to standard output", async (t) => {
+    const service = await Scripted.start(t, itemsOf(12));
+    const cwd = await temporaryFolder(t);
+    const { out, exitCode } = await run([SMALL, "--json", "--out", "here"], against(service), cwd);
+    assert.equal(exitCode, 0);
+    assert.match(out, /^\{[^\n]*\}\n$/);
+    const summary = JSON.parse(out);
+    assert.deepEqual([summary.verdict, summary.accounting.loaded], ["complete", 12]);
+    assert.equal(summary.directory, join(cwd, "here/runs", summary.run));
+  });
+
+  test("whose listing never stands still ends with 10, and says so in the first line", async (t) => {
+    const service = await Scripted.start(t, itemsOf(12));
+    service.script = ({ number }) => {
+      const updated_at = new Date(Date.UTC(2026, 10, 20, 0, 0, number)).toISOString();
+      service.items = [...itemsOf(11), item("c-busy", 1, { updated_at })];
+      return undefined;
+    };
+    const cwd = await temporaryFolder(t);
+    const { code, stdout } = await program(["run", SMALL], { env: against(service), cwd });
+    assert.equal(code, UNSETTLED_EXIT_CODE);
+    assert.match(stdout, /^UNSETTLED: run .*; published, but the passes do not agree, so run again\n/);
+    assert.match(stdout, /\n {2}Unsettled {2}.*c-busy/);
+    assert.deepEqual(await rowsOf(join(cwd, "warehouse/current"), "SELECT count(*) FROM content"), [["12"]]);
+  });
+
+  const replies: Readonly<Record<string, readonly [reply: Reply, exitCode: number, sentence: RegExp]>> = {
+    "a redirect to a sign-in page": [
+      { status: 302, headers: { location: "/sign_in" } },
+      20,
+      /redirect \(302\), most likely to a sign-in page/,
+    ],
+    "the status of an address where no service is": [
+      { status: 404, body: "Not Found" },
+      2,
+      /no content service at .*; check the URL \(CONTENT_API_URL\)/,
+    ],
+    "an answer of another kind": [
+      { body: { items: [CANARY] } },
+      22,
+      /something else than a page of the content list/,
+    ],
+  };
+  for (const [what, [reply, exitCode, sentence]] of Object.entries(replies)) {
+    test(`that answers with ${what} ends with ${exitCode} and leaves nothing`, async (t) => {
+      const service = await Scripted.start(t, []);
+      service.script = () => reply;
+      const cwd = await temporaryFolder(t);
+      await assertRefused(run([SMALL], against(service), cwd), exitCode, sentence);
+      assert.deepEqual(await readdir(cwd), []);
+    });
+  }
+
+  test("that refuses the token and repeats it shows it nowhere, also with --debug", async (t) => {
+    const service = await Scripted.start(t, []);
+    service.script = () => ({ status: 401, body: { error: `No such token: ${CANARY}` } });
+    const cwd = await temporaryFolder(t);
+    const { code, stdout, stderr } = await program(["run", SMALL, "--debug"], { env: against(service), cwd });
+    assert.deepEqual([code, stdout], [20, ""]);
+    assert.match(
+      stderr,
+      /refused the API token \(401\); check that CONTENT_API_TOKEN, or the file .*No such token: \[redacted\]/,
+    );
+    assert.match(stderr, /\n\s+at /);
+    assert.ok(!stderr.includes(CANARY));
+    assert.deepEqual(await readdir(cwd), []);
+  });
+
+  test("that has trouble is told of in the log while it is asked again", async (t) => {
+    const service = await Scripted.start(t, itemsOf(1));
+    service.script = ({ number }) =>
+      number === 1 ? { status: 503, headers: { "retry-after": "0" } } : undefined;
+    const { err, exitCode } = await run([SMALL], against(service), await temporaryFolder(t));
+    assert.equal(exitCode, 0);
+    const [line = ""] = err.split("\n");
+    const { level, msg, status, attempt } = JSON.parse(line);
+    assert.deepEqual([level, status, attempt], ["warn", 503, 2]);
+    assert.match(msg, /^127\.0\.0\.1:\d+ is not available just now \(503\).* Asking again\.$/);
+  });
+});
+
+suite("a pipeline of one's own", () => {
+  const typescript = `
+    import { definePipeline, integer, type OwnItem, tables } from "content-warehouse";
+    const rows = ({ full }: OwnItem) => [{ letters: String(full?.title ?? "").length }];
+    const letters = integer("letters", "", "Letters in the title.", { required: true });
+    export default definePipeline({
+      name: "mine",
+      description: "Titles.",
+      extract: { listings: ["dynamic", "full"] },
+      tables: tables.filter(({ name }) => name === "content"),
+      ownTables: [{ name: "titles", comment: "Titles.", key: ["content_id"], columns: [letters], rows }],
+      load: ["duckdb"],
+    });`;
+  const javascript = typescript.replace("type OwnItem, ", "").replace(": OwnItem", "");
+  for (const [name, text] of [
+    ["mine.ts", typescript],
+    ["mine.mjs", javascript],
+  ] as const) {
+    test(`in ${name}, far from the package, makes its own table; so does a configuration in TypeScript`, async (t) => {
+      const service = await Scripted.start(t, itemsOf(3));
+      const cwd = await temporaryFolder(t);
+      await writeFile(join(cwd, name), text);
+      await writeFile(
+        join(cwd, "content-warehouse.config.ts"),
+        `import { defineConfig } from "content-warehouse";
+         export default defineConfig({ perPage: 2, out: "data", url: ${JSON.stringify(service.url)} });`,
+      );
+      const { exitCode } = await run([`./${name}`], { CONTENT_API_TOKEN: CANARY }, cwd);
+      assert.equal(exitCode, 0);
+      const rows = await rowsOf(join(cwd, "data/current"), "FROM titles ORDER BY content_id");
+      assert.deepEqual(
+        rows,
+        itemsOf(3).map(({ id, title }) => [id, String(title).length]),
+      );
+      assert.equal(service.asked("list", "full").length, 2);
+    });
+  }
+});

@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { chmod, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { runsCommand } from "../../../src/cli/commands/runs.ts";
+import { sqlCommand } from "../../../src/cli/commands/sql.ts";
+import { summaryText } from "../../../src/cli/render/summary.ts";
+import { duration } from "../../../src/common/figures.ts";
+import { prepareOutput } from "../../../src/warehouse/layout.ts";
+import { acquireLock } from "../../../src/warehouse/lock.ts";
+import { readManifest } from "../../../src/warehouse/manifest.ts";
+import { runPipeline } from "../../../src/run/run-pipeline.ts";
+import { temporaryFolder } from "../../load/fixtures.ts";
+import { publish } from "../../warehouse/published.ts";
+import { asOrdinaryUser } from "../../run/as-ordinary-user.ts";
+import { capture } from "../capture.ts";
+
+type Runs = (...args: string[]) => Promise<string>;
+
+async function warehouse(t: TestContext, published: number): Promise<{ out: string; runs: Runs }> {
+  const out = await temporaryFolder(t);
+  for (let run = 1; run <= published; run++) await publish(out, run);
+  return { out, runs: (...args) => capture(runsCommand, [...args, "--out", out]) };
+}
+
+test("a file or folder of the warehouse that this user may not read is named, with the way out", async (t) => {
+  const out = await temporaryFolder(t);
+  const run = "OUT/runs/000001-20261120T020000Z";
+  const denied = "cannot be read: permission is denied; ask as a user who may read all of the warehouse.";
+  assert.deepEqual(await asOrdinaryUser(out, "read what is closed"), {
+    scanned: `config.output ${run}/parquet/content_tags/content_tags-000001-0000.parquet ${denied}`,
+    asked: `config.output ${run}/warehouse.duckdb ${denied}`,
+    listed:
+      "config.output The output folder OUT cannot be used: permission is denied; mend it or name another with --out.",
+  });
+});
+
+test("the list says of each run when it was, what came of it, and which one readers see", async (t) => {
+  const { runs } = await warehouse(t, 2);
+  const text = await runs("list");
+  assert.equal(text, await runs());
+  const [, head, , newest, older] = text
+    .split("\n")
+    .map((line) => line.split("│").map((cell) => cell.trim()));
+  assert.deepEqual(head?.slice(1, -1), [
+    "",
+    "run",
+    "verdict",
+    "items",
+    "rejected",
+    "size",
+    "took",
+    "started (UTC)",
+  ]);
+  const size = newest?.[6];
+  assert.match(size ?? "", /^\d+ kB$/);
+  assert.deepEqual(newest?.slice(1, -1), [
+    "current",
+    "000002-20261120T020000Z",
+    "complete",
+    "2",
+    "",
+    size,
+    "1 min 3 s",
+    "2026-11-20 02:00",
+  ]);
+  assert.deepEqual(older?.slice(1, 3), ["", "000001-20261120T020000Z"]);
+});
+
+test("a run that cannot be read is listed, with the reason below", async (t) => {
+  const { out, runs } = await warehouse(t, 2);
+  const directory = join(out, "runs", "000001-20261120T020000Z");
+  await chmod(join(directory, "manifest.json"), 0o644);
+  await writeFile(join(directory, "manifest.json"), "{");
+  const text = await runs();
+  assert.match(text, /000001-20261120T020000Z │ unreadable │ +│ +│ +│ +│ 2026-11-20 02:00 │/);
+  assert.match(text, /\nThe manifest .* cannot be read \(it is not JSON\)/);
+  await assert.rejects(runs("show", "1"), { code: "verify.failed" });
+});
+
+test("a run with staged files that is not published is named below the list", async (t) => {
+  const { out, runs } = await warehouse(t, 2);
+  await mkdir(join(out, ".staging", "000002-20261120T020000Z"), { recursive: true });
+  assert.doesNotMatch(await runs(), /not published/, "the files of a run that is published are about to go");
+  await mkdir(join(out, ".staging", "000003-20261121T020000Z"), { recursive: true });
+  assert.match(await runs(), /\nnot published: 000003-20261121T020000Z, which is under way or ended early; /);
+});
+
+test("runs are listed also for those who may not see what is staged", async (t) => {
+  assert.match(String(await asOrdinaryUser(await temporaryFolder(t), "list with closed staging")), /current/);
+});
+
+test("show tells what a run published, by name, by number and as the current one", async (t) => {
+  const { runs } = await warehouse(t, 2);
+  const text = await runs("show", "current");
+  assert.equal(text, await runs("show", "2"));
+  assert.equal(text, await runs("show", "000002-20261120T020000Z"));
+  assert.match(text, /^Run +000002-20261120T020000Z \(current\)\n/);
+  assert.match(text, /\nService +https:\/\/example\.org, instance instance-1\n/);
+  assert.match(text, /\nVerdict +complete\n/);
+  assert.match(text, /│ content_tags │ +2 │ +\d+ kB │/);
+  assert.match(await runs("show", "1"), /^Run +000001-20261120T020000Z\n/);
+});
+
+test("rollback moves current and says where to", async (t) => {
+  const { out, runs } = await warehouse(t, 2);
+  assert.equal(await runs("rollback", "1"), "current is now 000001-20261120T020000Z\n");
+  assert.equal(await readlink(join(out, "current")), "runs/000001-20261120T020000Z");
+  await assert.rejects(runs("rollback", "9"), { code: "config.not_found", exitCode: 2 });
+});
+
+test("where the link to the current run is lost, each command says how to set it", async (t) => {
+  const { out, runs } = await warehouse(t, 2);
+  await rm(join(out, "current"));
+  const told = { exitCode: 2, message: /is current, .*runs rollback 000002-20261120T020000Z/ };
+  await assert.rejects(runs("show", "current"), told);
+  await assert.rejects(capture(sqlCommand, ["SELECT 1", "--out", out]), told);
+  await runs("rollback", "000002-20261120T020000Z");
+  assert.match(await capture(sqlCommand, ["SELECT 1 AS one", "--out", out]), /one/);
+});
+
+test("prune removes what is old and says what", async (t) => {
+  const { out, runs } = await warehouse(t, 3);
+  assert.equal(await runs("prune"), "nothing to remove\n");
+  assert.equal(await runs("prune", "--keep", "2"), "removed 000001-20261120T020000Z\n");
+  assert.deepEqual((await readdir(join(out, "runs"))).length, 2);
+  for (const keep of ["0", "-1", "all", "1.5"]) {
+    await assert.rejects(runs("prune", "--keep", keep), { code: "commander.invalidArgument" });
+  }
+});
+
+test("F13: while a run is under way nothing is rolled back or removed, but everything can be listed", async (t) => {
+  const { out, runs } = await warehouse(t, 2);
+  await using _lock = await acquireLock(await prepareOutput(out));
+  await assert.rejects(runs("rollback", "1"), { code: "run.locked", exitCode: 75 });
+  await assert.rejects(runs("prune", "--keep", "1"), { code: "run.locked" });
+  assert.match(await runs("list"), /000001/);
+});
+
+test("a folder without a warehouse is said to be one, and is left as it is", async (t) => {
+  const out = await temporaryFolder(t);
+  for (const args of [["list"], ["show", "1"], ["rollback", "1"], ["prune"]]) {
+    await assert.rejects(capture(runsCommand, [...args, "--out", out]), { code: "config.not_found" });
+  }
+  assert.deepEqual(await readdir(out), []);
+  await prepareOutput(out);
+  assert.equal(await capture(runsCommand, ["--out", out]), "nothing was published yet\n");
+});
+
+test("a run takes the same time wherever that is said, and the report says how long its tables took", async (t) => {
+  const out = await temporaryFolder(t);
+  const summary = await runPipeline({ pipeline: "nightly", sample: true, out });
+  const { startedAt, endedAt } = await readManifest(summary.directory);
+  const milliseconds = Date.parse(endedAt) - Date.parse(startedAt);
+  const took = duration(milliseconds / 1000);
+  assert.equal(summary.milliseconds, milliseconds);
+  assert.ok(summaryText(summary).startsWith(`Complete: run ${summary.run} of nightly, ${took}\n`));
+  const runs = (...args: string[]) => capture(runsCommand, [...args, "--out", out]);
+  assert.match(await runs("list"), new RegExp(`│ +${took} │`));
+  assert.match(await runs("show", "1"), new RegExp(`UTC, took ${took}\n`));
+  const report = join(summary.directory, "report.html");
+  assert.ok((await stat(report)).mtimeMs <= Date.parse(endedAt) + 1, "the report is part of the run");
+  assert.match(
+    await readFile(report, "utf8"),
+    /<\/time>; its tables were built \d[^<]* later\. \d+ requests, /,
+  );
+});

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { test } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { serveCommand } from "../../../src/cli/commands/serve.ts";
+
+const PROGRAM = `
+  const { serveCommand } = await import(${JSON.stringify(new URL("../../../src/cli/commands/serve.ts", import.meta.url).href)});
+  await serveCommand().parseAsync(process.argv.slice(1), { from: "user" });
+`;
+
+function start(...options: string[]): ChildProcess {
+  const args = ["--input-type=module", "--eval", PROGRAM, "--", ...options];
+  return spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+/** Standard output as far as its last line, when it has been printed. */
+async function introduction(child: ChildProcess): Promise<string> {
+  let text = "";
+  for await (const chunk of child.stdout ?? []) {
+    text += String(chunk);
+    if (text.includes("Ctrl-C")) return text;
+  }
+  throw new Error(`The command ended early: ${text}`);
+}
+
+for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  test(`serves the sample set, says how to ask, and stops cleanly on ${signal}`, async (t) => {
+    const child = start("--port", "0", "--max-per-page", "7");
+    t.after(() => child.kill("SIGKILL"));
+    const text = await introduction(child);
+    const [, token, url] = /curl -u (\S+): '(http:\S+)\/api\/v1\/content/.exec(text) ?? [];
+    assert.ok(url?.startsWith("http://127.0.0.1:"));
+    const answer = await fetch(`${url}/api/v1/content?per_page=50`, {
+      headers: { authorization: `Basic ${Buffer.from(`${token}:`).toString("base64")}` },
+    });
+    const body = (await answer.json()) as { count: number };
+    assert.equal(body.count, 7);
+    const exit = once(child, "exit");
+    child.kill(signal);
+    assert.deepEqual(await exit, [0, null]);
+  });
+}
+
+test("stops on a signal though an answer is held back for long", { timeout: 30_000 }, async (t) => {
+  const child = start("--port", "0", "--latency", "600000");
+  t.after(() => child.kill("SIGKILL"));
+  const [, url] = /Address +(http:\S+)/.exec(await introduction(child)) ?? [];
+  const refused = assert.rejects(fetch(`${url}/api/v1/content`));
+  // For the request to arrive.
+  await setTimeout(500);
+  const exit = once(child, "exit");
+  child.kill("SIGTERM");
+  assert.deepEqual(await exit, [0, null]);
+  await refused;
+});
+
+test("its help has examples", () => {
+  let text = "";
+  const command = serveCommand().configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+  });
+  command.outputHelp();
+  assert.match(text, /Examples:\n {2}\$ content-warehouse serve\n/);
+  assert.match(text, /--max-per-page <n>/);
+});
+
+test("a port, a page size or a rate that is none is refused with what is expected", () => {
+  for (const option of [
+    "--port=http",
+    "--port=70000",
+    "--max-per-page=0",
+    "--rate-limit=0",
+    "--rate-limit=fast",
+    "--rate-limit=0/minute",
+    "--rate-limit=1.5/minute",
+    "--rate-limit=5/day",
+    "--rate-limit=5/constructor",
+    "--rate-limit=/hour",
+    "--max-concurrent=0",
+    "--latency=-1",
+    "--latency=soon",
+  ]) {
+    let text = "";
+    const command = serveCommand()
+      .exitOverride()
+      .configureOutput({
+        writeErr: (part) => {
+          text += part;
+        },
+      });
+    assert.throws(() => command.parse([option], { from: "user" }));
+    assert.match(text, /It must be a (whole )?number/);
+  }
+});

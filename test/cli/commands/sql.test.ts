@@ -1,0 +1,464 @@
+import assert from "node:assert/strict";
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { once } from "node:events";
+import { watch } from "node:fs";
+import { chown, mkdir, mkdtemp, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
+import { hostname, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { sqlCommand } from "../../../src/cli/commands/sql.ts";
+import { removeTree } from "../../../src/common/tree.ts";
+import { HOSTILE_NAME, temporaryFolder } from "../../load/fixtures.ts";
+import { publish } from "../../warehouse/published.ts";
+import { capture } from "../capture.ts";
+
+type Ask = (query: string, ...args: string[]) => Promise<string>;
+
+/** Published once for all tests: asking changes nothing. */
+let base: string;
+
+before(async () => {
+  base = await mkdtemp(join(tmpdir(), "warehouse-"));
+  await publish(join(base, HOSTILE_NAME));
+});
+
+after(() => removeTree(base));
+
+function warehouse(): { out: string; ask: Ask } {
+  const out = join(base, HOSTILE_NAME);
+  return { out, ask: (query, ...args) => capture(sqlCommand, [query, "--out", out, ...args]) };
+}
+
+const EVERY_TYPE = `SELECT
+  170141183460469231731687303715884105727::HUGEINT AS huge,
+  9007199254740993 AS big,
+  -1.50::DECIMAL(9, 2) AS exact,
+  0.1::DOUBLE AS double,
+  'NaN'::DOUBLE AS nan,
+  true AS yes,
+  NULL AS nothing,
+  TIMESTAMPTZ '2026-03-01 09:30:12.1234+02:00' AS instant,
+  TIMESTAMP '1969-12-31 23:59:59.5' AS local,
+  '-infinity'::TIMESTAMPTZ AS never,
+  DATE '2026-03-01' AS day,
+  'infinity'::DATE AS later,
+  TIME '10:00:00' AS clock,
+  INTERVAL 1 DAY AS span,
+  '{"a": 12345678901234567890}'::JSON AS json,
+  [1, NULL] AS list,
+  {'a': [DATE '2026-03-01'], 'b': 'x'} AS struct,
+  MAP {'k': 1} AS map,
+  '\\xAA'::BLOB AS blob,
+  '00000000-0000-0000-0000-000000000001'::UUID AS uuid`;
+
+test("a table has lines, numbers on the right, NULL as NULL, and its size below", async () => {
+  const { ask } = warehouse();
+  assert.equal(
+    await ask(
+      "SELECT content_id, row_number() OVER () * 10 AS n, NULL AS nothing FROM content ORDER BY content_id",
+    ),
+    `┌────────────┬────┬─────────┐
+│ content_id │  n │ nothing │
+├────────────┼────┼─────────┤
+│ item-0000  │ 10 │    NULL │
+│ item-0001  │ 20 │    NULL │
+│ item-0002  │ 30 │    NULL │
+└────────────┴────┴─────────┘
+3 rows, 3 columns
+`,
+  );
+  assert.match(await ask("SELECT 1 AS a WHERE false"), /│ a │\n├───┤\n└───┘\n0 rows, 1 column\n$/);
+});
+
+test("on a screen long cells are cut and columns that find no room are left out, elsewhere nothing is", async () => {
+  const { out } = warehouse();
+  const wide = `SELECT content_id, repeat('ab ', 100) AS text FROM content LIMIT 1`;
+  const many = `SELECT ${Array.from({ length: 30 }, (_, index) => `'cell ${index}' AS column_${index}`).join(", ")}`;
+  for (const query of [wide, many]) {
+    const narrow = await capture(sqlCommand, [query, "--out", out], 60);
+    for (const line of narrow.split("\n")) assert.ok(line.length <= 60, line);
+    assert.match(narrow, /…/);
+  }
+  assert.match(
+    await capture(sqlCommand, [many, "--out", out], 60),
+    /1 row, 30 columns\n\d\d columns left out: widen the terminal or pipe the output\n$/,
+  );
+  const whole = await capture(sqlCommand, [wide, "--out", out]);
+  assert.ok(whole.includes("ab ".repeat(99)));
+  const everything = await capture(sqlCommand, [many, "--out", out]);
+  assert.ok(everything.includes("cell 29") && !everything.includes("shown"));
+});
+
+test("S19: a table cannot steer the terminal, and each row stays one line", async () => {
+  const { ask } = warehouse();
+  const text = await ask(
+    `SELECT chr(27) || ']0;title' || chr(7) || 'a' || chr(10) || 'b' || chr(8238) || chr(155) || 'c' AS "x${"\u202e"}"`,
+  );
+  assert.equal(text.split("\n").length, 7);
+  assert.ok(text.includes("│ ]0;titlea↵bc │"), text);
+  assert.doesNotMatch(text.replaceAll("\n", ""), /[\p{Cc}\p{Bidi_Control}]/u);
+});
+
+test("json is an array of objects with exact numbers, ISO instants, and JSON columns as their text", async () => {
+  const { ask } = warehouse();
+  const text = await ask(EVERY_TYPE, "--format", "json");
+  assert.ok(
+    text.includes('"huge":170141183460469231731687303715884105727,"big":9007199254740993,"exact":-1.50,'),
+  );
+  const [row, ...others] = JSON.parse(text);
+  assert.deepEqual(others, []);
+  const { huge, big, exact, ...rest } = row;
+  for (const number of [huge, big, exact]) assert.equal(typeof number, "number");
+  assert.deepEqual(rest, {
+    double: 0.1,
+    nan: "NaN",
+    yes: true,
+    nothing: null,
+    instant: "2026-03-01T07:30:12.1234Z",
+    local: "1969-12-31T23:59:59.5",
+    never: "-infinity",
+    day: "2026-03-01",
+    later: "infinity",
+    clock: "10:00:00",
+    span: "1 day",
+    json: '{"a": 12345678901234567890}',
+    list: [1, null],
+    struct: { a: ["2026-03-01"], b: "x" },
+    map: [{ key: "k", value: 1 }],
+    blob: "\\xAA",
+    uuid: "00000000-0000-0000-0000-000000000001",
+  });
+});
+
+test("json keeps columns of equal names and a column named __proto__, and of no rows is an empty array", async () => {
+  const { ask } = warehouse();
+  assert.equal(
+    await ask(
+      `SELECT 1 AS a, 2 AS a, 3 AS "__proto__" UNION ALL SELECT 4, 5, 6 ORDER BY 1`,
+      "--format",
+      "json",
+    ),
+    '[\n{"a":1,"a:1":2,"__proto__":3},\n{"a":4,"a:1":5,"__proto__":6}\n]\n',
+  );
+  assert.equal(await ask("SELECT 1 WHERE false", "--format", "json"), "[]\n");
+});
+
+test("S19: json escapes what could steer a terminal and reads back the same", async () => {
+  const { ask } = warehouse();
+  const text = await ask(
+    "SELECT chr(27) || chr(155) || chr(8238) || chr(8232) || chr(127) || '😀' AS x",
+    "--format",
+    "json",
+  );
+  assert.match(text, /^[\n -~😀]*$/u);
+  assert.deepEqual(JSON.parse(text), [{ x: "\u001b\u009b\u202e\u2028\u007f😀" }]);
+});
+
+test("csv is RFC 4180: ends of lines, quotes, empty for NULL", async () => {
+  const { ask } = warehouse();
+  const query = `SELECT 'a,b' AS "x,y", 'say "hi"' AS b, 'two' || chr(10) || 'lines' AS c, NULL AS d, '' AS e, -1 AS f, 1.5 AS g, [1, 2] AS h`;
+  assert.equal(
+    await ask(query, "--format", "csv"),
+    '"x,y",b,c,d,e,f,g,h\r\n"a,b","say ""hi""","two\nlines",,,-1,1.5,"[1,2]"\r\n',
+  );
+});
+
+test("C17, S17: csv does not hand a spreadsheet a formula, in cells or in names, unless asked to", async () => {
+  const { ask } = warehouse();
+  const starts = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"];
+  for (const start of starts) {
+    const query = `SELECT '${start}1+1' AS a, 'x${start}' AS b`;
+    const quoted = (text: string) => (/[\t\r\n]/.test(text) ? `"${text}"` : text);
+    const [guarded, raw] = [
+      await ask(query, "--format", "csv"),
+      await ask(query, "--format", "csv", "--raw"),
+    ];
+    assert.equal(
+      guarded,
+      `a,b\r\n${quoted(`'${start}1+1`)},${quoted(`x${start}`)}\r\n`,
+      JSON.stringify(start),
+    );
+    assert.equal(raw, `a,b\r\n${quoted(`${start}1+1`)},${quoted(`x${start}`)}\r\n`, JSON.stringify(start));
+  }
+  assert.equal(await ask("SELECT chr(0) || '=1' AS a", "--format", "csv"), "a\r\n'[U+0000]=1\r\n");
+  assert.equal(await ask(`SELECT 1 AS "=HYPERLINK(1)"`, "--format", "csv"), "'=HYPERLINK(1)\r\n1\r\n");
+  assert.equal(await ask("SELECT -1 AS a, -0.5::DOUBLE AS b", "--format", "csv"), "a,b\r\n-1,-0.5\r\n");
+});
+
+test("the plan of a query is shown as it is drawn", async () => {
+  const { ask } = warehouse();
+  assert.match(await ask("EXPLAIN SELECT * FROM content"), /^┌─+┐\n│ +SEQ_SCAN/);
+});
+
+test("S19: csv shows control characters by their code points, also in a pipe; with --raw they are as they came", async () => {
+  const { ask } = warehouse();
+  const query = `SELECT chr(27) || '[2J' || chr(155) || chr(8238) || 'x' || chr(9) || chr(10) || chr(13) AS "a${"\u202e"}"`;
+  assert.equal(await ask(query, "--format", "csv"), 'a[U+202E]\r\n"[U+001B][2J[U+009B][U+202E]x\t\n\r"\r\n');
+  assert.equal(await ask(query, "--format", "csv", "--raw"), 'a\u202e\r\n"\u001b[2J\u009b\u202ex\t\n\r"\r\n');
+});
+
+test("a table is laid out by its first rows: later texts are cut on a screen and whole elsewhere, numbers always whole", async () => {
+  const { out } = warehouse();
+  const query =
+    `SELECT i AS number, CASE WHEN i < 4000 THEN 'short' ELSE repeat('long ', 30) END AS text FROM range(99999990, 100004000) r(i)
+    UNION ALL SELECT 12345678901234, 'end'`.replace("i < 4000", "i < 100003990");
+  const lines = (await capture(sqlCommand, [query, "--out", out], 40)).split("\n");
+  assert.equal(lines.at(-2), "4,011 rows, 2 columns");
+  assert.equal(lines.length, 4011 + 6);
+  assert.equal(lines[3], "│  99999990 │ short │");
+  assert.equal(lines[3 + 4005], "│ 100003995 │ long… │");
+  assert.equal(lines[3 + 4010], "│ 12345678901234 │ end   │");
+  const piped = (await capture(sqlCommand, [query, "--out", out])).split("\n");
+  assert.equal(piped[3 + 4005], `│ 100003995 │ ${"long ".repeat(30)} │`);
+});
+
+const QUESTION =
+  /^The query was refused: it is a statement of the kind [A-Z_]+, and only questions are answered; begin with SELECT,/;
+const FUNCTION =
+  /^The query was refused: the function \w+\(\) changes what the database writes, or can hide that/;
+
+const refused: Record<string, [query: string, message: RegExp]> = {
+  "a syntax error": ["SELEC 1", /^The query was refused: Parser Error: syntax error at or near "SELEC"\.$/],
+  "an unknown column": [
+    "SELECT nope FROM content",
+    /column "nope" not found in FROM clause; Candidate bindings: "content_id"/,
+  ],
+  "no statement": [" ; /* nothing */ -- at all", /not one SQL statement/],
+  "two statements": ["SELECT 1; SELECT 2", /not one SQL statement/],
+  "a table of its own": ["CREATE TABLE x (a INTEGER)", QUESTION],
+  "a temporary table": ["CREATE TEMP TABLE x AS SELECT 1", QUESTION],
+  "a row": ["INSERT INTO content BY NAME SELECT 'x' AS content_id", QUESTION],
+  "a file that is written": ["COPY (SELECT 1) TO '/tmp/x.csv'", /disabled by configuration/],
+  "a file that is written while it is explained": [
+    "EXPLAIN ANALYZE COPY (SELECT 1) TO 'x.csv'",
+    /disabled by configuration/,
+  ],
+  "a statement that is explained, after a comment": [
+    "/* why */ EXPLAIN SELECT 1",
+    /without a comment before them/,
+  ],
+  "a table that is made while it is explained": ["EXPLAIN ANALYZE CREATE TEMP TABLE x AS SELECT 1", QUESTION],
+  "a vacuum that is explained": ["explain (analyze, format json) VACUUM", QUESTION],
+  "what is explained after a comment": ["EXPLAIN ANALYZE /* /* */ SELECT 1 -- */ VACUUM", QUESTION],
+  "what is explained behind a comment": [
+    "EXPLAIN /* x */ ANALYZE VACUUM",
+    /Table with name VACUUM does not exist/,
+  ],
+  "a file that is read": ["SELECT * FROM read_text('/etc/passwd')", /disabled by configuration/],
+  "a database that is exported": ["EXPORT DATABASE 'exported'", /disabled by configuration/],
+  "a database that is attached": ["ATTACH 'other.duckdb'", QUESTION],
+  "an extension": ["INSTALL httpfs", QUESTION],
+  "a setting": ["SET threads = 3", QUESTION],
+  "a log of queries": ["SET log_query_path = 'queries.log'", QUESTION],
+  "a pragma for a log of queries": ["PRAGMA log_query_path = 'queries.log'", QUESTION],
+  "a log as a setting": ["SET enable_logging = true", FUNCTION],
+  "a log": ["CALL enable_logging(storage = 'file', storage_path = 'logs')", FUNCTION],
+  "a log on the screen": ["CALL enable_logging(storage = 'stdout')", FUNCTION],
+  "a log in a question": ["FROM enable_logging(storage = 'file', storage_path = 'logs')", FUNCTION],
+  "a log while a question is explained": [
+    "EXPLAIN ANALYZE FROM \"ENABLE_logging\"(storage = 'file', storage_path = 'logs')",
+    FUNCTION,
+  ],
+  "a log in a text": [
+    "FROM query('FROM enable_' || 'logging(storage = ''file'', storage_path = ''logs'')')",
+    FUNCTION,
+  ],
+  "a log in a text, spelled otherwise": [
+    "FROM \"Query\" /* ( */ -- (\n ('FROM enable_' || 'logging()')",
+    FUNCTION,
+  ],
+  "a log in a text that is a plan": ["FROM json_execute_serialized_sql('{}')", FUNCTION],
+  "a profile": ["PRAGMA enable_profiling", FUNCTION],
+  "a profile by another name": ["PRAGMA enable_profile", QUESTION],
+  "a profile in a file": ["SET profiling_output = 'profile.json'", QUESTION],
+  "a profile in a file, by its other name": ["PRAGMA profile_output = 'profile.json'", QUESTION],
+  "a profile in a question": ["FROM enable_profiling(save_location = 'profile.json')", FUNCTION],
+  "a checkpoint": ["CHECKPOINT", QUESTION],
+  "a transaction": ["BEGIN", QUESTION],
+  "an error midway": [
+    "SELECT CASE WHEN i = 4000 THEN error('late') ELSE i END FROM range(5000) r(i)",
+    /late/,
+  ],
+};
+
+/** Names in the folders where a statement could write by a relative path. */
+const around = async (): Promise<string[]> => [
+  ...(await readdir(".")),
+  ...(await readdir(warehouse().out, { recursive: true })),
+];
+
+for (const [what, [query, message]] of Object.entries(refused)) {
+  test(`S13: ${what} is one clear sentence and a wrong configuration`, async () => {
+    const { ask } = warehouse();
+    const before = await around();
+    for (const format of ["table", "json", "csv"]) {
+      await assert.rejects(ask(query, "--format", format), (error: Error & { exitCode?: number }) => {
+        assert.equal(error.exitCode, 2);
+        assert.match(error.message, message);
+        assert.doesNotMatch(error.message, /\n/);
+        return true;
+      });
+    }
+    assert.deepEqual(await around(), before);
+  });
+}
+
+test("S13: no statement writes into the database's own files, explained or not", async () => {
+  const { out, ask } = warehouse();
+  const file = join(await realpath(join(out, "current")), "warehouse.duckdb");
+  const before = await readFile(file);
+  for (const target of [file, `${file}.wal`, `${file}.wal.checkpoint`]) {
+    const copy = `COPY (SELECT 1 AS a) TO '${target}' (FORMAT csv, USE_TMP_FILE false)`;
+    for (const begin of [
+      "",
+      "EXPLAIN ANALYZE ",
+      "explain analyze\n/* x */ ",
+      "EXPLAIN (ANALYZE) ",
+      "EXPLAIN (FORMAT json, ANALYZE) ",
+    ])
+      await assert.rejects(ask(begin + copy), { code: "config.sql" }, begin + copy);
+  }
+  assert.deepEqual(await readFile(file), before);
+  assert.deepEqual(
+    (await readdir(dirname(file))).filter((name) => name.includes("wal")),
+    [],
+  );
+});
+
+test("a text that names what is refused is a text", async () => {
+  const { ask } = warehouse();
+  const query = "SELECT 'query (x)' AS a, 'enable_logging()' AS b, 1 AS query -- disable_profiling";
+  assert.equal(await ask(query, "--format", "csv"), "a,b,query\r\nquery (x),enable_logging(),1\r\n");
+});
+
+test("a plan is drawn as it comes, and steers no terminal", async () => {
+  const { ask } = warehouse();
+  assert.match(await ask("EXPLAIN ANALYZE SELECT 1"), /DUMMY_SCAN/);
+  assert.doesNotMatch(
+    await ask("EXPLAIN SELECT chr(27) || '\u001b[31mred' AS x FROM content"),
+    /\p{Cc}(?<!\n)/u,
+  );
+  const columns = "SELECT 'a' AS explain_key, chr(27) || '[31mred' AS explain_value";
+  assert.match(await ask(columns), /│ explain_key │/);
+  assert.doesNotMatch(await ask(columns), /\p{Cc}(?<!\n)/u);
+});
+
+test("rows that no one text could hold together are written one after another", async () => {
+  const query = "SELECT repeat('x', 300000) AS t FROM range(2048)";
+  const child = start([query, "--out", warehouse().out, "--format", "csv"], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let bytes = 0;
+  let errors = "";
+  child.stderr?.on("data", (piece) => {
+    errors += piece;
+  });
+  child.stdout?.on("data", (piece: Buffer) => {
+    bytes += piece.length;
+  });
+  assert.deepEqual([await once(child, "close"), errors], [[0, null], ""]);
+  assert.ok(bytes > 2048 * 300_000);
+});
+
+test("without a published run the way to one is said", async (t) => {
+  const out = await temporaryFolder(t);
+  const ask = () => capture(sqlCommand, ["SELECT 1", "--out", out]);
+  await assert.rejects(ask(), { code: "config.not_found", message: /run nightly --sample/ });
+  await symlink("runs/000001-20261120T020000Z", join(out, "current"));
+  await assert.rejects(ask(), { code: "config.not_found", message: /run nightly --sample/ });
+  await mkdir(join(out, "runs/000001-20261120T020000Z"), { recursive: true });
+  await writeFile(join(out, "runs/000001-20261120T020000Z/warehouse.duckdb"), "junk");
+  await assert.rejects(ask(), { code: "verify.failed" });
+});
+
+const SCRIPT = `
+  const { sqlCommand } = await import(${JSON.stringify(new URL("../../../src/cli/commands/sql.ts", import.meta.url))});
+  await sqlCommand().parseAsync(process.argv.slice(1), { from: "user" });`;
+
+/** The command in a process of its own. */
+function start(args: readonly string[], options: SpawnOptions): ChildProcess {
+  return spawn(process.execPath, ["--input-type=module", "-e", SCRIPT, "--", ...args], options);
+}
+
+test("asking leaves nothing behind", async () => {
+  const { out, ask } = warehouse();
+  const namesBefore = await readdir(out, { recursive: true });
+  const temporary = async () =>
+    (await readdir(tmpdir())).filter((name) => name.startsWith("content-warehouse-sql-"));
+  const foldersBefore = await temporary();
+  await ask("SELECT count(*) FROM (SELECT i, md5(i::VARCHAR) AS m FROM range(100000) r(i) ORDER BY m)");
+  await assert.rejects(ask("SELECT error('x')"));
+  assert.deepEqual(await readdir(out, { recursive: true }), namesBefore);
+  assert.deepEqual(await temporary(), foldersBefore);
+});
+
+test("what the memory cannot hold is spilled, and a question that cannot be is told what it may take", async () => {
+  const { ask } = warehouse();
+  const sorted = "SELECT i, repeat(md5(i::VARCHAR), 4) AS text FROM range(3500000) r(i) ORDER BY text";
+  assert.equal(
+    await ask(`SELECT count(*) AS n FROM (${sorted} LIMIT 3400000)`, "--format", "csv"),
+    "n\r\n3400000\r\n",
+  );
+  await assert.rejects(ask("SELECT list(repeat(md5(i::VARCHAR), 40)) FROM range(1000000) r(i)"), {
+    code: "config.sql",
+    message: /it needs more than the 256 MB that it may take/,
+  });
+});
+
+test("a signal ends a question and leaves no folder, and what a killed one left is removed by the next", async (t) => {
+  const { out } = warehouse();
+  const TMPDIR = await temporaryFolder(t);
+  const startIn = (query: string) =>
+    start([query, "--out", out], {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, TMPDIR },
+    });
+  const endless = "SELECT count(*) FROM range(10000000000) a(i), range(100) b(j) WHERE hash(i, j) = 1";
+  // This one asks for no memory, and so nothing but the signal ends it.
+  const computing = "SELECT sum(hash(i)) FROM range(100000000000) t(i)";
+  for (const [query, signal, ended] of [
+    [endless, "SIGINT", [130, null]],
+    [computing, "SIGINT", [130, null]],
+    [computing, "SIGTERM", [143, null]],
+    [endless, "SIGKILL", [null, "SIGKILL"]],
+  ] as const) {
+    const watcher = watch(TMPDIR);
+    const appeared = once(watcher, "change");
+    const child = startIn(query);
+    await appeared;
+    watcher.close();
+    child.kill(signal);
+    assert.deepEqual(await once(child, "close"), ended);
+    assert.equal((await readdir(TMPDIR)).length, signal === "SIGKILL" ? 1 : 0, signal);
+  }
+  const foreign = [
+    "content-warehouse-sql-1-another.host-Ab12Cd",
+    `content-warehouse-sql-${process.pid}-${hostname()}-Ab12Cd`,
+  ];
+  for (const name of foreign) await mkdir(join(TMPDIR, name));
+  if (process.getuid?.() === 0) {
+    const nobodys = "content-warehouse-sql-999999-host-Ab12Cd".replace("host", hostname());
+    await mkdir(join(TMPDIR, nobodys));
+    await chown(join(TMPDIR, nobodys), 65_534, 65_534);
+    foreign.push(nobodys);
+  }
+  assert.deepEqual(await once(startIn("SELECT 1"), "close"), [0, null]);
+  assert.deepEqual((await readdir(TMPDIR)).toSorted(), foreign.toSorted());
+});
+
+test("a reader that goes away ends the command quietly", async () => {
+  const { out } = warehouse();
+  const query = "SELECT i, repeat('x', 100) AS t FROM range(300000) r(i)";
+  for (const format of ["csv", "json", "table"]) {
+    const child = start([query, "--out", out, "--format", format], { stdio: ["ignore", "pipe", "pipe"] });
+    let errors = "";
+    child.stderr?.on("data", (chunk) => {
+      errors += chunk;
+    });
+    assert.ok(child.stdout);
+    await once(child.stdout, "data");
+    child.stdout.destroy();
+    const [code] = await once(child, "close");
+    assert.deepEqual([code, errors], [0, ""], format);
+  }
+});

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { auditCommand } from "../../../src/cli/commands/audit.ts";
+import { whatIfCommand } from "../../../src/cli/commands/what-if.ts";
+import { sampleWarehouse } from "../../audit/sample.ts";
+import { capture } from "../capture.ts";
+import { program } from "../running.ts";
+
+const out = await sampleWarehouse();
+const file = join(out, "..", "mapping.csv");
+await capture(auditCommand, ["--out", out, "--export-mapping", file]);
+const whatIf = (mapping: string, ...args: string[]) =>
+  capture(whatIfCommand, ["--mapping", mapping, "--out", out, ...args]);
+
+/** The exported mapping with a change. */
+async function edited(name: string, from: string | RegExp, to: string): Promise<string> {
+  const path = join(out, "..", name);
+  const text = await readFile(file, "utf8");
+  const changed = text.replaceAll(from, to);
+  assert.notEqual(changed, text);
+  await writeFile(path, changed);
+  return path;
+}
+
+test("a screen gets the changes by destination and field, by value, and item by item", async () => {
+  assert.match(
+    await whatIf(file),
+    /^No external value would change in the run 000001-\S+\. Entries of mappings: (\d+) in the file, \1 in the run\.\n$/,
+  );
+  const mapping = await edited("north.csv", ",T1 North\r\n", ",=Far North\r\n");
+  const text = await whatIf(mapping);
+  assert.match(text, /│ Partner Portal │ region │ +136 │ +139 │ +0 │ +0 │ +139 │/);
+  assert.match(
+    text,
+    /│ Partner Portal │ region │ Nordics +│ Sales Territory │ T1 North │ Sales Territory │ =Far North +│ +69 │/,
+  );
+  assert.match(text, /\nand 119 more values of items; --format csv has all\n/);
+  assert.match(
+    text,
+    /\n139 external values of 136 items would change in the run 000001-\S+\. Entries of mappings: \d+ in the file, \d+ in the run\.\n$/,
+  );
+  const csv = (await whatIf(mapping, "--format", "csv")).split("\r\n");
+  assert.equal(csv.length, 141);
+  assert.ok(csv[1]?.endsWith(",changed,Sales Territory,T1 North,Sales Territory,'=Far North"), csv[1]);
+  const json = JSON.parse(await whatIf(mapping, "--format", "json"));
+  assert.deepEqual([json.items_changed, json.values_changed, json.items.length], [136, 139, 139]);
+  assert.equal(json.items[0].external_value_after, "=Far North");
+});
+
+test("a screen of 80 has every name and value whole, as the mapping and the filters take them", async () => {
+  const mapping = await edited("long.csv", /,T1 North\r\n/g, ",Northern Territory\r\n");
+  const long = join(out, "..", "longer.csv");
+  await writeFile(
+    long,
+    (await readFile(mapping, "utf8")).replaceAll(",Sales Territory,", ",Territory of the Sales,"),
+  );
+  const text = await capture(whatIfCommand, ["--mapping", long, "--out", out], 80);
+  const [, byValue = "", items = ""] = text.split(/^(?:What would change, by value|Items)$/m);
+  assert.doesNotMatch(byValue, /…/);
+  // Of an item only the title is cut: no other cell stands beside the ID.
+  assert.doesNotMatch(items.replaceAll(/│ [0-9a-f]{24} │ [^│]* │/g, ""), /…/);
+});
+
+test("a file that is wrong ends the process with 2 and its place, and nothing is written", async () => {
+  const started = (mapping: string) => program(["what-if", "--mapping", mapping, "--out", out]);
+  for (const [mapping, said] of [
+    [
+      await edited("value.csv", "caf893c7c05eb1c37b247cec", "caf893c7c05eb1c37b247ced"),
+      /value\.csv, line \d+, column \d+: the field \w+ has no value with the ID "caf893c7c05eb1c37b247ced"\. The nearest is "caf893c7c05eb1c37b247cec"/,
+    ],
+    [
+      await edited("column.csv", "mapping_value_id,", ""),
+      /column\.csv, line 1, column 1: the column mapping_value_id is missing/,
+    ],
+    [join(out, "none.csv"), /The mapping file .*none\.csv cannot be read \(ENOENT\)/],
+    [join(out, "none.txt"), /call it \.csv or \.json/],
+  ] as const) {
+    const { code, stdout, stderr } = await started(mapping);
+    assert.deepEqual([code, stdout], [2, ""], stderr);
+    assert.match(stderr, said);
+    assert.equal(stderr.trimEnd().split("\n").length, 1);
+  }
+});

@@ -1,0 +1,204 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { createDisplay } from "../../../src/cli/render/display.ts";
+import { displayWidth } from "../../../src/cli/render/terminal.ts";
+import { count, duration, megabytes } from "../../../src/common/figures.ts";
+import type { Progress, StageName } from "../../../src/common/progress.ts";
+
+const ESCAPE = "\u001b";
+
+function progress(
+  stage: StageName,
+  done: number,
+  total: number | undefined,
+  more: Partial<Progress> = {},
+): Progress {
+  return { stage, done, total, items: 0, bytes: 0, ...more };
+}
+
+/** A display and what it wrote since it was last asked; time passes as the test says. */
+function displayed(columns: number | undefined) {
+  let written: string[] = [];
+  let nowMs = 0;
+  const display = createDisplay({
+    write: (text) => written.push(text),
+    columns: columns === undefined ? undefined : () => columns,
+    elapsedMs: () => nowMs,
+  });
+  const take = () => {
+    const text = written.join("");
+    written = [];
+    return text;
+  };
+  const wait = (milliseconds: number) => {
+    nowMs += milliseconds;
+  };
+  return { display, take, wait };
+}
+
+/** What a terminal shows after all this: understands lines, and going up to clear what is below. */
+class Screen {
+  lines: string[] = [];
+  #row = 0;
+
+  write(text: string): void {
+    for (const part of text.split(new RegExp(`(${ESCAPE}\\[\\d*[A-Z]|\n)`))) {
+      const up = new RegExp(`${ESCAPE}\\[(\\d+)A`).exec(part);
+      if (part === "\n") this.#row += 1;
+      else if (up !== null) this.#row -= Number(up[1]);
+      else if (part === `${ESCAPE}[J`) this.lines.length = this.#row;
+      else if (part !== "") this.lines[this.#row] = part;
+    }
+  }
+}
+
+suite("where the output is no terminal", () => {
+  test("a line comes every three seconds, with what was done, of how much, how fast, and how long it takes", () => {
+    const { display, take, wait } = displayed(undefined);
+    display.onProgress(progress("lookups", 1, 2));
+    wait(1000);
+    display.onProgress(progress("dynamic", 1, 12_000, { items: 100, bytes: 1e6 }));
+    assert.equal(take(), "");
+    wait(2000);
+    display.onProgress(progress("dynamic", 1000, 12_000, { items: 100_000, bytes: 24.5e6 }));
+    assert.equal(
+      take(),
+      "dynamic listing: 1,000 of 12,000 pages, 100,000 items, 50,000 items/s, 12.3 MB/s, 22 s left\n",
+    );
+    wait(2999);
+    display.onProgress(progress("items", 7, 33));
+    assert.equal(take(), "");
+    wait(1);
+    display.onProgress(progress("items", 8, 33));
+    assert.equal(take(), "single items: 8 of 33 items\n");
+    display.end();
+    assert.equal(take(), "", "the end adds nothing");
+  });
+
+  test("the time that is left follows from the rate to which the service holds the run", () => {
+    const { display, take, wait } = displayed(undefined);
+    display.onProgress(progress("items", 1, 1000));
+    wait(3000);
+    display.onProgress(progress("items", 300, 1000, { perSecond: 3.5 }));
+    assert.equal(
+      take(),
+      "single items: 300 of 1,000 items, held to 3.5 requests/s by the service, 3 min 20 s left\n",
+    );
+    wait(3000);
+    display.onProgress(progress("items", 310, 1000, { perSecond: null }));
+    assert.equal(take(), "single items: 310 of 1,000 items, 13 s left\n");
+  });
+
+  test("a pass that is made again has a rate of its own", () => {
+    const { display, take, wait } = displayed(undefined);
+    display.onProgress(progress("basic", 10, 10, { items: 1000 }));
+    wait(10_000);
+    display.onProgress(progress("basic", 1, 10, { items: 100 }));
+    wait(3000);
+    take();
+    display.onProgress(progress("basic", 4, 10, { items: 400, bytes: 3e6 }));
+    assert.equal(take(), "basic listing: 4 of 10 pages, 400 items, 133 items/s, 1.0 MB/s, 4.5 s left\n");
+  });
+
+  test("a total that is not known is not shown, nor a rate in the first second", () => {
+    const { display, take, wait } = displayed(undefined);
+    wait(3000);
+    display.onProgress(progress("full", 3, undefined, { items: 300 }));
+    assert.equal(take(), "full listing: 3 pages, 300 items\n");
+  });
+
+  test("lines of the log are passed on as they are", () => {
+    const { display, take } = displayed(undefined);
+    display.log('{"level":"warn"}\n');
+    assert.equal(take(), '{"level":"warn"}\n');
+  });
+});
+
+suite("on a terminal", () => {
+  test("each stage has a line that changes in place", () => {
+    const { display, take, wait } = displayed(100);
+    const screen = new Screen();
+    display.onProgress(progress("lookups", 1, 2));
+    display.onProgress(progress("dynamic", 1, 4, { items: 100 }));
+    wait(100);
+    display.onProgress(progress("dynamic", 2, 4, { items: 200 }));
+    screen.write(take());
+    assert.deepEqual(screen.lines, [
+      "lookups          ████████████░░░░░░░░░░░░ 1 of 2 lookups",
+      "dynamic listing  ████████████░░░░░░░░░░░░ 2 of 4 pages, 200 items",
+    ]);
+    wait(100);
+    display.onProgress(progress("publish", 0, 1));
+    wait(100);
+    display.onProgress(progress("publish", 1, 1));
+    screen.write(take());
+    assert.equal(screen.lines.length, 3);
+    assert.equal(screen.lines[2], "publish          ████████████████████████ done");
+  });
+
+  test("it is drawn ten times a second at most, and once more at the end", () => {
+    const { display, take, wait } = displayed(100);
+    display.onProgress(progress("full", 1, 50));
+    take();
+    wait(99);
+    display.onProgress(progress("full", 2, 50));
+    assert.equal(take(), "");
+    wait(1);
+    display.onProgress(progress("full", 3, 50));
+    assert.match(take(), /3 of 50/);
+    display.onProgress(progress("full", 4, 50));
+    display.end();
+    const screen = new Screen();
+    screen.lines = ["full listing"];
+    assert.match(take(), /4 of 50/);
+  });
+
+  test("lines of the log stand above the progress", () => {
+    const { display, take } = displayed(100);
+    const screen = new Screen();
+    display.onProgress(progress("lookups", 1, 2));
+    display.log("02:00:00 warn  Asking again.\n");
+    display.log("02:00:01 warn  Asking again.\n");
+    screen.write(take());
+    assert.deepEqual(screen.lines, [
+      "02:00:00 warn  Asking again.",
+      "02:00:01 warn  Asking again.",
+      "lookups          ████████████░░░░░░░░░░░░ 1 of 2 lookups",
+    ]);
+  });
+
+  test("no line is as wide as the terminal, which would break it", () => {
+    const { display, take } = displayed(30);
+    display.onProgress(progress("dynamic", 1, 12_000, { items: 100_000 }));
+    const [line = ""] = take().split("\n");
+    assert.equal(displayWidth(line), 29);
+    assert.ok(line.endsWith("…"));
+  });
+
+  test("more than was announced fills the bar and no more", () => {
+    const { display, take } = displayed(100);
+    display.onProgress(progress("dynamic", 5, 4));
+    assert.match(take(), /█{24} 5 of 4 pages/);
+  });
+
+  test("an end before any progress leaves nothing", () => {
+    const { display, take } = displayed(100);
+    display.end();
+    assert.equal(take(), "");
+  });
+});
+
+test("figures are written for people", () => {
+  assert.equal(count(1_234_567), "1,234,567");
+  assert.equal(megabytes(12_345_678), "12.3 MB");
+  assert.deepEqual([0.04, 9.94, 9.96, 59.4, 59.6, 200, 3599.6, 3900].map(duration), [
+    "0.0 s",
+    "9.9 s",
+    "10 s",
+    "59 s",
+    "1 min 0 s",
+    "3 min 20 s",
+    "1 h 0 min",
+    "1 h 5 min",
+  ]);
+});

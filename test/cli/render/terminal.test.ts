@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { Writable } from "node:stream";
+import { test } from "node:test";
+import fc from "fast-check";
+import { drawInParts, drawTable, leftOutText } from "../../../src/cli/render/table.ts";
+import { displayWidth, printableLine, printableText, truncate, writeAll } from "../../../src/cli/render/terminal.ts";
+
+test("S19: nothing printable steers a terminal, whatever the text", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 200 }), (text) => {
+      assert.doesNotMatch(printableLine(text), /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u);
+      assert.doesNotMatch(
+        printableText(text).replace(/[\n\t]/g, ""),
+        /[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u,
+      );
+    }),
+  );
+  assert.equal(printableText("a\u001b[31mb\r\n\tc\u202e"), "a[31mb\n\tc");
+  assert.equal(printableLine("a\r\nb\nc\td"), "a↵b↵c d");
+});
+
+test("a text is as wide as a terminal shows it", () => {
+  const widths: Record<string, number> = {
+    "": 0,
+    abc: 3,
+    ü: 1,
+    "u\u0308": 1,
+    漢字: 4,
+    "😀": 2,
+    ｱ: 1,
+    Ａ: 2,
+    한: 2,
+  };
+  for (const [text, width] of Object.entries(widths)) assert.equal(displayWidth(text), width, text);
+});
+
+test("a cut text is never wider than asked, and one that fits is left alone", () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: "grapheme", maxLength: 40 }),
+      fc.integer({ min: 1, max: 40 }),
+      (text, width) => {
+        const cut = truncate(text, width);
+        assert.ok(displayWidth(cut) <= width);
+        assert.equal(cut === text, displayWidth(text) <= width || cut === text);
+        if (displayWidth(text) > width) assert.ok(cut.endsWith("…"));
+      },
+    ),
+  );
+});
+
+test("every line of a table has the same width, and fits the screen where a column can", () => {
+  const cell = fc.string({ unit: "grapheme", maxLength: 30 });
+  fc.assert(
+    fc.property(
+      fc
+        .array(cell, { minLength: 1, maxLength: 8 })
+        .chain((names) =>
+          fc.tuple(
+            fc.constant(names),
+            fc.array(fc.array(cell, { minLength: names.length, maxLength: names.length }), { maxLength: 4 }),
+          ),
+        ),
+      fc.option(fc.integer({ min: 20, max: 120 }), { nil: undefined }),
+      ([names, rows], width) => {
+        const columns = names.map((name) => ({ name, align: "left" as const }));
+        const { text, shownColumns } = drawTable({ columns, rows }, width);
+        const widths = new Set(text.trimEnd().split("\n").map(displayWidth));
+        assert.equal(widths.size, 1, text);
+        if (width === undefined) assert.equal(shownColumns, names.length);
+        else assert.ok(Math.max(...widths) <= width, text);
+      },
+    ),
+  );
+});
+
+test("no number and no name that is typed again is cut; what does not fit is left out, and that is said", () => {
+  const columns = [
+    { name: "run", align: "left", whole: true },
+    { name: "text", align: "left" },
+    { name: "bytes", align: "right" },
+  ] as const;
+  const table = { columns, rows: [["000001-20261120T020000Z", "so long that it is cut", "1,234,567,890"]] };
+  const cut = drawTable(table, 60);
+  assert.match(cut.text, /│ 000001-20261120T020000Z │ so long that … │ 1,234,567,890 │/);
+  assert.equal(leftOutText(table, cut), "");
+  const short = drawTable(table, 45);
+  assert.match(short.text, /│ 000001-20261120T020000Z │ so long th… │ … │/);
+  assert.equal(leftOutText(table, short), "1 column left out: widen the terminal or pipe the output\n");
+});
+
+test("in parts, a table shows all of its columns on a narrow screen, each part beginning with the same ones", () => {
+  const names = ["name", "alpha", "beta", "gamma", "delta"];
+  const columns = names.map((name, index) => ({
+    name,
+    align: index === 0 ? ("left" as const) : ("right" as const),
+  }));
+  const table = { columns, rows: [["a", "1", "22", "333", "4,444"]] };
+  assert.equal(
+    drawInParts(table, 1, 25),
+    `┌──────┬───────┬──────┐
+│ name │ alpha │ beta │
+├──────┼───────┼──────┤
+│ a    │     1 │   22 │
+└──────┴───────┴──────┘
+┌──────┬───────┬───────┐
+│ name │ gamma │ delta │
+├──────┼───────┼───────┤
+│ a    │   333 │ 4,444 │
+└──────┴───────┴───────┘
+`,
+  );
+  for (const width of [80, undefined]) {
+    assert.equal(drawInParts(table, 1, width), drawTable(table, width).text);
+  }
+});
+
+test("a name that is wider than the screen is cut there, and not left out", () => {
+  const columns = [
+    { name: "item", align: "left" as const, whole: true as const },
+    { name: "field", align: "left" as const, whole: true as const },
+  ];
+  assert.equal(
+    drawInParts({ columns, rows: [["a-1", "a name of thirty-one characters"]] }, 1, 25),
+    `┌──────┬────────────────┐
+│ item │ field          │
+├──────┼────────────────┤
+│ a-1  │ a name of thi… │
+└──────┴────────────────┘
+`,
+  );
+});
+
+test("writing waits for a slow reader, and throws what is no closed pipe", async () => {
+  const taken: string[] = [];
+  const slow = new Writable({
+    highWaterMark: 1,
+    decodeStrings: false,
+    write(chunk: string, _encoding, done) {
+      taken.push(chunk);
+      setImmediate(done);
+    },
+  });
+  await writeAll({ out: slow, columns: undefined }, ["a", "b", "c"]);
+  assert.deepEqual(taken.join(""), "abc");
+  for (const [code, fails] of [
+    ["EPIPE", false],
+    ["ENOSPC", true],
+  ] as const) {
+    const broken = new Writable({
+      write: (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code })),
+    });
+    const writing = writeAll({ out: broken, columns: undefined }, ["a", "b"]);
+    if (fails) await assert.rejects(writing, { code });
+    else await writing;
+  }
+});

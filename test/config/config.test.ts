@@ -1,0 +1,439 @@
+import assert from "node:assert/strict";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { inspect } from "node:util";
+import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
+import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
+import {
+  type Config,
+  type ConfigInputs,
+  type ConfigSpec,
+  configFingerprint,
+  defineConfig,
+  keyId,
+  loadConfig,
+} from "../../src/config/config.ts";
+import { Secret } from "../../src/common/secret.ts";
+import { assertNoToken, CANARY } from "../extract/loopback.ts";
+
+const ENV = { CONTENT_API_URL: "https://content.example.com", CONTENT_API_TOKEN: CANARY };
+const JSON_FILE = "content-warehouse.config.json";
+const HASH_KEY = "a key of thirty-two bytes or more";
+
+/** A working directory with these files. */
+async function folder(t: TestContext, files: Readonly<Record<string, string>> = {}): Promise<string> {
+  const cwd = await mkdtemp(join(tmpdir(), "config-"));
+  t.after(() => rm(cwd, { recursive: true }));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text);
+  return cwd;
+}
+
+function load(cwd: string, inputs: Partial<ConfigInputs> = {}): Promise<Config> {
+  return loadConfig({ cwd, env: ENV, flags: {}, sampleBy: "--sample", ...inputs });
+}
+
+async function loadSpec(
+  t: TestContext,
+  spec: ConfigSpec,
+  inputs: Partial<ConfigInputs> = {},
+): Promise<Config> {
+  return load(await folder(t, { [JSON_FILE]: JSON.stringify(spec) }), inputs);
+}
+
+/** The message of the error that this ends with; it shows no token. */
+async function refusal(code: ErrorCode, loading: Promise<unknown>): Promise<string> {
+  const error = await loading.then(
+    (value) => assert.fail(`nothing was refused: ${inspect(value)}`),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof WarehouseError, inspect(error));
+  assert.equal(error.code, code, error.message);
+  assert.equal(error.exitCode, 2);
+  assertNoToken(error);
+  return error.message;
+}
+
+test("without a file, everything has its default", async (t) => {
+  const cwd = await folder(t);
+  const { source, ...config } = await load(cwd);
+  assert.deepEqual(config, {
+    destinations: [],
+    customFields: [],
+    columns: DYNAMIC_COLUMN_NAMES,
+    details: "events",
+    perPage: "auto",
+    maxRejects: null,
+    concurrency: 4,
+    ratePerSecond: null,
+    deadlineMinutes: 300,
+    lookupMethod: "auto",
+    raw: true,
+    personalData: { policy: "drop", key: null },
+    aliases: {},
+    out: join(cwd, "warehouse"),
+    contract: "evolve",
+    keepRuns: 7,
+    acceptShrink: false,
+  });
+  assert.ok(source.kind === "service");
+  assert.equal(source.url.origin, "https://content.example.com");
+  assert.equal(source.token.reveal(), CANARY);
+  assertNoToken(source);
+});
+
+test("a JSON file says what it wants, the rest has its default", async (t) => {
+  const spec: ConfigSpec = {
+    url: "https://other.example.com/tenants/a",
+    destinations: [{ name: "Website" }, { name: "Shop", platform: "Mail" }],
+    customFields: ["color"],
+    columns: ["id", "custom_fields"],
+    details: "all",
+    perPage: 25,
+    concurrency: 2,
+    ratePerSecond: 0.5,
+    deadlineMinutes: 30,
+    lookupMethod: "post",
+    raw: false,
+    personalData: { policy: "keep" },
+    contract: "freeze",
+    keepRuns: 30,
+    maxRejects: "1%",
+    out: "data/out",
+  };
+  const cwd = await folder(t, { [JSON_FILE]: `\ufeff${JSON.stringify(spec)}` });
+  const { source, ...config } = await load(cwd, { env: { CONTENT_API_TOKEN: CANARY, CONTENT_API_URL: " " } });
+  const { url: _, ...given } = spec;
+  assert.deepEqual(config, {
+    ...given,
+    maxRejects: { items: 0, share: 0.01 },
+    destinations: [
+      { name: "Website", platform: "External" },
+      { name: "Shop", platform: "Mail" },
+    ],
+    personalData: { policy: "keep", key: null },
+    aliases: {},
+    out: join(cwd, "data/out"),
+    acceptShrink: false,
+  });
+  assert.ok(source.kind === "service" && source.url.prefix === "/tenants/a");
+});
+
+test("a TypeScript file is imported as it is", async (t) => {
+  const text =
+    "interface Own { perPage: number }\nconst own: Own = { perPage: 7 };\nexport default own satisfies Own;\n";
+  const cwd = await folder(t, {
+    "content-warehouse.config.ts": text,
+    "other.config.mts": text.replace("7", "8"),
+  });
+  assert.equal((await load(cwd)).perPage, 7);
+  assert.equal((await load(cwd, { flags: { config: "other.config.mts" } })).perPage, 8);
+  assert.deepEqual(defineConfig({ perPage: 7 }), { perPage: 7 });
+});
+
+test("flags win over the environment, the environment over the file", async (t) => {
+  const spec = { url: "https://file.example.com", out: "from-file" };
+  const urlOf = (config: Config) => (config.source.kind === "service" ? config.source.url.host : "");
+  assert.equal(urlOf(await loadSpec(t, spec, { env: { CONTENT_API_TOKEN: "t" } })), "file.example.com");
+  assert.equal(urlOf(await loadSpec(t, spec)), "content.example.com");
+  const cwd = await folder(t, { [JSON_FILE]: JSON.stringify(spec) });
+  const flagged = await load(cwd, { flags: { url: "http://127.0.0.1:8080", out: "from-flag" } });
+  assert.equal(urlOf(flagged), "127.0.0.1:8080");
+  assert.equal(flagged.out, join(cwd, "from-flag"));
+  await assert.rejects(load(cwd, { flags: { out: "" } }), {
+    code: "config.invalid",
+    message: "`out` is empty; give it the path of a folder, or leave it out.",
+  });
+});
+
+test("paths in a file go from its folder, wherever the program is started", async (t) => {
+  const etc = await folder(t, {
+    "nightly.json": '{"out":"warehouse","tokenFile":"token"}',
+    token: ` ${CANARY}\n`,
+  });
+  await chmod(join(etc, "token"), 0o600);
+  const config = await load(await folder(t), {
+    flags: { config: join(etc, "nightly.json") },
+    env: { CONTENT_API_URL: "https://content.example.com" },
+  });
+  assert.equal(config.out, join(etc, "warehouse"));
+  assert.ok(config.source.kind === "service");
+  assert.equal(config.source.token.reveal(), CANARY, "the space around a token is no part of it");
+});
+
+test("a missing service or token is refused, with what to set", async (t) => {
+  const cwd = await folder(t);
+  for (const env of [{}, { CONTENT_API_URL: "", CONTENT_API_TOKEN: "t" }]) {
+    assert.match(
+      await refusal("config.missing_service", load(cwd, { env })),
+      /set CONTENT_API_URL.*--sample/,
+    );
+  }
+  for (const token of [undefined, "", "  "]) {
+    const env = { CONTENT_API_URL: "https://content.example.com", CONTENT_API_TOKEN: token };
+    assert.match(
+      await refusal("config.missing_service", load(cwd, { env })),
+      /set CONTENT_API_TOKEN, or `tokenFile`/,
+    );
+  }
+});
+
+test("the sample needs no service and reads no file that is not named", async (t) => {
+  const cwd = await folder(t, { [JSON_FILE]: '{"perPage":"broken"}', "sample.json": '{"perPage":5}' });
+  const config = await load(cwd, { env: {}, flags: { sample: true } });
+  assert.deepEqual(config.source, { kind: "sample" });
+  assert.equal(config.perPage, "auto");
+  assert.equal((await load(cwd, { env: {}, flags: { sample: true, config: "sample.json" } })).perPage, 5);
+  const both = load(cwd, { flags: { sample: true, url: "https://content.example.com" } });
+  assert.match(await refusal("config.invalid", both), /--sample and --url/);
+});
+
+const WRONG: [setting: string, value: unknown, says: string][] = [
+  ["url", 7, "`url`: expected an address such as https://content.example.com, found 7."],
+  [
+    "url",
+    "content.example.com",
+    '`url`: expected an address such as https://content.example.com, found "content.example.com".',
+  ],
+  [
+    "url",
+    "http://content.example.com",
+    '`url`: expected https (http is for this machine only), found "http://content.example.com".',
+  ],
+  ["tokenFile", "", '`tokenFile`: expected the path of a file, found "".'],
+  [
+    "destinations",
+    "Website",
+    '`destinations`: expected a list such as [{ name: "Website" }], found "Website".',
+  ],
+  ["destinations", [{}], "`destinations[0].name`: expected the name of a destination, found nothing."],
+  [
+    "destinations",
+    [{ name: "a" }, "b"],
+    '`destinations[1]`: expected an object such as { name: "Website", platform: "External" }, found "b".',
+  ],
+  [
+    "destinations",
+    [{ name: "a", platform: 1 }],
+    '`destinations[0].platform`: expected a platform such as "External", found 1.',
+  ],
+  [
+    "destinations",
+    [{ name: "a", plattform: "b" }],
+    "`destinations[0].plattform` is no setting; did you mean `platform`?",
+  ],
+  ["customFields", ["a", ""], '`customFields[1]`: expected the name of a custom field, found "".'],
+  ["columns", [], "`columns`: expected a list of at least one column name, found an empty list."],
+  ["columns", [null], "`columns[0]`: expected the name of a column, found null."],
+  ["details", "every", '`details`: expected "events", "all", "none", found "every".'],
+  ["perPage", "100", '`perPage`: expected a whole number from 1 to 1000, or "auto", found "100".'],
+  ["perPage", 0, '`perPage`: expected a whole number from 1 to 1000, or "auto", found 0.'],
+  ["perPage", 2.5, '`perPage`: expected a whole number from 1 to 1000, or "auto", found 2.5.'],
+  ["concurrency", 65, "`concurrency`: expected a whole number from 1 to 64, found 65."],
+  ["ratePerSecond", 0, "`ratePerSecond`: expected a number above 0, or null, found 0."],
+  ["deadlineMinutes", 0, "`deadlineMinutes`: expected a number above 0, or null, found 0."],
+  ["lookupMethod", "put", '`lookupMethod`: expected "auto", "get", "post", found "put".'],
+  ["raw", "yes", '`raw`: expected true or false, found "yes".'],
+  [
+    "personalData",
+    "all",
+    '`personalData`: expected "drop", "hash", "keep", or { policy: ... } with one of them, found "all".',
+  ],
+  [
+    "personalData",
+    { policy: 1 },
+    '`personalData`: expected "drop", "hash", "keep", or { policy: ... } with one of them, found an object.',
+  ],
+  [
+    "aliases",
+    ["a"],
+    '`aliases`: expected an object such as { "name_at_the_service": "name_in_the_specification" }, found a list.',
+  ],
+  ["aliases", { a: 1 }, "`aliases.a`: expected the name of a field in the specification, found 1."],
+  [
+    "aliases",
+    { a: "x", b: "x" },
+    '`aliases`: expected each name of the specification once, found "x" twice.',
+  ],
+  ["out", {}, "`out`: expected the path of a folder, found an object."],
+  ["colums", ["id"], "`colums` is no setting; did you mean `columns`?"],
+  ["per_page", 5, "`per_page` is no setting; did you mean `perPage`?"],
+  ["tokenfile", "x", "`tokenfile` is no setting; did you mean `tokenFile`?"],
+];
+
+for (const [setting, value, says] of WRONG) {
+  test(`a wrong setting is named with what was expected and found: ${setting} ${JSON.stringify(value)}`, async (t) => {
+    const cwd = await folder(t, { [JSON_FILE]: JSON.stringify({ [setting]: value }) });
+    assert.equal(await refusal("config.invalid", load(cwd)), `${JSON_FILE}: ${says}`);
+  });
+}
+
+test("all that is wrong is told at once", async (t) => {
+  const cwd = await folder(t, { [JSON_FILE]: '{"perPage":0,"raw":1,"fruit":2}' });
+  const message = await refusal("config.invalid", load(cwd));
+  assert.match(message, /`perPage`.*`raw`.*`fruit` is no setting; there are url, tokenFile, destinations/);
+});
+
+test("settings that are no object are refused", async (t) => {
+  for (const text of ["[]", "null", '"x"', "7"]) {
+    const message = await refusal("config.invalid", load(await folder(t, { [JSON_FILE]: text })));
+    assert.match(message, /expected an object with settings, found/);
+  }
+});
+
+test("S2: a token in a configuration file is refused, whatever it is called, and not shown", async (t) => {
+  for (const key of ["token", "apiToken", "CONTENT_API_TOKEN", "password", "clientSecret"]) {
+    const cwd = await folder(t, { [JSON_FILE]: JSON.stringify({ [key]: CANARY }) });
+    assert.match(
+      await refusal("config.invalid", load(cwd)),
+      /a token does not belong into a configuration file/,
+    );
+  }
+});
+
+test("S3: an address with credentials is refused without showing them", async (t) => {
+  const url = `https://user:${CANARY}@content.example.com`;
+  const cwd = await folder(t, { [JSON_FILE]: JSON.stringify({ url }) });
+  const env = { CONTENT_API_TOKEN: "t" };
+  assert.match(
+    await refusal("config.invalid", load(cwd, { env })),
+    /^content-warehouse\.config\.json: `url`: .*CONTENT_API_TOKEN/,
+  );
+  const bare = await folder(t);
+  assert.match(await refusal("config.invalid", load(bare, { env, flags: { url } })), /^--url: /);
+  assert.match(
+    await refusal("config.invalid", load(bare, { env: { ...env, CONTENT_API_URL: url } })),
+    /^CONTENT_API_URL: /,
+  );
+});
+
+test("S2: a token file that others can read is refused, with what to run", async (t) => {
+  const cwd = await folder(t, { [JSON_FILE]: '{"tokenFile":"token"}', token: CANARY });
+  const env = { CONTENT_API_URL: "https://content.example.com" };
+  for (const mode of [0o644, 0o640, 0o604, 0o620, 0o601]) {
+    await chmod(join(cwd, "token"), mode);
+    const message = await refusal("config.invalid", load(cwd, { env }));
+    assert.match(
+      message,
+      new RegExp(`\`tokenFile\`: expected .*with mode 0${mode.toString(8)}; run chmod 600`),
+    );
+  }
+  for (const mode of [0o600, 0o400]) {
+    await chmod(join(cwd, "token"), mode);
+    assert.equal((await load(cwd, { env })).source.kind, "service");
+  }
+});
+
+test("a token file that is not there, or holds no token, is refused", async (t) => {
+  const env = { CONTENT_API_URL: "https://content.example.com" };
+  const none = await folder(t, { [JSON_FILE]: '{"tokenFile":"token"}' });
+  assert.match(
+    await refusal("config.invalid", load(none, { env })),
+    /`tokenFile`: the file .*token cannot be read \(ENOENT\)/,
+  );
+  for (const text of ["", "\n", "two words", "a:b", "line\nline"]) {
+    const cwd = await folder(t, { [JSON_FILE]: '{"tokenFile":"token"}', token: text });
+    await chmod(join(cwd, "token"), 0o600);
+    assert.match(
+      await refusal("config.invalid", load(cwd, { env })),
+      /`tokenFile`: expected an API token, found something/,
+    );
+  }
+});
+
+test("S9: a token that cannot be one is refused without a word about it", async (t) => {
+  const cwd = await folder(t);
+  for (const token of [`${CANARY} x`, `${CANARY}:x`, `${CANARY}\u0000`, `${CANARY}\nx`]) {
+    const message = await refusal("config.invalid", load(cwd, { env: { ...ENV, CONTENT_API_TOKEN: token } }));
+    assert.equal(
+      message,
+      "CONTENT_API_TOKEN: expected an API token, found something empty or with spaces, colons or control characters.",
+    );
+  }
+});
+
+test("S6: a run with unchecked certificates is refused", async (t) => {
+  const env = { ...ENV, NODE_TLS_REJECT_UNAUTHORIZED: "0" };
+  assert.match(
+    await refusal("config.invalid", load(await folder(t), { env })),
+    /unset it.*NODE_EXTRA_CA_CERTS/,
+  );
+});
+
+test("S23: hashing needs a key of 32 bytes from the environment", async (t) => {
+  for (const personalData of ["hash", { policy: "hash" }] as const) {
+    for (const key of [undefined, "", "too short"]) {
+      const env = { ...ENV, CONTENT_WAREHOUSE_HASH_KEY: key };
+      const message = await refusal("config.invalid", loadSpec(t, { personalData }, { env }));
+      assert.match(message, /CONTENT_WAREHOUSE_HASH_KEY: expected a key of at least 32 bytes/);
+      assert.ok(key === undefined || key === "" || !message.includes(key));
+    }
+    const env = { ...ENV, CONTENT_WAREHOUSE_HASH_KEY: HASH_KEY };
+    const config = await loadSpec(t, { personalData }, { env });
+    assert.equal(config.personalData.key?.reveal(), HASH_KEY);
+    assert.ok(!inspect(config, { depth: Number.POSITIVE_INFINITY }).includes(HASH_KEY));
+  }
+});
+
+test("columns are asked for by the names that the service has for them", async (t) => {
+  const { columns } = await loadSpec(t, { aliases: { acme_file_id: "doc_provider_file_id" } });
+  assert.ok(columns.includes("acme_file_id") && !columns.includes("doc_provider_file_id"));
+  assert.equal(columns.length, DYNAMIC_COLUMN_NAMES.length);
+});
+
+test("a file that cannot be read is told by name and place, without its text", async (t) => {
+  const broken = await folder(t, { [JSON_FILE]: `{\n  "perPage": 5,\n  "tokenFile": ${CANARY}\n}` });
+  assert.match(
+    await refusal("config.invalid", load(broken)),
+    /^content-warehouse\.config\.json is not JSON: look for/,
+  );
+  const cut = await folder(t, { [JSON_FILE]: '{\n "perPage": 5' });
+  assert.match(await refusal("config.invalid", load(cut)), /line 2, column 14/);
+  const cwd = await folder(t, {
+    "a.ts": "export const x = 1;",
+    "b.ts": "export default {",
+    "c.yaml": "",
+    "d.ts": "throw new Error('no\\nluck')",
+  });
+  const refused = (config: string) => refusal("config.invalid", load(cwd, { flags: { config } }));
+  assert.match(await refused("a.ts"), /a\.ts exports no settings: write `export default defineConfig/);
+  assert.match(await refused("b.ts"), /b\.ts cannot be imported/);
+  assert.match(await refused("c.yaml"), /ends in \.ts or \.json, found c\.yaml/);
+  assert.equal(await refused("d.ts"), "d.ts cannot be imported: no luck.");
+  assert.match(await refused("missing.json"), /There is no configuration file missing\.json/);
+  const two = await folder(t, { [JSON_FILE]: "{}", "content-warehouse.config.ts": "export default {};" });
+  assert.match(await refusal("config.invalid", load(two)), /two configuration files.*remove one/);
+});
+
+test("the fingerprint holds what decides the data, and nothing else", async (t) => {
+  const cwd = await folder(t);
+  const base = await load(cwd);
+  assert.ok(base.source.kind === "service");
+  const { url } = base.source;
+  const same: Partial<Config>[] = [
+    { concurrency: 9, ratePerSecond: 3, lookupMethod: "post", out: "/elsewhere" },
+    { source: { kind: "service", url, token: new Secret("another") } },
+  ];
+  const hashed = (key: string) => ({ policy: "hash", key: new Secret(key) }) as const;
+  const others: Partial<Config>[] = [
+    { source: { kind: "sample" } },
+    { source: { kind: "service", url: { ...url, prefix: "/a" }, token: base.source.token } },
+    { destinations: [{ name: "a", platform: "b" }] },
+    { customFields: ["a"] },
+    { columns: ["id"] },
+    { details: "all" },
+    { perPage: 99 },
+    { raw: false },
+    { aliases: { a: "b" } },
+    { personalData: { policy: "keep", key: null } },
+    { personalData: hashed(HASH_KEY) },
+    { personalData: hashed(`${HASH_KEY}!`) },
+  ];
+  const print = (changes: Partial<Config>) => configFingerprint({ ...base, ...changes });
+  assert.match(print({}), /^[0-9a-f]{64}$/);
+  for (const changes of same) assert.equal(print(changes), print({}));
+  assert.equal(new Set([{}, ...others].map(print)).size, others.length + 1);
+  assert.equal(print({ aliases: { a: "b", c: "d" } }), print({ aliases: { c: "d", a: "b" } }));
+  assert.match(keyId(new Secret(HASH_KEY)), /^[0-9a-f]{16}$/);
+});

@@ -1,0 +1,508 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { type TestContext, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { systemClock } from "../../../src/common/clock.ts";
+import { type HttpClientOptions, TIMEOUTS } from "../../../src/extract/http/client.ts";
+import { decodeBody } from "../../../src/extract/pages/decode.ts";
+import { destinationRequest, itemRequest, listRequest } from "../../../src/extract/http/request.ts";
+import { createRetry, RETRY_LIMITS } from "../../../src/extract/http/retry.ts";
+import { SourceError } from "../../../src/extract/http/source-error.ts";
+import { Throttle } from "../../../src/extract/http/throttle.ts";
+import { createLog, silentLog } from "../../../src/common/log.ts";
+import { CANARY, clientOf, failsWith, LIST, NEVER, serve, serveRaw } from "../loopback.ts";
+
+const BODY = JSON.stringify({ response: [{ id: "a" }], pagination: { current: 1 } });
+const HEAD = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+
+/** What the client makes of these bytes, sent as the whole answer. */
+async function readRaw(t: TestContext, answer: string | Buffer, changes: Partial<HttpClientOptions> = {}) {
+  const { url, heads } = await serveRaw(t, (socket) => socket.end(answer));
+  return { heads, reading: clientOf(t, url, changes).read(LIST, NEVER) };
+}
+
+async function readRawFails(t: TestContext, code: Parameters<typeof failsWith>[0], answer: string | Buffer) {
+  const error = await failsWith(code, (await readRaw(t, answer)).reading);
+  assert.ok(error instanceof SourceError);
+  return error;
+}
+
+test("an answer comes as its bytes on the wire, with their digest and what the headers say", async (t) => {
+  const bytes = gzipSync(BODY);
+  const { url } = await serve(t, (_request, response) => {
+    response.writeHead(200, {
+      "content-type": "application/json; charset=utf-8",
+      "content-encoding": "gzip",
+      date: "Fri, 20 Nov 2026 02:00:00 GMT",
+      "retry-after": "3",
+    });
+    response.end(bytes);
+  });
+  const { body, milliseconds, ...answer } = await clientOf(t, url).read(LIST, NEVER);
+  assert.deepEqual(answer, {
+    status: 200,
+    contentType: "application/json; charset=utf-8",
+    contentEncoding: "gzip",
+    date: new Date("2026-11-20T02:00:00Z"),
+    ageSeconds: null,
+    retryAfterMs: 3000,
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+    attempts: 1,
+  });
+  assert.ok(milliseconds > 0);
+  assert.deepEqual(Buffer.from(body), bytes);
+  assert.equal(
+    body.byteLength,
+    body.buffer.byteLength,
+    "the buffer is the body's own, so it can be transferred",
+  );
+  assert.equal(decodeBody(body, answer.contentEncoding, { decodedBytes: 1000 }), BODY);
+});
+
+test("B19: a request says who asks, for what, with which token, and no more", async (t) => {
+  const { url, requests } = await serve(t, (_request, response) => response.end(BODY));
+  const request = listRequest({
+    mode: "dynamic",
+    page: 2,
+    perPage: 50,
+    columns: ["id", "a b"],
+    gallery: true,
+  });
+  await clientOf(t, `${url}/tenants/a/`).read(request, NEVER);
+  const [seen] = requests;
+  assert.equal(
+    seen?.url,
+    "/tenants/a/api/v1/content?columns%5B%5D=id&columns%5B%5D=a+b&gallery=true&per_page=50&page=2",
+  );
+  const { host, connection, "user-agent": agent, ...headers } = seen?.headers ?? {};
+  assert.equal(host, new URL(url).host);
+  assert.equal(connection, "keep-alive");
+  assert.match(agent ?? "", /^content-warehouse\/\d/);
+  assert.deepEqual(headers, {
+    accept: "application/json",
+    "accept-encoding": "gzip",
+    "cache-control": "no-cache",
+    authorization: `Basic ${Buffer.from(`${CANARY}:x`).toString("base64")}`,
+  });
+});
+
+test("B19: an answer that is older than the request is told once", async (t) => {
+  const ages = ["0", "90000", "90001", "soon"];
+  const { url } = await serve(t, (_request, response) => {
+    response.setHeader("age", ages.shift() ?? "0").end(BODY);
+  });
+  const told: string[] = [];
+  const client = clientOf(t, url, { log: { ...silentLog, warn: (message) => told.push(message) } });
+  for (let page = 1; page <= 4; page++) {
+    const request = listRequest({ mode: "full", page, perPage: 50, columns: [], gallery: true });
+    await client.read(request, NEVER);
+  }
+  assert.equal(told.length, 1);
+  assert.match(told[0] ?? "", /answers out of a cache, 90000 seconds old/);
+});
+
+test("a lookup by POST sends its parameters as a form", async (t) => {
+  const seen: string[] = [];
+  const { url, requests } = await serve(t, (request, response) => {
+    request.setEncoding("utf8").on("data", (text) => seen.push(text));
+    request.on("end", () => response.end("[]"));
+  });
+  await clientOf(t, url).read(destinationRequest({ name: "A & B", platform: "External" }, "POST"), NEVER);
+  assert.equal(requests[0]?.method, "POST");
+  assert.equal(requests[0]?.url, "/api/v1/destinations");
+  assert.equal(requests[0]?.headers["content-type"], "application/x-www-form-urlencoded");
+  assert.deepEqual(seen, ["name=A+%26+B&platform=External"]);
+});
+
+test("A1: a closed port is unreachable, and the sentence names the host and the URL", async (t) => {
+  const { url, server } = await serve(t, () => {});
+  await new Promise((resolve) => server.close(resolve));
+  for (const address of [url, url.replace("127.0.0.1", "localhost")]) {
+    const error = await failsWith("source.unreachable", clientOf(t, address).read(LIST, NEVER));
+    assert.match(error.message, new RegExp(`${new URL(address).host}.*CONTENT_API_URL`));
+    assert.ok(error.retry);
+    assert.equal(error.exitCode, 21);
+  }
+});
+
+test("A2: a name that does not exist is worth one more attempt, a name service that is down several", async (t) => {
+  for (const [code, attempts] of [
+    ["ENOTFOUND", 2],
+    ["EAI_AGAIN", 6],
+  ] as const) {
+    const lookup: HttpClientOptions["lookup"] = (_name, _options, found) =>
+      found(Object.assign(new Error(`getaddrinfo ${code}`), { code }), "", 4);
+    const client = clientOf(t, "https://content.invalid", { lookup });
+    const error = await failsWith("source.unreachable", client.read(LIST, NEVER));
+    assert.ok(error instanceof SourceError);
+    assert.match(error.message, /content\.invalid/);
+    assert.equal(error.attemptsAtMost, attempts);
+  }
+});
+
+test("A3: a connection that never comes about ends by the connect timeout", async (t) => {
+  const timeouts = { ...TIMEOUTS, connectMs: 60 };
+  const client = clientOf(t, "https://content.invalid", { timeouts, lookup: () => {} });
+  const error = await failsWith("source.timeout", client.read(LIST, NEVER));
+  assert.ok(error.retry);
+  assert.match(error.message, /no connection in time/);
+});
+
+test("A5: a connection that ends before an answer can be asked for again", async (t) => {
+  for (const end of ["reset", "close"] as const) {
+    const { url } = await serveRaw(t, (socket) =>
+      end === "reset" ? socket.resetAndDestroy() : socket.end(),
+    );
+    assert.ok((await failsWith("source.unreachable", clientOf(t, url).read(LIST, NEVER))).retry);
+  }
+});
+
+test("A6: a connection that ends in the middle of a body gives no answer, and the next one is whole", async (t) => {
+  const { url, heads } = await serveRaw(t, (socket) => {
+    socket.write(
+      `${HEAD}Content-Length: ${BODY.length}\r\n\r\n${heads.length === 1 ? BODY.slice(0, 20) : BODY}`,
+      () => {
+        if (heads.length === 1) socket.resetAndDestroy();
+      },
+    );
+  });
+  const client = clientOf(t, url);
+  assert.ok((await failsWith("source.unreachable", client.read(LIST, NEVER))).retry);
+  const answer = await client.read(LIST, NEVER);
+  assert.equal(Buffer.from(answer.body).toString(), BODY);
+  assert.doesNotMatch(heads.join(), /^range:/im);
+});
+
+test("A7: headers that never come end by the headers timeout", async (t) => {
+  const { url } = await serveRaw(t, () => {});
+  const client = clientOf(t, url, { timeouts: { ...TIMEOUTS, headersMs: 60 } });
+  const error = await failsWith("source.timeout", client.read(LIST, NEVER));
+  assert.ok(error.retry);
+  assert.match(error.message, /took too long/);
+});
+
+test("A7: a body that stops ends by the body timeout", async (t) => {
+  const { url } = await serveRaw(t, (socket) => socket.write(`${HEAD}Content-Length: 100\r\n\r\n{`));
+  const client = clientOf(t, url, { timeouts: { ...TIMEOUTS, bodyMs: 60 } });
+  assert.ok((await failsWith("source.timeout", client.read(LIST, NEVER))).retry);
+});
+
+test("A8: a body that drips in byte by byte ends by the deadline of the whole request", async (t) => {
+  const { url } = await serveRaw(t, (socket) => {
+    socket.write(`${HEAD}Content-Length: 1000000\r\n\r\n`);
+    const drip = setInterval(() => socket.write(" "), 5);
+    socket.on("close", () => clearInterval(drip));
+  });
+  const client = clientOf(t, url, { timeouts: { ...TIMEOUTS, bodyMs: 1000, totalMs: 120 } });
+  const error = await failsWith("source.timeout", client.read(LIST, NEVER));
+  assert.ok(error.retry);
+  assert.match(error.message, /within 120 ms/);
+});
+
+test("A9: a body that is shorter than announced, or longer, is no answer", async (t) => {
+  const head = `${HEAD}Content-Length: ${BODY.length + 9}\r\n`;
+  const closed = await readRawFails(t, "source.unreachable", `${head}\r\n${BODY}`);
+  assert.equal(closed.attemptsAtMost, 6);
+  const announced = await readRawFails(t, "source.damaged", `${head}Connection: close\r\n\r\n${BODY}`);
+  assert.equal(announced.attemptsAtMost, 6);
+  const long = await (await readRaw(t, `${HEAD}Content-Length: 5\r\n\r\n${BODY}`)).reading.catch(
+    (error) => error,
+  );
+  assert.ok(
+    long instanceof SourceError || long.body.length === 5,
+    "what follows is never part of this answer",
+  );
+});
+
+test("A11: a chunked body without its last chunk is no answer", async (t) => {
+  const chunk = `${BODY.length.toString(16)}\r\n${BODY}\r\n`;
+  const head = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`;
+  const whole = await (await readRaw(t, `${head}${chunk}0\r\n\r\n`)).reading;
+  assert.equal(Buffer.from(whole.body).toString(), BODY);
+  const { url } = await serveRaw(t, (socket) => socket.end(`${head}${chunk}`));
+  assert.ok(
+    await clientOf(t, url)
+      .read(LIST, NEVER)
+      .then(
+        () => false,
+        (error) => error.retry,
+      ),
+  );
+});
+
+test("A12: gzip cut at every byte offset is never accepted", async (t) => {
+  const bytes = gzipSync(BODY);
+  let cut = 0;
+  const { url } = await serveRaw(t, (socket) => {
+    const body = bytes.subarray(0, cut);
+    const head = `${HEAD}Content-Encoding: gzip\r\nContent-Length: ${body.length}\r\n\r\n`;
+    socket.write(Buffer.concat([Buffer.from(head), body]));
+  });
+  const client = clientOf(t, url);
+  const read = async () => {
+    const { body, contentEncoding } = await client.read(LIST, NEVER);
+    return decodeBody(body, contentEncoding, { decodedBytes: 1000 });
+  };
+  for (cut = 0; cut < bytes.length; cut++) await failsWith("source.damaged", read());
+  assert.equal(await read(), BODY);
+});
+
+test("A16: a body above the cap is given up, announced or not", async (t) => {
+  const caps = { wireBytes: 100_000, failureBytes: 1000 };
+  for (const announced of [true, false]) {
+    let ended: () => void = () => {};
+    const aborted = new Promise<void>((resolve) => (ended = resolve));
+    const { url } = await serve(t, (_request, response) => {
+      response.on("close", ended);
+      if (announced) response.writeHead(200, { "content-length": 10_000_000 });
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(16_384, 32)));
+      };
+      response.on("drain", more);
+      more();
+    });
+    const error = await failsWith("source.too_large", clientOf(t, url, { caps }).read(LIST, NEVER));
+    assert.equal(error.retry, false);
+    assert.match(error.message, /perPage/);
+    await aborted;
+  }
+});
+
+test("A17: bodies of failures that nobody waits for do no harm", async (t) => {
+  for (const kilobytes of [0, 1, 32, 64, 100, 1024]) {
+    const body = "x".repeat(kilobytes * 1024);
+    const { url } = await serveRaw(t, (socket) => {
+      socket.end(
+        `HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    });
+    const client = clientOf(t, url);
+    const errors = await Promise.all(
+      [1, 2, 3].map(() => failsWith("source.unavailable", client.read(LIST, NEVER))),
+    );
+    assert.ok(errors.every((error) => error.retry));
+  }
+});
+
+test("A17: a failure counts even if its body is cut", async (t) => {
+  const { url } = await serveRaw(t, (socket) =>
+    socket.end("HTTP/1.1 401 No\r\nContent-Length: 500\r\n\r\nx"),
+  );
+  await failsWith("source.credentials", clientOf(t, url).read(LIST, NEVER));
+});
+
+test("A18: headers of more than 16 KB are refused, in one or in hundreds", async (t) => {
+  const fields = [
+    "x".repeat(20_000),
+    ...[Array.from({ length: 500 }, (_, n) => `v\r\nX-${n}: ${"x".repeat(40)}`).join("")],
+  ];
+  for (const field of fields) await readRawFails(t, "source.protocol", `${HEAD}X: ${field}\r\n\r\n`);
+});
+
+test("A19: what is not proper HTTP is refused", async (t) => {
+  const answers = [
+    "HELLO WORLD\r\n\r\n",
+    BODY,
+    `HTTP/9.9 200 OK\r\n\r\n${BODY}`,
+    `${HEAD}Content-Length: -5\r\n\r\n12345`,
+    "SSH-2.0-OpenSSH_9.2\r\n",
+  ];
+  for (const answer of answers) {
+    const error = await readRawFails(t, "source.protocol", answer);
+    assert.equal(error.retry, false);
+    assert.match(error.message, /proper HTTP/);
+  }
+});
+
+test("A19: contradictory lengths are refused", async (t) => {
+  const answers = [
+    `${HEAD}Content-Length: 5\r\nContent-Length: 6\r\n\r\n123456`,
+    `${HEAD}Content-Length: 6\r\nContent-Length: 5\r\n\r\n123456`,
+    `${HEAD}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    `${HEAD}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n1\r\nx\r\n0\r\n\r\n`,
+  ];
+  for (const answer of answers) {
+    const error = await (await readRaw(t, answer)).reading.catch((thrown: unknown) => thrown);
+    assert.ok(error instanceof SourceError && error.exitCode === 22, `accepted ${answer}`);
+  }
+});
+
+test("A20: a kept connection that the service closes meanwhile can be asked again", async (t) => {
+  const { url, heads } = await serveRaw(t, (socket) => {
+    if (heads.length === 2) return socket.destroy();
+    socket.write(`${HEAD}Content-Length: ${BODY.length}\r\n\r\n${BODY}`);
+  });
+  const client = clientOf(t, url, { connections: 1 });
+  await client.read(LIST, NEVER);
+  assert.ok((await failsWith("source.unreachable", client.read(LIST, NEVER))).retry);
+  assert.equal((await client.read(LIST, NEVER)).status, 200);
+});
+
+test("A21: proxies that the environment names are not used", async (t) => {
+  const proxy = await serve(t, (_request, response) => response.end(BODY));
+  const service = await serve(t, (_request, response) => response.end(BODY));
+  const names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"];
+  const before = names.map((name) => process.env[name]);
+  for (const name of names) process.env[name] = proxy.url;
+  t.after(() => {
+    for (const [index, name] of names.entries()) {
+      if (before[index] === undefined) delete process.env[name];
+      else process.env[name] = before[index];
+    }
+  });
+  await clientOf(t, service.url).read(LIST, NEVER);
+  assert.equal(service.requests.length, 1);
+  assert.equal(proxy.requests.length, 0);
+});
+
+test("B9, B10: a redirect is a refused token, and is followed nowhere", async (t) => {
+  const other = await serve(t, (_request, response) => response.end(BODY));
+  for (const status of [301, 302, 303, 307, 308]) {
+    const { url, requests } = await serve(t, (_request, response) => {
+      response.writeHead(status, { location: `${other.url}/users/sign_in?token=${CANARY}` }).end();
+    });
+    const error = await failsWith("source.credentials", clientOf(t, url).read(LIST, NEVER));
+    assert.match(error.message, /redirect.*sign-in page/);
+    assert.equal(error.exitCode, 20);
+    assert.equal(requests.length, 1);
+  }
+  assert.equal(other.requests.length, 0);
+});
+
+test("B15: answers without a whole document are refused", async (t) => {
+  for (const status of [201, 202, 204, 206, 304]) {
+    const { url } = await serve(t, (_request, response) => response.writeHead(status).end());
+    assert.equal((await failsWith("source.protocol", clientOf(t, url).read(LIST, NEVER))).retry, false);
+  }
+});
+
+test("B18: early hints are passed over, a flood of them is not", async (t) => {
+  const hint = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+  const answer = `${HEAD}Content-Length: ${BODY.length}\r\n\r\n${BODY}`;
+  assert.equal((await (await readRaw(t, hint.repeat(16) + answer)).reading).status, 200);
+  await readRawFails(t, "source.protocol", hint.repeat(17) + answer);
+});
+
+test("B20: cookies are never kept or sent back", async (t) => {
+  const { url, requests } = await serve(t, (_request, response) => {
+    response.setHeader("set-cookie", "session=1; Path=/").end(BODY);
+  });
+  const client = clientOf(t, url);
+  await client.read(LIST, NEVER);
+  await client.read(LIST, NEVER);
+  assert.deepEqual(
+    requests.map((request) => request.headers.cookie),
+    [undefined, undefined],
+  );
+});
+
+test("an item that is gone is an answer", async (t) => {
+  for (const status of [404, 410]) {
+    const { url } = await serve(t, (_request, response) =>
+      response.writeHead(status).end('{"error":"no such item"}'),
+    );
+    const request = itemRequest({ id: "a/b", mode: "full", columns: [], gallery: false });
+    assert.equal((await clientOf(t, url).read(request, NEVER)).status, status);
+  }
+});
+
+test("S1: an error shows the service's words and never the token, even where the service sends it back", async (t) => {
+  const { url } = await serve(t, (request, response) => {
+    response
+      .writeHead(500)
+      .end(JSON.stringify({ error: `no\u001b[2J luck with ${request.headers.authorization} ${CANARY}` }));
+  });
+  const error = await failsWith("source.unavailable", clientOf(t, url).read(LIST, NEVER));
+  assert.match(error.message, /It said: no \[2J luck with Basic \[redacted\] \[redacted\]/);
+});
+
+test("S1: an error on answers that are no HTTP does not quote them", async (t) => {
+  await readRawFails(t, "source.protocol", `${CANARY} jane@example.com\r\n\r\n`);
+});
+
+test("S5: the log has method, path, status and size of an answer, and nothing of its query or body", async (t) => {
+  const lines: string[] = [];
+  const log = createLog({
+    level: "debug",
+    format: "json",
+    secrets: [],
+    clock: systemClock,
+    write: (line) => lines.push(line),
+  });
+  const { url } = await serve(t, (_request, response) => response.end(BODY));
+  await clientOf(t, url, { log }).read(LIST, NEVER);
+  const { time: _, milliseconds: __, ...line } = JSON.parse(lines.join());
+  assert.deepEqual(line, {
+    level: "debug",
+    method: "GET",
+    path: "/api/v1/content",
+    status: 200,
+    bytes: BODY.length,
+    msg: "answer",
+  });
+});
+
+test("a stop ends a request at once, with the reason of the stop", async (t) => {
+  const { url, requests } = await serve(t, () => stop.abort(new Error("stopped")));
+  const stop = new AbortController();
+  const client = clientOf(t, url);
+  await assert.rejects(client.read(LIST, stop.signal), /stopped/);
+  await assert.rejects(client.read(LIST, stop.signal), /stopped/);
+  assert.equal(requests.length, 1);
+});
+
+function oneConnection(): Pick<HttpClientOptions, "connections" | "retry"> {
+  const policy = {
+    clock: systemClock,
+    random: () => 0,
+    limits: RETRY_LIMITS,
+    deadline: null,
+    log: silentLog,
+  };
+  const throttle = new Throttle({ maxPerSecond: null, startPerSecond: null, random: () => 0 });
+  return { connections: 1, retry: createRetry({ connections: 1, throttle, ...policy }) };
+}
+
+test("while an answer is read, its connection serves the next request, and never two at a time", {
+  timeout: 10_000,
+}, async (t) => {
+  const sent = Array.from({ length: 3 }, () => Promise.withResolvers<void>());
+  let underWay = 0;
+  let atOnce = 0;
+  let count = 0;
+  const { url } = await serve(t, (_request, response) => {
+    underWay += 1;
+    atOnce = Math.max(atOnce, underWay);
+    response.on("close", () => {
+      underWay -= 1;
+    });
+    sent[count++]?.resolve();
+    setImmediate(() => response.end(BODY));
+  });
+  const client = clientOf(t, url, { ...oneConnection(), connections: 2 });
+  // Who reads the first answer waits for the last request.
+  await Promise.all([
+    client.readAs(LIST, NEVER, () => sent[2]?.promise),
+    client.readAs(LIST, NEVER, () => {}),
+    client.readAs(LIST, NEVER, () => {}),
+  ]);
+  assert.equal(atOnce, 1);
+});
+
+test("B1: what waits for a connection is not sent before the service said so", async (t) => {
+  const begun: number[] = [];
+  const { url } = await serve(t, (_request, response) => {
+    begun.push(performance.now());
+    if (begun.length === 1) response.writeHead(429, { "retry-after": "1" });
+    response.end(BODY);
+  });
+  const client = clientOf(t, url, oneConnection());
+  await Promise.all([LIST, LIST, LIST].map((request) => client.read(request, NEVER)));
+  const [first = 0, ...rest] = begun;
+  assert.equal(rest.length, 3);
+  // A timer may come a millisecond early.
+  assert.ok(
+    rest.every((at) => at - first >= 999),
+    begun.join(),
+  );
+});

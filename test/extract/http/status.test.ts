@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import type { ErrorCode } from "../../../src/common/errors.ts";
+import { explanationOf } from "../../../src/extract/http/explanation.ts";
+import { parseHttpDate, parseRetryAfter } from "../../../src/extract/http/http-date.ts";
+import type { RequestMode } from "../../../src/extract/http/request.ts";
+import { statusError } from "../../../src/extract/http/status.ts";
+
+type Row = [
+  row: string,
+  status: number,
+  mode: RequestMode,
+  code: ErrorCode | null,
+  attempts: number,
+  says: RegExp,
+];
+
+const ROWS: Row[] = [
+  ["", 200, "dynamic", null, 0, /^$/],
+  ["", 200, "destinations", null, 0, /^$/],
+  ["B15", 201, "full", "source.protocol", 1, /status 201.*proxy or cache/],
+  ["B15", 204, "dynamic", "source.protocol", 1, /status 204/],
+  ["B15", 206, "dynamic", "source.protocol", 1, /status 206/],
+  ["B15", 304, "item", "source.protocol", 1, /status 304/],
+  [
+    "B9",
+    301,
+    "full",
+    "source.credentials",
+    1,
+    /redirect \(301\), most likely to a sign-in page.*CONTENT_API_TOKEN/,
+  ],
+  ["B9", 302, "destinations", "source.credentials", 1, /sign-in page/],
+  ["B10", 308, "item", "source.credentials", 1, /the URL is the final one/],
+  ["B7", 401, "dynamic", "source.credentials", 1, /refused the API token \(401\).*CONTENT_API_TOKEN/],
+  ["B8", 403, "full", "source.credentials", 1, /does not allow.*\(403\).*CONTENT_API_TOKEN/],
+  ["B11", 403, "custom_fields", "source.credentials", 1, /\(403\)/],
+  [
+    "B12",
+    404,
+    "dynamic",
+    "config.not_found",
+    1,
+    /no content service at c\.example:8443: \/api\/v1\/content answers 404.*CONTENT_API_URL/,
+  ],
+  ["B12", 405, "basic", "config.not_found", 1, /answers 405/],
+  ["B12", 410, "full", "config.not_found", 1, /answers 410/],
+  ["B12", 404, "custom_fields", "config.not_found", 1, /\/api\/v1\/custom_fields_reference answers 404/],
+  ["E1", 404, "item", null, 0, /^$/],
+  ["E1", 410, "item", null, 0, /^$/],
+  ["", 405, "item", "config.not_found", 1, /answers 405/],
+  ["", 400, "dynamic", "source.protocol", 1, /refused a request \(400\).*narrow `columns`.*It said: why/],
+  ["", 422, "item", "source.protocol", 1, /narrow `columns`/],
+  ["", 400, "full", "source.protocol", 1, /`perPage`/],
+  ["", 400, "destinations", "source.protocol", 1, /refused a request \(400\)\. It said/],
+  ["", 406, "dynamic", "source.protocol", 1, /\(406\)\. It said/],
+  ["", 402, "dynamic", "source.protocol", 1, /\(402\)/],
+  ["B1", 429, "dynamic", "source.unavailable", 6, /asks for fewer requests \(429\), and asks to wait 2 s/],
+  ["B5", 408, "full", "source.unavailable", 6, /not available just now \(408\)/],
+  ["B5", 425, "full", "source.unavailable", 6, /\(425\)/],
+  ...[500, 502, 503, 504, 520, 521, 522, 523, 524].map(
+    (status): Row => [
+      "B5",
+      status,
+      "dynamic",
+      "source.unavailable",
+      6,
+      new RegExp(`\\(${status}\\).*run again later`),
+    ],
+  ),
+  ["B6", 501, "dynamic", "source.unavailable", 1, /failed \(501\)/],
+  ["B6", 505, "item", "source.unavailable", 1, /failed \(505\)/],
+];
+
+for (const [row, status, mode, code, attempts, says] of ROWS) {
+  test(`${row === "" ? "" : `${row}: `}status ${status} on ${mode} is ${code ?? "an answer"}`, () => {
+    const error = statusError(
+      { host: "c.example:8443", prefix: "", status, retryAfterMs: 1500, hasListing: false, detail: "why" },
+      mode,
+    );
+    assert.equal(error?.code ?? null, code);
+    assert.match(error?.message ?? "", says);
+    assert.equal(error?.attemptsAtMost ?? 0, attempts);
+    assert.equal(error?.retry ?? false, attempts > 1);
+    assert.equal(error?.status ?? status, status);
+    assert.equal(error?.retryAfterMs ?? 1500, 1500);
+  });
+}
+
+test("a failure without words of the service ends its sentence", () => {
+  const error = statusError(
+    { host: "h", prefix: "", status: 503, retryAfterMs: null, detail: "", hasListing: false },
+    "full",
+  );
+  assert.equal(error?.message, "h is not available just now (503); run again later.");
+});
+
+test("where there is no service, the whole address is named", () => {
+  const answer = {
+    host: "c.example",
+    prefix: "/foo",
+    status: 404,
+    retryAfterMs: null,
+    detail: "",
+    hasListing: false,
+  };
+  assert.match(
+    statusError(answer, "full")?.message ?? "",
+    / at c\.example\/foo: \/foo\/api\/v1\/content answers 404/,
+  );
+});
+
+test("B2, G6: Retry-After is followed only in its two forms", () => {
+  const answered = new Date("2026-11-20T02:00:00Z");
+  const rows: [string | null, number | null][] = [
+    ["0", 0],
+    ["2", 2000],
+    ["3600", 3_600_000],
+    ["Fri, 20 Nov 2026 02:00:30 GMT", 30_000],
+    ["Fri, 20 Nov 2026 01:59:30 GMT", null],
+    ["Thu, 20 Nov 2026 02:00:30 GMT", null],
+    ["Fri, 31 Feb 2027 02:00:30 GMT", null],
+    ["2026-11-20T02:00:30Z", null],
+    [null, null],
+    ...["", "-5", "soon", "1e9", "0x10", "2.5", " 2", "2, 3", "+2", "٢"].map((text): [string, null] => [
+      text,
+      null,
+    ]),
+  ];
+  for (const [text, expected] of rows) assert.equal(parseRetryAfter(text, answered), expected, String(text));
+  assert.ok(
+    (parseRetryAfter("9".repeat(400), answered) ?? 0) > 1e300,
+    "a wait without end is never a short one",
+  );
+});
+
+test("a Date header that is none is nothing", () => {
+  assert.deepEqual(parseHttpDate("Sun, 06 Nov 1994 08:49:37 GMT"), new Date("1994-11-06T08:49:37Z"));
+  const others = [
+    "Sunday, 06-Nov-94 08:49:37 GMT",
+    "Sun Nov  6 08:49:37 1994",
+    "Mon, 06 Nov 1994 08:49:37 GMT",
+    "",
+    "now",
+  ];
+  for (const text of others) assert.equal(parseHttpDate(text), null);
+});
+
+test("the service's own words are found in the usual forms, cleaned and cut", () => {
+  const said = (
+    body: string | Buffer,
+    contentType: string | null = null,
+    contentEncoding: string | null = null,
+  ) => explanationOf({ body: Buffer.from(body), contentType, contentEncoding });
+  assert.equal(said('{"error":"no such\\u001b[31m column"}'), "no such [31m column");
+  assert.equal(said('{"error":{"message":"too many","code":7}}'), "too many");
+  assert.equal(said('{"message":"later"}'), "later");
+  assert.equal(
+    said('{"type":"about:blank","title":"Busy","detail":"Try again","status":200}'),
+    "Busy: Try again",
+  );
+  assert.equal(said(gzipSync('{"error":"packed"}'), null, "gzip"), "packed");
+  assert.equal(said(`{"error":"${"x".repeat(500)}"}`).length, 200);
+  assert.equal(said("over  quota\n", "text/plain; charset=utf-8"), "over quota");
+});
+
+test("what explains nothing is not shown", () => {
+  const nothing = [
+    "",
+    "null",
+    "[]",
+    '"text"',
+    '{"error":7}',
+    '{"error":"cut',
+    "<html><body>502</body></html>",
+  ];
+  for (const body of nothing) {
+    assert.equal(
+      explanationOf({ body: Buffer.from(body), contentType: "text/html", contentEncoding: null }),
+      "",
+      body,
+    );
+  }
+  assert.equal(
+    explanationOf({ body: gzipSync("x").subarray(0, 5), contentType: "text/plain", contentEncoding: "gzip" }),
+    "",
+  );
+});

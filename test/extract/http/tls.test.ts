@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer as createPlainServer } from "node:net";
+import { before, type TestContext, test } from "node:test";
+import { createServer, setDefaultCACertificates, type TlsOptions } from "node:tls";
+import { clientOf, failsWith, LIST, NEVER, serve } from "../loopback.ts";
+
+/** Certificates made for these tests, all with one key; `expired.pem` ended on the day it was made. */
+const pem = (name: string) => readFileSync(new URL(`tls/${name}.pem`, import.meta.url), "utf8");
+
+before(() => setDefaultCACertificates([pem("other-name"), pem("expired")]));
+
+async function serveTls(
+  t: TestContext,
+  options: TlsOptions,
+): Promise<{ url: string; requests: () => number }> {
+  let requests = 0;
+  const server = createServer({ key: pem("key"), ...options }, (socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.on("data", () => {
+      requests++;
+      socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  return { url: `https://localhost:${port}`, requests: () => requests };
+}
+
+const cases: [name: string, code: string, options: TlsOptions][] = [
+  ["that it signed itself", "DEPTH_ZERO_SELF_SIGNED_CERT", { cert: pem("localhost") }],
+  ["for another host", "ERR_TLS_CERT_ALTNAME_INVALID", { cert: pem("other-name") }],
+  ["that has expired", "CERT_HAS_EXPIRED", { cert: pem("expired") }],
+  [
+    "over TLS 1.1",
+    "ERR_SSL_",
+    { cert: pem("localhost"), minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" },
+  ],
+];
+
+for (const [name, code, options] of cases) {
+  test(`A4: a service with a certificate ${name} is not trusted and gets no request`, async (t) => {
+    const { url, requests } = await serveTls(t, options);
+    const error = await failsWith("source.tls", clientOf(t, url).read(LIST, NEVER));
+    assert.match(error.message, new RegExp(`localhost:\\d+ cannot be trusted \\(${code}`));
+    assert.equal(error.exitCode, 2);
+    assert.equal(error.retry, false);
+    assert.equal(requests(), 0);
+  });
+}
+
+test("A4: the environment cannot switch the check off", async (t) => {
+  const { url, requests } = await serveTls(t, { cert: pem("localhost") });
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+  t.after(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
+  await failsWith("source.tls", clientOf(t, url).read(LIST, NEVER));
+  assert.equal(requests(), 0);
+});
+
+test("a certificate of a known authority is trusted", async (t) => {
+  setDefaultCACertificates([pem("localhost")]);
+  t.after(() => setDefaultCACertificates([pem("other-name"), pem("expired")]));
+  const { url, requests } = await serveTls(t, { cert: pem("localhost") });
+  assert.equal((await clientOf(t, url).read(LIST, NEVER)).status, 200);
+  assert.equal(requests(), 1);
+});
+
+test("A4: a service that speaks plain HTTP behind an https address is told so", async (t) => {
+  const { url } = await serve(t, (_request, response) => response.end("{}"));
+  const error = await failsWith("source.tls", clientOf(t, url.replace("http:", "https:")).read(LIST, NEVER));
+  assert.match(error.message, /check the URL/);
+});
+
+test("a peer that hangs up while the connection is made can be asked again", async (t) => {
+  const server = createPlainServer((socket) => socket.end());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  assert.ok(
+    (await failsWith("source.unreachable", clientOf(t, `https://127.0.0.1:${port}`).read(LIST, NEVER))).retry,
+  );
+});

@@ -1,0 +1,339 @@
+import assert from "node:assert/strict";
+import { cp, mkdtemp, readdir, readFile, realpath, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite, type TestContext, test } from "node:test";
+import { prune } from "../../../src/warehouse/retention.ts";
+import { CHECKPOINT_VERSION } from "../../../src/extract/landing/checkpoint-form.ts";
+import { outputFolder } from "../../../src/warehouse/layout.ts";
+import { readManifest } from "../../../src/warehouse/manifest.ts";
+import { loadPipeline } from "../../../src/transform/pipelines.ts";
+import { pipelineFingerprint } from "../../../src/run/resume.ts";
+import { writeSealed } from "../../../src/common/sealed-file.ts";
+import { removeTree } from "../../../src/common/tree.ts";
+import {
+  assertSame,
+  interrupted,
+  oddItems,
+  PAGES_PER_GROUP,
+  SETTINGS,
+  staged,
+  stagedFiles,
+} from "./resuming.ts";
+import {
+  type ExportOptions,
+  exportFrom,
+  HurriedClock,
+  publishedIds,
+  rowsOf,
+  SMALL,
+  temporaryFolder,
+  textsIn,
+} from "../../run/running.ts";
+import { item, itemsOf, type Question, Scripted } from "../../run/scripted.ts";
+
+const ITEMS = 400;
+
+/** A clock that shows what it is told. */
+class SetClock extends HurriedClock {
+  hours = 0;
+
+  override now(): number {
+    return super.now() + this.hours * 3_600_000;
+  }
+}
+
+const inFull = ({ mode, kind, page }: Question) => kind === "list" && mode === "full" && page === 150;
+
+/** A service, what an undisturbed run over it publishes, and a folder with a run that was ended in the full listing. */
+async function prepare() {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "resume-")));
+  const service = new Scripted(oddItems(ITEMS));
+  await service.listen();
+  const left = join(folder, "left");
+  await interrupted(service, { out: left, clock: new SetClock() }, inFull);
+  const whole = await exportFrom({ url: service.url, out: join(folder, "whole"), config: SETTINGS });
+  return { folder, service, left, whole };
+}
+
+/** A copy of the folder with the run that was ended. */
+async function ended({ service, left }: Awaited<ReturnType<typeof prepare>>, t: TestContext) {
+  const out = join(await temporaryFolder(t), "warehouse");
+  await cp(left, out, { recursive: true });
+  const clock = new SetClock();
+  const again = (options: Partial<ExportOptions> = {}) =>
+    exportFrom({ url: service.url, out, clock, config: SETTINGS, ...options });
+  return { service, out, clock, again };
+}
+
+type Ended = Awaited<ReturnType<typeof ended>>;
+
+async function inStaging(out: string, pattern: RegExp): Promise<string> {
+  const found = (await stagedFiles(out)).sort().find((path) => pattern.test(path));
+  assert.ok(found, `${pattern} is staged`);
+  return join(out, ".staging", found);
+}
+
+interface Case {
+  readonly spoil: (at: Ended) => Promise<Partial<ExportOptions> | undefined>;
+  /** Pages that are used again all the same. */
+  readonly pages: number;
+}
+
+/** Changes one text of a file, as a damaged disk does: the file is JSON of the right form all the same. */
+function changed(file: RegExp, from: RegExp, to: string): Case["spoil"] {
+  return async ({ out }) => {
+    const path = await inStaging(out, file);
+    const text = await readFile(path, "utf8");
+    const damaged = text.replace(from, to);
+    assert.notEqual(damaged, text);
+    assert.equal(typeof JSON.parse(damaged), "object");
+    await writeFile(path, damaged);
+    return {};
+  };
+}
+
+const ANEW: Readonly<Record<string, Case>> = {
+  "another configuration": {
+    spoil: async () => ({ config: { ...SETTINGS, customFields: ["Other"] } }),
+    pages: 0,
+  },
+  "another pipeline": {
+    spoil: async ({ out }) => {
+      const pipeline = join(out, "..", "pipeline.ts");
+      await writeFile(pipeline, `export { default } from ${JSON.stringify(SMALL)};`);
+      return { pipelineUrl: `file://${pipeline}` };
+    },
+    pages: 0,
+  },
+  "a start six hours ago": {
+    spoil: async ({ clock }) => {
+      clock.hours = 6;
+      return {};
+    },
+    pages: 0,
+  },
+  "a clock that was set back": {
+    spoil: async ({ clock }) => {
+      clock.hours = -1;
+      return {};
+    },
+    pages: 0,
+  },
+  "a first group that cannot be read": {
+    spoil: async ({ out }) => {
+      await truncate(await inStaging(out, /dynamic-00000\.json$/), 1000);
+      return {};
+    },
+    pages: 0,
+  },
+  "a first group of another form": {
+    spoil: async ({ out }) => {
+      const file = await inStaging(out, /dynamic-00000\.json$/);
+      const { content } = JSON.parse(await readFile(file, "utf8"));
+      assert.equal(content.version, CHECKPOINT_VERSION);
+      await writeSealed(file, { ...content, version: CHECKPOINT_VERSION + 1 });
+      return {};
+    },
+    pages: 0,
+  },
+  "a first group that another item is in, by one digit": {
+    spoil: changed(/dynamic-00000\.json$/, /"id":"c-0007"/, '"id":"c-9007"'),
+    pages: 0,
+  },
+  "a second group with another digest of an answer": {
+    spoil: changed(
+      /dynamic-00001\.json$/,
+      /"sha256":"[0-9a-f]{64}"\},"split":null\}\]/,
+      `"sha256":"${"0".repeat(64)}"},"split":null}]`,
+    ),
+    pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
+  },
+  "an end of the listing at another instant": {
+    spoil: changed(/dynamic-end\.json$/, /"endedMs":1/, '"endedMs":2'),
+    pages: ITEMS / SETTINGS.perPage,
+  },
+  "a single item of another time": {
+    spoil: changed(/item-00001\.json$/, /"updatedAt":"2026-11-01T10/, '"updatedAt":"2026-11-01T11'),
+    pages: ITEMS / SETTINGS.perPage,
+  },
+  "an end of the single items at another instant": {
+    spoil: changed(/item-end\.json$/, /"endedMs":1/, '"endedMs":2'),
+    pages: ITEMS / SETTINGS.perPage,
+  },
+  "a full listing with another item, by one digit": {
+    spoil: changed(/full-00000\.json$/, /"id":"c-0007"/, '"id":"c-9007"'),
+    pages: ITEMS / SETTINGS.perPage,
+  },
+  "a beginning at another instant": {
+    spoil: changed(/resume\.json$/, /"shrunk":false/, '"shrunk": false'),
+    pages: 0,
+  },
+  "no word of how it began": {
+    spoil: async ({ out }) => {
+      await rm(await inStaging(out, /resume\.json$/));
+      return {};
+    },
+    pages: 0,
+  },
+  "a second group that is missing": {
+    spoil: async ({ out }) => {
+      await rm(await inStaging(out, /dynamic-00001\.json$/));
+      return {};
+    },
+    pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
+  },
+  "a raw file of the second group with one byte changed": {
+    spoil: async ({ out }) => {
+      const file = await inStaging(out, /dynamic-\d+-1-00001\.parquet$/);
+      const bytes = await readFile(file);
+      bytes[1000] = (bytes[1000] ?? 0) ^ 1;
+      await writeFile(file, bytes);
+      return {};
+    },
+    pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
+  },
+  "a raw file that is missing": {
+    spoil: async ({ out }) => {
+      await rm(await inStaging(out, /dynamic-\d+-1-00001\.parquet$/));
+      return {};
+    },
+    pages: ITEMS / SETTINGS.perPage - PAGES_PER_GROUP,
+  },
+  "single items that were not kept": {
+    spoil: async ({ out }) => {
+      await rm(await inStaging(out, /item-00001\.json$/));
+      return {};
+    },
+    pages: ITEMS / SETTINGS.perPage,
+  },
+};
+
+suite("G8: staged work that is in doubt is not used again:", () => {
+  let prepared: Awaited<ReturnType<typeof prepare>>;
+
+  before(async () => {
+    prepared = await prepare();
+  });
+
+  after(async () => {
+    prepared.service.close();
+    await removeTree(prepared.folder);
+  });
+
+  for (const [what, { spoil, pages }] of Object.entries(ANEW)) {
+    test(what, async (t) => {
+      const at = await ended(prepared, t);
+      const summary = await at.again(await spoil(at));
+      assert.equal(summary.resumed?.pages ?? 0, pages);
+      assert.equal(summary.verdict, "complete");
+      assert.deepEqual(await staged(at.out), []);
+      await assertSame(summary, prepared.whole);
+    });
+  }
+
+  test("a run was published since", async (t) => {
+    const { service, out, again } = await ended(prepared, t);
+    const url = service.url;
+    const { run } = await exportFrom({ url, out, config: { ...SETTINGS, raw: false } });
+    assert.deepEqual(await staged(out), [], "what another run cannot use is cleared away");
+    await cp(join(prepared.left, ".staging"), join(out, ".staging"), { recursive: true });
+    const summary = await again();
+    assert.deepEqual([summary.sequence, summary.resumed], [2, null]);
+    assert.equal((await readManifest(summary.directory)).previousRun, run);
+  });
+});
+
+test("G8: what was edited between the kill and the next start is found", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const out = join(await temporaryFolder(t), "warehouse");
+  await interrupted(service, { out }, inFull);
+  const later = item("c-010", 10, { title: "Edited", updated_at: "2026-11-20T01:00:00Z" });
+  const fresh = [
+    ...itemsOf(ITEMS).filter(({ id }) => id !== "c-010" && id !== "c-020"),
+    later,
+    item("new", 1),
+  ];
+  service.items = fresh;
+  const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
+  assert.equal(summary.verdict, "complete");
+  assert.ok((summary.resumed?.pages ?? 0) > ITEMS / SETTINGS.perPage);
+  assert.equal(summary.accounting.vanished, 1);
+  assert.deepEqual(await publishedIds(summary.directory), fresh.map(({ id }) => id).sort());
+  assert.deepEqual(await rowsOf(summary.directory, "SELECT content_id FROM content WHERE title = 'Edited'"), [
+    ["c-010"],
+  ]);
+  const whole = await exportFrom({ url: service.url, out: await temporaryFolder(t), config: SETTINGS });
+  const titles = "SELECT content_id, title, updated_at FROM content ORDER BY 1";
+  assert.deepEqual(await rowsOf(summary.directory, titles), await rowsOf(whole.directory, titles));
+});
+
+test("G8: a run of a pipeline module that was edited since is not taken up", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const folder = await temporaryFolder(t);
+  const out = join(folder, "warehouse");
+  const module = join(folder, "pipeline.ts");
+  const pipelineUrl = `file://${module}`;
+  const text = `export { default } from ${JSON.stringify(SMALL)};\n`;
+  await writeFile(module, text);
+  await interrupted(service, { out, pipelineUrl }, inFull);
+  const left = join(folder, "left");
+  await cp(out, left, { recursive: true });
+  await writeFile(module, `${text}// Edited.\n`);
+  const summary = await exportFrom({ url: service.url, out, config: SETTINGS, pipelineUrl });
+  assert.deepEqual([summary.verdict, summary.resumed], ["complete", null]);
+  await writeFile(module, text);
+  const same = await exportFrom({ url: service.url, out: left, config: SETTINGS, pipelineUrl });
+  assert.ok((same.resumed?.pages ?? 0) > 0, "the same module goes on");
+});
+
+test("G8: what a pipeline declares is part of what must be the same", async () => {
+  const pipeline = await loadPipeline(SMALL);
+  const [table] = pipeline.tables;
+  assert.ok(table);
+  const prints = [
+    pipeline,
+    { ...pipeline, name: "other" },
+    { ...pipeline, load: ["parquet"] as const },
+    { ...pipeline, passthrough: true },
+    { ...pipeline, tables: pipeline.tables.slice(1) },
+    { ...pipeline, tables: [{ ...table, columns: table.columns.slice(1) }, ...pipeline.tables.slice(1)] },
+    { ...pipeline, tables: [{ ...table, key: [] }, ...pipeline.tables.slice(1)] },
+  ].map(pipelineFingerprint);
+  assert.equal(new Set(prints).size, prints.length);
+  assert.equal(pipelineFingerprint({ ...pipeline }), prints[0]);
+});
+
+test("G8: only the run that goes on is left in staging, for its owner alone, and what it kept is proven", async (t) => {
+  const service = await Scripted.start(t, oddItems(ITEMS));
+  const out = join(await temporaryFolder(t), "warehouse");
+  for (let time = 0; time < 2; time++) {
+    await interrupted(service, { out }, inFull);
+    assert.equal((await staged(out)).length, 1);
+  }
+  const files = (await readdir(join(out, ".staging"), { recursive: true, withFileTypes: true })).filter(
+    (entry) => entry.isFile(),
+  );
+  for (const { parentPath, name } of files) {
+    assert.equal((await stat(join(parentPath, name))).mode & 0o077, 0, name);
+  }
+  const texts = (await textsIn(out)).map(({ text }) => text).join();
+  assert.ok(!texts.includes("jane@example.org") && !texts.includes("+49 30"), "the policy holds for it");
+  await prune(outputFolder(out), 1);
+  const { resumed } = await exportFrom({ url: service.url, out, config: SETTINGS });
+  assert.ok((resumed?.pages ?? 0) > ITEMS / SETTINGS.perPage);
+});
+
+for (const share of [2, 1]) {
+  test(`G8: a bulk edit of every item in ${share} between the kill and the next start is read again`, async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    const out = join(await temporaryFolder(t), "warehouse");
+    await interrupted(service, { out }, inFull);
+    const edited = { title: "Edited", updated_at: "2026-11-20T01:00:00Z" };
+    service.items = itemsOf(ITEMS).map((each, i) => (i % share === 0 ? { ...each, ...edited } : each));
+    const { directory, verdict } = await exportFrom({ url: service.url, out, config: SETTINGS });
+    assert.equal(verdict, "complete");
+    const titles = await rowsOf(directory, "SELECT count(*) FROM content WHERE title = 'Edited'");
+    assert.deepEqual(titles, [[String(Math.ceil(ITEMS / share))]]);
+  });
+}

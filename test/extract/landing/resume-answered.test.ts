@@ -1,0 +1,164 @@
+/** A run that goes on asks for nothing that was answered. */
+import assert from "node:assert/strict";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { WarehouseError } from "../../../src/common/errors.ts";
+import { assertSame, checkpointsIn, filesOf, oddItems, until } from "./resuming.ts";
+import { exportFrom, failsWith, HurriedClock, temporaryFolder } from "../../run/running.ts";
+import { type Item, itemsOf, type Question, Scripted } from "../../run/scripted.ts";
+
+const ITEMS = 120;
+/** All pages of a listing are one group, and all single items are another. */
+const CONFIG = { perPage: 4, details: "all" } as const;
+const PAGES = ITEMS / CONFIG.perPage;
+
+const ofTheWork = ({ kind, mode }: Question): boolean =>
+  kind === "item" || (kind === "list" && mode !== "basic");
+
+function keyOf({ kind, mode, page, id }: Question): string {
+  return `${kind} ${mode} ${page} ${id}`;
+}
+
+async function serviceOf(t: TestContext) {
+  const service = await Scripted.start(t, oddItems(ITEMS));
+  const whole = await exportFrom({ url: service.url, out: await temporaryFolder(t), config: CONFIG });
+  const needed = service.questions.filter(ofTheWork).length;
+  assert.equal(needed, 2 * PAGES + oddItems(ITEMS).filter((each) => (each as Item).id !== undefined).length);
+  service.questions.length = 0;
+  return { service, whole, needed };
+}
+
+test("G8, B6: runs that a service ends with 503, each after 47 answers, ask for nothing twice, and come to the end", async (t) => {
+  const { service, whole, needed } = await serviceOf(t);
+  const out = join(await temporaryFolder(t), "warehouse");
+  const answered: string[] = [];
+  const run = () => exportFrom({ url: service.url, out, config: CONFIG, clock: new HurriedClock() });
+  for (let night = 1; night <= Math.floor(needed / 47); night++) {
+    let left = 47;
+    service.script = (question) => {
+      if (!ofTheWork(question)) return undefined;
+      if (left === 0) return { status: 503 };
+      left -= 1;
+      answered.push(keyOf(question));
+      return undefined;
+    };
+    await failsWith("source.unavailable", run());
+    assert.deepEqual([new Set(answered).size, answered.length], [night * 47, night * 47]);
+  }
+  service.script = (question) => {
+    if (ofTheWork(question)) answered.push(keyOf(question));
+    return undefined;
+  };
+  const summary = await run();
+  assert.equal(summary.verdict, "complete");
+  assert.deepEqual([new Set(answered).size, answered.length], [needed, needed]);
+  await assertSame(summary, whole);
+});
+
+/** Of requests for one item at a time that follow the second pass, those that come first: five items, three each. */
+const COMPARED = 15;
+
+test("G8: where items were edited between the passes, none is repaired twice, however often the service ends the run", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const config = { ...CONFIG, details: "none" } as const;
+  const out = join(await temporaryFolder(t), "warehouse");
+  const edited = itemsOf(ITEMS).map((item, i) =>
+    i % 2 === 0 ? item : { ...item, title: `edited ${i}`, updated_at: "2026-11-02T10:00:00Z" },
+  );
+  const repaired: string[] = [];
+  /** Answers to requests for single items, then 503. */
+  const answer = (answers: number) => {
+    let asked = 0;
+    service.script = (question) => {
+      if (question.kind === "list" && question.mode === "full") service.items = edited;
+      if (question.kind !== "item") return undefined;
+      asked += 1;
+      if (asked > answers) return { status: 503 };
+      if (asked > COMPARED) repaired.push(keyOf(question));
+      return undefined;
+    };
+  };
+  const run = () => exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
+  for (const night of [1, 2, 3]) {
+    answer(COMPARED + 30);
+    await failsWith("source.unavailable", run());
+    assert.deepEqual([new Set(repaired).size, repaired.length], [night * 30, night * 30]);
+  }
+  answer(Number.POSITIVE_INFINITY);
+  const summary = await run();
+  assert.equal(summary.verdict, "complete");
+  assert.deepEqual([new Set(repaired).size, repaired.length], [repaired.length, repaired.length]);
+  // The raw documents are others: a run that sees nothing change has none of single items.
+  const whole = await exportFrom({
+    url: service.url,
+    out: await temporaryFolder(t),
+    config: { ...config, raw: false },
+  });
+  const tables = [...(await filesOf(summary))].filter(([name]) => name.startsWith("parquet/"));
+  assert.deepEqual(tables, [...(await filesOf(whole))]);
+});
+
+/** Stands still until it is told otherwise. */
+class SetClock extends HurriedClock {
+  laterMs = 0;
+
+  override elapsedMs(): number {
+    return super.elapsedMs() + this.laterMs;
+  }
+}
+
+interface Point {
+  readonly stage: "dynamic" | "item" | "full";
+  readonly of: (question: Question) => boolean;
+}
+
+const POINTS: readonly Point[] = [
+  { stage: "dynamic", of: ({ kind, mode }) => kind === "list" && mode === "dynamic" },
+  { stage: "item", of: ({ kind }) => kind === "item" },
+  { stage: "full", of: ({ kind, mode }) => kind === "list" && mode === "full" },
+];
+
+/** The last questions of a stage; the ones before them come when the clock was set on, and are saved. */
+const LAST = 10;
+
+for (const { stage, of } of POINTS) {
+  test(`G8: a run that is killed in the ${stage} requests asks again only for what came since it saved last`, async (t) => {
+    const { service, whole } = await serviceOf(t);
+    const total = stage === "item" ? ITEMS - 2 : PAGES;
+    const folder = await temporaryFolder(t);
+    const out = join(folder, "ended");
+    const clock = new SetClock();
+    const controller = new AbortController();
+    const before: string[] = [];
+    const reached = Promise.withResolvers<void>();
+    let asked = 0;
+    service.script = (question) => {
+      if (!of(question)) return undefined;
+      asked += 1;
+      if (asked < total - LAST) before.push(keyOf(question));
+      if (asked === total - LAST) clock.laterMs = 3000;
+      if (asked < total) return undefined;
+      reached.resolve();
+      return "hang";
+    };
+    const { signal } = controller;
+    const run = exportFrom({ url: service.url, out, config: CONFIG, clock, signal });
+    const ended = assert.rejects(run, { code: "run.interrupted" });
+    await reached.promise;
+    await until(async () => (await checkpointsIn(out)).includes(`${stage}-00000-open.json`));
+    // What a kill leaves.
+    await cp(out, join(folder, "killed"), { recursive: true, verbatimSymlinks: true });
+    controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published."));
+    await ended;
+    service.script = () => undefined;
+    service.questions.length = 0;
+    const again = { url: service.url, out: join(folder, "killed"), config: CONFIG };
+    const summary = await exportFrom({ ...again, clock: new HurriedClock() });
+    const twice = new Set(service.questions.map(keyOf));
+    // Of the requests under way at the time, some were answered after it had saved.
+    assert.ok(before.filter((key) => twice.has(key)).length < 8, `${twice.size} again`);
+    assert.equal(summary.verdict, "complete");
+    await assertSame(summary, whole);
+  });
+}

@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { WarehouseError } from "../../../src/common/errors.ts";
+import { packagePath } from "../../../src/common/package-root.ts";
+import type { RunSummary } from "../../../src/run/summary.ts";
+import { CANARY, type ExportOptions, exportFrom, openPublished, type Row, SMALL } from "../../run/running.ts";
+import { type Item, item, type Question, type Scripted } from "../../run/scripted.ts";
+
+/** Two items a page, so that a few hundred items make several groups of 64 pages. */
+export const SETTINGS = { perPage: 2, details: "events", customFields: ["Region"] } as const;
+export const PAGES_PER_GROUP = 64;
+
+/** Items with what a reader may stumble over, and a few listed things that are no items. */
+export function oddItems(count: number): unknown[] {
+  return Array.from({ length: count }, (_, i) => {
+    const id = `c-${String((i * 7) % count).padStart(4, "0")}`;
+    if (i % 97 === 5) return { title: `No item ${i}`, email: "jane@example.org" };
+    return odd(id, i);
+  });
+}
+
+function odd(id: string, i: number): Item {
+  const more: Record<string, unknown> = {
+    updated_at: `2026-11-01T10:00:${String(i % 60).padStart(2, "0")}Z`,
+  };
+  if (i % 5 === 0) more.unheard_of = { depth: i };
+  if (i % 11 === 0) more.tags = "a single tag";
+  if (i % 13 === 0) more.title = `half \ud800 of ${id}`;
+  if (i % 17 === 0) more.phone = "+49 30 1234567";
+  if (i % 19 === 0) more.big = 12345678901234567890n.toString();
+  return item(id, i, more);
+}
+
+/**
+ * A run in a process of its own that is killed when `at` holds for a request, which gets no answer, and what is `kept`
+ * is written.
+ */
+export async function killed(
+  service: Scripted,
+  out: string,
+  at: (question: Question) => boolean,
+  { kept, pipelineUrl = SMALL }: { kept?: string; pipelineUrl?: string } = {},
+): Promise<void> {
+  const reached = new Promise<void>((resolve) => {
+    service.script = (question) => {
+      if (!at(question)) return undefined;
+      resolve();
+      return "hang";
+    };
+  });
+  const { child, ended } = await startRun(service, out, pipelineUrl);
+  await Promise.race([reached, ended.then(({ stderr }) => assert.fail(`it ended by itself: ${stderr}`))]);
+  if (kept !== undefined) await until(async () => (await checkpointsIn(out)).includes(`${kept}.json`));
+  child.kill("SIGKILL");
+  assert.equal((await ended).signal, "SIGKILL");
+  service.script = () => undefined;
+}
+
+export async function startRun(service: Scripted, out: string, pipelineUrl = SMALL) {
+  await mkdir(out, { recursive: true });
+  const config = join(out, "..", "settings.json");
+  await writeFile(config, JSON.stringify(SETTINGS));
+  const run = ["run", fileURLToPath(pipelineUrl), "--out", out, "--config", config];
+  const child = spawn(process.execPath, [packagePath("src/cli/main.ts"), ...run], {
+    env: { PATH: process.env.PATH, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text) => {
+    stderr += text;
+  });
+  const ended = once(child, "close").then(([code, signal]) => ({ code, signal, stderr }));
+  return { child, ended };
+}
+
+/** A run in this process that is ended when `at` holds for a request, as a signal ends it. */
+export async function interrupted(
+  service: Scripted,
+  options: Omit<ExportOptions, "url">,
+  at: (question: Question) => boolean,
+  otherwise: Scripted["script"] = () => undefined,
+): Promise<void> {
+  const controller = new AbortController();
+  service.script = (question) => {
+    if (!at(question)) return otherwise(question);
+    controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published."));
+    return "hang";
+  };
+  const run = exportFrom({ url: service.url, config: SETTINGS, ...options, signal: controller.signal });
+  await assert.rejects(run, { code: "run.interrupted" });
+  service.script = () => undefined;
+}
+
+/** Names of what the runs in the staging folder keep of their answers. */
+export async function checkpointsIn(out: string): Promise<string[]> {
+  return (await stagedFiles(out))
+    .filter((path) => path.includes("/checkpoint/"))
+    .map((path) => basename(path));
+}
+
+/** Paths of all that is staged; none where nothing is yet. */
+export async function stagedFiles(out: string): Promise<string[]> {
+  // A folder may come or go while the list is made.
+  return readdir(join(out, ".staging"), { recursive: true }).catch(() => []);
+}
+
+/** Looks every few milliseconds whether something has come about. */
+export async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await delay(5);
+}
+
+/** Tables that tell of the run itself, or name it. */
+const OF_THE_RUN = /^run(_|$)|_history$/;
+
+/** All rows of the data tables, by name. */
+export async function everythingIn({ directory, tables }: RunSummary): Promise<Map<string, Row[]>> {
+  await using reader = await openPublished(directory);
+  const rows = new Map<string, Row[]>();
+  for (const { name } of tables) {
+    if (OF_THE_RUN.test(name)) continue;
+    rows.set(name, await reader.rows(`FROM "${name}" ORDER BY ALL`));
+  }
+  return rows;
+}
+
+/** SHA-256 of each Parquet file of the data tables, and of each raw file. */
+export async function filesOf({ directory }: RunSummary): Promise<Map<string, string>> {
+  const paths = await readdir(directory, { recursive: true });
+  const files = paths.filter((path) => {
+    const [kind, table = ""] = path.split("/");
+    return path.endsWith(".parquet") && !(kind === "parquet" && OF_THE_RUN.test(table));
+  });
+  const digests = new Map<string, string>();
+  for (const path of files.sort()) {
+    const bytes = await readFile(join(directory, path));
+    digests.set(path, createHash("sha256").update(bytes).digest("hex"));
+  }
+  return digests;
+}
+
+export async function assertSame(one: RunSummary, other: RunSummary): Promise<void> {
+  assert.deepEqual(await filesOf(one), await filesOf(other));
+  assert.deepEqual(await everythingIn(one), await everythingIn(other));
+}
+
+/** Names in the staging folder. */
+export async function staged(out: string): Promise<string[]> {
+  return readdir(join(out, ".staging"));
+}

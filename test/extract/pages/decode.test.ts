@@ -1,0 +1,255 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { inspect } from "node:util";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import fc from "fast-check";
+import type { ErrorCode } from "../../../src/common/errors.ts";
+import { DECODE_LIMITS, decodeBody, parseJson } from "../../../src/extract/pages/decode.ts";
+import { SourceError } from "../../../src/extract/http/source-error.ts";
+
+const LIMITS = { decodedBytes: 1024 * 1024 };
+const TEXT = JSON.stringify({
+  response: Array.from({ length: 40 }, (_, n) => ({ id: `item-${n}`, title: "Ä 漢字" })),
+});
+const GZIP = gzipSync(TEXT);
+
+function failsWith(code: ErrorCode, act: () => unknown): SourceError {
+  try {
+    act();
+  } catch (error) {
+    assert.ok(error instanceof SourceError, inspect(error));
+    assert.equal(error.code, code);
+    return error;
+  }
+  assert.fail(`nothing was thrown, ${code} was expected`);
+}
+
+test("a body is decoded as it was sent: identity or gzip, in either case, with or without a byte order mark", () => {
+  const bytes = new TextEncoder().encode(TEXT);
+  for (const coding of [null, "", "identity", "IDENTITY"])
+    assert.equal(decodeBody(bytes, coding, LIMITS), TEXT);
+  for (const coding of ["gzip", "GZip", " gzip ", "x-gzip"])
+    assert.equal(decodeBody(GZIP, coding, LIMITS), TEXT);
+  assert.equal(decodeBody(new TextEncoder().encode(`\ufeff${TEXT}`), null, LIMITS), TEXT);
+  assert.equal(
+    decodeBody(Buffer.concat([gzipSync(TEXT.slice(0, 9)), gzipSync(TEXT.slice(9))]), "gzip", LIMITS),
+    TEXT,
+  );
+});
+
+test("A12: gzip cut at every byte offset is never accepted", () => {
+  for (let end = 0; end < GZIP.length; end++) {
+    const error = failsWith("source.damaged", () => decodeBody(GZIP.subarray(0, end), "gzip", LIMITS));
+    assert.ok(error.retry);
+  }
+});
+
+test("A13: gzip with any one bit of its data or trailer changed is never taken for the text", () => {
+  for (let at = 10; at < GZIP.length; at++) {
+    const altered = Buffer.from(GZIP);
+    altered[at] = (altered[at] ?? 0) ^ (1 << (at % 8));
+    failsWith("source.damaged", () => decodeBody(altered, "gzip", LIMITS));
+  }
+});
+
+test("A13: gzip with bytes after its end is never accepted, be they zeros or the begin of another member", () => {
+  for (const junk of [[0], [0, 0, 0, 0], [1], [0x1f], [0x1f, 0x8b], [10], ["x".charCodeAt(0), 0]]) {
+    failsWith("source.damaged", () => decodeBody(Buffer.concat([GZIP, Buffer.from(junk)]), "gzip", LIMITS));
+  }
+});
+
+test("A14: a gzip bomb ends at the cap, without another attempt and without the memory it asks for", () => {
+  const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024));
+  assert.ok(bomb.length < 150 * 1024);
+  const before = process.memoryUsage().rss;
+  const error = failsWith("source.too_large", () => decodeBody(bomb, "gzip", DECODE_LIMITS));
+  assert.equal(error.retry, false);
+  assert.match(error.message, /64 MB.*perPage/);
+  assert.ok(process.memoryUsage().rss - before < 200 * 1024 * 1024);
+});
+
+test("A14: a body of exactly the cap is accepted, one byte more is not", () => {
+  const text = "x".repeat(1000);
+  for (const [bytes, coding] of [
+    [gzipSync(text), "gzip"],
+    [Buffer.from(text), null],
+  ] as const) {
+    assert.equal(decodeBody(bytes, coding, { decodedBytes: 1000 }), text);
+    failsWith("source.too_large", () => decodeBody(bytes, coding, { decodedBytes: 999 }));
+  }
+});
+
+test("A15: codings that were not asked for are refused, stacked ones too", () => {
+  const codings = [
+    "br",
+    "deflate",
+    "zstd",
+    "br,foo",
+    "gzip, gzip",
+    "gzip,gzip,gzip,gzip,gzip,gzip,gzip",
+    "gzip, identity",
+  ];
+  for (const coding of codings) failsWith("source.protocol", () => decodeBody(GZIP, coding, LIMITS));
+  failsWith("source.protocol", () => decodeBody(brotliCompressSync(TEXT), "br", LIMITS));
+  failsWith("source.damaged", () => decodeBody(deflateSync(TEXT), "gzip", LIMITS));
+  failsWith("source.damaged", () => decodeBody(Buffer.from(TEXT), "gzip", LIMITS));
+});
+
+test("C1: what is not UTF-8 is refused", () => {
+  const bodies = [
+    Buffer.from(`\ufeff${TEXT}`, "utf16le"),
+    Buffer.from([0x22, 0xff, 0x22]),
+    Buffer.from([0x22, 0xc3, 0x28, 0x22]),
+    Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
+    Buffer.from("Grüße", "latin1"),
+  ];
+  for (const body of bodies)
+    assert.ok(failsWith("source.damaged", () => decodeBody(body, null, LIMITS)).retry);
+});
+
+test("C3: integers beyond 2^53 keep their digits", () => {
+  const texts = [
+    "9007199254740993",
+    "-9007199254740993",
+    "123456789012345678901234567890",
+    "9007199254740992",
+    "1e22",
+  ];
+  for (const number of texts) {
+    for (const json of [
+      `[${number}]`,
+      `{"a":${number}}`,
+      `{"a": [1,\n\t ${number}]}`,
+      `[12345678901234567.5,${number}]`,
+    ]) {
+      const value = parseJson(json);
+      assert.ok(JSON.stringify(value).includes(number), `${json} became ${JSON.stringify(value)}`);
+    }
+  }
+  const [large] = parseJson("[9007199254740993]") as unknown[];
+  assert.ok(JSON.isRawJSON(large) && large.rawJSON === "9007199254740993");
+});
+
+test("C4: numbers that no double holds keep their text; every other number is a number", () => {
+  for (const number of ["1e400", "-1E+400", "1e-999", "0.001E-999", `1${"0".repeat(400)}`]) {
+    assert.equal(JSON.stringify(parseJson(`{"a":[${number}]}`)), `{"a":[${number}]}`);
+  }
+  const plain = [
+    0, -0, 1e-7, 12.5, 1e3, -1.5e10, 5e-324, 1e308, 9007199254740991, 0.1234567890123456, 40.71277599999999,
+  ];
+  assert.deepEqual(
+    parseJson("[0,-0,1e-7,12.5,1e3,-1.5e10,5e-324,1.5e300,9007199254740991,0.1234567890123456,0e999]"),
+    [...plain.slice(0, 7), JSON.rawJSON("1.5e300"), ...plain.slice(8, 10), 0],
+  );
+});
+
+test("C3: a number comes the same whatever stands beside it", () => {
+  const digits = fc.stringMatching(/^-?(?:0|[1-9]\d{0,25})(?:\.\d{1,20})?(?:[eE][+-]?\d{1,4})?$/);
+  fc.assert(
+    fc.property(digits, (number) => {
+      const alone = JSON.stringify(parseJson(`[${number}]`));
+      const beside = JSON.stringify(parseJson(`[${number},1e400]`));
+      assert.equal(beside, `${alone.slice(0, -1)},1e400]`);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** The number that a decimal text says, as its digits without zeros at either end, and a power of ten. */
+function numberOf(decimal: string): [digits: bigint, power: number] {
+  const [mantissa = "", exponent = "0"] = decimal.toLowerCase().split("e");
+  const [whole = "", fraction = ""] = mantissa.split(".");
+  let digits = BigInt(whole + fraction);
+  let power = 0 + Number(exponent) - fraction.length;
+  if (digits === 0n) return [0n, 0];
+  if (whole.startsWith("-") && digits > 0n) digits = -digits;
+  for (; digits % 10n === 0n; digits /= 10n) power += 1;
+  return [digits, power];
+}
+
+test("C4: no number is rounded, however many digits it has and wherever it stands", () => {
+  const number = fc.stringMatching(/^-?(?:0|[1-9]\d{0,20})(?:\.\d{1,25})?(?:[eE][+-]?\d{1,3})?$/);
+  fc.assert(
+    fc.property(number, fc.constantFrom("[#]", '{"a":#}', '{"response":[{"a":#}],"b":1}'), (sent, shape) => {
+      const kept = JSON.stringify(parseJson(shape.replace("#", sent)));
+      const [before = "", after = ""] = shape.split("#");
+      assert.deepEqual(numberOf(kept.slice(before.length, kept.length - after.length)), numberOf(sent));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test("C3: the scan never overlooks a number that JSON.parse would alter", () => {
+  const integer = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(String);
+  const space = fc.stringMatching(/^[ \n\r\t]{0,3}$/);
+  fc.assert(
+    fc.property(
+      integer,
+      space,
+      fc.constantFrom("[#]", '{"a":#}', "[0,#]", '{"a":{"b":[[],#]}}'),
+      (number, gap, shape) => {
+        const value = parseJson(shape.replace("#", `${gap}${number}${gap}`));
+        assert.equal(JSON.stringify(value), shape.replace("#", number === "-0" ? "0" : number));
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test("C2: keys that prototypes know are data, with and without large numbers beside them", () => {
+  for (const tail of ["1", "1e400"]) {
+    const value = parseJson(
+      `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"n":${tail}}`,
+    );
+    assert.ok(typeof value === "object" && value !== null);
+    assert.deepEqual(Object.keys(value), ["__proto__", "constructor", "n"]);
+    assert.equal(Object.getPrototypeOf(value), Object.prototype);
+    assert.equal(({} as Record<string, unknown>).polluted, undefined);
+  }
+});
+
+test("C5, C18, C19: what is not JSON is refused, and no error shows a piece of it", () => {
+  const secret = "jane.doe@example.com";
+  const bodies = [
+    "",
+    " ",
+    "NaN",
+    "[Infinity]",
+    "[1,]",
+    '{"a":1,}',
+    "// x\n{}",
+    "{'a':1}",
+    "{} {}",
+    "[1] x",
+    "[",
+    '{"a"',
+    "[1e400",
+    "\u0000",
+    `{"email":"${secret}"} trailing`,
+    `["${secret}`,
+    `<html>${secret}</html>`,
+    `{"a":${secret}}`,
+    `[1e400,"${secret}]`,
+    "[01]",
+    "[+1]",
+    "[.5]",
+    "[1.]",
+    "[0x10]",
+    '["\t"]',
+    '["\\x"]',
+    "[1 2]",
+    "[tru]",
+    "[\u00a0]",
+  ];
+  for (const body of bodies) {
+    const error = failsWith("source.damaged", () => parseJson(body));
+    assert.equal(error.attemptsAtMost, 2);
+    assert.ok(!inspect(error, { depth: Number.POSITIVE_INFINITY }).includes("jane"));
+  }
+});
+
+test("C10: nesting of any depth does not crash the parser", () => {
+  const depth = 200_000;
+  assert.ok(Array.isArray(parseJson(`${"[".repeat(depth)}${"]".repeat(depth)}`)));
+  failsWith("source.protocol", () => parseJson(`${"[".repeat(depth)}1e400${"]".repeat(depth)}`));
+});

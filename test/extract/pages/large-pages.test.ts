@@ -1,0 +1,285 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { assertSame, interrupted, oddItems, SETTINGS } from "../landing/resuming.ts";
+import { exportFrom, failsWith, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../../run/running.ts";
+import { item, itemsOf, listBody, type Question, type Reply, Scripted } from "../../run/scripted.ts";
+
+/** More than is read at once. */
+const HUGE = { body: " ".repeat(33 * 1024 * 1024) };
+
+const tooLarge =
+  (mode: Question["mode"], page: number, fits: number) =>
+  (question: Question): Reply | undefined => {
+    if (question.kind !== "list" || question.mode !== mode || question.perPage <= fits) return undefined;
+    return question.page === page ? HUGE : undefined;
+  };
+
+for (const mode of ["dynamic", "full"] as const) {
+  test(`A16: a ${mode} page that is too large has the pass made anew, with half as many items a page`, async (t) => {
+    const service = await Scripted.start(t, oddItems(300));
+    // Two groups of pages are written before the page comes.
+    service.script = tooLarge(mode, 140, 1);
+    const summary = await exportFrom({ url: service.url, out: await temporaryFolder(t), config: SETTINGS });
+    assert.equal(summary.verdict, "complete");
+    const sizes = "SELECT mode, per_page, clean FROM run_passes ORDER BY pass";
+    assert.deepEqual(await rowsOf(summary.directory, sizes), [
+      ["dynamic", mode === "dynamic" ? 1 : 2, true],
+      ["full", mode === "full" ? 1 : 2, true],
+    ]);
+    assert.match(summary.warnings.join(), /Pages of 2 items were too large .* set perPage to 1/);
+    service.script = () => undefined;
+    const whole = await exportFrom({ url: service.url, out: await temporaryFolder(t), config: SETTINGS });
+    const data = "SELECT * EXCLUDE (observed_at) FROM content ORDER BY ALL";
+    assert.deepEqual(await rowsOf(summary.directory, data), await rowsOf(whole.directory, data));
+    const rejects = "SELECT mode, reason, document FROM run_rejects ORDER BY ALL";
+    assert.deepEqual(await rowsOf(summary.directory, rejects), await rowsOf(whole.directory, rejects));
+    const drift = "FROM run_drift WHERE kind <> 'views_differ' ORDER BY ALL";
+    if (mode === "dynamic") {
+      assert.deepEqual(await rowsOf(summary.directory, drift), await rowsOf(whole.directory, drift));
+    }
+  });
+}
+
+test("A16: an item that changed before the pass was made anew is published as it is now", async (t) => {
+  const service = await Scripted.start(t, itemsOf(300));
+  const huge = tooLarge("full", 140, 1);
+  service.script = (question) => {
+    const reply = huge(question);
+    if (reply === undefined) return undefined;
+    // In another order, so that the groups of the two passes do not have the same items.
+    service.arrange = (items, { mode }) => (mode === "full" ? items.toReversed() : items);
+    // Of the same time, so that no pass can tell.
+    service.items = itemsOf(300).map((each) => ({ ...each, title: "New" }));
+    return reply;
+  };
+  const { directory } = await exportFrom({
+    url: service.url,
+    out: await temporaryFolder(t),
+    config: SETTINGS,
+  });
+  assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT title FROM content"), [["New"]]);
+});
+
+const PLACE = 7;
+const POISON = "c-007";
+
+type Modes = readonly Question["mode"][];
+
+/** Pages of these modes that hold the seventh item cannot be read, nor can the item itself where `singly` says so. */
+const poisoned =
+  (modes: Modes, singly: boolean, reply: Reply) =>
+  ({ kind, mode, page, perPage, id, columns }: Question): Reply | undefined => {
+    if (kind === "item") return singly && id === POISON ? reply : undefined;
+    if (kind !== "list" || !modes.includes(mode) || (mode === "dynamic" && columns.length === 0))
+      return undefined;
+    return (page - 1) * perPage <= PLACE && page * perPage > PLACE ? reply : undefined;
+  };
+
+const ITEMS = 40;
+
+interface Poison {
+  readonly modes: Modes;
+  readonly singly: boolean;
+  /** What becomes of the item: the accounting, and rows of it in content and in run_rejects. */
+  readonly listed: number;
+  readonly loaded: number;
+  readonly rejects: number;
+}
+
+const POISONS: Readonly<Record<string, Poison>> = {
+  "in the dynamic listing, and is not so singly": {
+    modes: ["dynamic"],
+    singly: false,
+    listed: ITEMS,
+    loaded: ITEMS,
+    rejects: 0,
+  },
+  "in the full listing, and is not so singly": {
+    modes: ["full"],
+    singly: false,
+    listed: ITEMS,
+    loaded: ITEMS,
+    rejects: 0,
+  },
+  "in the dynamic listing and singly": {
+    modes: ["dynamic"],
+    singly: true,
+    listed: ITEMS,
+    loaded: ITEMS,
+    rejects: 1,
+  },
+  "in the full listing and singly": {
+    modes: ["full"],
+    singly: true,
+    listed: ITEMS,
+    loaded: ITEMS,
+    rejects: 1,
+  },
+  "in both listings and singly": {
+    modes: ["dynamic", "full"],
+    singly: true,
+    listed: ITEMS,
+    loaded: ITEMS - 1,
+    rejects: 2,
+  },
+};
+
+for (const [kind, reply, reason] of [
+  ["A16: too large", HUGE, /^the service sent more than 32 MB at once$/],
+  ["C5: no JSON", { body: '{"response": [{"id": NaN' }, /^the service sent a body that is not JSON/],
+] as const) {
+  for (const [where, { modes, singly, listed, loaded, rejects }] of Object.entries(POISONS)) {
+    test(`${kind}: an item that is so ${where} is asked for alone, and costs no other`, async (t) => {
+      const service = await Scripted.start(t, itemsOf(ITEMS));
+      service.script = poisoned(modes, singly, reply);
+      const out = await temporaryFolder(t);
+      const config = { perPage: 10 };
+      const summary = await exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
+      const { accounting, verdict, reasons, directory, warnings } = summary;
+      assert.deepEqual([verdict, reasons], ["complete", []]);
+      assert.deepEqual(
+        [accounting.listed, accounting.loaded, accounting.rejected],
+        [listed, loaded, listed - loaded],
+      );
+      const ids = itemsOf(ITEMS).map(({ id }) => id);
+      const there = loaded === listed ? ids : ids.filter((id) => id !== POISON);
+      assert.deepEqual(await publishedIds(directory), there);
+      const found = await rowsOf(directory, "SELECT content_id, reason FROM run_rejects");
+      assert.equal(found.length, rejects);
+      const inPart = warnings.filter((warning) =>
+        /^1 listed item could be read in one mode alone/.test(warning),
+      );
+      assert.equal(inPart.length, singly && modes.length === 1 ? 1 : 0);
+      for (const [id, why] of found) {
+        assert.equal(id, POISON);
+        assert.match(String(why), reason);
+      }
+      // 10 = 2 x 5: of the page two halves, of one of them five items, of one of them its entry and the item.
+      const asked = service.asked("list").length;
+      const attempts = kind.startsWith("A16") ? 1 : 2;
+      assert.ok(
+        asked <= 8 + modes.length * (2 + 5 + 1 + 2 * (attempts - 1) + attempts),
+        `${asked} pages were asked for`,
+      );
+    });
+  }
+}
+
+test("C5: an item that cannot be read costs no other where the service grants smaller pages than were asked for", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const granted = (question: Question) => ({ ...question, perPage: Math.min(10, question.perPage) });
+  const spoil = poisoned(["dynamic"], true, { body: "no JSON" });
+  service.script = (question) => {
+    const asked = granted(question);
+    return spoil(asked) ?? (asked.kind === "list" ? { body: listBody(service.items, asked) } : undefined);
+  };
+  const out = await temporaryFolder(t);
+  const config = { perPage: 500, details: "none" } as const;
+  const { verdict, directory } = await exportFrom({
+    url: service.url,
+    out,
+    config,
+    clock: new HurriedClock(),
+  });
+  assert.equal(verdict, "complete");
+  assert.equal((await publishedIds(directory)).length, ITEMS);
+});
+
+test("C5: an item whose page cannot be read, and that is gone singly though it is listed, is a reject", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const spoil = poisoned(["dynamic", "full"], false, { body: "no JSON" });
+  service.script = (asked) => (asked.kind === "item" && asked.id === POISON ? { status: 404 } : spoil(asked));
+  const out = await temporaryFolder(t);
+  const config = { perPage: 10, details: "none" } as const;
+  const { accounting, directory } = await exportFrom({
+    url: service.url,
+    out,
+    config,
+    clock: new HurriedClock(),
+  });
+  assert.deepEqual([accounting.loaded, accounting.rejected], [ITEMS - 1, 1]);
+  const found = await rowsOf(directory, "SELECT DISTINCT content_id, reason FROM run_rejects");
+  assert.deepEqual(found, [
+    [
+      POISON,
+      "its page cannot be read, and the service says that it is gone (404 or 410) when asked for it singly",
+    ],
+  ]);
+});
+
+test("A16: more items that are too large than may be rejected end the run, and say so", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  service.script = ({ kind, page, perPage, columns, mode }) =>
+    kind === "item" || (kind === "list" && mode === "dynamic" && columns.length > 0 && page * perPage > 10)
+      ? HUGE
+      : undefined;
+  const run = exportFrom({
+    url: service.url,
+    out: await temporaryFolder(t),
+    config: { perPage: 10, concurrency: 1 },
+  });
+  await failsWith("source.too_large", run);
+});
+
+test("D2: where the total changes while a page is read in parts, the pass is not clean", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const poison = poisoned(["dynamic"], false, HUGE);
+  let added = false;
+  service.script = (question) => {
+    if (!added && question.perPage === 1) {
+      added = true;
+      service.items = [...service.items, item("new", 1)];
+    }
+    return poison(question);
+  };
+  const summary = await exportFrom({
+    url: service.url,
+    out: await temporaryFolder(t),
+    config: { perPage: 10 },
+    clock: new HurriedClock(),
+  });
+  assert.equal(summary.verdict, "complete");
+  assert.equal(summary.sweeps[0]?.clean, false);
+  assert.equal((await publishedIds(summary.directory)).length, ITEMS + 1);
+});
+
+test("G8: a run that goes on after a page was read in parts knows what came of it", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const out = await temporaryFolder(t);
+  const config = { perPage: 10 };
+  const poison = poisoned(["dynamic", "full"], true, HUGE);
+  const clock = new HurriedClock();
+  await interrupted(
+    service,
+    { out, config, clock },
+    ({ mode, page }) => mode === "full" && page === 4,
+    poison,
+  );
+  service.script = poison;
+  const { accounting, verdict, directory, resumed } = await exportFrom({
+    url: service.url,
+    out,
+    config,
+    clock,
+  });
+  assert.ok((resumed?.pages ?? 0) >= 4);
+  assert.deepEqual([verdict, accounting.loaded, accounting.rejected], ["complete", ITEMS - 1, 1]);
+  assert.equal((await rowsOf(directory, "FROM run_rejects")).length, 2);
+});
+
+test("G8: a run that was killed after its pages were halved goes on with the smaller ones", async (t) => {
+  const service = await Scripted.start(t, oddItems(300));
+  const out = await temporaryFolder(t);
+  const huge = tooLarge("dynamic", 100, 1);
+  await interrupted(service, { out }, (question) => question.mode === "full" && question.page === 100, huge);
+  service.script = huge;
+  const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
+  assert.ok((summary.resumed?.pages ?? 0) >= 300, `${summary.resumed?.pages}`);
+  assert.equal((await publishedIds(summary.directory)).length, 296);
+  const other = await Scripted.start(t, oddItems(300));
+  other.script = huge;
+  await assertSame(
+    summary,
+    await exportFrom({ url: other.url, out: await temporaryFolder(t), config: SETTINGS }),
+  );
+});

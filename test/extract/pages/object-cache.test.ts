@@ -1,0 +1,201 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { readList, type SentDocument } from "../../../src/extract/pages/envelope.ts";
+import { RecurringObjects } from "../../../src/extract/pages/object-cache.ts";
+import { isObject } from "../../../src/raw/document.ts";
+
+const PAGINATION = { previous: null, next: null, current: 1, per_page: 9, count: 9, pages: 1 };
+
+function page(documents: readonly string[]): Buffer {
+  return Buffer.from(`{"response":[${documents.join(",")}],"pagination":${JSON.stringify(PAGINATION)}}`);
+}
+
+/** A description that is long enough to be remembered. */
+function description(id: string, more: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({ id, bio: "Keeps the maps of the northern trails. ".repeat(6), ...more });
+}
+
+function read(recurring: RecurringObjects, documents: readonly string[]): SentDocument[] {
+  return [...readList(page(documents), recurring).documents];
+}
+
+/** Reads the documents until what recurs in them is known. */
+function knowing(documents: readonly string[]): RecurringObjects {
+  const recurring = new RecurringObjects();
+  for (let times = 0; times < 3; times++) read(recurring, documents);
+  return recurring;
+}
+
+/** The document with the objects that it came without. */
+function filled({ document, recurring }: SentDocument): unknown {
+  assert.ok(isObject(document));
+  for (const { name, place, object } of recurring) {
+    const member = document[name];
+    const original: unknown = JSON.parse(object.bytes.toString());
+    if (place === undefined) document[name] = original;
+    else if (Array.isArray(member)) member[place] = original;
+  }
+  return document;
+}
+
+test("an object that comes a second time is known from then on: as a member, and in a list that is one", () => {
+  const user = description("u1");
+  const field = description("f1", { values: [{ deep: [1] }] });
+  const document = `{"id":"a","user":${user},"fields":[{"id":"x"},${field},null,${field}],"last":1}`;
+  const recurring = new RecurringObjects();
+  assert.deepEqual(read(recurring, [document])[0]?.recurring, [], "seen for the first time");
+  read(recurring, [document]);
+  const [sent] = read(recurring, [document]);
+  assert.ok(sent);
+  assert.deepEqual(sent.document, { id: "a", user: {}, fields: [{ id: "x" }, {}, null, {}], last: 1 });
+  assert.deepEqual(
+    sent.recurring.map(({ name, place }) => [name, place]),
+    [
+      ["user", undefined],
+      ["fields", 1],
+      ["fields", 3],
+    ],
+  );
+  assert.deepEqual(filled(sent), JSON.parse(document));
+  assert.deepEqual(sent.whole(), JSON.parse(document));
+});
+
+test("an object that differs in one byte is another", () => {
+  const user = description("u1", { end: "A" });
+  const known = knowing([`{"id":"a","user":${user}}`]);
+  for (const other of [
+    user.replace('"A"', '"B"'),
+    user.replace("maps", "mops"),
+    `${user.slice(0, -1)},"x":1}`,
+  ]) {
+    const document = `{"id":"a","user":${other}}`;
+    const [sent] = read(known, [document]);
+    assert.ok(sent);
+    assert.deepEqual(filled(sent), JSON.parse(document));
+  }
+});
+
+test("an object in which something is open is never known", () => {
+  const open = {
+    "a name that stands twice": description("u1").replace("{", '{"id":"hidden",'),
+    "a number that no double holds": description("u1", { n: 0 }).replace('"n":0', '"n":12345678901234567890'),
+    "an escape that need not be one": description("u1", { n: 0 }).replace('"n":0', '"n":"\\u0041"'),
+    "half a character": description("u1", { n: 0 }).replace('"n":0', '"n":"\\ud800"'),
+    "a slash that is escaped": description("u1", { n: 0 }).replace('"n":0', '"n":"\\/"'),
+  };
+  for (const [what, user] of Object.entries(open)) {
+    const document = `{"id":"a","user":${user}}`;
+    assert.deepEqual(read(knowing([document]), [document])[0]?.recurring, [], what);
+  }
+});
+
+test("where the order of the members is not that of the text, a document is read as a whole", () => {
+  const user = description("u1");
+  const known = knowing([`{"id":"a","user":${user}}`]);
+  for (const document of [
+    `{"user":${user},"7":1,"id":"a"}`,
+    `{"user":${user},"user":2,"id":"a"}`,
+    `{"__proto__":${user},"id":"a"}`,
+    `[${user}]`,
+    user,
+  ]) {
+    const [sent] = read(known, [document]);
+    assert.deepEqual(sent?.recurring, [], document.slice(0, 20));
+    assert.equal(JSON.stringify(sent?.document), JSON.stringify(JSON.parse(document)));
+  }
+});
+
+test("what is no JSON is none, whatever is known in it", () => {
+  const user = description("u1");
+  const known = knowing([`{"id":"a","user":${user}}`]);
+  for (const document of [
+    `{"id":"a","user":${user}${user}}`,
+    `{"id":"a",${user}}`,
+    `{"id":"a","user":1${user}}`,
+    `{"id":"a","user":n${user}}`,
+    `{"id":"a" ${user}}`,
+    `{"id":"a","users":[1,${user} 2]}`,
+  ]) {
+    assert.throws(() => read(known, [document]), { code: "source.damaged" }, document.slice(0, 20));
+  }
+});
+
+test("an object that is refused is not given again", () => {
+  const document = `{"id":"a","user":${description("u1")}}`;
+  const known = knowing([document]);
+  const [sent] = read(known, [document]);
+  const [placed] = sent?.recurring ?? [];
+  assert.ok(placed);
+  placed.object.refused = true;
+  for (let times = 0; times < 3; times++) assert.deepEqual(read(known, [document])[0]?.recurring, []);
+});
+
+test("no more is remembered than 2 MB of text, and what is known stays", () => {
+  const documents = Array.from({ length: 12_000 }, (_, i) => `{"id":"a","user":${description(`u${i}`)}}`);
+  const known = new RecurringObjects();
+  let bytes = 0;
+  for (const document of documents) for (let times = 0; times < 2; times++) read(known, [document]);
+  for (const document of documents)
+    for (const { object } of read(known, [document])[0]?.recurring ?? []) bytes += object.bytes.length;
+  assert.ok(bytes <= 2 * 1024 * 1024, `${bytes}`);
+  assert.ok(bytes > 1024 * 1024, `${bytes}`);
+  assert.equal(read(known, documents.slice(0, 1))[0]?.recurring.length, 1);
+});
+
+test("documents give the same values and texts whether or not what recurs in them is known", () => {
+  const names = fc.constantFrom("id", "a", "b", "user", "fields", "7", "__proto__", "é", '"');
+  const known = fc.constantFrom(
+    description("u1"),
+    description("u2", { list: [{ "}": "{" }], é: "ü\u{1f600}" }),
+    description("u2", { list: [] }),
+    ` { "id" : "u3" , "text" : "${"x".repeat(200)}" } `,
+    `{"id":"u4","id":"u5","text":"${"x".repeat(200)}"}`,
+  );
+  const value = fc.oneof(
+    known,
+    fc.array(fc.oneof(known, fc.json({ maxDepth: 1 })), { maxLength: 4 }).map((list) => `[${list}]`),
+    known.map((object) => `{"x":${object},"y":[${object}]}`),
+    fc.json({ maxDepth: 2 }),
+    fc.constantFrom("12345678901234567890", "1.50", '"\\u0041"', '"\\ud800"'),
+  );
+  const member = fc.tuple(names, value).map(([name, json]) => `${JSON.stringify(name)}:${json}`);
+  const document = fc.array(member, { maxLength: 6 }).map((members) => `{${members}}`);
+  fc.assert(
+    fc.property(fc.array(document, { minLength: 1, maxLength: 4 }), (documents) => {
+      const afresh = [...readList(page(documents)).documents];
+      const again = read(knowing(documents), documents);
+      assert.equal(again.length, afresh.length);
+      for (const [i, sent] of again.entries()) {
+        const one = afresh[i];
+        const all = sent.recurring.length === 0 ? sent.document : filled(sent);
+        assert.equal(JSON.stringify(all), JSON.stringify(one?.document));
+        assert.equal(JSON.stringify(sent.whole()), JSON.stringify(one?.document));
+        assert.equal(sent.halves, one?.halves);
+        assert.equal(sent.largeNumbers, one?.largeNumbers);
+        assert.deepEqual(sent.text?.names, one?.text?.names);
+        assert.deepEqual(sent.text?.marks, one?.text?.marks);
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("a document of more members than any item has is read as a whole, whatever is known in it", () => {
+  const user = description("u1");
+  const known = knowing([`{"id":"a","owner_details":${user}}`]);
+  const many = Array.from({ length: 9997 }, (_, i) => `"k${i}":1`).join(",");
+  const document = `{"id":"a",${many},"owner_details":null,"title":null,"k0":2,"owner_details":${user}}`;
+  const [sent] = read(known, [document]);
+  assert.deepEqual(sent?.recurring, []);
+  assert.deepEqual(sent?.document, JSON.parse(document));
+});
+
+test("of objects that begin alike sixteen are known, and none that is longer than 64 KB", () => {
+  const documents = Array.from({ length: 40 }, (_, n) => `{"id":"a","user":${description("u1", { n })}}`);
+  const known = knowing(documents);
+  const found = documents.filter((document) => read(known, [document])[0]?.recurring.length === 1);
+  assert.equal(found.length, 16);
+  const long = `{"id":"a","user":${description("u2", { text: "x".repeat(65_536) })}}`;
+  assert.deepEqual(read(knowing([long]), [long])[0]?.recurring, []);
+});

@@ -1,0 +1,186 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { dynamicItem } from "../../../src/api/dynamic.ts";
+import { DocumentReader } from "../../../src/extract/pages/documents.ts";
+import type { DocumentOptions } from "../../../src/raw/prepare.ts";
+import { isObject } from "../../../src/raw/document.ts";
+import { bodyOf } from "../../run/nightly-staging.ts";
+
+const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
+const DROP = { policy: "drop", hashKey: undefined, aliases: {} } as const;
+const POLICIES: readonly DocumentOptions[] = [
+  DROP,
+  { policy: "hash", hashKey: KEY, aliases: {} },
+  { policy: "keep", hashKey: undefined, aliases: {} },
+  { ...DROP, aliases: { wordcount: "word_count", whose: "owner_details", owner: "author_details" } },
+];
+
+const LONG = "Keeps the maps of the northern trails. ".repeat(6);
+
+interface Listing {
+  readonly mode: "dynamic" | "full";
+  readonly documents: readonly string[];
+}
+
+/** All that the documents of a page give, as text. */
+function read(reader: DocumentReader, { mode, documents }: Listing): string {
+  const body = bodyOf(...documents);
+  const place = {
+    kind: "page",
+    mode,
+    lands: true,
+    sweep: 1,
+    group: 0,
+    firstPage: 1,
+    page: 1,
+    pairWith: { listed: "", singles: [] },
+    body,
+  } as const;
+  const page = reader.list(Buffer.from(body.bytes));
+  const { items, rejects, raw, viewed, drift } = reader.page(place, page.documents);
+  return JSON.stringify({
+    items,
+    rejects,
+    raw: raw.map(({ document, ...rest }) => ({ ...rest, document: Buffer.concat([...document]).toString() })),
+    viewed: viewed.map(({ contentId, view: { unknown, ...view } }) => {
+      return {
+        contentId,
+        view,
+        unknown: unknown.map(({ path, parent, value }) => ({ path, parent, value })),
+      };
+    }),
+    drift: drift.sorted(),
+  });
+}
+
+test("C13: a page gives the same whether or not the objects in it are known, by every policy", () => {
+  const name = fc.constantFrom(
+    ..."author_details owner_details last_updated_by currently_editing content_type custom_fields".split(" "),
+    ..."email name phone reviewer contact_email x whose owner word_count wordcount".split(" "),
+  );
+  const anything = fc
+    .dictionary(
+      fc.constantFrom(..."id email name phone slug role bio field_type value reviewer_name x".split(" ")),
+      fc.constantFrom<unknown>("u1", "jane@example.com", null, 1, ["a"], { email: "j@example.com" }),
+    )
+    .map((attributes) => JSON.stringify({ ...attributes, tz: LONG }));
+  const somebody = JSON.stringify({ id: "u1", email: "jane@example.com", tz: LONG });
+  const described = fc.oneof(fc.constant(somebody), anything);
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      described,
+      fc.array(tie("value"), { maxLength: 3 }).map((list) => `[${list}]`),
+      fc.constantFrom('"jane@example.com"', "null", "1", "{}", '{"email":"j@example.com"}', "[]"),
+    ),
+  }));
+  const document = fc
+    .dictionary(name, value, { maxKeys: 5 })
+    .map((members) => Object.entries(members).map(([key, json]) => `${JSON.stringify(key)}:${json}`))
+    .chain((members) =>
+      fc.constantFrom('"id":"a"', '"id":7', `"id":{"tz":"${LONG}"}`).map((id) => `{${[id, ...members]}}`),
+    );
+  const listing = fc.record({
+    mode: fc.constantFrom("dynamic" as const, "full" as const),
+    documents: fc.array(document, { minLength: 1, maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(listing, { minLength: 1, maxLength: 4 }),
+      fc.constantFrom(...POLICIES),
+      (pages, options) => {
+        const reader = new DocumentReader(options);
+        for (const each of [...pages, ...pages, ...pages]) {
+          assert.equal(read(reader, each), read(new DocumentReader(options), each));
+        }
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
+/** What a reader gives that has read the pages often, and one that has not. */
+function bothOf(options: DocumentOptions, pages: readonly Listing[], last: Listing): [string, string] {
+  const reader = new DocumentReader(options);
+  for (const each of [...pages, ...pages, ...pages]) read(reader, each);
+  return [read(reader, last), read(new DocumentReader(options), last)];
+}
+
+test("an object that is known in one place is looked at anew in another", () => {
+  const type = JSON.stringify({ id: "t1", tz: LONG });
+  const listed = { mode: "full", documents: [`{"id":"a","content_type":[${type}]}`] } as const;
+  const alone = { mode: "full", documents: [`{"id":"a","content_type":${type}}`] } as const;
+  for (const [first, second] of [
+    [listed, alone],
+    [alone, listed],
+    [alone, { ...alone, mode: "dynamic" }],
+    [{ ...alone, mode: "dynamic" }, alone],
+  ] as const) {
+    const [warm, fresh] = bothOf(DROP, [first], second);
+    assert.equal(warm, fresh);
+  }
+});
+
+test("names that aliases go round leave every object where it belongs", () => {
+  const around = { owner_details: "author_details", author_details: "last_updated_by" };
+  const options = { ...DROP, aliases: { ...around, last_updated_by: "owner_details" } };
+  const owner = JSON.stringify({ id: "u1", tz: LONG });
+  const known = { mode: "full", documents: [`{"id":"a","owner_details":${owner}}`] } as const;
+  const both = `{"id":"a","owner_details":${owner},"last_updated_by":{"id":"u9"}}`;
+  const [warm, fresh] = bothOf(options, [known], { mode: "full", documents: [both] });
+  assert.equal(warm, fresh);
+});
+
+test("no more than 4 MB of prepared objects are remembered, in however many places they stand", () => {
+  const object = JSON.stringify({ id: "u1", tz: "x".repeat(60_000) });
+  const isKnownAt = (reader: DocumentReader, name: string): boolean => {
+    const documents = [`{"id":"a","${name}":${object}}`];
+    for (let times = 0; times < 3; times++) read(reader, { mode: "dynamic", documents });
+    const [sent] = reader.list(Buffer.from(bodyOf(...documents).bytes)).documents;
+    return sent?.recurring.length === 1;
+  };
+  const fitting = Object.keys(dynamicItem.shape).filter((name) => isKnownAt(new DocumentReader(DROP), name));
+  assert.ok(fitting.length > 80, `${fitting.length}`);
+  const reader = new DocumentReader(DROP);
+  const places = fitting.filter((name) => isKnownAt(reader, name)).length;
+  assert.ok(places > 50 && places < 75, `${places} of ${fitting.length}`);
+});
+
+test("an object that belongs to an item in one place is shared nowhere any more", () => {
+  const reader = new DocumentReader(DROP);
+  const object = JSON.stringify({ id: "u1", tz: "x".repeat(60_000) });
+  const pageOf = (name: string): Listing => ({ mode: "full", documents: [`{"id":"a","${name}":${object}}`] });
+  for (let times = 0; times < 3; times++) read(reader, pageOf("title"));
+  const listed = () => {
+    const [sent] = reader.list(Buffer.from(bodyOf(...pageOf("title").documents).bytes)).documents;
+    return sent?.recurring.length;
+  };
+  assert.equal(listed(), 1, "known in one place");
+  // No field of an item has such a name, so the object is an item's there, and none that is shared.
+  read(reader, pageOf("no_such_field"));
+  assert.equal(listed(), 0, "refused");
+});
+
+test("an object that documents share cannot be changed by what comes after", () => {
+  const reader = new DocumentReader(DROP);
+  const document = JSON.stringify({ id: "a", owner_details: { id: "u1", tz: LONG, tours_seen: ["a"] } });
+  const owners = Array.from({ length: 4 }, () => {
+    const body = bodyOf(document);
+    const place = {
+      sweep: 1,
+      group: 0,
+      firstPage: 1,
+      page: 1,
+      pairWith: { listed: "", singles: [] },
+      body,
+    } as const;
+    const { documents } = reader.list(Buffer.from(body.bytes));
+    const { viewed } = reader.page({ kind: "page", mode: "full", lands: true, ...place }, documents);
+    return viewed[0]?.view.document.owner_details;
+  });
+  const [, , third, fourth] = owners;
+  assert.ok(isObject(third));
+  assert.equal(third, fourth);
+  assert.throws(() => Object.assign(third, { tz: "" }), TypeError);
+  assert.throws(() => (third.tours_seen as string[]).push("b"), TypeError);
+});

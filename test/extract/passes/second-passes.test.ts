@@ -1,0 +1,248 @@
+/** Runs in which so much changed between the first passes that both listings are read anew. */
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { exportFrom, HurriedClock, rowsOf, temporaryFolder } from "../../run/running.ts";
+import { ANSWERED, type Item, itemsOf, listBody, Scripted } from "../../run/scripted.ts";
+
+const ITEMS = 500;
+const BEFORE_FULL = "2026-11-02T10:00:00Z";
+const ANEW = { title: "New", updated_at: "2026-11-03T10:00:00Z" };
+
+const asItem = (element: unknown) => element as Item;
+const placeOf = (element: unknown) => Number(asItem(element).id.slice(2));
+
+/** How many passes of each mode were begun; `onPass` is called with each, before its first page is answered. */
+function countPasses(service: Scripted, onPass: (mode: string, nth: number) => void): Map<string, number> {
+  const begun = new Map<string, number>();
+  service.script = (asked) => {
+    if (asked.kind !== "list" || asked.page !== 1) return undefined;
+    const nth = (begun.get(asked.mode) ?? 0) + 1;
+    begun.set(asked.mode, nth);
+    onPass(asked.mode, nth);
+    return undefined;
+  };
+  return begun;
+}
+
+async function exported(t: TestContext, service: Scripted, config: Record<string, unknown>) {
+  const out = await temporaryFolder(t);
+  return exportFrom({ url: service.url, out, threads: 1, clock: new HurriedClock(), config });
+}
+
+const TITLES = "SELECT title, count(*) FROM content GROUP BY ALL";
+const ALL_NEW = [["New", String(ITEMS)]];
+
+for (const order of ["the same order", "another order"]) {
+  test(`D12: items that were edited before the second passes are as these saw them, in ${order}`, async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    const begun = countPasses(service, (mode, nth) => {
+      if (mode === "dynamic" && nth === 2) {
+        service.items = service.items.map((element) => ({ ...asItem(element), ...ANEW }));
+      }
+    });
+    service.arrange = (items, asked) => {
+      if (asked.mode !== "full") return items;
+      if (begun.get("full") === 1) {
+        return items.map((each) =>
+          placeOf(each) < 230 ? { ...asItem(each), updated_at: BEFORE_FULL } : each,
+        );
+      }
+      return order === "another order" ? items.toReversed() : items;
+    };
+    const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 4 });
+    assert.deepEqual(
+      [verdict, sweeps.map(({ mode }) => mode)],
+      ["complete", ["dynamic", "full", "dynamic", "full"]],
+    );
+    assert.deepEqual(await rowsOf(directory, TITLES), ALL_NEW);
+  });
+}
+
+for (const nth of [1, 2]) {
+  test(`D12: a bulk edit of one item in ${nth} before the first full pass is no other meaning of the times`, async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    countPasses(service, (mode, pass) => {
+      if (mode !== "full" || pass !== 1) return;
+      service.items = service.items.map((element) =>
+        placeOf(element) % nth === 0 ? { ...asItem(element), ...ANEW } : element,
+      );
+    });
+    const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 50 });
+    assert.deepEqual([verdict, sweeps.map(({ mode }) => mode)], ["complete", ["dynamic", "full", "dynamic"]]);
+    const anew = "SELECT count(*) FROM content WHERE title = 'New'";
+    assert.deepEqual(await rowsOf(directory, anew), [[String(ITEMS / nth)]]);
+    assert.equal(service.asked("item").length, 3 * 5);
+  });
+}
+
+/** The modes of the service mean different times: the dynamic one is an hour earlier. */
+function ofTwoTimes(service: Scripted): void {
+  const earlier = (element: unknown) => ({
+    ...asItem(element),
+    updated_at: String(asItem(element).updated_at).replace("T10", "T09"),
+  });
+  const { script } = service;
+  service.arrange = (items, { mode }) => (mode === "dynamic" ? items.map(earlier) : items);
+  service.script = (asked) => {
+    if (asked.kind !== "item" || asked.mode !== "dynamic") return script(asked);
+    const found = service.items.find((element) => asItem(element).id === asked.id);
+    return { body: { response: earlier(found) } };
+  };
+}
+
+test("where the modes mean different times, each is certified by a pass of its own that asks for no columns", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  ofTwoTimes(service);
+  const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 50 });
+  assert.deepEqual(
+    [verdict, sweeps.map(({ mode }) => mode)],
+    ["complete", ["dynamic", "full", "dynamic", "basic"]],
+  );
+  const columns = service.asked("list", "dynamic").map((asked) => asked.columns.length > 0);
+  assert.deepEqual(columns, [...Array(10).fill(true), ...Array(10).fill(false)]);
+  const told =
+    "SELECT verdict FROM run_checks WHERE check_name = 'dynamic and full documents have the same updated_at'";
+  assert.deepEqual(await rowsOf(directory, told), [["warning"]]);
+});
+
+test("D12: a bulk edit before the first full pass is read again, though the modes mean different times", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  countPasses(service, (mode, nth) => {
+    if (mode !== "full" || nth !== 1) return;
+    service.items = service.items.map((element) => ({ ...asItem(element), ...ANEW }));
+  });
+  ofTwoTimes(service);
+  const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 50 });
+  assert.deepEqual(
+    [verdict, sweeps.map(({ mode }) => mode)],
+    ["complete", ["dynamic", "full", "dynamic", "dynamic", "basic"]],
+  );
+  assert.deepEqual(await rowsOf(directory, TITLES), ALL_NEW);
+});
+
+test("D12: an item that the second dynamic pass did not list is asked for, though the modes mean different times", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const begun = countPasses(service, () => {});
+  ofTwoTimes(service);
+  const { arrange } = service;
+  service.arrange = (items, asked) => {
+    const hidden = asked.mode === "dynamic" && begun.get("dynamic") === 2;
+    return arrange(hidden ? items.filter((element) => placeOf(element) !== 1) : items, asked);
+  };
+  const { directory, verdict } = await exported(t, service, { details: "none", perPage: 50 });
+  assert.equal(verdict, "unsettled");
+  const asked = "SELECT count(*) FROM run_requests WHERE mode = 'item' AND content_id = 'c-001' AND pass = 3";
+  assert.deepEqual(await rowsOf(directory, asked), [["2"]]);
+});
+
+test("D12: items that are edited in the second in which they are read are read again when it is over", async (t) => {
+  const service = await Scripted.start(t, itemsOf(12));
+  const now = new Date(ANSWERED).toISOString();
+  service.items = service.items.map((element) => ({ ...asItem(element), updated_at: now }));
+  let dynamic = 0;
+  const late = { date: new Date(Date.parse(ANSWERED) + 5000).toUTCString() };
+  service.script = (asked) => {
+    if (asked.mode === "dynamic" && asked.kind === "list") return undefined;
+    // A second edit of the same second.
+    if (dynamic++ === 0)
+      service.items = service.items.map((element) => ({ ...asItem(element), title: "New" }));
+    const body = asked.kind === "list" ? listBody(service.items, asked) : itemBody(service, asked.id);
+    return asked.kind === "list" || asked.kind === "item" ? { headers: late, body } : undefined;
+  };
+  const { directory, verdict, sweeps } = await exported(t, service, { details: "none" });
+  assert.deepEqual([verdict, sweeps.length], ["complete", 3]);
+  assert.deepEqual(await rowsOf(directory, TITLES), [["New", "12"]]);
+});
+
+function itemBody(service: Scripted, id: string): { response: unknown } {
+  return { response: service.items.find((element) => asItem(element).id === id) };
+}
+
+test("an item that could not be read singly is told, also where the second dynamic pass did not list it", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  const begun = countPasses(service, (mode, nth) => {
+    if (mode !== "full" || nth !== 1) return;
+    service.items = service.items.map((element) =>
+      placeOf(element) % 9 > 3 || placeOf(element) === 0
+        ? element
+        : { ...asItem(element), updated_at: BEFORE_FULL },
+    );
+  });
+  const counted = service.script;
+  service.script = (asked) =>
+    asked.kind === "item" && asked.id === "c-000" ? { status: 403 } : counted(asked);
+  service.arrange = (items, asked) => {
+    const hidden = asked.mode === "dynamic" && begun.get("dynamic") === 2;
+    return hidden ? items.filter((element) => placeOf(element) !== 0) : items;
+  };
+  const { directory } = await exported(t, service, { details: "events", perPage: 50 });
+  const told =
+    "SELECT verdict, figure FROM run_checks WHERE check_name = 'items that could not be read singly'";
+  assert.deepEqual(await rowsOf(directory, told), [["warning", "1"]]);
+});
+
+const BULK = "2026-11-04T10:00:00Z";
+
+/** Edits all items before the first full pass: more than are asked for singly, so both listings are read again. */
+function editAll(service: Scripted, edit: (item: Item) => Item): void {
+  countPasses(service, (mode, nth) => {
+    if (mode === "full" && nth === 1)
+      service.items = service.items.map((element) => ({ ...edit(asItem(element)), updated_at: BULK }));
+  });
+}
+
+for (const [what, second] of [
+  ["is no event any more", undefined],
+  ["is refused the second time", { status: 403 }],
+  ["is gone the second time", { status: 404 }],
+] as const) {
+  test(`D12: fields that only a single-item request gives are not of before the listing, where an item ${what}`, async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    editAll(service, (item) =>
+      item.id === "c-010" && second === undefined ? { ...item, body_type: "html" } : item,
+    );
+    const { script } = service;
+    service.script = (asked) => {
+      const found = service.items.find((element) => asItem(element).id === asked.id);
+      if (asked.kind !== "item" || asked.mode !== "dynamic" || found === undefined) return script(asked);
+      const { id, body_type, updated_at } = asItem(found);
+      if (id === "c-010" && updated_at === BULK && second !== undefined) return second;
+      const place_id = body_type === "event" ? `place at ${updated_at}` : null;
+      return { body: { response: { ...asItem(found), place_id } } };
+    };
+    const { directory, verdict } = await exported(t, service, { details: "events", perPage: 50 });
+    assert.equal(verdict, "complete");
+    const places = await rowsOf(
+      directory,
+      "SELECT place_id, count(*) FROM content_events GROUP BY ALL ORDER BY ALL",
+    );
+    assert.deepEqual(places, [[`place at ${BULK}`, "49"]]);
+  });
+}
+
+test("D12: what an edit takes out of a document altogether is not published, read again or asked for singly", async (t) => {
+  for (const items of [ITEMS, 50]) {
+    const before = itemsOf(items).map((item) => ({ ...item, slug: "before", unheard_of: "before" }));
+    const service = await Scripted.start(t, before);
+    editAll(service, ({ slug: _, unheard_of: __, ...rest }) => rest as Item);
+    const { directory, verdict } = await exported(t, service, { details: "none", perPage: 50 });
+    assert.equal(verdict, "complete");
+    const kept = "SELECT count(*) FROM content WHERE slug = 'before' OR extra::VARCHAR LIKE '%before%'";
+    assert.deepEqual(await rowsOf(directory, kept), [["0"]]);
+  }
+});
+
+test("where single items are refused, a listing with edited items is read again in place of them", async (t) => {
+  const service = await Scripted.start(t, itemsOf(ITEMS));
+  countPasses(service, (mode, nth) => {
+    if (mode !== "full" || nth !== 1) return;
+    service.items = service.items.map((element) =>
+      placeOf(element) < 20 ? { ...asItem(element), ...ANEW } : element,
+    );
+  });
+  const { script } = service;
+  service.script = (asked) => (asked.kind === "item" ? { status: 403 } : script(asked));
+  const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 50 });
+  assert.deepEqual([verdict, sweeps.map(({ mode }) => mode)], ["complete", ["dynamic", "full", "dynamic"]]);
+  assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM content WHERE title = 'New'"), [["20"]]);
+});

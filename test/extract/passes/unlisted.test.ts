@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { chmod, readdir, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import {
+  type ExportOptions,
+  exportFrom,
+  failsWith,
+  publishedIds,
+  rowsOf,
+  SMALL,
+  temporaryFolder,
+} from "../../run/running.ts";
+import { itemsOf, Scripted } from "../../run/scripted.ts";
+
+const DUCKDB = new URL("../../run/duckdb-pipeline.ts", import.meta.url).href;
+
+/** A warehouse with one run of thirty items. */
+async function warehouse(t: TestContext, options: Partial<ExportOptions> = {}) {
+  const service = await Scripted.start(t, itemsOf(30));
+  const out = await temporaryFolder(t);
+  const run = (config: ExportOptions["config"] = {}) =>
+    exportFrom({ url: service.url, out, threads: 1, ...options, config: { perPage: 10, ...config } });
+  const { directory } = await run();
+  return { service, out, run, directory };
+}
+
+/** Listings without the items; asked singly, the service has them. */
+function hide(service: Scripted, ids: readonly string[]): void {
+  service.arrange = (items) => items.filter((item) => !ids.includes((item as { id: string }).id));
+}
+
+const CHECKS =
+  "SELECT verdict, figure, detail FROM run_checks WHERE check_name LIKE 'items%that no pass listed%' ORDER BY check_name";
+
+for (const [what, pipelineUrl] of [
+  ["Parquet files", SMALL],
+  ["a database alone", DUCKDB],
+] as const) {
+  test(`an item that is listed no more is asked for singly, and its removal is on record, where the run before has ${what}`, async (t) => {
+    const { service, run } = await warehouse(t, { pipelineUrl });
+    service.items = itemsOf(30).filter(({ id }) => id !== "c-004" && id !== "c-017");
+    const before = service.questions.length;
+    const { directory, accounting, verdict } = await run();
+    assert.deepEqual(
+      [verdict, accounting.listed, accounting.loaded, accounting.vanished],
+      ["complete", 28, 28, 0],
+    );
+    const asked = service.questions.slice(before).filter(({ kind }) => kind === "item");
+    assert.deepEqual([...new Set(asked.map(({ id }) => id))].sort(), ["c-004", "c-017"]);
+    const requests = "SELECT content_id, status FROM run_requests WHERE mode = 'item' ORDER BY ALL";
+    assert.deepEqual(await rowsOf(directory, `SELECT DISTINCT * FROM (${requests}) ORDER BY ALL`), [
+      ["c-004", 404],
+      ["c-017", 404],
+    ]);
+    assert.deepEqual(await rowsOf(directory, CHECKS), [
+      ["passed", "2", "asked for singly: 2 are gone, 0 are there"],
+      ["passed", "0", "loaded besides those that were listed"],
+    ]);
+  });
+}
+
+test("an item that the listing hides is an item like any other, and the account still holds", async (t) => {
+  const { service, run, directory: first } = await warehouse(t);
+  hide(service, ["c-000", "c-029"]);
+  const summary = await run();
+  const { directory, accounting } = summary;
+  assert.deepEqual(
+    [summary.verdict, accounting.listed, accounting.loaded, accounting.counted],
+    ["complete", 28, 28, 28],
+  );
+  assert.equal((await publishedIds(directory)).length, 30);
+  for (const table of ["content", "content_tags"]) {
+    const rows = `FROM ${table} ORDER BY ALL`;
+    assert.deepEqual(await rowsOf(directory, rows), await rowsOf(first, rows), table);
+  }
+  assert.deepEqual(await rowsOf(directory, CHECKS), [
+    ["passed", "2", "asked for singly: 0 are gone, 2 are there"],
+    ["warning", "2", "loaded besides those that were listed"],
+  ]);
+  const raw = `SELECT DISTINCT content_id, shape FROM '${directory}/raw/item/*.parquet' ORDER BY ALL`;
+  assert.equal((await rowsOf(directory, raw)).length, 4);
+});
+
+test("an item that may not be read singly any more is a reject, and no removal", async (t) => {
+  const { service, run } = await warehouse(t);
+  service.items = itemsOf(29);
+  service.script = ({ id }) => (id === "c-029" ? { status: 403 } : undefined);
+  const { directory } = await run();
+  assert.equal((await publishedIds(directory)).length, 29);
+  assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT content_id FROM run_rejects"), [["c-029"]]);
+  assert.deepEqual((await rowsOf(directory, CHECKS))[0], [
+    "passed",
+    "1",
+    "asked for singly: 0 are gone, 0 are there",
+  ]);
+});
+
+test("where more are missing than the guard lets go, none is asked for; with a person's word all are", async (t) => {
+  const { service, run } = await warehouse(t);
+  service.items = itemsOf(5);
+  await failsWith("guard.shrink", run());
+  assert.deepEqual(service.asked("item"), []);
+  const { directory } = await run({ acceptShrink: true });
+  assert.equal(new Set(service.asked("item").map(({ id }) => id)).size, 25);
+  assert.equal((await rowsOf(directory, CHECKS))[0]?.[2], "asked for singly: 25 are gone, 0 are there");
+});
+
+test("where many are missing and as many are new, none is asked for, and run_checks says so", async (t) => {
+  const { service, run } = await warehouse(t);
+  service.items = itemsOf(60).slice(30);
+  const { directory } = await run();
+  assert.deepEqual(service.asked("item"), []);
+  assert.deepEqual((await rowsOf(directory, CHECKS))[0], [
+    "warning",
+    "30",
+    "none was asked for singly: more than 20 are missing",
+  ]);
+});
+
+test("where the run before cannot be read, none is asked for", async (t) => {
+  const { service, run, directory: first } = await warehouse(t);
+  const folder = join(first, "parquet/content");
+  const [file = ""] = await readdir(folder);
+  await chmod(join(folder, file), 0o644);
+  await truncate(join(folder, file), 100);
+  service.items = itemsOf(29);
+  const { directory } = await run();
+  assert.deepEqual(service.asked("item"), []);
+  const [check] = await rowsOf(directory, CHECKS);
+  assert.equal(check?.[0], "warning");
+  assert.match(String(check?.[2]), /^none was asked for singly: the run before cannot be read/);
+});

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { rangesOf } from "../../src/storage/id-ranges.ts";
+import {
+  boundsTogether,
+  bucketBounds,
+  memoryLimitMb,
+  vectorBytes,
+  type Weighing,
+} from "../../src/load/range-bounds.ts";
+import { Catalogue } from "../../src/extract/passes/pass-snapshot.ts";
+
+const MB = 1024 * 1024;
+const idsOf = (count: number) => Array.from({ length: count }, (_, i) => `c-${String(i).padStart(6, "0")}`);
+
+function weighing(
+  ids: readonly string[],
+  weightOf: (id: string) => number,
+  widestTableBytes: number,
+): Weighing {
+  return { weights: Float32Array.from(ids, weightOf), idAt: (place) => ids[place] ?? "", widestTableBytes };
+}
+
+/** Items in each range. */
+function sizes(
+  count: number,
+  widestTableBytes: number,
+  weightOf: (id: string) => number = () => 1,
+): number[] {
+  const ids = idsOf(count);
+  const ranges = rangesOf(bucketBounds(weighing(ids, weightOf, widestTableBytes)));
+  return ranges.map(
+    ({ lower, upper }) =>
+      ids.filter((id) => (lower === undefined || id >= lower) && (upper === undefined || id < upper)).length,
+  );
+}
+
+suite("the ranges of items that are loaded at a time", () => {
+  test("are one where the items are few and small, or none", () => {
+    assert.deepEqual(sizes(10_000, 20 * MB), [10_000]);
+    assert.deepEqual(sizes(0, 0), [0]);
+    assert.deepEqual(sizes(1, 500 * MB), [1]);
+  });
+
+  test("have ten thousand items at most, however small these are", () => {
+    assert.deepEqual(sizes(25_000, 1 * MB), [10_000, 10_000, 5000]);
+  });
+
+  test("have less of large items: 24 MB of the widest table", () => {
+    assert.deepEqual(sizes(10_000, 80 * MB), [3000, 3000, 3000, 1000]);
+  });
+
+  test("have less where the large items stand together", () => {
+    const weightOf = (id: string) => (id < "c-001000" ? 40 : 1);
+    const found = sizes(10_000, 49 * MB, weightOf);
+    assert.deepEqual(
+      found.map((size) => Math.round(size / 100) * 100),
+      [600, 8400, 1000],
+    );
+  });
+
+  test("have every item, also one that no answer weighs or that weighs more than a range may", () => {
+    const weightOf = (id: string) => (id === "c-000001" ? 1000 : 0);
+    assert.deepEqual(sizes(3, 100 * MB, weightOf), [1, 1, 1]);
+  });
+});
+
+suite("the ranges of a table that is narrower than the widest", () => {
+  const bounds = idsOf(10);
+
+  test("are several of those together, of 12 MB at most", () => {
+    assert.deepEqual(
+      boundsTogether(bounds, 48 * MB),
+      [0, 2, 4, 6, 8].map((place) => bounds[place]),
+    );
+    assert.deepEqual(boundsTogether(bounds, 24 * MB), [bounds[0], bounds[5]]);
+  });
+
+  test("are one where the table is small, empty, or there is but one range", () => {
+    assert.deepEqual(boundsTogether(bounds, 12 * MB), []);
+    assert.deepEqual(boundsTogether(bounds, 0), []);
+    assert.deepEqual(boundsTogether([], 480 * MB), []);
+  });
+
+  test("are several where steps work on several at a time, as far as there are so many", () => {
+    assert.equal(boundsTogether(bounds, 0, 4).length, 5);
+    assert.deepEqual(boundsTogether(bounds.slice(0, 3), 0, 4), bounds.slice(0, 3));
+    assert.deepEqual(boundsTogether([], 0, 4), []);
+  });
+
+  test("are those of the widest where the table is as wide", () => {
+    assert.deepEqual(boundsTogether(bounds, 240 * MB), bounds);
+  });
+});
+
+test("what the database holds at once is the heaviest 2,048 items that stand together", () => {
+  const weighed = (count: number, weightOf: (id: string) => number) =>
+    vectorBytes(weighing(idsOf(count), weightOf, 100 * MB));
+  assert.equal(
+    weighed(2048, () => 1),
+    100 * MB,
+  );
+  assert.equal(
+    weighed(8192, () => 7),
+    25 * MB,
+  );
+  assert.equal(
+    weighed(8192, (id) => (id >= "c-005000" && id < "c-006000" ? 1 : 0)),
+    100 * MB,
+  );
+  assert.equal(
+    weighed(0, () => 1),
+    0,
+  );
+  assert.equal(
+    weighed(3, () => 0),
+    0,
+  );
+});
+
+test("the database gets memory for as much, up to 4 GB", () => {
+  assert.deepEqual([0, 480e6, 1e12].map(memoryLimitMb), [192, 792, 4096]);
+});
+
+test("the catalogue keeps the greatest weight of an item, and none of one that was never weighed", () => {
+  const catalogue = new Catalogue();
+  for (const id of idsOf(3000)) catalogue.weigh(id, 10);
+  catalogue.weigh("c-002999", 30);
+  catalogue.weigh("c-002999", 20);
+  assert.deepEqual(
+    [catalogue.weightOf("c-000000"), catalogue.weightOf("c-002999"), catalogue.weightOf("new")],
+    [10, 30, 0],
+  );
+});

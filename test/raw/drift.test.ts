@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { documentPreparer } from "../../src/raw/prepare.ts";
+import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
+import type { JsonObject } from "../../src/raw/document.ts";
+import { onlyRow, transform } from "../transform/harness.ts";
+
+describe("the tally of drift", () => {
+  test("counts by path and kind, and shows the first observation, whatever the order of work", () => {
+    for (const order of [
+      [1, 2, 3],
+      [3, 1, 2],
+      [2, 3, 1],
+    ]) {
+      const drift = new Drift();
+      for (const at of order) drift.note("title", "type", at, `item-${at}`, { n: at });
+      drift.note("title", "views_differ", 9, null, "text");
+      assert.deepEqual(drift.sorted(), [
+        { path: "title", kind: "type", count: 3, order: 1, contentId: "item-1", example: '{"n":1}' },
+        { path: "title", kind: "views_differ", count: 1, order: 9, contentId: null, example: "text" },
+      ]);
+    }
+  });
+
+  test("is the same added up from several threads", () => {
+    const note = (drift: Drift, at: number) => drift.note("p", "unknown_field", at, `i${at}`, at);
+    const whole = new Drift();
+    const parts = [new Drift(), new Drift()];
+    for (let at = 0; at < 10; at++) {
+      note(whole, at);
+      const part = parts[at % 2];
+      if (part !== undefined) note(part, at);
+    }
+    const sum = new Drift();
+    for (const part of parts.toReversed()) for (const entry of part.take()) sum.add(entry);
+    assert.deepEqual(sum.sorted(), whole.sorted());
+    assert.deepEqual(
+      parts.map((part) => part.take()),
+      [[], []],
+      "taken once",
+    );
+  });
+
+  test("keeps no more than 200 characters of an example, and none where there is no value", () => {
+    const drift = new Drift();
+    drift.note("long", "type", 1, null, "x".repeat(300));
+    drift.note("none", "personal_dropped", 1, null);
+    const [long, none] = drift.sorted();
+    assert.equal(long?.example, `${"x".repeat(199)}…`);
+    assert.equal(none?.example, null);
+  });
+});
+
+function kinds(entries: readonly DriftEntry[]): Record<string, number> {
+  return Object.fromEntries(entries.map(({ path, kind, count }) => [`${kind} ${path}`, count]));
+}
+
+describe("unknown fields", () => {
+  test("H1: are counted once for each answer that has them", () => {
+    const document = {
+      id: "i",
+      mood: "calm",
+      attachments: [
+        { id: "a", mood: 1 },
+        { id: "b", mood: 2 },
+      ],
+    };
+    const made = transform([
+      [
+        { shape: "dynamic", document },
+        { shape: "full", document },
+      ],
+    ]);
+    assert.deepEqual(kinds(made.drift), { "unknown_field attachments[].mood": 4, "unknown_field mood": 2 });
+  });
+
+  test("that two answers show differently come from the later one, and the difference is counted", () => {
+    const made = transform([
+      [
+        { shape: "dynamic", document: { id: "i", mood: "calm" } },
+        { shape: "full", document: { id: "i", mood: "wild" } },
+      ],
+    ]);
+    assert.equal(onlyRow(made, "content").extra, '{"mood":"wild"}');
+    assert.deepEqual(kinds(made.drift), { "unknown_field mood": 2, "views_differ mood": 1 });
+  });
+});
+
+describe("aliases", () => {
+  const prepare = documentPreparer({
+    policy: "keep",
+    hashKey: undefined,
+    aliases: { vendor_url: "service_url" },
+  });
+  const prepared = (document: JsonObject) => {
+    const drift = new Drift();
+    const { unknown } = prepare("dynamic", document, { order: 1, contentId: "i" }, drift);
+    return { document, unknown: unknown.map(({ path }) => path.join(".")) };
+  };
+
+  test("give a field the name that the specification has for it", () => {
+    assert.deepEqual(prepared({ id: "i", vendor_url: "u" }), {
+      document: { id: "i", service_url: "u" },
+      unknown: [],
+    });
+  });
+
+  test("overwrite nothing: with both names there, the vendor's stays unknown", () => {
+    const document = { id: "i", vendor_url: "u", service_url: "s" };
+    assert.deepEqual(prepared({ ...document }), { document, unknown: ["vendor_url"] });
+  });
+});

@@ -1,0 +1,339 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { DATA_TABLES } from "../../src/tables/all.ts";
+import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
+import { Drift } from "../../src/raw/drift.ts";
+import { looksPersonal, personalHash } from "../../src/raw/personal.ts";
+import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
+import { onlyRow, rowsOf, type Transformed, transform } from "../transform/harness.ts";
+import { richWorld, type World } from "../transform/rich.ts";
+
+const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
+const DROP: DocumentOptions = { policy: "drop", hashKey: undefined, aliases: {} };
+const HASH: DocumentOptions = { policy: "hash", hashKey: KEY, aliases: {} };
+const CANARY = "jane.canary-7f3a@example.com";
+
+function run(world: World, options: DocumentOptions): Transformed {
+  return transform(
+    [
+      [
+        { shape: "dynamic", document: world.dynamic },
+        { shape: "full", document: world.full },
+      ],
+    ],
+    { destinations: [world.destination], definitions: [world.custom_field_definition] },
+    options,
+  );
+}
+
+/** A document after the policy, and what the drift says of it. */
+function prepared(document: JsonObject, options: DocumentOptions, shape: Shape = "dynamic") {
+  const drift = new Drift();
+  const copy: JsonObject = structuredClone({ id: "i", ...document });
+  documentPreparer(options)(shape, copy, { order: 1, contentId: "i" }, drift);
+  const { id: _, ...rest } = copy;
+  return { document: rest, drift: drift.sorted().map(({ path, kind }) => `${kind} ${path}`) };
+}
+
+describe("declared personal columns", () => {
+  const personal = DATA_TABLES.flatMap((table) =>
+    table.columns.filter((column) => column.personal).map(({ name }) => ({ table: table.name, name })),
+  );
+
+  test("are those that the specification calls personal, a user's slug and name_sort, and editors' names", () => {
+    assert.deepEqual(personal.map(({ table, name }) => `${table}.${name}`).sort(), [
+      "content_current_editors.avatar_url",
+      "content_current_editors.name",
+      "users.avatar_feed_url",
+      "users.avatar_profile_large_url",
+      "users.avatar_profile_url",
+      "users.avatar_thumbnail_url",
+      "users.bio",
+      "users.email",
+      "users.name",
+      "users.name_sort",
+      "users.phone",
+      "users.short_bio",
+      "users.slug",
+    ]);
+  });
+
+  test("are NULL where the policy drops, and nothing else is", () => {
+    const [dropped, kept] = [run(richWorld(), DROP), run(richWorld(), { ...DROP, policy: "keep" })];
+    for (const { name: table } of DATA_TABLES) {
+      const isPersonal = (column: string) =>
+        personal.some((each) => each.table === table && each.name === column);
+      rowsOf(kept, table).forEach((row, at) => {
+        for (const [column, value] of Object.entries(row)) {
+          const found = rowsOf(dropped, table)[at]?.[column];
+          assert.equal(found, isPersonal(column) ? null : value, `${table}.${column}`);
+        }
+      });
+    }
+  });
+
+  test("are hashed, each in its own way, where the policy says so; what is empty stays empty", () => {
+    const world = richWorld();
+    world.dynamic.author_details = { id: "u", email: "A@b.c", name: "A@b.c", bio: "", phone: null };
+    delete world.dynamic.creator_details;
+    for (const name of ["last_updated_by", "last_updated_by_details", "owner_details"])
+      delete world.full[name];
+    const row = onlyRow(run(world, HASH), "users");
+    assert.equal(row.email, personalHash(KEY, "email", "a@b.c"));
+    assert.equal(row.name, personalHash(KEY, "name", "A@b.c"));
+    assert.notEqual(row.name, row.email);
+    assert.deepEqual([row.bio, row.phone, row.user_id], ["", null, "u"]);
+  });
+
+  test("are dropped in a description that stands in the other document, or in a list", () => {
+    const person = { id: "u", name: CANARY, slug: CANARY, tz: "Europe/Oslo" };
+    for (const shape of ["dynamic", "full"] as const) {
+      const { document } = prepared(
+        { author_details: person, owner_details: [person, [person]] },
+        DROP,
+        shape,
+      );
+      const left = { id: "u", tz: "Europe/Oslo" };
+      assert.deepEqual(document, { author_details: left, owner_details: [left, [left]] });
+    }
+  });
+
+  test("are counted by their path, without an example", () => {
+    const { drift } = run(richWorld(), DROP);
+    const dropped = drift.filter(({ kind }) => kind === "personal_dropped");
+    assert.ok(dropped.some(({ path, count }) => path === "author_details.email" && count === 1));
+    assert.ok(dropped.some(({ path }) => path === "currently_editing[].avatar_url"));
+    assert.ok(dropped.every(({ example }) => example === null));
+  });
+});
+
+describe("the keyed hash", () => {
+  test("is HMAC-SHA-256 of the field, a NUL and the value, as these worked examples have it", () => {
+    // printf 'email\0jane@example.com' | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef
+    const email = "ae13520d188358c77036b9577b538cd0f869ff6e2bf51811dcb611524d2d7d04";
+    assert.equal(personalHash(KEY, "email", "jane@example.com"), email);
+    assert.equal(personalHash(KEY, "email", "  Jane@Example.com\n"), email);
+    // printf 'name\0Zoë' | openssl dgst -sha256 -hmac 0123456789abcdef0123456789abcdef
+    const name = "a6989afd9ae76499a08c3fb75b5f5f0af3bcd84b7c7effdb16155c81f601d0da";
+    assert.equal(personalHash(KEY, "name", "Zo\u00eb"), name);
+    assert.equal(personalHash(KEY, "name", "Zoe\u0308"), name);
+    assert.notEqual(personalHash(KEY, "name", "zoë"), name);
+    assert.notEqual(personalHash(KEY, "bio", "Zoë"), name);
+  });
+
+  test("needs a key of 32 bytes or more", () => {
+    assert.throws(() => documentPreparer({ ...HASH, hashKey: KEY.slice(1) }), TypeError);
+    assert.throws(() => documentPreparer({ ...HASH, hashKey: undefined }), TypeError);
+  });
+});
+
+describe("what describes a person", () => {
+  test("is personal where it is a text, alone or in a list, and in every field that is not known", () => {
+    const { document, drift } = prepared(
+      {
+        author_details: "Jane Canary",
+        creator_details: { id: "u", tz: "UTC", shoe_size: 42 },
+        currently_editing: ["Jane Canary", { id: "v" }],
+      },
+      DROP,
+    );
+    assert.deepEqual(document, {
+      creator_details: { id: "u", tz: "UTC" },
+      currently_editing: [null, { id: "v" }],
+    });
+    assert.deepEqual(
+      drift.filter((line) => line.startsWith("personal_dropped")),
+      [
+        "personal_dropped author_details",
+        "personal_dropped creator_details.shoe_size",
+        "personal_dropped currently_editing[]",
+      ],
+    );
+  });
+
+  test("is personal in the name of whom an unknown field speaks of", () => {
+    const { document } = prepared(
+      { approver: "Jane Canary", manager: { name: "Jane Canary", level: 2 } },
+      DROP,
+    );
+    assert.deepEqual(document, { manager: { level: 2 } });
+  });
+});
+
+describe("names of unknown fields", () => {
+  test("look personal where they speak of a person's address, number, name, picture or life", () => {
+    for (const name of [
+      "email",
+      "contact_email",
+      "E-Mail",
+      "workEmailAddress",
+      "phone",
+      "mobile_phone",
+      "phoneNumber",
+      "first_name",
+      "lastName",
+      "reviewer_name",
+      "displayName",
+      "tel",
+      "dob",
+      "login",
+      "profile_image",
+      "username",
+      "avatar_small_url",
+      "bio",
+      "date_of_birth",
+      "home_address",
+    ]) {
+      assert.ok(looksPersonal(name), name);
+    }
+  });
+
+  test("do not where they only look a little like it", () => {
+    for (const name of [
+      "id",
+      "title",
+      "file_name",
+      "name",
+      "phonetic",
+      "biology",
+      "automobile",
+      "address_space",
+      "microphone",
+      "timezone_name",
+    ]) {
+      assert.ok(!looksPersonal(name), name);
+    }
+  });
+});
+
+describe("unknown fields that look personal", () => {
+  test("are dropped wherever they stand, and what is beside them stays", () => {
+    const { document, drift } = prepared(
+      {
+        contact_email: CANARY,
+        desk: {
+          owner: { contact_name: CANARY, floor: 2 },
+          lines: [{ phone: CANARY, ext: 1 }, [{ phone: CANARY }]],
+        },
+        author_details: { id: "u", secondary_email: CANARY, tz: "Europe/Oslo" },
+        custom_field_values: { cf: { id: "f", uploader_email: CANARY } },
+      },
+      DROP,
+    );
+    assert.deepEqual(document, {
+      desk: { owner: { floor: 2 }, lines: [{ ext: 1 }, [{}]] },
+      author_details: { id: "u", tz: "Europe/Oslo" },
+      custom_field_values: { cf: { id: "f" } },
+    });
+    assert.deepEqual(
+      drift.filter((line) => line.startsWith("personal_dropped")),
+      [
+        "author_details.secondary_email",
+        "contact_email",
+        "custom_field_values.{}.uploader_email",
+        "desk.lines.phone",
+        "desk.owner.contact_name",
+      ].map((path) => `personal_dropped ${path}`),
+    );
+  });
+
+  test("are hashed where the policy says so, lists and objects as their JSON", () => {
+    const { document } = prepared({ contact_email: ["a", "b"], notes: { phone: "1" } }, HASH);
+    assert.deepEqual(document, {
+      contact_email: personalHash(KEY, "contact_email", '["a","b"]'),
+      notes: { phone: personalHash(KEY, "phone", "1") },
+    });
+    const made = transform(
+      [[{ shape: "dynamic", document: { id: "i", contact_email: "x" } }]],
+      undefined,
+      HASH,
+    );
+    const extra: unknown = JSON.parse(String(onlyRow(made, "content").extra));
+    assert.deepEqual(extra, { contact_email: personalHash(KEY, "contact_email", "x") });
+  });
+
+  test("are kept where the policy keeps", () => {
+    const { document } = prepared({ contact_email: CANARY }, { ...DROP, policy: "keep" });
+    assert.deepEqual(document, { contact_email: CANARY });
+  });
+
+  test("are dropped where somebody nests them deeper than anybody looks", () => {
+    let deep: JsonObject = { harmless: CANARY };
+    for (let depth = 0; depth < 40; depth++) deep = { level: deep };
+    assert.ok(!JSON.stringify(prepared({ deep }, DROP).document).includes(CANARY));
+  });
+
+  test("do not pass for data by being called __proto__ or standing in it", () => {
+    const hostile: JsonObject = Object.fromEntries([["__proto__", { email: CANARY, kept: 1 }]]);
+    const { document } = prepared({ nested: hostile }, DROP);
+    assert.equal(JSON.stringify(document), '{"nested":{"__proto__":{"kept":1}}}');
+    const hashed = prepared({ nested: hostile }, HASH);
+    assert.ok(!JSON.stringify(hashed.document).includes(CANARY));
+  });
+});
+
+describe("under the policy drop no trace is left of a personal-looking field", () => {
+  /** The field in every shape that could hide it. */
+  const HIDDEN: readonly unknown[] = [
+    { contact_email: CANARY },
+    [{ contact_email: CANARY }],
+    [[{ contact_email: CANARY }]],
+    { deep: [{ contact_email: { value: [CANARY] } }] },
+  ];
+  const RESOURCES = ["dynamic", "full", "destination", "custom_field_definition"] as const;
+
+  for (const resource of RESOURCES) {
+    test(`in place of any value, or beside any, of the ${resource} resource`, () => {
+      const leaks: string[] = [];
+      for (const path of placesBelow(richWorld()[resource])) {
+        for (const value of HIDDEN) {
+          if (isMap(path) && !Array.isArray(value)) continue;
+          const world = richWorld();
+          place(world[resource], path, value);
+          if (leaves(world, resource)) leaks.push(`${path.join(".")} <- ${JSON.stringify(value)}`);
+        }
+      }
+      assert.deepEqual(leaks, []);
+    });
+  }
+
+  /** In these a key is the ID of something and no field's name. */
+  function isMap(path: Path): boolean {
+    return /^(custom_field(s|_values|_value_ids)|previewable_custom_field_values|field_locks|select_value_ids|added_to_collection_date|pinned_collection_rank)$/.test(
+      String(path.at(-1)),
+    );
+  }
+
+  function leaves(world: World, resource: (typeof RESOURCES)[number]): boolean {
+    // What a lookup answers was held against the contract before: its shape is sound, or the run ended.
+    if (resource === "dynamic" || resource === "full") {
+      const { document } = prepared(world[resource], DROP, resource);
+      if (JSON.stringify(document).includes(CANARY)) return true;
+    }
+    const { rows, drift } = run(world, DROP);
+    return JSON.stringify([[...rows.values()], drift], (_, value) =>
+      typeof value === "bigint" ? `${value}` : value,
+    ).includes(CANARY);
+  }
+
+  type Path = readonly (string | number)[];
+
+  function placesBelow(value: unknown, path: Path = []): Path[] {
+    if (Array.isArray(value))
+      return value.flatMap((inner, at) => [[...path, at], ...placesBelow(inner, [...path, at])]);
+    if (!isObject(value)) return [];
+    const inner = Object.entries(value).flatMap(([key, each]) => [
+      [...path, key],
+      ...placesBelow(each, [...path, key]),
+    ]);
+    return [[...path, "something_new"], ...inner].filter(([first]) => first !== "id");
+  }
+
+  function place(root: JsonObject, path: Path, value: unknown): void {
+    const [last] = path.slice(-1);
+    let at: unknown = root;
+    for (const key of path.slice(0, -1))
+      at = isObject(at) || Array.isArray(at) ? Reflect.get(at, key) : undefined;
+    if ((isObject(at) || Array.isArray(at)) && last !== undefined) Reflect.set(at, last, value);
+  }
+});

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { readList, type SentDocument } from "../../src/extract/pages/envelope.ts";
+import { keptText } from "../../src/raw/raw-json.ts";
+import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
+import { Drift } from "../../src/raw/drift.ts";
+import { isObject, type JsonObject } from "../../src/raw/document.ts";
+import { bodyOf } from "../run/nightly-staging.ts";
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+function textOf(pieces: readonly Buffer[]): string {
+  return Buffer.concat(pieces).toString();
+}
+
+function sent(json: string): SentDocument & { readonly document: JsonObject } {
+  const [one] = readList(Buffer.from(bodyOf(json).bytes)).documents;
+  assert.ok(one !== undefined && isObject(one.document));
+  return { ...one, document: one.document };
+}
+
+test("a document that nobody changed is kept byte for byte", () => {
+  for (const json of [
+    '{"id":"a","b":[1,{"c":"\\"}\\\\"}],"d":null}',
+    '{"id":"a"}',
+    '{ "id" : "a" ,\n"b" : [ 1.50, -0, 0.10 ] }',
+    '{"id":"é\u{1f600}","2":1,"1":{"x":2},"__proto__":3}',
+  ]) {
+    const { document, text } = sent(json);
+    assert.equal(textOf(keptText(document, text, NOTHING)), json);
+  }
+});
+
+test("members that changed are written anew, those that are gone are left out, and all others stay as they came", () => {
+  const { document, text } = sent('{ "a": 1.50, "b":"x" ,"c":[ 2.0 ],"d" : {"e":1}, "f":7}');
+  document.b = { g: "\n" };
+  delete document.d;
+  delete document.f;
+  const kept = keptText(document, text, new Set(["b", "d", "f", "none"]));
+  assert.equal(textOf(kept), '{ "a": 1.50,"b":{"g":"\\n"},"c":[ 2.0 ]}');
+  delete document.a;
+  delete document.b;
+  delete document.c;
+  assert.equal(textOf(keptText(document, text, new Set("abcdf"))), "{}");
+});
+
+test("the text of any document means what the document is, whatever was changed", () => {
+  const name = fc.oneof(fc.constantFrom("a", "b", "1", "0", "é", "Ã©", '"', "__proto__"), fc.string());
+  const member = fc.tuple(name, fc.json(), fc.constantFrom("", " ", "\n\t"));
+  fc.assert(
+    fc.property(fc.array(member, { minLength: 1, maxLength: 8 }), fc.array(fc.nat(7)), (members, changes) => {
+      const json = `{${members.map(([key, value, gap]) => `${gap}${JSON.stringify(key)}${gap}:${value}${gap}`)}}`;
+      const { document, text } = sent(json);
+      const names = Object.keys(document);
+      const changed = new Set(changes.flatMap((place) => names[place] ?? []));
+      for (const [place, each] of [...changed].entries()) {
+        if (place % 2 === 0) delete document[each];
+        else Object.defineProperty(document, each, { value: [place], enumerable: true });
+      }
+      const kept = textOf(keptText(document, text, changed));
+      assert.equal(JSON.stringify(JSON.parse(kept)), JSON.stringify(document));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+const KEY = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
+const POLICIES: readonly DocumentOptions[] = [
+  { policy: "drop", hashKey: undefined, aliases: {} },
+  { policy: "hash", hashKey: KEY, aliases: {} },
+  { policy: "keep", hashKey: undefined, aliases: {} },
+  { policy: "drop", hashKey: undefined, aliases: { wordcount: "word_count", email: "contact_email" } },
+];
+
+test("what the personal-data policy or an alias did to a document shows in its text", () => {
+  const name = fc.constantFrom(
+    ..."author_details owner_details currently_editing last_updated_by custom_field_values tags".split(" "),
+    ..."email name phone reviewer contact_email x id word_count wordcount".split(" "),
+  );
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small" },
+      fc.constantFrom("a", "jane@example.com", null, 1),
+      tie("list"),
+      tie("object"),
+    ),
+    list: fc.array(tie("value"), { maxLength: 3 }),
+    object: fc.dictionary(name, tie("value"), { maxKeys: 4 }),
+  }));
+  fc.assert(
+    fc.property(
+      fc.dictionary(name, value, { maxKeys: 6 }),
+      fc.constantFrom(...POLICIES),
+      fc.constantFrom("dynamic", "full"),
+      (members, policy, shape) => {
+        const { document, text } = sent(JSON.stringify({ id: "a", ...members }));
+        const at = { order: 1, contentId: "a" };
+        const { changed } = documentPreparer(policy)(shape, document, at, new Drift());
+        const kept = JSON.parse(textOf(keptText(document, text, changed)));
+        assert.deepEqual(kept, JSON.parse(JSON.stringify(document)));
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
+test("C13: a member is never taken for another whose name has the same bytes in another encoding", () => {
+  const [drop] = POLICIES;
+  assert.ok(drop);
+  const { document, text } = sent('{"Ã©_owner":"Jane Doe","é_owner":5,"0":1,"id":"a"}');
+  const { changed } = documentPreparer(drop)("full", document, { order: 1, contentId: "a" }, new Drift());
+  const kept = textOf(keptText(document, text, changed));
+  assert.deepEqual(JSON.parse(kept), { 0: 1, é_owner: 5, id: "a" });
+});
+
+test("a document of more members than any item has, or nested deeply, is written as always", () => {
+  const many = `{ ${Array.from({ length: 20_000 }, (_, i) => `"m${i}": ${i}`)} }`;
+  const deep = `{"a": 1, "b": ${"[".repeat(2000)}${"]".repeat(2000)}}`;
+  for (const json of [many, deep]) {
+    const { document, text } = sent(json);
+    assert.equal(textOf(keptText(document, text, NOTHING)), JSON.stringify(document));
+  }
+});
+
+test("a text is written anew where it may hide something from who reads or searches it", () => {
+  const of = (json: string) => {
+    const { document, text } = sent(json);
+    return textOf(keptText(document, text, NOTHING));
+  };
+  assert.equal(of('{"a":{"b":1,"c":2,"b":3}}'), '{"a":{"b":3,"c":2}}', "a name that stands twice");
+  assert.equal(of('{"a":1,"a":2}'), '{"a":2}', "a name that stands twice at the top");
+  assert.equal(of('{"a":"x\\u0040y","b":1.0}'), '{"a":"x@y","b":1}', "a character that need not be escaped");
+  assert.equal(of('{"a":"x\\/y"}'), '{"a":"x/y"}', "a slash");
+});
+
+test("without the text, or with new names, all is written anew", () => {
+  const { document, text } = sent('{"a": 1.0}');
+  assert.equal(textOf(keptText(document, undefined, NOTHING)), '{"a":1}');
+  assert.equal(textOf(keptText(document, text, undefined)), '{"a":1}');
+});

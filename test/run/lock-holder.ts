@@ -1,8 +1,0 @@
-/** Holds the lock of the folder that is its argument until its standard input ends. */
-
-import { prepareOutput } from "../../src/run/directory.ts";
-import { acquireLock } from "../../src/run/lock.ts";
-
-await using _lock = await acquireLock(await prepareOutput(process.argv[2] ?? ""));
-process.stdout.write("held\n");
-for await (const _ of process.stdin);

@@ -1,0 +1,224 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { Table as ArrowTable, Int32, Uint64, vectorFromArray } from "apache-arrow";
+import { type FileMetaData, parquetMetadata, parquetReadObjects } from "hyparquet";
+import { compressors } from "hyparquet-compressors";
+import { readColumns } from "../../../src/parquet/read.ts";
+import { Reader } from "../../../src/storage/parquet/thrift.ts";
+import { ParquetWriter } from "../../../src/storage/parquet/write.ts";
+import { column } from "../../../src/tables/declare.ts";
+import { type Cell, TableBuilder } from "../../../src/storage/table-builder.ts";
+import { fileOf, plain, TYPED, writer } from "./files.ts";
+import { Scratch } from "./scratch.ts";
+
+const scratch = new Scratch();
+
+/** By a reader of another make. */
+async function readByHyparquet(bytes: Buffer) {
+  const file = new Uint8Array(bytes).buffer;
+  return { rows: await parquetReadObjects({ file, compressors }), metadata: parquetMetadata(file) };
+}
+
+function codecs(metadata: FileMetaData): Map<string | undefined, string | undefined> {
+  const chunks = metadata.row_groups[0]?.columns ?? [];
+  return new Map(chunks.map(({ meta_data }) => [meta_data?.path_in_schema[0], meta_data?.codec]));
+}
+
+test("another reader finds types, nulls and compression in what is written", async () => {
+  const given = Array.from({ length: 1000 }, (_, row) => {
+    const note = row % 2 === 0 ? null : "long ".repeat(40);
+    return [`item ${row}`, note, 1_700_000_000_000_000, row < 4 ? 19_000 : null];
+  });
+  const { rows, metadata } = await readByHyparquet(fileOf(TYPED, given));
+  assert.deepEqual(rows[2], {
+    id: "item 2",
+    note: null,
+    seen: new Date(1_700_000_000_000),
+    day: new Date(19_000 * 86_400_000),
+  });
+  assert.equal(rows[999]?.note, "long ".repeat(40));
+  assert.equal(rows[999]?.day, null);
+  const compressed = codecs(metadata);
+  assert.equal(compressed.get("note"), "ZSTD");
+  assert.equal(compressed.get("day"), "UNCOMPRESSED");
+});
+
+test("a file without rows has columns and nothing else, for each reader", async () => {
+  const bytes = fileOf(TYPED, []);
+  assert.deepEqual(readColumns(bytes).cells("id"), []);
+  const { rows, metadata } = await readByHyparquet(bytes);
+  assert.deepEqual([rows, metadata.row_groups, metadata.created_by], [[], [], "content-warehouse"]);
+  assert.deepEqual(await described(bytes), ["VARCHAR", "VARCHAR", "TIMESTAMP WITH TIME ZONE", "DATE"]);
+});
+
+/** Types of the columns, as DuckDB says. */
+async function described(bytes: Buffer): Promise<unknown[]> {
+  const file = join(scratch.folder, "described.parquet");
+  await writeFile(file, bytes);
+  const found = await scratch.connection.runAndReadAll(`DESCRIBE FROM '${file}'`);
+  return found.getRows().map((row) => row[1]);
+}
+
+test("the footer says where columns lie and how long they are, with the headers of their pages", async () => {
+  const bytes = fileOf(
+    TYPED,
+    Array.from({ length: 3000 }, (_, row) => [`item ${row}`, "x".repeat(row), row, null]),
+  );
+  const { metadata } = await readByHyparquet(bytes);
+  const [group] = metadata.row_groups;
+  let end = 4;
+  let uncompressed = 0;
+  for (const { file_offset, meta_data } of group?.columns ?? []) {
+    assert.equal(Number(meta_data?.data_page_offset), end);
+    assert.equal(Number(file_offset), end);
+    const pages = pagesAt(bytes, end, 3000);
+    end += Number(meta_data?.total_compressed_size);
+    assert.equal(pages.end, end);
+    assert.equal(Number(meta_data?.total_uncompressed_size), pages.uncompressed);
+    uncompressed += pages.uncompressed;
+  }
+  assert.equal(end, bytes.length - 8 - bytes.readUInt32LE(bytes.length - 8));
+  assert.equal(Number(group?.total_byte_size), uncompressed);
+});
+
+/** The pages of a column that begins at a place, until there are as many rows. */
+function pagesAt(bytes: Buffer, start: number, rows: number) {
+  const found: { rows: number; bytes: number }[] = [];
+  let [end, uncompressed] = [start, 0];
+  for (let read = 0; read < rows; read += found.at(-1)?.rows ?? 0) {
+    const reader = new Reader(bytes, end);
+    const header = reader.struct();
+    const data = header.get(5);
+    assert.ok(data instanceof Map);
+    found.push({ rows: Number(data.get(1)), bytes: Number(header.get(2)) });
+    uncompressed += reader.at - end + Number(header.get(2));
+    end = reader.at + Number(header.get(3));
+  }
+  return { found, end, uncompressed };
+}
+
+test("columns longer than a page are in several, each of which says which of its rows have a value", async () => {
+  const long = (row: number) => String.fromCharCode(97 + (row % 26)).repeat(300_000 + row);
+  const given = Array.from({ length: 61 }, (_, row) => [
+    long(row),
+    row % 3 === 0 ? null : long(row + 1),
+    null,
+    row % 17 === 0 ? row : null,
+  ]);
+  const bytes = fileOf(TYPED, given);
+  assert.ok(bytes.length < 1024 * 1024, `${bytes.length} bytes`);
+  // Each is full with the eight rows that make it so.
+  const pages = pagesAt(bytes, 4, given.length).found;
+  assert.deepEqual(
+    pages.map((page) => page.rows),
+    [16, 16, 16, 13],
+  );
+  assert.ok(pages.slice(0, -1).every((page) => page.bytes > 4 * 1024 * 1024));
+  const own = readColumns(bytes);
+  for (const [at, name] of ["id", "note"].entries()) {
+    const cells = own.cells(name).map(plain);
+    assert.ok(cells.every((cell, row) => cell === given[row]?.[at]));
+  }
+  const { rows } = await readByHyparquet(bytes);
+  assert.ok(rows.every((row, i) => row.id === given[i]?.[0] && row.note === given[i]?.[1]));
+  const file = join(scratch.folder, "pages.parquet");
+  await writeFile(file, bytes);
+  const found = await scratch.connection.runAndReadAll(
+    `SELECT count(*), count(note), sum(length(id)), sum(length(note)), count(seen), count(day) FROM '${file}'`,
+  );
+  const sum = (texts: readonly Cell[]) =>
+    texts.map((each) => String(each ?? "").length).reduce((a, b) => a + b);
+  const [ids, notes] = [given.map((row) => row[0] ?? null), given.map((row) => row[1] ?? null)];
+  assert.deepEqual(found.getRows()[0]?.map(Number), [61, 40, sum(ids), sum(notes), 0, 4]);
+});
+
+test("a value of many megabytes comes back, and so do short ones after it", async () => {
+  const note = [column("note", "text", "", "A column.")];
+  const long = "a".repeat(17 * 1024 * 1024);
+  assert.equal(String(readColumns(fileOf(note, [[null], [long]])).cells("note")[1]), long);
+  assert.deepEqual(
+    readColumns(fileOf(note, [["b"], [null]]))
+      .cells("note")
+      .map(plain),
+    ["b", null],
+  );
+});
+
+test("short columns are not compressed", () => {
+  const file = fileOf([column("a", "text", "", "A column.", { required: true })], [["a"]]);
+  assert.ok(file.includes(Buffer.from("\u0001\0\0\0a")));
+  assert.deepEqual(readColumns(file).cells("a").map(plain), ["a"]);
+});
+
+test("what is compressed, whatever its size, gives nothing back that others share", () => {
+  const sizes = [4, 5, 8, 16, 31, 63, 64, 65, 127, 128, 129, 255, 300, 600].map((size) => size * 1024);
+  for (const size of sizes) {
+    const others = Buffer.from("somebody else's");
+    for (const text of ["the same ".repeat(size / 9), randomBytes(size / 2).toString("hex")]) {
+      const file = fileOf(TYPED, [[text, null, null, null]]);
+      assert.deepEqual(readColumns(file).cells("id").map(plain), [text]);
+    }
+    assert.equal(others.toString(), "somebody else's");
+  }
+});
+
+/** Bytes outside of the heap that are there when `use` is done, and were not before. */
+function bytesMore(use: () => void): number {
+  const before = process.memoryUsage().arrayBuffers;
+  use();
+  return process.memoryUsage().arrayBuffers - before;
+}
+
+function collectGarbage(): void {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc()");
+}
+
+test("a file larger than what is kept is right, and so is the one after it; then its room is given back", () => {
+  const texts = Array.from({ length: 40 }, () => randomBytes(250_000).toString("hex"));
+  const large = new TableBuilder({ columns: TYPED });
+  for (const text of texts) large.append([text, null, null, null]);
+  const small = new TableBuilder({ columns: TYPED });
+  small.append(["a", null, null, null]);
+  const files = new ParquetWriter();
+  const more = large.take((batch) => {
+    collectGarbage();
+    return bytesMore(() => {
+      const file = files.file(batch);
+      assert.ok(file.length > 10_000_000, `${file.length} bytes`);
+      assert.ok(readColumns(file).cells("id").map(plain).join() === texts.join());
+      const next = small.take((rows) => files.file(rows));
+      assert.deepEqual(readColumns(next).cells("id").map(plain), ["a"]);
+      collectGarbage();
+    });
+  });
+  assert.ok(more < 10_000_000, `${more} bytes are held`);
+});
+
+test("what columns are compressed into is not left to the garbage collection", () => {
+  const columns = Array.from({ length: 60 }, (_, place) => column(`c${place}`, "text", "", "A column."));
+  const builder = new TableBuilder({ columns });
+  builder.append(columns.map(() => randomBytes(500).toString("hex").repeat(300)));
+  const files = new ParquetWriter();
+  const more = builder.take((batch) => bytesMore(() => files.file(batch)));
+  assert.ok(more < 3_000_000, `${more} bytes more for 60 columns, each compressed into 150,000`);
+});
+
+test("columns of a type that is not written are refused by its name", () => {
+  const [batch] = new ArrowTable({ a: vectorFromArray([1n], new Uint64()) }).batches;
+  assert.ok(batch);
+  assert.throws(() => writer.file(batch), /type Uint64 are not written/);
+});
+
+test("a null in a column that has none, and a part of a column, are refused", () => {
+  const required = [column("a", "boolean", "", "A column.", { required: true })];
+  assert.throws(() => fileOf(required, [[true], [null]]), /the column a must have a value in each row/);
+  const [part] = new ArrowTable({ a: vectorFromArray([1, 2, 3], new Int32()) }).slice(1).batches;
+  assert.ok(part);
+  assert.throws(() => writer.file(part), /the column a is a part of another/);
+});

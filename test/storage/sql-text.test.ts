@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
+import fc from "fast-check";
+import { WarehouseError } from "../../src/common/errors.ts";
+import { readParquet } from "../../src/storage/parquet-sql.ts";
+import { exactPattern, loadSql, quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
+import { temporaryFolder } from "../load/fixtures.ts";
+
+const HOSTILE = [
+  `"; DROP TABLE x; --`,
+  `") TO '/etc/x'`,
+  `'; DROP TABLE x; --`,
+  "../../x",
+  "CON",
+  "a/b",
+  ".",
+  "__proto__",
+  "select",
+  "K",
+  "x".repeat(255),
+  "$1",
+  "%s",
+  "\\",
+  "\n",
+  "\u202e",
+  "😀",
+  `""`,
+  `"`,
+];
+
+const names = fc.oneof(
+  fc.constantFrom(...HOSTILE),
+  fc.string({ unit: "binary", minLength: 1, maxLength: 60 }),
+  fc.string({
+    unit: fc.constantFrom(`"`, "'", ";", "\\", "a", " ", "-", "*", "/"),
+    minLength: 1,
+    maxLength: 12,
+  }),
+);
+
+const usable = names.filter((name) => !name.includes("\0") && name.length <= 255);
+
+test("S12: a hostile name goes through CREATE, COMMENT and DESCRIBE unchanged", async () => {
+  const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
+  const connection = await instance.connect();
+  try {
+    await fc.assert(
+      fc.asyncProperty(usable, usable, async (table, column) => {
+        const name = quoteIdentifier(table);
+        await connection.run(`CREATE TEMP TABLE ${name} (${quoteIdentifier(column)} VARCHAR)`);
+        await connection.run(`COMMENT ON TABLE ${name} IS ${quoteLiteral(column)}`);
+        const tables = await connection.runAndReadAll(
+          "SELECT table_name, comment FROM duckdb_tables() WHERE temporary",
+        );
+        const columns = await connection.runAndReadAll(
+          "SELECT column_name FROM duckdb_columns() WHERE database_name = 'temp' AND NOT internal",
+        );
+        await connection.run(`DROP TABLE ${name}`);
+        assert.deepEqual(tables.getRows(), [[table, column]]);
+        assert.deepEqual(columns.getRows(), [[column]]);
+      }),
+      { numRuns: 300 },
+    );
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+});
+
+test("S12: any text is the same text as a literal", async () => {
+  const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
+  const connection = await instance.connect();
+  try {
+    await fc.assert(
+      fc.asyncProperty(usable, async (text) => {
+        const result = await connection.runAndReadAll(`SELECT ${quoteLiteral(text)}, 1`);
+        assert.deepEqual(result.getRows(), [[text, 1]]);
+      }),
+      { numRuns: 300 },
+    );
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+});
+
+test("S12: names that DuckDB would refuse or change are refused", () => {
+  for (const name of ["", "a\0b", "x".repeat(256), "\ud800"]) {
+    assert.throws(() => quoteIdentifier(name), WarehouseError, JSON.stringify(name));
+  }
+  for (const text of ["a\0b", "\udc00x"]) assert.throws(() => quoteLiteral(text), WarehouseError);
+});
+
+test("S15: a file is read by its own name where the name looks like a pattern, a partition or both", async (t) => {
+  const folder = await temporaryFolder(t);
+  const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
+  const connection = await instance.connect();
+  try {
+    const write = async (name: string, value: number) => {
+      await mkdir(join(folder, name), { recursive: true });
+      const file = join(folder, name, "a.parquet");
+      await connection.run(`COPY (SELECT ${value} AS a) TO ${quoteLiteral(file)} (FORMAT parquet)`);
+      return file;
+    };
+    const files = [];
+    for (const name of ["a?b", "aXb", "a*", "[ab]", "a", "x=1", "**", "{a,b}", "~", "a]b"]) {
+      files.push(await write(name, files.length));
+    }
+    for (const [index, file] of files.entries()) {
+      const result = await connection.runAndReadAll(`SELECT * FROM ${readParquet([file])}`);
+      assert.deepEqual([result.columnNames(), result.getRows()], [["a"], [[index]]], file);
+    }
+    const together = await connection.runAndReadAll(`SELECT a FROM ${readParquet(files)} ORDER BY a`);
+    assert.deepEqual(
+      together.getRows(),
+      files.map((_, index) => [index]),
+    );
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+});
+
+test("S15: a path that no pattern can express is refused", () => {
+  assert.equal(exactPattern("/a\\b/c"), "/a\\b/c");
+  assert.throws(() => exactPattern("/a\\b/c?"), { code: "config.output" });
+});
+
+test("a SQL step that does not exist is named", () => {
+  assert.throws(() => loadSql("no-such-step"), /no-such-step/);
+  assert.throws(() => loadSql("../../../package"), /no name of a SQL step/);
+});

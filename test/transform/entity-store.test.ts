@@ -1,0 +1,301 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { parseJson } from "../../src/extract/pages/decode.ts";
+import { Drift } from "../../src/raw/drift.ts";
+import { SharedPool, SharedStore, type Sighting } from "../../src/transform/entity-store.ts";
+import type { JsonObject, Shape } from "../../src/raw/document.ts";
+import { type Answer, onlyRow, rowsOf, transform } from "./harness.ts";
+
+/** Things that many items describe: each has one row, put together from all descriptions. */
+
+function full(id: string, document: JsonObject): Answer {
+  return { shape: "full", document: { id, ...document } };
+}
+
+function dynamic(id: string, document: JsonObject): Answer {
+  return { shape: "dynamic", document: { id, ...document } };
+}
+
+describe("a thing that several answers describe", () => {
+  test("has the newest description's attributes, and of older ones what it lacks", () => {
+    const made = transform([
+      [full("i1", { last_updated_by: { id: "u", tz: "Asia/Tokyo", superadmin: true, visitor: false } })],
+      [dynamic("i2", { author_details: { id: "u", tz: "Europe/Oslo" } })],
+    ]);
+    const row = onlyRow(made, "users");
+    assert.deepEqual([row.tz, row.superadmin, row.visitor], ["Europe/Oslo", true, false]);
+  });
+
+  test("loses no attribute to a description of the same kind that lacks it", () => {
+    const made = transform([
+      [dynamic("i1", { author_details: { id: "u", tz: "Asia/Tokyo", name: "N" } })],
+      [dynamic("i2", { author_details: { id: "u", tz: "Europe/Oslo" } })],
+    ]);
+    const row = onlyRow(made, "users");
+    assert.deepEqual([row.tz, row.name], ["Europe/Oslo", "N"]);
+  });
+
+  test("is emptied by a newer null", () => {
+    const made = transform([
+      [dynamic("i1", { campaign_details: [{ id: "c", name: "Spring", end_date: "2026-01-01T00:00:00Z" }] })],
+      [dynamic("i2", { campaign_details: [{ id: "c", name: "Spring", end_date: null }] })],
+    ]);
+    assert.equal(onlyRow(made, "campaigns").end_date, null);
+  });
+
+  test("is the same whatever the order in which its descriptions arrive", () => {
+    const sighting = (order: number, attributes: JsonObject): Sighting => ({
+      kind: "users",
+      id: "u",
+      order,
+      attributes: JSON.stringify(attributes),
+      unknown: "{}",
+    });
+    const sightings = [
+      sighting(1, { id: "u", tz: "a", name: "first", bio: "only here" }),
+      sighting(2, { id: "u", tz: "b", name: "second" }),
+      sighting(3, { id: "u", tz: "c" }),
+      sighting(4, { id: "u", name: "fourth", tz: "d" }),
+    ];
+    const expected = { id: "u", tz: "d", name: "fourth", bio: "only here" };
+    for (const order of [
+      [0, 1, 2, 3],
+      [3, 2, 1, 0],
+      [2, 0, 3, 1],
+      [1, 3, 0, 2],
+    ]) {
+      const store = new SharedStore(parseJson);
+      for (const at of order) store.add(sightings[at] ?? sighting(0, {}));
+      assert.deepEqual(
+        [...store.of("users")].map(({ attributes }) => attributes),
+        [expected],
+      );
+    }
+  });
+
+  test("has rows in ascending order of ID", () => {
+    const campaign_details = ["b", "a", "B"].map((id) => ({ id }));
+    const made = transform([[dynamic("i", { campaign_details })]]);
+    assert.deepEqual(
+      rowsOf(made, "campaigns").map(({ campaign_id }) => campaign_id),
+      ["B", "a", "b"],
+    );
+  });
+
+  test("has none where it is only mentioned by its ID", () => {
+    const made = transform([
+      [dynamic("i", { author: "u", campaigns: ["c"], content_type: "t", newsroom_id: "n" })],
+    ]);
+    assert.deepEqual(rowsOf(made, "users"), []);
+    assert.deepEqual(rowsOf(made, "campaigns"), []);
+    assert.deepEqual(rowsOf(made, "content_types"), []);
+    // But newsroom_id is a wire field of the instances' own.
+    assert.deepEqual(
+      rowsOf(made, "instances").map(({ instance_id }) => instance_id),
+      ["n"],
+    );
+  });
+});
+
+describe("a description that is none", () => {
+  test("stays with its item and is counted", () => {
+    const document = {
+      author_details: "somebody",
+      campaign_details: [{ name: "without an ID" }, "loose text", null],
+      instance: { name: "nameless" },
+    };
+    const made = transform([[dynamic("i", document)]]);
+    assert.deepEqual(rowsOf(made, "users"), []);
+    assert.deepEqual(rowsOf(made, "campaigns"), []);
+    assert.deepEqual(JSON.parse(String(onlyRow(made, "content").extra)), {
+      author_details: "somebody",
+      campaign_details: { name: "without an ID" },
+      "campaign_details (2)": "loose text",
+      instance: { name: "nameless" },
+    });
+    assert.deepEqual(
+      made.drift.map(({ path, kind, count }) => [path, kind, count]),
+      [
+        ["author_details", "type", 1],
+        ["campaign_details", "type", 2],
+        ["instance", "type", 1],
+      ],
+    );
+  });
+});
+
+describe("custom field definitions", () => {
+  const lookedUp = {
+    id: "cf",
+    name: "topic",
+    field_type: "multiselect",
+    display_label: "Topic",
+    formatted_select_values: [
+      { id: "v1", display: "One", value: "1", archived: true },
+      { id: "v1", display: "Again", value: "2", archived: false },
+    ],
+    mappings: [
+      {
+        id: "m",
+        field_name: "Topic",
+        external_site_id: "d1",
+        values: [{ id: "e", value_id: "v1", value: "" }],
+      },
+      { id: "m", field_name: null, external_site_id: "d2", values: null },
+    ],
+  };
+
+  test("come from the lookup before the items, which add what it does not say", () => {
+    const inItem = {
+      id: "cf",
+      name: "old name",
+      field_type: "select",
+      instructions: "Choose",
+      options: { html: true },
+    };
+    const made = transform([[full("i", { custom_fields: [inItem] })]], {
+      destinations: [],
+      definitions: [lookedUp],
+    });
+    const row = onlyRow(made, "custom_fields");
+    assert.deepEqual(
+      [row.name, row.field_type, row.instructions, row.option_html, row.from_lookup],
+      ["topic", "multiselect", "Choose", true, true],
+    );
+  });
+
+  test("that no lookup answered say so, and have select values from whatever says something of them", () => {
+    const inItem = {
+      id: "cf",
+      select_values: ["one", "two"],
+      select_value_ids: { v1: "one", constructor: "two" },
+      archived_value_ids: ["constructor"],
+      options: { html: false, sparkling: { very: true } },
+    };
+    const made = transform([[full("i", { custom_fields: [inItem] })]]);
+    const row = onlyRow(made, "custom_fields");
+    assert.deepEqual([row.from_lookup, row.options, row.extra], [false, '{"sparkling":{"very":true}}', null]);
+    assert.deepEqual(
+      rowsOf(made, "custom_field_select_values").map(({ value_id, value, archived }) => [
+        value_id,
+        value,
+        archived,
+      ]),
+      [
+        ["v1", "one", false],
+        ["constructor", "two", true],
+      ],
+    );
+    assert.equal(onlyRow(made, "content").extra, null);
+  });
+
+  test("keep what is no select value and no option where the definition is, and count it", () => {
+    const inItem = {
+      id: "cf",
+      formatted_select_values: [{ id: "v1" }, "loose", { id: "v1", display: "again" }, null],
+      select_value_ids: "none",
+      archived_value_ids: { v1: true },
+      select_values: 7,
+      options: ["html"],
+    };
+    const made = transform([[full("i", { custom_fields: [inItem] })]]);
+    const strange = {
+      select_value_ids: "none",
+      archived_value_ids: { v1: true },
+      select_values: 7,
+      "formatted_select_values[1]": "loose",
+      "formatted_select_values[2]": { id: "v1", display: "again" },
+      options: ["html"],
+    };
+    assert.deepEqual(JSON.parse(String(onlyRow(made, "custom_fields").extra)), strange);
+    assert.deepEqual(
+      made.drift.filter(({ kind }) => kind === "type").map(({ path }) => path),
+      Object.keys(strange)
+        .map((path) => `custom_fields.${path}`)
+        .sort(),
+    );
+    assert.equal(rowsOf(made, "custom_field_select_values").length, 1);
+  });
+
+  test("find a value's text by its own ID only, whatever that is called", () => {
+    const values = [{ id: "constructor" }, { id: "toString", value: null }, { id: "__proto__" }];
+    const inItem = { id: "cf", formatted_select_values: values, select_value_ids: {} };
+    const made = transform([[full("i", { custom_fields: [inItem] })]]);
+    for (const row of rowsOf(made, "custom_field_select_values"))
+      assert.deepEqual([row.value, row.extra], [null, null]);
+  });
+
+  test("have mappings and entries with keys of their own, also where IDs repeat", () => {
+    const made = transform([], {
+      destinations: [{ id: "d1", identification: "CMS" }],
+      definitions: [lookedUp],
+    });
+    assert.deepEqual(
+      rowsOf(made, "custom_field_mappings").map((row) => [
+        row.mapping_id,
+        row.destination_id,
+        row.external_field_name,
+      ]),
+      [
+        ["m", "d1", "Topic"],
+        ["m (cf#1)", "d2", null],
+      ],
+    );
+    const entry = onlyRow(made, "custom_field_mapping_values");
+    assert.deepEqual([entry.mapping_value_id, entry.mapping_id, entry.external_value], ["e", "m", ""]);
+    assert.deepEqual(
+      rowsOf(made, "destinations").map(({ destination_id, identification }) => [
+        destination_id,
+        identification,
+      ]),
+      [
+        ["d1", "CMS"],
+        ["d2", null],
+      ],
+    );
+    assert.equal(rowsOf(made, "custom_field_select_values").length, 1);
+  });
+});
+
+describe("one object that stands in many documents", () => {
+  const described = (pool: SharedPool, shape: Shape, order: number, document: JsonObject) => {
+    const view = { shape, document, order, observedAt: 0, unknown: [] };
+    pool.describe({ contentId: "i", order, drift: new Drift(), views: [view] });
+  };
+
+  test("is of its latest observation, whatever the order in which they come", () => {
+    const user = { id: "u", tz: "Asia/Tokyo" };
+    const pool = new SharedPool();
+    for (const order of [2, 5, 3]) described(pool, "full", order, { owner_details: user });
+    described(pool, "full", 4, { owner_details: { id: "u", tz: "Europe/Oslo" } });
+    const [sighting, ...others] = pool.take();
+    assert.deepEqual(others, []);
+    assert.equal(sighting?.order, 5);
+    assert.equal(sighting?.attributes, JSON.stringify(user));
+  });
+
+  test("gives way to a later description of the same attributes", () => {
+    const pool = new SharedPool();
+    const user = { id: "u", tz: "Asia/Tokyo" };
+    for (const order of [2, 3]) described(pool, "full", order, { owner_details: user });
+    described(pool, "full", 4, { owner_details: { id: "u", tz: "Europe/Oslo" } });
+    assert.deepEqual(
+      pool.take().map(({ order, attributes }) => [order, JSON.parse(attributes).tz]),
+      [[4, "Europe/Oslo"]],
+    );
+  });
+
+  test("is in each place what such a place describes", () => {
+    const field = { id: "f", name: "topic", value: "v", value_id: "x", updated_at: "2026-01-01T00:00:00Z" };
+    const last = (shapes: readonly Shape[]) => {
+      const pool = new SharedPool();
+      for (const [order, shape] of shapes.entries()) {
+        const key = shape === "full" ? "custom_fields" : "custom_fields_details";
+        described(pool, shape, order, { [key]: [field] });
+      }
+      return pool.take().map(({ order, attributes }) => [order, Object.keys(JSON.parse(attributes))]);
+    };
+    assert.deepEqual(last(["dynamic", "full"]), [[1, ["id", "name", "value_id", "updated_at"]]]);
+    assert.deepEqual(last(["full", "dynamic"]), [[1, ["id", "name"]]]);
+  });
+});

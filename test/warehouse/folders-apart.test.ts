@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { mkdir, rename, rm, stat, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { purgeCommand } from "../../src/cli/commands/erase.ts";
+import { runsCommand } from "../../src/cli/commands/runs.ts";
+import { outcome } from "../cli/capture.ts";
+import { exportFrom, failsWith, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
+import { itemsOf, Scripted } from "../run/scripted.ts";
+
+const LINKED: readonly (readonly [link: string, target: string])[] = [
+  [".staging", "runs"],
+  ["runs", ".staging"],
+  [".staging", "."],
+  ["runs", "."],
+];
+
+suite("folders of a warehouse that are one by a link", () => {
+  for (const [link, target] of LINKED) {
+    test(`end a first run before any request, ${link} being ${target}`, async (t) => {
+      const service = await Scripted.start(t, itemsOf(3));
+      const out = await temporaryFolder(t);
+      if (target !== ".") await mkdir(join(out, target));
+      await symlink(target, join(out, link));
+      const before = await treeOf(out);
+      const error = await failsWith("config.output", exportFrom({ url: service.url, out }));
+      assert.match(error.message, /are one folder, by a link or a mount; make them two/);
+      assert.deepEqual(service.questions, []);
+      assert.deepEqual(await treeOf(out), before);
+    });
+  }
+
+  test("cost no published run: every command that changes the warehouse ends with 2", async (t) => {
+    const service = await Scripted.start(t, itemsOf(3));
+    const out = await temporaryFolder(t);
+    const { directory } = await exportFrom({ url: service.url, out });
+    const mode = (await stat(join(out, "runs"))).mode;
+    await rm(join(out, ".staging"), { recursive: true });
+    await symlink("runs", join(out, ".staging"));
+    await failsWith("config.output", exportFrom({ url: service.url, out }));
+    for (const args of [
+      ["prune", "--keep", "1"],
+      ["rollback", "1"],
+    ]) {
+      const { error } = await outcome(runsCommand, [...args, "--out", out]);
+      assert.match(error?.message ?? "", /are one folder/, args.join(" "));
+    }
+    const { error } = await outcome(purgeCommand, ["--user", "u-1", "--out", out]);
+    assert.match(error?.message ?? "", /are one folder/);
+    assert.equal((await publishedIds(directory)).length, 3);
+    assert.equal((await stat(join(out, "runs"))).mode, mode);
+  });
+
+  test("are no matter where they lie elsewhere, each a folder of its own", async (t) => {
+    const service = await Scripted.start(t, itemsOf(3));
+    const out = await temporaryFolder(t);
+    await exportFrom({ url: service.url, out });
+    await rename(join(out, "runs"), join(out, "elsewhere"));
+    await symlink("elsewhere", join(out, "runs"));
+    assert.equal((await exportFrom({ url: service.url, out })).sequence, 2);
+  });
+});

@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import { type Clock, systemClock } from "../../src/common/clock.ts";
+import { exportTables, loadTable } from "../../src/load/load-table.ts";
+import { createTable } from "../../src/storage/ddl.ts";
+import { execute, openForBuilding } from "../../src/storage/duckdb.ts";
+import { publishRun } from "../../src/warehouse/publish.ts";
+import {
+  createStaging,
+  nextRun,
+  type OutputFolder,
+  prepareOutput,
+  removeStaging,
+  type StagingFolder,
+} from "../../src/warehouse/layout.ts";
+import type { Manifest, Unended } from "../../src/warehouse/manifest.ts";
+import { column, stageTags, TAGS, type Tag, table } from "../load/fixtures.ts";
+
+const CONTENT = table(
+  "content",
+  "derived",
+  ["content_id"],
+  [column("content_id", "text", false), column("title", "text")],
+);
+
+/** Tags of `items` items, whose text tells the runs apart. */
+export const tagsOf = (items: number, text: string): Tag[] =>
+  Array.from({ length: items }, (_, index) => ({
+    content_id: `item-${String(index).padStart(4, "0")}`,
+    ordinal: 0,
+    tag: text,
+  }));
+
+export function statement(staging: StagingFolder, items: number): Unended {
+  return {
+    run: staging.run,
+    sequence: staging.sequence,
+    pipeline: "nightly",
+    loaders: ["duckdb", "parquet"],
+    instance: { id: "instance-1", origin: "https://example.org" },
+    startedAt: "2026-11-20T02:00:00.000Z",
+    verdict: "complete",
+    reasons: [],
+    sweeps: [{ mode: "dynamic", items, clean: true }],
+    rows: { content: items, content_tags: items },
+    emptyColumns: [],
+    versions: { package: "0.1.0", duckdb: "1.5.6", node: "24.21.0" },
+    configuration: "f00d",
+    personalData: { policy: "drop", keyId: null },
+    previousRun: null,
+  };
+}
+
+/** Staged and closed, not yet published: `items` items, each with one tag. */
+export async function buildResult(folder: OutputFolder, run: string, items: number): Promise<StagingFolder> {
+  const staging = await createStaging(folder, run);
+  await using database = await openForBuilding({
+    file: staging.database,
+    staging: staging.root,
+    temporaryDirectory: staging.temporary,
+    memoryLimitMb: 128,
+    previous: undefined,
+  });
+  const common = { bounds: ["", "item-0002"], finalDirectory: staging.result, sequence: staging.sequence };
+  const parts = [await stageTags(join(staging.parts, "1.parquet"), tagsOf(items, run))];
+  await loadTable(database.connection, { ...common, table: TAGS, parts, superseded: undefined });
+  await createTable(database.connection, CONTENT);
+  await execute(database.connection, "INSERT INTO content SELECT content_id, $1 FROM content_tags", [run]);
+  await exportTables([database.connection], { ...common, tables: [CONTENT] });
+  await database.close();
+  return staging;
+}
+
+export const NIGHT = new Date("2026-11-20T02:00:00Z");
+
+/** A clock that stands where the night's publication is done. */
+const AT_THE_END: Clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 2, 1, 2, 500) };
+
+/** A whole small publication. */
+export async function publish(out: string, items = 3): Promise<Manifest> {
+  const folder = await prepareOutput(out);
+  const staging = await buildResult(folder, await nextRun(folder, NIGHT), items);
+  const manifest = await publishRun(folder, staging, statement(staging, items), AT_THE_END);
+  await removeStaging(folder, staging.run);
+  return manifest;
+}
