@@ -1,11 +1,18 @@
+import { customFields, destinations, listing, singleItems } from "../src/extract/stages.ts";
+import { duckdb, parquet } from "../src/load/stages.ts";
 import { definePipeline } from "../src/pipeline.ts";
-import { DATA_TABLES } from "../src/tables/all.ts";
+import { contentTables, history, mappedValues } from "../src/transform/stages.ts";
 
-/** The full export: every field of every item, into a DuckDB file and Parquet files. */
 export default definePipeline({
   name: "nightly",
   description: "The full export: every field of every item, into a DuckDB file and Parquet files.",
-  extract: { listings: ["dynamic", "full"] },
-  tables: DATA_TABLES,
-  load: ["duckdb", "parquet"],
+  extract: [
+    destinations(),
+    customFields(),
+    listing("dynamic"),
+    singleItems({ of: "events" }),
+    listing("full"),
+  ],
+  transform: [contentTables(), mappedValues(), history()],
+  load: [duckdb(), parquet()],
 });

@@ -1,11 +1,18 @@
+import { customFields, destinations, listing, singleItems } from "../src/extract/stages.ts";
+import { parquet } from "../src/load/stages.ts";
 import { definePipeline } from "../src/pipeline.ts";
-import { DATA_TABLES } from "../src/tables/all.ts";
+import { contentTables, history, mappedValues } from "../src/transform/stages.ts";
 
-/** The full export as Parquet files alone, for engines that read those. */
 export default definePipeline({
   name: "parquet",
   description: "The full export as Parquet files alone, for engines that read those.",
-  extract: { listings: ["dynamic", "full"] },
-  tables: DATA_TABLES,
-  load: ["parquet"],
+  extract: [
+    destinations(),
+    customFields(),
+    listing("dynamic"),
+    singleItems({ of: "events" }),
+    listing("full"),
+  ],
+  transform: [contentTables(), mappedValues(), history()],
+  load: [parquet()],
 });

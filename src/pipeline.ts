@@ -1,182 +1,490 @@
 /**
- * READ FIRST. A pipeline says which extractors, tables and loaders make an export, as values.
+ * START HERE. A pipeline is a value: lists of stages, each made by a factory with typed options.
  *
- *     service ─pages─▶ extract ─documents─▶ transform ─Arrow─▶ load ─▶ audit ─▶ publish
+ *     service ──pages──▶ extract ──documents──▶ transform ──parts──▶ load ──tables──▶ audit ──▶ publish
  *
- * - A **document** is one answer's JSON of one item. `dynamic` and `full` are its two shapes.
- * - A **page** is one answer of a listing; a **sweep** is one pass over all its pages; a **group** is a run of pages
- *   whose documents are staged together.
- * - A **view** is a document with its place in the order of observation. The transform merges the views of an item.
- * - A **part** is a staged Parquet file of one table; a **bucket** is a range of item IDs, loaded at a time.
- * - A **run** is one export from lock to publication; its **verdict** is `complete` or `unsettled`.
+ *     definePipeline({
+ *       name: "nightly",
+ *       extract: [destinations(), customFields(), listing("dynamic"), singleItems({ of: "events" }), listing("full")],
+ *       transform: [contentTables(), mappedValues(), history()],
+ *       load: [duckdb(), parquet()],
+ *     });
  *
- * Workers import a pipeline by its URL, since functions do not cross threads: a pipeline is a module whose default
- * export is what {@link definePipeline} gives.
+ * - An {@link Extractor} says what is read. Its documents land as raw documents, and passes certify that none is missing.
+ * - A {@link Transformer} gives tables: declared columns, and how the rows are made from each item or by a query.
+ * - A {@link Loader} gets the checked tables of a run and makes them visible, after everything else went well.
+ *
+ * A pipeline that is run by the command is a module whose default export is what {@link definePipeline} gives: worker
+ * threads import it too, since functions do not cross threads.
  */
+import type { RecordBatch } from "apache-arrow";
+import type { DestinationName } from "./api/destination.ts";
+import type { DynamicItem } from "./api/dynamic.ts";
+import type { FullItem } from "./api/full.ts";
 import { WarehouseError } from "./common/errors.ts";
+import { hint } from "./common/nearest.ts";
+import { isObject } from "./common/objects.ts";
+import { isText } from "./common/options.ts";
+import { printable } from "./common/printable.ts";
+import type { Shape } from "./raw/document.ts";
+import type { Cell } from "./storage/table-builder.ts";
 import { DATA_TABLES } from "./tables/all.ts";
-import { content } from "./tables/content.ts";
-import { type Column, defineTable, type Table, text } from "./tables/declare.ts";
-import { HISTORY_TABLES } from "./tables/history.ts";
-import type { OwnRows } from "./transform/item.ts";
+import type { Column, ColumnType, Table } from "./tables/declare.ts";
+import { ownTableFaults } from "./tables/own-tables.ts";
 
-/** Listings that a pipeline reads, in this order; two that agree make a run complete. */
-export type Listing = "dynamic" | "full";
+/** What a run reads. Made by `listing`, `singleItems`, `destinations` and `customFields`. */
+export type Extractor =
+  /** All items of a listing with their documents. */
+  (
+    | { readonly extract: "listing"; readonly mode: Shape }
+    /** Items that are asked for singly after the dynamic listing, for the fields that no list gives. */
+    | { readonly extract: "single_items"; readonly of: "events" | "all" }
+    /** Destinations by name; undefined: those of the configuration. */
+    | { readonly extract: "destinations"; readonly names: readonly DestinationName[] | undefined }
+    /** Definitions of the custom fields that items carry, and of these. */
+    | { readonly extract: "custom_fields"; readonly names: readonly string[] }
+  ) & {
+    /** What was wrong with the options that it was made with. */
+    readonly faults?: readonly string[];
+  };
 
-/** `duckdb`: `warehouse.duckdb`. `parquet`: `parquet/<table>/*.parquet`. */
-export type Loader = "duckdb" | "parquet";
+/** A row by column name: what it leaves out, or has no value, is NULL. */
+export type Row = Readonly<Record<string, Cell | undefined>>;
+
+/** An item as a transformer sees it: its documents of either shape that count, the later over the earlier. */
+export interface ItemDocuments {
+  readonly contentId: string;
+  /** Undefined: the pipeline does not read the dynamic listing, or the item is not in it. */
+  readonly dynamic: DynamicDocument | undefined;
+  readonly full: FullDocument | undefined;
+}
 
 /**
- * A table of the user's own, made from each item: `content_id`, then `columns`. `rows` runs in worker threads, so it is
- * a function of the item alone. It gives a row as an object by column name: text and `json` as a string, instants as
- * microseconds since 1970, dates as days since 1970; `content_id` is filled in, and what a row leaves out is NULL.
+ * Documents as the specification has them, by its names. Nothing checks them: where a service departs from it, a value
+ * may be of another type. They cannot be changed, because other tables are made from them too.
  */
-export interface OwnTable {
-  /** Not the name of a table that exists, not `run`, and not beginning with `run_`. */
+export type DynamicDocument = Declared<DynamicItem>;
+export type FullDocument = Declared<FullItem>;
+
+/** A type without room for fields that are not declared. */
+type Declared<Value> = Value extends readonly (infer Element)[]
+  ? readonly Declared<Element>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value as string extends Key ? never : Key]: Declared<Value[Key]> }
+    : Value;
+
+/** What a column of a type takes: instants in microseconds since 1970, dates in days since 1970. */
+interface CellOf {
+  text: string;
+  json: string;
+  boolean: boolean;
+  integer: number;
+  bigint: bigint | number;
+  double: number;
+  timestamp: number;
+  date: number;
+}
+
+type CellOfColumn<Given> =
+  Given extends Column<string, infer Type, infer Nullable>
+    ? (Type extends ColumnType ? CellOf[Type] : never) | (Nullable extends false ? never : null)
+    : never;
+
+type Named<Columns extends readonly Column[], Nullable extends boolean> = Extract<
+  Columns[number],
+  { readonly nullable: Nullable }
+>;
+
+/** A row of declared columns: required ones must be there, others may. Of columns that the types do not know, any row. */
+export type RowOf<Columns extends readonly Column[]> = string extends Columns[number]["name"]
+  ? Row
+  : {
+      readonly [Each in Named<Columns, false> as Each["name"]]: CellOfColumn<Each>;
+    } & { readonly [Each in Named<Columns, true> as Each["name"]]?: CellOfColumn<Each> | undefined };
+
+/** Tables of a run, and how their rows are made. */
+export interface Transformer {
+  /** For messages: what it is called in the pipeline. */
   readonly name: string;
-  /** One sentence. */
-  readonly comment: string;
-  /** Key columns, the first of them `content_id`; those after it are columns that are `required`. */
-  readonly key: readonly string[];
-  /** Columns after `content_id`, which every own table has first. */
-  readonly columns: readonly Column[];
-  readonly rows: OwnRows;
+  readonly tables: readonly Table[];
+  /** Names of tables that it is made from. */
+  readonly reads: readonly string[];
+  /** Rows of its only table, of each item. Runs in worker threads, so it is a function of the item alone. */
+  readonly rows?: (item: ItemDocuments) => Iterable<Row>;
+  /** Rows of its only table, by a query over the tables that it reads. */
+  readonly sql?: string;
+  /** Whether values of fields without value mappings join the payload under their external field name. */
+  readonly passthrough?: boolean;
+  /** Whether tables that the extractors cannot fill are left out; otherwise they are a fault. */
+  readonly takesWhatThereIs?: boolean;
+  /** What was wrong with the options that it was made with. */
+  readonly faults?: readonly string[];
+}
+
+/** A table of a run, checked, for a loader. */
+export interface LoadTable {
+  readonly table: Table;
+  readonly rows: number;
+  /** Absolute paths of its Parquet files, sorted by key; at least one. They lie there until the run is published. */
+  readonly files: readonly string[];
+  /**
+   * Its rows in the order of the key, cell by cell in the order of the columns. Instants are microseconds since 1970, as
+   * BigInt where a number would round them; dates are days since 1970; of a `bigint` column all cells are BigInt.
+   */
+  readonly cells: () => AsyncIterable<readonly Cell[]>;
+  /** The same as Arrow record batches of a few thousand rows. */
+  readonly batches: () => AsyncIterable<RecordBatch>;
+}
+
+/** A run whose tables are built and checked, before anybody can see them. */
+export interface LoadRun {
+  readonly run: string;
+  readonly sequence: number;
+  readonly pipeline: string;
+  readonly verdict: "complete" | "unsettled";
+  /** Tables of the pipeline and those about the run. */
+  readonly tables: readonly LoadTable[];
+  /** Aborted when the run is to end. */
+  readonly signal: AbortSignal;
+}
+
+/** A run that a loader has written where no reader looks. */
+export interface StagedLoad {
+  /** Makes it visible in one step. Called after the run was published in the warehouse folder. */
+  readonly commit: () => Promise<void>;
+  /** Takes it back: something else failed. */
+  readonly abort: () => Promise<void>;
+}
+
+/** Makes a run visible, in two phases, so that a failure publishes nothing. */
+export interface Loader {
+  readonly name: string;
+  /** What is published in the run's own folder: made while the tables are built, and visible when the run is. */
+  readonly publishes?: "duckdb" | "parquet";
+  /**
+   * Writes a run elsewhere. Whatever it throws ends the run with nothing published. When its signal is aborted it is not
+   * waited for; what it gives then is taken back.
+   */
+  readonly stage?: (run: LoadRun) => Promise<StagedLoad>;
+  /** What was wrong with the options that it was made with. */
+  readonly faults?: readonly string[];
 }
 
 export interface PipelineSpec {
+  /** Lower-case letters, digits and `-`. */
   readonly name: string;
   /** One sentence, for `--help` and `runs`. */
-  readonly description: string;
-  readonly extract: { readonly listings: readonly Listing[] };
-  /** Tables of the package; the run's own (`run`, `run_passes`, ...) are always there. */
-  readonly tables: readonly Table[];
-  readonly ownTables?: readonly OwnTable[];
+  readonly description?: string;
+  /** One listing, or both, which certify each other; one alone is certified by a pass without documents. */
+  readonly extract: readonly Extractor[];
+  readonly transform: readonly Transformer[];
   readonly load: readonly Loader[];
-  /** Whether values of fields without value mappings join the payload under their external field name. */
-  readonly passthrough?: boolean;
 }
 
 /** A pipeline with nothing left open. */
 export interface Pipeline {
   readonly name: string;
   readonly description: string;
-  readonly listings: readonly Listing[];
-  /** The package's and the user's tables. */
+  /** Listings whose documents are read, in the order of their passes. */
+  readonly listings: readonly Shape[];
+  /** Which items are asked for singly. */
+  readonly singleItems: "events" | "all" | "none";
+  /** Destinations that are asked for; undefined: those of the configuration. */
+  readonly destinations: readonly DestinationName[] | undefined;
+  /** Custom fields that are asked for, besides those that items carry; undefined: none is asked for. */
+  readonly customFields: readonly string[] | undefined;
+  /** Of all transformers. */
   readonly tables: readonly Table[];
-  /** Programs of the user's own tables, by name. */
-  readonly own: Readonly<Record<string, OwnRows>>;
-  readonly load: readonly Loader[];
+  /** Functions that give a table's rows from each item, by its name. */
+  readonly rows: Readonly<Record<string, (item: ItemDocuments) => Iterable<Row>>>;
+  /** Queries that give a table's rows, by its name, in the order in which they are made. */
+  readonly queries: Readonly<Record<string, string>>;
   readonly passthrough: boolean;
+  readonly loaders: readonly Loader[];
 }
 
-/** Checks a specification and fills in what it leaves open. Errors: `config.invalid`. */
+/** Whether a pipeline publishes the file or the folder in the run's own folder. */
+export function publishes({ loaders }: Pick<Pipeline, "loaders">, what: "duckdb" | "parquet"): boolean {
+  return loaders.some((loader) => loader.publishes === what);
+}
+
+/** Checks a composition. Errors: `config.invalid`, with all that is wrong in one message. */
 export function definePipeline(spec: PipelineSpec): Pipeline {
-  checkShape(spec);
-  const ownTables = (spec.ownTables ?? []).map(ownTable);
-  const tables = [...spec.tables, ...ownTables];
-  const names = new Set(tables.map((table) => table.name.toLowerCase()));
-  if (names.size !== tables.length) throw invalid(spec, "two of its tables have one name");
-  if (!/^[a-z][a-z0-9-]*$/.test(spec.name))
-    throw invalid(spec, "its name is not in lower-case letters, digits and -");
-  if (!spec.extract.listings.includes("dynamic") || !spec.extract.listings.includes("full")) {
-    throw invalid(spec, "it does not read both listings, dynamic and full: without both no run is complete");
+  const faults = faultsOf(spec);
+  if (faults.length > 0) {
+    const name = isObject(spec) && isText(spec.name) ? ` "${printable(spec.name)}"` : "";
+    const all = [...new Set(faults)].map((fault) => printable(fault, 1000)).join("; ");
+    throw new WarehouseError("config.invalid", `The pipeline${name} cannot be run: ${all}.`);
   }
-  const derived = spec.tables.filter((table) => table.stage === "derived").length;
-  const missing = DATA_TABLES.filter((table) => MAPPED.has(table.name) && !spec.tables.includes(table));
-  if (derived > 0 && missing.length > 0) {
-    throw invalid(
-      spec,
-      `its mapped values need the tables ${missing.map(({ name }) => name).join(", ")} too`,
-    );
-  }
-  const history = HISTORY_TABLES.filter((table) => spec.tables.includes(table)).length;
-  if (history > 0 && (history < HISTORY_TABLES.length || derived === 0 || !spec.tables.includes(content))) {
-    throw invalid(
-      spec,
-      "the history needs all of its tables, content, content_mapped_values and content_external_payloads",
-    );
-  }
-  if (spec.load.length === 0) throw invalid(spec, "it names no loader: duckdb, parquet or both");
+  const { name, description = "", extract, transform, load } = spec;
+  const stageOf = <Kind extends Extractor["extract"]>(kind: Kind) => {
+    return extract.find((each): each is Extract<Extractor, { extract: Kind }> => each.extract === kind);
+  };
+  const listings = extract.flatMap((each) => (each.extract === "listing" ? [each.mode] : []));
+  const given = transform.map((stage) => ({ stage, tables: filled(stage, spec) }));
+  const rows = given.flatMap(({ stage, tables }) =>
+    // A stage may be of a class, whose functions know it as `this`.
+    tables.flatMap((table) => (stage.rows === undefined ? [] : [[table.name, stage.rows.bind(stage)]])),
+  );
   return {
-    name: spec.name,
-    description: spec.description,
-    listings: ["dynamic", "full"],
-    tables,
-    own: Object.fromEntries((spec.ownTables ?? []).map((table) => [table.name, table.rows])),
-    load: spec.load,
-    passthrough: spec.passthrough === true,
+    name,
+    description,
+    listings,
+    singleItems: stageOf("single_items")?.of ?? "none",
+    destinations: stageOf("destinations") === undefined ? [] : stageOf("destinations")?.names,
+    customFields: stageOf("custom_fields")?.names,
+    tables: given.flatMap(({ tables }) => tables),
+    rows: Object.fromEntries(rows),
+    queries: inOrder(transform),
+    passthrough: transform.some(({ passthrough }) => passthrough === true),
+    loaders: load,
   };
 }
 
-const LOADERS: readonly Loader[] = ["duckdb", "parquet"];
-const VIEWS = ["content_wide", "content_mapped_wide", "mapping_coverage", "mapped_value_intervals"];
+const KEYS = ["name", "description", "extract", "transform", "load"];
 
-/** A module in plain JavaScript has no types to keep it from this. */
-function checkShape(spec: PipelineSpec): void {
-  const lists = [spec.extract?.listings, spec.tables, spec.load].every(Array.isArray);
-  if (typeof spec.name !== "string" || !lists) {
-    throw invalid(spec, "it needs a name, extract: { listings }, tables and load");
-  }
-  const stranger = spec.load.find((loader) => !LOADERS.includes(loader));
-  if (stranger !== undefined) throw invalid(spec, `there is no loader ${JSON.stringify(stranger)}`);
-  if (new Set(spec.load).size !== spec.load.length) throw invalid(spec, "it names a loader twice");
-  const viewed = spec.ownTables?.find(({ name }) => VIEWS.includes(name));
-  if (viewed !== undefined) throw invalid(spec, `${viewed.name} is the name of a view of the package`);
+function faultsOf(spec: PipelineSpec): string[] {
+  if (!isObject(spec)) return ["definePipeline takes an object"];
+  const unknown = Object.keys(spec).filter((key) => !KEYS.includes(key));
+  const lists = (["extract", "transform", "load"] as const).filter((key) => !Array.isArray(spec[key]));
+  const faults = [
+    ...unknown.map((key) => `there is no key ${JSON.stringify(key)}${hint(key, KEYS)}`),
+    ...(typeof spec.name === "string" && /^[a-z][a-z0-9-]*$/.test(spec.name)
+      ? []
+      : ["its name is not in lower-case letters, digits and -"]),
+    ...(spec.description === undefined || typeof spec.description === "string"
+      ? []
+      : ["its description is not a text"]),
+    ...lists.map((key) => `${key} is not a list of stages`),
+  ];
+  const strange = [
+    ...strangers(spec.extract, "extract", extractorFaults),
+    ...strangers(spec.transform, "transform", transformerFaults),
+    ...strangers(spec.load, "load", loaderFaults),
+  ];
+  // What lists that can be read say together; of one that cannot, nobody knows what it lacks.
+  if (lists.length > 0 || strange.length > 0) return [...faults, ...strange];
+  return [...faults, ...extractFaults(spec), ...transformFaults(spec), ...loadFaults(spec)];
 }
 
-/** Tables that mapped values are made from, and both that they make. */
-const MAPPED: ReadonlySet<string> = new Set([
-  "content_custom_field_values",
-  "custom_fields",
-  "custom_field_select_values",
-  "custom_field_mappings",
-  "custom_field_mapping_values",
-  "destinations",
-  "content_mapped_values",
-  "content_external_payloads",
-]);
-
-function invalid(spec: PipelineSpec, why: string): WarehouseError {
-  return new WarehouseError("config.invalid", `Pipeline ${JSON.stringify(spec.name)} cannot be run: ${why}.`);
+/** What is wrong with the stages of a list, each by itself. Undefined: it is none. */
+function strangers(
+  stages: unknown,
+  list: keyof typeof EXAMPLES,
+  faultsOfStage: (stage: Readonly<Record<string, unknown>>) => readonly string[] | undefined,
+): string[] {
+  if (!Array.isArray(stages)) return [];
+  // A list may have holes, which no callback sees.
+  return Array.from(stages, (stage: unknown) => stage).flatMap((stage, place) => {
+    const where = `${list}[${place}]`;
+    const faults = isObject(stage) ? faultsOfStage(stage) : undefined;
+    if (faults === undefined) return [`${where} is no stage: call its factory, as in ${EXAMPLES[list]}`];
+    const own = isObject(stage) && Array.isArray(stage.faults) ? stage.faults.map(String) : [];
+    return own.length > 0 ? own : faults.map((fault) => `${where} ${fault}`);
+  });
 }
 
-function ownTable(own: OwnTable): Table {
-  if (
-    DATA_TABLES.some((table) => table.name === own.name) ||
-    !/^(?!run(?:_|$))[a-z][a-z0-9_]*$/.test(own.name)
-  ) {
-    throw new WarehouseError(
-      "config.invalid",
-      `A table of your own cannot be called ${JSON.stringify(own.name)}: use lower-case letters, digits and _, begin with a letter, and take no name of the package and none that is run or begins with run_.`,
-    );
+const EXAMPLES = { extract: 'listing("full")', transform: "contentTables()", load: "duckdb()" } as const;
+
+/** What the factories check, of a stage that somebody has put together. */
+function extractorFaults(stage: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  const { extract, mode, of, names } = stage;
+  if (!isFaultList(stage.faults)) return undefined;
+  if (extract === "listing")
+    return mode === "dynamic" || mode === "full" ? [] : ["lists neither dynamic nor full"];
+  if (extract === "single_items")
+    return of === "events" || of === "all" ? [] : ["is of neither events nor all"];
+  if (extract === "destinations") {
+    const fit = (each: unknown) => isObject(each) && isText(each.name) && isText(each.platform);
+    return names === undefined || (Array.isArray(names) && names.every(fit))
+      ? []
+      : ["has names that are none"];
   }
-  if (own.key[0] !== "content_id") {
-    throw new WarehouseError(
-      "config.invalid",
-      `The key of the table ${own.name} does not begin with content_id.`,
-    );
+  if (extract !== "custom_fields") return undefined;
+  return isTexts(names) ? [] : ["has names that are none"];
+}
+
+function transformerFaults(stage: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  const { name, tables, reads, rows, sql, faults } = stage;
+  if (!isText(name) || !Array.isArray(tables) || !isTexts(reads) || !isFaultList(faults)) return undefined;
+  if (rows !== undefined && typeof rows !== "function") return ["has rows that are not a function"];
+  if (sql !== undefined && !isText(sql)) return ["has sql that is not a text"];
+  if (Array.isArray(faults) && faults.length > 0) return [];
+  const own = Array.from(tables).filter((table: unknown) => !DATA_TABLES.some((known) => known === table));
+  const wrong = own.flatMap((table) => ownTableFaults(table).map((fault) => `has a table of which ${fault}`));
+  if (wrong.length > 0) return wrong;
+  if (rows === undefined && sql === undefined)
+    return own.length === 0
+      ? []
+      : [`has ${own[0].name}, a table of its own, and neither rows nor sql for it`];
+  if (rows !== undefined && sql !== undefined) return ["has both rows and sql"];
+  if (tables.length !== 1 || own.length !== 1)
+    return ["has rows or sql, and so must have one table, which is its own"];
+  return own[0].stage === (sql === undefined ? "item" : "query") && own[0].rows.kind === "program"
+    ? []
+    : [
+        'has a table of another stage: with rows it is of "item", with sql of "query", and its rows are a program',
+      ];
+}
+
+function loaderFaults({ name, publishes: what, stage, faults }: Readonly<Record<string, unknown>>) {
+  if (!isText(name) || name === "" || !isFaultList(faults)) return undefined;
+  if (what === undefined && stage === undefined) return undefined;
+  return [
+    ...(what === undefined || what === "duckdb" || what === "parquet"
+      ? []
+      : ["publishes neither duckdb nor parquet"]),
+    ...(stage === undefined || typeof stage === "function" ? [] : ["has a stage that is not a function"]),
+  ];
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isText);
+}
+
+function isFaultList(value: unknown): boolean {
+  return value === undefined || isTexts(value);
+}
+
+function twice(names: readonly string[]): string[] {
+  return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
+}
+
+function extractFaults({ extract }: PipelineSpec): string[] {
+  const modes = extract.flatMap((each) => (each.extract === "listing" ? [each.mode] : []));
+  const kinds = extract.map((each) =>
+    each.extract === "listing" ? `listing("${each.mode}")` : each.extract,
+  );
+  return [
+    ...twice(kinds).map((kind) => `extract has ${kind} twice`),
+    ...(modes.length === 0
+      ? ['extract has no listing, so there are no items: add listing("dynamic"), listing("full") or both']
+      : []),
+    ...(kinds.includes("single_items") && !modes.includes("dynamic")
+      ? ['singleItems needs listing("dynamic"), which says which items are events']
+      : []),
+    // The dynamic view has the IDs and labels of custom fields alone, and definitions are looked up by name.
+    ...(modes.includes("dynamic") && !modes.includes("full") && extract.some(isNameless)
+      ? ['customFields needs listing("full"), which names the fields that items carry, or names of its own']
+      : []),
+  ];
+}
+
+function isNameless(each: Extractor): boolean {
+  return each.extract === "custom_fields" && each.names.length === 0;
+}
+
+/** Which listings and lookups a table can be filled from; empty: none is needed. */
+function sourcesOf({ stage, columns, rows }: Table): ReadonlySet<string> {
+  if (stage === "derived" || stage === "history" || stage === "query") return new Set();
+  // Where there is nothing at all, there is no row that a column could be of.
+  const from =
+    rows.kind === "list" || rows.kind === "object" ? rows.at : columns.flatMap(({ origins }) => origins);
+  const resources = from.map(({ resource }) => resource);
+  return new Set(resources.map((resource) => (resource === "basic" ? "full" : resource)));
+}
+
+/** What the extractors of a pipeline give. */
+function givenBy({ extract }: PipelineSpec): ReadonlySet<string> {
+  return new Set(
+    extract.flatMap((each) => {
+      if (each.extract === "listing") return [each.mode];
+      if (each.extract === "destinations") return ["destination"];
+      return each.extract === "custom_fields" ? ["custom_field_definition"] : [];
+    }),
+  );
+}
+
+function canFill(table: Table, spec: PipelineSpec): boolean {
+  const sources = sourcesOf(table);
+  const given = givenBy(spec);
+  return sources.size === 0 || [...sources].some((source) => given.has(source));
+}
+
+/** Tables of a transformer; of one that takes what there is, those that the extractors can fill. */
+function filled(transformer: Transformer, spec: PipelineSpec): readonly Table[] {
+  if (transformer.takesWhatThereIs !== true) return transformer.tables;
+  return transformer.tables.filter((table) => canFill(table, spec));
+}
+
+function transformFaults(spec: PipelineSpec): string[] {
+  const { transform, extract } = spec;
+  const tables = transform.flatMap((each) => filled(each, spec));
+  const names = new Set(tables.map(({ name }) => name));
+  const mapped = transform.find(({ name }) => name === "mappedValues");
+  return [
+    ...(tables.length === 0 ? ["transform gives no table: add contentTables()"] : []),
+    ...twice(tables.map(({ name }) => name.toLowerCase())).map(
+      (name) => `two of its tables are called ${name}`,
+    ),
+    ...tables
+      .filter((table) => !canFill(table, spec))
+      .map((table) => `nothing that it reads fills the table ${table.name}: it needs ${wantedBy(table)}`),
+    ...transform.flatMap(({ name, reads }) => {
+      const missing = reads.filter((read) => !names.has(read));
+      return missing.map((read) => `${name} reads ${read}, which ${whyMissing(read, spec, names)}`);
+    }),
+    ...inCircles(transform).map((name) => `${name} reads what is made from its own rows`),
+    ...(mapped !== undefined && !extract.some((each) => each.extract === "destinations")
+      ? ["mappedValues needs destinations() in extract"]
+      : []),
+  ];
+}
+
+/** A table that one of the transformers has, and leaves out because nothing fills it, is told by what would. */
+function whyMissing(read: string, { transform }: PipelineSpec, names: Iterable<string>): string {
+  const left = transform.flatMap(({ tables }) => tables).find(({ name }) => name === read);
+  return left === undefined
+    ? `no transformer gives${hint(read, names)}`
+    : `nothing that it reads fills: it needs ${wantedBy(left)}`;
+}
+
+/** Names of stages whose queries read, by way of others, their own tables. */
+function inCircles(transform: readonly Transformer[]): string[] {
+  const queries = transform.filter(({ sql }) => sql !== undefined);
+  const made = ordered(queries);
+  return queries.filter((each) => !made.includes(each)).map(({ name }) => name);
+}
+
+/** Queries so that each comes after those whose tables it reads; without those that read in circles. */
+function ordered(queries: readonly Transformer[]): Transformer[] {
+  const nameOf = ({ tables }: Transformer) => tables[0]?.name ?? "";
+  const names = new Set(queries.map(nameOf));
+  const made = new Set<string>();
+  const inTurn: Transformer[] = [];
+  for (let before = -1; before < inTurn.length; ) {
+    before = inTurn.length;
+    for (const each of queries) {
+      if (inTurn.includes(each) || each.reads.some((read) => names.has(read) && !made.has(read))) continue;
+      inTurn.push(each);
+      made.add(nameOf(each));
+    }
   }
-  try {
-    return defineTable({
-      name: own.name,
-      comment: own.comment,
-      stage: "item",
-      key: own.key,
-      rows: { kind: "program" },
-      references: [{ columns: ["content_id"], table: "content", to: ["content_id"] }],
-      columns: [
-        text("content_id", "", "Item; content.content_id.", { required: true }),
-        ...own.columns.filter((column) => column.name !== "content_id"),
-      ],
-    });
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new WarehouseError(
-      "config.invalid",
-      `The table ${own.name} of your own is not well declared: ${why}.`,
-      {
-        cause,
-      },
-    );
-  }
+  return inTurn;
+}
+
+/** Queries by the names of their tables, in the order in which they are made. */
+function inOrder(transform: readonly Transformer[]): Readonly<Record<string, string>> {
+  const queries = ordered(transform.filter(({ sql }) => sql !== undefined));
+  return Object.fromEntries(queries.map(({ tables, sql = "" }) => [tables[0]?.name ?? "", sql]));
+}
+
+const FACTORY: Readonly<Record<string, string>> = {
+  dynamic: 'listing("dynamic")',
+  full: 'listing("full")',
+  destination: "destinations()",
+  custom_field_definition: "customFields()",
+};
+
+function wantedBy(table: Table): string {
+  return [...sourcesOf(table)].flatMap((source) => FACTORY[source] ?? []).join(" or ");
+}
+
+function loadFaults({ load }: PipelineSpec): string[] {
+  return [
+    ...twice(load.map(({ name }) => name)).map((name) => `load has ${name} twice`),
+    ...(load.some((each) => each.publishes !== undefined)
+      ? []
+      : ["load has neither duckdb() nor parquet(), so the warehouse folder would get nothing"]),
+  ];
 }

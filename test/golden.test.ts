@@ -9,13 +9,13 @@ import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../src/common/clock.ts";
 import { silentLog } from "../src/common/log.ts";
 import { type Config, loadConfig } from "../src/config/config.ts";
-import { freeBytes } from "../src/warehouse/disk.ts";
-import { pipelineUrl } from "../src/transform/pipelines.ts";
 import { runExport } from "../src/run/run.ts";
 import { createService } from "../src/service/service.ts";
 import { DATA_TABLES } from "../src/tables/all.ts";
 import type { Column, Table } from "../src/tables/declare.ts";
 import { drift, rejects } from "../src/tables/run.ts";
+import { pipelineUrl } from "../src/transform/pipelines.ts";
+import { freeBytes } from "../src/warehouse/disk.ts";
 
 /** Exports the content sets of `golden/` and holds every row against the files there. Its README says how to check. */
 
@@ -83,7 +83,7 @@ async function exportCase(t: TestContext, folder: string, given: Case): Promise<
       details,
       personalData: { policy: personalData, key: null },
     },
-    pipelineUrl: pipelineUrl("nightly", out),
+    pipeline: pipelineUrl("nightly", out),
     clock: systemClock,
     log: silentLog,
     signal: new AbortController().signal,

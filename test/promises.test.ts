@@ -56,5 +56,5 @@ test("one file of the program opens connections, and the embedded service is the
       .some((statement) => opening.test(statement) && !/^\s*import type /.test(statement)),
   );
   const service = ["service/app.ts", "service/connection.ts", "service/connections.ts"];
-  assert.deepEqual(found.sort(), ["extract/client.ts", ...service]);
+  assert.deepEqual(found.sort(), ["extract/http/client.ts", ...service]);
 });

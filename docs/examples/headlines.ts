@@ -1,46 +1,55 @@
 /**
- * A pipeline with a table of its own: how long the headlines are.
+ * A table of your own: how long the headlines are.
  *
  *     npx content-warehouse run ./docs/examples/headlines.ts --sample
  *     npx content-warehouse sql "SELECT words, count(*) AS items FROM content_headlines GROUP BY words ORDER BY words"
  *
  * It exports everything that the nightly pipeline does, and `content_headlines` besides.
  */
-import { definePipeline, integer, type OwnItem, tables, text } from "content-warehouse";
+import {
+  contentTables,
+  customFields,
+  customTable,
+  definePipeline,
+  destinations,
+  duckdb,
+  history,
+  integer,
+  listing,
+  mappedValues,
+  parquet,
+  singleItems,
+  text,
+} from "content-warehouse";
 
 /** Lengths are in characters as a reader sees them: an accent or an emoji made of several code points is one. */
 const characters = new Intl.Segmenter("en", { granularity: "grapheme" });
 const words = new Intl.Segmenter("en", { granularity: "word" });
 
-/** One row for an item that has a title, none for one that has not. */
-function* headlines({ dynamic, full }: OwnItem) {
-  const title = dynamic?.title ?? full?.title;
-  if (typeof title !== "string" || title.trim() === "") return;
-  yield {
-    title,
-    words: [...words.segment(title)].filter(({ isWordLike }) => isWordLike === true).length,
-    characters: [...characters.segment(title)].length,
-  };
-}
+const headlines = customTable({
+  name: "content_headlines",
+  comment: "Titles of content items with their lengths; items without a title have no row.",
+  columns: [
+    // Name, API fields that it is made from, comment. `run_lineage` and `COMMENT ON` come from these.
+    text("title", "dynamic:title full:title", "Title.", { required: true }),
+    integer("words", "", "Words in the title.", { required: true }),
+    integer("characters", "", "Characters in the title, as a reader counts them.", { required: true }),
+  ],
+  *rows({ dynamic, full }) {
+    const title = dynamic?.title ?? full?.title;
+    if (typeof title !== "string" || title.trim() === "") return;
+    yield {
+      title,
+      words: [...words.segment(title)].filter(({ isWordLike }) => isWordLike === true).length,
+      characters: [...characters.segment(title)].length,
+    };
+  },
+});
 
 export default definePipeline({
   name: "headlines",
   description: "The full export, and how long the headlines are.",
-  extract: { listings: ["dynamic", "full"] },
-  tables,
-  ownTables: [
-    {
-      name: "content_headlines",
-      comment: "Titles of content items with their lengths; items without a title have no row.",
-      key: ["content_id"],
-      columns: [
-        // Name, wire fields that it is made from, comment. `run_lineage` and `COMMENT ON` come from these.
-        text("title", "dynamic:title full:title", "Title.", { required: true }),
-        integer("words", "", "Words in the title.", { required: true }),
-        integer("characters", "", "Characters in the title, as a reader counts them.", { required: true }),
-      ],
-      rows: headlines,
-    },
-  ],
-  load: ["duckdb", "parquet"],
+  extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
+  transform: [contentTables(), mappedValues(), history(), headlines],
+  load: [duckdb(), parquet()],
 });

@@ -67,7 +67,7 @@ function event(fallback: Default): DynamicColumn {
   return { ...PLAIN, default: fallback, singleItemOnly: true, eventOnly: true };
 }
 
-/** Every column of the dynamic set by its wire name: its default, and what a request must say to get it. */
+/** Every column of the dynamic set by its API name: its default, and what a request must say to get it. */
 export const DYNAMIC_COLUMNS: Readonly<Record<DynamicColumnName, DynamicColumn>> = {
   acl: column(emptyObject),
   added_to_collection_date: column(emptyObject),

@@ -13,3 +13,9 @@ export const destination = z
   })
   .meta({ description: "A destination that content is sent to." });
 export type Destination = z.infer<typeof destination>;
+
+/** A destination, as people name it. */
+export interface DestinationName {
+  readonly name: string;
+  readonly platform: string;
+}

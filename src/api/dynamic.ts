@@ -241,5 +241,5 @@ export const dynamicItem = z
   .meta({ description: "A content item of the dynamic set." });
 export type DynamicItem = z.infer<typeof dynamicItem>;
 
-/** Wire name of a dynamic column. */
+/** API name of a dynamic column. */
 export type DynamicColumnName = keyof typeof columns;

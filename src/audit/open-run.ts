@@ -2,13 +2,22 @@
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { type Database, execute, openBeside, PREVIOUS_CATALOG, PUBLISHED_CATALOG } from "../storage/duckdb.ts";
-import { readParquet } from "../storage/parquet-sql.ts";
-import { findRun, listRuns, type PublishedRun } from "../warehouse/retention.ts";
-import { quoteIdentifier } from "../storage/sql-text.ts";
 import { suggestion } from "../common/nearest.ts";
+import { emptyColumns } from "../storage/ddl.ts";
+import {
+  type Database,
+  execute,
+  openBeside,
+  PREVIOUS_CATALOG,
+  PUBLISHED_CATALOG,
+} from "../storage/duckdb.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import { CONTENT_TABLES } from "../tables/all.ts";
+import type { Table } from "../tables/declare.ts";
 import { DATABASE_FILE, type OutputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
+import { findRun, listRuns, type PublishedRun } from "../warehouse/retention.ts";
 
 /** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
 const MEMORY_LIMIT_MB = 256;
@@ -18,7 +27,8 @@ const THREADS = 2;
 export interface AskedRun {
   readonly manifest: Pick<Manifest, "rows">;
   /**
-   * Every table of the run is a view of its own name here, whether the run was published as DuckDB or as Parquet files.
+   * Every table of the run is a view of its own name here, whether the run was published as DuckDB or as Parquet files;
+   * `content_types` is one even where the run has it not.
    * Tables can be made beside them; the run itself cannot be written.
    */
   readonly connection: DuckDBConnection;
@@ -113,6 +123,9 @@ export function missingTables(rows: Manifest["rows"]): string[] {
   return NEEDED.filter((table) => !Object.hasOwn(rows, table));
 }
 
+/** Tables that an audit reads too, for names alone: where a run has none of them, they are empty. */
+const FOR_NAMES: readonly Table[] = CONTENT_TABLES.filter(({ name }) => name === "content_types");
+
 export interface TablesSource {
   readonly tables: readonly string[];
   /** Database that has the tables; undefined: their Parquet files are read. */
@@ -182,6 +195,11 @@ async function createViews(
         ? readParquet(filesOf(table))
         : `${quoteIdentifier(catalog)}.${quoteIdentifier(table)}`;
     await execute(connection, `CREATE VIEW ${quoteIdentifier(`${prefix}${table}`)} AS FROM ${source}`);
+  }
+  for (const table of FOR_NAMES) {
+    if (tables.includes(table.name)) continue;
+    const view = quoteIdentifier(`${prefix}${table.name}`);
+    await execute(connection, `CREATE VIEW ${view} AS SELECT ${emptyColumns(table)} WHERE false`);
   }
 }
 

@@ -3,10 +3,9 @@ import { asWarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { diffCommand } from "./commands/diff.ts";
-import { refuseEmptyText } from "./render/empty-text.ts";
+import { eraseCommand } from "./commands/erase.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { generateCommand } from "./commands/generate.ts";
-import { purgeCommand } from "./commands/erase.ts";
 import { rejectsCommand } from "./commands/rejects.ts";
 import { reportCommand } from "./commands/report.ts";
 import { runCommand } from "./commands/run.ts";
@@ -14,15 +13,16 @@ import { runsCommand } from "./commands/runs.ts";
 import { schemaCommand } from "./commands/schema.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { sqlCommand } from "./commands/sql.ts";
-import { printableText } from "./render/terminal.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { verifyMappingsCommand } from "./commands/verify-mappings.ts";
 import { whatIfCommand } from "./commands/what-if.ts";
+import { refuseEmptyText } from "./render/empty-text.ts";
+import { printableText } from "./render/terminal.ts";
 
 const EXIT_CODES = `
 Exit codes:
   0 ok, 1 internal failure, 2 configuration, 10 published but unsettled, 20 credentials, 21 service unavailable,
-  22 protocol, 23 schema contract, 24 mass change, 25 audit threshold,
+  22 protocol, 23 schema contract, 24 mass change, 25 audit threshold, 26 loader,
   30 disk, 31 verification, 75 another run is under way, 130 and 143 signals
 
 Example:
@@ -50,7 +50,7 @@ export function program(): Command {
     auditCommand(),
     reportCommand(),
     rejectsCommand(),
-    purgeCommand(),
+    eraseCommand(),
     explainCommand(),
     diffCommand(),
     whatIfCommand(),

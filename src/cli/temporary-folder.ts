@@ -3,20 +3,20 @@ import { lstat, readdir, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
-import { interruptStatements } from "../storage/duckdb.ts";
 import { printable } from "../common/printable.ts";
+import { interruptStatements } from "../storage/duckdb.ts";
 
 /** What kill(2) may answer for a process that is there. */
 const NOT_OURS = "EPERM";
 
-/** Ended statements let go of what they have; what has not ended then is given up. */
+/** Ended statements release what they hold; what has not ended then is given up. */
 const GRACE_MS = 2000;
 /** Statements that follow the ended ones end, too. */
 const INTERRUPT_EVERY_MS = 50;
 
 /**
  * Makes a folder for what a command needs while it works, and removes it afterwards. SIGINT and SIGTERM end the
- * statements under way, and the process once they have let go. What killed commands left is removed first. Throws
+ * statements under way, and the process once they have released it. What killed commands left is removed first. Throws
  * `config.output` where none can be made, and `disk.io` where the disk refuses one.
  */
 export async function withTemporaryFolder<T>(

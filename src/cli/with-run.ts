@@ -3,7 +3,7 @@ import type { OutputFolder } from "../warehouse/layout.ts";
 import { existingFolder } from "./commands/runs.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
 
-/** Opens a published run for a question, and lets go of it afterwards. */
+/** Opens a published run for a question, and closes it afterwards. */
 export async function withRun<T>(
   out: string,
   wanted: string,

@@ -24,6 +24,7 @@ const CODES = {
   "contract.drift": { exitCode: 23, retry: false },
   "guard.shrink": { exitCode: 24, retry: false },
   "audit.threshold": { exitCode: 25, retry: false },
+  "load.failed": { exitCode: 26, retry: false },
   "disk.io": { exitCode: 30, retry: false },
   "verify.failed": { exitCode: 31, retry: false },
   "run.locked": { exitCode: 75, retry: false },

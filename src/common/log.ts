@@ -14,7 +14,7 @@ const FIELDS = [
   "run",
   "pipeline",
   "stage",
-  "sweep",
+  "pass",
   "table",
   "file",
   "page",

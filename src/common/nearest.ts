@@ -29,10 +29,11 @@ export function nearest(wanted: string, names: Iterable<string>): string[] {
   const ranked = [...new Set(names)].map((name) => ({
     name,
     distance: distanceOf(asked, name.toLowerCase()),
+    edits: editDistance(asked, name.toLowerCase()),
   }));
   return ranked
     .filter(({ distance }) => distance <= Math.max(2, asked.length / 2))
-    .sort((a, b) => a.distance - b.distance)
+    .sort((a, b) => a.distance - b.distance || a.edits - b.edits)
     .slice(0, SHOWN)
     .map(({ name }) => name);
 }
@@ -49,6 +50,12 @@ export function suggestion(wanted: string, names: Iterable<string>, otherwise: s
   const near = nearest(wanted, names).map((name) => JSON.stringify(name));
   if (near.length === 0) return otherwise === "" ? "" : ` ${otherwise}`;
   return ` The nearest ${near.length === 1 ? "is" : "are"} ${listed(near, "and")}.`;
+}
+
+/** ` (did you mean "Web CMS"?)`, or nothing where nothing is near. */
+export function hint(wanted: string, names: Iterable<string>): string {
+  const [near] = nearest(wanted, names);
+  return near === undefined ? "" : ` (did you mean ${JSON.stringify(near)}?)`;
 }
 
 /** `a, b or c`. */

@@ -3,13 +3,15 @@ import { open, readFile } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { codeOf, WarehouseError } from "../common/errors.ts";
+import { importModule, importProblem } from "../common/import-module.ts";
 import { printable } from "../common/printable.ts";
 import { Secret } from "../common/secret.ts";
-import { importModule, importProblem } from "../common/import-module.ts";
 
 /** What configuration files say, before anybody has looked at it; and the file with the token. */
 
-const NAMES = ["content-warehouse.config.ts", "content-warehouse.config.json"] as const;
+const NAMES = [".ts", ".mts", ".js", ".mjs", ".json"].map(
+  (extension) => `content-warehouse.config${extension}`,
+);
 
 export interface ConfigFile {
   /** As people know it: the name in the working directory, or the path that was given. */
@@ -31,15 +33,15 @@ export async function readConfigFile(cwd: string, named: string | undefined): Pr
 function nameIn(cwd: string): string | null {
   const found = NAMES.filter((name) => existsSync(join(cwd, name)));
   if (found.length > 1)
-    throw invalid(`There are two configuration files, ${found.join(" and ")}; remove one of them.`);
+    throw invalid(`There are ${found.length} configuration files, ${found.join(" and ")}; keep one of them.`);
   return found[0] ?? null;
 }
 
 function settingsIn(path: string, name: string): Promise<unknown> {
   if (extname(path) === ".json") return parsed(path, name);
-  if (/^\.[cm]?[jt]s$/.test(extname(path))) return imported(path, name);
+  if (/^\.m?[jt]s$/.test(extname(path))) return imported(path, name);
   throw invalid(
-    `${name} cannot be read: expected a file that ends in .ts or .json, found ${basename(name)}.`,
+    `${name} cannot be read: expected a file that ends in .ts, .mts, .js, .mjs or .json, found ${basename(name)}.`,
   );
 }
 

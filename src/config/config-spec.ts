@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { DYNAMIC_COLUMN_NAMES, isDynamicColumn } from "../api/columns.ts";
 import { CONTRACTS } from "../audit/checks/contract.ts";
-import { LOOKUP_METHODS } from "../extract/lookups.ts";
-import { readServiceUrl } from "../extract/http/service-url.ts";
 import { editDistance, suggestion } from "../common/nearest.ts";
 import { isObject } from "../common/objects.ts";
 import { printable } from "../common/printable.ts";
+import { readServiceUrl } from "../extract/http/service-url.ts";
+import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import { PERSONAL_POLICIES } from "../raw/personal.ts";
 
 /** What a configuration file may say, and what is told where it says something else. */
@@ -200,11 +200,11 @@ const SECRET_NAME = /token|password|secret|credential|authorization|api_?key/i;
 function unknownSetting(key: string, path: Path): string {
   const shown = printable(nameOf([...path, key]));
   const nearest = nearestOf(key, knownNames(path));
-  if (nearest !== undefined) return `\`${shown}\` is no setting; did you mean \`${nearest}\`?`;
+  if (nearest !== undefined) return `\`${shown}\` is not a setting; did you mean \`${nearest}\`?`;
   if (SECRET_NAME.test(key)) {
-    return `\`${shown}\` is no setting: a token does not belong into a configuration file; set CONTENT_API_TOKEN, or \`tokenFile\` to a file that only you can read.`;
+    return `\`${shown}\` is not a setting: a token does not belong in a configuration file; set CONTENT_API_TOKEN, or \`tokenFile\` to a file that only you can read.`;
   }
-  return `\`${shown}\` is no setting; there are ${knownNames(path).join(", ")}.`;
+  return `\`${shown}\` is not a setting; there are ${knownNames(path).join(", ")}.`;
 }
 
 function knownNames(path: Path): readonly string[] {

@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { DYNAMIC_COLUMN_NAMES } from "../api/columns.ts";
+import type { DestinationName } from "../api/destination.ts";
 import type { Contract } from "../audit/checks/contract.ts";
-import type { RejectLimits } from "../audit/checks/rejects.ts";
 import { WarehouseError } from "../common/errors.ts";
-import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
-import type { LookupMethodSetting } from "../extract/lookups.ts";
-import type { DestinationName } from "../extract/http/request.ts";
-import { readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
-import { RUNS_KEPT } from "../warehouse/retention.ts";
 import { Secret } from "../common/secret.ts";
-import type { PersonalPolicy } from "../raw/personal.ts";
 import { VERSION } from "../common/version.ts";
+import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
+import { readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
+import type { LookupMethodSetting } from "../extract/lookups.ts";
+import type { PerPage } from "../extract/pages/page-size.ts";
+import type { RejectLimits } from "../extract/reject-limits.ts";
+import type { PersonalPolicy } from "../raw/personal.ts";
+import { RUNS_KEPT } from "../warehouse/retention.ts";
 import { type ConfigFile, readConfigFile, readTokenFile } from "./config-file.ts";
 import { type DETAILS, readConfigSpec } from "./config-spec.ts";
-import type { PerPage } from "../extract/pages/page-size.ts";
 
 export { type ConfigSpec, defineConfig } from "./config-spec.ts";
 
@@ -25,7 +25,8 @@ export interface Config {
   readonly customFields: readonly string[];
   /** Columns of the dynamic set to ask for, by their names at the service. */
   readonly columns: readonly string[];
-  readonly details: (typeof DETAILS)[number];
+  /** Undefined: as the pipeline has it. */
+  readonly details: (typeof DETAILS)[number] | undefined;
   /** Items a page to ask for; `auto`: as many as the service grants and are quickly read. */
   readonly perPage: PerPage;
   /** Requests at the same time. */
@@ -106,7 +107,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     })),
     customFields: spec.customFields ?? [],
     columns: spec.columns ?? columnsAtService(aliases),
-    details: spec.details ?? "events",
+    details: spec.details,
     perPage: spec.perPage ?? "auto",
     concurrency: spec.concurrency ?? 4,
     ratePerSecond: spec.ratePerSecond ?? null,

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { type BasicItem, basicItem } from "../api/basic.ts";
 import { DYNAMIC_COLUMN_NAMES } from "../api/columns.ts";
+import type { DestinationName } from "../api/destination.ts";
 import { type DynamicItem, dynamicItem } from "../api/dynamic.ts";
 import type { Pagination } from "../api/envelope.ts";
 import { type FullItem, fullItem } from "../api/full.ts";
@@ -9,19 +10,19 @@ import { WarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
 import { Secret } from "../common/secret.ts";
 import { CAPS, createHttpClient, type HttpResponse, TIMEOUTS } from "./http/client.ts";
-import { DECODE_LIMITS, decodeBytes } from "./pages/decode.ts";
-import { readItem, readList } from "./pages/envelope.ts";
+import { firstProblem } from "./http/problem.ts";
+import { itemRequest, type ListMode, listRequest } from "./http/request.ts";
+import { createRetry, RETRY_LIMITS } from "./http/retry.ts";
+import { readServiceUrl, type ServiceUrl } from "./http/service-url.ts";
+import { Throttle } from "./http/throttle.ts";
 import {
   type CustomFieldLookup,
   createLookups,
   type DestinationLookup,
   type LookupMethodSetting,
 } from "./lookups.ts";
-import { firstProblem } from "./http/problem.ts";
-import { type DestinationName, itemRequest, type ListMode, listRequest } from "./http/request.ts";
-import { createRetry, RETRY_LIMITS } from "./http/retry.ts";
-import { readServiceUrl, type ServiceUrl } from "./http/service-url.ts";
-import { Throttle } from "./http/throttle.ts";
+import { DECODE_LIMITS, decodeBytes } from "./pages/decode.ts";
+import { readItem, readList } from "./pages/envelope.ts";
 
 /** The item of each mode. */
 export interface ItemOf {

@@ -1,19 +1,19 @@
 import type { z } from "zod";
 import { type CustomFieldDefinition, customFieldDefinition } from "../api/custom-field.ts";
+import type { DestinationName } from "../api/destination.ts";
 import { type Destination, destination } from "../api/destination.ts";
 import { WarehouseError } from "../common/errors.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
-import { DECODE_LIMITS, decodeBytes } from "./pages/decode.ts";
-import { readLookup } from "./pages/envelope.ts";
 import { firstProblem } from "./http/problem.ts";
 import {
   customFieldRequests,
-  type DestinationName,
   destinationRequest,
   type LookupMethod,
   type ReadRequest,
 } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
+import { DECODE_LIMITS, decodeBytes } from "./pages/decode.ts";
+import { readLookup } from "./pages/envelope.ts";
 
 /** `auto`: by GET, and where that does not exist, by a form POST. */
 export const LOOKUP_METHODS = ["auto", "get", "post"] as const;
@@ -23,6 +23,8 @@ export type LookupMethodSetting = (typeof LOOKUP_METHODS)[number];
 export interface Answered {
   readonly request: ReadRequest;
   readonly response: HttpResponse;
+  /** IDs of the rows of the answer, in their order. */
+  readonly ids: readonly string[];
 }
 
 export interface DestinationLookup {
@@ -61,9 +63,9 @@ type Redact = (bytes: Buffer) => Buffer;
 
 /** Builds the requests of one lookup for a method. */
 type Plan = (method: LookupMethod) => readonly ReadRequest[];
-interface Outcome {
+
+interface Answer extends Omit<Answered, "ids"> {
   readonly rows: readonly unknown[];
-  readonly answered: readonly Answered[];
 }
 
 /** `redact`: what becomes of a body before it is read. */
@@ -76,8 +78,9 @@ export function createLookups(
   return {
     async destinations(wanted, signal) {
       const plan: Plan = (method) => wanted.map((one) => destinationRequest(one, method));
-      const { rows, answered } = await ask("destinations", plan, signal);
-      const found = unique(rows.map((row) => checked(destination, row, "destination")));
+      const answers = await ask("destinations", plan, signal);
+      const { rows, answered } = checked(destination, answers, "destination");
+      const found = unique(rows);
       const destinations = found.filter((row) => wanted.some((one) => isDestination(row, one)));
       const unmatched = wanted.filter((one) => !found.some((row) => isDestination(row, one)));
       const others = found.filter((row) => !destinations.includes(row));
@@ -88,8 +91,9 @@ export function createLookups(
       // A lookup without a name is no lookup: the empty name is reported, not sent.
       const sent = [...wanted].filter((name) => name !== "");
       const plan: Plan = (method) => customFieldRequests(sent, method);
-      const { rows, answered } = await ask("custom_fields", plan, signal);
-      const found = unique(rows.map((row) => checked(customFieldDefinition, row, "custom field definition")));
+      const answers = await ask("custom_fields", plan, signal);
+      const { rows, answered } = checked(customFieldDefinition, answers, "custom field definition");
+      const found = unique(rows);
       const definitions = found.filter(({ name }) => name === undefined || wanted.has(name));
       const known = new Set(found.map(({ name }) => name));
       return { definitions, unmatched: [...wanted].filter((name) => !known.has(name)), answered };
@@ -97,34 +101,36 @@ export function createLookups(
   };
 }
 
-type Ask = (lookup: "destinations" | "custom_fields", plan: Plan, signal: AbortSignal) => Promise<Outcome>;
+type Ask = (
+  lookup: "destinations" | "custom_fields",
+  plan: Plan,
+  signal: AbortSignal,
+) => Promise<readonly Answer[]>;
 
 function createAsker(client: Pick<HttpClient, "readAs">, setting: LookupMethodSetting, redact: Redact): Ask {
   const methods = new Map<string, LookupMethod>();
 
-  async function askBy(method: LookupMethod, plan: Plan, signal: AbortSignal): Promise<Outcome> {
-    const answered: Answered[] = [];
-    const rows: unknown[] = [];
+  async function askBy(method: LookupMethod, plan: Plan, signal: AbortSignal): Promise<readonly Answer[]> {
+    const answers: Answer[] = [];
     for (const request of plan(method)) {
       const { response, value } = await client.readAs(request, signal, (answer) => rowsOf(answer, redact));
-      rows.push(...value);
-      answered.push({ request, response });
+      answers.push({ request, response, rows: value });
     }
-    return { rows, answered };
+    return answers;
   }
 
   return async (lookup, plan, signal) => {
     const method = methods.get(lookup) ?? (setting === "post" ? "POST" : "GET");
     try {
-      const outcome = await askBy(method, plan, signal);
-      if (outcome.answered.length > 0) methods.set(lookup, method);
-      return outcome;
+      const answers = await askBy(method, plan, signal);
+      if (answers.length > 0) methods.set(lookup, method);
+      return answers;
     } catch (error) {
       if (setting !== "auto" || methods.has(lookup) || !isMissing(error)) throw error;
     }
-    const outcome = await askBy("POST", plan, signal);
+    const answers = await askBy("POST", plan, signal);
     methods.set(lookup, "POST");
-    return outcome;
+    return answers;
   };
 }
 
@@ -148,8 +154,26 @@ function unique<Row extends { id: string }>(rows: readonly Row[]): Row[] {
   return [...byId.values()];
 }
 
+interface Checked<Row> {
+  /** Of all answers. */
+  readonly rows: readonly Row[];
+  readonly answered: readonly Answered[];
+}
+
+function checked<Row extends { id: string }>(
+  schema: z.ZodType<Row>,
+  answers: readonly Answer[],
+  what: string,
+): Checked<Row> {
+  const read = answers.map(({ rows, ...answer }) => {
+    return { ...answer, rows: rows.map((row) => checkedRow(schema, row, what)) };
+  });
+  const answered = read.map(({ rows, ...answer }) => ({ ...answer, ids: rows.map(({ id }) => id) }));
+  return { rows: read.flatMap(({ rows }) => rows), answered };
+}
+
 /** A wrong definition would make wrong mapped values of every item, so the run does not go on with it. */
-function checked<T>(schema: z.ZodType<T>, row: unknown, what: string): T {
+function checkedRow<Row>(schema: z.ZodType<Row>, row: unknown, what: string): Row {
   const result = schema.safeParse(row);
   if (result.success) return result.data;
   throw new WarehouseError(

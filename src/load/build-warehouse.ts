@@ -1,42 +1,39 @@
-/** From staged parts to the finished files: DuckDB tables and sorted Parquet, derived tables, views, checks. */
+/** From staged parts to the finished files: DuckDB tables and sorted Parquet, derived tables, views. */
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Check, keyChecks, referenceChecks } from "../audit/checks/checks.ts";
-import { columnValues, emptyColumns } from "../audit/checks/columns.ts";
-import { type Misfits, misfitsIn } from "../audit/checks/contract.ts";
-import { valueChecks } from "../audit/checks/values.ts";
-import { WarehouseError } from "../common/errors.ts";
-import type { Bounds } from "../storage/id-ranges.ts";
-import { exportTables, type LoadedTable, loadTable } from "./load-table.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { printable } from "../common/printable.ts";
 import { createTable } from "../storage/ddl.ts";
-import { checkpoint, openForBuilding } from "../storage/duckdb.ts";
+import { checkpoint, type Database, execute, openForBuilding } from "../storage/duckdb.ts";
+import type { Bounds } from "../storage/id-ranges.ts";
+import { type Connections, inParallel } from "../storage/parallel.ts";
+import { PartWriter } from "../storage/parquet-file.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import { type StagedPart, sumOfRows } from "../storage/staged-part.ts";
+import { type Cell, TableBuilder } from "../storage/table-builder.ts";
+import type { Stage, Table } from "../tables/declare.ts";
 import { type Absences, fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRun } from "./history.ts";
 import type { PreviousHistory } from "./history-previous.ts";
-import { type Connections, inLanes } from "../storage/parallel.ts";
+import { exportTables, type LoadedTable, loadTable } from "./load-table.ts";
 import { createHistoryMacros } from "./macros.ts";
-import { PartWriter } from "../storage/parquet-file.ts";
-import { type StagedPart, sumOfRows } from "./parts.ts";
-import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "./steps.ts";
-import { createSuperseded, SUPERSEDED } from "./superseded.ts";
-import { createViewsOver } from "./views.ts";
-import type { Table } from "../tables/declare.ts";
-import { type Cell, TableBuilder } from "../storage/table-builder.ts";
-import type { DriftEntry } from "../raw/drift.ts";
 import { boundsTogether } from "./range-bounds.ts";
+import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "./steps.ts";
+import { createViewsOver } from "./views.ts";
 
-export interface AssembleRequest {
+export interface BuildRequest {
   /** Tables of the pipeline, without the run's own. */
   readonly tables: readonly Table[];
   readonly parts: ReadonlyMap<string, readonly StagedPart[]>;
   /** Bytes of a table's parts, roughly. */
   readonly stagedBytes: ReadonlyMap<string, number>;
   /** Rows of the shared tables. */
-  readonly sharedRows: ReadonlyMap<string, readonly (readonly Cell[])[]>;
+  readonly entityRows: ReadonlyMap<string, readonly (readonly Cell[])[]>;
   /** Of the ranges of items that the widest table is loaded by. */
   readonly bounds: Bounds;
-  readonly superseded: ReadonlyMap<string, number>;
   readonly passthrough: boolean;
+  /** Queries that give the rows of tables of the user's own, by their names, in this order. */
+  readonly queries: Readonly<Record<string, string>>;
   readonly sequence: number;
   /** The run's staging folder. */
   readonly directory: string;
@@ -46,8 +43,6 @@ export interface AssembleRequest {
   /** Folder that gets `parquet/`; below `directory`. */
   readonly finalDirectory: string;
   readonly memoryLimitMb: number;
-  /** Of all answers. */
-  readonly drift: readonly DriftEntry[];
   /** Ends the work, the statement under way included. */
   readonly signal: AbortSignal;
   /** What the history says of this run, and what it carries on. */
@@ -57,20 +52,6 @@ export interface AssembleRequest {
     readonly absences: Absences;
   };
   readonly onTable: (done: number, total: number) => void;
-  /** Rows of the run's own tables, once the others are loaded and checked; in this order. */
-  readonly account: (state: Loaded) => readonly RunRows[];
-}
-
-/** What is known when the data tables are loaded. */
-export interface Loaded {
-  readonly tables: readonly LoadedTable[];
-  /** Bytes of a table's Parquet files, by table. */
-  readonly parquetBytes: ReadonlyMap<string, number>;
-  readonly checks: readonly Check[];
-  /** Columns that have no value, though their tables have rows. */
-  readonly emptyColumns: readonly string[];
-  /** Columns of which some values are not of their type. */
-  readonly misfits: readonly Misfits[];
 }
 
 /** Made when they are written, where there are many. */
@@ -79,41 +60,67 @@ export interface RunRows {
   readonly rows: Iterable<readonly Cell[]>;
 }
 
-export interface Assembled {
-  readonly tables: readonly LoadedTable[];
-  readonly views: readonly string[];
-  readonly emptyColumns: readonly string[];
-}
+/** The tables of a run on their way into its files: first those of the data, then the run's own, then the views. */
+export class WarehouseBuild implements AsyncDisposable {
+  readonly connections: Connections;
+  readonly #request: BuildRequest;
+  readonly #database: Database;
+  readonly #interrupting: Disposable;
 
-export async function assemble(request: AssembleRequest): Promise<Assembled> {
-  await mkdir(request.temporaryDirectory, { recursive: true, mode: 0o700 });
-  await using database = await openForBuilding({
-    file: request.database,
-    staging: request.directory,
-    temporaryDirectory: request.temporaryDirectory,
-    memoryLimitMb: request.memoryLimitMb,
-    previous: request.history.previous.kind === "carried" ? request.history.previous.access : undefined,
-  });
-  const { connection } = database;
-  const connections: Connections = [connection, await database.connect()];
-  using _interrupting = interruptOn(request.signal, connections);
-  const loaded = await loadTables(connections, request);
-  const checks = [
-    ...keyChecks(loaded),
-    ...(await referenceChecks(connections, request.tables, boundsOfChecks(request))),
-    ...(await valueChecks(connection, request.tables)),
-  ];
-  const parquetBytes = await bytesOf(request, loaded);
-  const state = { tables: loaded, parquetBytes, checks, ...(await columnsOf(connection, request, loaded)) };
-  const own: LoadedTable[] = [];
-  for (const rows of request.account(state)) own.push(await loadRows(connection, request, rows));
-  const has = new Set(request.tables.map((table) => table.name));
-  const views = [
-    ...(await createViewsOver(connection, has)),
-    ...(has.has("mapped_value_history") ? await createHistoryMacros(connection) : []),
-  ];
-  await database.close();
-  return { tables: [...loaded, ...own], views, emptyColumns: state.emptyColumns };
+  private constructor(request: BuildRequest, database: Database, connections: Connections) {
+    this.#request = request;
+    this.#database = database;
+    this.connections = connections;
+    this.#interrupting = interruptOn(request.signal, connections);
+  }
+
+  static async open(request: BuildRequest): Promise<WarehouseBuild> {
+    await mkdir(request.temporaryDirectory, { recursive: true, mode: 0o700 });
+    const database = await openForBuilding({
+      file: request.database,
+      staging: request.directory,
+      temporaryDirectory: request.temporaryDirectory,
+      memoryLimitMb: request.memoryLimitMb,
+      previous: request.history.previous.kind === "carried" ? request.history.previous.access : undefined,
+    });
+    return new WarehouseBuild(request, database, [database.connection, await database.connect()]);
+  }
+
+  /** Loads the tables of the pipeline. Errors: `verify.failed` where rows went missing on the way. */
+  async loadData(): Promise<LoadedTable[]> {
+    return loadTables(this.connections, this.#request);
+  }
+
+  /** Bytes of a table's Parquet files, by table. */
+  async parquetBytes(loaded: readonly LoadedTable[]): Promise<Map<string, number>> {
+    return bytesOf(this.#request, loaded);
+  }
+
+  /** Bounds of ranges of items that are looked up together. */
+  get boundsOfChecks(): Bounds {
+    return this.#request.bounds.filter((_, place) => place % RANGES_OF_CHECKS === 0);
+  }
+
+  async loadRows(rows: RunRows): Promise<LoadedTable> {
+    return loadRows(this.connections[0], this.#request, rows);
+  }
+
+  /** Makes the views and closes the database. Gives the names of the views. */
+  async finish(): Promise<string[]> {
+    const [connection] = this.connections;
+    const has = new Set(this.#request.tables.map((table) => table.name));
+    const views = [
+      ...(await createViewsOver(connection, has)),
+      ...(has.has("mapped_value_history") ? await createHistoryMacros(connection) : []),
+    ];
+    await this.#database.close();
+    return views;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#interrupting[Symbol.dispose]();
+    await this.#database[Symbol.asyncDispose]();
+  }
 }
 
 function interruptOn(signal: AbortSignal, connections: readonly DuckDBConnection[]): Disposable {
@@ -130,6 +137,9 @@ function interruptOn(signal: AbortSignal, connections: readonly DuckDBConnection
  */
 const WIDE_ROW_BYTES = 500;
 
+/** Stages of tables that are made from other tables. */
+const FROM_TABLES: ReadonlySet<Stage> = new Set(["derived", "history", "query"]);
+
 /** A table, or several one after another. */
 type Job = (connection: DuckDBConnection) => Promise<readonly LoadedTable[]>;
 
@@ -137,12 +147,8 @@ type Job = (connection: DuckDBConnection) => Promise<readonly LoadedTable[]>;
  * Two tables at a time, which keeps two cores at work, but one wide table at a time, from the beginning. Then what is
  * made from other tables, step by step, each with both connections.
  */
-async function loadTables(connections: Connections, request: AssembleRequest): Promise<LoadedTable[]> {
+async function loadTables(connections: Connections, request: BuildRequest): Promise<LoadedTable[]> {
   const { tables, signal } = request;
-  const superseded = request.superseded.size === 0 ? undefined : SUPERSEDED;
-  if (superseded !== undefined) {
-    for (const connection of connections) await createSuperseded(connection, request.superseded);
-  }
   let count = 0;
   request.onTable(0, tables.length);
   const done = (table: LoadedTable): LoadedTable => {
@@ -152,9 +158,9 @@ async function loadTables(connections: Connections, request: AssembleRequest): P
     return table;
   };
   const load = (table: Table) => async (connection: DuckDBConnection) => [
-    done(await loadStaged(connection, request, table, superseded)),
+    done(await loadStaged(connection, request, table)),
   ];
-  const staged = tables.filter(({ stage }) => stage !== "derived" && stage !== "history");
+  const staged = tables.filter(({ stage }) => !FROM_TABLES.has(stage));
   const wide = staged.filter((table) => isWide(request, table));
   const bytes = ({ name }: Table) => request.stagedBytes.get(name) ?? 0;
   const beside = staged.filter((table) => !wide.includes(table)).toSorted((a, b) => bytes(b) - bytes(a));
@@ -164,34 +170,34 @@ async function loadTables(connections: Connections, request: AssembleRequest): P
     return loaded;
   };
   const loaded = [
-    ...(await inLanes(connections, [oneByOne, ...beside.map(load)], (lane, job) => job(lane))).flat(),
+    ...(await inParallel(connections, [oneByOne, ...beside.map(load)], (lane, job) => job(lane))).flat(),
     ...(await derive(connections, request)).map(done),
     ...(await carryOn(connections, request)).map(done),
+    ...(await query(connections, request)).map(done),
   ];
   const places = new Map(tables.map(({ name }, place) => [name, place]));
   return loaded.sort((a, b) => (places.get(a.table) ?? 0) - (places.get(b.table) ?? 0));
 }
 
-function isWide({ parts, stagedBytes }: AssembleRequest, { name }: Table): boolean {
+function isWide({ parts, stagedBytes }: BuildRequest, { name }: Table): boolean {
   return (stagedBytes.get(name) ?? 0) > WIDE_ROW_BYTES * sumOfRows(parts.get(name) ?? []);
 }
 
 async function loadStaged(
   connection: DuckDBConnection,
-  request: AssembleRequest,
+  request: BuildRequest,
   table: Table,
-  superseded: string | undefined,
 ): Promise<LoadedTable> {
-  const { parts, sharedRows, finalDirectory, sequence } = request;
+  const { parts, entityRows, finalDirectory, sequence } = request;
   if (table.stage === "shared") {
-    return loadRows(connection, request, { table, rows: sharedRows.get(table.name) ?? [] });
+    return loadRows(connection, request, { table, rows: entityRows.get(table.name) ?? [] });
   }
   const staged = parts.get(table.name) ?? [];
   const bounds = boundsOf(request, table.name);
-  return loadTable(connection, { table, parts: staged, bounds, finalDirectory, sequence, superseded });
+  return loadTable(connection, { table, parts: staged, bounds, finalDirectory, sequence });
 }
 
-function boundsOf({ bounds, stagedBytes }: AssembleRequest, table: string): Bounds {
+function boundsOf({ bounds, stagedBytes }: BuildRequest, table: string): Bounds {
   return boundsTogether(bounds, stagedBytes.get(table) ?? 0);
 }
 
@@ -199,16 +205,12 @@ function boundsOf({ bounds, stagedBytes }: AssembleRequest, table: string): Boun
 const BUCKETS_OF_STEPS = 4;
 
 /** Of what is made from the values of items, bucket by bucket. */
-function boundsOfSteps({ bounds, stagedBytes }: AssembleRequest): Bounds {
+function boundsOfSteps({ bounds, stagedBytes }: BuildRequest): Bounds {
   return boundsTogether(bounds, stagedBytes.get("content_custom_field_values") ?? 0, BUCKETS_OF_STEPS);
 }
 
-/** Buckets whose items are looked up together: 80,000 IDs take some 20 MB. */
-const BUCKETS_OF_CHECKS = 8;
-
-function boundsOfChecks({ bounds }: AssembleRequest): Bounds {
-  return bounds.filter((_, place) => place % BUCKETS_OF_CHECKS === 0);
-}
+/** Ranges whose items are looked up together: 80,000 IDs take some 20 MB. */
+const RANGES_OF_CHECKS = 8;
 
 /** Rows of this thread that go into a part: it holds no more of them at once. */
 const ROWS_PER_PART = 5000;
@@ -216,7 +218,7 @@ const ROWS_PER_PART = 5000;
 /** Loads rows that were made on this thread, by way of parts like all others. */
 async function loadRows(
   connection: DuckDBConnection,
-  request: AssembleRequest,
+  request: BuildRequest,
   { table, rows }: RunRows,
 ): Promise<LoadedTable> {
   const { directory, finalDirectory, sequence } = request;
@@ -225,7 +227,7 @@ async function loadRows(
   const writer = new PartWriter();
   const write = () => {
     const file = join(directory, "parts", table.name, `${table.name}-${parts.length}.parquet`);
-    parts.push({ file, rows: builder.rows, firstKey: "", lastKey: "", generation: 0 });
+    parts.push({ file, rows: builder.rows, firstKey: "", lastKey: "" });
     builder.take((batch) => writer.write(file, batch));
   };
   for (const row of rows) {
@@ -233,11 +235,11 @@ async function loadRows(
     if (builder.rows === ROWS_PER_PART) write();
   }
   if (builder.rows > 0) write();
-  return loadTable(connection, { table, parts, bounds: [], finalDirectory, sequence, superseded: undefined });
+  return loadTable(connection, { table, parts, bounds: [], finalDirectory, sequence });
 }
 
 /** Mapped values and payloads, a range of items at a time. */
-async function derive(connections: Connections, request: AssembleRequest): Promise<LoadedTable[]> {
+async function derive(connections: Connections, request: BuildRequest): Promise<LoadedTable[]> {
   const derived = request.tables.filter((table) => table.stage === "derived");
   if (derived.length === 0) return [];
   for (const table of derived) await createTable(connections[0], table);
@@ -254,7 +256,7 @@ async function derive(connections: Connections, request: AssembleRequest): Promi
  * The history, from that of the run before and the tables of this one. Beside its files what waits of all tables is
  * written: the end, where nothing else is to be done, has little left.
  */
-async function carryOn(connections: Connections, request: AssembleRequest): Promise<LoadedTable[]> {
+async function carryOn(connections: Connections, request: BuildRequest): Promise<LoadedTable[]> {
   const tables = request.tables.filter((table) => table.stage === "history");
   if (tables.length === 0) return [];
   for (const table of tables) await createTable(connections[0], table);
@@ -268,20 +270,47 @@ async function carryOn(connections: Connections, request: AssembleRequest): Prom
   return exportTables(connections, { tables, bounds, finalDirectory, sequence, beside: checkpoint });
 }
 
-async function columnsOf(
-  connection: DuckDBConnection,
-  { tables, drift, finalDirectory }: AssembleRequest,
-  loaded: readonly LoadedTable[],
-): Promise<Pick<Loaded, "emptyColumns" | "misfits">> {
-  const values = await columnValues(connection, loaded, finalDirectory);
-  return {
-    emptyColumns: emptyColumns(tables, values),
-    misfits: await misfitsIn(connection, tables, values, drift),
-  };
+/** Tables of the user's own that are queries over the others. Errors: `config.invalid` where a query fails. */
+async function query(connections: Connections, request: BuildRequest): Promise<LoadedTable[]> {
+  const [connection] = connections;
+  const byName = new Map(request.tables.map((table) => [table.name, table]));
+  const tables: Table[] = [];
+  for (const [name, text] of Object.entries(request.queries)) {
+    const table = byName.get(name);
+    if (table === undefined) continue;
+    tables.push(table);
+    await createTable(connection, table);
+    const names = table.columns.map((column) => quoteIdentifier(column.name)).join(", ");
+    try {
+      await execute(
+        connection,
+        `INSERT INTO ${quoteIdentifier(table.name)} (${names}) SELECT ${names} FROM (${text}\n)`,
+      );
+    } catch (thrown) {
+      request.signal.throwIfAborted();
+      throw queryFailed(name, thrown);
+    }
+  }
+  const { finalDirectory, sequence } = request;
+  return exportTables(connections, { tables, bounds: [], finalDirectory, sequence });
+}
+
+/** Damage and want of disk are nothing that the user's text could have to do with. */
+function queryFailed(table: string, thrown: unknown): WarehouseError {
+  const { code, cause, message } = asWarehouseError(thrown);
+  if (code !== "internal") return asWarehouseError(thrown);
+  // What the engine said, where it was not told because it repeats cells: those are left out.
+  const [said = ""] = (cause instanceof Error ? cause.message : message).split("\n", 1);
+  const why = printable(said.replace(/'[^']*'/g, "'…'"), 250).replace(/[.!]$/, "");
+  return new WarehouseError(
+    "config.invalid",
+    `The table ${table} of the pipeline cannot be made: its query failed: ${why}.`,
+    { cause: thrown },
+  );
 }
 
 async function bytesOf(
-  { finalDirectory }: AssembleRequest,
+  { finalDirectory }: BuildRequest,
   loaded: readonly LoadedTable[],
 ): Promise<Map<string, number>> {
   const bytes = new Map<string, number>();
@@ -295,14 +324,4 @@ async function bytesOf(
     );
   }
   return bytes;
-}
-
-/** Throws `verify.failed` for the first check that failed. */
-export function assertPassed(checks: readonly Check[]): void {
-  const failed = checks.find((check) => check.verdict === "failed");
-  if (failed === undefined) return;
-  throw new WarehouseError(
-    "verify.failed",
-    `The check "${failed.name}" failed (${failed.figure}, expected ${failed.expected ?? "none"}: ${failed.detail}); nothing was published.`,
-  );
 }

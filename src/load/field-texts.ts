@@ -1,8 +1,9 @@
 /** What `content_wide` reads: the texts of an item's custom fields in one row, so that a column is a look into a map. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { all, execute, scalar } from "../storage/duckdb.ts";
 import { rangesOf } from "../storage/id-ranges.ts";
-import { all, execute, figure } from "../storage/duckdb.ts";
-import { fillMarks, loadSql } from "../storage/sql-text.ts";
+import { fillMarks } from "../storage/sql-text.ts";
+import { loadSql } from "./load-sql.ts";
 import { ends } from "./steps.ts";
 
 /**
@@ -77,14 +78,14 @@ export async function fillFieldTexts(
     await execute(connection, `INSERT INTO ${TABLE} ${select}`, ends(range));
   }
   await execute(connection, "COMMIT");
-  const values = await figure(connection, "SELECT count(*) FROM content_custom_field_values");
+  const values = await scalar(connection, "SELECT count(*) FROM content_custom_field_values");
   const byPlace = values > maxJoinedValues && (await isInOrderOfContent(connection));
   return byPlace ? `POSITIONAL JOIN ${TABLE} AS custom` : `LEFT JOIN ${TABLE} AS custom USING (content_id)`;
 }
 
 /** Both are written in the order of the key; held against each other, because a wrong pairing would show in no error. */
 async function isInOrderOfContent(connection: DuckDBConnection): Promise<boolean> {
-  const differing = await figure(
+  const differing = await scalar(
     connection,
     `SELECT count(*) FROM content POSITIONAL JOIN ${TABLE} AS custom
      WHERE content.content_id IS DISTINCT FROM custom.content_id`,

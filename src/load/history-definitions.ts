@@ -1,5 +1,7 @@
 /** The history of the definitions: destinations, fields, select values, mappings and their entries. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { execute } from "../storage/duckdb.ts";
+import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
 import {
   type Cause,
@@ -9,9 +11,16 @@ import {
   mappingValueHistory,
   selectValueHistory,
 } from "../tables/history.ts";
-import { execute } from "../storage/duckdb.ts";
-import { type HistoryRun, instant } from "./history.ts";
-import { fillMarks, loadSql, quoteIdentifier } from "../storage/sql-text.ts";
+import { instant } from "./instant.ts";
+import { loadSql } from "./load-sql.ts";
+
+/** The run that has the definitions as they are now. */
+export interface ObservingRun {
+  readonly run: string;
+  /** As the run's name says it, to the second: from then on holds what the run found. */
+  readonly startedAt: Date;
+  readonly verdict: "complete" | "unsettled";
+}
 
 /** Definitions whose changes have one name as causes. */
 export type Family = "destination" | "mapping" | "definition";
@@ -65,7 +74,7 @@ export function definitionColumns({ columns }: Table): string[] {
 }
 
 /** Fills the histories of the definitions, which are few: in one go each. */
-export async function fillDefinitions(connection: DuckDBConnection, run: HistoryRun): Promise<void> {
+export async function fillDefinitions(connection: DuckDBConnection, run: ObservingRun): Promise<void> {
   for (const definition of DEFINITION_HISTORIES) {
     const sql = `INSERT INTO ${quoteIdentifier(definition.history.name)} BY NAME ${stepOf(definition)}`;
     await execute(connection, sql, [

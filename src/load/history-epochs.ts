@@ -4,13 +4,14 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, toSafeInteger } from "../storage/duckdb.ts";
+import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import {
   DEFINITION_HISTORIES,
   type DefinitionHistory,
   definitionColumns,
   type Family,
 } from "./history-definitions.ts";
-import { fillMarks, loadSql, quoteIdentifier } from "../storage/sql-text.ts";
+import { loadSql } from "./load-sql.ts";
 
 const FAMILIES: readonly Family[] = ["destination", "mapping", "definition"];
 

@@ -6,12 +6,19 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import type { Manifest, PublishedFile } from "../warehouse/manifest.ts";
-import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
 import { duckdbColumns } from "../storage/ddl.ts";
-import { all, execute, openForReading, openForScanning, PREVIOUS_CATALOG, toSafeInteger } from "../storage/duckdb.ts";
+import {
+  all,
+  execute,
+  openForReading,
+  openForScanning,
+  PREVIOUS_CATALOG,
+  toSafeInteger,
+} from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
+import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
+import type { Manifest, PublishedFile } from "../warehouse/manifest.ts";
 
 export type PreviousHistory =
   /** Nothing was published yet. */

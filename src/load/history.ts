@@ -3,26 +3,24 @@
  * says, held against the tables of this one. Set-based, a range of items at a time, so that memory stays bounded; items
  * whose mapped values have the digest that they had are copied without a look.
  */
-import { type DuckDBConnection, DuckDBTimestampTZValue, type DuckDBValue } from "@duckdb/node-api";
-import { HISTORY_VERSION } from "../tables/history.ts";
+import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import { all, execute, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
 import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
-import { all, execute, figure, ROWS_PER_GROUP } from "../storage/duckdb.ts";
-import { fillDefinitions } from "./history-definitions.ts";
+import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import { HISTORY_VERSION } from "../tables/history.ts";
+import { fillDefinitions, type ObservingRun } from "./history-definitions.ts";
 import { Epochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
-import { type Connections, inEachLane, inLanes } from "../storage/parallel.ts";
-import { loadSql, quoteIdentifier } from "../storage/sql-text.ts";
+import { instant } from "./instant.ts";
+import { loadSql } from "./load-sql.ts";
 
 /** What the history says of this run. */
-export interface HistoryRun {
-  readonly run: string;
+export interface HistoryRun extends ObservingRun {
   readonly sequence: number;
-  /** As the run's name says it, to the second: from then on holds what the run found. */
-  readonly startedAt: Date;
   /** When the last answer was there, in milliseconds since 1970. */
   readonly extractedMs: number;
   readonly pipeline: string;
-  readonly verdict: "complete" | "unsettled";
   readonly packageVersion: string;
 }
 
@@ -32,7 +30,7 @@ export interface Absences {
   readonly confirmed: ReadonlySet<string>;
   /** Items that are there, but could not be read. */
   readonly unread: ReadonlySet<string>;
-  /** Whether not to be listed is evidence: the passes agree, and each listed thing had an ID. */
+  /** Whether not to be listed is evidence: the passes agree, and each listed document had an ID. */
   readonly listIsWhole: boolean;
 }
 
@@ -69,7 +67,7 @@ export async function fillHistory(connections: Connections, request: HistoryRequ
   const lanes = connections.map((connection) => new Steps(connection, request));
   await inEachLane(lanes, async (steps) => steps.begin());
   const buckets = rangesOf(request.itemBounds);
-  const firsts = await inLanes(lanes, buckets, async (steps, bucket) => steps.bucket(bucket));
+  const firsts = await inParallel(lanes, buckets, async (steps, bucket) => steps.bucket(bucket));
   await inEachLane(lanes, async (steps) => steps.end());
   return firsts.flat();
 }
@@ -105,10 +103,6 @@ async function keepIds(connection: DuckDBConnection, name: string, ids: Readonly
   const table = quoteIdentifier(name);
   const read = `SELECT unnest(CAST(CAST($1 AS JSON) AS VARCHAR[])) AS content_id`;
   await execute(connection, `CREATE OR REPLACE TEMP TABLE ${table} AS ${read}`, [JSON.stringify([...ids])]);
-}
-
-export function instant(milliseconds: number): DuckDBTimestampTZValue {
-  return new DuckDBTimestampTZValue(BigInt(milliseconds) * 1000n);
 }
 
 /**
@@ -216,7 +210,7 @@ class Steps {
   async #insertMade(rows: number): Promise<void> {
     for (const table of COMPARED) {
       const collected = quoteIdentifier(made(table));
-      const there = await figure(this.#connection, `SELECT count(*) FROM ${collected}`);
+      const there = await scalar(this.#connection, `SELECT count(*) FROM ${collected}`);
       const whole = there - (there % rows);
       if (whole === 0) continue;
       await execute(

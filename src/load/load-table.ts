@@ -2,18 +2,24 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import type { Table } from "../tables/declare.ts";
-import { type Bounds, boundsFor, type Range, rangeConditions, rangesOf, whereClause } from "../storage/id-ranges.ts";
 import { createTable, duckdbColumns, emptyColumns, keyColumns, parquetColumns } from "../storage/ddl.ts";
-import { all, execute, figure, LONG_TEXT_BYTES } from "../storage/duckdb.ts";
-import { type Connections, inLanes } from "../storage/parallel.ts";
+import { all, execute, LONG_TEXT_BYTES, scalar } from "../storage/duckdb.ts";
+import {
+  type Bounds,
+  boundsFor,
+  type Range,
+  rangeConditions,
+  rangesOf,
+  whereClause,
+} from "../storage/id-ranges.ts";
+import { type Connections, inParallel } from "../storage/parallel.ts";
 import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
-import { type StagedPart, sumOfRows } from "./parts.ts";
-import { pooledBounds, pooledRows, repeatedRows } from "./pooled-rows.ts";
 import type { Query } from "../storage/query.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
-import { stagedBuckets } from "./staged-ranges.ts";
-import { supersededRows } from "./staged-rows.ts";
+import { type StagedPart, sumOfRows } from "../storage/staged-part.ts";
+import type { Table } from "../tables/declare.ts";
+import { pooledBounds, pooledRows, repeatedRows } from "./pooled-rows.ts";
+import { stagedRanges } from "./staged-ranges.ts";
 
 export interface LoadRequest {
   readonly table: Table;
@@ -23,8 +29,6 @@ export interface LoadRequest {
   /** Folder that becomes `runs/<run>`. */
   readonly finalDirectory: string;
   readonly sequence: number;
-  /** Name of the table made by `createSuperseded`; undefined where no item was done anew. */
-  readonly superseded: string | undefined;
 }
 
 export interface ExportRequest {
@@ -51,7 +55,7 @@ export interface LoadedTable {
   readonly table: string;
   readonly rows: number;
   readonly stagedRows: number;
-  /** Rows of items that were done anew, and further mentions of what is kept once per key. */
+  /** Further mentions of what is kept once per key. */
   readonly replacedRows: number;
   /** Keys that more than one row has. */
   readonly duplicateKeys: number;
@@ -96,9 +100,9 @@ export async function exportTables(
     ),
   );
   const jobs = beside === undefined ? buckets : [withoutFile(beside), ...buckets];
-  const done = await inLanes(connections, jobs, (connection, job) => job(connection));
+  const done = await inParallel(connections, jobs, (connection, job) => job(connection));
   const written = done.filter((bucket) => bucket !== undefined);
-  return inLanes(connections, tables, async (connection, table) => {
+  return inParallel(connections, tables, async (connection, table) => {
     const own = written.filter((bucket) => bucket.table === table);
     return accounted({
       table: table.name,
@@ -107,7 +111,7 @@ export async function exportTables(
         { ...place, table },
         own.map(({ file }) => file),
       ),
-      stagedRows: await figure(connection, `SELECT count(*) FROM ${quoteIdentifier(table.name)}`),
+      stagedRows: await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(table.name)}`),
       replacedRows: 0,
       duplicateKeys: own.reduce((sum, bucket) => sum + bucket.duplicateKeys, 0),
     });
@@ -150,7 +154,7 @@ type Buckets = AsyncIterable<Query | undefined> | Iterable<Query | undefined>;
 
 async function sourceOf(
   connection: DuckDBConnection,
-  { table, parts, bounds, superseded }: LoadRequest,
+  { table, parts, bounds }: LoadRequest,
 ): Promise<{ readonly buckets: Buckets; readonly replacedRows: number }> {
   if (table.stage === "pooled") {
     const ranges = rangesOf(await pooledBounds(connection, table, parts));
@@ -159,11 +163,10 @@ async function sourceOf(
       replacedRows: await repeatedRows(connection, table, parts),
     };
   }
-  const replacing = table.stage === "item" ? superseded : undefined;
   const ranges = rangesOf(boundsFor(table, bounds));
   return {
-    buckets: stagedBuckets(connection, { table, parts, superseded: replacing }, ranges),
-    replacedRows: await supersededRows(connection, parts, replacing),
+    buckets: stagedRanges(connection, { table, parts }, ranges),
+    replacedRows: 0,
   };
 }
 
@@ -268,7 +271,7 @@ async function duplicateKeysIn(
 ): Promise<number> {
   const keys = `SELECT hash(${keyColumns(table)}) AS key FROM ${readParquet([join(finalDirectory, file.path)])}`;
   const before = "lag(key) OVER () AS first, lag(key, 2) OVER () AS second";
-  return figure(
+  return scalar(
     connection,
     `SELECT count(*) FILTER (key = first AND key IS DISTINCT FROM second) FROM (SELECT key, ${before} FROM (${keys}))`,
   );

@@ -1,7 +1,8 @@
 /** The past in SQL: a view of intervals over the history, and macros that ask for an instant or for two runs. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { execute } from "../storage/duckdb.ts";
-import { fillMarks, loadSql, payloadSql, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { loadSql, payloadSql } from "./load-sql.ts";
 
 /** View of the history with the places of the values. */
 const INTERVALS_VIEW = "mapped_value_intervals";
@@ -44,9 +45,9 @@ export const MACROS: readonly Macro[] = [
   },
 ];
 
-/** Text of a step over the history, with what several of them read in the place of its marks. */
-export function historySql(step: string): string {
-  return fillMarks(payloadSql(step), {
+/** Text of a step over the history, also of another stage, with what several of them read in the place of its marks. */
+export function historySql(step: string, load = loadSql): string {
+  return fillMarks(payloadSql(step, load), {
     versions: loadSql("mapped_value_versions"),
     ordered_values: loadSql("ordered_values"),
     reordered_values: loadSql("reordered_values"),

@@ -1,17 +1,16 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import type { Table } from "../tables/declare.ts";
-import { type Bounds, type Range, rangeConditions, whereClause } from "../storage/id-ranges.ts";
 import { keyColumns, parquetColumns } from "../storage/ddl.ts";
-import { all, figure } from "../storage/duckdb.ts";
+import { all, scalar } from "../storage/duckdb.ts";
+import { type Bounds, type Range, rangeConditions, whereClause } from "../storage/id-ranges.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
-import { filesByGeneration, type StagedPart } from "./parts.ts";
 import type { Query } from "../storage/query.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
+import type { StagedPart } from "../storage/staged-part.ts";
+import type { Table } from "../tables/declare.ts";
 
 /** Rows of a `pooled` table: staged once per mention, kept once per key. */
 
 const BUCKET_KEYS = 50_000;
-const GENERATION = quoteIdentifier("staged generation");
 const UPDATED_AT = "updated_at";
 
 /** Bounds of buckets of about 50,000 staged rows, so that choosing among the rows of a key has bounded memory. */
@@ -28,26 +27,21 @@ export async function pooledBounds(
 }
 
 /**
- * One row per key: of the latest generation, then the latest `updated_at` where the table has it, then the first in
- * the order of the columns, so that the same rows always give the same choice.
+ * One row per key: of the latest `updated_at` where the table has it, then the first in the order of the columns, so
+ * that the same rows always give the same choice.
  */
 export function pooledRows(table: Table, parts: readonly StagedPart[], range: Range): Query | undefined {
   if (parts.length === 0) return undefined;
   const { conditions, params } = rangeConditions(table, range);
-  const branches = [...filesByGeneration(parts)].map(
-    ([generation, files]) =>
-      `SELECT ${parquetColumns(table)}, ${Math.trunc(generation)} AS ${GENERATION} ` +
-      `FROM ${readParquet(files)}${whereClause(conditions)}`,
-  );
   const choice = `row_number() OVER (PARTITION BY ${keyColumns(table)} ORDER BY ${preference(table)}) = 1`;
-  const text = `SELECT * EXCLUDE (${GENERATION}) FROM (${branches.join(" UNION ALL ")}) QUALIFY ${choice}`;
+  const text = `SELECT ${parquetColumns(table)} FROM ${source(parts)}${whereClause(conditions)} QUALIFY ${choice}`;
   return { text, params };
 }
 
 function preference(table: Table): string {
   const names = table.columns.map((column) => column.name);
   const newest = names.includes(UPDATED_AT) ? [`${quoteIdentifier(UPDATED_AT)} DESC NULLS LAST`] : [];
-  return [`${GENERATION} DESC`, ...newest, ...names.map(quoteIdentifier)].join(", ");
+  return [...newest, ...names.map(quoteIdentifier)].join(", ");
 }
 
 /** Number of staged rows that another row of their key stands for. */
@@ -58,7 +52,7 @@ export async function repeatedRows(
 ): Promise<number> {
   if (parts.length === 0) return 0;
   const rows = `SELECT count(*) AS mentions FROM ${source(parts)} GROUP BY ${keyColumns(table)}`;
-  return figure(connection, `SELECT coalesce(sum(mentions - 1), 0) FROM (${rows})`);
+  return scalar(connection, `SELECT coalesce(sum(mentions - 1), 0) FROM (${rows})`);
 }
 
 function source(parts: readonly StagedPart[]): string {

@@ -1,5 +1,5 @@
-import type { Bounds } from "../storage/id-ranges.ts";
 import { batches } from "../raw/batches.ts";
+import type { Bounds } from "../storage/id-ranges.ts";
 
 /** Items in a range that is loaded at a time, at most. */
 const ITEMS_PER_BUCKET = 10_000;
@@ -56,7 +56,7 @@ export function memoryLimitMb(vectorBytes: number): number {
 }
 
 /** Least ID of each range of items that is loaded at a time; none where one range is enough. */
-export function bucketBounds({ weights, idAt, widestTableBytes }: Weighing): Bounds {
+export function rangeBounds({ weights, idAt, widestTableBytes }: Weighing): Bounds {
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
   const bytesPerWeight = whole === 0 ? 0 : widestTableBytes / whole;
   const limits = { items: ITEMS_PER_BUCKET, bytes: BYTES_PER_BUCKET };

@@ -6,34 +6,32 @@
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import type { Table } from "../tables/declare.ts";
-import { overlaps, type Range } from "../storage/id-ranges.ts";
-import { figure } from "../storage/duckdb.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
-import type { StagedPart } from "./parts.ts";
+import { scalar } from "../storage/duckdb.ts";
+import { overlaps, type Range } from "../storage/id-ranges.ts";
 import type { Query } from "../storage/query.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
+import type { StagedPart } from "../storage/staged-part.ts";
+import type { Table } from "../tables/declare.ts";
 import { stagedRows } from "./staged-rows.ts";
 
 export interface StagedTable {
   readonly table: Table;
   readonly parts: readonly StagedPart[];
-  /** Name of the table made by `createSuperseded`; undefined where no item was done anew. */
-  readonly superseded: string | undefined;
 }
 
 /** How often a part is read, on average, before it is worth to write its rows once more. */
-const LOOKS_AT_MOST = 16;
+const MAX_LOOKS = 16;
 
 /** The rows of each range, in the order of the ranges: valid until the next is asked for. Undefined: it has none. */
-export async function* stagedBuckets(
+export async function* stagedRanges(
   connection: DuckDBConnection,
   staged: StagedTable,
   ranges: readonly Range[],
 ): AsyncGenerator<Query | undefined> {
-  const { table, parts, superseded } = staged;
-  if (looksPerPart(parts, ranges) <= LOOKS_AT_MOST) {
-    for (const range of ranges) yield stagedRows(table, parts, range, superseded);
+  const { table, parts } = staged;
+  if (looksPerPart(parts, ranges) <= MAX_LOOKS) {
+    for (const range of ranges) yield stagedRows(table, parts, range);
     return;
   }
   // All parts are looked through once for each file, and each file once for each of its ranges.
@@ -41,9 +39,9 @@ export async function* stagedBuckets(
   for (let first = 0; first < ranges.length; first += together) {
     const neighbours = ranges.slice(first, first + together);
     const span = { lower: neighbours[0]?.lower, upper: neighbours.at(-1)?.upper };
-    const rows = stagedRows(table, parts, span, superseded);
+    const rows = stagedRows(table, parts, span);
     const gathered = rows && (await gather(connection, staged, rows));
-    for (const range of neighbours) yield gathered && stagedRows(table, [gathered], range, undefined);
+    for (const range of neighbours) yield gathered && stagedRows(table, [gathered], range);
     if (gathered !== undefined) await rm(gathered.file);
   }
 }
@@ -63,7 +61,7 @@ async function gather(
   const all = parts.reduce(joined);
   const file = join(dirname(all.file), `${table.name}-gathered.parquet`);
   const options = "FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 2048, PRESERVE_ORDER false";
-  const written = await figure(
+  const written = await scalar(
     connection,
     `COPY (${rows.text}) TO ${quoteLiteral(file)} (${options})`,
     rows.params,

@@ -1,9 +1,10 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
 import { all, execute } from "../storage/duckdb.ts";
-import { type Connections, inEachLane, inLanes } from "../storage/parallel.ts";
+import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
+import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts";
 import type { Query } from "../storage/query.ts";
-import { loadSql, payloadSql, quoteIdentifier } from "../storage/sql-text.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import { loadSql, payloadSql } from "./load-sql.ts";
 
 /**
  * The set-based steps that fill the derived tables, one range of items at a time so that memory stays bounded.
@@ -86,7 +87,7 @@ export async function fillDerivedTables(connections: Connections, request: FillR
   const bounds = await ledgerBounds(connections[0], request.itemBounds, request.rowsPerRange);
   const steps = derivedSteps(request);
   for (const connection of connections) await execute(connection, "BEGIN TRANSACTION");
-  await inLanes(connections, rangesOf(bounds), async (connection, range) => {
+  await inParallel(connections, rangesOf(bounds), async (connection, range) => {
     for (const step of steps) await insertRange(connection, step, range);
   });
   for (const connection of connections) await execute(connection, "COMMIT");

@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { distinctColumnNames } from "./column-names.ts";
 import { all, execute } from "../storage/duckdb.ts";
+import { fillMarks, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { distinctColumnNames } from "./column-names.ts";
 import {
   type FieldTextsOptions,
   fieldExpression,
@@ -8,7 +9,7 @@ import {
   type NumberedField,
   numberedFields,
 } from "./field-texts.ts";
-import { fillMarks, loadSql, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { loadSql } from "./load-sql.ts";
 
 /**
  * The three views for analysts. Two of them have a column per custom field or external field name, so their text is

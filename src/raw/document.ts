@@ -6,8 +6,8 @@
  */
 import type { UnknownWalker } from "../api/unknown.ts";
 import { isPrintOf } from "../common/decimal.ts";
-import type { Column, Origin } from "../tables/declare.ts";
 import type { Cell } from "../storage/table-builder.ts";
+import type { Column, Origin } from "../tables/declare.ts";
 import type { Drift } from "./drift.ts";
 import { cellOf, exactNumber, parseInstant } from "./values.ts";
 
@@ -66,7 +66,7 @@ export function unknownFields(walk: UnknownWalker, document: JsonObject): Unknow
   return found;
 }
 
-/** Wire fields of a row that have no column, by path; text of a JSON object at the end. */
+/** API fields of a row that have no column, by path; text of a JSON object at the end. */
 export class Extra {
   #fields: Map<string, unknown> | undefined;
 
@@ -139,7 +139,7 @@ export function shapeOf(origin: Origin): Shape | undefined {
 }
 
 /**
- * Compiles a column's reader. `within` is the wire path of the object that is read (empty: the document; `tags[]`: an
+ * Compiles a column's reader. `within` is the API path of the object that is read (empty: the document; `tags[]`: an
  * element), `undefined` for places of this shape that are not below it.
  */
 export function readerOf(
@@ -196,7 +196,7 @@ export function misplace(item: Item, view: View, key: string, value: unknown): v
   view.unknown.push({ path: [key], parent: view.document, value, claimed: false });
 }
 
-/** The cell of one wire value; null and absent are null, what does not fit goes to `extra`. */
+/** The cell of one API value; null and absent are null, what does not fit goes to `extra`. */
 export function fit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): Cell {
   if (value === null || value === undefined) return null;
   const cell = cellOf(column, value) ?? misfit(subject, column, path, value, extra);
@@ -304,7 +304,7 @@ export function finerInstant(later: unknown, earlier: unknown): string | undefin
   return earlier.length > later.length ? earlier : later;
 }
 
-/** Whether two wire values are the same JSON; keys of an object in any order. */
+/** Whether two API values are the same JSON; keys of an object in any order. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {

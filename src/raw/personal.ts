@@ -4,8 +4,8 @@
  */
 import { createHmac } from "node:crypto";
 import type { Table } from "../tables/declare.ts";
-import type { Drift } from "./drift.ts";
 import { isObject, type JsonObject } from "./document.ts";
+import type { Drift } from "./drift.ts";
 
 export const PERSONAL_POLICIES = ["drop", "hash", "keep"] as const;
 export type PersonalPolicy = (typeof PERSONAL_POLICIES)[number];

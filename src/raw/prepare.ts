@@ -10,10 +10,10 @@ import {
   unknownFieldWalker,
 } from "../api/unknown.ts";
 import { DATA_TABLES } from "../tables/all.ts";
+import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./document.ts";
 import type { Drift } from "./drift.ts";
 import { type PolicyOptions, personalPolicy, personFields, unknownPolicy } from "./personal.ts";
-import { isObject, type JsonObject, type Shape, type UnknownField, unknownFields } from "./document.ts";
-import { mendHalves } from "./well-formed.ts";
+import { replaceLoneSurrogates } from "./well-formed.ts";
 
 const WALKERS = {
   dynamic: unknownFieldWalker(dynamicItem),
@@ -24,11 +24,14 @@ const WALKERS = {
 
 const PERSON_FIELDS = personFields(DATA_TABLES);
 
+/** Lookups come after all items in the order of observation. */
+export const LOOKUP_ORDER = Number.MAX_SAFE_INTEGER;
+
 /** What an answer of a lookup is. */
 export type LookupResource = "destination" | "custom_field_definition";
 
 export interface DocumentOptions extends PolicyOptions {
-  /** Wire name to the specification's name, for top-level fields that an instance spells otherwise. */
+  /** API name to the specification's name, for top-level fields that an instance spells otherwise. */
   readonly aliases: Readonly<Record<string, string>>;
 }
 
@@ -66,8 +69,8 @@ export function lookupPreparer(
 ): (resource: LookupResource, answer: JsonObject, drift: Drift) => UnknownField[] {
   const sift = sifter(options);
   return (resource, answer, drift) => {
-    const at = { order: Number.MAX_SAFE_INTEGER, contentId: null, prefix: `${resource}.` };
-    mendHalves(answer, (path) => drift.note(at.prefix + path, "unreadable", at.order, null));
+    const at = { order: LOOKUP_ORDER, contentId: null, prefix: `${resource}.` };
+    replaceLoneSurrogates(answer, (path) => drift.note(at.prefix + path, "unreadable", at.order, null));
     return sift(WALKERS[resource], answer, at, drift).unknown;
   };
 }
@@ -126,8 +129,15 @@ function rename(document: JsonObject, aliases: readonly [string, string][]): boo
   return renamed;
 }
 
+/** What a raw document is of. */
+export type RawShape = Shape | LookupResource;
+
+export function isRawShape(shape: string): shape is RawShape {
+  return Object.hasOwn(WALKERS, shape);
+}
+
 /** Fields of a document that the contract does not know. */
-export function fieldsUnknown(shape: Shape, document: JsonObject): UnknownField[] {
+export function fieldsUnknown(shape: RawShape, document: JsonObject): UnknownField[] {
   return unknownFields(WALKERS[shape], document);
 }
 

@@ -4,22 +4,27 @@
  */
 import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";
-import { parseJson } from "../extract/pages/decode.ts";
+import { parseExact } from "../common/json.ts";
+import type { Cell } from "../storage/parquet/read.ts";
 import { type PartWriter, readPart } from "../storage/parquet-file.ts";
-import type { Cell } from "../parquet/read.ts";
-import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
 import { TableBuilder } from "../storage/table-builder.ts";
-import { fieldsUnknown } from "./prepare.ts";
-import { isObject, type Shape, type View } from "./document.ts";
+import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
+import { isObject, type JsonObject, type UnknownField, type View } from "./document.ts";
+import { fieldsUnknown, type LookupResource, type RawShape } from "./prepare.ts";
 
 const required = { required: true } as const;
 
 export const RAW_COLUMNS: readonly Column[] = [
-  text("content_id", "", "Item.", required),
-  text("shape", "", "`dynamic` or `full`.", required),
-  text("mode", "", "`dynamic` or `full` for a listing, `item` for a single-item request.", required),
-  integer("pass", "", "Pass.", required),
-  integer("page", "", "Page of the listing.", required),
+  text("content_id", "", "Item; of a lookup, the destination or the custom field.", required),
+  text("shape", "", "`dynamic` or `full`; of a lookup `destination` or `custom_field_definition`.", required),
+  text(
+    "mode",
+    "",
+    "`dynamic` or `full` for a listing, `item` for a single-item request, `destinations` or `custom_fields` for a lookup.",
+    required,
+  ),
+  integer("pass", "", "Pass; 0 for a lookup.", required),
+  integer("page", "", "Page of the listing; of a lookup, which of its answers, from 1.", required),
   integer("position", "", "Position on the page, from 0.", required),
   boolean(
     "whole",
@@ -39,7 +44,7 @@ export const RAW_COLUMNS: readonly Column[] = [
 export interface RawDocument {
   readonly contentId: string;
   readonly mode: "dynamic" | "full" | "item";
-  readonly sweep: number;
+  readonly pass: number;
   readonly page: number;
   readonly position: number;
   /** Whether all configured columns were asked for. */
@@ -50,6 +55,23 @@ export interface RawDocument {
   readonly largeNumbers: boolean;
   /** Its JSON text, in UTF-8 and in pieces, some of them of the page that it came in: gone when its group is closed. */
   readonly document: readonly Uint8Array[];
+}
+
+/** The requests that answer what an item's documents refer to. */
+export type LookupMode = "destinations" | "custom_fields";
+
+/** The same of an answer of a lookup. `contentId` is the ID of what it describes. */
+export interface LookupDocument extends Omit<RawDocument, "mode" | "view"> {
+  readonly mode: LookupMode;
+  readonly view: Omit<RawDocument["view"], "shape"> & { readonly shape: LookupResource };
+}
+
+/** An answer of a lookup, as it is read back. */
+export interface LookupAnswer {
+  readonly id: string;
+  readonly answer: JsonObject;
+  /** What the contract does not know of it. */
+  readonly unknown: readonly UnknownField[];
 }
 
 /** The same, where it must outlive its page and this process. */
@@ -63,11 +85,6 @@ export function savedDocument({ document, ...rest }: RawDocument): SavedDocument
 
 export function restoredDocument({ text, ...rest }: SavedDocument): RawDocument {
   return { ...rest, document: [Buffer.from(text)] };
-}
-
-/** The view of the item that a document gives. */
-export function viewOf({ view, unknownFields, largeNumbers, text }: SavedDocument): View {
-  return viewIn(text, largeNumbers, unknownFields, view);
 }
 
 /** What a file must be for its content to be believed again later. */
@@ -92,13 +109,14 @@ export class RawWriter {
   }
 
   /** Writes documents in the order given. */
-  write(file: string, documents: readonly RawDocument[]): WrittenFile {
+  write(file: string, documents: readonly (RawDocument | LookupDocument)[]): WrittenFile {
     for (const document of documents) this.#append(document);
     const written = this.#builder.take((batch) => this.#parts.write(file, batch));
     return { bytes: written.length, sha256: hash("sha256", written) };
   }
 
-  #append({ contentId, mode, sweep, page, position, whole, view, ...rest }: RawDocument): void {
+  #append(appended: RawDocument | LookupDocument): void {
+    const { contentId, mode, pass, page, position, whole, view, ...rest } = appended;
     const { shape, order, observedAt } = view;
     const { unknownFields, largeNumbers } = rest;
     const document = this.#joined(rest.document);
@@ -107,7 +125,7 @@ export class RawWriter {
       contentId,
       shape,
       mode,
-      sweep,
+      pass,
       page,
       position,
       whole,
@@ -134,64 +152,6 @@ export class RawWriter {
   }
 }
 
-/**
- * The views of the items in raw files. A document is parsed when it is asked for: parsed ones take ten times the room.
- */
-export class RawViews {
-  readonly #files: readonly RawRows[];
-  readonly #places = new Map<string, Place[]>();
-
-  /** `more`: files with further views of these items; others are in them, too, which do not count. */
-  constructor(files: readonly string[], more: readonly string[] = []) {
-    const items = files.map((file) => new RawRows(file));
-    const further = more.map((file) => new RawRows(file));
-    this.#files = [...items, ...further];
-    for (const rows of items) {
-      for (const [row, contentId] of rows.ids.entries()) {
-        const known = this.#places.get(contentId);
-        if (known === undefined) this.#places.set(contentId, [{ rows, row }]);
-        else known.push({ rows, row });
-      }
-    }
-    for (const rows of further) {
-      for (const [row, contentId] of rows.ids.entries()) this.#places.get(contentId)?.push({ rows, row });
-    }
-  }
-
-  ids(): IterableIterator<string> {
-    return this.#places.keys();
-  }
-
-  /**
-   * The views of an item that count, the latest observation first; each is given once. A whole document takes the place
-   * of all earlier ones of its shape: what it lacks, the item has no more.
-   */
-  take(contentId: string): View[] {
-    const places = this.#places.get(contentId) ?? [];
-    this.#places.delete(contentId);
-    const replaced = new Set<Shape>();
-    return places
-      .map(({ rows, row }) => ({ rows, row, ...rows.about(row) }))
-      .sort((a, b) => b.order - a.order)
-      .filter(({ shape, whole }) => {
-        const counts = !replaced.has(shape);
-        if (whole) replaced.add(shape);
-        return counts;
-      })
-      .map(({ rows, row }) => rows.view(row));
-  }
-
-  /** Gives the memory of the files back. */
-  [Symbol.dispose](): void {
-    for (const rows of this.#files) rows[Symbol.dispose]();
-  }
-}
-
-interface Place {
-  readonly rows: RawRows;
-  readonly row: number;
-}
-
 /** The rows of a raw file, in the order in which they were written. */
 export class RawRows {
   readonly ids: readonly string[];
@@ -204,6 +164,7 @@ export class RawRows {
   readonly #unknown: readonly Cell[];
   readonly #largeNumbers: readonly Cell[];
   readonly #documents: readonly Cell[];
+  readonly #cells: (name: string) => readonly Cell[];
 
   constructor(file: string) {
     const { cells, release } = readPart(file);
@@ -217,6 +178,7 @@ export class RawRows {
     this.#unknown = cells("unknown_fields");
     this.#largeNumbers = cells("large_numbers");
     this.#documents = cells("document");
+    this.#cells = cells;
   }
 
   about(row: number): Pick<View, "shape" | "order" | "observedAt"> & Pick<RawDocument, "whole"> {
@@ -230,10 +192,30 @@ export class RawRows {
 
   view(row: number): View {
     const { shape, order, observedAt } = this.about(row);
-    const about = { shape, order, observedAt };
+    const { document, unknown } = this.#documentAt(row, shape);
+    return { shape, order, observedAt, document, unknown };
+  }
+
+  /** Of each row the page of a listing that it stood on; undefined: it was asked for singly. */
+  listed(): ({ readonly pass: number; readonly page: number } | undefined)[] {
+    const [modes, passes, pages] = [this.#cells("mode"), this.#cells("pass"), this.#cells("page")];
+    return modes.map((mode, row) =>
+      textOf(mode) === "item" ? undefined : { pass: Number(passes[row]), page: Number(pages[row]) },
+    );
+  }
+
+  /** Of a file of a lookup. */
+  answer(row: number): LookupAnswer {
+    const shape = textOf(this.#shapes[row]);
+    const resource: LookupResource = shape === "destination" ? shape : "custom_field_definition";
+    const { document: answer, unknown } = this.#documentAt(row, resource);
+    return { id: this.ids[row] ?? "", answer, unknown };
+  }
+
+  #documentAt(row: number, shape: RawShape): Pick<View, "document" | "unknown"> {
     try {
       const text = textOf(this.#documents[row]);
-      return viewIn(text, this.#largeNumbers[row] !== false, Number(this.#unknown[row]), about);
+      return documentIn(text, shape, this.#largeNumbers[row] !== false, Number(this.#unknown[row]));
     } catch (cause) {
       throw new TypeError(`${this.#file} holds a document that cannot be read`, { cause });
     }
@@ -246,16 +228,15 @@ export class RawRows {
 }
 
 /** What is wrong here is not the service's answer: it must not be asked again for it. */
-function viewIn(
+function documentIn(
   text: string,
+  shape: RawShape,
   largeNumbers: boolean,
   unknownFields: number,
-  about: RawDocument["view"],
-): View {
-  const document: unknown = largeNumbers ? parseJson(text) : JSON.parse(text);
+): Pick<View, "document" | "unknown"> {
+  const document: unknown = largeNumbers ? parseExact(text) : JSON.parse(text);
   if (!isObject(document)) throw new TypeError("a raw document is not an object");
-  const unknown = unknownFields === 0 ? [] : fieldsUnknown(about.shape, document);
-  return { ...about, document, unknown };
+  return { document, unknown: unknownFields === 0 ? [] : fieldsUnknown(shape, document) };
 }
 
 /** Most texts are ASCII, which is known at once, and is then a text without a look at each character. */

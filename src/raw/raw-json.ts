@@ -1,6 +1,15 @@
 /** The text of a raw document: what did not change is copied as it came, for to make it anew takes longer. */
-import type { SentText } from "../extract/pages/sent-text.ts";
 import type { JsonObject } from "./document.ts";
+
+/** A document as it came, whose text is also what `JSON.stringify` might have written. */
+export interface SentText {
+  /** Of the whole page. */
+  readonly bytes: Buffer;
+  /** Where its members end: places of the brace before the first, and of what follows each. */
+  readonly marks: readonly number[];
+  /** Of the document's own members, in the order of the text. */
+  readonly names: readonly string[];
+}
 
 const SPACE = 0x20;
 const QUOTE = 0x22;
@@ -18,7 +27,7 @@ const NOTHING: ReadonlyMap<string, Buffer> = new Map();
  * may have come. Without either the text is made anew. `made`: texts of members as they are now, by name, so far as they
  * are known: to make them again takes longer.
  */
-export function keptText(
+export function rawJson(
   document: JsonObject,
   sent: SentText | undefined,
   changed: ReadonlySet<string> | undefined,

@@ -1,6 +1,7 @@
-/** Wire values as cells: one rule per column type. What does not fit is `undefined`, and the caller keeps it. */
-import type { Column, ColumnType } from "../tables/declare.ts";
+/** API values as cells: one rule per column type. What does not fit is `undefined`, and the caller keeps it. */
+
 import type { Cell } from "../storage/table-builder.ts";
+import type { Column, ColumnType } from "../tables/declare.ts";
 
 const MICROS_PER_SECOND = 1_000_000;
 const MILLIS_PER_DAY = 86_400_000;
@@ -63,7 +64,7 @@ export function parseUsDate(value: string): number | undefined {
   return date === undefined ? undefined : date / MILLIS_PER_DAY;
 }
 
-/** JSON text of a wire value; numbers that were kept exactly come out as they were sent. */
+/** JSON text of an API value; numbers that were kept exactly come out as they were sent. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value) ?? "null";
 }
@@ -108,7 +109,7 @@ function epochSeconds(value: unknown): Cell | undefined {
   return typeof seconds === "number" ? seconds * MICROS_PER_SECOND : undefined;
 }
 
-/** The cell of a wire value that is neither null nor absent; `undefined` where it does not fit the column. */
+/** The cell of an API value that is neither null nor absent; `undefined` where it does not fit the column. */
 export function cellOf(column: Pick<Column, "type" | "format">, value: unknown): Cell | undefined {
   return column.format === "epoch_seconds" ? epochSeconds(value) : PLAIN[column.type](value);
 }

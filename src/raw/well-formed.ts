@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "./document.ts";
 export type OnHalf = (path: string) => void;
 
 /** The value with every text well-formed, names of fields included; lists and objects are changed in place. */
-export function mendHalves(value: unknown, onHalf: OnHalf): unknown {
+export function replaceLoneSurrogates(value: unknown, onHalf: OnHalf): unknown {
   return mended(value, "", onHalf);
 }
 

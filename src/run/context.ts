@@ -1,24 +1,24 @@
 /** What the steps of one run share. */
 import type { Clock } from "../common/clock.ts";
-import type { Throttle } from "../extract/http/throttle.ts";
-import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Log } from "../common/log.ts";
+import type { OnProgress } from "../common/progress.ts";
+import type { Config, PersonalData } from "../config/config.ts";
+import type { Throttle } from "../extract/http/throttle.ts";
+import type { Journal } from "../extract/journal.ts";
+import type { Checkpoint } from "../extract/landing/checkpoint.ts";
+import type { ResumeState } from "../extract/landing/resume-state.ts";
+import type { PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
-import type { Checkpoint } from "../extract/landing/checkpoint.ts";
-import type { Config, PersonalData } from "../config/config.ts";
-import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
 import type { FreeBytes } from "../warehouse/disk.ts";
-import type { Journal } from "../extract/journal.ts";
-import type { Kept } from "../extract/landing/resume-state.ts";
-import type { OnProgress } from "../common/progress.ts";
-import type { Beginning } from "./resume.ts";
+import type { OutputFolder, StagingFolder } from "../warehouse/layout.ts";
+import type { ResumeRecord } from "./resume.ts";
 import type { OpenSource } from "./source.ts";
 
 export interface RunOptions {
   readonly config: Config;
-  /** Module of the pipeline. */
-  readonly pipelineUrl: string;
+  /** URL of its module; or the pipeline itself, whose functions then run on the calling thread. */
+  readonly pipeline: string | Pipeline;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -38,17 +38,17 @@ export interface RunContext {
   readonly baseline: Baseline;
   /** What the run before says of the past. */
   readonly history: PreviousHistory;
-  readonly beginning: Beginning;
-  /** What was read before the run was taken up. */
-  readonly kept: Kept;
+  readonly beginning: ResumeRecord;
+  /** What was read before the run was resumed. */
+  readonly resumed: ResumeState;
   readonly checkpoint: Checkpoint;
   readonly journal: Journal;
   readonly throttle: Throttle;
 }
 
-export function tell(
+export function reportProgress(
   { options, journal }: RunContext,
-  stage: "lookups" | "load" | "publish",
+  stage: "lookups" | "publish",
   done: number,
   total: number,
 ): void {

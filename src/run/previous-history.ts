@@ -2,14 +2,14 @@
 
 import { join } from "node:path";
 import type { Check } from "../audit/checks/checks.ts";
+import { VERSION } from "../common/version.ts";
+import type { BuildRequest } from "../load/build-warehouse.ts";
 import { findHistory, type PreviousHistory } from "../load/history-previous.ts";
 import type { Pipeline } from "../pipeline.ts";
-import { VERSION } from "../common/version.ts";
-import type { AssembleRequest } from "../load/build-warehouse.ts";
+import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
-import type { RunContext } from "./context.ts";
 import { type OutputFolder, parseRunName } from "../warehouse/layout.ts";
-import type { Extraction } from "./extraction.ts";
+import type { RunContext } from "./context.ts";
 
 /**
  * The history of the run before, where the pipeline has one. A run that is damaged or has no history is never guessed
@@ -62,13 +62,12 @@ export function historyWarnings(history: PreviousHistory): string[] {
   ];
 }
 
-/** What the history says of a run that has all its answers. */
+/** What the history says of a run whose documents have landed. */
 export function historyOf(
-  { staging, beginning, options, pipeline, journal, history }: RunContext,
-  { disagreements, removed, vanished }: Extraction,
-): AssembleRequest["history"] {
-  const complete = disagreements.length === 0;
-  const rejected = journal.rejects.map(({ contentId }) => contentId);
+  { staging, beginning, pipeline, history }: HistoryPlace,
+  record: ExtractRecord,
+): BuildRequest["history"] {
+  const { verdict, removed, vanished, rejected, rejectedWithoutId } = record;
   const identity = parseRunName(staging.run);
   return {
     previous: history,
@@ -76,15 +75,20 @@ export function historyOf(
       run: staging.run,
       sequence: staging.sequence,
       startedAt: identity?.startedAt ?? new Date(beginning.startedMs),
-      extractedMs: options.clock.now(),
+      extractedMs: Date.parse(record.extractedAt),
       pipeline: pipeline.name,
-      verdict: complete ? "complete" : "unsettled",
+      verdict,
       packageVersion: VERSION,
     },
     absences: {
       confirmed: new Set([...removed, ...vanished]),
-      unread: new Set(rejected.filter((id) => id !== null)),
-      listIsWhole: complete && !rejected.includes(null),
+      unread: new Set(rejected),
+      listIsWhole: verdict === "complete" && !rejectedWithoutId,
     },
   };
+}
+
+/** Whose history it is, and what it carries on. */
+export interface HistoryPlace extends Pick<RunContext, "staging" | "pipeline" | "history"> {
+  readonly beginning: Pick<RunContext["beginning"], "startedMs">;
 }

@@ -1,14 +1,13 @@
 /** Asks again for items that a run could not read. Publishes nothing: that is for the next run. */
 
+import { WorkQueue } from "../common/threads/work-queue.ts";
 import type { HttpClient, HttpResponse } from "../extract/http/client.ts";
-import { DECODE_LIMITS, decodeBody } from "../extract/pages/decode.ts";
-import { readItem } from "../extract/pages/envelope.ts";
 import { itemRequest } from "../extract/http/request.ts";
 import { SourceError } from "../extract/http/source-error.ts";
+import { DECODE_LIMITS, decodeBody } from "../extract/pages/decode.ts";
+import { readItem } from "../extract/pages/envelope.ts";
 import { itemId } from "../raw/prepare.ts";
-import { RequestQueue } from "../common/threads/work-queue.ts";
 import { type Asking, type OpenSource, openClient } from "./source.ts";
-import { columnsOf } from "./wanted-columns.ts";
 
 export interface Retried {
   readonly contentId: string;
@@ -25,7 +24,7 @@ export async function retryItems(
   asking: Asking & { readonly signal: AbortSignal },
 ): Promise<Retried[]> {
   const client = openClient(source, asking);
-  const queue = new RequestQueue(asking.config.concurrency, asking.signal);
+  const queue = new WorkQueue(asking.config.concurrency, asking.signal);
   const found = new Map<string, Retried>();
   try {
     for (const id of contentIds) {
@@ -46,7 +45,7 @@ async function retryItem(
   { config }: Asking,
   signal: AbortSignal,
 ): Promise<Omit<Retried, "contentId">> {
-  const request = itemRequest({ id, mode: "dynamic", columns: columnsOf(config), gallery: true });
+  const request = itemRequest({ id, mode: "dynamic", columns: config.columns, gallery: true });
   try {
     const { value } = await client.readAs(request, signal, (response) => outcomeOf(response, id));
     return value;

@@ -1,25 +1,30 @@
 /** Running a pipeline from a program of one's own. */
+
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import type { Contract } from "../audit/checks/contract.ts";
 import { systemClock } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
-import { loadConfig } from "../config/config.ts";
-import { freeBytes } from "../warehouse/disk.ts";
-import type { RunSummary } from "./summary.ts";
-import { pipelineUrl } from "../transform/pipelines.ts";
 import type { OnProgress } from "../common/progress.ts";
+import { loadConfig } from "../config/config.ts";
+import type { Pipeline } from "../pipeline.ts";
+import { pipelineUrl } from "../transform/pipelines.ts";
+import { freeBytes } from "../warehouse/disk.ts";
 import { runExport } from "./run.ts";
+import type { RunSummary } from "./summary.ts";
 
 export interface RunPipelineOptions {
-  /** Name of a pipeline of the package, or path or URL of a module of your own. */
-  readonly pipeline: string | URL;
+  /**
+   * Name of a pipeline of the package, path or URL of a module of your own, or the pipeline itself: then functions of
+   * its tables run on the calling thread, since functions do not cross threads, which takes longer.
+   */
+  readonly pipeline: string | URL | Pipeline;
   /** The embedded service with the sample content, instead of a service at an address. */
   readonly sample?: boolean;
   /** Address of the service; `CONTENT_API_URL` in `env` otherwise. */
   readonly url?: string;
-  /** Configuration file; without it `content-warehouse.config.ts` or `.json` in `cwd`, where there is one. */
+  /** Configuration file; without it `content-warehouse.config.ts`, or such in `.mts`, `.js`, `.mjs` or `.json`, in `cwd`. */
   readonly config?: string;
   /** Folder of the warehouse; `./warehouse` unless given or configured. */
   readonly out?: string;
@@ -43,8 +48,8 @@ export interface RunPipelineOptions {
  *     const summary = await runPipeline({ pipeline: "nightly", sample: true, env: process.env, cwd: process.cwd() });
  *     if (summary.verdict === "unsettled") console.warn(summary.reasons);
  *
- * Throws a `WarehouseError`; then nothing was published. Where `signal` ended the run, its code is `run.interrupted`, or
- * what is thrown is the signal's reason, if that is a `WarehouseError`.
+ * Throws a `WarehouseError`; then nothing was published, unless its code is `load.failed` and it says so. Where `signal`
+ * ended the run, the code is `run.interrupted`, or what is thrown is the signal's reason, if that is a `WarehouseError`.
  */
 export async function runPipeline(options: RunPipelineOptions): Promise<RunSummary> {
   const { pipeline, env = {}, sample, url, config, out, contract, acceptShrink } = options;
@@ -58,7 +63,7 @@ export async function runPipeline(options: RunPipelineOptions): Promise<RunSumma
         flags: { sample, url, config, out, contract, acceptShrink },
         sampleBy: "`sample: true`",
       }),
-      pipelineUrl: pipeline instanceof URL ? pipeline.href : pipelineUrl(pipeline, cwd),
+      pipeline: sourceOf(pipeline, cwd),
       clock: systemClock,
       log: options.log ?? silentLog,
       signal,
@@ -73,4 +78,9 @@ export async function runPipeline(options: RunPipelineOptions): Promise<RunSumma
       cause: thrown,
     });
   }
+}
+
+function sourceOf(pipeline: RunPipelineOptions["pipeline"], cwd: string): string | Pipeline {
+  if (pipeline instanceof URL) return pipeline.href;
+  return typeof pipeline === "string" ? pipelineUrl(pipeline, cwd) : pipeline;
 }

@@ -2,14 +2,15 @@
 
 import { hash } from "node:crypto";
 import type { Accounting, Check } from "../audit/checks/checks.ts";
-import type { Table } from "../tables/declare.ts";
-import { checks, drift, lineage, rejects, requests, run, sweeps, tablesTable } from "../tables/run.ts";
-import type { Cell } from "../storage/table-builder.ts";
-import type { DriftEntry } from "../raw/drift.ts";
-import type { Loaded, RunRows } from "../load/build-warehouse.ts";
+import type { Loaded } from "../audit/checks/inspect.ts";
 import type { Requests } from "../extract/http/requests.ts";
-import type { Sweep } from "../extract/passes/listing.ts";
-import type { Reject } from "./tasks.ts";
+import type { Reject } from "../extract/landing/tasks.ts";
+import type { PassRecord } from "../extract/passes/pass-record.ts";
+import type { RunRows } from "../load/build-warehouse.ts";
+import type { DriftEntry } from "../raw/drift.ts";
+import type { Cell } from "../storage/table-builder.ts";
+import type { Table } from "../tables/declare.ts";
+import { checks, drift, lineage, passes, rejects, requests, run, tablesTable } from "../tables/run.ts";
 
 export interface RunFacts {
   readonly run: string;
@@ -24,47 +25,6 @@ export interface RunFacts {
   readonly accounting: Accounting;
   readonly personalData: string;
   readonly versions: { readonly package: string; readonly duckdb: string; readonly node: string };
-}
-
-/** A pass as it is certified: in `run_passes` and in the manifest. */
-export interface SweepRecord {
-  readonly sweep: number;
-  readonly mode: string;
-  readonly pages: number;
-  readonly perPage: number;
-  readonly pagesAnnounced: number;
-  readonly rows: number;
-  readonly distinctItems: number;
-  readonly duplicates: number;
-  readonly countBefore: number;
-  readonly countAfter: number;
-  readonly digest: string;
-  readonly clean: boolean;
-  readonly reason: string | null;
-  /** Milliseconds since 1970. */
-  readonly startedMs: number;
-  readonly endedMs: number;
-}
-
-/** `sorted`: the numbers of all items in the order of their IDs. */
-export function sweepRecord(sweep: Sweep, sorted: Uint32Array): SweepRecord {
-  return {
-    sweep: sweep.sweep,
-    mode: sweep.mode,
-    pages: sweep.pages,
-    perPage: sweep.perPage,
-    pagesAnnounced: sweep.pagesAnnounced,
-    rows: sweep.rows,
-    distinctItems: sweep.sightings.distinct,
-    duplicates: sweep.sightings.duplicates,
-    countBefore: sweep.countBefore,
-    countAfter: sweep.countAfter,
-    digest: sweep.sightings.digest(sorted),
-    clean: sweep.reasons.length === 0,
-    reason: sweep.reasons.length === 0 ? null : sweep.reasons.join("; "),
-    startedMs: sweep.startedMs,
-    endedMs: sweep.endedMs,
-  };
 }
 
 const micros = (milliseconds: number): number => milliseconds * 1000;
@@ -97,11 +57,11 @@ export function runRows(facts: RunFacts): RunRows {
   };
 }
 
-export function sweepRows(records: readonly SweepRecord[]): RunRows {
+export function passRows(records: readonly PassRecord[]): RunRows {
   return {
-    table: sweeps,
+    table: passes,
     rows: records.map((record) => [
-      record.sweep,
+      record.pass,
       record.mode,
       record.pages,
       record.perPage,
@@ -131,7 +91,7 @@ function* rowsOfRequests(records: Requests): Generator<readonly Cell[]> {
     yield [
       number,
       record.mode,
-      record.sweep,
+      record.pass,
       record.page,
       record.nextPage,
       record.previousPage,
@@ -147,13 +107,13 @@ function* rowsOfRequests(records: Requests): Generator<readonly Cell[]> {
 }
 
 export function rejectRows(found: readonly Reject[]): RunRows {
-  const ordered = found.toSorted((a, b) => a.sweep - b.sweep || a.page - b.page || a.position - b.position);
+  const ordered = found.toSorted((a, b) => a.pass - b.pass || a.page - b.page || a.position - b.position);
   return {
     table: rejects,
     rows: ordered.map((reject, i) => [
       i + 1,
       reject.mode,
-      reject.sweep,
+      reject.pass,
       reject.page,
       reject.position,
       reject.contentId,

@@ -1,9 +1,13 @@
 /** One run from lock to publication. */
+
 import { asWarehouseError } from "../common/errors.ts";
-import { EarlyDigests } from "../warehouse/early-digests.ts";
-import { finishPublication, publishRun } from "../warehouse/publish.ts";
-import { prune } from "../warehouse/retention.ts";
-import { findAnswers } from "./answers.ts";
+import { collectGarbage } from "../common/gc.ts";
+import { treatmentOf } from "../config/config.ts";
+import { Journal } from "../extract/journal.ts";
+import { Checkpoint } from "../extract/landing/checkpoint.ts";
+import { EMPTY_RESUME } from "../extract/landing/resume-state.ts";
+import { publishes } from "../pipeline.ts";
+import { loadPipeline } from "../transform/pipelines.ts";
 import {
   assertComparable,
   assertSameInstance,
@@ -12,9 +16,8 @@ import {
   rateOf,
   readBaseline,
 } from "../warehouse/baseline.ts";
-import { Checkpoint } from "../extract/landing/checkpoint.ts";
-import { treatmentOf } from "../config/config.ts";
-import { type RunContext, type RunOptions, tell } from "./context.ts";
+import { assertRoom } from "../warehouse/disk.ts";
+import { EarlyDigests } from "../warehouse/early-digests.ts";
 import {
   createStaging,
   databaseOf,
@@ -29,27 +32,28 @@ import {
   type StagingFolder,
   stagingFolder,
 } from "../warehouse/layout.ts";
-import { assertRoom } from "../warehouse/disk.ts";
-import { previousHistory } from "./previous-history.ts";
-import { Journal } from "../extract/journal.ts";
-import { NOTHING_KEPT } from "../extract/landing/resume-state.ts";
-import { letGo } from "../common/gc.ts";
 import { acquireLock } from "../warehouse/lock.ts";
-import { type RunSummary, resumedOf, summaryOf } from "./summary.ts";
-import { loadPipeline } from "../transform/pipelines.ts";
-import { buildResult, type Result } from "./result.ts";
+import { finishPublication, publishRun } from "../warehouse/publish.ts";
+import { prune } from "../warehouse/retention.ts";
+import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
+import { buildResult, type Result } from "./finalize.ts";
+import { previousHistory } from "./previous-history.ts";
 import {
-  afterFailure,
-  type Beginning,
+  failureDisposition,
   findResumable,
   keepForInspection,
   markShrunk,
+  type ResumableRun,
+  type ResumeRecord,
+  resume,
   resumeFingerprint,
-  type TakenUp,
-  takeUp,
-  writeBeginning,
+  writeResumeRecord,
 } from "./resume.ts";
+import { runExtraction } from "./run-extraction.ts";
+import { runTransform } from "./run-transform.ts";
 import { openSource, openThrottle, originOf } from "./source.ts";
+import { StagedLoads } from "./stage-loads.ts";
+import { type RunSummary, resumedOf, summaryOf } from "./summary.ts";
 
 /**
  * Runs a pipeline and publishes its result; goes on with a run that was ended early, where there is one. Errors are
@@ -57,8 +61,9 @@ import { openSource, openThrottle, originOf } from "./source.ts";
  * a later run can go on from what was staged in it.
  */
 export async function runExport(options: RunOptions): Promise<RunSummary> {
-  const { config, pipelineUrl, clock } = options;
-  const pipeline = await loadPipeline(pipelineUrl);
+  const { config, clock } = options;
+  const pipeline =
+    typeof options.pipeline === "string" ? await loadPipeline(options.pipeline) : options.pipeline;
   const folder = await prepareOutput(config.out);
   await using _lock = await acquireLock(folder).catch(async (thrown: unknown) => {
     await removeEmpty(folder.made);
@@ -66,11 +71,12 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
   });
   try {
     await finishPublication(folder);
-    const fingerprint = await resumeFingerprint(config, pipelineUrl, pipeline);
+    const fingerprint = await resumeFingerprint(config, options.pipeline, pipeline);
     const begun = { fingerprint, startedMs: clock.now() };
     const resumable = await findResumable(folder, {
       fingerprint: begun.fingerprint,
       config,
+      listings: pipeline.listings,
       nowMs: begun.startedMs,
     });
     await discardLeftovers(folder, resumable?.run);
@@ -101,8 +107,8 @@ async function roomFor(
   { freeBytes }: RunOptions,
   folder: OutputFolder,
   baseline: Baseline,
-  resumable: TakenUp | undefined,
-): Promise<TakenUp | undefined> {
+  resumable: ResumableRun | undefined,
+): Promise<ResumableRun | undefined> {
   try {
     await assertRoom(folder.root, baseline, freeBytes);
     return resumable;
@@ -114,7 +120,7 @@ async function roomFor(
   }
 }
 
-type Left = ReturnType<typeof afterFailure>;
+type Left = ReturnType<typeof failureDisposition>;
 
 const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
   resume: "What was read is kept: run again within six hours of its start to go on from there.",
@@ -127,10 +133,10 @@ type Place = Pick<RunContext, "options" | "pipeline" | "folder" | "source" | "ba
 
 class Run {
   readonly #place: Place;
-  #beginning: Beginning;
-  readonly #taken: TakenUp | undefined;
+  #beginning: ResumeRecord;
+  readonly #taken: ResumableRun | undefined;
 
-  constructor(place: Place, beginning: Beginning, taken: TakenUp | undefined) {
+  constructor(place: Place, beginning: ResumeRecord, taken: ResumableRun | undefined) {
     this.#place = place;
     this.#beginning = beginning;
     this.#taken = taken;
@@ -158,31 +164,31 @@ class Run {
     const { folder, options } = this.#place;
     const taken = this.#taken;
     if (taken !== undefined) {
-      this.#beginning = await takeUp(staging, taken, options.clock.now());
+      this.#beginning = await resume(staging, taken, options.clock.now());
       this.#tellTakenUp(taken);
     }
     await createStaging(folder, staging.run);
-    if (taken === undefined) await writeBeginning(staging, this.#beginning);
+    if (taken === undefined) await writeResumeRecord(staging, this.#beginning);
     return {
       ...this.#place,
       staging,
       beginning: this.#beginning,
-      kept: taken?.kept ?? NOTHING_KEPT,
+      resumed: taken?.resumed ?? EMPTY_RESUME,
       checkpoint: new Checkpoint(staging.root),
       journal: new Journal(),
       throttle: openThrottle(options.config, this.#beginning.ratePerSecond ?? rateOf(this.#place.baseline)),
     };
   }
 
-  #tellTakenUp({ run, kept }: TakenUp): void {
-    this.#place.options.log.warn("A run that was ended early is taken up.", { run, ...resumedOf(kept) });
+  #tellTakenUp({ run, resumed }: ResumableRun): void {
+    this.#place.options.log.warn("Resuming an interrupted run.", { run, ...resumedOf(resumed) });
   }
 
   /** What becomes of the staged files of a run that failed. */
-  async #leave({ staging, checkpoint, kept, throttle }: RunContext, thrown: unknown): Promise<Left> {
+  async #leave({ staging, checkpoint, resumed, throttle }: RunContext, thrown: unknown): Promise<Left> {
     await checkpoint.settled();
-    const left = afterFailure(asWarehouseError(thrown).code);
-    const nothing = checkpoint.groups === 0 && kept.dynamic === undefined;
+    const left = failureDisposition(asWarehouseError(thrown).code);
+    const nothing = checkpoint.groups === 0 && resumed.pages === 0;
     if (left === "remove" || (nothing && left !== "inspect")) return "remove";
     this.#place.options.log.warn(LEFT[left], { run: staging.run });
     this.#beginning = { ...this.#beginning, ratePerSecond: throttle.learned?.ratePerSecond ?? null };
@@ -197,7 +203,7 @@ class Run {
       if (left === "remove") await removeStaging(folder, run);
       if (left === "inspect") await keepForInspection(staging);
       if (left === "accept") await markShrunk(staging, this.#beginning);
-      if (left === "resume") await writeBeginning(staging, this.#beginning);
+      if (left === "resume") await writeResumeRecord(staging, this.#beginning);
     } catch (thrown) {
       const { message } = asWarehouseError(thrown);
       options.log.warn(`The staged files could not be cleared away: ${message}`, { run });
@@ -208,36 +214,37 @@ class Run {
     const { folder, staging, options, journal } = run;
     const { signal, clock } = options;
     let result: Result;
+    // It takes a fifth of a second to load, while the database is at work.
     let report: Promise<ReportModule> | undefined;
+    await using loads = new StagedLoads();
     await using early = new EarlyDigests(staging.result);
     try {
-      const found = await findAnswers(run);
-      result = await buildResult(run, found, {
-        onLoading: () => {
-          report = reportModule();
-        },
-        onFinished: (paths) => early.begin(paths),
-      });
+      const extracted = await runExtraction(run);
+      const transformed = await runTransform(run, extracted);
+      report = reportModule();
+      result = await buildResult(run, extracted, transformed, early);
+      await loads.stage(run, result.tables, result.statement.verdict);
       signal.throwIfAborted();
     } catch (thrown) {
       // What was ended by the signal fails in many ways; the reason is the signal's.
       throw signal.aborted ? signal.reason : thrown;
     }
-    const unreported = await this.#report(run, result, report ?? reportModule());
-    letGo();
+    const unreported = await this.#report(run, result, report);
+    collectGarbage();
     signal.throwIfAborted();
-    tell(run, "publish", 0, 1);
+    reportProgress(run, "publish", 0, 1);
     const manifest = await publishRun(folder, staging, result.statement, clock, await early.made());
-    tell(run, "publish", 1, 1);
+    await loads.commit();
+    reportProgress(run, "publish", 1, 1);
     const retired = await this.#retire();
     return summaryOf(
       {
         folder,
         manifest,
-        tables: result.assembled.tables,
-        sweeps: result.sweeps,
+        tables: result.tables,
+        passes: result.passes,
         accounting: result.accounting,
-        resumed: resumedOf(run.kept),
+        resumed: resumedOf(run.resumed),
         throttled: run.throttle.learned,
         removed: retired.removed,
         noMappedValues: result.noMappedValues,
@@ -257,7 +264,7 @@ class Run {
       const { writeReport } = await report;
       await writeReport({
         result: staging.result,
-        database: databaseOf(staging, pipeline.load),
+        database: databaseOf(staging, publishes(pipeline, "duckdb")),
         temporaryDirectory: staging.temporary,
         rows: statement.rows,
       });

@@ -1,15 +1,16 @@
 /** The service that a run reads: one that answers at an address, or the embedded one with the sample content. */
+
+import type { DestinationName } from "../api/destination.ts";
 import type { Clock } from "../common/clock.ts";
-import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/http/client.ts";
-import type { DestinationName } from "../extract/http/request.ts";
-import { createRetry, RETRY_LIMITS } from "../extract/http/retry.ts";
-import { readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
-import { Throttle } from "../extract/http/throttle.ts";
 import type { Log } from "../common/log.ts";
 import { packagePath } from "../common/package-root.ts";
 import { Secret } from "../common/secret.ts";
-import { createService } from "../service/service.ts";
 import type { Config } from "../config/config.ts";
+import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/http/client.ts";
+import { createRetry, RETRY_LIMITS } from "../extract/http/retry.ts";
+import { readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
+import { Throttle } from "../extract/http/throttle.ts";
+import { createService } from "../service/service.ts";
 
 export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;

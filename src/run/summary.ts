@@ -1,13 +1,13 @@
 /** What came of a run: its accounting, its warnings, and the summary for people and programs. */
 import { join } from "node:path";
 import type { Accounting, Check } from "../audit/checks/checks.ts";
+import type { Loaded } from "../audit/checks/inspect.ts";
+import type { Extraction } from "../extract/extract.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
-import type { LoadedTable } from "../load/load-table.ts";
-import type { SweepRecord } from "./run-tables.ts";
-import type { Loaded } from "../load/build-warehouse.ts";
-import type { Extraction } from "./extraction.ts";
 import type { Journal } from "../extract/journal.ts";
-import type { Kept } from "../extract/landing/resume-state.ts";
+import type { ResumeState } from "../extract/landing/resume-state.ts";
+import type { PassRecord } from "../extract/passes/pass-record.ts";
+import type { LoadedTable } from "../load/load-table.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 
 /** What a run did, for people and programs. */
@@ -24,7 +24,7 @@ export interface RunSummary {
   readonly directory: string;
   readonly accounting: Accounting;
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
-  readonly sweeps: readonly SweepRecord[];
+  readonly passes: readonly PassRecord[];
   readonly requests: number;
   /** The rate that the service was found to allow, and how many requests it refused; null: it refused none. */
   readonly throttled: Throttled | null;
@@ -53,14 +53,14 @@ export interface Resumed {
 }
 
 /** What was kept of a run that is taken up; null where nothing was. */
-export function resumedOf({ dynamic, full, items }: Kept): Resumed | null {
-  return dynamic === undefined ? null : { pages: dynamic.pages + (full?.pages ?? 0), items };
+export function resumedOf({ pages, items }: ResumeState): Resumed | null {
+  return pages === 0 ? null : { pages, items };
 }
 
 /** What became of everything that the passes listed; items that are loaded though none listed them are left out. */
 export function accountingOf(extraction: Extraction, loaded: Loaded): Accounting {
-  const { items, unlisted, rejected, unread, vanished, sweeps, disagreements } = extraction;
-  const last = sweeps.at(-1);
+  const { items, unlisted, rejected, unread, vanished, passes, disagreements } = extraction;
+  const last = passes.at(-1);
   const content = loaded.tables.find(({ table }) => table === "content");
   return {
     listed: items - unlisted.length + rejected,
@@ -161,7 +161,7 @@ export interface Made {
   readonly folder: { readonly root: string; readonly runs: string };
   readonly manifest: Manifest;
   readonly tables: readonly LoadedTable[];
-  readonly sweeps: readonly SweepRecord[];
+  readonly passes: readonly PassRecord[];
   readonly accounting: Accounting;
   readonly resumed: Resumed | null;
   readonly throttled: Throttled | null;
@@ -183,7 +183,7 @@ export function summaryOf(made: Made, journal: Journal): RunSummary {
     directory: join(folder.runs, manifest.run),
     accounting: made.accounting,
     tables: made.tables.map(({ table, rows }) => ({ name: table, rows })),
-    sweeps: made.sweeps,
+    passes: made.passes,
     requests: requests.size,
     throttled: made.throttled,
     resumed: made.resumed,

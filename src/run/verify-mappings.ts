@@ -1,21 +1,22 @@
 /** Asks the service again for some items of a published run, and holds its mapped values against the answers. */
 
-import type { Definitions } from "../audit/mapping/definitions.ts";
+import type { DestinationName } from "../api/destination.ts";
 import { LIVE_COLUMNS, liveDefinitions, liveItem } from "../audit/mapping/api-definitions.ts";
+import type { Definitions } from "../audit/mapping/definitions.ts";
+import { type VerifiedItem, verifyItem } from "../audit/mapping/verify-item.ts";
 import type { OpenedRun } from "../audit/open-run.ts";
 import { readDefinitions, readLedger } from "../audit/questions/read-run.ts";
-import { type VerifiedItem, verifyItem } from "../audit/mapping/verify-item.ts";
+import { WorkQueue } from "../common/threads/work-queue.ts";
 import type { HttpClient, HttpResponse } from "../extract/http/client.ts";
+import { itemRequest } from "../extract/http/request.ts";
+import { SourceError } from "../extract/http/source-error.ts";
+import { createLookups } from "../extract/lookups.ts";
 import { DECODE_LIMITS, decodeBytes } from "../extract/pages/decode.ts";
 import { EchoRedactor } from "../extract/pages/echo.ts";
 import { readItem } from "../extract/pages/envelope.ts";
-import { createLookups } from "../extract/lookups.ts";
-import { type DestinationName, itemRequest } from "../extract/http/request.ts";
-import { SourceError } from "../extract/http/source-error.ts";
-import { all } from "../storage/duckdb.ts";
-import { itemId } from "../raw/prepare.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
-import { RequestQueue } from "../common/threads/work-queue.ts";
+import { itemId } from "../raw/prepare.ts";
+import { all } from "../storage/duckdb.ts";
 import { type Asking, type OpenSource, openClient } from "./source.ts";
 
 export interface VerifyMappingsRequest extends Asking {
@@ -48,7 +49,7 @@ export async function verifyMappings(
   const drawn = await drawItems(opened, request);
   const published = await readDefinitions(connection);
   const client = openClient(source, request);
-  const queue = new RequestQueue(config.concurrency, signal);
+  const queue = new WorkQueue(config.concurrency, signal);
   const others: VerifiedItem[] = [];
   let done = 0;
   try {

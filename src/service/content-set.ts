@@ -10,7 +10,7 @@
  *     tokens.json            Token[]
  *     instance.json          Instance
  *
- * A document states each fact once, under its dynamic wire name; the views of the three levels of detail are
+ * A document states each fact once, under its dynamic API name; the views of the three levels of detail are
  * computed from it, with the defaults of the specification for what it lacks. All instants are ISO 8601 UTC text.
  */
 
@@ -90,7 +90,7 @@ export interface Document {
     place_id?: string | null;
     timezone_name?: string | null;
   };
-  /** Gallery facts: the gallery-only columns by their wire names, and the collections the item is in. */
+  /** Gallery facts: the gallery-only columns by their API names, and the collections the item is in. */
   gallery?: {
     collections?: { collection_id: string; added_date: string; rank?: number }[];
     pinned?: boolean;
@@ -114,7 +114,7 @@ export interface Document {
     doc_provider_preview_url?: string | null;
   };
   /**
-   * Wire fields that the specification does not know: sent as they are, in every view, in place of a column of the
+   * API fields that the specification does not know: sent as they are, in every view, in place of a column of the
    * same name.
    */
   unknown?: Record<string, unknown>;

@@ -359,7 +359,7 @@ function rowOf(names: readonly string[], cells: readonly DuckDBValue[]): Row {
 }
 
 /** The single figure of a query such as `SELECT count(*) ...`. */
-export async function figure(
+export async function scalar(
   connection: DuckDBConnection,
   sql: string,
   params: readonly DuckDBValue[] = [],

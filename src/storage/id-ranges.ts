@@ -1,6 +1,6 @@
 import { WarehouseError } from "../common/errors.ts";
-import type { Table } from "../tables/declare.ts";
 import { compareUtf8 } from "../common/utf8-order.ts";
+import type { Table } from "../tables/declare.ts";
 import { quoteIdentifier } from "./sql-text.ts";
 
 /** First key column of the tables whose buckets are ranges of items. */

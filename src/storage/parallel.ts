@@ -8,10 +8,10 @@ export type Connections = readonly [DuckDBConnection, ...DuckDBConnection[]];
  * the order of the things. Nothing is begun after a failure, and the first one is thrown when all that was begun has
  * ended.
  */
-export async function inLanes<Lane, Thing, Result>(
+export async function inParallel<Lane, Entity, Result>(
   lanes: readonly Lane[],
-  things: readonly Thing[],
-  work: (lane: Lane, thing: Thing) => Promise<Result>,
+  things: readonly Entity[],
+  work: (lane: Lane, thing: Entity) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
   const failures: unknown[] = [];

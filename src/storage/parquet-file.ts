@@ -1,8 +1,8 @@
 /** Files of staged parts and of raw documents: complete or not at all, for their owner alone. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { RecordBatch } from "apache-arrow";
-import { type Columns, readColumns } from "../parquet/read.ts";
+import type { TakenRows } from "./filled-columns.ts";
+import { type Columns, readColumns } from "./parquet/read.ts";
 import { ParquetWriter } from "./parquet/write.ts";
 
 /** Writes one Parquet file after another, inside the calling thread. */
@@ -11,9 +11,9 @@ export class PartWriter {
   /** That there are, because files were written into them. */
   readonly #folders = new Set<string>();
 
-  /** Writes a batch's rows, under a temporary name first. Returns what was written, until the next call. */
-  write(file: string, batch: RecordBatch): Uint8Array {
-    const bytes = this.#parquet.file(batch);
+  /** Writes rows, under a temporary name first. Returns what was written. */
+  write(file: string, rows: TakenRows): Uint8Array {
+    const bytes = this.#parquet.file(rows);
     this.#makeFolder(dirname(file));
     const temporary = `${file}.tmp`;
     writeFileSync(temporary, bytes, { mode: 0o600 });

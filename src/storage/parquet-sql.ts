@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import type { Table } from "../tables/declare.ts";
-import { figure } from "./duckdb.ts";
+import { scalar } from "./duckdb.ts";
 import type { Query } from "./query.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
@@ -56,7 +56,7 @@ export async function writeParquet(connection: DuckDBConnection, write: ParquetW
   await mkdir(dirname(write.file), { recursive: true, mode: 0o700 });
   const target = quoteLiteral(write.file);
   const options = `${PARQUET_OPTIONS}, KV_METADATA ${metadataLiteral(write.table)}`;
-  return figure(connection, `COPY (${write.query.text}) TO ${target} (${options})`, write.query.params);
+  return scalar(connection, `COPY (${write.query.text}) TO ${target} (${options})`, write.query.params);
 }
 
 function metadataLiteral(table: Table): string {

@@ -1,11 +1,11 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
 
 /** The only module that puts names and values into SQL text. Values are bound wherever DuckDB allows it. */
 
 const IDENTIFIER_LENGTH = 255;
 const LONE_SURROGATE = /\p{Surrogate}/u;
-const STEP_NAME = /^[a-z0-9][a-z0-9_-]*$/;
 
 /**
  * A name as a quoted identifier: `my "table"` becomes `"my ""table"""`.
@@ -48,28 +48,23 @@ export function exactPattern(path: string): string {
   );
 }
 
-/** Text of a set-based step: `loadSql("mapped-values")` is the content of `sql/mapped-values.sql` beside this file. */
-export function loadSql(name: string): string {
-  if (!STEP_NAME.test(name)) throw new WarehouseError("internal", `"${name}" is no name of a SQL step.`);
-  try {
-    return readFileSync(new URL(`./sql/${name}.sql`, import.meta.url), "utf8");
-  } catch (cause) {
-    throw new WarehouseError("internal", `The SQL step "${name}" is not part of this installation.`, {
-      cause,
-    });
-  }
+/** Gives the text of a set-based step by the name of its file, from a stage's folder `sql/` and those below it. */
+export function sqlSteps(folder: URL): (name: string) => string {
+  const files = new Map<string, string>();
+  return (name) => {
+    if (files.size === 0) {
+      for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" }))
+        if (file.endsWith(".sql")) files.set(basename(file, ".sql"), file);
+    }
+    const file = files.get(name);
+    if (file === undefined)
+      throw new WarehouseError("internal", `The SQL step "${name}" is not part of this installation.`);
+    return readFileSync(new URL(file, folder), "utf8");
+  };
 }
 
 /** Puts texts in the place of the marks, comments such as `columns` alone, in one pass: a name may look like a mark. */
 export function fillMarks(sql: string, texts: Readonly<Record<string, string>>): string {
   const marks = new Map(Object.entries(texts));
   return sql.replace(/\/\* (\w+) \*\//g, (mark, name: string) => marks.get(name) ?? mark);
-}
-
-/** Text of a step that makes payloads, with what makes their entries and their text in the place of its marks. */
-export function payloadSql(step: string): string {
-  return fillMarks(loadSql(step), {
-    payload_entries: loadSql("payload_entries"),
-    payload_text: loadSql("payload_text"),
-  });
 }

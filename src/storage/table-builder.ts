@@ -1,24 +1,6 @@
-/**
- * Arrow columns built by hand over typed arrays: a builder per column, no object per row. The Parquet writer takes them
- * as they are, in one batch.
- */
-import {
-  Bool,
-  type Data,
-  type DataType,
-  DateDay,
-  Field,
-  Float64,
-  Int32,
-  Int64,
-  makeData,
-  RecordBatch,
-  Schema,
-  Struct,
-  TimestampMicrosecond,
-  Utf8,
-} from "apache-arrow";
+/** Columns built over typed arrays: a builder per column, no object per row. */
 import type { Column, ColumnType, Table } from "../tables/declare.ts";
+import { type FilledColumn, TakenRows } from "./filled-columns.ts";
 
 /**
  * One value on its way into a column. text, json: string. boolean: boolean. integer, double: number. bigint: an
@@ -34,6 +16,8 @@ const INITIAL_TEXT_BYTES = 16 * 1024;
 /** A buffer that a large text made larger is let go of. */
 const KEPT_TEXT_BYTES = 8 * 1024 * 1024;
 const TWO_TO_32 = 4294967296;
+const NO_BITS = new Uint8Array(0);
+const NO_OFFSETS = new Int32Array(0);
 
 function grow<T extends Uint8Array | Int32Array | Float64Array>(
   array: T,
@@ -58,11 +42,9 @@ class Validity {
     else this.nulls += 1;
   }
 
-  shown(rows: number): { nullCount: number; nullBitmap: Uint8Array | null } {
-    return {
-      nullCount: this.nulls,
-      nullBitmap: this.nulls === 0 ? null : this.#bits.subarray(0, (rows + 7) >> 3),
-    };
+  shown(rows: number): Pick<FilledColumn, "rows" | "nulls" | "validity"> {
+    const { nulls } = this;
+    return { rows, nulls, validity: nulls === 0 ? NO_BITS : this.#bits.subarray(0, (rows + 7) >> 3) };
   }
 
   clear(): void {
@@ -71,26 +53,20 @@ class Validity {
   }
 }
 
+/** What a column holds, without what its declaration says of it. */
+type Filling = Omit<FilledColumn, "name" | "type" | "nullable">;
+
 /** Fills one column. */
 interface Builder {
-  readonly type: DataType;
   /** Bytes held, roughly. */
   readonly bytes: number;
   append(cell: EncodedCell): void;
   /** What was appended since `clear`, in the builder's own buffers: nothing is copied. */
-  shown(): Data;
+  shown(): Filling;
   clear(): void;
 }
 
-/** What every Arrow column has besides its values. */
-interface Parts {
-  readonly length: number;
-  readonly nullCount: number;
-  readonly nullBitmap: Uint8Array | null;
-}
-
 class TextBuilder implements Builder {
-  readonly type = new Utf8();
   #validity = new Validity();
   #offsets = new Int32Array(INITIAL_ROWS + 1);
   #data = Buffer.alloc(INITIAL_TEXT_BYTES);
@@ -125,14 +101,12 @@ class TextBuilder implements Builder {
     this.bytes += this.#data.write(text, this.bytes);
   }
 
-  shown(): Data {
-    return makeData({
-      type: this.type,
-      length: this.#rows,
+  shown(): Filling {
+    return {
       ...this.#validity.shown(this.#rows),
-      valueOffsets: this.#offsets.subarray(0, this.#rows + 1),
-      data: this.#data.subarray(0, this.bytes),
-    });
+      values: this.#data.subarray(0, this.bytes),
+      offsets: this.#offsets.subarray(0, this.#rows + 1),
+    };
   }
 
   clear(): void {
@@ -144,7 +118,6 @@ class TextBuilder implements Builder {
 }
 
 class BooleanBuilder implements Builder {
-  readonly type = new Bool();
   #validity = new Validity();
   #values = new Uint8Array(INITIAL_ROWS / 8);
   #rows = 0;
@@ -161,13 +134,9 @@ class BooleanBuilder implements Builder {
     this.#rows += 1;
   }
 
-  shown(): Data {
-    return makeData({
-      type: this.type,
-      length: this.#rows,
-      ...this.#validity.shown(this.#rows),
-      data: this.#values.subarray(0, (this.#rows + 7) >> 3),
-    });
+  shown(): Filling {
+    const values = this.#values.subarray(0, (this.#rows + 7) >> 3);
+    return { ...this.#validity.shown(this.#rows), values, offsets: NO_OFFSETS };
   }
 
   clear(): void {
@@ -179,14 +148,12 @@ class BooleanBuilder implements Builder {
 
 type Values = Int32Array | Float64Array;
 
-/** How values of fixed width are kept and become a column. `width`: slots of the array that a value takes. */
+/** How values of fixed width are kept. `width`: slots of the array that a value takes. */
 interface Fixed<Array extends Values> {
-  readonly type: DataType;
   readonly width: number;
   readonly allocate: (length: number) => Array;
   /** Writes a value, at its first slot. */
   readonly store: (values: Array, at: number, cell: EncodedCell) => void;
-  readonly make: (values: Array, length: number, parts: Parts) => Data;
 }
 
 class FixedBuilder<Array extends Values> implements Builder {
@@ -198,10 +165,6 @@ class FixedBuilder<Array extends Values> implements Builder {
   constructor(fixed: Fixed<Array>) {
     this.#fixed = fixed;
     this.#values = fixed.allocate(INITIAL_ROWS * fixed.width);
-  }
-
-  get type(): DataType {
-    return this.#fixed.type;
   }
 
   get bytes(): number {
@@ -217,9 +180,9 @@ class FixedBuilder<Array extends Values> implements Builder {
     this.#rows += 1;
   }
 
-  shown(): Data {
-    const parts = { length: this.#rows, ...this.#validity.shown(this.#rows) };
-    return this.#fixed.make(this.#values, this.#rows * this.#fixed.width, parts);
+  shown(): Filling {
+    const values = new Uint8Array(this.#values.buffer, 0, this.bytes);
+    return { ...this.#validity.shown(this.#rows), values, offsets: NO_OFFSETS };
   }
 
   clear(): void {
@@ -241,83 +204,44 @@ function storeHalves(halves: Int32Array, at: number, cell: EncodedCell): void {
   }
 }
 
-const int32 = {
+const INT32: Fixed<Int32Array> = {
   width: 1,
-  allocate: (length: number) => new Int32Array(length),
-  store: (values: Int32Array, at: number, cell: EncodedCell) => {
+  allocate: (length) => new Int32Array(length),
+  store: (values, at, cell) => {
     values[at] = Number(cell);
   },
 };
 
-const int64 = { width: 2, allocate: int32.allocate, store: storeHalves };
+const INT64: Fixed<Int32Array> = { width: 2, allocate: INT32.allocate, store: storeHalves };
 
-const INT32 = new Int32();
-const DATE = new DateDay();
-const INT64 = new Int64();
-const TIMESTAMP = new TimestampMicrosecond("UTC");
-const DOUBLE = new Float64();
+const DOUBLE: Fixed<Float64Array> = {
+  width: 1,
+  allocate: (length) => new Float64Array(length),
+  store: (values, at, cell) => {
+    values[at] = Number(cell);
+  },
+};
 
 const BUILDERS: Record<ColumnType, () => Builder> = {
   text: () => new TextBuilder(),
   json: () => new TextBuilder(),
   boolean: () => new BooleanBuilder(),
-  integer: () =>
-    new FixedBuilder({
-      ...int32,
-      type: INT32,
-      make: (values, length, parts) => makeData({ type: INT32, ...parts, data: values.subarray(0, length) }),
-    }),
-  date: () =>
-    new FixedBuilder({
-      ...int32,
-      type: DATE,
-      make: (values, length, parts) => makeData({ type: DATE, ...parts, data: values.subarray(0, length) }),
-    }),
-  bigint: () =>
-    new FixedBuilder({
-      ...int64,
-      type: INT64,
-      make: (values, length, parts) =>
-        makeData({ type: INT64, ...parts, data: new BigInt64Array(values.buffer, 0, length / 2) }),
-    }),
-  timestamp: () =>
-    new FixedBuilder({
-      ...int64,
-      type: TIMESTAMP,
-      make: (values, length, parts) =>
-        makeData({ type: TIMESTAMP, ...parts, data: new BigInt64Array(values.buffer, 0, length / 2) }),
-    }),
-  double: () =>
-    new FixedBuilder({
-      type: DOUBLE,
-      width: 1,
-      allocate: (length) => new Float64Array(length),
-      store: (values, at, cell) => {
-        values[at] = Number(cell);
-      },
-      make: (values, length, parts) => makeData({ type: DOUBLE, ...parts, data: values.subarray(0, length) }),
-    }),
+  integer: () => new FixedBuilder(INT32),
+  date: () => new FixedBuilder(INT32),
+  bigint: () => new FixedBuilder(INT64),
+  timestamp: () => new FixedBuilder(INT64),
+  double: () => new FixedBuilder(DOUBLE),
 };
 
 /** Rows of one table on their way to a Parquet part. */
 export class TableBuilder {
   readonly columns: readonly Column[];
   readonly #builders: readonly Builder[];
-  readonly #schema: Schema;
   rows = 0;
 
   constructor(table: Pick<Table, "columns">) {
     this.columns = table.columns;
     this.#builders = table.columns.map((column) => BUILDERS[column.type]());
-    this.#schema = new Schema(
-      table.columns.map((column, i) => new Field(column.name, this.#builder(i).type, column.nullable)),
-    );
-  }
-
-  #builder(index: number): Builder {
-    const builder = this.#builders[index];
-    if (builder === undefined) throw new RangeError(`no column ${index}`);
-    return builder;
   }
 
   /** Bytes held, roughly. */
@@ -335,16 +259,22 @@ export class TableBuilder {
     this.rows += 1;
   }
 
-  /** Gives the rows since the last call as one batch, in the builder's own buffers: for the time of the call. Starts anew. */
-  take<Result>(use: (batch: RecordBatch) => Result): Result {
-    const type = new Struct(this.#schema.fields);
-    const children = this.#builders.map((builder) => builder.shown());
-    const data = makeData({ type, length: this.rows, nullCount: 0, children });
+  /** Gives the rows since the last call, in the builder's own buffers: for the time of the call. Starts anew. */
+  take<Result>(use: (rows: TakenRows) => Result): Result {
+    const columns = this.#builders.map((builder, i) => ({ ...this.#declared(i), ...builder.shown() }));
+    using rows = new TakenRows(this.rows, columns);
     try {
-      return use(new RecordBatch(this.#schema, data));
+      return use(rows);
     } finally {
       for (const builder of this.#builders) builder.clear();
       this.rows = 0;
     }
+  }
+
+  #declared(place: number): Pick<FilledColumn, "name" | "type" | "nullable"> {
+    const column = this.columns[place];
+    if (column === undefined) throw new RangeError(`no column ${place}`);
+    const { name, type, nullable } = column;
+    return { name, type, nullable };
   }
 }

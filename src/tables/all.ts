@@ -33,11 +33,11 @@ import {
   contentTags,
   contentTaskDeadlines,
 } from "./lists.ts";
-import { checks, drift, lineage, rejects, requests, run, sweeps, tablesTable } from "./run.ts";
+import { checks, drift, lineage, passes, rejects, requests, run, tablesTable } from "./run.ts";
 import { campaigns, contentTypes, instances, userGroups, users, userToursSeen } from "./shared.ts";
 
-/** Tables of the content: what the specification's fields land in. */
-export const DATA_TABLES: readonly Table[] = [
+/** Tables that are made from documents of items and of lookups: what the specification's fields land in. */
+export const CONTENT_TABLES = [
   content,
   contentGallery,
   contentEvents,
@@ -73,15 +73,20 @@ export const DATA_TABLES: readonly Table[] = [
   destinations,
   customFieldMappings,
   customFieldMappingValues,
-  contentMappedValues,
-  contentExternalPayloads,
-  ...HISTORY_TABLES,
-];
+] as const satisfies readonly Table[];
+
+export type ContentTableName = (typeof CONTENT_TABLES)[number]["name"];
+
+/** Tables that mapped values are made into. */
+export const MAPPED_VALUE_TABLES: readonly Table[] = [contentMappedValues, contentExternalPayloads];
+
+/** Tables of the content. */
+export const DATA_TABLES: readonly Table[] = [...CONTENT_TABLES, ...MAPPED_VALUE_TABLES, ...HISTORY_TABLES];
 
 /** The run's own account of itself; in every warehouse, whatever the pipeline. */
 export const RUN_TABLES: readonly Table[] = [
   run,
-  sweeps,
+  passes,
   requests,
   rejects,
   drift,

@@ -8,7 +8,6 @@ import {
   json,
   origins,
   reference,
-  type Table,
   text,
   timestamp,
 } from "./declare.ts";
@@ -17,7 +16,7 @@ const ITEM = reference("content_id", "content");
 
 export const contentId = text("content_id", "", "Item; content.content_id.", { required: true });
 
-export const content: Table = defineTable({
+export const content = defineTable({
   name: "content",
   comment: "One row per content item: the full and the dynamic view of it, merged.",
   stage: "item",
@@ -154,7 +153,7 @@ export const content: Table = defineTable({
   ],
 });
 
-export const contentGallery: Table = defineTable({
+export const contentGallery = defineTable({
   name: "content_gallery",
   comment: "Gallery settings of an item; absent where the gallery was not asked for.",
   stage: "item",
@@ -191,7 +190,7 @@ export const contentGallery: Table = defineTable({
   ],
 });
 
-export const contentEvents: Table = defineTable({
+export const contentEvents = defineTable({
   name: "content_events",
   comment: "What single-item requests tell of an event.",
   stage: "item",
@@ -214,7 +213,7 @@ export const contentEvents: Table = defineTable({
   ],
 });
 
-export const contentFiles: Table = defineTable({
+export const contentFiles = defineTable({
   name: "content_files",
   comment: "File revisions of an item: its content file and its gallery preview.",
   stage: "item",
@@ -248,7 +247,7 @@ export const contentFiles: Table = defineTable({
   ],
 });
 
-export const contentNextTasks: Table = defineTable({
+export const contentNextTasks = defineTable({
   name: "content_next_tasks",
   comment: "The next task of an item, where it has one.",
   stage: "item",

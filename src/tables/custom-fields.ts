@@ -7,7 +7,6 @@ import {
   integer,
   json,
   reference,
-  type Table,
   text,
   timestamp,
 } from "./declare.ts";
@@ -17,7 +16,7 @@ const LOOKUP = "custom_field_definition";
 const option = (name: string, comment: string): Column =>
   boolean(`option_${name}`, `full:custom_fields[].options.${name}`, comment);
 
-export const customFields: Table = defineTable({
+export const customFields = defineTable({
   name: "custom_fields",
   comment: "Custom field definitions, from the lookup and from the items that carry them.",
   stage: "shared",
@@ -63,7 +62,7 @@ export const customFields: Table = defineTable({
   ],
 });
 
-export const customFieldSelectValues: Table = defineTable({
+export const customFieldSelectValues = defineTable({
   name: "custom_field_select_values",
   comment: "Values that a select or multiselect field offers.",
   stage: "shared",
@@ -102,7 +101,7 @@ export const customFieldSelectValues: Table = defineTable({
   ],
 });
 
-export const contentCustomFieldValues: Table = defineTable({
+export const contentCustomFieldValues = defineTable({
   name: "content_custom_field_values",
   comment: "Custom field values of an item, one row per value: five wire views of the same thing.",
   stage: "item",
@@ -166,7 +165,7 @@ export const contentCustomFieldValues: Table = defineTable({
 
 const FILE = "dynamic:custom_field_values.{file}";
 
-export const customFieldFiles: Table = defineTable({
+export const customFieldFiles = defineTable({
   name: "custom_field_files",
   comment: "Files that are values of file and image fields.",
   stage: "pooled",

@@ -1,6 +1,6 @@
 /**
- * How a table is declared: once. From a declaration come the Arrow schema, the DuckDB DDL with its comments, the
- * Parquet schema, `run_lineage`, the `schema` command, the checks on keys and references, and the transform itself.
+ * How a table is declared: once. From a declaration come the DuckDB DDL with its comments, the Parquet
+ * schema, `run_lineage`, the `schema` command, the checks on keys and references, and the transform itself.
  */
 
 /**
@@ -30,19 +30,23 @@ export const RESOURCES = [
 ] as const;
 export type Resource = (typeof RESOURCES)[number];
 
-/** A wire field: `{ resource: "dynamic", path: "attachments[].image_attributes.alt" }`. */
+/** An API field: `{ resource: "dynamic", path: "attachments[].image_attributes.alt" }`. */
 export interface Origin {
   readonly resource: Resource;
   readonly path: string;
 }
 
-/** How a wire value is written where its JSON type alone does not say: seconds since 1970, or `MM/DD/YY` text. */
+/** How an API value is written where its JSON type alone does not say: seconds since 1970, or `MM/DD/YY` text. */
 export type WireFormat = "plain" | "epoch_seconds" | "us_date";
 
-export interface Column {
-  readonly name: string;
-  readonly type: ColumnType;
-  readonly nullable: boolean;
+export interface Column<
+  Name extends string = string,
+  Type extends ColumnType = ColumnType,
+  Nullable extends boolean = boolean,
+> {
+  readonly name: Name;
+  readonly type: Type;
+  readonly nullable: Nullable;
   readonly comment: string;
   /** Written only where the personal-data policy says `keep` (or, keyed, `hash`). */
   readonly personal: boolean;
@@ -66,9 +70,10 @@ export interface Reference {
  * - `shared`: described many times over in the items and lookups, few, kept once.
  * - `derived`: SQL steps over the other tables.
  * - `history`: SQL steps over the other tables and the history of the run before.
+ * - `query`: a query of the user's own over the other tables.
  * - `run`: the run's own account of itself.
  */
-export type Stage = "item" | "pooled" | "shared" | "derived" | "history" | "run";
+export type Stage = "item" | "pooled" | "shared" | "derived" | "history" | "query" | "run";
 
 /**
  * How the transform finds an item's rows.
@@ -83,8 +88,8 @@ export type Rows =
   | { readonly kind: "list"; readonly at: readonly Origin[] }
   | { readonly kind: "program" };
 
-export interface Table {
-  readonly name: string;
+export interface Table<Name extends string = string> {
+  readonly name: Name;
   /** One sentence. */
   readonly comment: string;
   readonly stage: Stage;
@@ -114,13 +119,30 @@ export interface ColumnOptions {
   emptyDefault?: boolean;
 }
 
-/** A column; `from` lists its wire fields as {@link origins} reads them. */
-export function column(
+/** Whether a column of these options takes NULL. */
+type IsNullable<Options> = Options extends { readonly required: true } ? false : true;
+
+/** A column; `from` lists its API fields as {@link origins} reads them. */
+export function column<
+  const Name extends string,
+  const Type extends ColumnType,
+  const Options extends ColumnOptions = Record<never, never>,
+>(
+  name: Name,
+  type: Type,
+  from: string,
+  comment: string,
+  options?: Options,
+): Column<Name, Type, IsNullable<Options>> {
+  return columnOf(name, type, from, comment, options ?? {}) as Column<Name, Type, IsNullable<Options>>;
+}
+
+function columnOf(
   name: string,
   type: ColumnType,
   from: string,
   comment: string,
-  options: ColumnOptions = {},
+  options: ColumnOptions,
 ): Column {
   return {
     name,
@@ -134,10 +156,14 @@ export function column(
   };
 }
 
-type Declare = (name: string, from: string, comment: string, options?: ColumnOptions) => Column;
 const of =
-  (type: ColumnType): Declare =>
-  (name, from, comment, options) =>
+  <const Type extends ColumnType>(type: Type) =>
+  <const Name extends string, const Options extends ColumnOptions = Record<never, never>>(
+    name: Name,
+    from: string,
+    comment: string,
+    options?: Options,
+  ): Column<Name, Type, IsNullable<Options>> =>
     column(name, type, from, comment, options);
 
 export const text = of("text");
@@ -149,7 +175,7 @@ export const timestamp = of("timestamp");
 export const date = of("date");
 export const json = of("json");
 
-/** What the specification does not know, and values that are not of their column's type, by wire path. */
+/** What the specification does not know, and values that are not of their column's type, by API path. */
 export const EXTRA: Column = json(
   "extra",
   "",
@@ -160,10 +186,10 @@ export function reference(columns: string, table: string, to: string = columns):
   return { columns: columns.split(" "), table, to: to.split(" ") };
 }
 
-/** A table, checked: its key columns exist and are not nullable, and no column stands twice. */
-export function defineTable(table: Table): Table {
+/** A table, checked: its key columns exist and are not nullable, and no column is there twice. */
+export function defineTable<const Name extends string>(table: Table<Name>): Table<Name> {
   const names = new Set(table.columns.map((each) => each.name.toLowerCase()));
-  if (names.size !== table.columns.length) throw new TypeError(`${table.name}: a column stands twice`);
+  if (names.size !== table.columns.length) throw new TypeError(`${table.name}: duplicate column`);
   for (const name of table.key) {
     const found = table.columns.find((each) => each.name === name);
     if (found === undefined || found.nullable) throw new TypeError(`${table.name}: bad key column ${name}`);

@@ -1,9 +1,9 @@
 import { contentId } from "./content.ts";
-import { boolean, defineTable, EXTRA, integer, json, reference, type Table, text } from "./declare.ts";
+import { boolean, defineTable, EXTRA, integer, json, reference, text } from "./declare.ts";
 
 const MAPPING = "custom_field_definition:mappings";
 
-export const destinations: Table = defineTable({
+export const destinations = defineTable({
   name: "destinations",
   comment: "Destinations found by name and platform, and those that only a mapping names.",
   stage: "shared",
@@ -29,7 +29,7 @@ export const destinations: Table = defineTable({
   ],
 });
 
-export const customFieldMappings: Table = defineTable({
+export const customFieldMappings = defineTable({
   name: "custom_field_mappings",
   comment: "The external field name of a custom field at a destination.",
   stage: "shared",
@@ -46,7 +46,7 @@ export const customFieldMappings: Table = defineTable({
   ],
 });
 
-export const customFieldMappingValues: Table = defineTable({
+export const customFieldMappingValues = defineTable({
   name: "custom_field_mapping_values",
   comment: "The external value of an internal value ID, in a mapping.",
   stage: "shared",
@@ -63,7 +63,7 @@ export const customFieldMappingValues: Table = defineTable({
   ],
 });
 
-export const contentMappedValues: Table = defineTable({
+export const contentMappedValues = defineTable({
   name: "content_mapped_values",
   comment: "External values that an item produces for a destination, or why it produces none.",
   stage: "derived",
@@ -105,7 +105,7 @@ export const contentMappedValues: Table = defineTable({
   ],
 });
 
-export const contentExternalPayloads: Table = defineTable({
+export const contentExternalPayloads = defineTable({
   name: "content_external_payloads",
   comment: "The payload object that a destination would receive for an item.",
   stage: "derived",

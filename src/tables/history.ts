@@ -50,7 +50,7 @@ function historyTable({ name, comment, key, columns, interval = INTERVAL }: Hist
   });
 }
 
-export const runHistory: Table = defineTable({
+export const runHistory = defineTable({
   name: "run_history",
   comment: "The runs that the history knows, this one included, also those whose files are gone.",
   stage: "history",

@@ -16,8 +16,8 @@ import {
 
 const ITEM = reference("content_id", "content");
 
-interface ListDeclaration {
-  readonly name: string;
+interface ListDeclaration<Name extends string> {
+  readonly name: Name;
   readonly comment: string;
   /** Where the list is, the first that is there being read; absent: a program of the transform. */
   readonly at?: string;
@@ -26,7 +26,7 @@ interface ListDeclaration {
 }
 
 /** A list of an item, keyed by its position in the source: lists keep their order and their duplicates. */
-function list(declaration: ListDeclaration): Table {
+function list<const Name extends string>(declaration: ListDeclaration<Name>): Table<Name> {
   const { at } = declaration;
   const rows: Rows = at === undefined ? { kind: "program" } : { kind: "list", at: origins(at) };
   return defineTable({
@@ -45,8 +45,14 @@ function list(declaration: ListDeclaration): Table {
   });
 }
 
-/** A list of texts: the column's wire fields are the lists themselves. */
-function texts(name: string, column: string, at: string, comment: string, to?: Reference): Table {
+/** A list of texts: the column's API fields are the lists themselves. */
+function texts<const Name extends string>(
+  name: Name,
+  column: string,
+  at: string,
+  comment: string,
+  to?: Reference,
+): Table<Name> {
   return list({
     name,
     comment,
@@ -208,7 +214,7 @@ export const contentFavorites = list({
   references: [reference("user_id", "users")],
 });
 
-export const contentCollections: Table = defineTable({
+export const contentCollections = defineTable({
   name: "content_collections",
   comment: "Gallery collections that an item is in: four wire fields joined.",
   stage: "item",
@@ -235,7 +241,7 @@ export const contentCollections: Table = defineTable({
   ],
 });
 
-export const contentAclPrincipals: Table = defineTable({
+export const contentAclPrincipals = defineTable({
   name: "content_acl_principals",
   comment: "Groups and users who may view an item.",
   stage: "item",

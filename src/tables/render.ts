@@ -2,7 +2,7 @@
 import type { ColumnType, Origin, Table } from "./declare.ts";
 import { UNPLACED, type UnplacedField } from "./unplaced.ts";
 
-/** The form that programs read. `unplaced`: wire fields that no column comes from, each with its reason. */
+/** The form that programs read. `unplaced`: API fields that no column comes from, each with its reason. */
 export interface SchemaDocument {
   readonly tables: readonly {
     readonly name: string;
@@ -78,7 +78,7 @@ export function schemaMarkdown(tables: readonly Table[]): string {
       "",
       table.comment,
       "",
-      "| Column | Type | | Meaning | Wire fields |",
+      "| Column | Type | | Meaning | API fields |",
       "|---|---|---|---|---|",
       ...rows,
     ].join("\n");

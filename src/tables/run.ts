@@ -59,7 +59,7 @@ export const run: Table = runTable({
   ],
 });
 
-export const sweeps: Table = runTable({
+export const passes: Table = runTable({
   name: "run_passes",
   comment: "Each pass over the listing: what it saw, and whether it can be trusted.",
   key: ["pass"],
@@ -134,7 +134,7 @@ export const drift: Table = runTable({
   comment: "Where answers departed from the specification, or two documents from each other.",
   key: ["path", "kind"],
   columns: [
-    text("path", "", "Wire path, or table and column.", required),
+    text("path", "", "API path, or table and column.", required),
     text(
       "kind",
       "",
@@ -174,12 +174,12 @@ export const tablesTable: Table = runTable({
 
 export const lineage: Table = runTable({
   name: "run_lineage",
-  comment: "Which wire field each column comes from.",
+  comment: "Which API field each column comes from.",
   key: ["table_name", "column_name", "resource", "path"],
   columns: [
     text("table_name", "", "Table.", required),
     text("column_name", "", "Column.", required),
     text("resource", "", "Resource of the specification.", required),
-    text("path", "", "Path of the wire field.", required),
+    text("path", "", "Path of the API field.", required),
   ],
 });

@@ -7,7 +7,6 @@ import {
   EXTRA,
   integer,
   reference,
-  type Table,
   text,
 } from "./declare.ts";
 
@@ -30,7 +29,7 @@ const contentTypeColumn = (
   attribute: string = name,
 ): Column => column(name, type, at(CONTENT_TYPE_PLACES, attribute), comment);
 
-export const contentTypes: Table = defineTable({
+export const contentTypes = defineTable({
   name: "content_types",
   comment: "Content types, as the items describe them; the newest description of each.",
   stage: "shared",
@@ -76,7 +75,7 @@ const extendedUserColumn = (
   options: ColumnOptions = {},
 ): Column => column(name, type, at(EXTENDED_USER_PLACES, name), comment, options);
 
-export const users: Table = defineTable({
+export const users = defineTable({
   name: "users",
   comment: "Users, as the items describe them; personal columns only where the policy keeps them.",
   stage: "shared",
@@ -111,7 +110,7 @@ export const users: Table = defineTable({
 const userId = text("user_id", "", "User; users.user_id.", { required: true });
 const ordinal = integer("ordinal", "", "Position in the source list, from 0.", { required: true });
 
-export const userGroups: Table = defineTable({
+export const userGroups = defineTable({
   name: "user_groups",
   comment: "Groups of a user, where an extended description gave them.",
   stage: "shared",
@@ -126,7 +125,7 @@ export const userGroups: Table = defineTable({
   ],
 });
 
-export const userToursSeen: Table = defineTable({
+export const userToursSeen = defineTable({
   name: "user_tours_seen",
   comment: "Product tours that a user has seen.",
   stage: "shared",
@@ -141,7 +140,7 @@ const CAMPAIGN_PLACES = ["dynamic:campaign_details[]", "dynamic:initiatives_deta
 const campaignColumn = (name: string, type: ColumnType, comment: string, attribute: string = name): Column =>
   column(name, type, at(CAMPAIGN_PLACES, attribute), comment);
 
-export const campaigns: Table = defineTable({
+export const campaigns = defineTable({
   name: "campaigns",
   comment: "Campaigns (initiatives), as the items describe them.",
   stage: "shared",
@@ -165,7 +164,7 @@ export const campaigns: Table = defineTable({
   ],
 });
 
-export const instances: Table = defineTable({
+export const instances = defineTable({
   name: "instances",
   comment: "Service instances that items belong to.",
   stage: "shared",

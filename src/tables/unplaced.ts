@@ -1,6 +1,6 @@
 import type { Origin } from "./declare.ts";
 
-/** A wire field that no column comes from, and why. */
+/** An API field that no column comes from, and why. */
 export interface UnplacedField extends Origin {
   /** One sentence. */
   readonly reason: string;

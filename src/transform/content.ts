@@ -1,8 +1,18 @@
 /** Rows of `content_files`: two wire objects in one table. */
-import type { Column, Table } from "../tables/declare.ts";
+
+import {
+  Extra,
+  fit,
+  type Item,
+  isObject,
+  type JsonObject,
+  misfit,
+  misplace,
+  type View,
+} from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";
+import type { Column, Table } from "../tables/declare.ts";
 import type { ItemRows } from "./rows.ts";
-import { Extra, fit, type Item, isObject, type JsonObject, misfit, misplace, type View } from "../raw/document.ts";
 
 const ROLES = [
   { role: "content_file", key: "content_file" },

@@ -2,12 +2,13 @@
  * Custom field values of an item. The wire shows them in five dynamic views and in `full`; here they become one row per
  * (item, field, position).
  */
-import type { Table } from "../tables/declare.ts";
+
+import { Extra, fit, type Item, isObject, type JsonObject, sameJson, type View } from "../raw/document.ts";
+import { jsonText } from "../raw/values.ts";
 import type { Cell } from "../storage/table-builder.ts";
+import type { Table } from "../tables/declare.ts";
 import { columnOf, latestObject, latestWith } from "./content.ts";
 import type { Emit, ItemRows } from "./rows.ts";
-import { jsonText } from "../raw/values.ts";
-import { Extra, fit, type Item, isObject, type JsonObject, sameJson, type View } from "../raw/document.ts";
 
 const VALUE_TYPES = new Set(["select", "multiselect"]);
 const FILE_TYPES = new Set(["file", "image"]);

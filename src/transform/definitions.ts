@@ -1,47 +1,38 @@
 /** Rows of the shared tables, from the described things and the lookups. */
-import type { Table } from "../tables/declare.ts";
-import type { Cell } from "../storage/table-builder.ts";
-import { lookupPreparer } from "../raw/prepare.ts";
+
+import { Extra, fit, isObject, type JsonObject, type Subject, type UnknownField } from "../raw/document.ts";
 import type { Drift } from "../raw/drift.ts";
-import type { PolicyOptions } from "../raw/personal.ts";
+import { LOOKUP_ORDER } from "../raw/prepare.ts";
+import type { LookupAnswer } from "../raw/raw-file.ts";
+import type { RawLookups } from "../raw/raw-lookups.ts";
+import type { Cell } from "../storage/table-builder.ts";
+import type { Table } from "../tables/declare.ts";
+import { entityRow, type Put, tableNamed } from "./entities.ts";
+import type { EntityKind, EntityStore } from "./entity-store.ts";
 import { listOf } from "./rows.ts";
 import { selectValueRows } from "./select-values.ts";
-import type { SharedKind, SharedStore } from "./entity-store.ts";
-import { type Put, tableNamed, thingRow } from "./entities.ts";
-import { Extra, fit, isObject, type JsonObject, type Subject, type UnknownField } from "../raw/document.ts";
 
 /** Rows of each shared table, in ascending order of the things' IDs. */
-export type SharedRows = Map<string, Cell[][]>;
+export type EntityRows = Map<string, Cell[][]>;
 
 /** Everything that the shared tables are made from. */
-export interface SharedFacts {
-  readonly store: SharedStore;
-  /** Answers of the destination lookup. */
-  readonly destinations: readonly JsonObject[];
-  /** Definitions that the custom field lookup answered, by ID: these have mappings. */
-  readonly lookedUp: ReadonlyMap<string, JsonObject>;
-  /** Holds for the answers of the lookups too. */
-  readonly personal: PolicyOptions;
+export interface EntityFacts {
+  readonly store: EntityStore;
+  readonly lookups: RawLookups;
   readonly drift: Drift;
 }
 
 /** Rows of all shared tables. Adds the definitions of the lookup to the store: they are the newest. */
-export function sharedRows(facts: SharedFacts): SharedRows {
-  const rows: SharedRows = new Map();
+export function entityRows(facts: EntityFacts): EntityRows {
+  const rows: EntityRows = new Map();
   const put = (table: string, row: Cell[]): void => {
     const list = rows.get(table);
     if (list === undefined) rows.set(table, [row]);
     else list.push(row);
   };
-  const subject: Subject = { contentId: null, order: Number.MAX_SAFE_INTEGER, drift: facts.drift };
-  const prepare = lookupPreparer(facts.personal);
-  const definitions = [...facts.lookedUp].map(([id, answer]): Answer => {
-    return { id, answer, unknown: prepare("custom_field_definition", answer, facts.drift) };
-  });
+  const subject: Subject = { contentId: null, order: LOOKUP_ORDER, drift: facts.drift };
+  const { destinations, definitions } = facts.lookups;
   for (const definition of definitions) describe(facts.store, definition);
-  const destinations = facts.destinations.map((answer): Answer => {
-    return { id: String(answer.id), answer, unknown: prepare("destination", answer, facts.drift) };
-  });
   for (const kind of ["content_types", "campaigns", "instances"] as const)
     plainRows(facts, kind, subject, put);
   userRows(facts, subject, put);
@@ -51,15 +42,8 @@ export function sharedRows(facts: SharedFacts): SharedRows {
   return rows;
 }
 
-/** An answer of a lookup, and what the contract does not know of it. */
-interface Answer {
-  readonly id: string;
-  readonly answer: JsonObject;
-  readonly unknown: readonly UnknownField[];
-}
-
 /** Adds a definition to the store; its mappings have tables of their own. */
-function describe(store: SharedStore, { id, answer, unknown }: Answer): void {
+function describe(store: EntityStore, { id, answer, unknown }: LookupAnswer): void {
   const extra = new Extra();
   extra.claim(unknown, answer);
   const strange = extra.cell() ?? "{}";
@@ -68,22 +52,22 @@ function describe(store: SharedStore, { id, answer, unknown }: Answer): void {
   store.add({
     kind: "custom_fields",
     id,
-    order: Number.MAX_SAFE_INTEGER,
+    order: LOOKUP_ORDER,
     attributes: JSON.stringify(attributes),
     unknown: String(strange),
   });
 }
 
-function plainRows(facts: SharedFacts, kind: SharedKind, subject: Subject, put: Put): void {
+function plainRows(facts: EntityFacts, kind: EntityKind, subject: Subject, put: Put): void {
   const table = tableNamed(kind);
-  for (const thing of facts.store.of(kind)) put(kind, thingRow(table, subject, thing));
+  for (const thing of facts.store.of(kind)) put(kind, entityRow(table, subject, thing));
 }
 
-function userRows(facts: SharedFacts, subject: Subject, put: Put): void {
+function userRows(facts: EntityFacts, subject: Subject, put: Put): void {
   const table = tableNamed("users");
   for (const thing of facts.store.of("users")) {
     const { id, attributes } = thing;
-    put("users", thingRow(table, subject, thing));
+    put("users", entityRow(table, subject, thing));
     textListRows(tableNamed("user_groups"), subject, { id, list: attributes.group_ids, put });
     textListRows(tableNamed("user_tours_seen"), subject, { id, list: attributes.tours_seen, put });
   }
@@ -107,17 +91,18 @@ function otherOptions(table: Table, attributes: JsonObject): Cell {
   return others.length === 0 ? null : JSON.stringify(Object.fromEntries(others));
 }
 
-function customFieldRows(facts: SharedFacts, subject: Subject, put: Put): void {
+function customFieldRows(facts: EntityFacts, subject: Subject, put: Put): void {
   const table = tableNamed("custom_fields");
+  const lookedUp = new Set(facts.lookups.definitions.map(({ id }) => id));
   for (const { id, attributes, unknown } of facts.store.of("custom_fields")) {
     const strange = { ...selectValueRows(id, attributes, subject, put), ...strangeOptions(attributes) };
     for (const path of Object.keys(strange)) {
       subject.drift.note(`custom_fields.${path}`, "type", subject.order, null, strange[path]);
     }
-    const fixed = { from_lookup: facts.lookedUp.has(id), options: otherOptions(table, attributes) };
+    const fixed = { from_lookup: lookedUp.has(id), options: otherOptions(table, attributes) };
     put(
       "custom_fields",
-      thingRow(table, subject, { attributes, unknown: { ...strange, ...unknown } }, fixed),
+      entityRow(table, subject, { attributes, unknown: { ...strange, ...unknown } }, fixed),
     );
   }
 }
@@ -136,7 +121,7 @@ function uniqueId(seen: Set<string>, id: unknown, place: string): string {
 }
 
 /** Rows of both mapping tables. Returns the IDs of the destinations that the mappings name. */
-function mappingRows(definitions: readonly Answer[], subject: Subject, put: Put): Set<string> {
+function mappingRows(definitions: readonly LookupAnswer[], subject: Subject, put: Put): Set<string> {
   const mappings = tableNamed("custom_field_mappings");
   const entries = tableNamed("custom_field_mapping_values");
   const named = new Set<string>();
@@ -150,7 +135,7 @@ function mappingRows(definitions: readonly Answer[], subject: Subject, put: Put)
       const fixed = { mapping_id: mappingId, custom_field_id: fieldId, ordinal };
       put(
         mappings.name,
-        thingRow(mappings, subject, { attributes: given, unknown: own(unknown, mapping) }, fixed),
+        entityRow(mappings, subject, { attributes: given, unknown: own(unknown, mapping) }, fixed),
       );
       objectsOf(mapping.values).forEach((entry, at) => {
         const id = uniqueId(seenEntries, entry.id, `${mappingId}#${at}`);
@@ -158,7 +143,7 @@ function mappingRows(definitions: readonly Answer[], subject: Subject, put: Put)
         const placed = { mapping_value_id: id, mapping_id: mappingId, ordinal: at };
         put(
           entries.name,
-          thingRow(entries, subject, { attributes: values, unknown: own(unknown, entry) }, placed),
+          entityRow(entries, subject, { attributes: values, unknown: own(unknown, entry) }, placed),
         );
       });
     });
@@ -177,7 +162,7 @@ function own(unknown: readonly UnknownField[], object: JsonObject): JsonObject {
 }
 
 function destinationRows(
-  destinations: readonly Answer[],
+  destinations: readonly LookupAnswer[],
   named: ReadonlySet<string>,
   subject: Subject,
   put: Put,
@@ -187,9 +172,9 @@ function destinationRows(
   for (const { id, answer, unknown } of destinations) {
     if (seen.has(id)) continue;
     seen.add(id);
-    put(table.name, thingRow(table, subject, { attributes: answer, unknown: own(unknown, answer) }));
+    put(table.name, entityRow(table, subject, { attributes: answer, unknown: own(unknown, answer) }));
   }
   for (const id of [...named].sort()) {
-    if (!seen.has(id)) put(table.name, thingRow(table, subject, { attributes: { id }, unknown: {} }));
+    if (!seen.has(id)) put(table.name, entityRow(table, subject, { attributes: { id }, unknown: {} }));
   }
 }

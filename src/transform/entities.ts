@@ -1,9 +1,10 @@
 /** Rows of things that are described many times over: a column from each attribute. */
+
+import { Extra, fit, reach, type Subject } from "../raw/document.ts";
+import type { Cell } from "../storage/table-builder.ts";
 import { DATA_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
-import type { Cell } from "../storage/table-builder.ts";
-import type { Thing } from "./entity-store.ts";
-import { Extra, fit, reach, type Subject } from "../raw/document.ts";
+import type { Entity } from "./entity-store.ts";
 
 /** Takes a row of the table of this name. */
 export type Put = (table: string, row: Cell[]) => void;
@@ -23,10 +24,10 @@ function attributeOf(table: Table, name: string): string[] {
 }
 
 /** A row of a thing: each column from the attribute of its name. */
-export function thingRow(
+export function entityRow(
   table: Table,
   subject: Subject,
-  { attributes, unknown }: Pick<Thing, "attributes" | "unknown">,
+  { attributes, unknown }: Pick<Entity, "attributes" | "unknown">,
   fixed: Readonly<Record<string, Cell>> = {},
 ): Cell[] {
   const extra = new Extra();

@@ -3,26 +3,27 @@
  * the newest description of each; the store puts those of all workers and lookups together, attribute by attribute, the
  * newest observation winning, and an attribute that a description lacks never overwriting one that another gave.
  */
-import { listOf } from "./rows.ts";
+
 import { Extra, type Item, isObject, type JsonObject, misplace, type View } from "../raw/document.ts";
+import { listOf } from "./rows.ts";
 
 /** Tables whose rows come from described things, by the name of the thing's own table. */
-export type SharedKind = "users" | "content_types" | "campaigns" | "instances" | "custom_fields";
+export type EntityKind = "users" | "content_types" | "campaigns" | "instances" | "custom_fields";
 
 /** One description of a thing. Its parts are JSON texts: numbers that were kept exactly do not survive a thread. */
-export interface Sighting {
-  readonly kind: SharedKind;
+export interface EntityVersion {
+  readonly kind: EntityKind;
   readonly id: string;
   /** Position in the order of observation. */
   readonly order: number;
-  /** Wire attributes that the contract knows; an object. */
+  /** API attributes that the contract knows; an object. */
   readonly attributes: string;
   /** Those that it does not know, by their path in the description; an object. */
   readonly unknown: string;
 }
 
 interface Place {
-  readonly kind: SharedKind;
+  readonly kind: EntityKind;
   readonly shape: "dynamic" | "full";
   readonly key: string;
   readonly list: boolean;
@@ -54,7 +55,7 @@ const PLACES: readonly Place[] = [
 
 interface Pointer {
   readonly place: Place;
-  order: number;
+  readonly order: number;
   readonly object: JsonObject;
   /** Names of the attributes, in the order of the wire. */
   readonly keys: readonly string[];
@@ -66,8 +67,8 @@ interface Pointer {
  * Collects descriptions over many items; `take` gives the newest of each. Descriptions with other attributes stand side
  * by side, so that none loses what only another says.
  */
-export class SharedPool {
-  readonly #newest = new Map<SharedKind, Map<string, Pointer[]>>();
+export class EntityPool {
+  readonly #newest = new Map<EntityKind, Map<string, Pointer[]>>();
 
   describe(item: Item): void {
     for (const view of item.views) {
@@ -99,12 +100,6 @@ export class SharedPool {
 
   #see(place: Place, view: View, object: JsonObject): void {
     const known = this.#known(place.kind, String(object.id));
-    const same = known.find((other) => other.object === object && other.place === place);
-    // It stands in many documents word for word, so none of them knows more of it.
-    if (same !== undefined) {
-      same.order = Math.max(same.order, view.order);
-      return;
-    }
     const pointer: Pointer = {
       place,
       order: view.order,
@@ -118,7 +113,7 @@ export class SharedPool {
     else if (other.order <= pointer.order) known[at] = pointer;
   }
 
-  #known(kind: SharedKind, id: string): Pointer[] {
+  #known(kind: EntityKind, id: string): Pointer[] {
     let things = this.#newest.get(kind);
     if (things === undefined) {
       things = new Map();
@@ -133,12 +128,12 @@ export class SharedPool {
   }
 
   /** The newest description of each thing since the last call, one for each set of attributes. */
-  take(): Sighting[] {
-    const sightings = [...this.#newest.values()].flatMap((things) =>
-      [...things.values()].flatMap((pointers) => pointers.map(sighting)),
+  take(): EntityVersion[] {
+    const versions = [...this.#newest.values()].flatMap((things) =>
+      [...things.values()].flatMap((pointers) => pointers.map(version)),
     );
     this.#newest.clear();
-    return sightings;
+    return versions;
   }
 }
 
@@ -173,7 +168,7 @@ function claimed(view: View, object: JsonObject): string | undefined {
   return typeof cell === "string" ? cell : undefined;
 }
 
-function sighting({ place, order, object, unknown = "{}" }: Pointer): Sighting {
+function version({ place, order, object, unknown = "{}" }: Pointer): EntityVersion {
   const strange: object = JSON.parse(unknown);
   const attributes = Object.entries(object).filter(
     ([name]) => !Object.hasOwn(strange, name) && !place.ofTheItem.includes(name),
@@ -188,7 +183,7 @@ function sighting({ place, order, object, unknown = "{}" }: Pointer): Sighting {
 }
 
 /** A description put together from many. */
-export interface Thing {
+export interface Entity {
   readonly id: string;
   readonly attributes: JsonObject;
   /** What the contract does not know, by its path in the description. */
@@ -203,29 +198,29 @@ interface Known {
 }
 
 /** All descriptions of a run. Memory grows with the number of distinct things, not with the items. */
-export class SharedStore {
+export class EntityStore {
   readonly #parse: (json: string) => unknown;
-  readonly #things = new Map<SharedKind, Map<string, Known[]>>();
+  readonly #things = new Map<EntityKind, Map<string, Known[]>>();
 
   /** `parse` reads JSON without loss of digits. */
   constructor(parse: (json: string) => unknown) {
     this.#parse = parse;
   }
 
-  add(sighting: Sighting): void {
-    let things = this.#things.get(sighting.kind);
+  add(version: EntityVersion): void {
+    let things = this.#things.get(version.kind);
     if (things === undefined) {
       things = new Map();
-      this.#things.set(sighting.kind, things);
+      this.#things.set(version.kind, things);
     }
-    const attributes = this.#object(sighting.attributes);
-    const unknown = this.#object(sighting.unknown);
+    const attributes = this.#object(version.attributes);
+    const unknown = this.#object(version.unknown);
     const shape = JSON.stringify([Object.keys(attributes), Object.keys(unknown)]);
-    const known = things.get(sighting.id) ?? [];
+    const known = things.get(version.id) ?? [];
     const same = known.find((one) => one.shape === shape);
-    if (same !== undefined && same.order > sighting.order) return;
+    if (same !== undefined && same.order > version.order) return;
     const others = known.filter((one) => one !== same);
-    things.set(sighting.id, [...others, { order: sighting.order, shape, attributes, unknown }]);
+    things.set(version.id, [...others, { order: version.order, shape, attributes, unknown }]);
   }
 
   #object(json: string): JsonObject {
@@ -234,7 +229,7 @@ export class SharedStore {
   }
 
   /** The things of a kind in ascending order of ID, each with its attributes put together. */
-  *of(kind: SharedKind): Generator<Thing> {
+  *of(kind: EntityKind): Generator<Entity> {
     const things = [...(this.#things.get(kind) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));
     for (const [id, known] of things) {
       const oldestFirst = known.toSorted((a, b) => a.order - b.order);

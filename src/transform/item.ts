@@ -1,36 +1,27 @@
 /** The transform: the views of one item in, rows of every item table out. Pure: no clock, network or disk. */
+
+import type { ItemDocuments, Row } from "../pipeline.ts";
+import type { Item, JsonObject, Shape } from "../raw/document.ts";
 import type { Table } from "../tables/declare.ts";
-import type { Cell } from "../storage/table-builder.ts";
 import { fileRows } from "./content.ts";
 import { customFieldValueRows, fileValueRow } from "./custom-fields.ts";
+import type { EntityPool } from "./entity-store.ts";
 import { aclRows, collectionRows, favoriteRows } from "./lists.ts";
 import { type Emit, type ItemRows, itemRows, listRows, objectRows } from "./rows.ts";
-import type { SharedPool } from "./entity-store.ts";
-import type { Item, JsonObject, Shape } from "../raw/document.ts";
 
 /** Takes the rows of one table. */
 export type Sink = (table: Table) => Emit;
 
-/** A user's own table: rows by column name; a column that a row lacks is NULL. */
-export type OwnRows = (item: OwnItem) => Iterable<Readonly<Record<string, Cell>>>;
-
-/**
- * An item as a user's own table sees it: the latest document of either shape. Other tables are made from the same
- * documents, and parts of them are shared with other items: they cannot be changed.
- */
-export interface OwnItem {
-  readonly contentId: string;
-  readonly dynamic: Readonly<JsonObject> | undefined;
-  readonly full: Readonly<JsonObject> | undefined;
-}
+/** Rows of a custom table from an item. */
+export type RowsOfItem = (item: ItemDocuments) => Iterable<Row>;
 
 export interface TransformPlan {
   /** Tables of the pipeline; those that do not come from items are passed over. */
   readonly tables: readonly Table[];
-  /** Programs of the user's own tables, by table name. */
-  readonly own: Readonly<Record<string, OwnRows>>;
+  /** Functions of custom tables, by table name. */
+  readonly rows: Readonly<Record<string, RowsOfItem>>;
   readonly sink: Sink;
-  readonly pool: SharedPool;
+  readonly pool: EntityPool;
 }
 
 /**
@@ -63,8 +54,8 @@ function rowsOf(plan: TransformPlan, table: Table): ItemRows {
 }
 
 function programOf(plan: TransformPlan, table: Table): ItemRows {
-  const own = plan.own[table.name];
-  if (own !== undefined) return ownRows(table, own);
+  const custom = plan.rows[table.name];
+  if (custom !== undefined) return customRows(table, custom);
   switch (table.name) {
     case "content_files":
       return fileRows(table);
@@ -88,10 +79,15 @@ function fileSink(plan: TransformPlan): (item: Item, file: JsonObject) => void {
   return (item, file) => emit(fileValueRow(files, item, file));
 }
 
-function ownRows(table: Table, own: OwnRows): ItemRows {
+function customRows(table: Table, custom: RowsOfItem): ItemRows {
   return (item, emit) => {
-    const document = (shape: Shape) => item.views.find((view) => view.shape === shape)?.document;
-    const rows = own({ contentId: item.contentId, dynamic: document("dynamic"), full: document("full") });
-    for (const row of rows) emit(table.columns.map((column) => row[column.name] ?? null));
+    for (const row of custom(documentsOf(item)))
+      emit(table.columns.map((column) => row[column.name] ?? null));
   };
+}
+
+/** The documents are what was sent: that they are as the specification has them, nobody checks. */
+function documentsOf({ contentId, views }: Item): ItemDocuments {
+  const document = (shape: Shape) => views.find((view) => view.shape === shape)?.document;
+  return { contentId, dynamic: document("dynamic"), full: document("full") } as ItemDocuments;
 }

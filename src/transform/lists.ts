@@ -1,9 +1,10 @@
-/** Rows of the lists that are put together from several wire fields. */
-import type { Table } from "../tables/declare.ts";
+/** Rows of the lists that are put together from several API fields. */
+
+import { Extra, finerInstant, fit, type Item, isObject, misfit } from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";
+import type { Table } from "../tables/declare.ts";
 import { columnOf, latestObject, latestWith } from "./content.ts";
 import { type ItemRows, listOf } from "./rows.ts";
-import { Extra, finerInstant, fit, type Item, isObject, misfit } from "../raw/document.ts";
 
 /** `favorited_by_users` and `favorite_dates` side by side; NULL on the shorter side. */
 export function favoriteRows(table: Table): ItemRows {

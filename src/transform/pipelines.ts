@@ -4,10 +4,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { extname, isAbsolute, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { WarehouseError } from "../common/errors.ts";
-import { isObject } from "../common/objects.ts";
-import type { Pipeline } from "../pipeline.ts";
-import { printable } from "../common/printable.ts";
 import { importModule, importProblem } from "../common/import-module.ts";
+import { isObject } from "../common/objects.ts";
+import { printable } from "../common/printable.ts";
+import type { Pipeline } from "../pipeline.ts";
 
 /** The package's pipelines lie beside `src/`, in the sources and in the built package alike. */
 const DIRECTORY = new URL("../../pipelines/", import.meta.url);
@@ -67,7 +67,7 @@ function isPipeline(value: unknown): value is Pipeline {
     isObject(value) &&
     typeof value.name === "string" &&
     Array.isArray(value.tables) &&
-    Array.isArray(value.load) &&
-    isObject(value.own)
+    Array.isArray(value.loaders) &&
+    isObject(value.rows)
   );
 }

@@ -1,6 +1,5 @@
 /** Rows of the tables whose declaration says all: one per item, one per object, one per element of a list. */
-import type { Column, Origin, Table } from "../tables/declare.ts";
-import type { Cell } from "../storage/table-builder.ts";
+
 import {
   EmptiedKeys,
   Extra,
@@ -20,6 +19,8 @@ import {
   type UnknownField,
   type View,
 } from "../raw/document.ts";
+import type { Cell } from "../storage/table-builder.ts";
+import type { Column, Origin, Table } from "../tables/declare.ts";
 
 export type Emit = (row: readonly Cell[]) => void;
 
@@ -241,7 +242,7 @@ export function listRows(table: Table, at: readonly Origin[]): ItemRows {
   };
 }
 
-/** A wire value where a list is specified: null is an empty one, a single value a list of one. */
+/** An API value where a list is specified: null is an empty one, a single value a list of one. */
 export function listOf(item: Subject, path: string, value: unknown): readonly unknown[] {
   if (value === null || value === undefined) return [];
   if (Array.isArray(value)) return value;

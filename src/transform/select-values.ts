@@ -1,7 +1,8 @@
 /** Rows of `custom_field_select_values`: a definition says in four attributes what values its field offers. */
-import type { Cell } from "../storage/table-builder.ts";
-import { type Put, tableNamed, thingRow } from "./entities.ts";
+
 import { isObject, type JsonObject, type Subject } from "../raw/document.ts";
+import type { Cell } from "../storage/table-builder.ts";
+import { entityRow, type Put, tableNamed } from "./entities.ts";
 
 const KEYS = ["id", "display", "value", "archived"];
 
@@ -42,7 +43,7 @@ export function selectValueRows(
       ([key, value]) => !KEYS.includes(key) || isStrangeId(key, value),
     );
     const fixed = { custom_field_id: fieldId, value_id: valueId, ordinal };
-    const row = thingRow(
+    const row = entityRow(
       table,
       subject,
       { attributes: complete, unknown: Object.fromEntries(unknown) },

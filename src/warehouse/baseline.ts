@@ -1,10 +1,11 @@
 /** The run that this one is held against: what `current` names, also after a rollback. */
 import { join } from "node:path";
-import type { Check } from "../audit/checks/checks.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { currentRun, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
-import type { UsedSizes } from "../extract/pages/page-size.ts";
+
+/** Fewer rows than in the run before by more than both of these are too few. */
+export const SHRINK_LIMITS = { share: 0.1, rows: 20 } as const;
 
 export type Baseline =
   /** Nothing was published yet. */
@@ -29,7 +30,7 @@ export async function readBaseline(folder: OutputFolder): Promise<Baseline> {
 }
 
 /** Items a page that the run before found to be best; it may have found nothing. */
-export function pageSizesOf(baseline: Baseline): UsedSizes {
+export function pageSizesOf(baseline: Baseline): NonNullable<Manifest["pageSizes"]> {
   return baseline.kind === "run" ? (baseline.manifest.pageSizes ?? {}) : {};
 }
 
@@ -106,22 +107,4 @@ export function assertSameKey(baseline: Baseline, { policy, keyId }: PersonalTre
     `The key of CONTENT_WAREHOUSE_HASH_KEY (${keyId}) is not the one of the current run ${baseline.run} in ${root} ` +
       `(${before.keyId}), so the same person would have another hash; restore that key, or name another folder with --out.`,
   );
-}
-
-/** What this run was held against, for `run_checks`. */
-export function baselineCheck(baseline: Baseline): Check {
-  const common = { name: "runs before this one that it was held against", expected: null };
-  switch (baseline.kind) {
-    case "none":
-      return { ...common, verdict: "passed", figure: 0, detail: "none was published yet" };
-    case "damaged":
-      return {
-        ...common,
-        verdict: "warning",
-        figure: 0,
-        detail: `${baseline.run} is damaged, and --accept-shrink was given: ${baseline.reason}`,
-      };
-    case "run":
-      return { ...common, verdict: "passed", figure: 1, detail: baseline.run };
-  }
 }

@@ -1,14 +1,14 @@
 /**
  * How runs are replaced by others, all together. The replacements are staged first; once they are proven and on the
- * disk, a plan that names them is written, and from then on whoever has the lock carries it out: a purge that was killed
+ * disk, a plan that names them is written, and from then on whoever has the lock carries it out: an erasure that was killed
  * before has changed nothing, and one that was killed after is finished by the next command that changes the warehouse.
  */
 import { existsSync } from "node:fs";
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { currentRun, type OutputFolder, parseRunName, type StagingFolder } from "./layout.ts";
 import { removeTree, sealTree, sync, syncTree } from "../common/tree.ts";
+import { currentRun, type OutputFolder, parseRunName, type StagingFolder } from "./layout.ts";
 import { pointCurrentAt, removeRunWholly } from "./run-folders.ts";
 
 const run = z.string().refine((name) => parseRunName(name) !== undefined, "no name of a run");
@@ -20,13 +20,13 @@ export interface Replacement {
   readonly to: string;
 }
 
-/** Where a purge stages its runs: apart from those of exports, which may be gone on with. */
-export function purgePlace(folder: OutputFolder): string {
-  return join(folder.staging, ".purge");
+/** Where an erasure stages its runs: apart from those of exports, which may be gone on with. */
+export function erasePlace(folder: OutputFolder): string {
+  return join(folder.staging, ".erase");
 }
 
 export function stagedReplacement(folder: OutputFolder, to: string): StagingFolder {
-  const root = join(purgePlace(folder), to);
+  const root = join(erasePlace(folder), to);
   const result = join(root, "result");
   const sequence = parseRunName(to)?.sequence ?? 0;
   return {
@@ -42,9 +42,9 @@ export function stagedReplacement(folder: OutputFolder, to: string): StagingFold
 
 const PLAN_FILE = "plan.json";
 
-/** Brings the staged runs to the disk, and then the plan: the point from which the purge is finished, not forgotten. */
+/** Brings the staged runs to the disk, and then the plan: the point from which the erasure is finished, not forgotten. */
 export async function commitPlan(folder: OutputFolder, replacements: readonly Replacement[]): Promise<void> {
-  const place = purgePlace(folder);
+  const place = erasePlace(folder);
   for (const { to } of replacements) await syncTree(join(place, to));
   const unnamed = join(place, `${PLAN_FILE}.new`);
   await writeFile(unnamed, JSON.stringify({ replacements }), { mode: 0o600 });
@@ -55,12 +55,12 @@ export async function commitPlan(folder: OutputFolder, replacements: readonly Re
 }
 
 /**
- * Carries out a plan, if there is one, and clears the place of the purge away. All replacements get their final names;
+ * Carries out a plan, if there is one, and clears the place of the erasure away. All replacements get their final names;
  * then `current` moves, if it names a run that is replaced; then the replaced runs go. Each step may have been done
  * before. Needs the lock.
  */
-export async function finishPurge(folder: OutputFolder): Promise<void> {
-  const place = purgePlace(folder);
+export async function finishErase(folder: OutputFolder): Promise<void> {
+  const place = erasePlace(folder);
   if (!existsSync(place)) return;
   const file = join(place, PLAN_FILE);
   if (existsSync(file)) {

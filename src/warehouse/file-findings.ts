@@ -5,12 +5,12 @@ import { open } from "node:fs/promises";
 import { join, relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError } from "../common/errors.ts";
-import { isDenied, reasonOf } from "./layout.ts";
-import type { PublishedFile } from "./manifest.ts";
 import type { Refused } from "../common/tree.ts";
 import { all, openForScanning, toSafeInteger } from "../storage/duckdb.ts";
 import { together } from "../storage/parallel.ts";
 import { exactPattern, quoteLiteral } from "../storage/sql-text.ts";
+import { isDenied, reasonOf } from "./layout.ts";
+import type { PublishedFile } from "./manifest.ts";
 
 const PIECE_BYTES = 1024 * 1024;
 /** Of the database that reads a result which is examined. */

@@ -2,13 +2,19 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
-import type { OutputFolder } from "./layout.ts";
+
+/** Those of a warehouse that hold runs, as absolute paths. */
+interface FoldersOfRuns {
+  readonly root: string;
+  readonly runs: string;
+  readonly staging: string;
+}
 
 /**
  * What lies in `.staging` and is not the run under way is removed: published runs would go with it. A folder that is not
  * there yet is nobody else's. Throws `config.output`.
  */
-export function assertFoldersApart({ root, runs, staging }: OutputFolder): void {
+export function assertFoldersApart({ root, runs, staging }: FoldersOfRuns): void {
   const seen = new Map<string, string>();
   for (const path of [root, runs, staging]) {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false });

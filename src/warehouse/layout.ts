@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readlink, rename, rm, rmdir, stat, symlink } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import { removeTree } from "../common/tree.ts";
 import { assertUsableFolder } from "../storage/duckdb.ts";
 import { assertFoldersApart } from "./folders-apart.ts";
-import { removeTree } from "../common/tree.ts";
 
 /**
  * The output folder, as absolute paths.
@@ -186,7 +186,7 @@ export function outputError(thrown: unknown, folder: OutputFolder): WarehouseErr
   }
   return new WarehouseError(
     "config.output",
-    `The output folder ${folder.root} cannot be used: ${reason}; mend it or name another with --out.`,
+    `The output folder ${folder.root} cannot be used: ${reason}; fix it or name another with --out.`,
     { cause: thrown },
   );
 }
@@ -267,8 +267,8 @@ export interface StagingFolder {
 export const DATABASE_FILE = "warehouse.duckdb";
 
 /** Where a run's database is built: in the result, or beside it where only Parquet files are published. */
-export function databaseOf(staging: StagingFolder, loaders: readonly string[]): string {
-  return loaders.includes("duckdb") ? staging.database : join(staging.root, DATABASE_FILE);
+export function databaseOf(staging: StagingFolder, isPublished: boolean): string {
+  return isPublished ? staging.database : join(staging.root, DATABASE_FILE);
 }
 
 export function stagingFolder(folder: OutputFolder, run: string): StagingFolder {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import { duckdbError } from "../storage/duckdb.ts";
-import { type OutputFolder, outputError } from "./layout.ts";
 import { assertFoldersApart } from "./folders-apart.ts";
+import { type OutputFolder, outputError } from "./layout.ts";
 
 /**
  * One run at a time per output folder.
@@ -51,7 +51,7 @@ function lockOf(instance: DuckDBInstance, key: string): RunLock {
 const SETTINGS = { threads: "1", memory_limit: "16MB" };
 
 /** More often than this a lock file does not go away by the doing of runs that fail. */
-const OPENED_AT_MOST = 5;
+const MAX_OPENED = 5;
 
 /**
  * A run that failed in a new folder takes its lock file away: a lock on that file is worth nothing, for the next run
@@ -64,7 +64,7 @@ async function openLock(folder: OutputFolder): Promise<DuckDBInstance> {
     const instance = await openLockFile(folder);
     if (before !== undefined && inodeOf(folder.lock) === before) return instance;
     instance.closeSync();
-    if (opened === OPENED_AT_MOST) throw locked(folder, undefined);
+    if (opened === MAX_OPENED) throw locked(folder, undefined);
   }
 }
 

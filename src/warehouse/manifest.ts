@@ -36,12 +36,12 @@ const statement = z.object({
   startedAt: instant,
   /** When the result was proven, just before it was published. */
   endedAt: instant,
-  /** `complete`: two sweeps in a row agreed. */
+  /** `complete`: two passes in a row agreed. */
   verdict: z.enum(["complete", "unsettled"]),
   /** Why it is not complete; empty where it is. */
   reasons: z.array(z.string()),
   /** The evidence for the verdict. */
-  sweeps: z.json(),
+  passes: z.json(),
   /** What became of the listed items; absent in runs of earlier versions. */
   items: z
     .object({ listed: count, loaded: count, rejected: count, vanished: count, unread: count })
@@ -67,7 +67,7 @@ const statement = z.object({
   /** The run that this one took the place of, when somebody's personal data were erased from it; it is gone. */
   supersedes: runIdentifier.optional(),
   /** When that was, each time; never of whom. */
-  purgedAt: z.array(instant).optional(),
+  erasedAt: z.array(instant).optional(),
 });
 
 const manifest = statement.extend({
@@ -78,7 +78,7 @@ const manifest = statement.extend({
 export type PublishedFile = z.infer<typeof publishedFile>;
 export type Statement = z.infer<typeof statement>;
 /** What a run states that is not published yet. */
-export type Unended = Omit<Statement, "endedAt">;
+export type ManifestDraft = Omit<Statement, "endedAt">;
 export type Manifest = z.infer<typeof manifest>;
 
 /** Writes the manifest of a run that is about to be published; the last file that is written. */

@@ -1,11 +1,10 @@
 /** Items that the run before had and no pass of this one listed: are they gone, or does the listing hide them? */
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { SHRINK_LIMITS } from "../audit/checks/mass-change.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { openForReading, openForScanning } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
-import type { Baseline } from "./baseline.ts";
+import { type Baseline, SHRINK_LIMITS } from "./baseline.ts";
 import { DATABASE_FILE } from "./layout.ts";
 
 export interface Missing {

@@ -1,6 +1,9 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, endMs } from "../common/clock.ts";
+import { sealTree, sync, syncTree } from "../common/tree.ts";
+import { finishErase } from "./erase-plan.ts";
+import type { Digest } from "./file-findings.ts";
 import {
   currentRun,
   databaseOf,
@@ -11,10 +14,7 @@ import {
   type StagingFolder,
   stagingLeftovers,
 } from "./layout.ts";
-import { type Manifest, type Unended, writeManifest } from "./manifest.ts";
-import { sealTree, sync, syncTree } from "../common/tree.ts";
-import type { Digest } from "./file-findings.ts";
-import { finishPurge } from "./erase-plan.ts";
+import { type Manifest, type ManifestDraft, writeManifest } from "./manifest.ts";
 import { pointCurrentAt } from "./run-folders.ts";
 import { verifyResult } from "./verify.ts";
 
@@ -31,14 +31,14 @@ import { verifyResult } from "./verify.ts";
 export async function publishRun(
   folder: OutputFolder,
   staging: StagingFolder,
-  stated: Unended,
+  stated: ManifestDraft,
   clock: Clock,
   digests?: ReadonlyMap<string, Digest>,
 ): Promise<Manifest> {
   const files = await verifyResult({
     result: staging.result,
     digests,
-    database: databaseOf(staging, stated.loaders),
+    database: databaseOf(staging, stated.loaders.includes("duckdb")),
     temporaryDirectory: staging.temporary,
     expected: stated.rows,
     parquet: stated.loaders.includes("parquet"),
@@ -58,11 +58,11 @@ export async function publishRun(
 /**
  * Finishes what a killed publication left between giving the folder its final name and removing its staged files:
  * such a run is proven and on the disk, and only `current` may be missing. Returns the run, if there was one. So it is
- * with a purge that was killed once it was decided. Needs the lock, and comes before what is left of dead runs is
+ * with an erasure that was killed once it was decided. Needs the lock, and comes before what is left of dead runs is
  * cleared away.
  */
 export async function finishPublication(folder: OutputFolder): Promise<string | undefined> {
-  await finishPurge(folder);
+  await finishErase(folder);
   const published = new Set((await runsIn(folder)).map(({ run }) => run));
   const interrupted = (await stagingLeftovers(folder)).filter(({ run }) => published.has(run));
   const newest = interrupted[0];

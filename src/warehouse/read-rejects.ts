@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { DATABASE_FILE } from "./layout.ts";
 import { all, openForReading, openForScanning, type Row } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
+import { DATABASE_FILE } from "./layout.ts";
 
 const ORDER = "ORDER BY reject";
 

@@ -1,6 +1,9 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import { sealTree } from "../common/tree.ts";
+import { assertNoWal } from "../storage/duckdb.ts";
+import { finishErase } from "./erase-plan.ts";
 import {
   currentRun,
   DATABASE_FILE,
@@ -10,9 +13,6 @@ import {
   runsIn,
 } from "./layout.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
-import { sealTree } from "../common/tree.ts";
-import { assertNoWal } from "../storage/duckdb.ts";
-import { finishPurge } from "./erase-plan.ts";
 import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
 /** Published runs that are kept unless somebody says otherwise; the current one is kept besides. */
@@ -69,7 +69,7 @@ function notFound({ root }: OutputFolder, wanted: string, newest: string | undef
  * and changes nothing, where the run lacks a file, has one of another size, or has a log beside its database.
  */
 export async function rollback(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
-  await finishPurge(folder);
+  await finishErase(folder);
   const found = await findRun(folder, wanted);
   if (found.manifest instanceof WarehouseError) throw found.manifest;
   await assertWhole(found.directory, found.manifest);
@@ -79,7 +79,7 @@ export async function rollback(folder: OutputFolder, wanted: string): Promise<Pu
   return { ...found, current: true };
 }
 
-/** An interrupted publication is finished by the next run; after a rollback that would undo a person's word. */
+/** An interrupted publication is finished by the next run; after a rollback that would undo explicit approval. */
 async function forgetInterruptions(folder: OutputFolder): Promise<void> {
   for (const { run } of await runsIn(folder)) await removeStaging(folder, run);
 }
@@ -113,7 +113,7 @@ export async function prune(folder: OutputFolder, keep: number): Promise<RunIden
   if (!Number.isSafeInteger(keep) || keep < 1) {
     throw new WarehouseError("config.invalid", "The number of runs to keep is a whole number from 1.");
   }
-  await finishPurge(folder);
+  await finishErase(folder);
   const current = await currentRun(folder);
   const old = (await runsIn(folder)).slice(keep).filter(({ run }) => run !== current);
   for (const { run } of old) await removeRun(folder, run);

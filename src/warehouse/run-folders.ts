@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { currentRun, type OutputFolder } from "./layout.ts";
 import { removeTree, sync } from "../common/tree.ts";
+import { currentRun, type OutputFolder } from "./layout.ts";
 
 /** Moves `current` to a run in `runs/`, in one step and for good. */
 export async function pointCurrentAt(folder: OutputFolder, run: string): Promise<void> {

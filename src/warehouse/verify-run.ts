@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
+import { isUnread, type Unread, unreadOf } from "./file-findings.ts";
 import { currentRun, DATABASE_FILE, type OutputFolder } from "./layout.ts";
 import type { Manifest, PublishedFile } from "./manifest.ts";
-import { isUnread, type Unread, unreadOf } from "./file-findings.ts";
 import { findRun, listRuns, type PublishedRun } from "./retention.ts";
 import { type Examination, examine } from "./verify.ts";
 

@@ -2,9 +2,9 @@
 import { relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { MANIFEST_FILE, type PublishedFile } from "./manifest.ts";
 import { type Refused, readTree } from "../common/tree.ts";
-import { all, figure, openForReading } from "../storage/duckdb.ts";
+import { all, openForReading, scalar } from "../storage/duckdb.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
 import {
   attempt,
   type Digest,
@@ -15,7 +15,7 @@ import {
   type Unread,
   unreadOf,
 } from "./file-findings.ts";
-import { quoteIdentifier } from "../storage/sql-text.ts";
+import { MANIFEST_FILE, type PublishedFile } from "./manifest.ts";
 
 /** Rows by table. */
 export type RowCounts = Readonly<Record<string, number>>;
@@ -52,7 +52,7 @@ export async function verifyResult(proof: Proof): Promise<readonly PublishedFile
   if (first === undefined) return files;
   throw new WarehouseError(
     "verify.failed",
-    `The result did not stand its proof: ${first}; nothing was published, run again.`,
+    `Verification failed: ${first}; nothing was published, run again.`,
   );
 }
 
@@ -108,7 +108,7 @@ async function countTables(connection: DuckDBConnection): Promise<Map<string, nu
     "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' AND NOT temporary",
   );
   for (const name of tables.map((row) => String(row.table_name))) {
-    counts.set(name, await figure(connection, `SELECT count(*) FROM ${quoteIdentifier(name)}`));
+    counts.set(name, await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(name)}`));
   }
   return counts;
 }

@@ -92,7 +92,7 @@ function ofResource(name: SpecifiedField["resource"]): SpecifiedField[] {
   );
 }
 
-test("every one of the 424 wire fields has a place in the contract", () => {
+test("every one of the 424 API fields has a place in the contract", () => {
   assert.equal(fields.length, 424);
   const missing = fields.filter((field) => reach(field) === undefined).map((f) => `${f.resource}: ${f.path}`);
   assert.deepEqual(missing, []);

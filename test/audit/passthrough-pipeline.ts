@@ -1,12 +1,13 @@
+import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
+import { duckdb } from "../../src/load/stages.ts";
 import { definePipeline } from "../../src/pipeline.ts";
-import { DATA_TABLES } from "../../src/tables/all.ts";
+import { contentTables, history, mappedValues } from "../../src/transform/stages.ts";
 
-/** Values of fields without value mappings are sent as they are. */
+/** The full export, with values of fields without value mappings in the payloads. */
 export default definePipeline({
   name: "as-is",
   description: "The full export, with values of fields without value mappings in the payloads.",
-  extract: { listings: ["dynamic", "full"] },
-  tables: DATA_TABLES,
-  load: ["duckdb"],
-  passthrough: true,
+  extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
+  transform: [contentTables(), mappedValues({ passthrough: true }), history()],
+  load: [duckdb()],
 });

@@ -9,8 +9,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { packagePath } from "../../src/common/package-root.ts";
-import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { removeTree } from "../../src/common/tree.ts";
+import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { applyChanges } from "../../src/service/overlay.ts";
 import { createService } from "../../src/service/service.ts";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
-import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { removeTree } from "../../src/common/tree.ts";
+import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { applyChanges } from "../../src/service/overlay.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 

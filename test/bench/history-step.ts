@@ -7,19 +7,19 @@ import { built } from "./built.ts";
 import { type HistoryNight, itemBounds, type WrittenHistory } from "./history-nights.ts";
 import { type Measured, measured } from "./measured.ts";
 
-const { keepPoolSmall } = await built<typeof import("../../src/common/threadpool.ts")>("cli/pool");
+const { keepPoolSmall } = await built<typeof import("../../src/common/threadpool.ts")>("common/threadpool");
 keepPoolSmall();
-const { keepHeapsSmall } = await built<typeof import("../../src/common/v8-flags.ts")>("cli/heap");
-const { exportTables } = await built<typeof import("../../src/load/load-table.ts")>("load/build");
-const { createTable } = await built<typeof import("../../src/storage/ddl.ts")>("load/ddl");
-const { all, figure, openForBuilding } =
-  await built<typeof import("../../src/storage/duckdb.ts")>("load/duckdb");
+const { keepHeapsSmall } = await built<typeof import("../../src/common/v8-flags.ts")>("common/v8-flags");
+const { exportTables } = await built<typeof import("../../src/load/load-table.ts")>("load/load-table");
+const { createTable } = await built<typeof import("../../src/storage/ddl.ts")>("storage/ddl");
+const { all, scalar, openForBuilding } =
+  await built<typeof import("../../src/storage/duckdb.ts")>("storage/duckdb");
 const { fillHistory, HISTORY_ROWS_PER_RANGE } =
   await built<typeof import("../../src/load/history.ts")>("load/history");
-const { readParquet } = await built<typeof import("../../src/storage/parquet-sql.ts")>("load/parquet");
+const { readParquet } = await built<typeof import("../../src/storage/parquet-sql.ts")>("storage/parquet-sql");
 const { prepareMappings } = await built<typeof import("../../src/load/steps.ts")>("load/steps");
-const { memoryLimitMb } = await built<typeof import("../../src/load/range-bounds.ts")>("run/bucket-bounds");
-const { runName } = await built<typeof import("../../src/warehouse/layout.ts")>("run/directory");
+const { memoryLimitMb } = await built<typeof import("../../src/load/range-bounds.ts")>("load/range-bounds");
+const { runName } = await built<typeof import("../../src/warehouse/layout.ts")>("warehouse/layout");
 const { HISTORY_TABLES, VALUE_COLUMNS } =
   await built<typeof import("../../src/tables/history.ts")>("tables/history");
 
@@ -87,7 +87,7 @@ async function step(connections: Connections): Promise<HistoryTook> {
     writeSeconds: (ended - filled) / 1000,
     cpuSeconds: cpuSeconds - cpuBefore,
     peakMemoryMb,
-    ledgerRows: await figure(connection, "SELECT count(*) FROM content_mapped_values"),
+    ledgerRows: await scalar(connection, "SELECT count(*) FROM content_mapped_values"),
     historyRows,
     causes: await causes(connection, run),
     correct: await isCorrect(connection),

@@ -1,8 +1,8 @@
 /** Made-up tables of a night, the ledger included, in a database file: what the step of the history is given. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../../src/load/steps.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { execute, openForBuilding } from "../../src/storage/duckdb.ts";
-import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../../src/load/steps.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";
 import { FIELDS, type HistoryNight, itemBounds, itemId } from "./history-nights.ts";

@@ -119,7 +119,7 @@ suite("a failure", { concurrency: 2 }, () => {
       code: 2,
       stdout: "",
       stderr:
-        "The output folder /dev/null cannot be used: a file is in the way; mend it or name another with --out.\n",
+        "The output folder /dev/null cannot be used: a file is in the way; fix it or name another with --out.\n",
     });
   });
 

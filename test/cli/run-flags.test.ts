@@ -6,7 +6,7 @@ import { packagePath } from "../../src/common/package-root.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
-test("flags of a run are a person's word: to publish what shrank, and to freeze the contract", async (t) => {
+test("flags of a run are explicit approval: to publish what shrank, and to freeze the contract", async (t) => {
   // Fields of the dynamic view are unknown in the full one, which is a departure.
   const service = await Scripted.start(t, itemsOf(2));
   const out = await temporaryFolder(t);

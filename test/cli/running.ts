@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { packagePath } from "../../src/common/package-root.ts";
+import { COMPILE_CACHE } from "../compile-cache.ts";
 
 export interface Outcome {
   readonly code: number | null;
@@ -20,7 +21,7 @@ export interface Setting {
 export async function program(args: readonly string[], setting: Setting = {}): Promise<Outcome> {
   const { env = {}, cwd = tmpdir(), node = [] } = setting;
   const child = spawn(process.execPath, [...node, packagePath("src/cli/main.ts"), ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env },
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
   });

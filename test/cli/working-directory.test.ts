@@ -4,6 +4,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
+import { COMPILE_CACHE } from "../compile-cache.ts";
+import { few } from "../long.ts";
 import { temporaryFolder } from "../run/running.ts";
 
 /** The program in a working directory that is removed before it begins. */
@@ -14,12 +16,12 @@ async function withoutFolder(t: TestContext, ...args: string[]) {
   return spawnSync("sh", ["-c", 'rmdir "$PWD" && exec "$@"', "sh", ...command], {
     cwd: folder,
     encoding: "utf8",
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, ...COMPILE_CACHE },
   });
 }
 
 suite("a working directory that was removed", () => {
-  for (const args of [["--help"], ["--version"], ["run", "--help"], ["schema"]]) {
+  for (const args of few([["--help"], ["--version"], ["run", "--help"], ["schema"]], 2)) {
     test(`is no matter to ${args.join(" ")}`, async (t) => {
       const { status, stderr, stdout } = await withoutFolder(t, ...args);
       assert.deepEqual([status, stderr], [0, ""]);
@@ -27,13 +29,10 @@ suite("a working directory that was removed", () => {
     });
   }
 
-  for (const args of [
-    ["run", "nightly", "--sample"],
-    ["runs", "list"],
-    ["runs", "prune"],
-    ["verify"],
-    ["sql", "SELECT 1"],
-  ]) {
+  for (const args of few(
+    [["run", "nightly", "--sample"], ["runs", "list"], ["runs", "prune"], ["verify"], ["sql", "SELECT 1"]],
+    3,
+  )) {
     test(`ends ${args.join(" ")} with 2 and a sentence`, async (t) => {
       const { status, stderr } = await withoutFolder(t, ...args);
       assert.equal(stderr, "The working directory was removed; change to a folder that exists.\n");

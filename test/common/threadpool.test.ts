@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
-import { temporaryFolder } from "../run/running.ts";
 import { program } from "../cli/running.ts";
+import { few } from "../long.ts";
+import { temporaryFolder } from "../run/running.ts";
 
 const ON_LINUX = { skip: process.platform !== "linux" && "there is no /proc" };
 
@@ -16,11 +17,14 @@ const COUNTING = `
   });
 `;
 
-for (const { env, threads } of [
-  { env: {}, threads: 3 },
-  { env: { UV_THREADPOOL_SIZE: "" }, threads: 3 },
-  { env: { UV_THREADPOOL_SIZE: "2" }, threads: 2 },
-]) {
+for (const { env, threads } of few(
+  [
+    { env: {}, threads: 3 },
+    { env: { UV_THREADPOOL_SIZE: "" }, threads: 3 },
+    { env: { UV_THREADPOOL_SIZE: "2" }, threads: 2 },
+  ],
+  2,
+)) {
   test(`a run has ${threads} threads of libuv, with ${JSON.stringify(env)}`, ON_LINUX, async (t) => {
     const out = join(await temporaryFolder(t), "warehouse");
     const counting = ["--import", `data:text/javascript,${encodeURIComponent(COUNTING)}`];

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { createClient } from "../../src/extract/content-client.ts";
 import { Secret } from "../../src/common/secret.ts";
+import { createClient } from "../../src/extract/content-client.ts";
 import { assertNoToken, CANARY, failsWith, serve } from "./loopback.ts";
 
 const PAGINATION = { previous: null, next: null, current: 1, per_page: 100, count: 1, pages: 1 };

@@ -10,6 +10,8 @@ import type { TestContext } from "node:test";
 import { inspect } from "node:util";
 import { systemClock } from "../../src/common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
+import { silentLog } from "../../src/common/log.ts";
+import { basicCredentials, Secret } from "../../src/common/secret.ts";
 import {
   CAPS,
   createHttpClient,
@@ -19,8 +21,6 @@ import {
 } from "../../src/extract/http/client.ts";
 import { listRequest } from "../../src/extract/http/request.ts";
 import { readServiceUrl } from "../../src/extract/http/service-url.ts";
-import { silentLog } from "../../src/common/log.ts";
-import { basicCredentials, Secret } from "../../src/common/secret.ts";
 
 /** A token whose shape nothing else has: a test finds it wherever it leaks. */
 export const CANARY = "CANARY-TOK-51c07e9b";

@@ -40,7 +40,7 @@ test("E2: an item that may not be read singly is a reject, and its listed views 
   assert.deepEqual([verdict, accounting.loaded, accounting.rejected], ["complete", 12, 0]);
   assert.deepEqual(await publishedIds(directory), IDS);
   assert.deepEqual(await rowsOf(directory, REJECTS), [
-    ["item", "c-004", "the service does not allow to read the item singly (403)", "null"],
+    ["item", "c-004", "the service denied access to this item (403)", "null"],
   ]);
   assert.deepEqual(await rowsOf(directory, CHECK), [["warning", "1"]]);
 });
@@ -148,10 +148,10 @@ test("E4: an item that is older when asked for singly than it was listed is aske
     asked += 1;
     return asked === 1 ? { body: { response: older } } : undefined;
   });
-  const { directory, verdict, sweeps } = await run();
+  const { directory, verdict, passes } = await run();
   assert.equal(verdict, "complete");
   assert.deepEqual(
-    sweeps.map(({ mode }) => mode),
+    passes.map(({ mode }) => mode),
     ["dynamic", "full"],
   );
   assert.equal(
@@ -192,7 +192,7 @@ test("E7: a reference to what is not there keeps its row, and the figure is in r
   assert.equal(verdict, "complete");
   const dangling = await rowsOf(
     directory,
-    "SELECT check_name, verdict, figure FROM run_checks WHERE figure > 0 AND check_name LIKE '%names a row of%' ORDER BY ALL",
+    "SELECT check_name, verdict, figure FROM run_checks WHERE figure > 0 AND check_name LIKE 'foreign key %' ORDER BY ALL",
   );
   assert.ok(dangling.length > 0, "nothing dangles");
   for (const [, verdict, figure] of dangling) assert.deepEqual([verdict, figure], ["warning", "2"]);

@@ -31,7 +31,7 @@ function placed(question: Question, change: object, items: readonly unknown[] = 
   return { body: { ...body, pagination: { ...body.pagination, ...change } } };
 }
 
-const passes = ({ sweeps }: RunSummary): string[] => sweeps.map(({ mode }) => mode);
+const passes = ({ passes }: RunSummary): string[] => passes.map(({ mode }) => mode);
 
 test("D1: a total that shrinks while a pass reads makes it unclean, and later passes settle it", async (t) => {
   const { summary } = await runOver(t, ({ mode, page }, service) => {
@@ -39,7 +39,7 @@ test("D1: a total that shrinks while a pass reads makes it unclean, and later pa
     return undefined;
   });
   assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full", "basic"]]);
-  assert.match(String(summary.sweeps[0]?.reason), /the total changed from 12 to 11 on page 3/);
+  assert.match(String(summary.passes[0]?.reason), /the total changed from 12 to 11 on page 3/);
   assert.deepEqual(await publishedIds(summary.directory), IDS.slice(0, 11));
 });
 
@@ -59,7 +59,7 @@ test("D3: a page that comes again in place of the next is noticed, and the next 
     return { body: { ...listBody(itemsOf(12), question), response: itemsOf(5) } };
   });
   assert.equal(summary.verdict, "complete");
-  assert.match(String(summary.sweeps[0]?.reason), /5 rows repeat an item/);
+  assert.match(String(summary.passes[0]?.reason), /5 rows repeat an item/);
   assert.deepEqual(await publishedIds(summary.directory), IDS);
 });
 
@@ -68,7 +68,7 @@ test("D3: a page that comes again for ever leaves the run unsettled, with all th
     if (question.page !== 2) return undefined;
     return { body: { ...listBody(itemsOf(12), question), response: itemsOf(5) } };
   });
-  assert.deepEqual([summary.verdict, summary.sweeps.length], ["unsettled", 6]);
+  assert.deepEqual([summary.verdict, summary.passes.length], ["unsettled", 6]);
   assert.deepEqual(await publishedIds(summary.directory), [...IDS.slice(0, 5), ...IDS.slice(10)]);
 });
 
@@ -121,7 +121,7 @@ test("D15: an order that changes between the pages of a pass never makes a run c
   });
   const published = await publishedIds(summary.directory);
   assert.ok(summary.verdict === "unsettled" || published.length === 12, `${published.length} of 12`);
-  for (const { reason, sweep } of summary.sweeps) assert.ok(reason !== null, `pass ${sweep} was clean`);
+  for (const { reason, pass } of summary.passes) assert.ok(reason !== null, `pass ${pass} was clean`);
 });
 
 test("D18: pages begin at 1, and none beyond the last is asked for", async (t) => {

@@ -175,7 +175,7 @@ export const FAULTS: readonly Fault[] = [
     expected: "pages from 1 to the last; what repeats ends the pass",
   },
   { id: "D19", fault: "edits with every request", expected: "unsettled after six passes, 10" },
-  { id: "D20", fault: "far fewer items than before", expected: "24 without a person's word" },
+  { id: "D20", fault: "far fewer items than before", expected: "24 without explicit approval" },
   { id: "D21", fault: "no items where there were some", expected: "24" },
   {
     id: "D22",

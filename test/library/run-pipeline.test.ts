@@ -1,59 +1,27 @@
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { runPipeline, WarehouseError } from "../../src/index.ts";
 import { packagePath } from "../../src/common/package-root.ts";
-import { CANARY, failsWith, publishedIds, rowsOf, temporaryFolder, treeOf } from "../run/running.ts";
+import { type OnProgress, runPipeline, WarehouseError } from "../../src/index.ts";
+import { CANARY, failsWith, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
-const EXAMPLE = "docs/examples/headlines.ts";
 const SMALL = packagePath("test/run/small-pipeline.ts");
 
-test("the example of a pipeline of one's own runs over the sample and makes its table", async (t) => {
-  const cwd = await temporaryFolder(t);
-  const stages = new Set<string>();
-  const summary = await runPipeline({
-    pipeline: packagePath(EXAMPLE),
-    sample: true,
-    env: {},
-    cwd,
-    onProgress: ({ stage }) => stages.add(stage),
-  });
-  assert.deepEqual([summary.verdict, summary.pipeline], ["complete", "headlines"]);
-  assert.equal(summary.out, join(cwd, "warehouse"));
-  assert.deepEqual([...stages].sort(), ["dynamic", "full", "items", "load", "lookups", "publish"]);
-  const { directory } = summary;
-  const titled = "SELECT content_id, title FROM content WHERE trim(title) <> '' ORDER BY content_id";
-  assert.deepEqual(
-    await rowsOf(directory, "SELECT content_id, title FROM content_headlines ORDER BY content_id"),
-    await rowsOf(directory, titled),
-  );
-  const ascii = "regexp_full_match(title, '[A-Za-z0-9 ]+')";
-  const lengths = `SELECT count(*), bool_and(characters = length(title)),
-    bool_and(words = len(string_split_regex(trim(title), ' +'))) FROM content_headlines WHERE ${ascii}`;
-  const [counted, ...right] = (await rowsOf(directory, lengths))[0] ?? [];
-  assert.ok(Number(counted) > 50);
-  assert.deepEqual(right, [true, true]);
-  const comment =
-    "SELECT comment FROM duckdb_columns() WHERE table_name = 'content_headlines' AND column_name = 'words'";
-  assert.deepEqual(await rowsOf(directory, comment), [["Words in the title."]]);
-  const lineage =
-    "SELECT resource, path FROM run_lineage WHERE table_name = 'content_headlines' ORDER BY ALL";
-  assert.deepEqual(await rowsOf(directory, lineage), [
-    ["dynamic", "title"],
-    ["full", "title"],
-  ]);
-});
-
-test("the example uses the library as its users do", async () => {
-  const text = await readFile(packagePath(EXAMPLE), "utf8");
-  const imported = [...text.matchAll(/from "([^"]*)"/g)].map(([, specifier]) => specifier);
-  assert.deepEqual(imported, ["content-warehouse"]);
-});
-
 suite("runPipeline", () => {
+  test("runs the sample, tells how far it is, and returns what was published and where", async (t) => {
+    const cwd = await temporaryFolder(t);
+    const stages = new Set<string>();
+    const pipeline = packagePath("docs/examples/three-tables.ts");
+    const onProgress: OnProgress = ({ stage }) => stages.add(stage);
+    const summary = await runPipeline({ pipeline, sample: true, env: {}, cwd, onProgress });
+    assert.deepEqual([summary.verdict, summary.pipeline], ["complete", "three-tables"]);
+    assert.equal(summary.out, join(cwd, "warehouse"));
+    assert.deepEqual([...stages].sort(), ["basic", "dynamic", "load", "lookups", "publish", "transform"]);
+    assert.equal((await publishedIds(summary.directory)).length, 500);
+  });
+
   test("takes a pipeline by path from `cwd`, and by URL", async (t) => {
     const service = await Scripted.start(t, itemsOf(3));
     const cwd = await temporaryFolder(t);

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { type Database, openForBuilding } from "../../src/storage/duckdb.ts";
-import { compareUtf8 } from "../../src/common/utf8-order.ts";
-import type { StagedPart } from "../../src/load/parts.ts";
 import { removeTree } from "../../src/common/tree.ts";
+import { compareUtf8 } from "../../src/common/utf8-order.ts";
+import { type Database, openForBuilding } from "../../src/storage/duckdb.ts";
+import type { StagedPart } from "../../src/storage/staged-part.ts";
 import type { Column, ColumnType, Stage, Table } from "../../src/tables/declare.ts";
 
 /** A name that trips whoever forgets to quote. */
@@ -74,7 +74,7 @@ export async function build(staging: string): Promise<Database> {
 }
 
 /** Writes a staged part from a SELECT; the first column is its key. */
-export async function stagePart(file: string, select: string, generation = 0): Promise<StagedPart> {
+export async function stagePart(file: string, select: string): Promise<StagedPart> {
   const instance = await DuckDBInstance.create(":memory:", { threads: "1" });
   const connection = await instance.connect();
   try {
@@ -89,7 +89,6 @@ export async function stagePart(file: string, select: string, generation = 0): P
       rows: keys.length,
       firstKey: sorted.at(0) ?? "",
       lastKey: sorted.at(-1) ?? "",
-      generation,
     };
   } finally {
     connection.closeSync();
@@ -104,7 +103,7 @@ export interface Tag {
 }
 
 /** A staged part of TAGS. */
-export async function stageTags(file: string, tags: readonly Tag[], generation = 0): Promise<StagedPart> {
+export async function stageTags(file: string, tags: readonly Tag[]): Promise<StagedPart> {
   const literal = (text: string | null) => (text === null ? "NULL" : `'${text.replaceAll("'", "''")}'`);
   const rows = tags.map((row) => `(${literal(row.content_id)}, ${row.ordinal}, ${literal(row.tag)})`);
   const types = "content_id::VARCHAR AS content_id, ordinal::INTEGER AS ordinal, tag::VARCHAR AS tag";
@@ -112,5 +111,5 @@ export async function stageTags(file: string, tags: readonly Tag[], generation =
     rows.length === 0
       ? "(SELECT NULL, NULL, NULL WHERE false) r(content_id, ordinal, tag)"
       : `(VALUES ${rows.join(", ")}) r(content_id, ordinal, tag)`;
-  return stagePart(file, `SELECT ${types} FROM ${source}`, generation);
+  return stagePart(file, `SELECT ${types} FROM ${source}`);
 }

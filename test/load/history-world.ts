@@ -1,14 +1,14 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { createTable } from "../../src/storage/ddl.ts";
-import { all, execute, type Row } from "../../src/storage/duckdb.ts";
 import { fillHistory, type HistoryRun } from "../../src/load/history.ts";
 import type { PreviousHistory } from "../../src/load/history-previous.ts";
-import type { Connections } from "../../src/storage/parallel.ts";
 import { createHistoryMacros } from "../../src/load/macros.ts";
-import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import { fillDerivedTables } from "../../src/load/steps.ts";
-import { runName } from "../../src/warehouse/layout.ts";
+import { createTable } from "../../src/storage/ddl.ts";
+import { all, execute, type Row } from "../../src/storage/duckdb.ts";
+import type { Connections } from "../../src/storage/parallel.ts";
+import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";
+import { runName } from "../../src/warehouse/layout.ts";
 import { emptyTables, fillTables, type MappingWorld, mappingLanes } from "./mapping-tables.ts";
 
 /** One night, as the steps of the history are given it. */

@@ -8,20 +8,21 @@ import { DuckDBConnection } from "@duckdb/node-api";
 import { exportFrom, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
-const BODIES = `import { definePipeline, tables, text } from "content-warehouse";
+const BODIES = `import {
+  contentTables, customFields, customTable, definePipeline, destinations, duckdb, history, listing, mappedValues,
+  parquet, singleItems, text,
+} from "content-warehouse";
 export default definePipeline({
   name: "bodies",
   description: "All tables, and the bodies once more.",
-  extract: { listings: ["dynamic", "full"] },
-  tables,
-  ownTables: [{
+  extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
+  transform: [contentTables(), mappedValues(), history(), customTable({
     name: "bodies",
     comment: "The body of each item.",
-    key: ["content_id"],
     columns: [text("body", "", "As the service sends it.")],
     rows: ({ full, dynamic }) => [{ body: String(dynamic?.body ?? full?.body ?? "") }],
-  }],
-  load: ["duckdb", "parquet"],
+  })],
+  load: [duckdb(), parquet()],
 });
 `;
 

@@ -5,19 +5,18 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { Table as ArrowTable, Int32, Utf8, vectorFromArray } from "apache-arrow";
 import fc from "fast-check";
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
+import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { exportTables, type LoadedTable, loadTable } from "../../src/load/load-table.ts";
 import { createTable } from "../../src/storage/ddl.ts";
-import { all, checkpoint, execute, figure, toSafeInteger } from "../../src/storage/duckdb.ts";
+import { all, checkpoint, execute, scalar, toSafeInteger } from "../../src/storage/duckdb.ts";
 import type { Connections } from "../../src/storage/parallel.ts";
-import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { PartWriter } from "../../src/storage/parquet-file.ts";
-import type { StagedPart } from "../../src/load/parts.ts";
-import { createSuperseded, SUPERSEDED } from "../../src/load/superseded.ts";
-import type { Table } from "../../src/tables/declare.ts";
+import type { StagedPart } from "../../src/storage/staged-part.ts";
+import { TableBuilder } from "../../src/storage/table-builder.ts";
+import { integer, type Table, text } from "../../src/tables/declare.ts";
 import {
   build,
   column,
@@ -76,7 +75,6 @@ const request = (of: Table, parts: readonly StagedPart[], bounds: readonly strin
   bounds,
   finalDirectory: result,
   sequence: 42,
-  superseded: undefined,
 });
 
 test("parts that overlap several buckets come out sorted, bucket by bucket, the same in DuckDB and in Parquet", async (t) => {
@@ -158,38 +156,6 @@ for (const parts of ["no parts", "an empty part"] as const) {
     assert.deepEqual(await tagsIn(database.connection), []);
   });
 }
-
-test("of an item that was done anew only the rows of its latest generation count", async (t) => {
-  const { folder, result, part } = await setting(t);
-  await using database = await build(folder);
-  const parts = [
-    await stageTags(part("1"), [
-      tag("a", 0, "old"),
-      tag("a", 1, "old"),
-      tag("b", 0, "once"),
-      tag("c", 0, "old"),
-    ]),
-    await stageTags(part("2"), [tag("a", 0, "newer")], 1),
-    await stageTags(part("3"), [tag("a", 0, "newest"), tag("a", 1, "newest")], 2),
-  ];
-  await createSuperseded(
-    database.connection,
-    new Map([
-      ["a", 2],
-      ["c", 1],
-    ]),
-  );
-  const loaded = await loadTable(database.connection, {
-    ...request(TAGS, parts, ["a", "b"], result),
-    superseded: SUPERSEDED,
-  });
-  assert.deepEqual(await tagsIn(database.connection), [
-    tag("a", 0, "newest"),
-    tag("a", 1, "newest"),
-    tag("b", 0, "once"),
-  ]);
-  assert.deepEqual([loaded.rows, loaded.stagedRows, loaded.replacedRows], [3, 7, 4]);
-});
 
 test("keys that more than one row has are counted, whatever bucket they are in", async (t) => {
   const { folder, result, part } = await setting(t);
@@ -312,22 +278,18 @@ test("parts are read by ranges of keys of any script", async (t) => {
   const { folder, result, part } = await setting(t);
   await using database = await build(folder);
   const ids = ["a", "é", "\uffee", "😀", "z", "\u{10ffff}"].flatMap((id) => [id, `${id.repeat(40)}!`]);
-  const texts = vectorFromArray(ids, new Utf8());
-  const ordinals = vectorFromArray(
-    ids.map(() => 0),
-    new Int32(),
-  );
-  const [batch] = new ArrowTable({ content_id: texts, ordinal: ordinals, tag: texts }).batches;
-  assert.ok(batch);
+  const builder = new TableBuilder({
+    columns: [text("content_id", "", "Item."), integer("ordinal", "", "Place."), text("tag", "", "Tag.")],
+  });
+  for (const id of ids) builder.append([id, 0, id]);
   const file = part("1");
-  new PartWriter().write(file, batch);
+  builder.take((rows) => new PartWriter().write(file, rows));
   const sorted = ids.toSorted(compareUtf8);
   const staged = {
     file,
     rows: ids.length,
     firstKey: sorted[0] ?? "",
     lastKey: sorted.at(-1) ?? "",
-    generation: 0,
   };
   const loaded = await loadTable(database.connection, request(TAGS, [staged], sorted, result));
   assert.equal(loaded.files.length, ids.length);
@@ -394,7 +356,7 @@ const FILES = table(
 const fileRows = (values: string) =>
   `SELECT file_id, name, updated_at::TIMESTAMPTZ AS updated_at FROM (VALUES ${values}) r(file_id, name, updated_at)`;
 
-test("what several items mention is kept once: the latest generation, then the latest update", async (t) => {
+test("what several items mention is kept once: the latest update", async (t) => {
   const { folder, result, part } = await setting(t);
   await using database = await build(folder);
   const parts = [
@@ -403,7 +365,6 @@ test("what several items mention is kept once: the latest generation, then the l
       fileRows("('f', 'old', '2026-01-01'), ('g', 'new', '2026-02-01'), ('h', 'b', NULL)"),
     ),
     await stagePart(part("2"), fileRows("('g', 'old', '2026-01-01'), ('h', 'a', NULL), ('e', 'only', NULL)")),
-    await stagePart(part("3"), fileRows("('f', 'repaired', '2025-01-01')"), 1),
   ];
   for (const order of [parts, parts.toReversed()]) {
     await database.connection.run("DROP TABLE IF EXISTS files");
@@ -413,14 +374,14 @@ test("what several items mention is kept once: the latest generation, then the l
       rows.map((row) => [row.file_id, row.name]),
       [
         ["e", "only"],
-        ["f", "repaired"],
+        ["f", "old"],
         ["g", "new"],
         ["h", "a"],
       ],
     );
     assert.deepEqual(
       [loaded.rows, loaded.stagedRows, loaded.replacedRows, loaded.duplicateKeys],
-      [4, 7, 3, 0],
+      [4, 6, 2, 0],
     );
   }
 });
@@ -479,7 +440,7 @@ test("rows that wait, of any table, are written beside the files, and a failure 
     await execute(database.connection, `INSERT INTO ${name} VALUES ('a', 0, 'x'), ('z', 0, 'y')`);
   }
   const waiting = (name: string) =>
-    figure(database.connection, `SELECT count(*) FROM pragma_storage_info('${name}') WHERE NOT persistent`);
+    scalar(database.connection, `SELECT count(*) FROM pragma_storage_info('${name}') WHERE NOT persistent`);
   assert.ok((await waiting("content_tags")) > 0);
   const lanes: Connections = [database.connection, await database.connect()];
   const wanted = { tables: [derived], bounds: ["b", "m"], finalDirectory: result, sequence: 7 };
@@ -527,7 +488,7 @@ test("texts that are long on average are compressed as articles, though a few of
     ["tag", "ZSTD"],
   ]);
   const differing = `SELECT count(*) FROM (FROM content_tags EXCEPT ${rows})`;
-  assert.equal(await figure(database.connection, differing), 0);
+  assert.equal(await scalar(database.connection, differing), 0);
 });
 
 test("texts are long also where those of the first items are not", async (t) => {

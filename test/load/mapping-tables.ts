@@ -1,7 +1,8 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { DuckDBInstance } from "@duckdb/node-api";
 import type { Destination, FieldDefinition } from "../../src/audit/mapping/definitions.ts";
-import { type Item, type MappedValue, STATUSES } from "../../src/audit/mapping/procedure.ts";
+import { type MappedValue, STATUSES } from "../../src/audit/mapping/mapped-value.ts";
+import type { Item } from "../../src/audit/mapping/procedure.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { all, execute } from "../../src/storage/duckdb.ts";
 import type { Connections } from "../../src/storage/parallel.ts";

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { rangesOf } from "../../src/storage/id-ranges.ts";
 import {
   boundsTogether,
-  bucketBounds,
   memoryLimitMb,
+  rangeBounds,
   vectorBytes,
   type Weighing,
 } from "../../src/load/range-bounds.ts";
-import { Catalogue } from "../../src/extract/passes/pass-snapshot.ts";
+import { ItemIndex } from "../../src/raw/item-index.ts";
+import { rangesOf } from "../../src/storage/id-ranges.ts";
 
 const MB = 1024 * 1024;
 const idsOf = (count: number) => Array.from({ length: count }, (_, i) => `c-${String(i).padStart(6, "0")}`);
@@ -28,7 +28,7 @@ function sizes(
   weightOf: (id: string) => number = () => 1,
 ): number[] {
   const ids = idsOf(count);
-  const ranges = rangesOf(bucketBounds(weighing(ids, weightOf, widestTableBytes)));
+  const ranges = rangesOf(rangeBounds(weighing(ids, weightOf, widestTableBytes)));
   return ranges.map(
     ({ lower, upper }) =>
       ids.filter((id) => (lower === undefined || id >= lower) && (upper === undefined || id < upper)).length,
@@ -123,7 +123,7 @@ test("the database gets memory for as much, up to 4 GB", () => {
 });
 
 test("the catalogue keeps the greatest weight of an item, and none of one that was never weighed", () => {
-  const catalogue = new Catalogue();
+  const catalogue = new ItemIndex();
   for (const id of idsOf(3000)) catalogue.weigh(id, 10);
   catalogue.weigh("c-002999", 30);
   catalogue.weigh("c-002999", 20);

@@ -3,11 +3,10 @@ import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { rangesOf } from "../../src/storage/id-ranges.ts";
+import { stagedRanges } from "../../src/load/staged-ranges.ts";
 import { all } from "../../src/storage/duckdb.ts";
-import type { StagedPart } from "../../src/load/parts.ts";
-import { stagedBuckets } from "../../src/load/staged-ranges.ts";
-import { createSuperseded, SUPERSEDED } from "../../src/load/superseded.ts";
+import { rangesOf } from "../../src/storage/id-ranges.ts";
+import type { StagedPart } from "../../src/storage/staged-part.ts";
 import { build, stagePart, TAGS, temporaryFolder } from "./fixtures.ts";
 
 const ITEMS = 400;
@@ -40,10 +39,10 @@ for (const order of ["the order of IDs", "no order of IDs"] as const) {
     const { connection } = database;
     await mkdir(join(folder, "parts"));
     const parts = await partsOf(join(folder, "parts"), order === "no order of IDs");
-    const staged = { table: TAGS, parts, superseded: undefined };
+    const staged = { table: TAGS, parts };
     const found: string[][] = [];
     let looks = 0;
-    for await (const rows of stagedBuckets(connection, staged, rangesOf(bounds))) {
+    for await (const rows of stagedRanges(connection, staged, rangesOf(bounds))) {
       assert.ok(rows !== undefined);
       looks += rows.text.match(/\bpart-\d\.parquet/g)?.length ?? 0;
       const ids = await all(connection, `SELECT content_id FROM (${rows.text}) ORDER BY ALL`, rows.params);
@@ -58,29 +57,3 @@ for (const order of ["the order of IDs", "no order of IDs"] as const) {
     assert.equal(existsSync(join(folder, "parts", "content_tags-gathered.parquet")), false);
   });
 }
-
-test("scattered parts: of an item that was done anew only the later rows are there", async (t) => {
-  const folder = await temporaryFolder(t);
-  await using database = await build(folder);
-  const { connection } = database;
-  await mkdir(join(folder, "parts"));
-  const anew = await stagePart(
-    join(folder, "parts", "anew.parquet"),
-    `SELECT '${idOf(7)}' AS content_id, 0 AS ordinal, 'later' AS tag`,
-    1,
-  );
-  const parts = [...(await partsOf(join(folder, "parts"), true)), anew];
-  await createSuperseded(connection, new Map([[idOf(7), 1]]));
-  const staged = { table: TAGS, parts, superseded: SUPERSEDED };
-  const tags = new Map<unknown, unknown>();
-  let count = 0;
-  for await (const rows of stagedBuckets(connection, staged, rangesOf(bounds))) {
-    assert.ok(rows !== undefined);
-    for (const row of await all(connection, rows.text, rows.params)) {
-      tags.set(row.content_id, row.tag);
-      count += 1;
-    }
-  }
-  assert.equal(count, ITEMS);
-  assert.equal(tags.get(idOf(7)), "later");
-});

@@ -2,11 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { type Range, rangesOf } from "../../src/storage/id-ranges.ts";
-import { all, execute, figure, openForBuilding, ROWS_PER_GROUP } from "../../src/storage/duckdb.ts";
-import type { Connections } from "../../src/storage/parallel.ts";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
-import { readParquet, writeParquet } from "../../src/storage/parquet-sql.ts";
 import {
   derivedSteps,
   fillDerivedTables,
@@ -14,6 +10,10 @@ import {
   ledgerBounds,
   prepareMappings,
 } from "../../src/load/steps.ts";
+import { all, execute, openForBuilding, ROWS_PER_GROUP, scalar } from "../../src/storage/duckdb.ts";
+import { type Range, rangesOf } from "../../src/storage/id-ranges.ts";
+import type { Connections } from "../../src/storage/parallel.ts";
+import { readParquet, writeParquet } from "../../src/storage/parquet-sql.ts";
 import { contentExternalPayloads, contentMappedValues } from "../../src/tables/destinations.ts";
 import { assertLedger } from "../audit/assert-ledger.ts";
 import { CRM, MAPPING_EXAMPLES } from "../audit/mapping/mapping-examples.ts";
@@ -168,7 +168,7 @@ test("what a range leaves over of its row groups is filled up by the next one of
   );
   const bounds = await fillDerivedTables(building, { ...fill, itemBounds: ["b", "c", "d", "e", "f"] });
   assert.ok(bounds.length >= 5);
-  const partial = await figure(
+  const partial = await scalar(
     database.connection,
     `SELECT count(*) FROM (
        SELECT max("start" + count) AS rows FROM pragma_storage_info('content_mapped_values')

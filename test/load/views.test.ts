@@ -4,10 +4,10 @@ import { after, before, beforeEach, test } from "node:test";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
 import fc from "fast-check";
 import type { FieldDefinition, Mapping } from "../../src/audit/mapping/definitions.ts";
-import { all, execute, figure } from "../../src/storage/duckdb.ts";
-import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "../../src/load/steps.ts";
 import { createViews } from "../../src/load/views.ts";
+import { all, execute, scalar } from "../../src/storage/duckdb.ts";
+import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { content } from "../../src/tables/content.ts";
 import { CRM } from "../audit/mapping/mapping-examples.ts";
 import { temporaryFolder } from "./fixtures.ts";
@@ -304,7 +304,7 @@ test("content_wide is read where the database is attached under another name, be
 test("content_wide without custom fields is content", async () => {
   await build({ items: [item("a", {})] });
   assert.deepEqual(await addedColumns("content_wide", content.columns.length), []);
-  assert.equal(await figure(connection, "SELECT count(*) FROM content_wide"), 1);
+  assert.equal(await scalar(connection, "SELECT count(*) FROM content_wide"), 1);
 });
 
 test("content_mapped_wide has a row per payload and a list column per external field name", async () => {
@@ -533,7 +533,7 @@ test("C12: names and IDs cannot break out of a view's text, whatever they are", 
         (await connection.runAndReadAll("SELECT * FROM content_mapped_wide")).getRowsJson()[0] ?? [];
       const sent = fields.map(({ fieldType }, place) => (fieldType === "text" ? "v" : `sent ${place}`));
       assert.deepEqual(mapped.slice(3).flat().sort(), sent.sort());
-      assert.equal(await figure(connection, "SELECT count(*) FROM mapping_coverage"), fields.length);
+      assert.equal(await scalar(connection, "SELECT count(*) FROM mapping_coverage"), fields.length);
     }),
     { numRuns: 25, interruptAfterTimeLimit: 60_000, markInterruptAsFailure: true },
   );

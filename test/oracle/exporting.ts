@@ -7,10 +7,10 @@ import { Worker } from "node:worker_threads";
 import { systemClock } from "../../src/common/clock.ts";
 import { silentLog } from "../../src/common/log.ts";
 import { type Config, loadConfig } from "../../src/config/config.ts";
-import { freeBytes } from "../../src/warehouse/disk.ts";
+import { runExport } from "../../src/run/run.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { pipelineUrl } from "../../src/transform/pipelines.ts";
-import { runExport } from "../../src/run/run.ts";
+import { freeBytes } from "../../src/warehouse/disk.ts";
 
 export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "oracle-"));
@@ -44,7 +44,7 @@ export async function runNightly(request: ExportRequest): Promise<RunSummary> {
   });
   return runExport({
     config: { ...config, destinations, personalData: { policy: personalData, key: null } },
-    pipelineUrl: pipelineUrl("nightly", out),
+    pipeline: pipelineUrl("nightly", out),
     clock: systemClock,
     log: silentLog,
     signal: new AbortController().signal,

@@ -1,9 +1,16 @@
 /** Carries out what the certification asks for over a world, as a run does, and says what the run would publish. */
-import { Catalogue, Sightings, secondsOf } from "../../src/extract/passes/pass-snapshot.ts";
-import { Certification, type Comparison, type Step, type SweepMode } from "../../src/extract/passes/certification.ts";
+
+import {
+  Certification,
+  type Comparison,
+  type PassMode,
+  type Step,
+} from "../../src/extract/passes/certification.ts";
 import { isFresh } from "../../src/extract/passes/fresh.ts";
-import { Holdings, type LandedPass } from "../../src/extract/passes/item-versions.ts";
+import { ItemVersions, type LandedPass } from "../../src/extract/passes/item-versions.ts";
+import { PassSnapshot, secondsOf } from "../../src/extract/passes/pass-snapshot.ts";
 import { type ComparedPass, type PageMark, uncleanReasons } from "../../src/extract/passes/verdict.ts";
+import { ItemIndex } from "../../src/raw/item-index.ts";
 import { Killed, type Mode, stateOf, type World, type WorldDocument } from "./certify-world.ts";
 
 interface Page {
@@ -13,7 +20,7 @@ interface Page {
 }
 
 /** What is kept of the first two passes, pages of whole groups, and of the items that were repaired after them. */
-interface Kept extends Record<Mode, Page[]> {
+interface ResumeState extends Record<Mode, Page[]> {
   readonly repaired: Answer[];
 }
 
@@ -39,7 +46,7 @@ export interface Certified {
 
 /** A run that is resumed whenever it was killed. */
 export function certify(world: World): Certified {
-  const kept: Kept = { dynamic: [], full: [], repaired: [] };
+  const kept: ResumeState = { dynamic: [], full: [], repaired: [] };
   for (;;) {
     try {
       return new Run(world, kept).certify();
@@ -52,17 +59,22 @@ export function certify(world: World): Certified {
 
 class Run {
   readonly #world: World;
-  readonly #kept: Kept;
-  readonly #catalogue = new Catalogue();
-  readonly #holdings = new Holdings(this.#catalogue);
+  readonly #kept: ResumeState;
+  readonly #catalogue = new ItemIndex();
+  readonly #versions = new ItemVersions(this.#catalogue);
   readonly #certification: Certification<ComparedPass>;
   readonly #documents = new Map<string, Partial<Record<Mode, WorldDocument>>>();
   #keptRepairs = 0;
 
-  constructor(world: World, kept: Kept) {
+  constructor(world: World, kept: ResumeState) {
     this.#world = world;
     this.#kept = kept;
-    this.#certification = new Certification(this.#catalogue, this.#holdings, world.repairLimit);
+    this.#certification = new Certification(
+      this.#catalogue,
+      this.#versions,
+      world.listings,
+      world.repairLimit,
+    );
   }
 
   certify(): Certified {
@@ -91,16 +103,17 @@ class Run {
   }
 
   #repair(ids: readonly string[]): Pick<Comparison, "fresh"> {
-    const kept = this.#certification.passes.length === 2 ? this.#kept.repaired : [];
-    const answers = this.#askSingly(ids, ["dynamic", "full"], kept).flat();
+    const keeps = this.#world.listings.length === 2 && this.#certification.passes.length === 2;
+    const kept = keeps ? this.#kept.repaired : [];
+    const answers = this.#askSingly(ids, this.#world.listings, kept).flat();
     return { fresh: answers.some(({ fresh }) => fresh) };
   }
 
   #certified(disagreements: readonly string[]): Certified {
     const { passes } = this.#certification;
-    const gone = this.#holdings.gone(passes).map((number) => this.#catalogue.idOf(number));
+    const gone = this.#versions.gone(passes).map((number) => this.#catalogue.idOf(number));
     for (const id of gone) this.#documents.delete(id);
-    const { rejected, notAsked } = this.#holdings.unread(passes);
+    const { rejected, notAsked } = this.#versions.unread(passes);
     const published = [...this.#documents].map(([id, { dynamic, full }]) => {
       return [id, { dynamic: dynamic?.version, full: full?.version }] as const;
     });
@@ -117,32 +130,32 @@ class Run {
     };
   }
 
-  #pass(mode: SweepMode, documents: boolean): ComparedPass {
-    const sweep = this.#certification.passes.length + 1;
+  #pass(mode: PassMode, documents: boolean): ComparedPass {
+    const pass = this.#certification.passes.length + 1;
     const shape = mode === "dynamic" ? "dynamic" : "full";
-    const kept = documents && sweep <= 2 ? this.#kept[shape] : [];
-    const keptPages = kept.length;
+    const kept = documents && pass <= this.#world.listings.length ? this.#kept[shape] : [];
+    const resumedPages = kept.length;
     const pages = this.#read(shape, kept);
-    const sightings = new Sightings(this.#catalogue);
+    const snapshot = new PassSnapshot(this.#catalogue);
     const marks = new Map(pages.map(({ mark }, i) => [i + 1, mark]));
-    for (const { rows } of pages) for (const row of rows) sightings.add(row.id, row.updatedAt.slice(0, 19));
+    for (const { rows } of pages) for (const row of rows) snapshot.add(row.id, row.updatedAt.slice(0, 19));
     const fresh = pages.flatMap(({ rows, observedAt }) =>
       rows.filter((row) => isFreshRow(row, observedAt)).map(({ id }) => id),
     );
-    if (documents) this.#land(shape, pages, { sightings, fresh, unread: [] });
-    if (sweep === 2) for (const answer of this.#kept.repaired) this.#replay(answer);
+    if (documents) this.#land(shape, pages, { snapshot, fresh, unread: [] });
+    if (pass === 2) for (const answer of this.#kept.repaired) this.#replay(answer);
     const countBefore = pages[0]?.mark.pagination.count ?? 0;
     const countAfter = pages.at(-1)?.mark.pagination.count ?? 0;
-    const reasons = uncleanReasons({ marks, sightings, rejected: 0 });
+    const reasons = uncleanReasons({ marks, snapshot, rejected: 0 });
     return {
-      sweep,
+      pass,
       mode,
       pages: pages.length,
-      sightings,
+      snapshot,
       countBefore,
       countAfter,
       reasons,
-      keptPages,
+      resumedPages,
       fresh,
     };
   }
@@ -170,7 +183,7 @@ class Run {
   }
 
   #land(shape: Mode, pages: readonly Page[], pass: LandedPass): void {
-    this.#holdings.holdAll(shape, pass);
+    this.#versions.holdAll(shape, pass);
     for (const { rows } of pages) {
       for (const row of rows) this.#documents.set(row.id, { ...this.#documents.get(row.id), [shape]: row });
     }
@@ -201,17 +214,19 @@ class Run {
     this.#keptRepairs += 1;
   }
 
-  #take({ id, mode, value, observedAt }: Answer, sweep: number): Single {
+  #take({ id, mode, value, observedAt }: Answer, pass: number): Single {
     if (value === "gone" || value === "refused") {
-      this.#holdings.answered(id, value === "gone" ? "gone" : "rejected", sweep);
+      this.#versions.answered(id, value === "gone" ? "gone" : "rejected", pass);
       return { updatedAt: undefined, fresh: false };
     }
     const updatedAt = value.updatedAt.slice(0, 19);
-    this.#holdings.answered(id, "there", sweep);
-    this.#holdings.hold(mode, id, updatedAt);
+    this.#versions.answered(id, "there", pass);
+    // Of a shape that does not land there is a time, and no document.
+    if (!this.#world.listings.includes(mode)) return { updatedAt, fresh: isFreshRow(value, observedAt) };
+    this.#versions.hold(mode, id, updatedAt);
     this.#documents.set(id, { ...this.#documents.get(id), [mode]: value });
     const fresh = isFreshRow(value, observedAt);
-    if (fresh) this.#holdings.forget(mode, id);
+    if (fresh) this.#versions.forget(mode, id);
     return { updatedAt, fresh };
   }
 }

@@ -33,6 +33,8 @@ export interface Schedule {
   readonly refused: number;
   /** Items that are asked for singly after a pass, at most; or a fifth of all. */
   readonly repairLimit: number;
+  /** What the pipeline reads the documents of, in this order. */
+  readonly listings: readonly Mode[];
 }
 
 export type Mode = "dynamic" | "full";
@@ -73,7 +75,7 @@ export class World {
   #left = Number.POSITIVE_INFINITY;
   readonly #schedule: Schedule;
   readonly #kills: { readonly after: number; readonly edits: readonly Edit[] }[];
-  /** Each state since the run began or was resumed: IDs with the versions of both documents, sorted. */
+  /** Each state since the run began or was resumed: IDs with the versions of the documents that are read, sorted. */
   readonly states = new Set<string>();
 
   constructor(schedule: Schedule) {
@@ -82,6 +84,10 @@ export class World {
     for (let i = 0; i < schedule.items; i++) this.#add();
     this.#quarters += 400;
     this.#begin();
+  }
+
+  get listings(): readonly Mode[] {
+    return this.#schedule.listings;
   }
 
   get pagesPerGroup(): number {
@@ -152,7 +158,15 @@ export class World {
   }
 
   #state(): string {
-    return stateOf(this.#items.map(({ id, version }) => [id, version]));
+    return stateOf(
+      this.#items.map(({ id, version }) => {
+        const read = ({ dynamic, full }: Record<Mode, number>) => ({
+          dynamic: this.listings.includes("dynamic") ? dynamic : undefined,
+          full: this.listings.includes("full") ? full : undefined,
+        });
+        return [id, read(version)];
+      }),
+    );
   }
 
   /** Edits come and time passes before the next request is answered. */

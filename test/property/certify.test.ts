@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { either } from "../long.ts";
 import { type Certified, certify } from "./certify-model.ts";
-import { type Edit, type Schedule, World } from "./certify-world.ts";
+import { type Edit, type Mode, type Schedule, World } from "./certify-world.ts";
 
 const place = fc.nat(40);
 const edit: fc.Arbitrary<Edit> = fc.oneof(
@@ -40,10 +41,11 @@ const schedule: fc.Arbitrary<Schedule> = fc.record({
   pagesPerGroup: fc.integer({ min: 1, max: 3 }),
   refused: fc.constantFrom(0, 0, 0, 5),
   repairLimit: fc.constantFrom(1, 3, 200),
+  listings: fc.constant(["dynamic", "full"]),
 });
 
 /** More of them, and others, where the long suite asks for it. */
-const SCHEDULES = Number(process.env.SCHEDULES ?? 20_000);
+const SCHEDULES = Number(process.env.SCHEDULES ?? either(4000, 20_000));
 
 interface Tally {
   complete: number;
@@ -67,7 +69,7 @@ function count(tally: Tally, each: Schedule, { complete, passes, keptRepairs, un
   if (unread > 0) tally.unread += 1;
   if (!complete) return;
   if (passes.length > 2) tally.repaired += 1;
-  if (passes.some(({ keptPages }) => keptPages > 0)) tally.resumed += 1;
+  if (passes.some(({ resumedPages }) => resumedPages > 0)) tally.resumed += 1;
   if (keptRepairs > 0) tally.keptRepairs += 1;
   if (each.times === "other" && each.items > 0) tally.ofTwoTimes += 1;
   if (each.edits.flat().some(({ kind }) => kind === "bulk") && passes.length > 2) tally.bulk += 1;
@@ -111,6 +113,44 @@ test(`D11, D12, D13, D14: no run says complete wrongly, in ${SCHEDULES} schedule
   }
 });
 
+const LISTINGS: readonly (readonly Mode[])[] = [["full"], ["dynamic"], ["full", "dynamic"]];
+const SCHEDULES_OF_EACH = Math.ceil(SCHEDULES / 4);
+
+for (const listings of LISTINGS) {
+  test(`D11, D12, D13, D14: nor does one of ${listings.join(" and ")}, in ${SCHEDULES_OF_EACH} schedules`, () => {
+    const tally = { complete: 0, unsettled: 0, repaired: 0, resumed: 0, ofTwoTimes: 0 };
+    fc.assert(
+      fc.property(schedule, (each) => {
+        const world = new World({ ...each, listings });
+        const result = certify(world);
+        const { listed, loaded, vanished, rejected, unread, complete, passes } = result;
+        assert.equal(
+          loaded + vanished + rejected + unread,
+          listed,
+          "not all that was listed is accounted for",
+        );
+        tally[complete ? "complete" : "unsettled"] += 1;
+        if (!complete) return;
+        if (passes.length > 2) tally.repaired += 1;
+        if (passes.some(({ resumedPages }) => resumedPages > 0)) tally.resumed += 1;
+        if (each.times === "other" && each.items > 0) tally.ofTwoTimes += 1;
+        assert.equal(unread, 0);
+        assert.ok(world.states.has(result.published), "published what is not, or never was");
+      }),
+      { numRuns: SCHEDULES_OF_EACH },
+    );
+    for (const [name, least] of Object.entries({
+      unsettled: 0.01,
+      repaired: 0.1,
+      resumed: 0.1,
+      ofTwoTimes: 0.05,
+    })) {
+      const figure = tally[name as keyof typeof tally];
+      assert.ok(figure > least * SCHEDULES_OF_EACH, `${figure} ${name}`);
+    }
+  });
+}
+
 const QUIET: Schedule = {
   items: 10,
   perPage: 3,
@@ -122,6 +162,7 @@ const QUIET: Schedule = {
   pagesPerGroup: 1,
   refused: 0,
   repairLimit: 200,
+  listings: ["dynamic", "full"],
 };
 
 const UPDATE: Edit[] = [{ kind: "update", place: 0 }];
@@ -139,6 +180,21 @@ test("where the modes mean different times, each is certified by a second pass o
   assert.deepEqual(outcome({ times: "other" }), {
     complete: true,
     modes: ["dynamic", "full", "dynamic", "basic"],
+  });
+});
+
+test("a listing alone is certified by a basic pass, and where the modes mean different times, dynamic by dynamic", () => {
+  const full = outcome({ listings: ["full"] });
+  assert.deepEqual(full, { complete: true, modes: ["full", "basic"] });
+  assert.deepEqual(outcome({ listings: ["full"], times: "other" }), full);
+  assert.deepEqual(outcome({ listings: ["dynamic"] }), { complete: true, modes: ["dynamic", "basic"] });
+  assert.deepEqual(outcome({ listings: ["dynamic"], times: "other" }), {
+    complete: true,
+    modes: ["dynamic", "basic", "dynamic"],
+  });
+  assert.deepEqual(outcome({ listings: ["full", "dynamic"] }), {
+    complete: true,
+    modes: ["full", "dynamic"],
   });
 });
 

@@ -1,5 +1,6 @@
 import { type FieldDefinition, indexDefinitions } from "../../src/audit/mapping/definitions.ts";
-import { type MappedValue, mapItem } from "../../src/audit/mapping/procedure.ts";
+import type { MappedValue } from "../../src/audit/mapping/mapped-value.ts";
+import { mapItem } from "../../src/audit/mapping/procedure.ts";
 import { CAUSES } from "../../src/tables/history.ts";
 import type { MappingWorld } from "../load/mapping-tables.ts";
 

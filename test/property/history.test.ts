@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import fc from "fast-check";
+import type { MappedValue } from "../../src/audit/mapping/mapped-value.ts";
 import { payloadJson, payloadMembers } from "../../src/audit/mapping/payload.ts";
-import type { MappedValue } from "../../src/audit/mapping/procedure.ts";
 import { readChanges } from "../../src/audit/report/changes.ts";
 import { runName } from "../../src/warehouse/layout.ts";
 import { type Night, Nights } from "../load/history-world.ts";
+import { either, few } from "../long.ts";
 import { afterNight, type Known, type KnownRow, orderDiffers } from "./history-model.ts";
 import {
   applyEdit,
@@ -36,6 +37,9 @@ const fate = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("missing" as const) }) },
 );
 
+/** Of a random script; the one that is not has ten in any case. */
+const NIGHTS = either(4, 10);
+
 const nights = fc.array(
   fc.record({
     edits: editScript,
@@ -44,7 +48,7 @@ const nights = fc.array(
     itemBounds: fc.constantFrom([], ITEM_IDS.toSorted()),
     passthrough: fc.boolean(),
   }),
-  { minLength: 10, maxLength: 10 },
+  { minLength: NIGHTS, maxLength: NIGHTS },
 );
 
 /** One night of a script. */
@@ -108,7 +112,7 @@ const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence,
 const nameOf = (sequence: number): string => runName(sequence, startOf(sequence));
 
 /** A script of ten nights takes seconds; a longer search is for whoever changes the steps. */
-const RUNS = Number(process.env.HISTORY_RUNS ?? 4);
+const RUNS = Number(process.env.HISTORY_RUNS ?? either(1, 4));
 
 let world: Nights;
 before(async () => {
@@ -150,8 +154,10 @@ test("the history answers for every run of ten nights what that night's ledger a
       await assertRuns(chainOf(current));
       await assertChart(chainOf(current));
       for (const to of chainOf(current)) {
+        if (to.before !== undefined) await assertChanges(to.before.known, to.known, true, seen);
+      }
+      for (const to of few(chainOf(current), 3)) {
         if (to.before === undefined) continue;
-        await assertChanges(to.before.known, to.known, true, seen);
         await assertChanges(to.known, to.before.known, false, seen);
         const [oldest] = chainOf(to).slice(-1);
         if (oldest === undefined || oldest === to.before) continue;
@@ -229,7 +235,7 @@ async function assertAsOf({ known, passthrough }: Published, seen: Set<string>):
     payloads,
     `payloads as of run ${known.sequence}`,
   );
-  for (const { content_id, destination_id, payload } of payloads) {
+  for (const { content_id, destination_id, payload } of few(payloads, 2)) {
     const [one] = await world.rows(
       `SELECT payload_as_of('${content_id}', '${destination_id}', ${instant}) AS payload`,
     );

@@ -10,8 +10,9 @@ import {
   type Mapping,
   type MappingEntry,
 } from "../../src/audit/mapping/definitions.ts";
+import { STATUSES } from "../../src/audit/mapping/mapped-value.ts";
 import { type Payload, payloadJson } from "../../src/audit/mapping/payload.ts";
-import { type Item, type ItemValue, type MappedItem, mapItem, STATUSES } from "../../src/audit/mapping/procedure.ts";
+import { type Item, type ItemValue, type MappedItem, mapItem } from "../../src/audit/mapping/procedure.ts";
 import { fillDerivedTables } from "../../src/load/steps.ts";
 import {
   emptyTables,

@@ -6,8 +6,8 @@ import { tableFromIPC } from "apache-arrow";
 import fc from "fast-check";
 import { readParquet } from "parquet-wasm";
 import { PartWriter, readPart } from "../../src/storage/parquet-file.ts";
-import { COLUMN_TYPES, type Column, type ColumnType, column } from "../../src/tables/declare.ts";
 import { type Cell, TableBuilder } from "../../src/storage/table-builder.ts";
+import { COLUMN_TYPES, type Column, type ColumnType, column } from "../../src/tables/declare.ts";
 import { Scratch } from "../storage/parquet/scratch.ts";
 
 /** Columns built by hand say in Parquet what was put in, as another reader finds. */
@@ -154,7 +154,7 @@ test("a builder starts anew after rows that could not be written", () => {
   assert.throws(() => builder.take(() => assert.fail(failure)), failure);
   assert.equal(builder.rows, 0);
   assert.equal(
-    builder.take((batch) => batch.numRows),
+    builder.take((taken) => taken.count),
     0,
   );
 });

@@ -6,7 +6,7 @@ import { richWorld, type World } from "../transform/rich.ts";
 
 /**
  * Nothing is dropped silently: whatever stands anywhere in an answer, of whatever kind, is found in some column, or
- * the drift shows it. The document has every wire field, and one place of it holds something else than it should.
+ * the drift shows it. The document has every API field, and one place of it holds something else than it should.
  */
 
 const MARK = "needle-7f3a";

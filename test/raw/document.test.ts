@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { JsonObject } from "../../src/raw/document.ts";
-import { type Answer, FIRST_OBSERVED_AT, onlyRow, rowsOf, type Transformed, transform } from "../transform/harness.ts";
+import {
+  type Answer,
+  FIRST_OBSERVED_AT,
+  onlyRow,
+  rowsOf,
+  type Transformed,
+  transform,
+} from "../transform/harness.ts";
 
 /** How the answers about one item become one row. Answers are given in the order of their observation. */
 

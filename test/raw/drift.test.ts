@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { documentPreparer } from "../../src/raw/prepare.ts";
-import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
 import type { JsonObject } from "../../src/raw/document.ts";
+import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
+import { documentPreparer } from "../../src/raw/prepare.ts";
 import { onlyRow, transform } from "../transform/harness.ts";
 
 describe("the tally of drift", () => {

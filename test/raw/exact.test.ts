@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import fc from "fast-check";
-import { mayHoldHalves, parseJson } from "../../src/extract/pages/decode.ts";
+import { mayHoldHalves } from "../../src/common/json.ts";
+import { parseJson } from "../../src/extract/pages/decode.ts";
+import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
+import { replaceLoneSurrogates } from "../../src/raw/well-formed.ts";
 import { readPart } from "../../src/storage/parquet-file.ts";
-import type { CloseTask } from "../../src/run/tasks.ts";
-import { Drift } from "../../src/raw/drift.ts";
-import { SharedStore } from "../../src/transform/entity-store.ts";
-import { mendHalves } from "../../src/raw/well-formed.ts";
-import { bodyOf, DYNAMIC, FULL, stagingIn } from "../run/nightly-staging.ts";
+import { EntityStore } from "../../src/transform/entity-store.ts";
+import { bodyOf, DYNAMIC, FULL, NightlyLanding } from "../extract/landing/nightly-landing.ts";
 import { onlyRow, transform } from "../transform/harness.ts";
 
 /** What JavaScript would round or a file could not hold. */
@@ -17,17 +16,17 @@ const BIG = "12345678901234567890";
 
 /** Takes one page of each listing through a worker's staging, as the wire gives it. */
 async function stage(t: TestContext, dynamic: string, full: string) {
-  const { staging, directory } = await stagingIn(t);
-  const { result: first } = staging.page({ ...DYNAMIC, body: bodyOf(dynamic) });
+  const landing = await NightlyLanding.in(t);
+  const { lander } = landing;
+  const first = lander.page({ ...DYNAMIC, body: bodyOf(dynamic) });
   const drift = new Drift();
-  const close = (task: Pick<CloseTask, "sweep" | "rawFile">) => {
-    for (const entry of staging.close({ kind: "close", group: 0, ...task }).drift) drift.add(entry);
+  const take = (entries: readonly DriftEntry[]) => {
+    for (const entry of entries) drift.add(entry);
   };
-  close({ sweep: 1, rawFile: "dynamic.parquet" });
-  const pairWith = { listed: join(directory, "dynamic.parquet"), singles: [] };
-  staging.page({ ...FULL, pairWith, body: bodyOf(full) });
-  close({ sweep: 2, rawFile: "full.parquet" });
-  const result = staging.flush();
+  take(landing.close(1).drift);
+  lander.page({ ...FULL, body: bodyOf(full) });
+  take(landing.close(2).drift);
+  const result = await landing.transformed();
   const cell = (table: string, column: string): unknown => {
     const part = result.parts.find((each) => each.table === table);
     assert.ok(part, `${table} has rows`);
@@ -55,8 +54,8 @@ describe("integers beyond 2^53", () => {
       `{"id":"i","content_type_details":{"id":"u","badge":${BIG},"icon":${BIG}}}`,
       `{"id":"i","custom_fields":[{"id":"cf","options":{"limit":${BIG}}}]}`,
     );
-    const store = new SharedStore(parseJson);
-    for (const sighting of structuredClone(result.sightings)) store.add(sighting);
+    const store = new EntityStore(parseJson);
+    for (const sighting of structuredClone(result.versions)) store.add(sighting);
     const [type] = store.of("content_types");
     assert.equal(JSON.stringify([type?.attributes.icon, type?.unknown]), `[${BIG},{"badge":${BIG}}]`);
     const [field] = store.of("custom_fields");
@@ -181,7 +180,7 @@ describe("halves of characters", () => {
       '{"__proto__":["\\ud800"],"constructor\\udc00":{"a":[["\\udbff"]]},"ok":1}',
     );
     const found: string[] = [];
-    const mended = mendHalves(value, (path) => found.push(path));
+    const mended = replaceLoneSurrogates(value, (path) => found.push(path));
     assert.equal(
       JSON.stringify(mended),
       '{"__proto__":["\ufffd"],"ok":1,"constructor\ufffd":{"a":[["\ufffd"]]}}',

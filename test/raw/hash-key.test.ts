@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { keyId, type PersonalData } from "../../src/config/config.ts";
 import { Secret } from "../../src/common/secret.ts";
+import { keyId, type PersonalData } from "../../src/config/config.ts";
 import { exportFrom, failsWith, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 

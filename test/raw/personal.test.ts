@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { DATA_TABLES } from "../../src/tables/all.ts";
-import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
+import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { looksPersonal, personalHash } from "../../src/raw/personal.ts";
-import { isObject, type JsonObject, type Shape } from "../../src/raw/document.ts";
+import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
+import { DATA_TABLES } from "../../src/tables/all.ts";
 import { onlyRow, rowsOf, type Transformed, transform } from "../transform/harness.ts";
 import { richWorld, type World } from "../transform/rich.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batches } from "../../src/raw/batches.ts";
-import { FILE_LIMITS } from "../../src/run/regroup.ts";
+import { FILE_LIMITS } from "../../src/raw/regroup.ts";
 
 const MB = 1024 * 1024;
 const ids = Array.from({ length: 2500 }, (_, i) => `c-${i}`);

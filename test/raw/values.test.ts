@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseJson } from "../../src/extract/pages/decode.ts";
-import type { ColumnType, WireFormat } from "../../src/tables/declare.ts";
+import { parseExact } from "../../src/common/json.ts";
 import { cellOf, jsonText, parseInstant, parseUsDate } from "../../src/raw/values.ts";
+import type { ColumnType, WireFormat } from "../../src/tables/declare.ts";
 
 /** Microseconds of the same instant by another way. */
 function micros(iso: string, fraction = 0): bigint {
@@ -107,9 +107,9 @@ describe("parseUsDate", () => {
   });
 });
 
-describe("the cell of a wire value", () => {
+describe("the cell of an API value", () => {
   const cell = (type: ColumnType, json: string, format: WireFormat = "plain") => {
-    const list = parseJson(`[${json}]`);
+    const list = parseExact(`[${json}]`);
     return cellOf({ type, format }, Array.isArray(list) ? list[0] : undefined);
   };
 
@@ -174,7 +174,7 @@ describe("the cell of a wire value", () => {
 
   test("writes JSON as it came, digits included", () => {
     for (const json of ['{"a":12345678901234567890}', "[1e400,-1e-999]", '"é\\u0000"', "[[],{}]", "false"]) {
-      assert.equal(jsonText(parseJson(json)), json);
+      assert.equal(jsonText(parseExact(json)), json);
       assert.equal(cell("json", json), json);
     }
   });

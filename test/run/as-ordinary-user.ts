@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-const SCRIPT = fileURLToPath(new URL("ordinary-user.ts", import.meta.url));
+const SCRIPT = fileURLToPath(new URL("./ordinary-user.ts", import.meta.url));
 
 /** Does an action of `ordinary-user.ts` in a folder as a user whom modes bind, and returns what it prints. */
 export async function asOrdinaryUser(folder: string, action: string, ...more: string[]): Promise<unknown> {

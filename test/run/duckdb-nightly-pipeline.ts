@@ -1,11 +1,13 @@
+import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
+import { duckdb } from "../../src/load/stages.ts";
 import { definePipeline } from "../../src/pipeline.ts";
-import { DATA_TABLES } from "../../src/tables/all.ts";
+import { contentTables, history, mappedValues } from "../../src/transform/stages.ts";
 
-/** All tables, as duckdb alone. */
+/** Every field of every item, into a DuckDB file alone. */
 export default definePipeline({
   name: "nightly-duckdb",
   description: "Every field of every item, into a DuckDB file alone.",
-  extract: { listings: ["dynamic", "full"] },
-  tables: DATA_TABLES,
-  load: ["duckdb"],
+  extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
+  transform: [contentTables(), mappedValues(), history()],
+  load: [duckdb()],
 });

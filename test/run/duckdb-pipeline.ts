@@ -1,11 +1,13 @@
+import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
+import { duckdb } from "../../src/load/stages.ts";
 import { definePipeline } from "../../src/pipeline.ts";
-import { DATA_TABLES } from "../../src/tables/all.ts";
+import { contentTables } from "../../src/transform/stages.ts";
 
 /** Few tables, so that a run takes little time. */
 export default definePipeline({
   name: "small-duckdb",
   description: "Items with their tags.",
-  extract: { listings: ["dynamic", "full"] },
-  tables: DATA_TABLES.filter(({ name }) => ["content", "content_tags", "content_events"].includes(name)),
-  load: ["duckdb"],
+  extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
+  transform: [contentTables({ only: ["content", "content_tags", "content_events"] })],
+  load: [duckdb()],
 });

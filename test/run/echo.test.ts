@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { createLog } from "../../src/common/log.ts";
+import { basicCredentials, Secret } from "../../src/common/secret.ts";
 import type { Config } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
-import { basicCredentials, Secret } from "../../src/common/secret.ts";
 import {
   assertNowhereIn,
   CANARY,

@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { systemClock } from "../../src/common/clock.ts";
-import { purgeUser } from "../../src/warehouse/erase/erase.ts";
-import { outputFolder } from "../../src/warehouse/layout.ts";
-import { freeBytes } from "../../src/warehouse/disk.ts";
-import { readManifest } from "../../src/warehouse/manifest.ts";
 import { generateContentSet } from "../../src/service/generate/generate.ts";
 import { HISTORY_TABLES } from "../../src/tables/history.ts";
+import { freeBytes } from "../../src/warehouse/disk.ts";
+import { eraseUser } from "../../src/warehouse/erase/erase.ts";
+import { outputFolder } from "../../src/warehouse/layout.ts";
+import { readManifest } from "../../src/warehouse/manifest.ts";
 import { servedNight } from "./nights.ts";
-import { exportFrom, failsWith, HurriedClock, NIGHTLY, openPublished, temporaryFolder } from "./running.ts";
+import { exportFrom, failsWith, HISTORY, HurriedClock, openPublished, temporaryFolder } from "./running.ts";
 
 const DUCKDB_ALONE = new URL("./duckdb-nightly-pipeline.ts", import.meta.url).href;
 
@@ -52,7 +52,7 @@ test("refuses a history of a newer form before the service is asked for anything
   const before = await readdir(join(out, "runs"));
   // Nobody listens there any more.
   const url = `http://127.0.0.1:${port}`;
-  const error = await failsWith("config.newer_version", exportFrom({ url, out, pipelineUrl: NIGHTLY }));
+  const error = await failsWith("config.newer_version", exportFrom({ url, out, pipelineUrl: HISTORY }));
   assert.match(error.message, /^The history in .* was written by a newer version of content-warehouse/);
   assert.deepEqual(await readdir(join(out, "runs")), before);
 });
@@ -90,7 +90,7 @@ test("carries the history on from a run that took the place of another when some
   const config = { personalData: { policy: "keep", key: null } } as const;
   const { summary: first, port } = await servedNight({ out, data, port: 0, config });
   const [line = ""] = (await readFile(join(data, "users.ndjson"), "utf8")).split("\n");
-  const { replaced } = await purgeUser(outputFolder(out), {
+  const { replaced } = await eraseUser(outputFolder(out), {
     userId: JSON.parse(line).id,
     clock: systemClock,
     threads: 1,

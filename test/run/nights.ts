@@ -2,7 +2,7 @@ import { type Clock, systemClock } from "../../src/common/clock.ts";
 import { type Config, loadConfig } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { createService } from "../../src/service/service.ts";
-import { exportFrom, NIGHTLY } from "./running.ts";
+import { exportFrom, HISTORY } from "./running.ts";
 
 export interface ServedNight {
   /** The warehouse's folder. */
@@ -21,7 +21,7 @@ export async function servedNight({
   out,
   data,
   port,
-  pipelineUrl = NIGHTLY,
+  pipelineUrl = HISTORY,
   config = {},
   clock = systemClock,
 }: ServedNight): Promise<{ summary: RunSummary; port: number }> {

@@ -11,8 +11,8 @@ import { verifyCommand } from "../../src/cli/commands/verify.ts";
 import { asWarehouseError } from "../../src/common/errors.ts";
 import { all, openForReading, openForScanning } from "../../src/storage/duckdb.ts";
 import { readParquet } from "../../src/storage/parquet-sql.ts";
-import { prune } from "../../src/warehouse/retention.ts";
 import { prepareOutput } from "../../src/warehouse/layout.ts";
+import { prune } from "../../src/warehouse/retention.ts";
 import { capture, outcome as outcomeOf } from "../cli/capture.ts";
 import { publish } from "../warehouse/published.ts";
 

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { type Config, loadConfig } from "../../src/config/config.ts";
-import { readManifest } from "../../src/warehouse/manifest.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
+import { readManifest } from "../../src/warehouse/manifest.ts";
 import { exportFrom, failsWith, rowsOf, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -24,7 +24,7 @@ async function run(
 
 const nulls = (count: number) => Array.from({ length: count }, () => null);
 const CHECK =
-  "SELECT verdict, figure, expected, detail FROM run_checks WHERE check_name LIKE 'listed things%'";
+  "SELECT verdict, figure, expected, detail FROM run_checks WHERE check_name LIKE 'listed items that could not%'";
 
 test("C14: up to 20 listed things that are no items are rejects, and told", async (t) => {
   const { directory, accounting } = await run(t, 80, nulls(20));

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { keyId } from "../../src/config/config.ts";
-import { readManifest } from "../../src/warehouse/manifest.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
 import { Secret } from "../../src/common/secret.ts";
+import { keyId } from "../../src/config/config.ts";
 import { personalHash } from "../../src/raw/personal.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { readManifest } from "../../src/warehouse/manifest.ts";
 import {
   assertNowhereIn,
   exportFrom,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import { ByteBudget } from "../../src/extract/pages/byte-budget.ts";
+import { WorkQueue } from "../../src/common/threads/work-queue.ts";
 import { recordOf } from "../../src/extract/journal.ts";
-import { RequestQueue } from "../../src/common/threads/work-queue.ts";
+import { ByteBudget } from "../../src/extract/pages/byte-budget.ts";
 import { exportFrom, HurriedClock, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -114,7 +114,7 @@ suite("requests", () => {
 
 suite("a queue of requests", { timeout: 10_000 }, () => {
   test("does so many tasks at a time, and takes no more than wait", async () => {
-    const queue = new RequestQueue(2, NEVER);
+    const queue = new WorkQueue(2, NEVER);
     const gates: (() => void)[] = [];
     let most = 0;
     let running = 0;
@@ -140,7 +140,7 @@ suite("a queue of requests", { timeout: 10_000 }, () => {
 
   test("ends with the first failure of a task or of followed work, and tells everything under way", async () => {
     for (const failing of ["a task", "followed work"]) {
-      const queue = new RequestQueue(2, NEVER);
+      const queue = new WorkQueue(2, NEVER);
       const heard: unknown[] = [];
       await queue.add(
         () =>
@@ -164,7 +164,7 @@ suite("a queue of requests", { timeout: 10_000 }, () => {
 
   test("ends with the reason of the signal from outside", async () => {
     const outside = new AbortController();
-    const queue = new RequestQueue(1, outside.signal);
+    const queue = new WorkQueue(1, outside.signal);
     await queue.add(async () => {
       outside.abort(new Error("stop"));
       queue.signal.throwIfAborted();
@@ -173,7 +173,7 @@ suite("a queue of requests", { timeout: 10_000 }, () => {
   });
 
   test("waits for followed work that follows on itself", async () => {
-    const queue = new RequestQueue(1, NEVER);
+    const queue = new WorkQueue(1, NEVER);
     const done: string[] = [];
     queue.follow(
       turn().then(() => {
@@ -218,7 +218,7 @@ test("the record of a request is small, whatever the answer was", () => {
     milliseconds: 12.5,
     attempts: 2,
   };
-  const record = recordOf(response, { mode: "full", sweep: 2, page: 7, observedAt: 1, bytes: body.length });
+  const record = recordOf(response, { mode: "full", pass: 2, page: 7, observedAt: 1, bytes: body.length });
   assert.ok(Object.values(record).every((value) => value === null || typeof value !== "object"));
   assert.deepEqual([record.bytes, record.attempts, record.page], [1_000_000, 2, 7]);
 });

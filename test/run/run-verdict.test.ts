@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, type TestContext, test } from "node:test";
-import { Catalogue, Sightings } from "../../src/extract/passes/pass-snapshot.ts";
-import { readManifest } from "../../src/warehouse/manifest.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
+import { PassSnapshot } from "../../src/extract/passes/pass-snapshot.ts";
 import { disagreements, type PageMark, uncleanReasons } from "../../src/extract/passes/verdict.ts";
+import { ItemIndex } from "../../src/raw/item-index.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { readManifest } from "../../src/warehouse/manifest.ts";
 import { exportFrom, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
 
@@ -23,27 +24,27 @@ function marks(
 }
 
 suite("a pass is clean", () => {
-  const sightings = { distinct: 12, duplicates: 0 };
+  const snapshot = { distinct: 12, duplicates: 0 };
 
   test("where its pages fit together", () => {
-    assert.deepEqual(uncleanReasons({ marks: marks([5, 5, 2]), sightings, rejected: 0 }), []);
+    assert.deepEqual(uncleanReasons({ marks: marks([5, 5, 2]), snapshot, rejected: 0 }), []);
   });
 
   test("where what is no item is counted too", () => {
-    const evidence = { marks: marks([5, 5, 2]), sightings: { distinct: 11, duplicates: 0 }, rejected: 1 };
+    const evidence = { marks: marks([5, 5, 2]), snapshot: { distinct: 11, duplicates: 0 }, rejected: 1 };
     assert.deepEqual(uncleanReasons(evidence), []);
   });
 
   test("D8: where the service gives smaller pages than it says", () => {
     const clamped = marks([5, 5, 2], () => ({ per_page: 100 }));
-    assert.deepEqual(uncleanReasons({ marks: clamped, sightings, rejected: 0 }), []);
+    assert.deepEqual(uncleanReasons({ marks: clamped, snapshot, rejected: 0 }), []);
   });
 
   test("where there is nothing, on no page or on one", () => {
     const nothing = { distinct: 0, duplicates: 0 };
-    assert.deepEqual(uncleanReasons({ marks: marks([0]), sightings: nothing, rejected: 0 }), []);
+    assert.deepEqual(uncleanReasons({ marks: marks([0]), snapshot: nothing, rejected: 0 }), []);
     const noPages = marks([0], () => ({ pages: 0 }));
-    assert.deepEqual(uncleanReasons({ marks: noPages, sightings: nothing, rejected: 0 }), []);
+    assert.deepEqual(uncleanReasons({ marks: noPages, snapshot: nothing, rejected: 0 }), []);
   });
 });
 
@@ -95,31 +96,31 @@ suite("a pass is not clean", () => {
   ];
   for (const [what, pages, seen, reason] of cases) {
     test(what, () => {
-      const sightings = { distinct: 12, duplicates: 0, ...seen };
-      assert.ok(uncleanReasons({ marks: pages, sightings, rejected: 0 }).includes(reason));
+      const snapshot = { distinct: 12, duplicates: 0, ...seen };
+      assert.ok(uncleanReasons({ marks: pages, snapshot, rejected: 0 }).includes(reason));
     });
   }
 });
 
 suite("two passes disagree", () => {
-  const catalogue = new Catalogue();
+  const catalogue = new ItemIndex();
   const pass = (
     mode: string,
     items: Readonly<Record<string, string | null>>,
     count: number,
     reasons: string[] = [],
   ) => {
-    const sightings = new Sightings(catalogue);
-    for (const [id, updatedAt] of Object.entries(items)) sightings.add(id, updatedAt);
+    const snapshot = new PassSnapshot(catalogue);
+    for (const [id, updatedAt] of Object.entries(items)) snapshot.add(id, updatedAt);
     return {
-      sweep: mode === "dynamic" ? 1 : 2,
+      pass: mode === "dynamic" ? 1 : 2,
       mode,
       pages: 1,
-      sightings,
+      snapshot,
       countBefore: count,
       countAfter: count,
       reasons,
-      keptPages: 0,
+      resumedPages: 0,
       fresh: [],
     };
   };
@@ -166,7 +167,7 @@ async function changingRun(
   return { summary, service };
 }
 
-const passes = ({ sweeps }: RunSummary): string[] => sweeps.map(({ mode }) => mode);
+const passes = ({ passes }: RunSummary): string[] => passes.map(({ mode }) => mode);
 
 /** Changes the listing before the first request of the second pass. */
 function betweenPasses(change: (service: Scripted) => void): (service: Scripted) => void {
@@ -224,7 +225,7 @@ suite("a run whose listing changes while it is read", () => {
         return undefined;
       };
     });
-    assert.equal(summary.sweeps.length, 6);
+    assert.equal(summary.passes.length, 6);
     assert.match(
       summary.reasons.join("; "),
       /1 item differs between pass 5 \(basic\) and pass 6 \(basic\) \(c-000\)/,

@@ -8,18 +8,23 @@ import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { type Clock, systemClock } from "../../src/common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
 import { type Log, silentLog } from "../../src/common/log.ts";
-import { type Config, loadConfig } from "../../src/config/config.ts";
-import { type FreeBytes, freeBytes } from "../../src/warehouse/disk.ts";
-import type { RunSummary } from "../../src/run/summary.ts";
 import type { OnProgress } from "../../src/common/progress.ts";
-import { runExport } from "../../src/run/run.ts";
 import { removeTree } from "../../src/common/tree.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
+import { runExport } from "../../src/run/run.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { type FreeBytes, freeBytes } from "../../src/warehouse/disk.ts";
+import { either } from "../long.ts";
 import { assertNoToken, CANARY } from "./canary.ts";
 
 export { CANARY };
 
 export const SMALL = new URL("./small-pipeline.ts", import.meta.url).href;
 export const NIGHTLY = new URL("../../pipelines/nightly.ts", import.meta.url).href;
+/** All tables in the long form; in the short one those that mapped values are made of. */
+export const MAPPING = either(new URL("./mapping-pipeline.ts", import.meta.url).href, NIGHTLY);
+/** The same with people and the history. */
+export const HISTORY = either(new URL("./history-pipeline.ts", import.meta.url).href, NIGHTLY);
 
 /** A folder for a test, in which no token may stand when it ends. */
 export async function temporaryFolder(t: TestContext): Promise<string> {
@@ -71,6 +76,7 @@ export interface ExportOptions {
   readonly log?: Log;
   readonly signal?: AbortSignal;
   readonly onProgress?: OnProgress;
+  /** One unless told otherwise, and two in the long form: each takes as long to start as a small run. */
   readonly threads?: number;
   readonly freeBytes?: FreeBytes;
 }
@@ -82,12 +88,12 @@ export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
   const config = await loadConfig({ cwd: tmpdir(), env, flags: { out }, sampleBy: "--sample" });
   return runExport({
     config: { ...config, perPage: 5, details: "none", ...options.config },
-    pipelineUrl: options.pipelineUrl ?? SMALL,
+    pipeline: options.pipelineUrl ?? SMALL,
     clock: options.clock ?? systemClock,
     log: options.log ?? silentLog,
     signal: options.signal ?? new AbortController().signal,
     onProgress: options.onProgress ?? (() => {}),
-    threads: options.threads ?? 2,
+    threads: options.threads ?? either(1, 2),
     nodeVersion: process.versions.node,
     freeBytes: options.freeBytes ?? freeBytes,
   });

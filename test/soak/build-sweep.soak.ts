@@ -3,10 +3,10 @@ import { cp, mkdtemp, readlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
+import { removeTree } from "../../src/common/tree.ts";
+import { discardLeftovers, outputFolder, stagingFolder } from "../../src/warehouse/layout.ts";
 import { finishPublication } from "../../src/warehouse/publish.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
-import { discardLeftovers, outputFolder, stagingFolder } from "../../src/warehouse/layout.ts";
-import { removeTree } from "../../src/common/tree.ts";
 import { publish } from "../warehouse/published.ts";
 import { type Fault, NO_STRACE, type Traced, traced } from "./strace.ts";
 
@@ -40,7 +40,7 @@ async function build(out: string, injection: { call: string; fault: Fault; at: n
 }
 
 /** How often the engine was failed, one call after the other; each time the run before is what it was. */
-async function sweep(call: string, fault: Fault): Promise<number> {
+async function pass(call: string, fault: Fault): Promise<number> {
   for (let at = 1; ; at++) {
     const out = join(place, `${call}-${fault}-${at}`);
     await cp(template, out, { recursive: true, verbatimSymlinks: true });
@@ -70,16 +70,16 @@ test("F5, F7: the engine's writes and syncs, failed once and killed once each, e
   skip: NO_STRACE,
 }, async (t: TestContext) => {
   let faults = 0;
-  const sweeps = CALLS.flatMap((call) =>
+  const passes = CALLS.flatMap((call) =>
     (["EIO", "ENOSPC", "KILL"] as const).map((fault) =>
       t.test(`${call}: ${fault}`, async (inner) => {
-        const met = await sweep(call, fault);
+        const met = await pass(call, fault);
         faults += met;
         inner.diagnostic(`${met} faults`);
       }),
     ),
   );
-  await Promise.all(sweeps);
+  await Promise.all(passes);
   t.diagnostic(`${faults} faults in the engine's calls`);
-  assert.ok(faults > 20, "the sweep met too little to mean anything");
+  assert.ok(faults > 20, "the pass met too little to mean anything");
 });

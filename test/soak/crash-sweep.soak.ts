@@ -3,8 +3,7 @@ import { cp, mkdtemp, readdir, readlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { after, before, type TestContext, test } from "node:test";
-import { finishPublication } from "../../src/warehouse/publish.ts";
-import { verifyRuns } from "../../src/warehouse/verify-run.ts";
+import { readTree, removeTree } from "../../src/common/tree.ts";
 import {
   nextRun,
   type OutputFolder,
@@ -12,7 +11,8 @@ import {
   prepareOutput,
   stagingFolder,
 } from "../../src/warehouse/layout.ts";
-import { readTree, removeTree } from "../../src/common/tree.ts";
+import { finishPublication } from "../../src/warehouse/publish.ts";
+import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { buildResult, NIGHT, publish } from "../warehouse/published.ts";
 import { STAGED_ITEMS } from "./staged.ts";
 import { deeds, type Fault, type Injection, NO_STRACE, type Traced, traced } from "./strace.ts";
@@ -42,7 +42,7 @@ let place = "";
 let template = "";
 
 before(async () => {
-  place = await mkdtemp(join(tmpdir(), "sweep-"));
+  place = await mkdtemp(join(tmpdir(), "pass-"));
   template = join(place, "template");
   await publish(template, 3);
   const folder = await prepareOutput(template);
@@ -117,7 +117,7 @@ async function assertSurvived(folder: OutputFolder, found: Traced, injection: In
 }
 
 /** Every call of a kind, one after the other, until there is none; returns how many faults came. */
-async function sweep(call: string, fault: Fault): Promise<number> {
+async function pass(call: string, fault: Fault): Promise<number> {
   for (let at = 1; ; at++) {
     const folder = await copy();
     const injection = { call, fault, at };
@@ -169,13 +169,13 @@ test(
   "F1, F4, F5: every system call of a publication, failed once and killed once",
   AT_ONCE,
   async (t: TestContext) => {
-    const sweeps = CALLS.flatMap((call) => {
+    const passes = CALLS.flatMap((call) => {
       const faults: Fault[] = GROWING.has(call) ? ["EIO", "ENOSPC", "KILL"] : ["EIO", "KILL"];
       return faults.map((fault) => ({ call, fault }));
     });
-    const counted = sweeps.map(({ call, fault }) =>
+    const counted = passes.map(({ call, fault }) =>
       t.test(`${call}: ${fault}`, async (inner) => {
-        const faults = await sweep(call, fault);
+        const faults = await pass(call, fault);
         tally[fault] += faults;
         inner.diagnostic(`${faults} faults`);
       }),
@@ -183,6 +183,6 @@ test(
     await Promise.all(counted);
     const { EIO, ENOSPC, KILL } = tally;
     t.diagnostic(`${EIO + ENOSPC} calls failed (${EIO} EIO, ${ENOSPC} ENOSPC), ${KILL} killed`);
-    assert.ok(EIO > 40 && ENOSPC > 15 && KILL > 40, "the sweep met too little to mean anything");
+    assert.ok(EIO > 40 && ENOSPC > 15 && KILL > 40, "the pass met too little to mean anything");
   },
 );

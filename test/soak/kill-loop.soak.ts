@@ -5,9 +5,10 @@ import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { verifyRuns } from "../../src/warehouse/verify-run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
+import { verifyRuns } from "../../src/warehouse/verify-run.ts";
+import { COMPILE_CACHE } from "../compile-cache.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
@@ -26,7 +27,7 @@ interface Started {
 
 function start(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Started {
   const child = spawn(process.execPath, [packagePath(file), ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
   let output = "";

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
+import { COMPILE_CACHE } from "../compile-cache.ts";
 
 interface Long {
   readonly title: string;
@@ -19,7 +20,7 @@ const LONG: readonly Long[] = [
   },
   {
     title: "D11, D12, D13, D19: what a run says of a churning service is true, with 60 seeds",
-    file: "test/run/churn.test.ts",
+    file: "test/extract/passes/churn.test.ts",
     env: { CHURN_SEEDS: "60" },
   },
 ];
@@ -27,7 +28,7 @@ const LONG: readonly Long[] = [
 for (const { title, file, env } of LONG) {
   test(title, async (t) => {
     const child = spawn(process.execPath, [packagePath(file)], {
-      env: { PATH: process.env.PATH, ...env },
+      env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env },
       stdio: ["ignore", "pipe", "inherit"],
     });
     let output = "";

@@ -1,8 +1,8 @@
 /** Publishes the result that lies staged in a folder, as a run does, and ends as the program does. */
 import { systemClock } from "../../src/common/clock.ts";
 import { asWarehouseError } from "../../src/common/errors.ts";
-import { publishRun } from "../../src/warehouse/publish.ts";
 import { outputFolder, removeStaging, stagingFolder, stagingLeftovers } from "../../src/warehouse/layout.ts";
+import { publishRun } from "../../src/warehouse/publish.ts";
 import { statement } from "../warehouse/published.ts";
 import { STAGED_ITEMS } from "./staged.ts";
 

@@ -5,7 +5,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { all, duckdbError, execute, figure, openForBuilding, openForReading } from "../../src/storage/duckdb.ts";
+import {
+  all,
+  duckdbError,
+  execute,
+  openForBuilding,
+  openForReading,
+  scalar,
+} from "../../src/storage/duckdb.ts";
 import { exactPattern, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { build, HOSTILE_NAME, temporaryFolder } from "../load/fixtures.ts";
 
@@ -78,7 +85,7 @@ test("S13: a published database is read-only and reaches nothing at all", async 
   for (const [what, sql] of Object.entries({ ...escapes(folder), ...inside })) {
     await assert.rejects(execute(reader.connection, sql), { name: "WarehouseError" }, what);
   }
-  assert.equal(await figure(reader.connection, "SELECT a FROM t"), 1);
+  assert.equal(await scalar(reader.connection, "SELECT a FROM t"), 1);
 });
 
 test("S13, S15: within its folder a hardened database builds, spills, copies and reads, whatever the folder's name", async (t) => {
@@ -95,7 +102,7 @@ test("S13, S15: within its folder a hardened database builds, spills, copies and
     await database.close();
     assert.deepEqual((await readdir(folder)).toSorted(), ["a.parquet", "warehouse.duckdb"]);
     await using reader = await reading(join(folder, "warehouse.duckdb"));
-    assert.equal(await figure(reader.connection, "SELECT n FROM kept"), 50_000);
+    assert.equal(await scalar(reader.connection, "SELECT n FROM kept"), 50_000);
   }
 });
 
@@ -117,7 +124,7 @@ test("Z9: closing leaves everything in the database file and no log beside it", 
   await database.close();
   assert.deepEqual(await readdir(folder), ["warehouse.duckdb"]);
   await using closed = await reading(join(folder, "warehouse.duckdb"));
-  assert.equal(await figure(closed.connection, "SELECT a FROM t"), 2);
+  assert.equal(await scalar(closed.connection, "SELECT a FROM t"), 2);
 });
 
 test("DuckDB 1.3, which answers wrongly to some views, refuses what is built", async (t) => {
@@ -178,7 +185,7 @@ test("the run before is attached read-only while the next is built", async (t) =
     memoryLimitMb: 128,
     previous: join(folder, "old", "warehouse.duckdb"),
   });
-  assert.equal(await figure(database.connection, "SELECT a FROM previous.t"), 7);
+  assert.equal(await scalar(database.connection, "SELECT a FROM previous.t"), 7);
   await assert.rejects(execute(database.connection, "UPDATE previous.t SET a = 8"));
   await database.close();
 });
@@ -186,7 +193,7 @@ test("the run before is attached read-only while the next is built", async (t) =
 test("G7: sessions are in UTC whatever the machine's zone", async (t) => {
   const folder = await temporaryFolder(t);
   const script = `
-    const { build } = await import(${JSON.stringify(new URL("fixtures.ts", import.meta.url))});
+    const { build } = await import(${JSON.stringify(new URL("../load/fixtures.ts", import.meta.url))});
     const { all } = await import(${JSON.stringify(new URL("../../src/storage/duckdb.ts", import.meta.url))});
     const database = await build(process.argv[1]);
     const [row] = await all(database.connection, "SELECT (TIMESTAMPTZ '2026-01-01 00:00:00')::VARCHAR AS t");
@@ -218,9 +225,9 @@ test("C2: a column named __proto__ is a column, and equal names stay apart", asy
 
 test("a figure that no number can hold is refused rather than rounded", async (t) => {
   await using database = await build(await temporaryFolder(t));
-  assert.equal(await figure(database.connection, "SELECT $1::BIGINT", [2n ** 53n - 1n]), 2 ** 53 - 1);
-  await assert.rejects(figure(database.connection, "SELECT 9007199254740993"), { code: "internal" });
-  await assert.rejects(figure(database.connection, "SELECT NULL"), { code: "internal" });
+  assert.equal(await scalar(database.connection, "SELECT $1::BIGINT", [2n ** 53n - 1n]), 2 ** 53 - 1);
+  await assert.rejects(scalar(database.connection, "SELECT 9007199254740993"), { code: "internal" });
+  await assert.rejects(scalar(database.connection, "SELECT NULL"), { code: "internal" });
 });
 
 test("F5, S5: what DuckDB throws is told apart, and cells are not repeated", async () => {

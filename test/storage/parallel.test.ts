@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { figure } from "../../src/storage/duckdb.ts";
-import { inEachLane, inLanes, together } from "../../src/storage/parallel.ts";
+import { scalar } from "../../src/storage/duckdb.ts";
+import { inEachLane, inParallel, together } from "../../src/storage/parallel.ts";
 
 async function twoConnections(): Promise<DuckDBConnection[]> {
   const instance = await DuckDBInstance.create(":memory:");
@@ -13,14 +13,14 @@ test("things are worked on beside each other, one at a time on each connection, 
   const connections = await twoConnections();
   const underWay = new Map<DuckDBConnection, number>();
   let most = 0;
-  const answers = await inLanes(connections, [5, 1, 4, 2, 3], async (connection, thing) => {
+  const answers = await inParallel(connections, [5, 1, 4, 2, 3], async (connection, thing) => {
     underWay.set(connection, (underWay.get(connection) ?? 0) + 1);
     assert.equal(underWay.get(connection), 1);
     most = Math.max(
       most,
       [...underWay.values()].reduce((sum, count) => sum + count, 0),
     );
-    const answer = await figure(connection, "SELECT $1::INTEGER * 10", [thing]);
+    const answer = await scalar(connection, "SELECT $1::INTEGER * 10", [thing]);
     underWay.set(connection, 0);
     return answer;
   });
@@ -31,11 +31,11 @@ test("things are worked on beside each other, one at a time on each connection, 
 test("after a failure nothing is begun, and it is thrown when what was begun has ended", async () => {
   const begun: number[] = [];
   const ended: number[] = [];
-  const working = inLanes(await twoConnections(), [1, 2, 3, 4, 5, 6], async (connection, thing) => {
+  const working = inParallel(await twoConnections(), [1, 2, 3, 4, 5, 6], async (connection, thing) => {
     begun.push(thing);
     const sql =
       thing === 1 ? "SELECT error('no')" : "SELECT count(*) FROM range(3000000) WHERE hash(range) = 1";
-    await figure(connection, sql).finally(() => ended.push(thing));
+    await scalar(connection, sql).finally(() => ended.push(thing));
   });
   await assert.rejects(working);
   assert.deepEqual(begun, [1, 2]);
@@ -51,7 +51,7 @@ test("the same is done in each lane, and a failure is thrown when all have ended
       connection === failing
         ? "SELECT error('no')"
         : "SELECT count(*) FROM range(3000000) WHERE hash(range) = 1";
-    await figure(connection, sql).finally(() => ended.push(connection));
+    await scalar(connection, sql).finally(() => ended.push(connection));
   });
   await assert.rejects(working);
   assert.deepEqual(new Set(ended), new Set(connections));
@@ -62,8 +62,8 @@ test("of two that go on together both have ended when a failure is thrown", asyn
   assert.ok(connection !== undefined && other !== undefined);
   let ended = 0;
   const count = (on: DuckDBConnection) =>
-    figure(on, "SELECT count(*) FROM range(3000000) WHERE hash(range) = 1").finally(() => ended++);
-  const fails = (on: DuckDBConnection) => figure(on, "SELECT error('no')").finally(() => ended++);
+    scalar(on, "SELECT count(*) FROM range(3000000) WHERE hash(range) = 1").finally(() => ended++);
+  const fails = (on: DuckDBConnection) => scalar(on, "SELECT error('no')").finally(() => ended++);
   assert.deepEqual(await together(count(connection), count(other)), [0, 0]);
   await assert.rejects(together(fails(connection), count(other)), /Invalid Input/);
   assert.equal(ended, 4);

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
+import { loadSql } from "../../src/audit/load-sql.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { readParquet } from "../../src/storage/parquet-sql.ts";
-import { exactPattern, loadSql, quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 
 const HOSTILE = [
@@ -131,5 +132,5 @@ test("S15: a path that no pattern can express is refused", () => {
 
 test("a SQL step that does not exist is named", () => {
   assert.throws(() => loadSql("no-such-step"), /no-such-step/);
-  assert.throws(() => loadSql("../../../package"), /no name of a SQL step/);
+  assert.throws(() => loadSql("../../../package"), /is not part of this installation/);
 });

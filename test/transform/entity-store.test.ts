@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseJson } from "../../src/extract/pages/decode.ts";
-import { Drift } from "../../src/raw/drift.ts";
-import { SharedPool, SharedStore, type Sighting } from "../../src/transform/entity-store.ts";
+import { parseExact } from "../../src/common/json.ts";
 import type { JsonObject, Shape } from "../../src/raw/document.ts";
+import { Drift } from "../../src/raw/drift.ts";
+import { EntityPool, EntityStore, type EntityVersion } from "../../src/transform/entity-store.ts";
 import { type Answer, onlyRow, rowsOf, transform } from "./harness.ts";
 
 /** Things that many items describe: each has one row, put together from all descriptions. */
@@ -44,18 +44,18 @@ describe("a thing that several answers describe", () => {
   });
 
   test("is the same whatever the order in which its descriptions arrive", () => {
-    const sighting = (order: number, attributes: JsonObject): Sighting => ({
+    const version = (order: number, attributes: JsonObject): EntityVersion => ({
       kind: "users",
       id: "u",
       order,
       attributes: JSON.stringify(attributes),
       unknown: "{}",
     });
-    const sightings = [
-      sighting(1, { id: "u", tz: "a", name: "first", bio: "only here" }),
-      sighting(2, { id: "u", tz: "b", name: "second" }),
-      sighting(3, { id: "u", tz: "c" }),
-      sighting(4, { id: "u", name: "fourth", tz: "d" }),
+    const versions = [
+      version(1, { id: "u", tz: "a", name: "first", bio: "only here" }),
+      version(2, { id: "u", tz: "b", name: "second" }),
+      version(3, { id: "u", tz: "c" }),
+      version(4, { id: "u", name: "fourth", tz: "d" }),
     ];
     const expected = { id: "u", tz: "d", name: "fourth", bio: "only here" };
     for (const order of [
@@ -64,8 +64,8 @@ describe("a thing that several answers describe", () => {
       [2, 0, 3, 1],
       [1, 3, 0, 2],
     ]) {
-      const store = new SharedStore(parseJson);
-      for (const at of order) store.add(sightings[at] ?? sighting(0, {}));
+      const store = new EntityStore(parseExact);
+      for (const at of order) store.add(versions[at] ?? version(0, {}));
       assert.deepEqual(
         [...store.of("users")].map(({ attributes }) => attributes),
         [expected],
@@ -89,7 +89,7 @@ describe("a thing that several answers describe", () => {
     assert.deepEqual(rowsOf(made, "users"), []);
     assert.deepEqual(rowsOf(made, "campaigns"), []);
     assert.deepEqual(rowsOf(made, "content_types"), []);
-    // But newsroom_id is a wire field of the instances' own.
+    // But newsroom_id is an API field of the instances' own.
     assert.deepEqual(
       rowsOf(made, "instances").map(({ instance_id }) => instance_id),
       ["n"],
@@ -258,24 +258,24 @@ describe("custom field definitions", () => {
 });
 
 describe("one object that stands in many documents", () => {
-  const described = (pool: SharedPool, shape: Shape, order: number, document: JsonObject) => {
+  const described = (pool: EntityPool, shape: Shape, order: number, document: JsonObject) => {
     const view = { shape, document, order, observedAt: 0, unknown: [] };
     pool.describe({ contentId: "i", order, drift: new Drift(), views: [view] });
   };
 
   test("is of its latest observation, whatever the order in which they come", () => {
     const user = { id: "u", tz: "Asia/Tokyo" };
-    const pool = new SharedPool();
+    const pool = new EntityPool();
     for (const order of [2, 5, 3]) described(pool, "full", order, { owner_details: user });
     described(pool, "full", 4, { owner_details: { id: "u", tz: "Europe/Oslo" } });
-    const [sighting, ...others] = pool.take();
+    const [version, ...others] = pool.take();
     assert.deepEqual(others, []);
-    assert.equal(sighting?.order, 5);
-    assert.equal(sighting?.attributes, JSON.stringify(user));
+    assert.equal(version?.order, 5);
+    assert.equal(version?.attributes, JSON.stringify(user));
   });
 
   test("gives way to a later description of the same attributes", () => {
-    const pool = new SharedPool();
+    const pool = new EntityPool();
     const user = { id: "u", tz: "Asia/Tokyo" };
     for (const order of [2, 3]) described(pool, "full", order, { owner_details: user });
     described(pool, "full", 4, { owner_details: { id: "u", tz: "Europe/Oslo" } });
@@ -288,7 +288,7 @@ describe("one object that stands in many documents", () => {
   test("is in each place what such a place describes", () => {
     const field = { id: "f", name: "topic", value: "v", value_id: "x", updated_at: "2026-01-01T00:00:00Z" };
     const last = (shapes: readonly Shape[]) => {
-      const pool = new SharedPool();
+      const pool = new EntityPool();
       for (const [order, shape] of shapes.entries()) {
         const key = shape === "full" ? "custom_fields" : "custom_fields_details";
         described(pool, shape, order, { [key]: [field] });

@@ -5,16 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "node:test";
 import { systemClock } from "../../src/common/clock.ts";
-import { DECODE_LIMITS } from "../../src/extract/pages/decode.ts";
-import { requestRows, sweepRecord, sweepRows } from "../../src/run/run-tables.ts";
+import { ItemVersions } from "../../src/extract/passes/item-versions.ts";
+import { readPass } from "../../src/extract/passes/listing.ts";
+import { passRecord } from "../../src/extract/passes/pass-record.ts";
 import type { RunRows } from "../../src/load/build-warehouse.ts";
-import { Catalogue } from "../../src/extract/passes/pass-snapshot.ts";
-import { Holdings } from "../../src/extract/passes/item-versions.ts";
-import { Journal } from "../../src/extract/journal.ts";
-import { pipelineUrl } from "../../src/transform/pipelines.ts";
-import { runSweep } from "../../src/extract/passes/listing.ts";
-import { Workers } from "../../src/run/workers.ts";
-import { requests, sweeps } from "../../src/tables/run.ts";
+import { ItemIndex } from "../../src/raw/item-index.ts";
+import { passRows, requestRows } from "../../src/run/run-tables.ts";
+import { passes, requests } from "../../src/tables/run.ts";
+import { landingIn } from "../extract/landing/landing-in.ts";
 import { clientOf, failsWith, NEVER, serve } from "../extract/loopback.ts";
 
 /** The envelope's fields land in the account of the run, where `run_passes` and `run_requests` say so. */
@@ -46,40 +44,40 @@ async function account(t: TestContext, pages: readonly object[]): Promise<RunRow
   const { url } = await serve(t, answerFrom(pages));
   const directory = await mkdtemp(join(tmpdir(), "envelope-"));
   t.after(() => rm(directory, { recursive: true, force: true }));
-  await using workers = new Workers(1, pipelineUrl("nightly", directory), {
-    directory,
-    policy: "drop",
-    hashKey: undefined,
-    aliases: {},
-    limits: DECODE_LIMITS,
-    token: "",
-  });
-  const journal = new Journal();
-  const catalogue = new Catalogue();
-  const sweep = await runSweep(
+  const landing = await landingIn(t, directory);
+  const catalogue = new ItemIndex();
+  const { journal } = landing;
+  const pass = await readPass(
     {
       client: clientOf(t, url),
-      workers,
+      landing: landing.landing,
       journal,
       catalogue,
-      holdings: new Holdings(catalogue),
+      versions: new ItemVersions(catalogue),
       clock: systemClock,
       signal: NEVER,
-      perPage: 2,
-      firstPage: undefined,
       settings: {
         columns: [],
         itemColumns: [],
+        shapes: ["dynamic", "full"],
         concurrency: 1,
         singlesLimits: { items: 5, share: 0 },
       },
       onProgress: () => {},
     },
-    1,
-    "basic",
-    undefined,
+    {
+      pass: 1,
+      mode: "basic",
+      columns: [],
+      perPage: 2,
+      firstPage: undefined,
+      landing: undefined,
+      resumed: undefined,
+      pagesPerGroup: undefined,
+      wants: () => false,
+    },
   );
-  return [sweepRows([sweepRecord(sweep, catalogue.sorted())]), requestRows(journal.requests)];
+  return [passRows([passRecord(pass, catalogue.sorted())]), requestRows(journal.requests)];
 }
 
 function answerFrom(pages: readonly object[]) {
@@ -90,7 +88,7 @@ function answerFrom(pages: readonly object[]) {
   };
 }
 
-/** Columns with a wire field whose values differ. */
+/** Columns with an API field whose values differ. */
 function changedColumns(before: readonly RunRows[], after: readonly RunRows[]): string[] {
   const changed: string[] = [];
   before.forEach(({ table, rows }, which) => {
@@ -104,7 +102,7 @@ function changedColumns(before: readonly RunRows[], after: readonly RunRows[]): 
 }
 
 function declared(...paths: string[]): string[] {
-  return [sweeps, requests].flatMap((table) =>
+  return [passes, requests].flatMap((table) =>
     table.columns
       .filter(({ origins }) =>
         origins.some((origin) => origin.resource === "envelope" && paths.includes(origin.path)),
@@ -179,6 +177,6 @@ test("the count beside the rows changes nothing, whatever it counts", async (t) 
 
 test("every field of the envelope is held by one of these tests", () => {
   const held = [...Object.keys(CHANGES), "pagination", "pagination.current"];
-  const paths = [sweeps, requests].flatMap((table) => table.columns.flatMap(({ origins }) => origins));
+  const paths = [passes, requests].flatMap((table) => table.columns.flatMap(({ origins }) => origins));
   assert.deepEqual([...new Set(paths.map(({ path }) => path))].sort(), held.sort());
 });

@@ -1,14 +1,19 @@
-import { parseJson } from "../../src/extract/pages/decode.ts";
+import { parseExact } from "../../src/common/json.ts";
+import { isObject, type JsonObject, type Shape, type View } from "../../src/raw/document.ts";
+import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
+import {
+  type DocumentOptions,
+  documentPreparer,
+  type LookupResource,
+  lookupPreparer,
+} from "../../src/raw/prepare.ts";
+import { replaceLoneSurrogates } from "../../src/raw/well-formed.ts";
+import type { Cell } from "../../src/storage/table-builder.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
 import type { Table } from "../../src/tables/declare.ts";
-import type { Cell } from "../../src/storage/table-builder.ts";
-import { sharedRows } from "../../src/transform/definitions.ts";
-import { type DocumentOptions, documentPreparer } from "../../src/raw/prepare.ts";
-import { Drift, type DriftEntry } from "../../src/raw/drift.ts";
+import { entityRows } from "../../src/transform/definitions.ts";
+import { EntityPool, EntityStore } from "../../src/transform/entity-store.ts";
 import { compileTransform } from "../../src/transform/item.ts";
-import { SharedPool, SharedStore } from "../../src/transform/entity-store.ts";
-import { isObject, type JsonObject, type Shape, type View } from "../../src/raw/document.ts";
-import { mendHalves } from "../../src/raw/well-formed.ts";
 
 /** An answer about one item: its document as JSON text or as a value. Later ones in a list are later observations. */
 export interface Answer {
@@ -41,12 +46,12 @@ export function transform(
   options: DocumentOptions = KEEP,
 ): Transformed {
   const drift = new Drift();
-  const pool = new SharedPool();
+  const pool = new EntityPool();
   const rows = new Map<string, Row[]>(DATA_TABLES.map(({ name }) => [name, []]));
   const take = (table: Table, row: readonly Cell[]) => rows.get(table.name)?.push(named(table, row));
   const transformItem = compileTransform({
     tables: DATA_TABLES,
-    own: {},
+    rows: {},
     pool,
     sink: (table) => (row) => take(table, row),
   });
@@ -56,7 +61,7 @@ export function transform(
     const views = answers.map((answer): View => {
       order += 1;
       const document = copyOf(answer.document);
-      mendHalves(document, (path) => drift.note(path, "unreadable", order, null));
+      replaceLoneSurrogates(document, (path) => drift.note(path, "unreadable", order, null));
       const contentId = String(document.id);
       const { unknown } = prepare(answer.shape, document, { order, contentId }, drift);
       return {
@@ -79,21 +84,29 @@ export function transform(
 
 /** A copy with numbers kept as they are written. */
 function copyOf(document: string | JsonObject): JsonObject {
-  const copy = parseJson(typeof document === "string" ? document : JSON.stringify(document));
+  const copy = parseExact(typeof document === "string" ? document : JSON.stringify(document));
   if (!isObject(copy)) throw new TypeError("a document is an object");
   return copy;
 }
 
 function shared(
-  pool: SharedPool,
+  pool: EntityPool,
   { destinations, definitions }: Lookups,
   options: DocumentOptions,
   drift: Drift,
 ) {
-  const store = new SharedStore(parseJson);
-  for (const sighting of pool.take()) store.add(sighting);
-  const lookedUp = new Map(definitions.map((each) => [String(each.id), copyOf(each)]));
-  return sharedRows({ store, destinations: destinations.map(copyOf), lookedUp, personal: options, drift });
+  const store = new EntityStore(parseExact);
+  for (const version of pool.take()) store.add(version);
+  const prepare = lookupPreparer(options);
+  const answersOf = (resource: LookupResource, documents: readonly JsonObject[]) =>
+    documents.map(copyOf).map((answer) => {
+      return { id: String(answer.id), unknown: prepare(resource, answer, drift), answer };
+    });
+  const lookups = {
+    definitions: answersOf("custom_field_definition", definitions),
+    destinations: answersOf("destination", destinations),
+  };
+  return entityRows({ store, lookups, drift });
 }
 
 function named(table: Table, row: readonly Cell[]): Row {

@@ -1,17 +1,17 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import type { JsonObject } from "../../src/raw/document.ts";
 import { DATA_TABLES, TABLES } from "../../src/tables/all.ts";
 import type { Column, Origin, Resource, Table } from "../../src/tables/declare.ts";
 import { schemaDocument } from "../../src/tables/render.ts";
-import type { JsonObject } from "../../src/raw/document.ts";
 import { type Transformed, transform } from "./harness.ts";
 import { mutationsOf } from "./mutations.ts";
 import { richWorld, type World } from "./rich.ts";
 import { holds, innermostList, placesOf, removeAt, valuesAt } from "./wire.ts";
 
 /**
- * The lineage is true: for each wire field and each column that is declared to come from it, an item is taken in which
+ * The lineage is true: for each API field and each column that is declared to come from it, an item is taken in which
  * that field alone supplies the column, the field is changed, and nothing but the declared columns changes.
  */
 
@@ -119,7 +119,7 @@ function valuesOf({ rows }: Transformed, table: Table, column: string): string {
 }
 
 /**
- * Columns without a wire field of their own that may change with a key: in its table, where rows come and go, and in
+ * Columns without an API field of their own that may change with a key: in its table, where rows come and go, and in
  * the tables that refer to it.
  */
 function inheriting(targets: readonly Target[]): Set<string> {
@@ -144,7 +144,7 @@ function liesIn(inner: Origin, outer: Origin): boolean {
 
 const WIRE_FIELDS = FIELDS.filter(({ resource }) => resource !== "envelope");
 
-describe("every wire field is placed, and nothing else", () => {
+describe("every API field is placed, and nothing else", () => {
   const { unplaced } = schemaDocument(TABLES);
   const key = ({ resource, path }: Origin) => `${resource}:${path}`;
   const known = new Set(FIELDS.map(key));
@@ -168,7 +168,7 @@ describe("every wire field is placed, and nothing else", () => {
   });
 });
 
-describe("a change of a wire field changes the columns that are declared to come from it, and no others", () => {
+describe("a change of an API field changes the columns that are declared to come from it, and no others", () => {
   for (const field of WIRE_FIELDS) {
     const targets = targetsOf(field);
     const inner = WIRE_FIELDS.filter((each) => liesIn(each, field)).flatMap(targetsOf);
@@ -233,7 +233,7 @@ describe("without a container field, what lies in it has no rows, or no values i
   }
 });
 
-test("the item that this is shown with has every wire field", () => {
+test("the item that this is shown with has every API field", () => {
   const world = richWorld();
   const lost = WIRE_FIELDS.filter(
     ({ resource, path }) => valuesAt(documentOf(world, resource), path).length === 0,

@@ -1,10 +1,10 @@
-import { parseJson } from "../../src/extract/pages/decode.ts";
-import type { Origin } from "../../src/tables/declare.ts";
+import { parseExact } from "../../src/common/json.ts";
 import { isObject, type JsonObject } from "../../src/raw/document.ts";
+import type { Origin } from "../../src/tables/declare.ts";
 import type { World } from "./rich.ts";
 import { placesOf } from "./wire.ts";
 
-/** A change of one wire field. */
+/** A change of one API field. */
 export interface Mutation {
   /** The world after it. */
   readonly apply: (world: World) => World;
@@ -98,7 +98,7 @@ function changing({ resource, path }: Origin, change: Change): (world: World) =>
 
 function replacing(id: string): (world: World) => World {
   const other = (document: JsonObject): JsonObject => {
-    const changed = parseJson(JSON.stringify(document).replaceAll(`"${id}"`, `"another ${id}"`));
+    const changed = parseExact(JSON.stringify(document).replaceAll(`"${id}"`, `"another ${id}"`));
     return isObject(changed) ? changed : document;
   };
   return (world) => ({ ...world, dynamic: other(world.dynamic), full: other(world.full) });

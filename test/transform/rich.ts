@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../src/raw/document.ts";
 
 /**
- * An item of which every wire field of the specification has a value: its documents in both shapes (`full` includes
+ * An item of which every API field of the specification has a value: its documents in both shapes (`full` includes
  * basic), and the answers of the two lookups. Made anew at each call, so that a test can change its own.
  */
 export interface World {

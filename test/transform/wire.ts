@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../src/raw/document.ts";
 
-/** Wire paths as `fields.json` writes them: `a.b`, `a[].b` for the elements of a list, `a.{file}.b` for file values. */
+/** API paths as `fields.json` writes them: `a.b`, `a[].b` for the elements of a list, `a.{file}.b` for file values. */
 
 type Step = { readonly key: string } | "element" | "file";
 

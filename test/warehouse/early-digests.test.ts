@@ -5,8 +5,8 @@ import { type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "../../src/common/clock.ts";
 import { EarlyDigests } from "../../src/warehouse/early-digests.ts";
-import { publishRun } from "../../src/warehouse/publish.ts";
 import { nextRun, prepareOutput, runsIn } from "../../src/warehouse/layout.ts";
+import { publishRun } from "../../src/warehouse/publish.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 import { buildResult, NIGHT, statement } from "./published.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, rename, rm, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
-import { purgeCommand } from "../../src/cli/commands/erase.ts";
+import { eraseCommand } from "../../src/cli/commands/erase.ts";
 import { runsCommand } from "../../src/cli/commands/runs.ts";
 import { outcome } from "../cli/capture.ts";
 import { exportFrom, failsWith, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
@@ -45,7 +45,7 @@ suite("folders of a warehouse that are one by a link", () => {
       const { error } = await outcome(runsCommand, [...args, "--out", out]);
       assert.match(error?.message ?? "", /are one folder/, args.join(" "));
     }
-    const { error } = await outcome(purgeCommand, ["--user", "u-1", "--out", out]);
+    const { error } = await outcome(eraseCommand, ["--user", "u-1", "--out", out]);
     assert.match(error?.message ?? "", /are one folder/);
     assert.equal((await publishedIds(directory)).length, 3);
     assert.equal((await stat(join(out, "runs"))).mode, mode);

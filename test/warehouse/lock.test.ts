@@ -10,7 +10,7 @@ import { type OutputFolder, prepareOutput } from "../../src/warehouse/layout.ts"
 import { acquireLock } from "../../src/warehouse/lock.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
 
-const HOLDER = fileURLToPath(new URL("lock-holder.ts", import.meta.url));
+const HOLDER = fileURLToPath(new URL("./lock-holder.ts", import.meta.url));
 
 async function holder(t: TestContext, out: string): Promise<ChildProcess> {
   const child = spawn(process.execPath, [HOLDER, out], { stdio: ["pipe", "pipe", "inherit"] });

@@ -19,9 +19,8 @@ import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { systemClock } from "../../src/common/clock.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
-import { figure, openForReading } from "../../src/storage/duckdb.ts";
-import { finishPublication, publishRun } from "../../src/warehouse/publish.ts";
-import { findRun, listRuns, prune, rollback } from "../../src/warehouse/retention.ts";
+import { readTree } from "../../src/common/tree.ts";
+import { openForReading, scalar } from "../../src/storage/duckdb.ts";
 import {
   createStaging,
   nextRun,
@@ -31,9 +30,10 @@ import {
   type StagingFolder,
 } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
-import { readTree } from "../../src/common/tree.ts";
-import { asOrdinaryUser } from "../run/as-ordinary-user.ts";
+import { finishPublication, publishRun } from "../../src/warehouse/publish.ts";
+import { findRun, listRuns, prune, rollback } from "../../src/warehouse/retention.ts";
 import { temporaryFolder } from "../load/fixtures.ts";
+import { asOrdinaryUser } from "../run/as-ordinary-user.ts";
 import { buildResult, NIGHT, publish, statement } from "./published.ts";
 
 const reader = (file: string) =>
@@ -80,17 +80,17 @@ test("I1, F16: a reader keeps its run while the next is published, and the next 
   await using early = await reader(join(out, "current", "warehouse.duckdb"));
   const second = await publish(out, 5);
   const title = "SELECT count(*) FROM content WHERE title = $1";
-  assert.equal(await figure(early.connection, title, [first.run]), 3);
+  assert.equal(await scalar(early.connection, title, [first.run]), 3);
   await using late = await reader(join(out, "current", "warehouse.duckdb"));
-  assert.equal(await figure(late.connection, title, [second.run]), 5);
-  assert.equal(await figure(early.connection, "SELECT count(*) FROM content"), 3);
+  assert.equal(await scalar(late.connection, title, [second.run]), 5);
+  assert.equal(await scalar(early.connection, "SELECT count(*) FROM content"), 3);
 });
 
 test("I1: while it moves, current always names a run", async (t) => {
   const out = await temporaryFolder(t);
   const runs = [(await publish(out, 1)).run, (await publish(out, 1)).run];
   const folder = await prepareOutput(out);
-  const watcher = new Worker(new URL("watch-current.ts", import.meta.url), { workerData: folder.current });
+  const watcher = new Worker(new URL("./watch-current.ts", import.meta.url), { workerData: folder.current });
   await once(watcher, "message");
   for (let move = 0; move < 60; move++) await rollback(folder, runs[move % 2] ?? "");
   const seen = once(watcher, "message");
@@ -267,7 +267,7 @@ test("F19: pruning keeps the newest runs and the current one, and a reader of a 
       [2, true],
     ],
   );
-  assert.equal(await figure(open.connection, "SELECT count(*) FROM content_tags"), 3);
+  assert.equal(await scalar(open.connection, "SELECT count(*) FROM content_tags"), 3);
   assert.deepEqual(await readdir(folder.staging), []);
   assert.deepEqual(await prune(folder, 7), []);
   for (const keep of [0, -1, 1.5, Number.NaN])

@@ -3,7 +3,6 @@ import { type Clock, systemClock } from "../../src/common/clock.ts";
 import { exportTables, loadTable } from "../../src/load/load-table.ts";
 import { createTable } from "../../src/storage/ddl.ts";
 import { execute, openForBuilding } from "../../src/storage/duckdb.ts";
-import { publishRun } from "../../src/warehouse/publish.ts";
 import {
   createStaging,
   nextRun,
@@ -12,7 +11,8 @@ import {
   removeStaging,
   type StagingFolder,
 } from "../../src/warehouse/layout.ts";
-import type { Manifest, Unended } from "../../src/warehouse/manifest.ts";
+import type { Manifest, ManifestDraft } from "../../src/warehouse/manifest.ts";
+import { publishRun } from "../../src/warehouse/publish.ts";
 import { column, stageTags, TAGS, type Tag, table } from "../load/fixtures.ts";
 
 const CONTENT = table(
@@ -30,7 +30,7 @@ export const tagsOf = (items: number, text: string): Tag[] =>
     tag: text,
   }));
 
-export function statement(staging: StagingFolder, items: number): Unended {
+export function statement(staging: StagingFolder, items: number): ManifestDraft {
   return {
     run: staging.run,
     sequence: staging.sequence,
@@ -40,7 +40,7 @@ export function statement(staging: StagingFolder, items: number): Unended {
     startedAt: "2026-11-20T02:00:00.000Z",
     verdict: "complete",
     reasons: [],
-    sweeps: [{ mode: "dynamic", items, clean: true }],
+    passes: [{ mode: "dynamic", items, clean: true }],
     rows: { content: items, content_tags: items },
     emptyColumns: [],
     versions: { package: "0.1.0", duckdb: "1.5.6", node: "24.21.0" },
@@ -62,7 +62,7 @@ export async function buildResult(folder: OutputFolder, run: string, items: numb
   });
   const common = { bounds: ["", "item-0002"], finalDirectory: staging.result, sequence: staging.sequence };
   const parts = [await stageTags(join(staging.parts, "1.parquet"), tagsOf(items, run))];
-  await loadTable(database.connection, { ...common, table: TAGS, parts, superseded: undefined });
+  await loadTable(database.connection, { ...common, table: TAGS, parts });
   await createTable(database.connection, CONTENT);
   await execute(database.connection, "INSERT INTO content SELECT content_id, $1 FROM content_tags", [run]);
   await exportTables([database.connection], { ...common, tables: [CONTENT] });

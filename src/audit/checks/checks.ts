@@ -1,5 +1,8 @@
 /** Checks on a staged result, before anybody can see it. A failed one keeps the run from being published. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { WarehouseError } from "../../common/errors.ts";
+import type { LoadedTable } from "../../load/load-table.ts";
+import { scalar } from "../../storage/duckdb.ts";
 import {
   type Bounds,
   boundsFor,
@@ -8,9 +11,7 @@ import {
   rangesOf,
   whereClause,
 } from "../../storage/id-ranges.ts";
-import type { LoadedTable } from "../../load/load-table.ts";
-import { figure } from "../../storage/duckdb.ts";
-import { type Connections, inLanes } from "../../storage/parallel.ts";
+import { type Connections, inParallel } from "../../storage/parallel.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Reference, Table } from "../../tables/declare.ts";
 
@@ -58,7 +59,7 @@ export async function referenceChecks(
       return target === undefined ? [] : [{ table, reference, target }];
     }),
   );
-  return inLanes(connections, asked, async (connection, referring) => {
+  return inParallel(connections, asked, async (connection, referring) => {
     let dangling = 0;
     const ranges = rangesOf(namerOfKey(referring) === undefined ? [] : boundsFor(referring.target, bounds));
     for (const range of ranges) dangling += await danglingIn(connection, referring, range);
@@ -80,7 +81,7 @@ async function danglingIn(connection: DuckDBConnection, referring: Referring, ra
   const from = rangeConditions(table, range, namerOfKey(referring));
   const to = rangeConditions(target, range);
   // The range is a condition of both sides, so that only it is read of either.
-  return figure(
+  return scalar(
     connection,
     `SELECT count(*)
      FROM (FROM ${quoteIdentifier(table.name)} ${whereClause([...present, ...from.conditions])}) source
@@ -92,12 +93,22 @@ async function danglingIn(connection: DuckDBConnection, referring: Referring, ra
 
 function checkOf({ table, reference }: Referring, dangling: number): Check {
   return {
-    name: `${table.name}.${reference.columns.join("+")} names a row of ${reference.table}`,
+    name: `foreign key ${table.name}.${reference.columns.join("+")} → ${reference.table}`,
     verdict: dangling === 0 ? "passed" : "warning",
     figure: dangling,
     expected: 0,
-    detail: "rows that name one which is not there",
+    detail: "rows without a matching parent",
   };
+}
+
+/** Throws `verify.failed` for the first check that failed. */
+export function assertPassed(checks: readonly Check[]): void {
+  const failed = checks.find((check) => check.verdict === "failed");
+  if (failed === undefined) return;
+  throw new WarehouseError(
+    "verify.failed",
+    `The check "${failed.name}" failed (${failed.figure}, expected ${failed.expected ?? "none"}: ${failed.detail}); nothing was published.`,
+  );
 }
 
 /** What became of everything that the passes listed. */

@@ -4,11 +4,11 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
+import { printable } from "../../common/printable.ts";
+import type { DriftEntry, DriftKind } from "../../raw/drift.ts";
 import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
-import { printable } from "../../common/printable.ts";
 import type { Column, Table } from "../../tables/declare.ts";
-import type { DriftEntry, DriftKind } from "../../raw/drift.ts";
 import type { Check } from "./checks.ts";
 import type { ColumnValues } from "./columns.ts";
 
@@ -173,7 +173,7 @@ export function assertTyped(found: readonly Misfits[]): void {
   const { place, misfits, values, limit } = worst;
   throw new WarehouseError(
     "contract.drift",
-    `Of ${values} values of ${place}, ${misfits} are not of its type, where ${limit} are borne; nothing was published. ` +
+    `Of ${values} values of ${place}, ${misfits} are not of its type, limit: ${limit}; nothing was published. ` +
       "Ask what changed at the service, or set the field aside with the setting `aliases`.",
   );
 }

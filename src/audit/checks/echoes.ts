@@ -1,8 +1,9 @@
 /** What a run says where the service repeats the API token in its answers. */
-import type { Check } from "./checks.ts";
+
 import { count } from "../../common/figures.ts";
 import { printable } from "../../common/printable.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
+import type { Check } from "./checks.ts";
 
 const MAX_NAMED = 5;
 

@@ -3,10 +3,8 @@
  * word. A token that may see less, a filter that somebody set, a half-restored service: all answer without an error.
  */
 import { WarehouseError } from "../../common/errors.ts";
+import { type Baseline, SHRINK_LIMITS } from "../../warehouse/baseline.ts";
 import type { Check } from "./checks.ts";
-
-/** Fewer by more than both of these is too few. */
-export const SHRINK_LIMITS = { share: 0.1, rows: 20 } as const;
 
 /** Tables that are held against those of the run before, and what people call their rows. */
 const GUARDED: readonly (readonly [table: string, rows: string])[] = [
@@ -63,4 +61,22 @@ export function guardChecks(changes: readonly Change[]): Check[] {
     expected: before,
     detail: shrunk ? "far fewer, accepted with --accept-shrink" : "not far fewer",
   }));
+}
+
+/** What this run was held against, for `run_checks`. */
+export function baselineCheck(baseline: Baseline): Check {
+  const common = { name: "runs before this one that it was held against", expected: null };
+  switch (baseline.kind) {
+    case "none":
+      return { ...common, verdict: "passed", figure: 0, detail: "none was published yet" };
+    case "damaged":
+      return {
+        ...common,
+        verdict: "warning",
+        figure: 0,
+        detail: `${baseline.run} is damaged, and --accept-shrink was given: ${baseline.reason}`,
+      };
+    case "run":
+      return { ...common, verdict: "passed", figure: 1, detail: baseline.run };
+  }
 }

@@ -1,30 +1,33 @@
 /** What keeps a run that is whole from being published: too many rejects, the contract, the run before it. */
-import type { Check } from "./checks.ts";
-import { vanished, vanishedCheck } from "./columns.ts";
-import { assertFrozen, assertTyped, misfitChecks } from "./contract.ts";
-import { assertNotShrunk, changesOf, guardChecks, type RowCounts } from "./mass-change.ts";
-import {
-  assertFewRejects,
-  REJECT_LIMITS,
-  type RejectCount,
-  type RejectLimits,
-  rejectCheck,
-} from "./rejects.ts";
+
+import type { Extraction } from "../../extract/extract.ts";
+import type { Journal } from "../../extract/journal.ts";
+import type { RejectLimits } from "../../extract/reject-limits.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import type { Table } from "../../tables/declare.ts";
-import type { Loaded } from "../../load/build-warehouse.ts";
-import { type Baseline, baselineCheck } from "../../warehouse/baseline.ts";
-import type { Config } from "../../config/config.ts";
-import type { Extraction } from "../../run/extraction.ts";
-import type { Journal } from "../../extract/journal.ts";
+import type { Baseline } from "../../warehouse/baseline.ts";
+import type { Check } from "./checks.ts";
+import { vanished, vanishedCheck } from "./columns.ts";
+import { assertFrozen, assertTyped, type Contract, misfitChecks } from "./contract.ts";
+import type { Loaded } from "./inspect.ts";
+import { assertNotShrunk, baselineCheck, changesOf, guardChecks, type RowCounts } from "./mass-change.ts";
+import { assertFewRejects, REJECT_LIMITS, type RejectCount, rejectCheck } from "./rejects.ts";
+
+/** What a person settled about it. */
+export interface GateSettings {
+  readonly contract: Contract;
+  /** Null: as each check has it. */
+  readonly maxRejects: RejectLimits | null;
+  readonly acceptShrink: boolean;
+}
 
 /** Throws `source.rejects` or `contract.drift`, before the tables are made. */
-export function judgeAnswers({ maxRejects }: Config, extraction: Extraction, journal: Journal): void {
+export function judgeAnswers({ maxRejects }: GateSettings, extraction: Extraction, journal: Journal): void {
   assertFewRejects(rejectCount(maxRejects, extraction, journal));
 }
 
 /** Throws `contract.drift` where the contract is frozen and an answer departs from it. */
-export function judgeDrift({ contract }: Config, journal: Journal): void {
+export function judgeDrift({ contract }: GateSettings, journal: Journal): void {
   if (contract === "freeze") assertFrozen(journal.drift.sorted());
 }
 
@@ -44,7 +47,7 @@ export interface Judged {
 }
 
 export interface Evidence {
-  readonly config: Config;
+  readonly config: GateSettings;
   readonly baseline: Baseline;
   readonly tables: readonly Table[];
   readonly loaded: Loaded;

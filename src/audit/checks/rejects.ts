@@ -1,20 +1,10 @@
-/** How many listed things may be no items that can be read, before nothing is published. */
+/** How many listed documents may be no items that can be read, before nothing is published. */
 import { WarehouseError } from "../../common/errors.ts";
+import { type RejectLimits, rejectLimit } from "../../extract/reject-limits.ts";
 import type { Check } from "./checks.ts";
-
-/** The larger of the two: a share of what was listed, and a number of items. */
-export interface RejectLimits {
-  readonly share: number;
-  readonly items: number;
-}
 
 /** Unless `maxRejects` says otherwise. */
 export const REJECT_LIMITS: RejectLimits = { share: 0.005, items: 20 };
-
-/** How many of so many items may be rejected. */
-export function rejectLimit(total: number, { share, items }: RejectLimits): number {
-  return Math.max(items, Math.floor(total * share));
-}
 
 /** A rejected document, as far as its number counts. */
 export interface Rejected {
@@ -25,7 +15,7 @@ export interface Rejected {
 export interface RejectCount {
   /** Items that were listed and can be read, by their IDs. */
   readonly items: number;
-  /** Listed things that are no items, the most that any pass listed, and items that could not be read, or not in both modes. */
+  /** Listed documents that are no items, the most that any pass listed, and items that could not be read, or not in both modes. */
   readonly rejected: number;
   /** Of all passes. */
   readonly rejects: readonly Rejected[];
@@ -61,7 +51,7 @@ export function assertFewRejects(count: RejectCount): void {
 export function rejectCheck(count: RejectCount): Check {
   const { items, rejected } = count;
   return {
-    name: "listed things that could not be read, or not in both modes",
+    name: "listed items that could not be read, or not in both modes",
     verdict: rejected === 0 ? "passed" : "warning",
     figure: rejected,
     expected: limitOf(count),

@@ -1,11 +1,9 @@
 /** What the configuration names and nothing matches, and a run without mapped values: told, and no reason not to publish. */
 
-import type { Destination } from "../../api/destination.ts";
-import type { Check } from "./checks.ts";
-import type { CustomFieldLookup, DestinationLookup } from "../../extract/lookups.ts";
-import type { DestinationName } from "../../extract/http/request.ts";
+import type { Destination, DestinationName } from "../../api/destination.ts";
 import { listed, suggestion } from "../../common/nearest.ts";
-import type { Config } from "../../config/config.ts";
+import type { CustomFieldLookup, DestinationLookup } from "../../extract/lookups.ts";
+import type { Check } from "./checks.ts";
 
 /** What the configuration asked for, or a listing named, and what the service has of it. */
 export interface Lookups {
@@ -13,8 +11,17 @@ export interface Lookups {
   readonly fields: CustomFieldLookup;
 }
 
+/** What the configuration asks for by names of the service. */
+export interface Asked {
+  readonly customFields: readonly string[];
+  /** Columns, by their names at the service. */
+  readonly columns: readonly string[];
+  /** Name of a field at the service to its name in the specification. */
+  readonly aliases: Readonly<Record<string, string>>;
+}
+
 export interface Matching extends Lookups {
-  readonly config: Pick<Config, "customFields" | "columns" | "aliases">;
+  readonly config: Asked;
   /** Configured destinations; those of the sample where none are. */
   readonly wanted: readonly DestinationName[];
   /** Names of all custom fields that items or definitions have. */
@@ -112,7 +119,7 @@ function notFound(wanted: readonly DestinationName[]): string {
   return wanted.length === 1 ? `the service does not have ${names}` : `the service has none of ${names}`;
 }
 
-function asksForCustomFields({ columns, aliases }: Matching["config"]): boolean {
+function asksForCustomFields({ columns, aliases }: Asked): boolean {
   return columns.some((atService) => (aliases[atService] ?? atService) === CUSTOM_FIELDS);
 }
 

@@ -1,8 +1,8 @@
 /** Values that the specification lists, and others: both are kept as they come, and the others are told. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, figure } from "../../storage/duckdb.ts";
-import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { printable } from "../../common/printable.ts";
+import { all, scalar } from "../../storage/duckdb.ts";
+import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Table } from "../../tables/declare.ts";
 import type { Check } from "./checks.ts";
 
@@ -35,7 +35,7 @@ async function valueCheck(
   const name = quoteIdentifier(column);
   const listed = values.map((_, i) => `$${i + 1}`).join(", ");
   const others = `FROM ${quoteIdentifier(table)} WHERE ${name} NOT IN (${listed})`;
-  const count = await figure(connection, `SELECT count(*) ${others}`, values);
+  const count = await scalar(connection, `SELECT count(*) ${others}`, values);
   const found =
     count === 0
       ? []

@@ -1,6 +1,7 @@
 /** Holds what the procedure gives for an item against what a run published. */
 import { compareText } from "./definitions.ts";
-import type { MappedItem, MappedValue } from "./procedure.ts";
+import type { MappedValue } from "./mapped-value.ts";
+import type { MappedItem } from "./procedure.ts";
 
 export interface LedgerDifference {
   readonly destinationId: string;

@@ -1,4 +1,4 @@
-import type { MappedValue } from "./procedure.ts";
+import type { MappedValue } from "./mapped-value.ts";
 
 /**
  * How rule 5 read a string of an item.

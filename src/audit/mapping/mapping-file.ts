@@ -9,10 +9,10 @@
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { csvCell, FORMULA } from "../../common/csv.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { all } from "../../storage/duckdb.ts";
-import { loadSql } from "../../storage/sql-text.ts";
 import { suggestion } from "../../common/nearest.ts";
 import { isObject } from "../../common/objects.ts";
+import { all } from "../../storage/duckdb.ts";
+import { loadSql } from "../load-sql.ts";
 import { readCsv } from "./csv-cells.ts";
 import { placeOf, placesIn } from "./json-places.ts";
 
@@ -66,6 +66,13 @@ export interface EntryRow {
   readonly id: string | null;
   readonly valueId: string | null;
   readonly externalValue: string | null;
+}
+
+/** What a person made of the mappings of a run. */
+export interface EditedMapping {
+  readonly rows: readonly MappingRow[];
+  /** Name of the file, for what is wrong in it. */
+  readonly file: string;
 }
 
 /** All mappings of the run, in the form of the file. */

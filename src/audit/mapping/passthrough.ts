@@ -1,6 +1,6 @@
 /** Whether the pipeline of a run sends values of fields without value mappings as they are. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, figure } from "../../storage/duckdb.ts";
+import { all, scalar } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 
 /**
@@ -9,7 +9,7 @@ import { quoteIdentifier } from "../../storage/sql-text.ts";
  */
 export async function sendsAsIs(connection: DuckDBConnection, prefix = ""): Promise<boolean> {
   const history = `${prefix}run_history`;
-  const there = await figure(
+  const there = await scalar(
     connection,
     "SELECT count(*) FROM information_schema.tables WHERE table_name = $1",
     [history],
@@ -34,7 +34,7 @@ async function tellsByPayload(connection: DuckDBConnection, prefix: string): Pro
      LIMIT 1`,
   );
   if (example === undefined) return false;
-  const found = await figure(
+  const found = await scalar(
     connection,
     `SELECT count(*) FROM ${payloads}
      WHERE content_id = $1 AND destination_id = $2 AND list_contains(json_keys(payload), $3)`,

@@ -1,5 +1,5 @@
 import { compareText } from "./definitions.ts";
-import type { MappedValue } from "./procedure.ts";
+import type { MappedValue } from "./mapped-value.ts";
 
 /** A row of `content_external_payloads`; keys in ascending order of their bytes, never without a key. */
 export interface Payload {

@@ -24,10 +24,8 @@ import {
   unsupported,
 } from "./definitions.ts";
 import type { Note, ReadAs, Step } from "./explanation.ts";
+import type { MappedValue, Status } from "./mapped-value.ts";
 import { type Payload, payloadMembers } from "./payload.ts";
-
-export const STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"] as const;
-export type Status = (typeof STATUSES)[number];
 
 /** One value of one custom field of an item. */
 export interface ItemValue {
@@ -45,27 +43,6 @@ export interface ItemValue {
 export interface Item {
   readonly contentId: string;
   readonly values: readonly ItemValue[];
-}
-
-/** A row of `content_mapped_values`. */
-export interface MappedValue {
-  readonly contentId: string;
-  readonly destinationId: string;
-  readonly customFieldId: string;
-  readonly ordinal: number;
-  readonly externalFieldName: string | null;
-  readonly valueId: string | null;
-  readonly value: string | null;
-  readonly mappingId: string;
-  readonly mappingValueId: string | null;
-  readonly externalValue: string | null;
-  readonly status: Status;
-  readonly valueArchived: boolean;
-  readonly valueUnknown: boolean;
-  readonly ambiguous: boolean;
-  readonly matchedByText: boolean;
-  readonly destinationUnsupported: boolean | null;
-  readonly collision: boolean;
 }
 
 export interface ProcedureOptions {

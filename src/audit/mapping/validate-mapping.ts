@@ -1,11 +1,10 @@
 /** That an edited mapping names nothing that the run does not know, but for what is new in it. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { figure } from "../../storage/duckdb.ts";
 import { listed, suggestion } from "../../common/nearest.ts";
-import type { Definitions, FieldDefinition, Mapping } from "./definitions.ts";
-import { type EntryRow, invalidAt, type MappingRow } from "./mapping-file.ts";
+import { scalar } from "../../storage/duckdb.ts";
 import { readDefinitions } from "../questions/read-run.ts";
-import type { EditedMapping } from "../questions/what-if.ts";
+import type { Definitions, FieldDefinition, Mapping } from "./definitions.ts";
+import { type EditedMapping, type EntryRow, invalidAt, type MappingRow } from "./mapping-file.ts";
 
 /**
  * Throws `config.invalid` with its place in the file for the ID of a field, destination or value that the run does not
@@ -151,7 +150,7 @@ async function isUsed(
   customFieldId: string,
   valueId: string,
 ): Promise<boolean> {
-  const found = await figure(
+  const found = await scalar(
     connection,
     `SELECT count(*) FROM (SELECT 1 FROM content_mapped_values WHERE custom_field_id = $1 AND value_id = $2 LIMIT 1)`,
     [customFieldId, valueId],

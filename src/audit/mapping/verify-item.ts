@@ -1,7 +1,8 @@
 /** Whether what a run published of an item is what the service's answers of now give, and if not, why. */
 import { compareLedgers, type LedgerDifference } from "./compare.ts";
 import type { Definitions } from "./definitions.ts";
-import { type Item, type MappedValue, mapItem } from "./procedure.ts";
+import type { MappedValue } from "./mapped-value.ts";
+import { type Item, mapItem } from "./procedure.ts";
 
 /**
  * - `agrees`: the ledger is the same.

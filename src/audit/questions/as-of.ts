@@ -1,10 +1,10 @@
 import { WarehouseError } from "../../common/errors.ts";
-import { all, toSafeInteger } from "../../storage/duckdb.ts";
-import { listRuns } from "../../warehouse/retention.ts";
 import { suggestion } from "../../common/nearest.ts";
+import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { hasHistory, isCalled } from "./diff-runs.ts";
+import { listRuns } from "../../warehouse/retention.ts";
 import { openRun } from "../open-run.ts";
+import { hasHistory, isCalled } from "./diff-runs.ts";
 
 /** No name of a run begins like a day. */
 const DAY = /^\d{4}-\d\d-\d\d/;

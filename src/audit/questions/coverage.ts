@@ -1,14 +1,15 @@
 /** How far the mappings of a run cover what its items have. Set-based, a range of items at a time. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
-import { rangesOf } from "../../storage/id-ranges.ts";
-import { all, execute, figure, type Row } from "../../storage/duckdb.ts";
-import { loadSql, quoteIdentifier } from "../../storage/sql-text.ts";
-import { LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
 import { suggestion } from "../../common/nearest.ts";
-import type { Scope } from "./filters.ts";
+import { LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
+import { all, execute, type Row, scalar } from "../../storage/duckdb.ts";
+import { rangesOf } from "../../storage/id-ranges.ts";
+import { quoteIdentifier } from "../../storage/sql-text.ts";
+import { loadSql } from "../load-sql.ts";
+import type { Status } from "../mapping/mapped-value.ts";
 import type { AskedRun } from "../open-run.ts";
-import type { Status } from "../mapping/procedure.ts";
+import type { Scope } from "./filters.ts";
 
 export interface CoverageFilter extends Scope {
   readonly status: Status | undefined;
@@ -112,7 +113,7 @@ const KNOWN_VALUES = `
   UNION SELECT unnest([value_id, external_value]) FROM custom_field_mapping_values`;
 
 async function assertKnownValue(connection: DuckDBConnection, value: string): Promise<void> {
-  const used = await figure(
+  const used = await scalar(
     connection,
     `SELECT count(*) FROM (
        SELECT 1 FROM content_mapped_values WHERE value_id = $1 OR value = $1 OR external_value = $1 LIMIT 1)`,
@@ -189,7 +190,7 @@ async function totalsOf(
   params: readonly (string | null)[],
 ): Promise<Record<Counted, number>> {
   const total = (expression: string) =>
-    figure(
+    scalar(
       connection,
       `SELECT coalesce(sum(${expression}), 0)::BIGINT FROM audit_value_counts
        WHERE ($1::VARCHAR IS NULL OR status = $1::VARCHAR)

@@ -1,8 +1,8 @@
 /** What became of the definitions between two runs of a history, in words: why values are not what they were. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, type Row } from "../../storage/duckdb.ts";
-import { loadSql } from "../../storage/sql-text.ts";
 import type { Cause } from "../../tables/history.ts";
+import { loadSql } from "../load-sql.ts";
 
 type Definition = Readonly<Record<string, string | number | boolean | null>>;
 

@@ -1,10 +1,10 @@
 /** The two runs that are compared, and what tells of both: a history that knows them, else their own ledgers. */
 import { WarehouseError } from "../../common/errors.ts";
-import { all, toSafeInteger } from "../../storage/duckdb.ts";
-import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { suggestion } from "../../common/nearest.ts";
-import type { OutputFolder } from "../../warehouse/layout.ts";
+import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
+import type { OutputFolder } from "../../warehouse/layout.ts";
+import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { openRun } from "../open-run.ts";
 
 /** A run that a history or the warehouse knows. */

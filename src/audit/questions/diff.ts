@@ -1,16 +1,17 @@
 /** What of the mapped values is another between two runs, and why. Set-based, a range of items at a time. */
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
-import { type Range, rangesOf } from "../../storage/id-ranges.ts";
-import { all, execute, figure, type Row, toSafeInteger } from "../../storage/duckdb.ts";
 import { historySql, intervalsSql } from "../../load/macros.ts";
-import { fillMarks, loadSql, quoteIdentifier } from "../../storage/sql-text.ts";
+import { all, execute, type Row, scalar, toSafeInteger } from "../../storage/duckdb.ts";
+import { type Range, rangesOf } from "../../storage/id-ranges.ts";
+import { fillMarks, quoteIdentifier } from "../../storage/sql-text.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
+import { loadSql } from "../load-sql.ts";
+import { sendsAsIs } from "../mapping/passthrough.ts";
+import type { AskedRun } from "../open-run.ts";
 import { itemBounds } from "./coverage.ts";
 import { DefinitionChanges, readDefinitionChanges } from "./definition-changes.ts";
 import type { RunPair } from "./diff-runs.ts";
 import { idsOf } from "./filters.ts";
-import type { AskedRun } from "../open-run.ts";
-import { sendsAsIs } from "../mapping/passthrough.ts";
 
 /**
  * By what a destination is sent: it is sent what it was not, no longer what it was, another value or under another
@@ -69,11 +70,11 @@ export async function diffRuns(
   await nameThings(connection, pair);
   await show(connection, filter);
   return {
-    items: await figure(
+    items: await scalar(
       connection,
       "SELECT count(*) FROM (SELECT content_id FROM diff_shown GROUP BY content_id)",
     ),
-    values: await figure(connection, "SELECT count(*) FROM diff_shown"),
+    values: await scalar(connection, "SELECT count(*) FROM diff_shown"),
     causes: await all(connection, loadSql("audit_diff_causes")),
     groups: await all(connection, loadSql("audit_diff_groups")),
     sendsOtherwise: passthrough.before !== passthrough.after,
@@ -128,7 +129,7 @@ async function compareHistory(
     await keep(connection, "diff_values", loadSql("audit_diff_values"), endsOf(range));
     await keep(connection, "diff_orders", loadSql("audit_diff_orders"), endsOf(range));
     await keep(connection, "diff_given", given, ends);
-    await keep(connection, "diff_events", historySql("audit_diff_events"), ends);
+    await keep(connection, "diff_events", historySql("audit_diff_events", loadSql), ends);
     await addChanges(connection, index, [passthrough.after, causes]);
   }
   await keep(connection, "diff_returned", loadSql("audit_diff_returned"), [before.sequence]);
@@ -167,7 +168,7 @@ async function addChanges(
 ): Promise<void> {
   const into =
     index === 0 ? "CREATE OR REPLACE TEMP TABLE diff_changes AS" : "INSERT INTO diff_changes BY NAME";
-  await execute(connection, `${into} ${historySql("audit_diff")}`, params);
+  await execute(connection, `${into} ${historySql("audit_diff", loadSql)}`, params);
 }
 
 async function keep(

@@ -1,11 +1,11 @@
 /** Where a run read what the procedure used: the request, its answer, and the part of the raw document. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { parseJson } from "../../extract/pages/decode.ts";
+import { parseExact } from "../../common/json.ts";
+import { jsonText } from "../../raw/values.ts";
 import { all, type Row } from "../../storage/duckdb.ts";
 import { readParquet } from "../../storage/parquet-sql.ts";
-import { jsonText } from "../../raw/values.ts";
-import { type OpenedRun, rawFilesOf } from "../open-run.ts";
 import type { Item } from "../mapping/procedure.ts";
+import { type OpenedRun, rawFilesOf } from "../open-run.ts";
 
 /** A request of the run; digests in hexadecimal. */
 export interface RequestEvidence {
@@ -117,7 +117,7 @@ function requestOf(row: Row): RequestEvidence {
 }
 
 function customFieldsOf(document: string): Record<string, unknown> {
-  const parsed = parseJson(document);
+  const parsed = parseExact(document);
   if (typeof parsed !== "object" || parsed === null || !("custom_fields" in parsed)) return {};
   const { custom_fields: fields } = parsed;
   return typeof fields === "object" && fields !== null ? Object.fromEntries(Object.entries(fields)) : {};
@@ -149,7 +149,7 @@ export function contradicted({ parts }: DocumentEvidence, item: Item): string[] 
 
 /** What stands in the document, by position, as text: a single value is a list of one, null gives none. */
 function sentValues(part: string | undefined): Map<number, string> {
-  const value: unknown = part === undefined ? null : parseJson(part);
+  const value: unknown = part === undefined ? null : parseExact(part);
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   const entries = list.flatMap((element, ordinal): [number, string][] =>
     element === null ? [] : [[ordinal, typeof element === "string" ? element : jsonText(element)]],

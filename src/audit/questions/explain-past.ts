@@ -1,12 +1,12 @@
 /** What an item produced in a run whose files are gone, from the history of the current one. */
 import { WarehouseError } from "../../common/errors.ts";
 import { all } from "../../storage/duckdb.ts";
-import { loadSql } from "../../storage/sql-text.ts";
+import { loadSql } from "../load-sql.ts";
+import { payloadMembers } from "../mapping/payload.ts";
+import type { OpenedRun } from "../open-run.ts";
 import type { PastRun } from "./as-of.ts";
 import { findItem, type ItemFacts } from "./explain.ts";
 import { type HeldValue, readHeldValues } from "./item-history.ts";
-import type { OpenedRun } from "../open-run.ts";
-import { payloadMembers } from "../mapping/payload.ts";
 
 export interface PastExplanation {
   /** As the run is that tells of it; an item that is gone by now has an ID alone. */

@@ -1,14 +1,14 @@
 /** Why an item produces what it produces: the procedure, step by step, held against what was published. */
 import { WarehouseError } from "../../common/errors.ts";
-import { all } from "../../storage/duckdb.ts";
 import { listed } from "../../common/nearest.ts";
+import { all } from "../../storage/duckdb.ts";
 import { compareLedgers, comparePayloads } from "../mapping/compare.ts";
 import type { Definitions } from "../mapping/definitions.ts";
+import { type Item, type MappedItem, mapItem } from "../mapping/procedure.ts";
+import type { OpenedRun } from "../open-run.ts";
 import { hasHistory } from "./diff-runs.ts";
 import { contradicted, type Evidence, findEvidence } from "./evidence.ts";
 import { placeKey, readHeldValues, type Since } from "./item-history.ts";
-import type { OpenedRun } from "../open-run.ts";
-import { type Item, type MappedItem, mapItem } from "../mapping/procedure.ts";
 import { readDefinitions, readItemValues, readLedger, readPayloads } from "./read-run.ts";
 
 export interface ItemFacts {
@@ -98,7 +98,7 @@ function disagreement({ run }: OpenedRun, contentId: string, what: string): Ware
   return new WarehouseError(
     "verify.failed",
     `INTERNAL ERROR: run ${run} published something else for the item ${contentId} than the mapping procedure gives: ` +
-      `${what}. Do not trust its mapped values; prove the run with "verify", and report this.`,
+      `${what}. Do not trust its mapped values; verify the run with "verify", and report this.`,
   );
 }
 

@@ -1,8 +1,8 @@
 /** What of a run an audit looks at. Names and IDs are taken alike; one that does not exist is told with the nearest. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
-import { all } from "../../storage/duckdb.ts";
 import { suggestion } from "../../common/nearest.ts";
+import { all } from "../../storage/duckdb.ts";
 
 /** IDs to keep to; undefined: all. */
 export interface Scope {

@@ -1,10 +1,11 @@
 /** What an item held in a run, since when, and why, from the history that a run carries. */
 import { type DuckDBConnection, DuckDBListValue } from "@duckdb/node-api";
-import { all, execute, type Row, toSafeInteger } from "../../storage/duckdb.ts";
 import { intervalsSql } from "../../load/macros.ts";
-import { fillMarks, loadSql } from "../../storage/sql-text.ts";
+import { all, execute, type Row, toSafeInteger } from "../../storage/duckdb.ts";
+import { fillMarks } from "../../storage/sql-text.ts";
+import { loadSql } from "../load-sql.ts";
+import type { MappedValue } from "../mapping/mapped-value.ts";
 import { DefinitionChanges, readDefinitionChanges } from "./definition-changes.ts";
-import type { MappedValue } from "../mapping/procedure.ts";
 import { mappedValueOf } from "./read-run.ts";
 
 /** The beginning of a version of a value. */

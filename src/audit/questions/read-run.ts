@@ -10,7 +10,8 @@ import {
   type MappingEntry,
   type SelectValue,
 } from "../mapping/definitions.ts";
-import { type Item, type MappedValue, STATUSES, type Status } from "../mapping/procedure.ts";
+import { type MappedValue, STATUSES, type Status } from "../mapping/mapped-value.ts";
+import type { Item } from "../mapping/procedure.ts";
 
 /** Definitions, mappings and destinations of the run. */
 export async function readDefinitions(connection: DuckDBConnection): Promise<Definitions> {

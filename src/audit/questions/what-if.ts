@@ -1,14 +1,14 @@
 /** What destinations would receive otherwise by edited mappings. The published run is read, the service is not asked. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { rangesOf } from "../../storage/id-ranges.ts";
-import { all, execute, figure, type Row } from "../../storage/duckdb.ts";
-import { loadSql } from "../../storage/sql-text.ts";
 import { derivedSteps, LEDGER_ROWS_PER_RANGE, ledgerBounds, prepareMappings } from "../../load/steps.ts";
-import { itemBounds } from "./coverage.ts";
-import { assertKnown } from "../mapping/validate-mapping.ts";
-import type { MappingRow } from "../mapping/mapping-file.ts";
-import type { OpenedRun } from "../open-run.ts";
+import { all, execute, type Row, scalar } from "../../storage/duckdb.ts";
+import { rangesOf } from "../../storage/id-ranges.ts";
+import { loadSql } from "../load-sql.ts";
+import type { EditedMapping, MappingRow } from "../mapping/mapping-file.ts";
 import { sendsAsIs } from "../mapping/passthrough.ts";
+import { assertKnown } from "../mapping/validate-mapping.ts";
+import type { OpenedRun } from "../open-run.ts";
+import { itemBounds } from "./coverage.ts";
 
 const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
 
@@ -22,12 +22,6 @@ export interface WhatIf {
   readonly groups: readonly Row[];
   /** Per value, what it gives and would give. */
   readonly byValue: readonly Row[];
-}
-
-export interface EditedMapping {
-  readonly rows: readonly MappingRow[];
-  /** Name of the file, for what is wrong in it. */
-  readonly file: string;
 }
 
 /**
@@ -44,9 +38,9 @@ export async function whatIf(
   await assertKnown(connection, edited);
   const passthrough = await sendsAsIs(connection);
   const bounds = await itemBounds(opened, rowsPerRange);
-  const published = await figure(connection, ENTRIES);
+  const published = await scalar(connection, ENTRIES);
   await replaceMappings(connection, edited.rows);
-  const entries = { run: published, file: await figure(connection, ENTRIES) };
+  const entries = { run: published, file: await scalar(connection, ENTRIES) };
   await prepareMappings(connection);
   const ranges = rangesOf(await ledgerBounds(connection, bounds, rowsPerRange));
   const [mappedValues] = derivedSteps({ passthrough });
@@ -60,11 +54,11 @@ export async function whatIf(
   }
   return {
     entries,
-    items: await figure(
+    items: await scalar(
       connection,
       "SELECT count(*) FROM (SELECT content_id FROM what_if_changes GROUP BY content_id)",
     ),
-    values: await figure(connection, "SELECT count(*) FROM what_if_changes"),
+    values: await scalar(connection, "SELECT count(*) FROM what_if_changes"),
     groups: await all(connection, loadSql("audit_what_if_groups")),
     byValue: await all(connection, loadSql("audit_what_if_values")),
   };

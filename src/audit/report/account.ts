@@ -1,6 +1,6 @@
-/** What the run says of itself, from its own tables. */
+/** The tables about the run, read for the report. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, figure } from "../../storage/duckdb.ts";
+import { all, scalar } from "../../storage/duckdb.ts";
 import { instant, integer, integerOrNull, text, textOrNull } from "./cells.ts";
 
 export interface Account {
@@ -25,12 +25,12 @@ export interface Account {
   readonly bytes: number;
   /** Kinds of departures from the specification. */
   readonly drift: number;
-  readonly sweeps: readonly Sweep[];
+  readonly passes: readonly Pass[];
   readonly checks: readonly RunCheck[];
   readonly tables: readonly TableSize[];
 }
 
-export interface Sweep {
+export interface Pass {
   readonly pass: number;
   readonly mode: string;
   readonly pages: number;
@@ -77,16 +77,16 @@ export async function readAccount(connection: DuckDBConnection): Promise<Account
     packageVersion: text(row.package_version),
     duckdbVersion: text(row.duckdb_version),
     nodeVersion: text(row.node_version),
-    requests: await figure(connection, "SELECT count(*) FROM run_requests"),
-    bytes: await figure(connection, "SELECT coalesce(sum(bytes), 0)::BIGINT FROM run_requests"),
-    drift: await figure(connection, "SELECT count(*) FROM run_drift"),
-    sweeps: await readSweeps(connection),
+    requests: await scalar(connection, "SELECT count(*) FROM run_requests"),
+    bytes: await scalar(connection, "SELECT coalesce(sum(bytes), 0)::BIGINT FROM run_requests"),
+    drift: await scalar(connection, "SELECT count(*) FROM run_drift"),
+    passes: await readPasses(connection),
     checks: await readChecks(connection),
     tables: await readTables(connection),
   };
 }
 
-async function readSweeps(connection: DuckDBConnection): Promise<Sweep[]> {
+async function readPasses(connection: DuckDBConnection): Promise<Pass[]> {
   const rows = await all(connection, "FROM run_passes ORDER BY pass");
   return rows.map((row) => ({
     pass: integer(row.pass),

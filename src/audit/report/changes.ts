@@ -1,12 +1,12 @@
 /** Changes of mapped values over the last runs, by cause, from the history that the run carries. */
 
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, execute } from "../../storage/duckdb.ts";
 import { historySql } from "../../load/macros.ts";
-import { loadSql } from "../../storage/sql-text.ts";
-import type { Manifest } from "../../warehouse/manifest.ts";
+import { all, execute } from "../../storage/duckdb.ts";
 import { CAUSES } from "../../tables/history.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
 import { instant, integer, text, textOrNull } from "./cells.ts";
+import { loadSql } from "./load-sql.ts";
 
 /** Runs that the chart goes back. */
 const RUNS_SHOWN = 30;
@@ -38,7 +38,7 @@ export async function readChanges(
   await execute(connection, `CREATE OR REPLACE TEMP TABLE report_runs AS ${loadSql("report_runs")}`, [
     RUNS_SHOWN,
   ]);
-  const changes = await all(connection, historySql("report_changes"));
+  const changes = await all(connection, historySql("report_changes", loadSql));
   const order: readonly string[] = CAUSES;
   const runs = await all(connection, "FROM report_runs ORDER BY sequence");
   return runs.map((row) => ({

@@ -43,18 +43,18 @@ const COLUMNS = [
     cell: (row: Row) => share(row) ?? (integer(row.values) === 0 ? "no values" : "as is"),
     kind: "number",
   },
-  { head: "Items", cell: figure("items"), kind: "number" },
-  { head: "Values", cell: figure("values"), kind: "number" },
-  { head: "Mapped", cell: figure("mapped"), kind: "number" },
-  { head: "Unmapped", cell: figure("unmapped"), kind: "number" },
-  { head: "Unknown", cell: figure("unknown_value"), kind: "number" },
-  { head: "As is", cell: figure("no_value_mapping"), kind: "number" },
-  { head: "Archived", cell: figure("archived"), kind: "number" },
-  { head: "Ambiguous", cell: figure("ambiguous"), kind: "number" },
-  { head: "Unused entries", cell: figure("entries_unused"), kind: "number" },
+  { head: "Items", cell: scalar("items"), kind: "number" },
+  { head: "Values", cell: scalar("values"), kind: "number" },
+  { head: "Mapped", cell: scalar("mapped"), kind: "number" },
+  { head: "Unmapped", cell: scalar("unmapped"), kind: "number" },
+  { head: "Unknown", cell: scalar("unknown_value"), kind: "number" },
+  { head: "As is", cell: scalar("no_value_mapping"), kind: "number" },
+  { head: "Archived", cell: scalar("archived"), kind: "number" },
+  { head: "Ambiguous", cell: scalar("ambiguous"), kind: "number" },
+  { head: "Unused entries", cell: scalar("entries_unused"), kind: "number" },
 ] as const;
 
-function figure(name: string): (row: Row) => string {
+function scalar(name: string): (row: Row) => string {
   return (row) => count(integer(row[name]));
 }
 
@@ -190,7 +190,7 @@ ${gaps.length > shown.length && html`<p class="note">The other ${count(gaps.leng
 }
 
 const VALUE_COLUMNS = [
-  { head: "Items", cell: figure("items"), kind: "number" },
+  { head: "Items", cell: scalar("items"), kind: "number" },
   { head: "Value", cell: (row: Row) => valueName(row.value, row.value_id), kind: "head" },
   { head: "Field", cell: fieldName },
   { head: "Destination", cell: destinationName },

@@ -1,14 +1,14 @@
 /** The items of the report with all their mapped values, packed for the page: what is said often is said once. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { rangesOf } from "../../storage/id-ranges.ts";
-import { all, execute, figure, type Row } from "../../storage/duckdb.ts";
-import { loadSql } from "../../storage/sql-text.ts";
 import { LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
-import { itemBounds } from "../questions/coverage.ts";
-import type { AskedRun } from "../open-run.ts";
+import { all, execute, type Row, scalar } from "../../storage/duckdb.ts";
+import { rangesOf } from "../../storage/id-ranges.ts";
+import { STATUSES } from "../mapping/mapped-value.ts";
 import { sendsAsIs } from "../mapping/passthrough.ts";
-import { STATUSES } from "../mapping/procedure.ts";
+import type { AskedRun } from "../open-run.ts";
+import { itemBounds } from "../questions/coverage.ts";
 import { text, textOrNull } from "./cells.ts";
+import { loadSql } from "./load-sql.ts";
 
 /** How much of a run the page holds. */
 export interface ItemLimits {
@@ -59,8 +59,8 @@ export async function readItems(run: AskedRun, limits: ItemLimits): Promise<Repo
     if (!packed.add(row)) break;
   }
   return {
-    total: await figure(connection, "SELECT count(*) FROM report_items"),
-    withGaps: await figure(connection, "SELECT count(*) FROM report_items WHERE gaps > 0"),
+    total: await scalar(connection, "SELECT count(*) FROM report_items"),
+    withGaps: await scalar(connection, "SELECT count(*) FROM report_items WHERE gaps > 0"),
     shown: packed.items,
     json: packed.json(),
   };

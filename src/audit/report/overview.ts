@@ -49,22 +49,22 @@ function figures({ account, coverage, items }: OverviewFacts): Markup[] {
   const { covered, coverable } = coverageTotals(coverage);
   const warnings = account.checks.filter((check) => check.verdict !== "passed").length;
   return [
-    figure("Items", count(account.loaded), itemsNote(account)),
-    figure(
+    scalar("Items", count(account.loaded), itemsNote(account)),
+    scalar(
       "Values covered",
       percent(covered, coverable) ?? "none",
       coverable === 0
         ? "no item has a value that a mapping could map"
         : `${count(covered)} of ${count(coverable)} have an external value`,
     ),
-    figure(
+    scalar(
       "Items with a gap",
       count(items.withGaps),
       items.withGaps === 0
         ? "every value reaches its destinations"
         : `${percent(items.withGaps, items.total)} have a value that some destination does not get`,
     ),
-    figure(
+    scalar(
       "Checks",
       warnings === 0 ? "all passed" : counted(warnings, "warning"),
       `${count(account.checks.length - warnings)} of ${count(account.checks.length)} passed`,
@@ -72,7 +72,7 @@ function figures({ account, coverage, items }: OverviewFacts): Markup[] {
   ];
 }
 
-function figure(name: string, value: string, note: string): Markup {
+function scalar(name: string, value: string, note: string): Markup {
   return html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${note}</span></dd></div>`;
 }
 

@@ -1,12 +1,12 @@
 /** What the run says of itself: checks, passes, tables. */
 
 import { count, counted, fileSize } from "../../common/figures.ts";
-import type { Account, RunCheck, Sweep, TableSize } from "./account.ts";
+import type { Account, Pass, RunCheck, TableSize } from "./account.ts";
 import { html, type Markup } from "./markup.ts";
 import { type Column, table } from "./tables.ts";
 import { foreign } from "./visible.ts";
 
-export function checksSection({ checks, sweeps, rejected, drift }: Account): Markup {
+export function checksSection({ checks, passes, rejected, drift }: Account): Markup {
   const warnings = checks.filter(({ verdict }) => verdict !== "passed");
   const passed = checks.filter(({ verdict }) => verdict === "passed");
   return html`<section id="checks" aria-labelledby="checks-title">
@@ -26,7 +26,7 @@ ${
       : html`Answers departed from the specification in ${counted(drift, "way")}: see the table <code>run_drift</code>.`
   }${rejected > 0 && html` Why ${counted(rejected, "item")} could not be read: see the table <code>run_rejects</code>.`}</p>
 <h3>Passes over the listing</h3>
-${table({ caption: "Passes over the listing", columns: SWEEP_COLUMNS, rows: sweeps })}
+${table({ caption: "Passes over the listing", columns: PASS_COLUMNS, rows: passes })}
 </section>`;
 }
 
@@ -38,7 +38,7 @@ const CHECK_COLUMNS: readonly Column<RunCheck>[] = [
   { head: "Detail", cell: ({ detail }) => foreign(detail ?? "") },
 ];
 
-const SWEEP_COLUMNS: readonly Column<Sweep>[] = [
+const PASS_COLUMNS: readonly Column<Pass>[] = [
   { head: "Pass", cell: ({ pass }) => pass, kind: "head" },
   { head: "View", cell: ({ mode }) => mode },
   { head: "Pages", cell: ({ pages }) => count(pages), kind: "number" },

@@ -1,4 +1,4 @@
--- External values that several internal values give, within one external field of a destination.
+-- Many-to-one values, within one external field of a destination.
 WITH uses AS (
   SELECT mapping_value_id, sum(uses) AS uses
   FROM audit_value_counts

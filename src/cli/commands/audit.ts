@@ -1,21 +1,21 @@
 import { extname, resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { COUNTED, type Counted, type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
-import { resolveScope } from "../../audit/questions/filters.ts";
+import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
 import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../../audit/mapping/mapping-file.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
-import { STATUSES, type Status } from "../../audit/mapping/procedure.ts";
+import { COUNTED, type Counted, type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
+import { resolveScope } from "../../audit/questions/filters.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, fileSize } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { coverageSections } from "../render/audit-sections.ts";
 import { sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "../render/sections.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 import { openNamedFile } from "../write-file.ts";
+import { DEFAULT_OUT } from "./sql.ts";
 
 const FORMATS = ["table", "json", "csv", "markdown"] as const;
 const SECTIONS = [

@@ -1,11 +1,11 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import { loadSql } from "../../audit/load-sql.ts";
+import type { OpenedRun } from "../../audit/open-run.ts";
 import { type Diff, diffRuns, whyOf } from "../../audit/questions/diff.ts";
 import { findPair, type RunPair } from "../../audit/questions/diff-runs.ts";
-import type { OpenedRun } from "../../audit/open-run.ts";
 import { csvRow, safeText } from "../../common/csv.ts";
 import { counted } from "../../common/figures.ts";
 import { all, type Row, stream } from "../../storage/duckdb.ts";
-import { loadSql } from "../../storage/sql-text.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import { cellText, jsonObject } from "../render/cells.ts";
 import {
@@ -18,10 +18,10 @@ import {
   totalText,
 } from "../render/diff-text.ts";
 import { type Section, sectionMarkdown, sectionTables } from "../render/sections.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
-import { withRuns } from "../with-run.ts";
 import { paragraph } from "../render/wrap.ts";
+import { withRuns } from "../with-run.ts";
+import { DEFAULT_OUT } from "./sql.ts";
 
 const FORMATS = ["table", "json", "csv", "markdown"] as const;
 
@@ -43,7 +43,7 @@ Examples:
   $ content-warehouse diff 30 current --format csv --items > changes.csv
 
 A run is given by its name or number, also one whose files are gone, or as "current" or "previous". A line is one change
-however many items it touches; --items lists those. "sent alike": the destination is sent the same, and the status, a
+however many items it touches; --items lists those. "no payload change": the destination is sent the same, and the status, a
 flag or a value that is not sent is another.
 `;
 

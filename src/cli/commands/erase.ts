@@ -4,13 +4,13 @@ import { Command } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
-import { type PurgeReport, purgeUser } from "../../warehouse/erase/erase.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
+import { type EraseReport, eraseUser } from "../../warehouse/erase/erase.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { existingFolder } from "./runs.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 import { drawInParts, type TextColumn } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeOutcome } from "../render/terminal.ts";
+import { existingFolder } from "./runs.ts";
+import { DEFAULT_OUT } from "./sql.ts";
 
 interface Options {
   readonly user: string;
@@ -25,14 +25,14 @@ changes is replaced by one of its own, with a new number; what nobody holds of t
 forget the user first, or the next run brings the details again.
 
 Example:
-  $ content-warehouse purge --user 5f1e0c2ab4d3e90017c0ffee --out /srv/warehouse
+  $ content-warehouse erase --user 5f1e0c2ab4d3e90017c0ffee --out /srv/warehouse
 
 Exit code 0: no retained run holds anything of the user any more. 2: the ID is that of another thing, such as a campaign.
 `;
 
-/** `content-warehouse purge`: erases a person from the retained runs. */
-export function purgeCommand(terminal: Terminal = standardOutput(), err: Writable = process.stderr): Command {
-  return new Command("purge")
+/** `content-warehouse erase`: erases a person from the retained runs. */
+export function eraseCommand(terminal: Terminal = standardOutput(), err: Writable = process.stderr): Command {
+  return new Command("erase")
     .description("erase one person's details from all retained runs")
     .requiredOption("--user <id>", "ID of the user (required)")
     .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
@@ -48,7 +48,7 @@ export function purgeCommand(terminal: Terminal = standardOutput(), err: Writabl
       }
       const folder = existingFolder(out);
       await using _lock = await acquireLock(folder);
-      const report = await purgeUser(folder, {
+      const report = await eraseUser(folder, {
         userId,
         clock: systemClock,
         threads: availableParallelism(),
@@ -64,7 +64,7 @@ export function purgeCommand(terminal: Terminal = standardOutput(), err: Writabl
 const whole = (name: string): TextColumn => ({ name, align: "left", whole: true });
 const right = (name: string): TextColumn => ({ name, align: "right" });
 
-function reportText({ searched, named, replaced }: PurgeReport, width: number | undefined): string {
+function reportText({ searched, named, replaced }: EraseReport, width: number | undefined): string {
   const runs = `${counted(searched, "retained run")}`;
   if (replaced.length === 0) {
     const known = named === 0 ? "none knows this user" : `the user is known in ${count(named)}, by ID alone`;

@@ -1,19 +1,19 @@
 import { Command } from "commander";
+import { payloadJson } from "../../audit/mapping/payload.ts";
+import type { OpenedRun } from "../../audit/open-run.ts";
 import { assertNotPast, type Moment, type PastRun, runAsOf } from "../../audit/questions/as-of.ts";
 import { pointerTo } from "../../audit/questions/evidence.ts";
 import { explainItem, type ItemExplanation } from "../../audit/questions/explain.ts";
 import { explainPast } from "../../audit/questions/explain-past.ts";
 import { matching, resolveScope } from "../../audit/questions/filters.ts";
 import { placeKey } from "../../audit/questions/item-history.ts";
-import type { OpenedRun } from "../../audit/open-run.ts";
-import { payloadJson } from "../../audit/mapping/payload.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { pastJson, pastText, type ToldOfPast } from "../render/explain-past-text.ts";
 import { explanationText, type Told } from "../render/explain-text.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
+import { DEFAULT_OUT } from "./sql.ts";
 
 interface Options {
   readonly out: string;

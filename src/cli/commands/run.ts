@@ -5,13 +5,13 @@ import { CONTRACTS, type Contract } from "../../audit/checks/contract.ts";
 import { systemClock } from "../../common/clock.ts";
 import { UNSETTLED_EXIT_CODE, WarehouseError } from "../../common/errors.ts";
 import { createLog } from "../../common/log.ts";
+import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { loadConfig } from "../../config/config.ts";
-import { freeBytes } from "../../warehouse/disk.ts";
-import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
 import { runExport } from "../../run/run.ts";
+import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
+import { freeBytes } from "../../warehouse/disk.ts";
 import { assertAddressSpace, processLimits } from "../address-space.ts";
 import { createDisplay, type Display } from "../render/display.ts";
-import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { summaryText } from "../render/summary.ts";
 import { writeOutcome } from "../render/terminal.ts";
 
@@ -39,7 +39,7 @@ run before; look why, and if that is right, run once with --accept-shrink.
 `;
 
 /** What a run has around it. */
-export interface Surroundings {
+export interface CliEnvironment {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Absolute. Throws where the folder was removed, so only those who need it ask. */
   readonly cwd: string;
@@ -51,7 +51,7 @@ export interface Surroundings {
   readonly endWith: (exitCode: number) => void;
 }
 
-function processSurroundings(): Surroundings {
+function processSurroundings(): CliEnvironment {
   const endWith = (exitCode: number) => {
     process.exitCode = exitCode;
   };
@@ -67,7 +67,7 @@ function processSurroundings(): Surroundings {
 }
 
 /** `content-warehouse run PIPELINE`: one export, published only if it is whole. */
-export function runCommand(surroundings: Surroundings = processSurroundings()): Command {
+export function runCommand(environment: CliEnvironment = processSurroundings()): Command {
   return new Command("run")
     .description("run a pipeline: export the service's content and publish it")
     .argument("<pipeline>", "name of a pipeline of the package, or path of a module of your own")
@@ -87,12 +87,12 @@ export function runCommand(surroundings: Surroundings = processSurroundings()): 
     .option("--accept-shrink", "publish even where there is far less than in the run before")
     .option("--json", "print one JSON object to standard output instead of the summary")
     .addHelpText("after", EXAMPLES)
-    .action((pipeline: string, flags: RunFlags) => run(pipeline, flags, surroundings));
+    .action((pipeline: string, flags: RunFlags) => run(pipeline, flags, environment));
 }
 
-async function run(pipeline: string, flags: RunFlags, surroundings: Surroundings): Promise<void> {
+async function run(pipeline: string, flags: RunFlags, environment: CliEnvironment): Promise<void> {
   keepHeapsSmall();
-  const { env, cwd, endWith } = surroundings;
+  const { env, cwd, endWith } = environment;
   const url = pipelineUrl(pipeline, cwd);
   const config = await loadConfig({
     cwd,
@@ -102,16 +102,16 @@ async function run(pipeline: string, flags: RunFlags, surroundings: Surroundings
   });
   const threads = Math.max(1, Math.min(8, availableParallelism()));
   assertAddressSpace(await processLimits(), threads);
-  const display = displayOn(surroundings);
+  const display = displayOn(environment);
   const stop = stopSignals();
   try {
     const summary = await runExport({
       config,
-      pipelineUrl: url,
+      pipeline: url,
       clock: systemClock,
       log: createLog({
         level: "warn",
-        format: isTerminal(surroundings) ? "text" : "json",
+        format: isTerminal(environment) ? "text" : "json",
         secrets: config.source.kind === "service" ? [config.source.token] : [],
         clock: systemClock,
         write: display.log,
@@ -124,7 +124,7 @@ async function run(pipeline: string, flags: RunFlags, surroundings: Surroundings
     });
     display.end();
     const text = flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary);
-    const { out, err } = surroundings;
+    const { out, err } = environment;
     const done = "The run is published, but its summary";
     await writeOutcome({ out, columns: undefined }, err, { text, done });
     if (summary.verdict === "unsettled") endWith(UNSETTLED_EXIT_CODE);
@@ -136,18 +136,18 @@ async function run(pipeline: string, flags: RunFlags, surroundings: Surroundings
   }
 }
 
-function isTerminal({ env, err }: Surroundings): boolean {
+function isTerminal({ env, err }: CliEnvironment): boolean {
   return err.isTTY === true && env.TERM !== "dumb";
 }
 
 /** Width of a terminal that does not know its own. */
 const COLUMNS = 80;
 
-function displayOn(surroundings: Surroundings): Display {
-  const { err } = surroundings;
+function displayOn(environment: CliEnvironment): Display {
+  const { err } = environment;
   return createDisplay({
     write: (text) => err.write(text),
-    columns: isTerminal(surroundings) ? () => err.columns || COLUMNS : undefined,
+    columns: isTerminal(environment) ? () => err.columns || COLUMNS : undefined,
     elapsedMs: () => performance.now(),
   });
 }

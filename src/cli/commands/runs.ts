@@ -2,14 +2,21 @@ import { existsSync } from "node:fs";
 import { Command, InvalidArgumentError } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, duration, fileSize } from "../../common/figures.ts";
-import { findRun, listRuns, type PublishedRun, prune, RUNS_KEPT, rollback } from "../../warehouse/retention.ts";
 import { configuredKeepRuns } from "../../config/config.ts";
 import { type OutputFolder, outputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { DEFAULT_OUT } from "./sql.ts";
+import {
+  findRun,
+  listRuns,
+  type PublishedRun,
+  prune,
+  RUNS_KEPT,
+  rollback,
+} from "../../warehouse/retention.ts";
 import { drawTable, leftOutText, type TextColumn } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { DEFAULT_OUT } from "./sql.ts";
 
 interface Options {
   readonly out: string;
@@ -199,10 +206,10 @@ function itemsOf({ items }: Manifest): [string, string][] {
 }
 
 /** Of a run that took the place of another when somebody was erased from it. */
-function supersession({ supersedes, purgedAt }: Manifest): [string, string][] {
-  const last = purgedAt?.at(-1);
+function supersession({ supersedes, erasedAt }: Manifest): [string, string][] {
+  const last = erasedAt?.at(-1);
   if (supersedes === undefined || last === undefined) return [];
-  return [["Supersedes", `${supersedes}, purged ${minute(new Date(last))} UTC`]];
+  return [["Supersedes", `${supersedes}, erased ${minute(new Date(last))} UTC`]];
 }
 
 function parquetSize(manifest: Manifest, table: string): string {

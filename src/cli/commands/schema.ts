@@ -18,7 +18,7 @@ Examples:
   $ content-warehouse schema --format json | jq '.tables[].name'
 `;
 
-/** `content-warehouse schema`: the tables with their columns, and the wire field that each column comes from. */
+/** `content-warehouse schema`: the tables with their columns, and the API field that each column comes from. */
 export function schemaCommand(terminal: Terminal = standardOutput()): Command {
   return new Command("schema")
     .description("show the tables: columns, keys, comments and where each column comes from")

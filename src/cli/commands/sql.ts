@@ -11,15 +11,15 @@ import { Command, Option } from "commander";
 import { csvRow, safeText } from "../../common/csv.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
-import { all, type Database, duckdbError, openForReading } from "../../storage/duckdb.ts";
-import { findRun } from "../../warehouse/retention.ts";
-import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
-import { letGoOnTheWay } from "../../common/gc.ts";
-import { cellText, jsonObject } from "../render/cells.ts";
+import { collectKeepingCode } from "../../common/gc.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
+import { all, type Database, duckdbError, openForReading } from "../../storage/duckdb.ts";
+import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
+import { findRun } from "../../warehouse/retention.ts";
+import { cellText, jsonObject } from "../render/cells.ts";
 import { layOut, leftOutText, type TableLayout } from "../render/table.ts";
-import { withTemporaryFolder } from "../temporary-folder.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { withTemporaryFolder } from "../temporary-folder.ts";
 
 export const DEFAULT_OUT = "./warehouse";
 
@@ -242,7 +242,7 @@ async function* rowsOf(result: DuckDBResult): AsyncIterable<Rows> {
     cells += chunk.rowCount * result.columnCount;
     chunk = await result.fetchChunk();
     if (cells < CELLS_KEPT) continue;
-    letGoOnTheWay();
+    collectKeepingCode();
     cells = 0;
   }
 }

@@ -1,22 +1,22 @@
 import { randomInt } from "node:crypto";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Definitions } from "../../audit/mapping/definitions.ts";
-import type { OpenedRun } from "../../audit/open-run.ts";
 import type { ExplainedDifference, VerifiedItem } from "../../audit/mapping/verify-item.ts";
+import type { OpenedRun } from "../../audit/open-run.ts";
 import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { createLog } from "../../common/log.ts";
-import { assertSameInstance } from "../../warehouse/baseline.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
 import { openSource, originOf } from "../../run/source.ts";
 import { type VerifiedMappings, verifyMappings } from "../../run/verify-mappings.ts";
+import { assertSameInstance } from "../../warehouse/baseline.ts";
 import { createDisplay } from "../render/display.ts";
-import { processSettings, type Settings } from "../settings.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 import { drawInParts, type TextColumn } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { processSettings, type Settings } from "../settings.ts";
 import { withRun } from "../with-run.ts";
+import { DEFAULT_OUT } from "./sql.ts";
 
 interface Options {
   readonly out: string;

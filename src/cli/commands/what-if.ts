@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Command, Option } from "commander";
+import { loadSql } from "../../audit/load-sql.ts";
 import { readMapping } from "../../audit/mapping/mapping-file.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { type WhatIf, whatIf } from "../../audit/questions/what-if.ts";
@@ -7,13 +8,12 @@ import { csvRow, safeText } from "../../common/csv.ts";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { all, stream } from "../../storage/duckdb.ts";
-import { loadSql } from "../../storage/sql-text.ts";
-import { mappingFormat } from "./audit.ts";
 import { cellText, jsonObject } from "../render/cells.ts";
 import { type Section, sectionTables } from "../render/sections.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
+import { mappingFormat } from "./audit.ts";
+import { DEFAULT_OUT } from "./sql.ts";
 
 const FORMATS = ["table", "json", "csv"] as const;
 

@@ -73,7 +73,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
           },
           {
             key: "many_to_one",
-            title: "External values that several internal values give",
+            title: "Many-to-one values",
             none: "none",
             columns: [
               "destination_id",
@@ -96,7 +96,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
           },
           {
             key: "collisions",
-            title: "External names that several fields have",
+            title: "Name collisions",
             none: "none",
             columns: ["destination_id", "destination", "external_field_name", "custom_fields", "uses"],
             shown: [DESTINATION, EXTERNAL, ["custom_fields", "fields"], ["uses"]],

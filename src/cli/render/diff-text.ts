@@ -2,8 +2,8 @@
 import { type Diff, whyOf } from "../../audit/questions/diff.ts";
 import type { RunPair } from "../../audit/questions/diff-runs.ts";
 import { count, counted } from "../../common/figures.ts";
-import type { Row } from "../../storage/duckdb.ts";
 import { listed } from "../../common/nearest.ts";
+import type { Row } from "../../storage/duckdb.ts";
 import { type Section, sectionTables } from "./sections.ts";
 import { printableLine } from "./terminal.ts";
 import { paragraph } from "./wrap.ts";
@@ -15,7 +15,7 @@ const COUNTS = [
   ["lost"],
   ["changed"],
   ["reordered"],
-  ["alike", "sent alike"],
+  ["alike", "no payload change"],
 ] as const;
 
 /** Changes by cause, and by cause, destination and field. */
@@ -94,7 +94,7 @@ export function headline(
 
 /** How many changes there are. */
 export function totalText({ items, values }: Pick<Diff, "items" | "values">): string {
-  return `${counted(values, "mapped value")} of ${counted(items, "item")} ${values === 1 ? "is" : "are"} not as before`;
+  return `${counted(values, "mapped value")} of ${counted(items, "item")} changed`;
 }
 
 export interface Group {

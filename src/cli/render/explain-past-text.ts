@@ -1,7 +1,8 @@
 /** What an item produced in a run whose files are gone: what its history says, without steps and evidence. */
+
+import type { MappedValue } from "../../audit/mapping/mapped-value.ts";
 import type { PastExplanation } from "../../audit/questions/explain-past.ts";
 import type { HeldValue } from "../../audit/questions/item-history.ts";
-import type { MappedValue } from "../../audit/mapping/procedure.ts";
 import { bare, quoted, shownInstant, sinceSentence, titleText } from "./explain-sentences.ts";
 import { printableLine } from "./terminal.ts";
 import { paragraph } from "./wrap.ts";

@@ -61,7 +61,7 @@ function sectionTable(section: Section, width: number | undefined): string {
     .map((row) => section.shown.map(([name]) => shownText(row, name)));
   const text = drawInParts({ columns, rows: some }, section.keys ?? 1, width);
   const more = rows.length - some.length;
-  return `${title}\n${text}${more > 0 ? `and ${counted(more, "more row")}; the other formats have all\n` : ""}`;
+  return `${title}\n${text}${more > 0 ? `and ${counted(more, "more row")}; other formats show all of them\n` : ""}`;
 }
 
 /** Headings of the second level with tables below, for a page or a ticket. */

@@ -1,7 +1,7 @@
 /** What a run did, to be read at a glance. */
 
-import type { Throttled } from "../../extract/http/throttle.ts";
 import { count, counted, duration, megabytes } from "../../common/figures.ts";
+import type { Throttled } from "../../extract/http/throttle.ts";
 import type { Resumed, RunSummary } from "../../run/summary.ts";
 import { isAboutTheRun } from "../../tables/all.ts";
 import { printableText } from "./terminal.ts";
@@ -70,11 +70,11 @@ function resumed({ pages, items }: Resumed): string {
   return `${counted(pages, "page")}${singly} from before the run was ended early`;
 }
 
-function evidence({ verdict, sweeps, accounting }: RunSummary): string {
-  const two = sweeps.length > 2 ? "the last two passes agree" : "two passes agree";
+function evidence({ verdict, passes, accounting }: RunSummary): string {
+  const two = passes.length > 2 ? "the last two passes agree" : "two passes agree";
   const agree = verdict === "complete" ? two : "the passes do not agree";
-  const passes = sweeps.map((sweep) => `${sweep.mode} ${count(sweep.distinctItems)} items`).join(", ");
-  return `${agree}: ${passes}; the service counts ${count(accounting.counted)}`;
+  const seen = passes.map((pass) => `${pass.mode} ${count(pass.distinctItems)} items`).join(", ");
+  return `${agree}: ${seen}; the service counts ${count(accounting.counted)}`;
 }
 
 const LARGEST = 3;

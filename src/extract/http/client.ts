@@ -32,7 +32,7 @@ export const TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs
 export const CAPS: Caps = { wireBytes: 32 * 1024 * 1024, failureBytes: 64 * 1024 };
 
 /** Informational answers (1xx) that one request bears. */
-const INFORMATIONAL_AT_MOST = 16;
+const MAX_INFORMATIONAL = 16;
 
 export interface HttpClientOptions {
   readonly url: ServiceUrl;
@@ -319,7 +319,7 @@ function limitInformational(deadline: Deadline, host: string): () => void {
   let seen = 0;
   return () => {
     seen++;
-    if (seen <= INFORMATIONAL_AT_MOST) return;
+    if (seen <= MAX_INFORMATIONAL) return;
     const sentence = `${host} announces an answer over and over and gives none; look for a proxy in between.`;
     deadline.abort(new SourceError("source.protocol", sentence));
   };

@@ -1,3 +1,4 @@
+import type { DestinationName } from "../../api/destination.ts";
 import { printable } from "../../common/printable.ts";
 import { API_PREFIX } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
@@ -76,11 +77,6 @@ function pathSegment(id: string): string {
     "source.protocol",
     `The service listed an item whose ID is no ID: "${printable(id)}".`,
   );
-}
-
-export interface DestinationName {
-  readonly name: string;
-  readonly platform: string;
 }
 
 /** Destinations of that name on that platform. */

@@ -2,13 +2,14 @@
  * The requests of a run that were answered. As objects each would take 260 bytes, and as much again in a heap that is
  * let grow in proportion: they are kept as columns, in 120 bytes.
  */
-import type { RequestMode } from "./request.ts";
-import { compareUtf8 } from "../../common/utf8-order.ts";
+
 import { Ids } from "../../common/ids.ts";
+import { compareUtf8 } from "../../common/utf8-order.ts";
+import type { RequestMode } from "./request.ts";
 
 export interface RequestRecord {
   readonly mode: RequestMode;
-  readonly sweep: number | null;
+  readonly pass: number | null;
   readonly page: number | null;
   readonly nextPage: number | null;
   readonly previousPage: number | null;
@@ -29,7 +30,7 @@ const MODES: readonly RequestMode[] = ["destinations", "dynamic", "item", "full"
 /** Figures of a record, in this order; what is null is not a number. The mode is its place in the plan. */
 const FIGURES = [
   "mode",
-  "sweep",
+  "pass",
   "page",
   "nextPage",
   "previousPage",
@@ -87,7 +88,7 @@ export class Requests {
     const { contentId, mode } = record;
     return [
       MODES.indexOf(mode),
-      record.sweep ?? Number.NaN,
+      record.pass ?? Number.NaN,
       record.page ?? Number.NaN,
       record.nextPage ?? Number.NaN,
       record.previousPage ?? Number.NaN,
@@ -101,40 +102,40 @@ export class Requests {
   }
 
   #at(place: number): RequestRecord {
-    const figure = (name: Figure) => this.#figure(place, name);
-    const orNull = (name: Figure) => (Number.isNaN(figure(name)) ? null : figure(name));
+    const scalar = (name: Figure) => this.#scalar(place, name);
+    const orNull = (name: Figure) => (Number.isNaN(scalar(name)) ? null : scalar(name));
     const from = (place % RECORDS_OF_A_CHUNK) * DIGEST_BYTES;
     return {
-      mode: MODES[figure("mode")] ?? "item",
-      sweep: orNull("sweep"),
+      mode: MODES[scalar("mode")] ?? "item",
+      pass: orNull("pass"),
       page: orNull("page"),
       nextPage: orNull("nextPage"),
       previousPage: orNull("previousPage"),
       contentId: this.#contentIdAt(place),
-      status: figure("status"),
-      attempts: figure("attempts"),
-      bytes: figure("bytes"),
-      milliseconds: figure("milliseconds"),
-      observedAt: figure("observedAt"),
+      status: scalar("status"),
+      attempts: scalar("attempts"),
+      bytes: scalar("bytes"),
+      milliseconds: scalar("milliseconds"),
+      observedAt: scalar("observedAt"),
       sha256: this.#chunkOf(place).digests.toString("hex", from, from + DIGEST_BYTES),
     };
   }
 
   #compare(a: number, b: number): number {
     return (
-      (this.#figure(a, "sweep") || 0) - (this.#figure(b, "sweep") || 0) ||
-      this.#figure(a, "mode") - this.#figure(b, "mode") ||
-      (this.#figure(a, "page") || 0) - (this.#figure(b, "page") || 0) ||
+      (this.#scalar(a, "pass") || 0) - (this.#scalar(b, "pass") || 0) ||
+      this.#scalar(a, "mode") - this.#scalar(b, "mode") ||
+      (this.#scalar(a, "page") || 0) - (this.#scalar(b, "page") || 0) ||
       compareUtf8(this.#contentIdAt(a) ?? "", this.#contentIdAt(b) ?? "")
     );
   }
 
   #contentIdAt(place: number): string | null {
-    const number = this.#figure(place, "contentId");
+    const number = this.#scalar(place, "contentId");
     return Number.isNaN(number) ? null : this.#contentIds.at(number);
   }
 
-  #figure(place: number, name: Figure): number {
+  #scalar(place: number, name: Figure): number {
     const at = (place % RECORDS_OF_A_CHUNK) * WIDTH + PLACE_OF[name];
     return this.#chunkOf(place).figures[at] ?? Number.NaN;
   }

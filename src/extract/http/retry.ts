@@ -2,7 +2,7 @@ import PQueue from "p-queue";
 import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
-import { ATTEMPTS_AT_MOST, SourceError } from "./source-error.ts";
+import { MAX_ATTEMPTS, SourceError } from "./source-error.ts";
 import type { Throttle } from "./throttle.ts";
 import { ThrottleLog } from "./throttle-log.ts";
 
@@ -223,7 +223,7 @@ export function pauseMs(
 /** An answer that is cut may come whole the next time; one that is damaged again will stay so. */
 function attemptsAtMost(failure: WarehouseError): number {
   if (failure instanceof SourceError) return failure.attemptsAtMost;
-  return failure.code === "source.damaged" ? 2 : ATTEMPTS_AT_MOST;
+  return failure.code === "source.damaged" ? 2 : MAX_ATTEMPTS;
 }
 
 function overdue({ minutes }: Deadline): SourceError {

@@ -1,7 +1,7 @@
 import { type ErrorCode, WarehouseError } from "../../common/errors.ts";
 
 /** Attempts that a request gets unless its failure says less; the first one counts. */
-export const ATTEMPTS_AT_MOST = 6;
+export const MAX_ATTEMPTS = 6;
 
 export interface SourceFacts {
   readonly cause?: unknown;
@@ -23,7 +23,7 @@ export class SourceError extends WarehouseError {
     super(code, message, "cause" in facts ? { cause: facts.cause } : undefined);
     this.status = facts.status ?? null;
     this.retryAfterMs = facts.retryAfterMs ?? null;
-    this.attemptsAtMost = super.retry ? (facts.attemptsAtMost ?? ATTEMPTS_AT_MOST) : 1;
+    this.attemptsAtMost = super.retry ? (facts.attemptsAtMost ?? MAX_ATTEMPTS) : 1;
   }
 
   override get retry(): boolean {

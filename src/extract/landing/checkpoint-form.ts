@@ -2,10 +2,9 @@
 import { z } from "zod";
 import { pagination } from "../../api/envelope.ts";
 import { DRIFT_KINDS, type DriftEntry } from "../../raw/drift.ts";
-import type { Shape } from "../../raw/document.ts";
-import type { SavedDocument, WrittenFile } from "../../raw/raw-file.ts";
+import type { WrittenFile } from "../../raw/raw-file.ts";
 import type { RequestRecord } from "../http/requests.ts";
-import type { PageResult, Reject } from "../../run/tasks.ts";
+import type { PageResult, Reject, SavedAnswer, SingleKey } from "./tasks.ts";
 
 /** A page of a listing as it was read. */
 export interface PageRead {
@@ -41,6 +40,8 @@ export interface Closed {
   /** The raw file of its documents; null: it has none. */
   readonly file: WrittenFile | null;
   readonly drift: readonly DriftEntry[];
+  /** Names of the custom fields that its documents carry. */
+  readonly fieldNames: readonly string[];
 }
 
 /** A group that was not answered completely when it was saved: what landed of it waits here for the rest. */
@@ -48,24 +49,8 @@ export interface Open {
   readonly landed: readonly SavedAnswer[];
 }
 
-/** What an answer gave. */
-export interface SavedAnswer {
-  /** That the answer is, or that listed the item. */
-  readonly page: number;
-  /** Null: the answer is a page. */
-  readonly single: SingleKey | null;
-  readonly documents: readonly SavedDocument[];
-  readonly drift: readonly DriftEntry[];
-}
-
 export interface ListedGroup extends ReadGroup, Closed {}
 export interface OpenListedGroup extends ReadGroup, Open {}
-
-/** What a single-item request asks for. */
-export interface SingleKey {
-  readonly id: string;
-  readonly shape: Shape;
-}
 
 /** What came of a request for a single item. */
 export interface SingleRead extends SingleKey {
@@ -93,7 +78,7 @@ export interface StageEnd {
 }
 
 /** Of the form: another one is not read. */
-export const CHECKPOINT_VERSION = 5;
+export const CHECKPOINT_VERSION = 6;
 
 const count = z.number().int().nonnegative();
 const place = z.number().int().positive();
@@ -116,7 +101,7 @@ const drift = z.array(
 
 const record = z.strictObject({
   mode: z.enum(["dynamic", "full", "basic", "item", "destinations", "custom_fields"]),
-  sweep: place.nullable(),
+  pass: place.nullable(),
   page: count.nullable(),
   nextPage: z.number().nullable(),
   previousPage: z.number().nullable(),
@@ -132,7 +117,7 @@ const record = z.strictObject({
 const rejects = z.array(
   z.strictObject({
     mode: z.string(),
-    sweep: place,
+    pass: place,
     page: count,
     position: count,
     contentId: z.string().nullable(),
@@ -156,7 +141,7 @@ const single = { id: z.string(), shape: z.enum(["dynamic", "full"]) };
 const document = z.strictObject({
   contentId: z.string(),
   mode: z.enum(["dynamic", "full", "item"]),
-  sweep: place,
+  pass: place,
   page: count,
   position: count,
   whole: z.boolean(),
@@ -166,12 +151,14 @@ const document = z.strictObject({
   text: z.string(),
 });
 
-const closed = { version, file, drift };
+const fieldNames = z.array(z.string());
+const closed = { version, file, drift, fieldNames };
 const landed = z.strictObject({
   page: count,
   single: z.strictObject(single).nullable(),
   documents: z.array(document),
   drift,
+  fieldNames,
 });
 const open = { version, landed: z.array(landed) };
 

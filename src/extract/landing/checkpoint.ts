@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { writeSealed } from "../../common/sealed-file.ts";
 import {
   CHECKPOINT_VERSION,
   type ListedGroup,
@@ -14,7 +15,6 @@ import {
   type SingleGroup,
   type StageEnd,
 } from "./checkpoint-form.ts";
-import { writeSealed } from "../../common/sealed-file.ts";
 
 /** In this order: a stage is begun when the ones before it are whole. */
 export type Stage = ListStage | SingleStage;
@@ -22,8 +22,28 @@ export type Stage = ListStage | SingleStage;
 export type ListStage = "dynamic" | "full";
 /** `item`: what the first pass listed; `repair`: where the first two differ. */
 export type SingleStage = "item" | "repair";
-/** The pass that is read, or after which items are asked for. */
-export const SWEEP_OF: Readonly<Record<Stage, number>> = { dynamic: 1, item: 1, full: 2, repair: 2 };
+/** The pass of each stage that is kept: the one that is read, or after which items are asked for. */
+export type PassOfStage = Readonly<Record<Stage, number>>;
+
+export function isListStage(stage: Stage): stage is ListStage {
+  return stage === "dynamic" || stage === "full";
+}
+
+/**
+ * `listings`: those of the pipeline, in the order of their passes. Of one listing alone nothing is kept after its pass:
+ * the pass that certifies it is made anew.
+ */
+export function passOfStages(listings: readonly ListStage[]): PassOfStage {
+  const dynamic = listings.indexOf("dynamic") + 1;
+  const full = listings.indexOf("full") + 1;
+  return { dynamic, item: dynamic, full, repair: listings.length === 2 ? 2 : 0 };
+}
+
+/** Stages that are kept, in the order in which they are read. */
+export function stagesInOrder(passOf: PassOfStage): Stage[] {
+  const stages = (["dynamic", "item", "full", "repair"] as const).filter((stage) => passOf[stage] > 0);
+  return stages.toSorted((a, b) => passOf[a] - passOf[b]);
+}
 
 /** Absolute path of what is kept of a group, or of the end of a stage. `directory`: the run's staging folder. */
 export function checkpointFile(directory: string, stage: Stage, group: number | "end"): string {

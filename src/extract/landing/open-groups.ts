@@ -3,9 +3,10 @@
  * a run that goes on asks for nothing that was answered.
  */
 import type { Clock } from "../../common/clock.ts";
-import { type Checkpoint, type Stage, SWEEP_OF } from "./checkpoint.ts";
-import type { ReadGroup, ReadSingles, SavedAnswer, SingleKey } from "./checkpoint-form.ts";
-import type { Workers } from "../../run/workers.ts";
+import type { Checkpoint, PassOfStage, Stage } from "./checkpoint.ts";
+import type { ReadGroup, ReadSingles } from "./checkpoint-form.ts";
+import type { LandingThreads } from "./landing-threads.ts";
+import type { SavedAnswer, SingleKey } from "./tasks.ts";
 
 /** A run that is killed loses what was answered in this time, at most. To save more often would cost more than asking. */
 const SAVE_EVERY_MS = 2000;
@@ -20,8 +21,9 @@ interface OpenGroup {
 }
 
 interface Savers {
-  readonly workers: Workers;
+  readonly threads: LandingThreads;
   readonly checkpoint: Checkpoint;
+  readonly passOf: PassOfStage;
   readonly clock: Clock;
 }
 
@@ -73,9 +75,9 @@ export class OpenGroups {
   }
 
   async #saveOne({ stage, group, answered }: OpenGroup): Promise<void> {
-    const { workers, checkpoint } = this.#savers;
+    const { threads, checkpoint, passOf } = this.#savers;
     const read = answered();
-    const landed = await workers.save({ kind: "save", sweep: SWEEP_OF[stage], group });
+    const landed = await threads.ask(group, { kind: "save", pass: passOf[stage], group });
     await checkpoint.open(stage, group, { ...read, landed: landedOf(read, landed) });
   }
 }

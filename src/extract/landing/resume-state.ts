@@ -1,14 +1,19 @@
 /** Reads what a run that was ended early has kept. Nothing is believed that does not fit: it counts as not there. */
 import { hash } from "node:crypto";
 import { readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
+import type { ErrorCode } from "../../common/errors.ts";
+import { bytesOf, readSealed } from "../../common/sealed-file.ts";
+import type { RawFiles } from "../../raw/raw-files.ts";
 import {
   checkpointFile,
+  isListStage,
   type ListStage,
   openFile,
+  type PassOfStage,
   type SingleStage,
   type Stage,
-  SWEEP_OF,
+  stagesInOrder,
 } from "./checkpoint.ts";
 import {
   type Closed,
@@ -20,12 +25,25 @@ import {
   type SingleGroup,
   type StageEnd,
 } from "./checkpoint-form.ts";
-import type { RawFiles } from "../../run/raw-files.ts";
-import { bytesOf, readSealed } from "../../common/sealed-file.ts";
+
+/** Failures after which the same run may go on: they say nothing against what has landed. */
+const RESUMABLE: ReadonlySet<ErrorCode> = new Set([
+  "run.interrupted",
+  "run.terminated",
+  "source.credentials",
+  "source.unreachable",
+  "source.timeout",
+  "source.unavailable",
+  "source.damaged",
+]);
+
+export function isResumable(code: ErrorCode): boolean {
+  return RESUMABLE.has(code);
+}
 
 /** Groups of a pass that were answered, completely or in part. */
-export interface KeptPass {
-  readonly groups: readonly KeptGroup[];
+export interface ResumedPass {
+  readonly groups: readonly ResumedGroup[];
   readonly pages: number;
   /** Of the pass; milliseconds since 1970. */
   readonly startedMs: number;
@@ -35,71 +53,89 @@ export interface KeptPass {
   readonly pagesPerGroup: number;
 }
 
-export interface KeptGroup {
+export interface ResumedGroup {
   readonly group: number;
   read(): Promise<ListedGroup | OpenListedGroup>;
 }
 
 /** What can be used again. */
-export interface Kept {
-  readonly dynamic: KeptPass | undefined;
-  readonly full: KeptPass | undefined;
+export interface ResumeState {
+  readonly dynamic?: ResumedPass;
+  readonly full?: ResumedPass;
   /** Of a group of single items; undefined: they are to be asked for. */
   singles(stage: SingleStage, group: number): Promise<SingleGroup | OpenSingleGroup | undefined>;
   /** Groups of items that were repaired, ascending. */
   readonly repaired: readonly number[];
+  /** Pages of listings that were read; none: there is nothing to go on from. */
+  readonly pages: number;
+  /** Single items. */
   readonly items: number;
   /** Absolute paths of the files that it consists of. */
   readonly files: ReadonlySet<string>;
 }
 
-export const NOTHING_KEPT: Kept = {
-  dynamic: undefined,
-  full: undefined,
+export const EMPTY_RESUME: ResumeState = {
   singles: async () => undefined,
   repaired: [],
+  pages: 0,
   items: 0,
   files: new Set(),
 };
 
 /** Reads and proves what is kept in a run's staging folder. A stage counts only where the ones before it are whole. */
-export async function readKept(directory: string, raw: RawFiles): Promise<Kept> {
-  return new Reader(directory, raw).read();
+export async function readResumeState(
+  directory: string,
+  raw: RawFiles,
+  passOf: PassOfStage,
+): Promise<ResumeState> {
+  return new Reader(directory, raw, passOf).read();
 }
 
 class Reader {
   readonly #directory: string;
   readonly #raw: RawFiles;
+  readonly #passOf: PassOfStage;
   readonly #files = new Set<string>();
 
-  constructor(directory: string, raw: RawFiles) {
+  constructor(directory: string, raw: RawFiles, passOf: PassOfStage) {
     this.#directory = directory;
     this.#raw = raw;
+    this.#passOf = passOf;
   }
 
-  async read(): Promise<Kept> {
-    const dynamic = await this.#pass("dynamic");
-    const items = dynamic?.endedMs === undefined ? NO_SINGLES : await this.#singles("item");
-    const full = items.whole ? await this.#pass("full") : undefined;
-    const repair = full?.endedMs === undefined ? NO_SINGLES : await this.#singles("repair");
-    const groups = { item: items.groups, repair: repair.groups };
+  async read(): Promise<ResumeState> {
+    const passes: Partial<Record<ListStage, ResumedPass>> = {};
+    const groups: Record<SingleStage, ReadonlySet<number>> = { item: new Set(), repair: new Set() };
+    let items = 0;
+    for (const stage of stagesInOrder(this.#passOf)) {
+      if (isListStage(stage)) {
+        const pass = await this.#pass(stage);
+        if (pass !== undefined) passes[stage] = pass;
+        if (pass?.endedMs === undefined) break;
+      } else {
+        const singles = await this.#singles(stage);
+        groups[stage] = singles.groups;
+        items += singles.items;
+        if (!singles.whole) break;
+      }
+    }
     return {
-      dynamic,
-      full,
+      ...passes,
       singles: async (stage, group) =>
         groups[stage].has(group) ? this.#soundSingles(stage, group) : undefined,
-      repaired: [...repair.groups],
-      items: items.items + repair.items,
+      repaired: [...groups.repair],
+      pages: Object.values(passes).reduce((sum, { pages }) => sum + pages, 0),
+      items,
       files: this.#files,
     };
   }
 
-  async #pass(stage: ListStage): Promise<KeptPass | undefined> {
+  async #pass(stage: ListStage): Promise<ResumedPass | undefined> {
     const first = await this.#soundPages(stage, 0);
     if (first?.pages[0]?.page !== 1) return undefined;
     const { startedMs, perPage, pagesPerGroup } = first;
     const numbers = await this.#groupsOf(stage);
-    const groups: KeptGroup[] = [];
+    const groups: ResumedGroup[] = [];
     let pages = 0;
     let whole = true;
     for (const group of numbers) {
@@ -155,7 +191,7 @@ class Reader {
   }
 
   #rawFile(stage: Stage, group: number): string {
-    return join(this.#directory, this.#raw.name(stage, SWEEP_OF[stage], group));
+    return this.#raw.of(stage === "repair" ? "after" : stage, this.#passOf[stage], group);
   }
 
   /** What is whole wins over what was saved before; each counts only with what was written with it. */
@@ -196,11 +232,9 @@ interface Singles {
   readonly whole: boolean;
 }
 
-const NO_SINGLES: Singles = { groups: new Set(), items: 0, whole: false };
-
 /** Whether the documents of a group wait for further answers. */
-export function isOpen<Kept extends Open>(kept: Kept | Closed): kept is Kept {
-  return "landed" in kept;
+export function isOpen<Group extends Open>(group: Group | Closed): group is Group {
+  return "landed" in group;
 }
 
 /** Whether a group is of the same pass as the first, with its own pages: all of them, unless it is open or the last. */

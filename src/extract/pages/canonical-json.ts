@@ -1,14 +1,14 @@
 /** Names and spellings in JSON texts: what a parsed value does not show any more. */
 
 /** Deeper values are for `JSON.stringify` to write or to refuse. */
-const LEVELS_AT_MOST = 1000;
+const MAX_LEVELS = 1000;
 
 /**
  * Names of members in a value, at any depth; not a number where it is too deep. One that stands twice in a text counts
  * once here: there it hides its first value from whoever reads the value.
  */
 export function namesIn(value: object, level = 1): number {
-  if (level > LEVELS_AT_MOST) return Number.NaN;
+  if (level > MAX_LEVELS) return Number.NaN;
   let names = 0;
   if (Array.isArray(value)) {
     for (const element of value)

@@ -1,39 +1,37 @@
-/** What the documents of an answer give: items and rejects, raw documents, and views on their way into the tables. */
-import { mayHoldHalves } from "./decode.ts";
+/** What the documents of an answer give: items, rejects and raw documents. */
+
+import { mayHoldHalves } from "../../common/json.ts";
+import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
+import { Drift } from "../../raw/drift.ts";
+import { type DocumentOptions, documentPreparer, itemId, type Prepare } from "../../raw/prepare.ts";
+import type { RawDocument } from "../../raw/raw-file.ts";
+import { rawJson } from "../../raw/raw-json.ts";
+import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
+import { tooDeep } from "../http/source-error.ts";
+import type { ItemResult, ItemTask, ListedItem, PageTask, Reject } from "../landing/tasks.ts";
 import { type Page, type PlacedObject, readItem, readList, type SentDocument } from "./envelope.ts";
 import { RecurringObjects } from "./object-cache.ts";
-import { tooDeep } from "../http/source-error.ts";
-import { type DocumentOptions, documentPreparer, itemId, type Prepare } from "../../raw/prepare.ts";
-import { Drift } from "../../raw/drift.ts";
-import { isObject, type JsonObject, type Shape, type View } from "../../raw/document.ts";
-import { mendHalves } from "../../raw/well-formed.ts";
-import { keptText } from "../../raw/raw-json.ts";
-import type { ViewedItem } from "../../run/pairing.ts";
 import { type PreparedObject, PreparedObjects } from "./prepared-objects.ts";
-import type { RawDocument } from "../../raw/raw-file.ts";
-import type { ItemResult, ItemTask, ListedItem, PageTask, Reject } from "../../run/tasks.ts";
 
-/** Places on a page, and pages in a sweep, that the order of observation tells apart. */
+/** Places on a page, and pages in a pass, that the order of observation tells apart. */
 const PLACES = 100_000;
 const PAGES = 10_000_000;
 
-/** Position in the order of observation. Single-item answers come after all pages of their sweep. */
-function observation(at: { sweep: number; page: number; position: number; single: boolean }): number {
-  return ((at.sweep * 2 + Number(at.single)) * PAGES + at.page) * PLACES + at.position;
+/** Position in the order of observation. Single-item answers come after all pages of their pass. */
+function observation(at: { pass: number; page: number; position: number; single: boolean }): number {
+  return ((at.pass * 2 + Number(at.single)) * PAGES + at.page) * PLACES + at.position;
 }
 
-/** What an item's document gave. */
-interface KeptView {
-  readonly view: View;
-  readonly kept: Omit<RawDocument, keyof RawPlace>;
-}
+/** A raw document without its place. */
+type Kept = Omit<RawDocument, keyof RawPlace>;
 
 /** What the documents of a page gave. */
 interface ReadDocuments {
   readonly items: ListedItem[];
   readonly rejects: Reject[];
   readonly raw: RawDocument[];
-  readonly viewed: ViewedItem[];
+  /** Names of the custom fields that the documents carry. */
+  readonly fieldNames: Set<string>;
   readonly drift: Drift;
 }
 
@@ -41,6 +39,7 @@ interface ReadDocuments {
 interface ReadItem extends ItemResult {
   /** None where it is a reject. */
   readonly raw: readonly RawDocument[];
+  readonly fieldNames: ReadonlySet<string>;
 }
 
 export class DocumentReader {
@@ -69,8 +68,14 @@ export class DocumentReader {
   }
 
   #readDocuments(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
-    const read: ReadDocuments = { items: [], rejects: [], raw: [], viewed: [], drift: new Drift() };
-    const { items, rejects, raw, viewed, drift } = read;
+    const read: ReadDocuments = {
+      items: [],
+      rejects: [],
+      raw: [],
+      fieldNames: new Set(),
+      drift: new Drift(),
+    };
+    const { items, rejects, raw, fieldNames, drift } = read;
     const held = new HeldObjects();
     let position = (task.offset ?? 0) - 1;
     for (const sent of documents) {
@@ -89,10 +94,10 @@ export class DocumentReader {
       // First the document, which gives fields the names of the specification.
       if (task.lands) {
         const listed = { ...sent, document, objects: objects ?? [], id: found.id, position };
-        const { view, kept } = this.#listedView(task, listed, drift);
+        const kept = this.#listed(task, listed, drift);
         held.add(listed.objects);
         raw.push({ ...placeOf(task, listed), whole: true, ...kept });
-        if (task.pairWith !== undefined) viewed.push({ contentId: found.id, view });
+        addFieldNames(fieldNames, shapeOf(task), document);
       }
       items.push(listedItem(found.id, position, document));
     }
@@ -112,19 +117,19 @@ export class DocumentReader {
     return objects;
   }
 
-  #listedView(task: PageTask, listed: Listed, drift: Drift): KeptView {
-    const { sweep, page, body } = task;
-    const order = observation({ sweep, page, position: listed.position, single: false });
+  #listed(task: PageTask, listed: Listed, drift: Drift): Kept {
+    const { pass, page, body } = task;
+    const order = observation({ pass, page, position: listed.position, single: false });
     const at = { order, contentId: listed.id, observedAt: body.observedAt };
-    return this.#view(shapeOf(task), listed, at, drift);
+    return this.#kept(shapeOf(task), listed, at, drift);
   }
 
-  #view(
+  #kept(
     shape: Shape,
     { document, objects, largeNumbers, text }: Sent,
     at: { order: number; contentId: string; observedAt: number },
     drift: Drift,
-  ): KeptView {
+  ): Kept {
     const { order, contentId, observedAt } = at;
     const { unknown, changed } = this.#prepare(shape, document, { order, contentId }, drift);
     const made = new Map<string, Buffer>();
@@ -132,31 +137,30 @@ export class DocumentReader {
       put(document, placed, prepared.value);
       if (placed.place === undefined) made.set(placed.name, prepared.member);
     }
-    const kept = {
+    return {
       view: { shape, order, observedAt },
       unknownFields: unknown.length,
       largeNumbers,
-      document: keptText(document, text, changed, made),
+      document: rawJson(document, text, changed, made),
     };
-    return { view: { shape, document, observedAt, order, unknown }, kept };
   }
 
   #reject(task: PageTask, rejected: Rejected, drift: Drift): Reject {
-    const { mode, sweep, page } = task;
+    const { mode, pass, page } = task;
     const { position, document, reason } = rejected;
-    const order = observation({ sweep, page, position, single: false });
+    const order = observation({ pass, page, position, single: false });
     const shape = shapeOf(task);
     // The policy holds for what is no object too, and may take it away altogether.
     const holder: JsonObject = { document };
     const at = { order, contentId: null };
     this.#prepare(shape, isObject(document) ? document : holder, at, drift);
     const kept = JSON.stringify(holder.document) ?? "null";
-    return { mode, sweep, page, position, contentId: null, reason, document: kept };
+    return { mode, pass, page, position, contentId: null, reason, document: kept };
   }
 
   #readItem(task: ItemTask, text: string, drift: Drift): ReadItem {
-    const { sweep, page, position, contentId, whole } = task;
-    const order = observation({ sweep, page, position, single: true });
+    const { pass, page, position, contentId, whole } = task;
+    const order = observation({ pass, page, position, single: true });
     const sent = readItem(text);
     const document = mayHoldHalves(text) ? mended(sent, order, drift) : sent;
     const found = itemId(document);
@@ -165,19 +169,21 @@ export class DocumentReader {
         "reason" in found ? found.reason : "the answer is of another item than the one asked for";
       if (isObject(document)) this.#prepare(task.shape, document, { order, contentId }, drift);
       const kept = JSON.stringify(document) ?? "null";
-      const reject = { mode: "item", sweep, page, position, contentId, reason, document: kept };
-      return { updatedAt: undefined, rejects: [reject], raw: [] };
+      const reject = { mode: "item", pass, page, position, contentId, reason, document: kept };
+      return { updatedAt: undefined, rejects: [reject], raw: [], fieldNames: new Set() };
     }
     const { updatedAt } = listedItem(contentId, position, document);
     const at = { order, contentId, observedAt: task.body.observedAt };
     const parsed = { document, objects: [], largeNumbers: true, text: undefined };
-    const { kept } = this.#view(task.shape, parsed, at, drift);
-    const raw = [{ contentId, mode: "item", sweep, page, position, whole, ...kept } as const];
-    return { updatedAt, rejects: [], raw };
+    const kept = this.#kept(task.shape, parsed, at, drift);
+    const raw = [{ contentId, mode: "item", pass, page, position, whole, ...kept } as const];
+    const fieldNames = new Set<string>();
+    addFieldNames(fieldNames, task.shape, document);
+    return { updatedAt, rejects: [], raw, fieldNames };
   }
 }
 
-type RawPlace = Pick<RawDocument, "contentId" | "mode" | "sweep" | "page" | "position" | "whole">;
+type RawPlace = Pick<RawDocument, "contentId" | "mode" | "pass" | "page" | "position" | "whole">;
 
 interface PlacedAndPrepared {
   readonly placed: PlacedObject;
@@ -222,7 +228,21 @@ function shapeOf({ mode }: PageTask): Shape {
 }
 
 function placeOf(task: PageTask, { id, position }: Listed): Omit<RawPlace, "whole"> {
-  return { contentId: id, mode: shapeOf(task), sweep: task.sweep, page: task.page, position };
+  return { contentId: id, mode: shapeOf(task), pass: task.pass, page: task.page, position };
+}
+
+/** Where documents describe the custom fields of which they have values. */
+const DESCRIBED_FIELDS: Readonly<Record<Shape, string>> = {
+  dynamic: "custom_fields_details",
+  full: "custom_fields",
+};
+
+function addFieldNames(names: Set<string>, shape: Shape, document: JsonObject): void {
+  const described = document[DESCRIBED_FIELDS[shape]];
+  if (!Array.isArray(described)) return;
+  for (const field of described)
+    if (isObject(field) && typeof field.id === "string" && typeof field.name === "string")
+      names.add(field.name);
 }
 
 /** What the service nested more deeply than it can be read is its fault. */
@@ -242,7 +262,7 @@ interface Rejected {
 
 /** The document without halves of characters. */
 function mended(document: unknown, order: number, drift: Drift): unknown {
-  return mendHalves(document, (path) => drift.note(path, "unreadable", order, null));
+  return replaceLoneSurrogates(document, (path) => drift.note(path, "unreadable", order, null));
 }
 
 function listedItem(id: string, position: number, document: JsonObject): ListedItem {

@@ -1,15 +1,17 @@
 import { z } from "zod";
 import { type Pagination, pagination } from "../../api/envelope.ts";
+import { mayHoldHalves, parseLarge } from "../../common/json.ts";
 import { isObject } from "../../common/objects.ts";
 import { printable } from "../../common/printable.ts";
-import { mayHoldHalves, parseJson, parseLarge } from "./decode.ts";
-import { type Element, type FoundObject, type SplitPage, splitPage } from "./split-page.ts";
-import { namesIn } from "./canonical-json.ts";
+import type { SentText } from "../../raw/raw-json.ts";
 import { firstProblem } from "../http/problem.ts";
-import type { RecurringObject, RecurringObjects } from "./object-cache.ts";
-import { type ParsedText, type SentText, sentText } from "./sent-text.ts";
 import { SourceError } from "../http/source-error.ts";
 import { CHECK_TOKEN } from "../http/status.ts";
+import { namesIn } from "./canonical-json.ts";
+import { parseJson } from "./decode.ts";
+import type { RecurringObject, RecurringObjects } from "./object-cache.ts";
+import { type ParsedText, sentText } from "./sent-text.ts";
+import { type Element, type FoundObject, type SplitPage, splitPage } from "./split-page.ts";
 
 /**
  * What the body of an answer with status 200 is: a page, an item, the rows of a lookup, or a failure that came with

@@ -1,18 +1,19 @@
 /** Asks for the first page of a pass, to see how many items a page can have. */
+
+import type { ExtractContext } from "../context.ts";
 import type { HttpResponse } from "../http/client.ts";
-import { DECODE_LIMITS, decodeBytes } from "./decode.ts";
-import { readList } from "./envelope.ts";
 import { type ListMode, listRequest } from "../http/request.ts";
 import { observedAtOf, recordOf } from "../journal.ts";
+import { DECODE_LIMITS, decodeBytes } from "./decode.ts";
+import { readList } from "./envelope.ts";
 import { type Chosen, type FirstPage, MAX_PAGE_MS, type PageKind, type PageSizes } from "./page-size.ts";
-import type { SweepContext } from "../passes/listing.ts";
 
 interface ReadFirstPage extends FirstPage {
   readonly response: HttpResponse;
 }
 
 export interface PassToSize {
-  readonly sweep: number;
+  readonly pass: number;
   readonly mode: ListMode;
   readonly kind: PageKind;
   readonly columns: readonly string[];
@@ -22,29 +23,29 @@ export interface PassToSize {
 
 /** The page size for a pass. Answers that are not its first page are put on record, as requests of no page. */
 export async function choosePageSize(
-  context: SweepContext,
+  context: ExtractContext,
   sizes: PageSizes,
-  pass: PassToSize,
+  toSize: PassToSize,
 ): Promise<Chosen<ReadFirstPage>> {
   const { clock, journal } = context;
-  const { sweep, mode, kind, multiple } = pass;
+  const { pass, mode, kind, multiple } = toSize;
   const asked: ReadFirstPage[] = [];
   const chosen = await sizes.choose(kind, multiple, async (perPage, patient) => {
-    const page = await askFirst(context, pass, perPage, patient);
+    const page = await askFirst(context, toSize, perPage, patient);
     asked.push(page);
     return page;
   });
   for (const { response } of asked.filter((page) => page !== chosen.first)) {
     const bytes = response.body.byteLength;
     journal.requests.add(
-      recordOf(response, { mode, sweep, bytes, observedAt: observedAtOf(response, clock) }),
+      recordOf(response, { mode, pass, bytes, observedAt: observedAtOf(response, clock) }),
     );
   }
   return chosen;
 }
 
 async function askFirst(
-  { client, signal }: SweepContext,
+  { client, signal }: ExtractContext,
   { mode, columns }: PassToSize,
   perPage: number,
   patient: boolean,

@@ -3,7 +3,8 @@
  * of fields. They make more than half of a full document. Which ones do is found out and not declared: an object that
  * comes a second time is learned, and known from then on without a look at what is in it.
  */
-import { mayHoldLarge } from "./decode.ts";
+
+import { mayHoldLarge } from "../../common/json.ts";
 import { hasOneSpelling, namesIn } from "./canonical-json.ts";
 
 const CLOSE_BRACE = 0x7d;
@@ -21,11 +22,11 @@ export interface RecurringObject {
 /** Bytes that an object is looked up by. */
 const HEAD_BYTES = 40;
 /** Shorter ones are parsed nearly as fast as they are found. */
-const LEAST_BYTES = 192;
+const MIN_BYTES = 192;
 /** 64 KB: longer ones are no descriptions. */
 const MOST_BYTES = 64 * 1024;
 /** Objects that begin alike, at most: each is held against the bytes of a page. */
-const ALIKE_AT_MOST = 16;
+const MAX_ALIKE = 16;
 /** 2 MB: texts of all that is known. */
 const KNOWN_BYTES = 2 * 1024 * 1024;
 /** Objects that were seen once and are remembered, a power of two. */
@@ -42,7 +43,7 @@ export class RecurringObjects {
    * object there and ends it there: nothing behind it need be looked at.
    */
   at(bytes: Buffer, at: number): RecurringObject | undefined {
-    if (at + LEAST_BYTES > bytes.length) return undefined;
+    if (at + MIN_BYTES > bytes.length) return undefined;
     const alike = this.#known.get(headOf(bytes, at));
     if (alike === undefined) return undefined;
     const place = placeOf(alike, bytes, at);
@@ -61,7 +62,7 @@ export class RecurringObjects {
    */
   note(bytes: Buffer, start: number, end: number, nameCount: number): void {
     const length = end - start;
-    if (length < LEAST_BYTES || length > MOST_BYTES || this.#knownBytes + length > KNOWN_BYTES) return;
+    if (length < MIN_BYTES || length > MOST_BYTES || this.#knownBytes + length > KNOWN_BYTES) return;
     const head = headOf(bytes, start);
     const seen = Math.imul(head ^ length, 0x9e3779b1);
     const place = seen & (SEEN_ONCE - 1);
@@ -70,7 +71,7 @@ export class RecurringObjects {
       return;
     }
     const alike = this.#known.get(head) ?? [];
-    if (alike.length === ALIKE_AT_MOST || placeOf(alike, bytes, start) >= 0) return;
+    if (alike.length === MAX_ALIKE || placeOf(alike, bytes, start) >= 0) return;
     const refused = !leavesNothingOpen(bytes.toString("utf8", start, end), nameCount);
     alike.push({ bytes: Buffer.from(bytes.subarray(start, end)), nameCount, refused });
     this.#known.set(head, alike);

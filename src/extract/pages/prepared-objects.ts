@@ -1,9 +1,10 @@
 /** What becomes of objects that recur on their way into the tables and raw documents: found out once, for each place. */
+
+import { deeplyFrozen, isObject, type JsonObject, type Shape } from "../../raw/document.ts";
+import { Drift, type DriftEntry } from "../../raw/drift.ts";
+import type { Prepare } from "../../raw/prepare.ts";
 import type { PlacedObject } from "./envelope.ts";
 import type { RecurringObject } from "./object-cache.ts";
-import type { Prepare } from "../../raw/prepare.ts";
-import { Drift, type DriftEntry } from "../../raw/drift.ts";
-import { deeplyFrozen, isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 
 /** An object as it is in a prepared document. */
 export interface PreparedObject {

@@ -1,6 +1,8 @@
 /** The text of a document as the service sent it, where it is also what `JSON.stringify` might have written. */
-import type { Element } from "./split-page.ts";
+
+import type { SentText } from "../../raw/raw-json.ts";
 import { hasOneSpelling } from "./canonical-json.ts";
+import type { Element } from "./split-page.ts";
 
 /** An element of a page, with or without the objects that were found in it, which hide nothing. */
 export interface ParsedText {
@@ -8,15 +10,6 @@ export interface ParsedText {
   readonly document: unknown;
   /** Whether each name stands once in its object. */
   readonly namesOnce: boolean;
-}
-
-export interface SentText {
-  /** Of the whole page. */
-  readonly bytes: Buffer;
-  /** As of {@link Element}. */
-  readonly marks: readonly number[];
-  /** Of the document's own members, in the order of the text. */
-  readonly names: readonly string[];
 }
 
 /**

@@ -69,9 +69,9 @@ const HEAD = /^[ \n\r\t]*\{[ \n\r\t]*"response"[ \n\r\t]*:[ \n\r\t]*\[/;
 const NAMED_AGAIN = /"response"|\\u/;
 const HEAD_BYTES = 256;
 /** More than any page has. What a body of commas is would be told by so many elements that memory ends. */
-const ELEMENTS_AT_MOST = 100_000;
+const MAX_ELEMENTS = 100_000;
 /** A hundred times what an item of the specification has. */
-const MARKS_AT_MOST = 10_000;
+const MAX_MARKS = 10_000;
 const BLANK = /^[ \n\r\t]*$/;
 
 /**
@@ -106,83 +106,130 @@ function elementsFrom(
 ): Element[] | undefined {
   const elements: Element[] = [];
   const { length } = bytes;
-  let depth = 0;
-  let start = first;
-  let large = false;
-  let marks: number[] = [];
-  let nameCount = 0;
-  let found: FoundObject[] = [];
-  /** Elements before this one in the list that a member is; negative: the member is none. */
-  let place = -1;
-  /** Where an object began that is not known, if one did, and how many names and open ones were before it. */
-  let begun = -1;
-  let begunNames = 0;
-  let begunDepth = 0;
+  let element = new ElementScan(bytes, first, recurring);
   for (let at = first; at < length; at++) {
     const byte = bytes[at];
-    if (byte === QUOTE) {
-      at = endOfText(bytes, at + 1);
-    } else if (byte === COLON) {
-      nameCount += 1;
-    } else if (byte === COMMA) {
-      if (depth === 1 && marks.length < MARKS_AT_MOST) marks.push(at);
-      if (depth === 2 && place >= 0) place += 1;
-      if (depth > 0) continue;
-      if (elements.length === ELEMENTS_AT_MOST) return undefined;
-      elements.push({ start, end: at, large, marks, nameCount, found });
-      start = at + 1;
-      large = false;
-      marks = [];
-      nameCount = 0;
-      found = [];
-    } else if (isDigit(byte)) {
-      const end = endOfDigits(bytes, at + 1);
-      const number = bytes[end] === POINT ? endOfDigits(bytes, end + 1) : end;
-      // A point counts as a digit less.
-      large ||=
-        number - at - Number(number > end) >= LARGE_DIGITS ||
-        bytes[number] === SMALL_E ||
-        bytes[number] === CAPITAL_E;
-      at = number - 1;
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      if (depth === 0) marks.push(at);
-      if (depth === 1) place = byte === OPEN_BRACKET ? 0 : -1;
-      if (byte === OPEN_BRACE && (depth === 1 || (depth === 2 && place >= 0)) && recurring !== undefined) {
-        const object = recurring.at(bytes, at);
-        if (object !== undefined) {
-          const end = at + object.bytes.length;
-          found.push({
-            start: at,
-            end,
-            member: marks.length - 1,
-            place: depth === 1 ? undefined : place,
-            object,
-          });
-          nameCount += object.nameCount;
-          at = end - 1;
-          continue;
-        }
-        begun = at;
-        begunNames = nameCount;
-        begunDepth = depth;
-      }
-      depth += 1;
-    } else if (byte === CLOSE_BRACE) {
-      depth -= 1;
-      if (depth === 0) marks.push(at);
-      if (begun >= 0 && depth === begunDepth) {
-        recurring?.note(bytes, begun, at + 1, nameCount - begunNames);
-        begun = -1;
-      }
-    } else if (byte === CLOSE_BRACKET) {
-      if (depth === 0) {
-        elements.push({ start, end: at, large, marks, nameCount, found });
-        return elements;
-      }
-      depth -= 1;
+    if (byte === QUOTE) at = endOfText(bytes, at + 1);
+    else if (byte === COLON) element.nameCount += 1;
+    else if (byte === COMMA) {
+      if (element.goesOnAfter(at)) continue;
+      if (elements.length === MAX_ELEMENTS) return undefined;
+      elements.push(element.endedAt(at));
+      element = new ElementScan(bytes, at + 1, recurring);
+    } else if (isDigit(byte)) at = element.lastOfNumber(at);
+    else if (byte === OPEN_BRACE) at = element.openBrace(at);
+    else if (byte === OPEN_BRACKET) element.openBracket(at);
+    else if (byte === CLOSE_BRACE) element.closeBrace(at);
+    else if (byte === CLOSE_BRACKET) {
+      if (element.depth === 0) return [...elements, element.endedAt(at)];
+      element.depth -= 1;
     }
   }
   return undefined;
+}
+
+/** The member of an element that is looked at is no list. */
+const NO_LIST = -1;
+
+/** An object that is not known, from its brace on. */
+interface UnknownObject {
+  readonly start: number;
+  /** Braces and brackets that are open around it. */
+  readonly depth: number;
+  /** Names before it in the element. */
+  readonly nameCount: number;
+}
+
+/** What is known of an element up to the byte that is looked at. */
+class ElementScan {
+  /** Braces and brackets of it that are open. Below zero in what is no JSON. */
+  depth = 0;
+  nameCount = 0;
+  readonly #bytes: Buffer;
+  readonly #start: number;
+  readonly #recurring: RecurringObjects | undefined;
+  readonly #marks: number[] = [];
+  readonly #found: FoundObject[] = [];
+  #large = false;
+  /** Place in the list that its member is, or {@link NO_LIST}. */
+  #place = NO_LIST;
+  /** The last one that began and may be one that recurs. */
+  #unknown: UnknownObject | undefined;
+
+  constructor(bytes: Buffer, start: number, recurring: RecurringObjects | undefined) {
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#recurring = recurring;
+  }
+
+  endedAt(end: number): Element {
+    return {
+      start: this.#start,
+      end,
+      large: this.#large,
+      marks: this.#marks,
+      nameCount: this.nameCount,
+      found: this.#found,
+    };
+  }
+
+  /** Whether the comma at `at` is one of its own: between its members, or deeper. */
+  goesOnAfter(at: number): boolean {
+    if (this.depth === 1 && this.#marks.length < MAX_MARKS) this.#marks.push(at);
+    if (this.depth === 2 && this.#place !== NO_LIST) this.#place += 1;
+    return this.depth > 0;
+  }
+
+  /** Where the last byte stands of the number whose digits begin at `at`. */
+  lastOfNumber(at: number): number {
+    const bytes = this.#bytes;
+    const whole = endOfDigits(bytes, at + 1);
+    const end = bytes[whole] === POINT ? endOfDigits(bytes, whole + 1) : whole;
+    const point = Number(end > whole);
+    this.#large ||= end - at - point >= LARGE_DIGITS || bytes[end] === SMALL_E || bytes[end] === CAPITAL_E;
+    return end - 1;
+  }
+
+  openBracket(at: number): void {
+    if (this.depth === 0) this.#marks.push(at);
+    if (this.depth === 1) this.#place = 0;
+    this.depth += 1;
+  }
+
+  /** Returns where the last byte stands that is known by then: of a known object its last one. */
+  openBrace(at: number): number {
+    if (this.depth === 0) this.#marks.push(at);
+    if (this.depth === 1) this.#place = NO_LIST;
+    if (this.#recurring !== undefined && this.#mayRecur()) {
+      const object = this.#recurring.at(this.#bytes, at);
+      if (object !== undefined) return this.#skip(object, at);
+      this.#unknown = { start: at, depth: this.depth, nameCount: this.nameCount };
+    }
+    this.depth += 1;
+    return at;
+  }
+
+  /** Whether what begins is the value of a member, or stands in the list that this value is. */
+  #mayRecur(): boolean {
+    return this.depth === 1 || (this.depth === 2 && this.#place !== NO_LIST);
+  }
+
+  #skip(object: RecurringObject, start: number): number {
+    const end = start + object.bytes.length;
+    const place = this.depth === 1 ? undefined : this.#place;
+    this.#found.push({ start, end, member: this.#marks.length - 1, place, object });
+    this.nameCount += object.nameCount;
+    return end - 1;
+  }
+
+  closeBrace(at: number): void {
+    this.depth -= 1;
+    if (this.depth === 0) this.#marks.push(at);
+    const unknown = this.#unknown;
+    if (unknown === undefined || unknown.depth !== this.depth) return;
+    this.#recurring?.note(this.#bytes, unknown.start, at + 1, this.nameCount - unknown.nameCount);
+    this.#unknown = undefined;
+  }
 }
 
 /** Where the quote stands that ends a text: the next one that is not escaped. */

@@ -8,17 +8,19 @@
  * many differ. Then the dynamic documents are certified by dynamic passes and the full ones by full and basic passes,
  * and there must be a moment that lies between the two passes of either kind.
  */
-import type { Catalogue } from "./pass-snapshot.ts";
+
+import type { Shape } from "../../raw/document.ts";
+import type { ItemIndex } from "../../raw/item-index.ts";
 import { FRESH_MS } from "./fresh.ts";
-import type { Holdings, Shape } from "./item-versions.ts";
+import type { ItemVersions } from "./item-versions.ts";
 import { type ComparedPass, disagreements, listedOnce } from "./verdict.ts";
 
-export type SweepMode = "dynamic" | "full" | "basic";
+export type PassMode = "dynamic" | "full" | "basic";
 
 /** What is to be done next; the caller does it and says so, and asks again. */
 export type Step =
   /** With `documents`, those of the pass land; without, only IDs and times are read. */
-  | { readonly kind: "pass"; readonly mode: SweepMode; readonly documents: boolean }
+  | { readonly kind: "pass"; readonly mode: PassMode; readonly documents: boolean }
   /** Ask for each item singly: dynamic, full and dynamic again. The documents land. */
   | { readonly kind: "compare"; readonly ids: readonly string[] }
   /** Ask for each item singly, in both shapes. The documents land. */
@@ -37,12 +39,12 @@ export interface Comparison {
   readonly fresh: boolean;
 }
 
-const MAX_SWEEPS = 6;
+const MAX_PASSES = 6;
 /**
  * So many stale items are asked for singly, or as many as the last pass has pages, which is what costs fewer requests. Of
  * more, a listing is read anew.
  */
-const REPAIRED_AT_MOST = 200;
+const MIN_REPAIR_LIMIT = 200;
 /** Items that are asked for to see whether the modes mean the same time. */
 const COMPARED = 5;
 const EXAMPLES = 3;
@@ -56,9 +58,11 @@ function kindOf({ mode }: ComparedPass): Kind {
 
 /** Decides what a run asks for, from what it has seen, and says when it is complete. Asks for nothing itself. */
 export class Certification<Pass extends ComparedPass> {
-  readonly #catalogue: Catalogue;
-  readonly #holdings: Holdings;
-  readonly #repairedAtMost: number;
+  readonly #catalogue: ItemIndex;
+  readonly #versions: ItemVersions;
+  /** Shapes of which the run reads documents, in the order of the passes that read them first. */
+  readonly #listings: readonly Shape[];
+  readonly #repairLimitAtLeast: number;
   readonly #passes: Pass[] = [];
   #modesDiffer = false;
   /** Passes after which items were compared, or repaired, last. */
@@ -67,10 +71,16 @@ export class Certification<Pass extends ComparedPass> {
   /** Whether what was read last was fresh. */
   #mustWait = false;
 
-  constructor(catalogue: Catalogue, holdings: Holdings, repairedAtMost = REPAIRED_AT_MOST) {
+  constructor(
+    catalogue: ItemIndex,
+    versions: ItemVersions,
+    listings: readonly Shape[] = ["dynamic", "full"],
+    repairLimit = MIN_REPAIR_LIMIT,
+  ) {
     this.#catalogue = catalogue;
-    this.#holdings = holdings;
-    this.#repairedAtMost = repairedAtMost;
+    this.#versions = versions;
+    this.#listings = listings;
+    this.#repairLimitAtLeast = repairLimit;
   }
 
   get passes(): readonly Pass[] {
@@ -82,7 +92,7 @@ export class Certification<Pass extends ComparedPass> {
     return this.#modesDiffer;
   }
 
-  /** A pass was made; where its documents landed, {@link Holdings} knows. */
+  /** A pass was made; where its documents landed, {@link ItemVersions} knows. */
   passed(pass: Pass): void {
     this.#passes.push(pass);
     this.#mustWait = pass.fresh.length > 0;
@@ -116,8 +126,10 @@ export class Certification<Pass extends ComparedPass> {
 
   #step(): Step {
     const last = this.#passes.at(-1);
-    if (last === undefined) return { kind: "pass", mode: "dynamic", documents: true };
-    if (this.#passes.length === 1) return { kind: "pass", mode: "full", documents: true };
+    const first = this.#listings[this.#passes.length];
+    if (first !== undefined) return { kind: "pass", mode: first, documents: true };
+    if (last === undefined) throw new RangeError("a run reads at least one listing");
+    if (this.#passes.length === 1) return { kind: "pass", mode: "basic", documents: false };
     const reasons = this.#reasons(last);
     if (reasons.length === 0) return { kind: "end", disagreements: [] };
     return this.#compare(last) ?? this.#repair(last) ?? this.#pass(last, reasons);
@@ -125,9 +137,17 @@ export class Certification<Pass extends ComparedPass> {
 
   #compare(last: Pass): Step | undefined {
     const passes = this.#passes.length;
-    if (this.#modesDiffer || this.#comparedAfter === passes || passes === MAX_SWEEPS) return undefined;
-    const numbers = spread(this.#holdings.ofTwoTimes(last), COMPARED);
+    if (this.#modesDiffer || this.#comparedAfter === passes || passes === MAX_PASSES) return undefined;
+    const numbers = spread(this.#ofTwoTimes(last), COMPARED);
     return numbers.length === 0 ? undefined : { kind: "compare", ids: this.#ids(numbers) };
+  }
+
+  /** Items whose times the modes may mean otherwise. */
+  #ofTwoTimes(last: Pass): number[] {
+    if (this.#listings.length === 2) return this.#versions.ofTwoTimes(last);
+    return this.#listings.flatMap((shape) =>
+      shape === kindOf(last) ? [] : this.#versions.differing(shape, last),
+    );
   }
 
   #repair(last: Pass): Step | undefined {
@@ -139,43 +159,43 @@ export class Certification<Pass extends ComparedPass> {
 
   /** At the end, items that no document was read of come before those that have an old one. */
   #withoutDocument(stale: readonly number[], last: Pass): readonly number[] {
-    if (this.#passes.length < MAX_SWEEPS) return [];
-    const without = stale.filter((number) => !this.#holdings.hasDocument(number));
+    if (this.#passes.length < MAX_PASSES) return [];
+    const without = stale.filter((number) => !this.#versions.hasDocument(number));
     return without.length > this.#repairLimit(last) ? [] : without;
   }
 
   #pass(last: Pass, disagreements: readonly string[]): Step {
-    if (this.#passes.length === MAX_SWEEPS) return { kind: "end", disagreements };
+    if (this.#passes.length === MAX_PASSES) return { kind: "end", disagreements };
     const limit = this.#repairLimit(last);
     for (const shape of this.#shapes(last)) {
-      const stale = this.#holdings.differing(shape, last);
-      const refused = stale.some((number) => this.#holdings.wasRejected(number));
+      const stale = this.#versions.differing(shape, last);
+      const refused = stale.some((number) => this.#versions.wasRejected(number));
       if (stale.length > limit || refused) return { kind: "pass", mode: shape, documents: true };
     }
-    const dynamic = this.#modesDiffer && kindOf(last) === "full";
+    const dynamic = this.#modesDiffer && (kindOf(last) === "full" || !this.#listings.includes("full"));
     return { kind: "pass", mode: dynamic ? "dynamic" : "basic", documents: false };
   }
 
   #repairLimit({ pages }: Pass): number {
-    return Math.max(this.#repairedAtMost, pages);
+    return Math.max(this.#repairLimitAtLeast, pages);
   }
 
   /** Shapes whose documents the times of the pass say something of. */
   #shapes(pass: Pass): readonly Shape[] {
-    return this.#modesDiffer ? [kindOf(pass)] : ["dynamic", "full"];
+    return this.#modesDiffer ? this.#listings.filter((shape) => shape === kindOf(pass)) : this.#listings;
   }
 
   /** Numbers of the items that are to be asked for again, after the last pass. */
   #stale(last: Pass): number[] {
-    const differing = this.#shapes(last).flatMap((shape) => this.#holdings.differing(shape, last));
-    return [...new Set([...differing, ...this.#holdings.unaccounted(this.#passes)])];
+    const differing = this.#shapes(last).flatMap((shape) => this.#versions.differing(shape, last));
+    return [...new Set([...differing, ...this.#versions.unaccounted(this.#passes)])];
   }
 
   #reasons(last: Pass): string[] {
-    const unaccounted = this.#holdings.unaccounted(this.#passes);
-    const goneSince = this.#holdings
+    const unaccounted = this.#versions.unaccounted(this.#passes);
+    const goneSince = this.#versions
       .gone(this.#passes)
-      .filter((number) => !Number.isNaN(last.sightings.at(number)));
+      .filter((number) => !Number.isNaN(last.snapshot.at(number)));
     return [
       ...(this.#modesDiffer ? this.#reasonsOfEitherMode() : this.#reasonsOfBothModes(last)),
       ...this.#itemsReason(
@@ -190,27 +210,24 @@ export class Certification<Pass extends ComparedPass> {
     const before = this.#passes.at(-2);
     return [
       ...(before === undefined ? [] : disagreements(before, last)),
-      ...this.#loadedReasons(last, ["dynamic", "full"]),
+      ...this.#loadedReasons(last, this.#listings),
       ...resumedReasons(last),
     ];
   }
 
+  /** Each shape of which there are documents is certified by passes that give its times. */
   #reasonsOfEitherMode(): string[] {
-    const dynamic = this.#looks("dynamic");
-    const full = this.#looks("full");
-    if (dynamic === undefined || full === undefined) {
-      const mode = dynamic === undefined ? "dynamic" : "full";
-      return [`the modes mean different times by updated_at, and only one pass read those of ${mode}`];
-    }
+    const looks = this.#listings.map((kind) => ({ kind, looks: this.#looks(kind) }));
+    const once = looks.find((each) => each.looks === undefined);
+    if (once !== undefined)
+      return [`the modes mean different times by updated_at, and only one pass read those of ${once.kind}`];
+    const pairs = looks.flatMap((each) => (each.looks === undefined ? [] : [each.looks]));
+    const [one, other] = pairs;
     return [
-      ...[dynamic, full].flatMap(([before, last]) => [
-        ...disagreements(before, last),
-        ...resumedReasons(last),
-      ]),
-      ...listedOnce(dynamic[1], full[1]),
-      ...this.#loadedReasons(dynamic[1], ["dynamic"]),
-      ...this.#loadedReasons(full[1], ["full"]),
-      ...momentReasons(dynamic, full),
+      ...pairs.flatMap(([before, last]) => [...disagreements(before, last), ...resumedReasons(last)]),
+      ...(one === undefined || other === undefined ? [] : listedOnce(one[1], other[1])),
+      ...pairs.flatMap(([, last]) => this.#loadedReasons(last, [kindOf(last)])),
+      ...(one === undefined || other === undefined ? [] : momentReasons(one, other)),
     ];
   }
 
@@ -221,12 +238,12 @@ export class Certification<Pass extends ComparedPass> {
   }
 
   #loadedReasons(look: Pass, shapes: readonly Shape[]): string[] {
-    const differing = shapes.flatMap((shape) => this.#holdings.differing(shape, look));
+    const differing = shapes.flatMap((shape) => this.#versions.differing(shape, look));
     const numbers = [...new Set(differing)];
     if (numbers.length === 0) return [];
     const what = numbers.length === 1 ? "1 loaded item differs" : `${numbers.length} loaded items differ`;
     return [
-      `${what} from pass ${look.sweep} (${look.mode}) (${this.#examples(numbers)})${this.#refused(numbers)}`,
+      `${what} from pass ${look.pass} (${look.mode}) (${this.#examples(numbers)})${this.#refused(numbers)}`,
     ];
   }
 
@@ -238,7 +255,7 @@ export class Certification<Pass extends ComparedPass> {
 
   /** The reason behind the reason, where the service has not given what would settle it. */
   #refused(numbers: readonly number[]): string {
-    const refused = numbers.filter((number) => this.#holdings.wasRejected(number)).length;
+    const refused = numbers.filter((number) => this.#versions.wasRejected(number)).length;
     if (refused === 0) return "";
     const items = refused === numbers.length ? "" : `${refused} of `;
     return `; the service refused to give ${items}${numbers.length === 1 ? "it" : "them"} singly, or gave another`;
@@ -258,14 +275,14 @@ export class Certification<Pass extends ComparedPass> {
 type Looks<Pass> = readonly [Pass, Pass];
 
 /** What was read before the run was resumed says nothing of what there is now: the last pass must be one of now. */
-function resumedReasons({ mode, keptPages }: ComparedPass): string[] {
-  return keptPages === 0 ? [] : [`the ${mode} pass began before the run was resumed`];
+function resumedReasons({ mode, resumedPages }: ComparedPass): string[] {
+  return resumedPages === 0 ? [] : [`the ${mode} pass began before the run was resumed`];
 }
 
 /** Between the two passes of a kind its documents are what there was. Both kinds need a moment in common. */
 function momentReasons(dynamic: Looks<ComparedPass>, full: Looks<ComparedPass>): string[] {
-  const since = Math.max(dynamic[0].sweep, full[0].sweep);
-  const until = Math.min(dynamic[1].sweep, full[1].sweep);
+  const since = Math.max(dynamic[0].pass, full[0].pass);
+  const until = Math.min(dynamic[1].pass, full[1].pass);
   return since < until ? [] : ["no moment lies between the last two passes of both modes"];
 }
 

@@ -1,16 +1,17 @@
 /** Which versions of the items the run has documents of, and which items the service says are gone. */
-import { type Catalogue, type Sightings, secondsOf, UNSEEN } from "./pass-snapshot.ts";
 
-export type Shape = "dynamic" | "full";
+import type { Shape } from "../../raw/document.ts";
+import type { ItemIndex } from "../../raw/item-index.ts";
+import { type PassSnapshot, secondsOf, UNSEEN } from "./pass-snapshot.ts";
 
 /** A pass, as far as it says which items there are. Passes are numbered from 1, without a gap. */
 export interface Look {
-  readonly sweep: number;
-  readonly sightings: Sightings;
+  readonly pass: number;
+  readonly snapshot: PassSnapshot;
 }
 
 export interface LandedPass {
-  readonly sightings: Sightings;
+  readonly snapshot: PassSnapshot;
   /** Items that were read within the second of their own time. */
   readonly fresh: readonly string[];
   /** Items that were listed, and that no answer gave a document of, listed or singly. */
@@ -19,13 +20,13 @@ export interface LandedPass {
 
 interface Landed {
   readonly shape: Shape;
-  readonly sightings: Sightings;
+  readonly snapshot: PassSnapshot;
   readonly unread: ReadonlySet<number>;
 }
 
 /** `updated_at` of the latest document of one shape, by the item's number: as a pass saw it, but for some since. */
 class Held {
-  #pass: Sightings | undefined;
+  #pass: PassSnapshot | undefined;
   readonly #since = new Map<number, number>();
 
   /** In seconds; not a number where it is not known. */
@@ -37,7 +38,7 @@ class Held {
     this.#since.set(number, seconds);
   }
 
-  take(pass: Sightings): void {
+  take(pass: PassSnapshot): void {
     this.#since.clear();
     this.#pass = pass;
   }
@@ -47,8 +48,8 @@ class Held {
  * For each item: the time of its latest document in each shape, and what single-item requests said. A document counts
  * as the version that its `updated_at` names; of one that is fresh (`fresh.ts`) the version is not known.
  */
-export class Holdings {
-  readonly #catalogue: Catalogue;
+export class ItemVersions {
+  readonly #catalogue: ItemIndex;
   readonly #held = { dynamic: new Held(), full: new Held() };
   readonly #passes: Landed[] = [];
   /** Items with a document from a single-item request, by its shape. */
@@ -59,7 +60,7 @@ export class Holdings {
   readonly #gone = new Map<number, number>();
   readonly #there = new Map<number, number>();
 
-  constructor(catalogue: Catalogue) {
+  constructor(catalogue: ItemIndex) {
     this.#catalogue = catalogue;
   }
 
@@ -67,14 +68,14 @@ export class Holdings {
    * The documents of a pass landed. Of an item that it saw more than once nobody knows which one is the latest, and of one
    * that it did not see, whether an earlier document is still what the service has.
    */
-  holdAll(shape: Shape, { sightings, fresh, unread }: LandedPass): void {
+  holdAll(shape: Shape, { snapshot, fresh, unread }: LandedPass): void {
     const numbers = new Set(unread.map((id) => this.#catalogue.numberOf(id)));
     // To ask once more is of no use: what there is of the item counts, but a document of before is not as it was listed.
     const outdated = unread.filter((id) => this.#hasDocumentOf(shape, this.#catalogue.numberOf(id)));
-    this.#passes.push({ shape, sightings, unread: numbers });
+    this.#passes.push({ shape, snapshot, unread: numbers });
     for (const number of numbers) this.#rejected.set(number, this.#passes.length);
-    this.#held[shape].take(sightings);
-    for (const id of [...sightings.repeated, ...fresh, ...outdated]) this.forget(shape, id);
+    this.#held[shape].take(snapshot);
+    for (const id of [...snapshot.repeated, ...fresh, ...outdated]) this.forget(shape, id);
   }
 
   /** The document of a single-item request landed. Gives its time in seconds; negative where there is none. */
@@ -91,32 +92,32 @@ export class Holdings {
     this.#held[shape].set(this.#catalogue.numberOf(id), UNSEEN);
   }
 
-  /** A single-item request was answered after the pass `sweep`; `rejected`: with nothing that can be read. */
-  answered(id: string, answer: "gone" | "there" | "rejected", sweep: number): void {
+  /** A single-item request was answered after the pass `pass`; `rejected`: with nothing that can be read. */
+  answered(id: string, answer: "gone" | "there" | "rejected", pass: number): void {
     const number = this.#catalogue.numberOf(id);
     this.#gone.delete(number);
-    if (answer === "gone") this.#gone.set(number, sweep);
-    if (answer === "rejected") this.#rejected.set(number, sweep);
+    if (answer === "gone") this.#gone.set(number, pass);
+    if (answer === "rejected") this.#rejected.set(number, pass);
     // In one shape there and rejected in the other, nobody knows whether its documents are of one version.
-    if (answer === "there" && this.#rejected.get(number) !== sweep) this.#there.set(number, sweep);
+    if (answer === "there" && this.#rejected.get(number) !== pass) this.#there.set(number, pass);
     if (answer === "rejected") this.#there.delete(number);
   }
 
   /** Items whose latest document of the shape is not the version that the look saw. Ascending by number. */
-  differing(shape: Shape, { sightings }: Look): number[] {
+  differing(shape: Shape, { snapshot }: Look): number[] {
     const held = this.#held[shape];
     return this.#numbers((number) => {
-      const seconds = sightings.at(number);
+      const seconds = snapshot.at(number);
       return !Number.isNaN(seconds) && held.at(number) !== seconds;
     });
   }
 
   /** Items that the look saw, and whose latest documents have other times in the two shapes. Ascending by number. */
-  ofTwoTimes({ sightings }: Look): number[] {
+  ofTwoTimes({ snapshot }: Look): number[] {
     const { dynamic, full } = this.#held;
     return this.#numbers((number) => {
       const difference = dynamic.at(number) - full.at(number);
-      return difference !== 0 && !Number.isNaN(difference) && !Number.isNaN(sightings.at(number));
+      return difference !== 0 && !Number.isNaN(difference) && !Number.isNaN(snapshot.at(number));
     });
   }
 
@@ -128,8 +129,8 @@ export class Holdings {
     const last = looks.at(-1);
     if (last === undefined) return [];
     return this.#numbers((number) => {
-      if (!Number.isNaN(last.sightings.at(number)) || this.#isGone(number, looks)) return false;
-      return this.#there.get(number) !== last.sweep - 1;
+      if (!Number.isNaN(last.snapshot.at(number)) || this.#isGone(number, looks)) return false;
+      return this.#there.get(number) !== last.pass - 1;
     });
   }
 
@@ -141,7 +142,7 @@ export class Holdings {
   #isGone(number: number, looks: readonly Look[]): boolean {
     const said = this.#gone.get(number);
     if (said === undefined) return false;
-    return looks.every(({ sweep, sightings }) => sweep <= said || Number.isNaN(sightings.at(number)));
+    return looks.every(({ pass, snapshot }) => pass <= said || Number.isNaN(snapshot.at(number)));
   }
 
   /** Items that have no document at all and are not gone: how many, and for how many of them a request was refused. */
@@ -172,7 +173,7 @@ export class Holdings {
   #hasDocumentOf(shape: Shape, number: number): boolean {
     if (this.#readSingly[shape].has(number)) return true;
     return this.#passes.some(
-      (pass) => pass.shape === shape && !Number.isNaN(pass.sightings.at(number)) && !pass.unread.has(number),
+      (pass) => pass.shape === shape && !Number.isNaN(pass.snapshot.at(number)) && !pass.unread.has(number),
     );
   }
 

@@ -4,53 +4,40 @@
  */
 
 import type { Pagination } from "../../api/envelope.ts";
-import type { RejectLimits } from "../../audit/checks/rejects.ts";
-import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import type { HttpClient, HttpResponse } from "../http/client.ts";
+import { WorkQueue } from "../../common/threads/work-queue.ts";
+import type { ExtractContext } from "../context.ts";
+import type { HttpResponse } from "../http/client.ts";
 import type { ListMode } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
+import type { PageRead, ReadGroup } from "../landing/checkpoint-form.ts";
+import type { StageLanding } from "../landing/landing.ts";
+import { isOpen, type ResumedPass } from "../landing/resume-state.ts";
+import type { ListedItem } from "../landing/tasks.ts";
 import { ByteBudget } from "../pages/byte-budget.ts";
-import { type Catalogue, Sightings } from "./pass-snapshot.ts";
-import type { ListedGroup, OpenListedGroup, PageRead, ReadGroup } from "../landing/checkpoint-form.ts";
-import { isFresh } from "./fresh.ts";
-import type { Holdings } from "./item-versions.ts";
-import type { Journal } from "../journal.ts";
-import { isOpen, type KeptPass } from "../landing/resume-state.ts";
 import { PageReader } from "../pages/page-reader.ts";
-import type { OnProgress } from "../../common/progress.ts";
-import { RequestQueue } from "../../common/threads/work-queue.ts";
-import type { ListedItem, PairedFiles } from "../../run/tasks.ts";
+import { isFresh } from "./fresh.ts";
+import { PassSnapshot } from "./pass-snapshot.ts";
 import { type PageMark, uncleanReasons } from "./verdict.ts";
-import type { Workers } from "../../run/workers.ts";
 
-export interface SweepSettings {
+/** What a pass asks for. */
+export interface PassRequest {
+  /** From 1. */
+  readonly pass: number;
+  readonly mode: ListMode;
   readonly columns: readonly string[];
-  /** Those of the columns that only single-item requests give: all that such a request asks for. */
-  readonly itemColumns: readonly string[];
-  /** Requests at the same time. */
-  readonly concurrency: number;
-  /** How many of the items that are asked for singly may be gone, or rejected. */
-  readonly singlesLimits: RejectLimits;
-}
-
-export interface SweepContext {
-  readonly client: HttpClient;
-  readonly workers: Workers;
-  readonly journal: Journal;
-  readonly catalogue: Catalogue;
-  readonly holdings: Holdings;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  readonly settings: SweepSettings;
-  readonly onProgress: OnProgress;
-}
-
-export interface PassContext extends SweepContext {
   /** Items a page to ask for. */
   readonly perPage: number;
   /** The first page, where it was read already. */
   readonly firstPage: HttpResponse | undefined;
+  /** Where its documents land; undefined: only IDs and times are read. */
+  readonly landing: StageLanding | undefined;
+  /** What was read before the run was resumed; undefined: nothing that counts. */
+  readonly resumed: ResumedPass | undefined;
+  /** As in the pass of the other listing, so that their groups have the same items; undefined: by the first page. */
+  readonly pagesPerGroup: number | undefined;
+  /** Which of the items are given back. */
+  readonly wants: (item: ListedItem) => boolean;
 }
 
 /** Where an item was listed. */
@@ -59,44 +46,27 @@ export interface Listed extends ListedItem {
   readonly group: number;
 }
 
-/** What becomes of pages once they are read; without it nothing lands. */
-export interface SweepStaging {
-  /** As in the pass that this one is paired with; undefined: by the size of the first page. */
-  readonly pagesPerGroup: number | undefined;
-  /** Pages that were read before the run was taken up; undefined: none. */
-  readonly kept: KeptPass | undefined;
-  /** Files with other views of a group's items, which are transformed with them; undefined: they are not. */
-  readonly pairedWith: (group: number) => PairedFiles | undefined;
-  /** Called with items that were transformed. */
-  readonly onTransformed: (contentIds: readonly string[]) => void;
-  /** Called when all pages of a group are in its thread. Answers when the group is written. */
-  readonly closeGroup: (group: number, read: ReadGroup) => Promise<void>;
-  /** Called with what a group has so far, after each page of it; the promise is of what is done about it. */
-  readonly onRead: (group: number, read: () => ReadGroup) => Promise<void>;
-  /** Called for each group that was written before. */
-  readonly reopenGroup: (group: number, kept: ListedGroup) => Promise<void>;
-  /** Called for each group that was read in part before, with its first page. */
-  readonly restoreGroup: (group: number, kept: OpenListedGroup, firstPage: number) => Promise<unknown>;
-  /** Called for each item, in no particular order. */
-  readonly onItem?: (item: Listed) => void;
-}
-
-export interface Sweep {
-  readonly sweep: number;
+export interface Pass {
+  readonly pass: number;
   readonly mode: ListMode;
   readonly pages: number;
-  /** Of these, how many were read before the run was taken up. */
-  readonly keptPages: number;
+  /** Of these, how many were read before the run was resumed. */
+  readonly resumedPages: number;
   /** Items that were read within the second of their own time. */
   readonly fresh: readonly string[];
   /** Items that are listed, and that no answer gave a document of. */
   readonly unread: readonly string[];
+  /** Items that were wanted, each where it was listed first. */
+  readonly wanted: readonly Listed[];
   readonly pagesPerGroup: number;
   readonly rows: number;
-  /** Listed things that are no items: their IDs are not known. */
+  /** Listed documents that are no items: their IDs are not known. */
   readonly rejected: number;
-  readonly sightings: Sightings;
+  readonly snapshot: PassSnapshot;
+  /** As the service says. */
   readonly perPage: number;
+  /** That were asked for. */
+  readonly askedPerPage: number;
   readonly pagesAnnounced: number;
   readonly countBefore: number;
   readonly countAfter: number;
@@ -117,22 +87,16 @@ const GROUPS_AT_A_TIME = 16;
 /** Pages beyond the service's own total that may bring nothing new before no more are asked for. */
 const BARREN_PAGES = 10;
 
-export async function runSweep(
-  context: PassContext,
-  sweep: number,
-  mode: ListMode,
-  staging: SweepStaging | undefined,
-): Promise<Sweep> {
-  return new Pass(context, sweep, mode, staging).run();
+/** Makes a pass. Errors: those of the service, and of the disk. */
+export async function readPass(context: ExtractContext, request: PassRequest): Promise<Pass> {
+  return new PassReader(context, request).run();
 }
 
-class Pass {
-  readonly #context: PassContext;
-  readonly #sweep: number;
-  readonly #mode: ListMode;
-  readonly #staging: SweepStaging | undefined;
-  readonly #sightings: Sightings;
-  readonly #queue: RequestQueue;
+class PassReader {
+  readonly #context: ExtractContext;
+  readonly #request: PassRequest;
+  readonly #snapshot: PassSnapshot;
+  readonly #queue: WorkQueue;
   readonly #budget = new ByteBudget(BYTES_IN_FLIGHT);
   readonly #marks = new Map<number, PageMark>();
   /** Pages that were announced, and that are not there: with why. */
@@ -146,6 +110,7 @@ class Pass {
   #bytes = 0;
   readonly #fresh: string[] = [];
   readonly #unread: string[] = [];
+  readonly #wanted = new Map<string, Listed>();
   readonly #reader: PageReader;
   #rows = 0;
   #rejected = 0;
@@ -153,18 +118,16 @@ class Pass {
   #pagesCounted = Number.POSITIVE_INFINITY;
   #barren = 0;
 
-  constructor(context: PassContext, sweep: number, mode: ListMode, staging: SweepStaging | undefined) {
+  constructor(context: ExtractContext, request: PassRequest) {
     this.#context = context;
-    this.#sweep = sweep;
-    this.#mode = mode;
-    this.#staging = staging;
-    this.#sightings = new Sightings(context.catalogue);
-    this.#queue = new RequestQueue(context.settings.concurrency, context.signal);
-    this.#reader = new PageReader(context, { sweep, mode, staging, signal: this.#queue.signal });
+    this.#request = request;
+    this.#snapshot = new PassSnapshot(context.catalogue);
+    this.#queue = new WorkQueue(context.settings.concurrency, context.signal);
+    this.#reader = new PageReader(context, request, this.#queue.signal);
     this.#startedMs = context.clock.now();
   }
 
-  async run(): Promise<Sweep> {
+  async run(): Promise<Pass> {
     try {
       return await this.#readAll();
     } catch (thrown) {
@@ -174,11 +137,10 @@ class Pass {
     }
   }
 
-  async #readAll(): Promise<Sweep> {
-    const staging = this.#staging;
-    const kept = staging?.kept;
-    if (staging === undefined || kept === undefined) await this.#begin();
-    else await this.#replay(kept, staging);
+  async #readAll(): Promise<Pass> {
+    const { landing, resumed } = this.#request;
+    if (landing === undefined || resumed === undefined) await this.#begin();
+    else await this.#replay(resumed, landing);
     const first = this.#mark(1);
     await this.#readAnnounced(first.pages);
     await this.#readFollowing();
@@ -186,28 +148,25 @@ class Pass {
     const last = this.#lastMark();
     this.#close(this.#groupOf(this.#pagesInOrder()));
     await this.#queue.done();
-    return this.#result(first, last, kept);
+    return this.#result(first, last);
   }
 
   /** The size of the first page says how many make a group. */
   async #begin(): Promise<void> {
     await this.#page(1, 0);
     const fitting = clamp(Math.floor(GROUP_BYTES / Math.max(1, this.#pageBytes)), 1, PAGES_PER_GROUP);
-    this.#pagesPerGroup = this.#staging?.pagesPerGroup ?? fitting;
+    this.#pagesPerGroup = this.#request.pagesPerGroup ?? fitting;
     this.#noteRead(1);
   }
 
-  /**
-   * Takes the pages that were read before as if they were answered now. A few groups at a time are under way: to read
-   * them takes less than to pair them, and all would wait in memory.
-   */
-  async #replay(kept: KeptPass, { reopenGroup, restoreGroup }: SweepStaging): Promise<void> {
-    const taking = new RequestQueue(GROUPS_AT_A_TIME, this.#queue.signal);
-    this.#startedMs = kept.startedMs;
-    this.#pagesPerGroup = kept.pagesPerGroup;
+  /** Takes the pages that were read before the run was resumed as if they were answered now, a few groups at a time. */
+  async #replay(resumed: ResumedPass, landing: StageLanding): Promise<void> {
+    const taking = new WorkQueue(GROUPS_AT_A_TIME, this.#queue.signal);
+    this.#startedMs = resumed.startedMs;
+    this.#pagesPerGroup = resumed.pagesPerGroup;
     try {
-      for (const { group, read: readKept } of kept.groups) {
-        const reading = readKept();
+      for (const { group, read: readAgain } of resumed.groups) {
+        const reading = readAgain();
         taking.follow(reading);
         const read = await reading;
         for (const page of read.pages) this.#take(page, group);
@@ -215,8 +174,7 @@ class Pass {
         else this.#closed.add(group);
         await taking.add(async () => {
           taking.signal.throwIfAborted();
-          if (isOpen(read)) await restoreGroup(group, read, this.#firstPageOf(group));
-          else await reopenGroup(group, read);
+          await (isOpen(read) ? landing.restore(group, read) : landing.reopen(group, read));
         });
       }
       await taking.done();
@@ -272,7 +230,7 @@ class Pass {
   #endless(page: number): WarehouseError {
     return new WarehouseError(
       "source.protocol",
-      `The ${this.#mode} listing goes on beyond page ${page} and brings nothing new; ask the operator of the service.`,
+      `The ${this.#request.mode} listing goes on beyond page ${page} and brings nothing new; ask the operator of the service.`,
     );
   }
 
@@ -303,9 +261,9 @@ class Pass {
 
   async #page(page: number, group: number): Promise<void> {
     const first = this.#marks.get(1)?.pagination;
-    const read = await this.#reader.read({ page, group, firstPage: this.#firstPageOf(group) }, first);
+    const read = await this.#reader.read({ page, group }, first);
     this.#take(read, group);
-    if (this.#staging === undefined) return;
+    if (this.#request.landing === undefined) return;
     const known = this.#read.get(group) ?? [];
     known.push(read);
     this.#read.set(group, known);
@@ -315,8 +273,9 @@ class Pass {
   #noteRead(page: number): void {
     const group = this.#groupOf(page);
     this.#closeGroupOf(page);
-    if (this.#staging === undefined || this.#closed.has(group)) return;
-    this.#queue.follow(this.#staging.onRead(group, () => this.#readGroup(group)));
+    const { landing } = this.#request;
+    if (landing === undefined || this.#closed.has(group)) return;
+    this.#queue.follow(landing.note(group, () => this.#readGroup(group)));
   }
 
   #take({ page, result, record, split }: PageRead, group: number): void {
@@ -332,17 +291,26 @@ class Pass {
     for (const each of records) this.#context.journal.requests.add(each);
     this.#context.journal.rejects.push(...(split?.rejects ?? []));
     this.#unread.push(...(split?.unread ?? []));
-    const known = this.#sightings.distinct;
+    const known = this.#snapshot.distinct;
     const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
+    const { pass, landing } = this.#request;
+    if (landing !== undefined) this.#context.catalogue.weighPage(pass, page, bytesPerRow);
     for (const item of result.items) {
       this.#context.catalogue.weigh(item.id, bytesPerRow);
-      const seconds = this.#sightings.add(item.id, item.updatedAt);
+      const seconds = this.#snapshot.add(item.id, item.updatedAt);
       if (records.some((each) => isFresh(seconds, each))) this.#fresh.push(item.id);
-      this.#staging?.onItem?.({ ...item, page, group });
+      this.#note({ ...item, page, group });
     }
-    if (page > this.#pagesCounted && this.#sightings.distinct === known) this.#barren += 1;
+    if (page > this.#pagesCounted && this.#snapshot.distinct === known) this.#barren += 1;
     this.#bytes += records.reduce((sum, { bytes }) => sum + bytes, 0);
-    this.#tell();
+    this.#reportProgress();
+  }
+
+  /** However often an item is listed, it counts where it stands first. */
+  #note(item: Listed): void {
+    if (!this.#request.wants(item)) return;
+    const known = this.#wanted.get(item.id);
+    if (known === undefined || item.page < known.page) this.#wanted.set(item.id, item);
   }
 
   /** The page must be the one that was asked for, and the next one the one after it. */
@@ -357,7 +325,7 @@ class Pass {
   #outOfOrder(page: number, what: string): WarehouseError {
     return new WarehouseError(
       "source.protocol",
-      `Page ${page} of the ${this.#mode} listing is out of order: ${what}; a proxy or cache may stand in between.`,
+      `Page ${page} of the ${this.#request.mode} listing is out of order: ${what}; a proxy or cache may stand in between.`,
     );
   }
 
@@ -370,52 +338,56 @@ class Pass {
   }
 
   #close(group: number): void {
-    if (this.#staging === undefined || this.#closed.has(group)) return;
+    const { landing } = this.#request;
+    if (landing === undefined || this.#closed.has(group)) return;
     this.#closed.add(group);
     const read = this.#readGroup(group);
     this.#read.delete(group);
-    this.#queue.follow(this.#staging.closeGroup(group, read));
+    this.#queue.follow(landing.closePages(group, read));
   }
 
   #readGroup(group: number): ReadGroup {
     return {
       startedMs: this.#startedMs,
-      perPage: this.#context.perPage,
+      perPage: this.#request.perPage,
       pagesPerGroup: this.#pagesPerGroup,
       pages: (this.#read.get(group) ?? []).toSorted((a, b) => a.page - b.page),
     };
   }
 
-  #tell(): void {
+  #reportProgress(): void {
     const total = this.#marks.get(1)?.pagination.pages;
     this.#context.onProgress({
-      stage: this.#mode,
+      stage: this.#request.mode,
       done: this.#marks.size,
       total,
-      items: this.#sightings.distinct,
+      items: this.#snapshot.distinct,
       bytes: this.#bytes,
     });
   }
 
-  #result(first: Pagination, last: Pagination, kept: KeptPass | undefined): Sweep {
+  #result(first: Pagination, last: Pagination): Pass {
+    const { pass, mode, resumed } = this.#request;
     return {
-      sweep: this.#sweep,
-      mode: this.#mode,
+      pass,
+      mode,
       pages: this.#marks.size,
-      keptPages: kept?.pages ?? 0,
+      resumedPages: resumed?.pages ?? 0,
       fresh: this.#fresh,
       unread: this.#unread,
+      wanted: [...this.#wanted.values()],
       pagesPerGroup: this.#pagesPerGroup,
       rows: this.#rows,
       rejected: this.#rejected,
-      sightings: this.#sightings,
+      snapshot: this.#snapshot,
       perPage: first.per_page,
+      askedPerPage: this.#request.perPage,
       pagesAnnounced: first.pages,
       countBefore: first.count,
       countAfter: last.count,
-      reasons: uncleanReasons({ marks: this.#marks, sightings: this.#sightings, rejected: this.#rejected }),
+      reasons: uncleanReasons({ marks: this.#marks, snapshot: this.#snapshot, rejected: this.#rejected }),
       startedMs: this.#startedMs,
-      endedMs: kept?.endedMs ?? this.#context.clock.now(),
+      endedMs: resumed?.endedMs ?? this.#context.clock.now(),
     };
   }
 }

@@ -1,6 +1,6 @@
-/** Every item ID that any pass listed, once, and what each pass saw of it. Memory: about 40 bytes an item. */
+/** What each pass saw of the items. Memory: about 4 bytes an item and pass. */
 import { createHash } from "node:crypto";
-import { Ids } from "../../common/ids.ts";
+import type { ItemIndex } from "../../raw/item-index.ts";
 
 export const UNSEEN = Number.NaN;
 /** An item without `updated_at`. */
@@ -12,59 +12,6 @@ export function secondsOf(updatedAt: string | null): number {
   const milliseconds = Date.parse(`${updatedAt}Z`);
   if (!Number.isNaN(milliseconds)) return milliseconds / 1000;
   return -2 - createHash("sha256").update(updatedAt).digest().readUIntBE(0, 6);
-}
-
-export class Catalogue {
-  readonly #ids = new Ids();
-  #weights = new Float32Array(1024);
-
-  get size(): number {
-    return this.#ids.size;
-  }
-
-  numberOf(id: string): number {
-    return this.#ids.numberOf(id);
-  }
-
-  /** Undefined for an item that is not listed. */
-  find(id: string): number | undefined {
-    return this.#ids.find(id);
-  }
-
-  has(id: string): boolean {
-    return this.#ids.find(id) !== undefined;
-  }
-
-  idOf(number: number): string {
-    return this.#ids.at(number);
-  }
-
-  /** Notes how many bytes an answer spent on the item, roughly; the most counts. */
-  weigh(id: string, bytes: number): void {
-    const number = this.numberOf(id);
-    if (number >= this.#weights.length) {
-      const length = Math.max(number + 1, this.#weights.length * 2);
-      this.#weights = new Float32Array(
-        this.#weights.buffer.transfer(length * Float32Array.BYTES_PER_ELEMENT),
-      );
-    }
-    this.#weights[number] = Math.max(this.#weights[number] ?? 0, bytes);
-  }
-
-  weightOf(id: string): number {
-    const number = this.find(id);
-    return number === undefined ? 0 : this.weightAt(number);
-  }
-
-  /** By the item's number. */
-  weightAt(number: number): number {
-    return this.#weights[number] ?? 0;
-  }
-
-  /** Numbers of all items, ascending by the UTF-8 bytes of their IDs. */
-  sorted(): Uint32Array {
-    return this.#ids.sorted();
-  }
 }
 
 const CODE_OF_UNSEEN = 0;
@@ -105,8 +52,8 @@ function codeOf(seconds: number): number {
 }
 
 /** What one pass saw. */
-export class Sightings {
-  readonly #catalogue: Catalogue;
+export class PassSnapshot {
+  readonly #catalogue: ItemIndex;
   /** By the item's number: `updated_at`. */
   readonly #updatedAt = new Times();
   distinct = 0;
@@ -114,7 +61,7 @@ export class Sightings {
   /** IDs that the pass listed more than once. */
   readonly repeated = new Set<string>();
 
-  constructor(catalogue: Catalogue) {
+  constructor(catalogue: ItemIndex) {
     this.#catalogue = catalogue;
   }
 
@@ -148,14 +95,14 @@ export class Sightings {
   }
 
   /** IDs of which the two passes say different things: listed by one alone, or of another time. */
-  *differences(other: Sightings): Generator<string> {
+  *differences(other: PassSnapshot): Generator<string> {
     for (let number = 0; number < this.#catalogue.size; number++) {
       if (!Object.is(this.at(number), other.at(number))) yield this.#catalogue.idOf(number);
     }
   }
 
   /** IDs that one of the two passes listed and the other did not. */
-  *listedOnce(other: Sightings): Generator<string> {
+  *listedOnce(other: PassSnapshot): Generator<string> {
     for (let number = 0; number < this.#catalogue.size; number++) {
       if (Number.isNaN(this.at(number)) !== Number.isNaN(other.at(number)))
         yield this.#catalogue.idOf(number);

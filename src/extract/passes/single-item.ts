@@ -1,18 +1,19 @@
 /** One request for a single item: its answer, or why there is none. */
 
-import { type RejectLimits, rejectLimit } from "../../audit/checks/rejects.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import type { ExtractContext } from "../context.ts";
 import { itemRequest } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
-import type { SingleRead } from "../landing/checkpoint-form.ts";
 import { observedAtOf, recordOf } from "../journal.ts";
-import type { SweepContext } from "./listing.ts";
+import type { SingleRead } from "../landing/checkpoint-form.ts";
+import type { StageLanding } from "../landing/landing.ts";
+import { type RejectLimits, rejectLimit } from "../reject-limits.ts";
 
 /** How many items may fail singly before the service itself is at fault, unless `maxRejects` says so. */
 export const SINGLES_LIMITS: RejectLimits = { share: 0.01, items: 5 };
 
 /** Counts single items that could not be had, until there are so many that the service itself is at fault. */
-export class Bearable {
+export class FailureBudget {
   readonly #total: number;
   readonly #most: number;
   rejected = 0;
@@ -43,7 +44,7 @@ export class Bearable {
 function itemsOwnFailure(thrown: unknown): string | undefined {
   if (!(thrown instanceof SourceError)) return undefined;
   if (isUnreadable(thrown)) return firstClause(thrown.message);
-  if (thrown.status === 403) return "the service does not allow to read the item singly (403)";
+  if (thrown.status === 403) return "the service denied access to this item (403)";
   return thrown.status === 500 ? "the service fails when it is asked for the item (500)" : undefined;
 }
 
@@ -68,22 +69,22 @@ export interface Single {
   readonly columns: readonly string[];
   /** Whether these are all configured ones, not those alone that lists never give. */
   readonly whole: boolean;
-  readonly sweep: number;
+  readonly landing: StageLanding;
   readonly group: number;
   readonly page: number;
   readonly position: number;
 }
 
-/** Asks for an item. What is wrong with it alone is a reject, as long as that is bearable. */
+/** Asks for an item. What is wrong with it alone is a reject, as long as that is budget. */
 export async function readSingle(
-  context: SweepContext,
+  context: ExtractContext,
   single: Single,
-  bearable: Bearable,
+  budget: FailureBudget,
   signal: AbortSignal,
 ): Promise<SingleRead> {
-  const answer = await answerOf(context, single, bearable, signal);
+  const answer = await answerOf(context, single, budget, signal);
   putOnRecord(context, answer);
-  if (answer.record !== null && isRejected(answer)) bearable.reject(bearable.tooManyOthers());
+  if (answer.record !== null && isRejected(answer)) budget.reject(budget.tooManyOthers());
   return answer;
 }
 
@@ -93,16 +94,16 @@ export function isRejected({ gone, read }: SingleRead): boolean {
 }
 
 /** Puts an answer on record. */
-export function putOnRecord({ journal }: SweepContext, { record, rejects }: SingleRead): void {
+export function putOnRecord({ journal }: ExtractContext, { record, rejects }: SingleRead): void {
   if (record !== null) journal.requests.add(record);
   journal.rejects.push(...rejects);
 }
 
 /** The same, not put on record. */
 export async function answerOf(
-  context: SweepContext,
+  context: ExtractContext,
   single: Single,
-  bearable: Bearable,
+  budget: FailureBudget,
   signal: AbortSignal,
 ): Promise<SingleRead> {
   try {
@@ -110,24 +111,33 @@ export async function answerOf(
   } catch (thrown) {
     const reason = itemsOwnFailure(thrown);
     if (reason === undefined) throw thrown;
-    bearable.reject(thrown);
-    const { id, shape, sweep, page, position } = single;
-    const reject = { mode: "item", sweep, page, position, contentId: id, reason, document: "null" };
+    budget.reject(thrown);
+    const { id, shape, landing, page, position } = single;
+    const reject = {
+      mode: "item",
+      pass: landing.pass,
+      page,
+      position,
+      contentId: id,
+      reason,
+      document: "null",
+    };
     return { id, shape, gone: false, read: null, rejects: [reject], record: null };
   }
 }
 
-async function askSingle(context: SweepContext, single: Single, signal: AbortSignal): Promise<SingleRead> {
-  const { client, workers, clock } = context;
-  const { id, shape, columns, whole, sweep, group, page, position } = single;
+async function askSingle(context: ExtractContext, single: Single, signal: AbortSignal): Promise<SingleRead> {
+  const { client, clock, settings } = context;
+  const { id, shape, columns, whole, landing, group, page, position } = single;
+  const lands = settings.shapes.includes(shape);
   const request = itemRequest({ id, mode: shape, columns, gallery: true });
   const { response, value } = await client.readAs(request, signal, async (answer) => {
     const observedAt = observedAtOf(answer, clock);
     const bytes = answer.body.byteLength;
     if (answer.status !== 200) return { observedAt, bytes, updatedAt: undefined, rejects: [] };
     const body = { bytes: answer.body, contentEncoding: answer.contentEncoding, observedAt };
-    const task = { kind: "item", shape, sweep, group, page, position, contentId: id, whole, body } as const;
-    return { observedAt, bytes, ...(await workers.item(task)) };
+    const task = { shape, lands, group, page, position, contentId: id, whole, body };
+    return { observedAt, bytes, ...(await landing.item(task)) };
   });
   const { observedAt, bytes, updatedAt, rejects } = value;
   return {
@@ -136,6 +146,6 @@ async function askSingle(context: SweepContext, single: Single, signal: AbortSig
     gone: response.status !== 200,
     read: updatedAt === undefined ? null : { updatedAt },
     rejects,
-    record: recordOf(response, { mode: "item", sweep, page, contentId: id, observedAt, bytes }),
+    record: recordOf(response, { mode: "item", pass: landing.pass, page, contentId: id, observedAt, bytes }),
   };
 }

@@ -1,14 +1,22 @@
 /** Single-item requests after the dynamic listing, for the fields that only such answers give. */
-import { rejectLimit } from "../../audit/checks/rejects.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import type { OpenSingleGroup, ReadSingles, SingleGroup, SingleRead } from "../landing/checkpoint-form.ts";
+import { WorkQueue } from "../../common/threads/work-queue.ts";
+import type { ExtractContext } from "../context.ts";
+import type { ReadSingles, SingleRead } from "../landing/checkpoint-form.ts";
+import type { StageLanding } from "../landing/landing.ts";
 import { isOpen } from "../landing/resume-state.ts";
-import { RequestQueue } from "../../common/threads/work-queue.ts";
-import { Bearable, isRejected, putOnRecord, readSingle } from "./single-item.ts";
-import type { Listed, SweepContext } from "./listing.ts";
+import type { ListedItem } from "../landing/tasks.ts";
+import { rejectLimit } from "../reject-limits.ts";
+import type { Listed } from "./listing.ts";
+import { FailureBudget, isRejected, putOnRecord, readSingle } from "./single-item.ts";
 
 /** Which items are asked for singly. */
 export type Details = "events" | "all" | "none";
+
+/** Whether a listed item is asked for singly. */
+export function isWanted(details: Details): (item: Pick<ListedItem, "event">) => boolean {
+  return ({ event }) => details === "all" || (details === "events" && event);
+}
 
 /** Groups of pages whose single items are one group: a few alone would make a file of a few small documents. */
 const GROUPS_TOGETHER = 4;
@@ -28,39 +36,10 @@ export interface PagesOfGroup {
   readonly perPage: number;
 }
 
-/** Collects the items of a listing that are to be asked for singly, each once however often it is listed. */
-export class Wanted {
-  readonly #details: Details;
-  readonly #items = new Map<string, Listed>();
-
-  constructor(details: Details) {
-    this.#details = details;
-  }
-
-  note(item: Listed): void {
-    if (this.#details === "none" || (this.#details === "events" && !item.event)) return;
-    const known = this.#items.get(item.id);
-    if (known === undefined || item.page < known.page) this.#items.set(item.id, item);
-  }
-
-  /** The listing is read anew. */
-  clear(): void {
-    this.#items.clear();
-  }
-
-  get count(): number {
-    return this.#items.size;
-  }
-
-  has(id: string): boolean {
-    return this.#items.has(id);
-  }
-
-  /** By their groups, in the order of the pages. */
-  groups(pages: PagesOfGroup): [group: number, items: Listed[]][] {
-    const items = [...this.#items.values()].sort((a, b) => a.page - b.page || a.position - b.position);
-    return [...Map.groupBy(items, (item) => groupOfSingles(item.group, pages))];
-  }
+/** By their groups, in the order of the pages. */
+function inGroups(items: readonly Listed[], pages: PagesOfGroup): [group: number, items: Listed[]][] {
+  const sorted = items.toSorted((a, b) => a.page - b.page || a.position - b.position);
+  return [...Map.groupBy(sorted, (item) => groupOfSingles(item.group, pages))];
 }
 
 /** Items under way for each connection: while a thread reads the answer of one, the next is asked for. */
@@ -74,33 +53,24 @@ export interface DetailsRead {
   readonly rejected: readonly string[];
 }
 
-/** What becomes of groups of single items. */
-export interface DetailsStaging {
+/** Items that are asked for singly after the pass that listed them. */
+export interface DetailsRequest {
+  readonly wanted: readonly Listed[];
   /** Of the pass that listed them. */
   readonly pages: PagesOfGroup;
-  /** Those that were answered before the run was taken up; undefined: they are to be asked for. */
-  readonly kept: (group: number) => Promise<SingleGroup | OpenSingleGroup | undefined>;
-  /** Called with the answers that a group has so far, after each; the promise is of what is done about it. */
-  readonly onRead: (group: number, read: () => ReadSingles) => Promise<void>;
-  /** Called once all items of a group were answered. Answers when the group is written. */
-  readonly closeGroup: (group: number, answers: readonly SingleRead[]) => Promise<void>;
-  /** Called for each group that was written before. */
-  readonly reopenGroup: (group: number, kept: SingleGroup) => void;
-  /** Called for each group that was answered in part before. */
-  readonly restoreGroup: (group: number, kept: OpenSingleGroup) => Promise<unknown>;
+  readonly landing: StageLanding;
 }
 
-/** Asks for the items, group by group. */
-export async function readDetails(
-  context: SweepContext,
-  sweep: number,
-  wanted: Wanted,
-  staging: DetailsStaging,
-): Promise<DetailsRead> {
-  const reader = new DetailsReader(context, sweep, wanted.count, staging);
+/** Asks for the items, group by group. Errors: those of the service, and of too many that are gone or rejected. */
+export async function readDetails(context: ExtractContext, request: DetailsRequest): Promise<DetailsRead> {
+  const { wanted, pages, landing } = request;
+  const reader = new DetailsReader(context, wanted.length, landing);
+  const groups = inGroups(wanted, pages);
   try {
-    for (const [group, items] of wanted.groups(staging.pages)) await reader.read(group, items);
-    return await reader.done();
+    for (const [group, items] of groups) await reader.read(group, items);
+    const read = await reader.done();
+    await landing.end(groups.length, context.clock.now());
+    return read;
   } catch (thrown) {
     // What has come is taken before it is saved.
     await reader.settled();
@@ -109,35 +79,33 @@ export async function readDetails(
 }
 
 class DetailsReader {
-  readonly #context: SweepContext;
-  readonly #sweep: number;
+  readonly #context: ExtractContext;
   readonly #total: number;
-  readonly #staging: DetailsStaging;
-  readonly #queue: RequestQueue;
-  readonly #bearable: Bearable;
+  readonly #landing: StageLanding;
+  readonly #queue: WorkQueue;
+  readonly #budget: FailureBudget;
   readonly #gone: string[] = [];
   readonly #rejected: string[] = [];
   #done = 0;
   #bytes = 0;
 
-  constructor(context: SweepContext, sweep: number, total: number, staging: DetailsStaging) {
+  constructor(context: ExtractContext, total: number, landing: StageLanding) {
     this.#context = context;
-    this.#sweep = sweep;
     this.#total = total;
-    this.#staging = staging;
-    this.#queue = new RequestQueue(UNDER_WAY * context.settings.concurrency, context.signal);
-    this.#bearable = new Bearable(total, context.settings.singlesLimits);
+    this.#landing = landing;
+    this.#queue = new WorkQueue(UNDER_WAY * context.settings.concurrency, context.signal);
+    this.#budget = new FailureBudget(total, context.settings.singlesLimits);
   }
 
   async read(group: number, items: readonly Listed[]): Promise<void> {
-    const kept = await this.#staging.kept(group);
-    const answers = kept === undefined ? new Map() : this.#replay(items, kept);
-    if (kept !== undefined && !isOpen(kept)) {
+    const resumed = await this.#landing.resumedSingles(group);
+    const answers = resumed === undefined ? new Map() : this.#replay(items, resumed);
+    if (resumed !== undefined && !isOpen(resumed)) {
       if (answers.size < items.length) throw doesNotFit();
-      this.#staging.reopenGroup(group, kept);
+      this.#queue.follow(this.#landing.reopen(group, resumed));
       return;
     }
-    if (kept !== undefined) await this.#staging.restoreGroup(group, kept);
+    if (resumed !== undefined) await this.#landing.restore(group, resumed);
     if (answers.size === items.length) this.#close(group, items, answers);
     else await this.#ask(group, items, answers);
   }
@@ -156,44 +124,38 @@ class DetailsReader {
     const { itemColumns: columns } = this.#context.settings;
     for (const item of items.filter(({ id }) => !answers.has(id))) {
       await this.#queue.add(async () => {
-        const single = {
-          ...item,
-          group,
-          shape: "dynamic",
-          sweep: this.#sweep,
-          columns,
-          whole: false,
-        } as const;
-        const answer = await readSingle(this.#context, single, this.#bearable, this.#queue.signal);
+        const landing = this.#landing;
+        const single = { ...item, landing, group, shape: "dynamic", columns, whole: false } as const;
+        const answer = await readSingle(this.#context, single, this.#budget, this.#queue.signal);
         answers.set(item.id, answer);
         this.#count(item, answer);
         if (answers.size === items.length) this.#close(group, items, answers);
-        else this.#queue.follow(this.#staging.onRead(group, () => inOrder(items, answers)));
+        else this.#queue.follow(this.#landing.note(group, () => inOrder(items, answers)));
       });
     }
   }
 
   #close(group: number, items: readonly Listed[], answers: Answers): void {
-    this.#queue.follow(this.#staging.closeGroup(group, inOrder(items, answers).answers));
+    this.#queue.follow(this.#landing.closeSingles(group, inOrder(items, answers)));
   }
 
   /** Takes answers that were given before as if they were given now. */
-  #replay(items: readonly Listed[], kept: ReadSingles): Answers {
+  #replay(items: readonly Listed[], resumed: ReadSingles): Answers {
     const listed = new Map(items.map((item) => [item.id, item]));
     const answers: Answers = new Map();
-    for (const answer of kept.answers) {
+    for (const answer of resumed.answers) {
       const item = listed.get(answer.id);
       if (item === undefined) throw doesNotFit();
       answers.set(item.id, answer);
       putOnRecord(this.#context, answer);
-      if (isRejected(answer)) this.#bearable.rejected += 1;
+      if (isRejected(answer)) this.#budget.rejected += 1;
       this.#count(item, answer);
     }
     return answers;
   }
 
   /** A few may be deleted while they are asked for; many are no accident. */
-  #bearGone(id: string): void {
+  #countGone(id: string): void {
     const gone = this.#gone.push(id);
     const limit = rejectLimit(this.#total, this.#context.settings.singlesLimits);
     if (gone > limit) throw tooManyGone(gone, this.#total, limit);
@@ -201,13 +163,13 @@ class DetailsReader {
 
   #count(item: Listed, answer: SingleRead): void {
     const { gone, read, record } = answer;
-    const { holdings, onProgress } = this.#context;
+    const { versions, onProgress } = this.#context;
     this.#done += 1;
     this.#bytes += record?.bytes ?? 0;
     if (isRejected(answer)) this.#rejected.push(item.id);
-    if (gone) this.#bearGone(item.id);
+    if (gone) this.#countGone(item.id);
     // Only a few columns were asked for: where the item was edited since it was listed, the rest is of before.
-    else if (read !== null && read.updatedAt !== item.updatedAt) holdings.forget("dynamic", item.id);
+    else if (read !== null && read.updatedAt !== item.updatedAt) versions.forget("dynamic", item.id);
     const done = this.#done;
     onProgress({ stage: "items", done, total: this.#total, items: done, bytes: this.#bytes });
   }

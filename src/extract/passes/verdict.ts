@@ -1,6 +1,6 @@
 /** What makes a pass clean, and two passes agree. Pure. */
 import type { Pagination } from "../../api/envelope.ts";
-import type { Sightings } from "./pass-snapshot.ts";
+import type { PassSnapshot } from "./pass-snapshot.ts";
 
 /** What a page said of its place, and how many rows it had. */
 export interface PageMark {
@@ -11,8 +11,8 @@ export interface PageMark {
 /** The pages of a pass, by number from 1, and what they listed. */
 export interface PassEvidence {
   readonly marks: ReadonlyMap<number, PageMark>;
-  readonly sightings: Pick<Sightings, "distinct" | "duplicates">;
-  /** Listed things that are no items. */
+  readonly snapshot: Pick<PassSnapshot, "distinct" | "duplicates">;
+  /** Listed documents that are no items. */
   readonly rejected: number;
 }
 
@@ -20,14 +20,14 @@ export interface PassEvidence {
 type NumberedMark = readonly [page: number, mark: PageMark];
 
 /** Why a pass is not clean; empty: its pages fit together without a gap, a repeat or a change of total. */
-export function uncleanReasons({ marks, sightings, rejected }: PassEvidence): string[] {
+export function uncleanReasons({ marks, snapshot, rejected }: PassEvidence): string[] {
   const pages = [...marks].sort(([a], [b]) => a - b);
   const first = pages[0]?.[1];
   if (first === undefined) return ["no page was read"];
   const { count, per_page, pages: announced } = first.pagination;
   const beforeLast = pages.slice(0, -1);
-  const listed = sightings.distinct + rejected;
-  const { duplicates } = sightings;
+  const listed = snapshot.distinct + rejected;
+  const { duplicates } = snapshot;
   const total = pages.find(([, { pagination }]) => pagination.count !== count);
   const size = pages.find(([, { pagination }]) => pagination.per_page !== per_page);
   // The page size is what came: some services give fewer rows than they say.
@@ -82,17 +82,17 @@ function pagesOf(pages: number): string {
 /** A pass as it is held against another. */
 export interface ComparedPass {
   /** From 1. */
-  readonly sweep: number;
+  readonly pass: number;
   readonly mode: string;
   readonly pages: number;
-  readonly sightings: Sightings;
+  readonly snapshot: PassSnapshot;
   /** The service's own totals, on the first and the last page. */
   readonly countBefore: number;
   readonly countAfter: number;
   /** Why the pass is not clean. */
   readonly reasons: readonly string[];
   /** Pages of it that were read before the run was taken up. */
-  readonly keptPages: number;
+  readonly resumedPages: number;
   /** Items that were read within the second of their own time: see `isFresh`. */
   readonly fresh: readonly string[];
 }
@@ -108,7 +108,7 @@ export function disagreements(earlier: ComparedPass, later: ComparedPass): strin
     pass.reasons.map((reason) => `${nameOf(pass)} is not clean: ${reason}`),
   );
   const counts = [earlier.countAfter, later.countBefore];
-  const different = [...earlier.sightings.differences(later.sightings)].sort();
+  const different = [...earlier.snapshot.differences(later.snapshot)].sort();
   return [
     ...unclean,
     ...(counts[0] === counts[1] ? [] : [`the service counted ${counts[0]} items, then ${counts[1]}`]),
@@ -120,12 +120,12 @@ export function disagreements(earlier: ComparedPass, later: ComparedPass): strin
 
 /** Items that one of two passes listed and the other did not, as reasons. */
 export function listedOnce(a: ComparedPass, b: ComparedPass): string[] {
-  const ids = [...a.sightings.listedOnce(b.sightings)].sort();
+  const ids = [...a.snapshot.listedOnce(b.snapshot)].sort();
   return itemsReason(ids, "is listed", `in one of ${nameOf(a)} and ${nameOf(b)} alone`);
 }
 
-function nameOf({ sweep, mode }: ComparedPass): string {
-  return `pass ${sweep} (${mode})`;
+function nameOf({ pass, mode }: ComparedPass): string {
+  return `pass ${pass} (${mode})`;
 }
 
 /** `verb` in the singular. */

@@ -12,5 +12,5 @@ export const REQUIRED = 0;
 export const OPTIONAL = 1;
 
 export const CODECS = { none: 0, zstd: 6 } as const;
-export const ENCODINGS = { plain: 0, plainDictionary: 2, rle: 3, rleDictionary: 8 } as const;
-export const PAGES = { data: 0, dictionary: 2 } as const;
+export const ENCODINGS = { plain: 0, rle: 3 } as const;
+export const DATA_PAGE = 0;

@@ -1,4 +1,4 @@
-/** Thrift's compact protocol, as far as the metadata of a Parquet file need it. */
+/** Writes Thrift's compact protocol, as far as the metadata of a Parquet file need it. */
 
 /** A field's value on its way out, under the number that the format's definition gives it. */
 export type Value =
@@ -22,18 +22,7 @@ export const bool = (value: boolean): Value => ({ kind: "bool", value });
 export const struct = (...fields: Fields): Listed => ({ kind: "struct", fields });
 export const list = (of: ListKind, values: readonly Listed[]): Listed => ({ kind: "list", of, values });
 
-const TYPES = {
-  true: 1,
-  false: 2,
-  i8: 3,
-  i16: 4,
-  i32: 5,
-  i64: 6,
-  text: 8,
-  list: 9,
-  set: 10,
-  struct: 12,
-};
+const TYPES = { true: 1, false: 2, i32: 5, i64: 6, text: 8, list: 9, struct: 12 };
 /** Lengths and distances up to this stand in a header's own byte. */
 const SHORT = 15;
 
@@ -91,89 +80,4 @@ export function writeVarint(bytes: number[], value: number): void {
     rest = Math.floor(rest / 0x80);
   }
   bytes.push(rest);
-}
-
-/** A value as it was read: structs by the numbers of their fields, text as its bytes. */
-export type Read = number | boolean | Uint8Array | readonly Read[] | ReadStruct;
-export type ReadStruct = ReadonlyMap<number, Read>;
-
-/** Reads one struct after another from bytes. */
-export class Reader {
-  readonly #bytes: Uint8Array;
-  at: number;
-
-  constructor(bytes: Uint8Array, at: number) {
-    this.#bytes = bytes;
-    this.at = at;
-  }
-
-  struct(): ReadStruct {
-    const fields = new Map<number, Read>();
-    let number = 0;
-    for (let header = this.#byte(); header !== 0; header = this.#byte()) {
-      const distance = header >> 4;
-      number = distance === 0 ? this.#zigzag() : number + distance;
-      fields.set(number, this.#value(header & 15, false));
-    }
-    return fields;
-  }
-
-  varint(): number {
-    let value = 0;
-    for (let factor = 1; ; factor *= 0x80) {
-      const byte = this.#byte();
-      value += (byte & 0x7f) * factor;
-      if (byte < 0x80) return value;
-    }
-  }
-
-  #zigzag(): number {
-    const value = this.varint();
-    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
-  }
-
-  #byte(): number {
-    const byte = this.#bytes[this.at];
-    if (byte === undefined) throw new RangeError("the metadata end in the middle");
-    this.at += 1;
-    return byte;
-  }
-
-  /** A boolean field is its type alone, one in a list a byte. */
-  #value(type: number, listed: boolean): Read {
-    switch (type) {
-      case TYPES.true:
-      case TYPES.false:
-        return (listed ? this.#byte() : type) === TYPES.true;
-      case TYPES.i8:
-        return this.#byte();
-      case TYPES.i16:
-      case TYPES.i32:
-      case TYPES.i64:
-        return this.#zigzag();
-      case TYPES.text:
-        return this.#taken(this.varint());
-      case TYPES.list:
-      case TYPES.set:
-        return this.#list();
-      case TYPES.struct:
-        return this.struct();
-      default:
-        throw new RangeError(`the metadata have a value of the unknown type ${type}`);
-    }
-  }
-
-  #list(): Read[] {
-    const header = this.#byte();
-    const short = header >> 4;
-    const length = short === SHORT ? this.varint() : short;
-    return Array.from({ length }, () => this.#value(header & 15, true));
-  }
-
-  #taken(length: number): Uint8Array {
-    if (this.at + length > this.#bytes.length) throw new RangeError("the metadata end in the middle");
-    const taken = this.#bytes.subarray(this.at, this.at + length);
-    this.at += length;
-    return taken;
-  }
 }

@@ -1,12 +1,12 @@
 /**
- * Parquet files of Arrow record batches: one row group, plain values, a column's pages compressed by Node's own
+ * Parquet files of filled columns: one row group, plain values, a column's pages compressed by Node's own
  * Zstandard where that is worth a call.
  */
 import { constants, zstdCompressSync } from "node:zlib";
-import type { Data, RecordBatch } from "apache-arrow";
 import { release } from "../../common/free-buffer.ts";
-import { CODECS, ENCODINGS, LENGTH_BYTES, MAGIC, OPTIONAL, PAGES, PHYSICAL, REQUIRED } from "./format.ts";
-import { type Meaning, meaningOf } from "../../parquet/meanings.ts";
+import type { FilledColumn, TakenRows } from "../filled-columns.ts";
+import { CODECS, DATA_PAGE, ENCODINGS, LENGTH_BYTES, MAGIC, OPTIONAL, PHYSICAL, REQUIRED } from "./format.ts";
+import { MEANINGS, type Meaning } from "./logical-types.ts";
 import { encode, type Fields, i32, i64, type Listed, list, struct, text, writeVarint } from "./thrift.ts";
 
 const CREATED_BY = "content-warehouse";
@@ -16,7 +16,7 @@ const ZSTD = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowL
  * What most pages become has room in one buffer of half their size; what takes more is joined from several. So many
  * bytes at least that it is a buffer of its own, and no part of the one that Node shares out.
  */
-const LEAST_COMPRESSED_BYTES = 128 * 1024;
+const MIN_COMPRESSED_BYTES = 128 * 1024;
 const MOST_COMPRESSED_BYTES = 1024 * 1024;
 /** To set the compressor up takes as long as to compress some thousand bytes. */
 const COMPRESSED_FROM_BYTES = 4096;
@@ -35,12 +35,9 @@ const KEPT_ROOM_BYTES = 2 * PAGE_BYTES;
 /** Of a run's header, and of the length of all runs. */
 const LEVEL_HEADER_BYTES = 12;
 
-/** A column of a batch on its way into a file. */
-interface Column {
-  readonly name: string;
-  readonly nullable: boolean;
+/** A column on its way into a file. */
+interface Column extends FilledColumn {
   readonly meaning: Meaning;
-  readonly data: Data;
 }
 
 interface Chunk {
@@ -57,7 +54,7 @@ class Room {
   /** Bytes of it that hold something. */
   used = 0;
 
-  /** So many bytes at least, behind those that hold something. */
+  /** So many bytes at least, behind those that hold something. A view: empty once there is more room or less. */
   free(bytes: number): Buffer {
     const wanted = this.used + bytes;
     if (wanted > this.#bytes.length) {
@@ -74,9 +71,9 @@ class Room {
     this.used += bytes.length;
   }
 
-  /** What is in it, until the next call. */
-  filled(): Buffer {
-    return this.#bytes.subarray(0, this.used);
+  /** What is in it, for the caller to keep. */
+  copied(): Buffer {
+    return Buffer.from(this.#bytes.subarray(0, this.used));
   }
 
   clear(): void {
@@ -95,35 +92,28 @@ export class ParquetWriter {
   readonly #page = new Room();
   readonly #file = new Room();
 
-  /**
-   * The batch's rows as a file, until the next call. Columns may be of the Arrow types Utf8, Bool, Int32, Int64, Float64,
-   * Date (in days) and Timestamp (in microseconds, UTC), and must begin where their buffers do; a RangeError for others,
-   * and for a null in a column that has none.
-   */
-  file(batch: RecordBatch): Buffer {
-    const columns = batch.schema.fields.map(({ name, nullable, type }, i): Column => {
-      const data = batch.data.children[i];
-      if (data === undefined) throw new RangeError(`the column ${name} has no values`);
-      if (data.offset !== 0) throw new RangeError(`the column ${name} is a part of another`);
-      const lacking = !nullable && data.nullCount > 0;
-      if (lacking) throw new RangeError(`the column ${name} must have a value in each row`);
-      return { name, nullable, meaning: meaningOf(type), data };
+  /** The rows as a file, which is the caller's. A RangeError for a null in a column that has none. */
+  file(rows: TakenRows): Buffer {
+    const columns = rows.columns.map((column): Column => {
+      const lacking = !column.nullable && column.nulls > 0;
+      if (lacking) throw new RangeError(`the column ${column.name} must have a value in each row`);
+      return { ...column, meaning: MEANINGS[column.type] };
     });
     const file = this.#file;
     file.clear();
     file.add(MAGIC);
     const chunks = columns.map((column) => this.#chunk(column));
-    const footer = encode(metadata(chunks, batch.numRows));
+    const footer = encode(metadata(chunks, rows.count));
     file.add(footer);
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt32LE(footer.length);
     file.add(length);
     file.add(MAGIC);
-    return file.filled();
+    return file.copied();
   }
 
   #chunk(column: Column): Chunk {
-    const rows = column.data.length;
+    const { rows } = column;
     const total = bytesBefore(column, rows);
     const codec = total < COMPRESSED_FROM_BYTES ? CODECS.none : CODECS.zstd;
     const begin = this.#file.used;
@@ -138,14 +128,14 @@ export class ParquetWriter {
 
   /** Bytes of the page that it adds to the file, as they were before they were compressed. */
   #addPage(column: Column, codec: number, from: number, to: number): number {
-    const page = this.#plain(column, from, to);
+    const levels = LEVEL_HEADER_BYTES + Math.ceil((to - from) / ROWS_PER_STEP);
+    this.#page.clear();
+    const room = this.#page.free(levels + bytesBefore(column, to) - bytesBefore(column, from));
+    const start = column.nullable ? writeLevels(room, column, from, to) : 0;
+    const page = room.subarray(0, writeValues(room, start, column, from, to));
     if (codec === CODECS.none) return this.#add(page, to - from, page.length);
-    const chunkSize = Math.min(Math.max(page.length >> 1, LEAST_COMPRESSED_BYTES), MOST_COMPRESSED_BYTES);
-    const compressed = zstdCompressSync(page, { params: ZSTD, chunkSize });
-    const bytes = this.#add(compressed, to - from, page.length);
-    const isPart = compressed.buffer.byteLength === chunkSize;
-    release(isPart ? new Uint8Array(compressed.buffer) : compressed);
-    return bytes;
+    using compressed = new Compressed(page);
+    return this.#add(compressed.bytes, to - from, page.length);
   }
 
   #add(kept: Buffer, rows: number, plainBytes: number): number {
@@ -154,28 +144,35 @@ export class ParquetWriter {
     this.#file.add(kept);
     return header.length + plainBytes;
   }
+}
 
-  /** Until the next call. */
-  #plain(column: Column, from: number, to: number): Buffer {
-    const levels = LEVEL_HEADER_BYTES + Math.ceil((to - from) / ROWS_PER_STEP);
-    const most = levels + bytesBefore(column, to) - bytesBefore(column, from);
-    this.#page.clear();
-    const room = this.#page.free(most);
-    const start = column.nullable ? writeLevels(room, column.data, from, to) : 0;
-    return room.subarray(0, writeValues(room, start, column, from, to));
+/** A page as it is kept. Its memory is given back when it is disposed of; the bytes are empty then. */
+class Compressed implements Disposable {
+  readonly bytes: Buffer;
+  readonly #memory: Uint8Array;
+
+  constructor(page: Buffer) {
+    const chunkSize = Math.min(Math.max(page.length >> 1, MIN_COMPRESSED_BYTES), MOST_COMPRESSED_BYTES);
+    this.bytes = zstdCompressSync(page, { params: ZSTD, chunkSize });
+    const isPart = this.bytes.buffer.byteLength === chunkSize;
+    this.#memory = isPart ? new Uint8Array(this.bytes.buffer) : this.bytes;
+  }
+
+  [Symbol.dispose](): void {
+    release(this.#memory);
   }
 }
 
 /** Bytes that the values of the rows before one take at most. */
-function bytesBefore({ meaning, data }: Column, row: number): number {
-  if (meaning.physical === "bytes") return Number(data.valueOffsets[row]) + row * LENGTH_BYTES;
+function bytesBefore({ meaning, offsets }: Column, row: number): number {
+  if (meaning.physical === "bytes") return (offsets[row] ?? 0) + row * LENGTH_BYTES;
   return row * (meaning.physical === "boolean" ? 1 : WIDTHS[meaning.physical]);
 }
 
 const WIDTHS = { int32: 4, int64: 8, double: 8 } as const;
 
 function endOfPage(column: Column, from: number): number {
-  const rows = column.data.length;
+  const { rows } = column;
   const limit = bytesBefore(column, from) + PAGE_BYTES;
   if (bytesBefore(column, rows) <= limit) return rows;
   let to = from + ROWS_PER_STEP;
@@ -184,15 +181,13 @@ function endOfPage(column: Column, from: number): number {
 }
 
 /** Which rows have a value: one run of rows that all have one, or the validity bits as one run of groups of eight. */
-function writeLevels(room: Buffer, { nullCount, nullBitmap }: Data, from: number, to: number): number {
+function writeLevels(room: Buffer, { nulls, validity }: Column, from: number, to: number): number {
   const rows = to - from;
   const groups = Math.ceil(rows / ROWS_PER_STEP);
   const header: number[] = [];
-  writeVarint(header, nullCount === 0 ? rows * 2 : groups * 2 + 1);
+  writeVarint(header, nulls === 0 ? rows * 2 : groups * 2 + 1);
   const run =
-    nullCount === 0
-      ? Uint8Array.of(1)
-      : nullBitmap.subarray(from / ROWS_PER_STEP, from / ROWS_PER_STEP + groups);
+    nulls === 0 ? Uint8Array.of(1) : validity.subarray(from / ROWS_PER_STEP, from / ROWS_PER_STEP + groups);
   room.writeUInt32LE(header.length + run.length);
   room.set(header, LENGTH_BYTES);
   room.set(run, LENGTH_BYTES + header.length);
@@ -200,38 +195,33 @@ function writeLevels(room: Buffer, { nullCount, nullBitmap }: Data, from: number
 }
 
 /** Writes the values that are there, in the format's plain encoding, and returns where they end. */
-function writeValues(
-  room: Buffer,
-  start: number,
-  { meaning, data }: Column,
-  from: number,
-  to: number,
-): number {
-  switch (meaning.physical) {
+function writeValues(room: Buffer, start: number, column: Column, from: number, to: number): number {
+  const { physical } = column.meaning;
+  switch (physical) {
     case "bytes":
-      return writeTexts(room, start, data, from, to);
+      return writeTexts(room, start, column, from, to);
     case "boolean":
-      return writeBits(room, start, data, from, to);
+      return writeBits(room, start, column, from, to);
     default:
-      return writeFixed(room, start, data, WIDTHS[meaning.physical], from, to);
+      return writeFixed(room, start, column, from, to, WIDTHS[physical]);
   }
 }
 
-function isThere({ nullCount, nullBitmap }: Data, row: number): boolean {
-  return nullCount === 0 || bitAt(nullBitmap, row) === 1;
+function isThere({ nulls, validity }: Column, row: number): boolean {
+  return nulls === 0 || bitAt(validity, row) === 1;
 }
 
 function bitAt(bits: Uint8Array, place: number): number {
   return ((bits[place >> 3] ?? 0) >> (place & 7)) & 1;
 }
 
-function writeTexts(room: Buffer, start: number, data: Data, from: number, to: number): number {
-  const { valueOffsets, values } = data;
+function writeTexts(room: Buffer, start: number, column: Column, from: number, to: number): number {
+  const { offsets, values } = column;
   let at = start;
   for (let row = from; row < to; row++) {
-    if (!isThere(data, row)) continue;
-    const begin = valueOffsets[row];
-    const end = valueOffsets[row + 1];
+    if (!isThere(column, row)) continue;
+    const begin = offsets[row] ?? 0;
+    const end = offsets[row + 1] ?? 0;
     const length = end - begin;
     room[at] = length;
     room[at + 1] = length >> 8;
@@ -239,7 +229,7 @@ function writeTexts(room: Buffer, start: number, data: Data, from: number, to: n
     room[at + 3] = length >> 24;
     at += LENGTH_BYTES;
     if (length <= SHORT_BYTES) {
-      for (let i = begin; i < end; i++) room[at++] = values[i];
+      for (let i = begin; i < end; i++) room[at++] = values[i] ?? 0;
     } else {
       room.set(values.subarray(begin, end), at);
       at += length;
@@ -248,13 +238,13 @@ function writeTexts(room: Buffer, start: number, data: Data, from: number, to: n
   return at;
 }
 
-function writeBits(room: Buffer, start: number, data: Data, from: number, to: number): number {
+function writeBits(room: Buffer, start: number, column: Column, from: number, to: number): number {
   let place = 0;
   for (let row = from; row < to; row++) {
-    if (!isThere(data, row)) continue;
+    if (!isThere(column, row)) continue;
     const at = start + (place >> 3);
     if ((place & 7) === 0) room[at] = 0;
-    room[at] = (room[at] ?? 0) | (bitAt(data.values, row) << (place & 7));
+    room[at] = (room[at] ?? 0) | (bitAt(column.values, row) << (place & 7));
     place += 1;
   }
   return start + Math.ceil(place / 8);
@@ -263,20 +253,19 @@ function writeBits(room: Buffer, start: number, data: Data, from: number, to: nu
 function writeFixed(
   room: Buffer,
   start: number,
-  data: Data,
-  width: number,
+  column: Column,
   from: number,
   to: number,
+  width: number,
 ): number {
-  const { buffer, byteOffset } = data.values;
-  const bytes = new Uint8Array(buffer, byteOffset + from * width, (to - from) * width);
-  if (data.nullCount === 0) {
+  const bytes = column.values.subarray(from * width, to * width);
+  if (column.nulls === 0) {
     room.set(bytes, start);
     return start + bytes.length;
   }
   let at = start;
   for (let row = 0; row < to - from; row++) {
-    if (!isThere(data, from + row)) continue;
+    if (!isThere(column, from + row)) continue;
     for (let i = row * width; i < (row + 1) * width; i++) room[at++] = bytes[i] ?? 0;
   }
   return at;
@@ -285,7 +274,7 @@ function writeFixed(
 function pageHeader(rows: number, bytes: number, keptBytes: number): Uint8Array {
   const { plain, rle } = ENCODINGS;
   return encode([
-    [1, i32(PAGES.data)],
+    [1, i32(DATA_PAGE)],
     [2, i32(bytes)],
     [3, i32(keptBytes)],
     [5, struct([1, i32(rows)], [2, i32(plain)], [3, i32(rle)], [4, i32(rle)])],

@@ -4,6 +4,9 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { removeTree } from "../../common/tree.ts";
+import type { FreeBytes } from "../disk.ts";
+import { commitPlan, erasePlace, finishErase, type Replacement, stagedReplacement } from "../erase-plan.ts";
 import {
   databaseOf,
   nextRun,
@@ -12,36 +15,33 @@ import {
   type RunIdentity,
   runName,
 } from "../layout.ts";
-import type { FreeBytes } from "../disk.ts";
 import { type Manifest, writeManifest } from "../manifest.ts";
-import { removeTree } from "../../common/tree.ts";
 import { finishPublication } from "../publish.ts";
-import { assertSamePast, namedInHistory } from "./history.ts";
-import { type Identity, identify } from "./identity.ts";
-import { Person } from "./person.ts";
-import { commitPlan, finishPurge, purgePlace, type Replacement, stagedReplacement } from "../erase-plan.ts";
-import { rewriteRun } from "./rewrite.ts";
-import { type RunErasure, searchRun } from "./search.ts";
 import { listRuns, type PublishedRun } from "../retention.ts";
 import { verifyResult } from "../verify.ts";
 import { verifyRuns } from "../verify-run.ts";
+import { assertSamePast, namedInHistory } from "./history.ts";
+import { type Identity, identify } from "./identity.ts";
+import { Person } from "./person.ts";
+import { rewriteRun } from "./rewrite.ts";
+import { type RunErasure, searchRun } from "./search.ts";
 
-export interface PurgeOptions {
+export interface EraseOptions {
   readonly userId: string;
   readonly clock: Clock;
   readonly threads: number;
   readonly freeBytes: FreeBytes;
   /** Called as each run is searched, proven and rewritten, and when all are replaced. */
-  readonly onStep: (step: PurgeStep) => void;
+  readonly onStep: (step: EraseStep) => void;
 }
 
-export interface PurgeStep {
+export interface EraseStep {
   readonly kind: "search" | "prove" | "rewrite" | "commit" | "replace" | "done";
   readonly run: string;
 }
 
 /** What became of a run. */
-export interface PurgedRun {
+export interface ErasedRun {
   readonly run: string;
   readonly replacedBy: string;
   /** Whether readers see the run that took its place. */
@@ -52,13 +52,13 @@ export interface PurgedRun {
   readonly documents: number;
 }
 
-export interface PurgeReport {
+export interface EraseReport {
   /** Runs that were searched. */
   readonly searched: number;
   /** Those of them that know the user's ID, whatever else they know of the user. */
   readonly named: number;
   /** Runs that were replaced, the oldest first. */
-  readonly replaced: readonly PurgedRun[];
+  readonly replaced: readonly ErasedRun[];
 }
 
 /** A run that can be read. */
@@ -83,11 +83,11 @@ interface Planned {
  * Throws `config.not_found` for an ID that is another thing's, `verify.failed` for a run that is damaged, `config.newer_version` for one of a newer program, `disk.io` where
  * there is no room; then every run is as it was.
  */
-export async function purgeUser(folder: OutputFolder, options: PurgeOptions): Promise<PurgeReport> {
+export async function eraseUser(folder: OutputFolder, options: EraseOptions): Promise<EraseReport> {
   await finishPublication(folder);
   await clearStaging(folder);
   const runs = (await listRuns(folder)).toReversed().map(readable);
-  const place = purgePlace(folder);
+  const place = erasePlace(folder);
   const temporary = join(place, "tmp");
   await mkdir(temporary, { recursive: true, mode: 0o700 });
   try {
@@ -104,7 +104,7 @@ export async function purgeUser(folder: OutputFolder, options: PurgeOptions): Pr
     return { searched: runs.length, named, replaced: planned.map(reported) };
   } finally {
     // What was decided is carried out even so, now or by the next command that changes the warehouse.
-    await finishPurge(folder);
+    await finishErase(folder);
   }
 }
 
@@ -147,7 +147,7 @@ async function searchAll(
   runs: readonly Readable[],
   person: Person,
   temporary: string,
-  { onStep }: PurgeOptions,
+  { onStep }: EraseOptions,
 ): Promise<Map<string, RunErasure>> {
   const found = new Map<string, RunErasure>();
   for (const _pass of ["learn", "find"]) {
@@ -205,21 +205,21 @@ async function replace(
   folder: OutputFolder,
   planned: readonly Planned[],
   person: Person,
-  options: PurgeOptions & Pick<Plan, "renamed">,
+  options: EraseOptions & Pick<Plan, "renamed">,
 ): Promise<void> {
-  const temporary = join(purgePlace(folder), "tmp");
+  const temporary = join(erasePlace(folder), "tmp");
   await assertRoom(folder, planned, options.freeBytes);
-  const purgedAt = new Date(options.clock.now()).toISOString();
+  const erasedAt = new Date(options.clock.now()).toISOString();
   for (const each of planned) {
     options.onStep({ kind: "rewrite", run: each.from.run });
-    await stage(folder, each, person, { ...options, purgedAt });
+    await stage(folder, each, person, { ...options, erasedAt });
   }
   await removeTree(temporary);
   const replacements: Replacement[] = planned.map(({ from, to }) => ({ from: from.run, to }));
   options.onStep({ kind: "commit", run: replacements.at(-1)?.to ?? "" });
   await commitPlan(folder, replacements);
   options.onStep({ kind: "replace", run: replacements.at(-1)?.to ?? "" });
-  await finishPurge(folder);
+  await finishErase(folder);
   options.onStep({ kind: "done", run: replacements.at(-1)?.to ?? "" });
 }
 
@@ -231,7 +231,7 @@ async function assertWhole(folder: OutputFolder, run: string, temporary: string)
   throw new WarehouseError(
     "verify.failed",
     `The run ${run} is damaged (${finding.replace(/\.$/, "")}), so nothing was erased; ` +
-      'make a whole run current, remove this one with "runs prune", and purge again.',
+      'make a whole run current, remove this one with "runs prune", and erase again.',
   );
 }
 
@@ -249,12 +249,12 @@ async function assertRoom(
   throw new WarehouseError(
     "disk.io",
     `${folder.root} has ${megabytes(left)} free, and the runs that hold this user take ${megabytes(needed)}; nothing ` +
-      'was erased: free space or remove old runs with "runs prune", and purge again.',
+      'was erased: free space or remove old runs with "runs prune", and erase again.',
   );
 }
 
-interface Staging extends PurgeOptions {
-  readonly purgedAt: string;
+interface Staging extends EraseOptions {
+  readonly erasedAt: string;
   readonly renamed: ReadonlyMap<string, string>;
 }
 
@@ -263,7 +263,7 @@ async function stage(
   folder: OutputFolder,
   { from, to, erasure }: Planned,
   person: Person,
-  { threads, purgedAt, renamed }: Staging,
+  { threads, erasedAt, renamed }: Staging,
 ): Promise<void> {
   const staging = stagedReplacement(folder, to);
   await rewriteRun({ from, to: staging, erasure, person, renamed, threads });
@@ -271,7 +271,7 @@ async function stage(
   const { loaders, rows } = stated;
   const files = await verifyResult({
     result: staging.result,
-    database: loaders.includes("duckdb") ? databaseOf(staging, loaders) : undefined,
+    database: loaders.includes("duckdb") ? databaseOf(staging, loaders.includes("duckdb")) : undefined,
     temporaryDirectory: staging.temporary,
     expected: rows,
     parquet: loaders.includes("parquet"),
@@ -292,13 +292,13 @@ async function stage(
       sequence: staging.sequence,
       previousRun: renamed.get(stated.previousRun ?? "") ?? stated.previousRun,
       supersedes: from.run,
-      purgedAt: [...(stated.purgedAt ?? []), purgedAt],
+      erasedAt: [...(stated.erasedAt ?? []), erasedAt],
     },
     files,
   );
 }
 
-function reported({ from, to, erasure }: Planned): PurgedRun {
+function reported({ from, to, erasure }: Planned): ErasedRun {
   const sum = (rows: ReadonlyMap<string, number>) =>
     [...rows.values()].reduce((total, each) => total + each, 0);
   return {

@@ -1,9 +1,9 @@
 /** Runs that the histories name, also those whose files are gone: they keep their places when runs are numbered anew. */
 import { WarehouseError } from "../../common/errors.ts";
-import { parseRunName, type RunIdentity } from "../layout.ts";
+import { all, scalar } from "../../storage/duckdb.ts";
 import { TABLES } from "../../tables/all.ts";
-import { all, figure } from "../../storage/duckdb.ts";
-import { openRun, type PublishedFiles, sourcesOf } from "./search.ts";
+import { parseRunName, type RunIdentity } from "../layout.ts";
+import { openRun, type PublishedFiles, sourcesOf } from "./published-rows.ts";
 
 const RUN_HISTORY = "run_history";
 const INTERVALS = TABLES.filter(
@@ -77,7 +77,7 @@ async function openHistory(
             JOIN ${runs} AS first ON first.run = version.valid_from_run
             JOIN ${runs} AS last ON last.run = version.valid_to_run
             WHERE last.sequence <= first.sequence`;
-          found += await figure(connection, query);
+          found += await scalar(connection, query);
         }
       }
       return found;

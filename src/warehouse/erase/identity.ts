@@ -1,9 +1,9 @@
 /** Whose an ID is, as the tables of a run have it. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { DATA_TABLES } from "../../tables/all.ts";
-import { figure } from "../../storage/duckdb.ts";
-import { columnsOf, openRun, type PublishedFiles, type Source, sourcesOf } from "./search.ts";
+import { scalar } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
+import { DATA_TABLES } from "../../tables/all.ts";
+import { columnsOf, openRun, type PublishedFiles, type Source, sourcesOf } from "./published-rows.ts";
 
 export interface Identity {
   /** Whether the ID stands where the tables have users. */
@@ -53,5 +53,5 @@ async function hasValue(
   const columns = await columnsOf(connection, source.from);
   if (!columns.some(({ name }) => name === column)) return false;
   const text = `CAST(${quoteIdentifier(column)} AS VARCHAR)`;
-  return (await figure(connection, `SELECT count(*) FROM ${source.from} WHERE ${text} = $1`, [id])) > 0;
+  return (await scalar(connection, `SELECT count(*) FROM ${source.from} WHERE ${text} = $1`, [id])) > 0;
 }

@@ -2,12 +2,12 @@
  * One person's details in documents and cells: which they are, and what is left without them. The user ID stays, so that
  * rows can be joined as before; so does what the specification knows of a user that is not personal.
  */
-import { parseJson } from "../../extract/pages/decode.ts";
+import { parseExact } from "../../common/json.ts";
+import { isObject, type JsonObject } from "../../raw/document.ts";
+import { looksPersonal, personFields } from "../../raw/personal.ts";
+import { fieldsUnknown, isRawShape } from "../../raw/prepare.ts";
 import { DATA_TABLES } from "../../tables/all.ts";
 import type { Column } from "../../tables/declare.ts";
-import { fieldsUnknown } from "../../raw/prepare.ts";
-import { looksPersonal, personFields } from "../../raw/personal.ts";
-import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 import type { Identity } from "./identity.ts";
 
 const PERSON_FIELDS = personFields(DATA_TABLES);
@@ -81,9 +81,10 @@ export class Person {
   }
 
   /** An answer's document without the person; undefined where it has nothing of them. */
-  fromDocument(text: string, shape: Shape): { text: string; unknownFields: number } | undefined {
-    const document = parseJson(text);
+  fromDocument(text: string, shape: string): { text: string; unknownFields: number } | undefined {
+    const document = parseExact(text);
     if (!isObject(document)) return undefined;
+    if (!isRawShape(shape)) throw new TypeError(`a raw document has the unknown shape ${shape}`);
     let found = this.#fromItem(document);
     for (const { parent, path } of fieldsUnknown(shape, document)) {
       found += this.#fromField(parent, path.at(-1) ?? "", true);
@@ -198,7 +199,7 @@ export class Person {
 
 function jsonOf(text: string): unknown {
   try {
-    return parseJson(text);
+    return parseExact(text);
   } catch {
     // A text like any other, which the caller compares as a whole.
     return undefined;

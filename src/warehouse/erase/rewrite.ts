@@ -3,34 +3,32 @@ import { copyFile, mkdir, readdir, stat } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
-import { DATABASE_FILE, databaseOf, type StagingFolder } from "../layout.ts";
-import { MANIFEST_FILE } from "../manifest.ts";
 import { readTree } from "../../common/tree.ts";
-import { isAboutTheRun, TABLES } from "../../tables/all.ts";
+import { createViewsOver } from "../../load/views.ts";
+import { EXTRACT_FILE } from "../../raw/extract-record.ts";
 import { all, execute, openForBuilding, openForScanning, PREVIOUS_CATALOG } from "../../storage/duckdb.ts";
 import { PARQUET_OPTIONS, readParquet } from "../../storage/parquet-sql.ts";
+import type { Query } from "../../storage/query.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
+import { isAboutTheRun, TABLES } from "../../tables/all.ts";
+import { DATABASE_FILE, databaseOf, type StagingFolder } from "../layout.ts";
+import { MANIFEST_FILE } from "../manifest.ts";
 import type { Person } from "./person.ts";
 import {
   columnsOf,
-  type Erasure,
   fileSource,
   type PublishedFiles,
-  type RunErasure,
   type Source,
   type SourceColumn,
-  searchRaw,
-  searchTable,
-} from "./search.ts";
-import type { Query } from "../../storage/query.ts";
-import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
-import { createViewsOver } from "../../load/views.ts";
+} from "./published-rows.ts";
+import { type Erasure, type RunErasure, searchRaw, searchTable } from "./search.ts";
 
 export interface Rewriting {
   readonly from: PublishedFiles & { readonly sequence: number };
   readonly to: StagingFolder;
   readonly erasure: RunErasure;
   readonly person: Person;
-  /** Names of all runs that this purge numbers anew, to their new ones: the histories name them, also those long gone. */
+  /** Names of all runs that this erase numbers anew, to their new ones: the histories name them, also those long gone. */
   readonly renamed: ReadonlyMap<string, string>;
   readonly threads: number;
 }
@@ -48,6 +46,8 @@ export async function rewriteRun(rewriting: Rewriting): Promise<void> {
 }
 
 const REPORT = "report.html";
+/** IDs of items and the verdict: nothing of a person. */
+const EXTRACT = join("raw", EXTRACT_FILE);
 
 /** The page tells of the tables, so it is made from the new ones. */
 async function rewriteReport({ from, to }: Rewriting): Promise<void> {
@@ -70,7 +70,7 @@ async function rewriteFiles(rewriting: Rewriting, files: readonly string[]): Pro
   });
   const { connection } = database;
   const others = files.filter((path) => ![MANIFEST_FILE, DATABASE_FILE, REPORT].includes(path));
-  const strange = others.find((path) => !path.endsWith(".parquet"));
+  const strange = others.find((path) => !path.endsWith(".parquet") && path !== EXTRACT);
   if (strange !== undefined) {
     throw new WarehouseError(
       "internal",
@@ -147,7 +147,7 @@ async function metadataOf(connection: DuckDBConnection, file: string): Promise<s
 async function rewriteDatabase(rewriting: Rewriting): Promise<void> {
   const { from, to } = rewriting;
   await using database = await openForBuilding({
-    file: databaseOf(to, from.manifest.loaders),
+    file: databaseOf(to, from.manifest.loaders.includes("duckdb")),
     staging: to.root,
     temporaryDirectory: to.temporary,
     memoryLimitMb: MEMORY_LIMIT_MB,

@@ -1,15 +1,22 @@
 /** Where a published run holds something of a person: by table, which cells become NULL or another text. */
-import { existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { DATABASE_FILE } from "../layout.ts";
-import type { Manifest } from "../manifest.ts";
+import { all, openForScanning, scalar } from "../../storage/duckdb.ts";
+import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { TABLES } from "../../tables/all.ts";
 import type { Table } from "../../tables/declare.ts";
-import { all, type Database, figure, openForReading, openForScanning } from "../../storage/duckdb.ts";
 import type { Person } from "./person.ts";
-import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
+import {
+  columnsOf,
+  fileSource,
+  openRun,
+  type PublishedFiles,
+  READING_LIMITS,
+  rawFiles,
+  type Source,
+  type SourceColumn,
+  sourcesOf,
+} from "./published-rows.ts";
 
 /** What replaces a cell's text; `null`: nothing. `unknownFields`: of a raw document. */
 export interface NewText {
@@ -35,28 +42,6 @@ export interface RunErasure {
   readonly raw: ReadonlyMap<string, number>;
 }
 
-export interface PublishedFiles {
-  readonly directory: string;
-  readonly manifest: Pick<Manifest, "loaders" | "rows">;
-}
-
-/** Rows in SQL. */
-export interface Source {
-  /** What stands after FROM. */
-  readonly from: string;
-  /** Column that says where a row stands. */
-  readonly place: string;
-}
-
-export function fileSource(file: string): Source {
-  const list = `[${quoteLiteral(exactPattern(file))}]`;
-  return {
-    from: `read_parquet(${list}, hive_partitioning = false, file_row_number = true)`,
-    place: "file_row_number",
-  };
-}
-
-const LIMITS = { memoryLimitMb: 224, threads: 2 };
 const USERS = "users";
 
 /**
@@ -82,7 +67,7 @@ export async function searchRun(
   await using scanner = await openForScanning({
     allowedDirectories: [directory],
     temporaryDirectory,
-    ...LIMITS,
+    ...READING_LIMITS,
   });
   const raw = new Map<string, number>();
   for (const path of await rawFiles(directory)) {
@@ -90,54 +75,6 @@ export async function searchRun(
     if (rows > 0) raw.set(path, rows);
   }
   return { tables, raw };
-}
-
-/** The tables of a run: its Parquet files or, where there are none, its database, which has the same rows. */
-export async function openRun(
-  { directory, manifest }: PublishedFiles,
-  temporaryDirectory: string,
-): Promise<Database> {
-  const limits = { temporaryDirectory, ...LIMITS };
-  return manifest.loaders.includes("parquet")
-    ? openForScanning({ allowedDirectories: [directory], ...limits })
-    : openForReading({ file: join(directory, DATABASE_FILE), allowedDirectories: [], ...limits });
-}
-
-export async function sourcesOf({ directory, manifest }: PublishedFiles, table: string): Promise<Source[]> {
-  if (!manifest.loaders.includes("parquet")) return [{ from: quoteIdentifier(table), place: "rowid" }];
-  return (await tableFiles(directory, table)).map(fileSource);
-}
-
-/** Parquet files of a table, as absolute paths, in order. */
-async function tableFiles(directory: string, table: string): Promise<string[]> {
-  const folder = join(directory, "parquet", table);
-  return (await readdir(folder)).toSorted().map((name) => join(folder, name));
-}
-
-/** Raw files of a run, below its folder. */
-async function rawFiles(directory: string): Promise<string[]> {
-  const folder = join(directory, "raw");
-  if (!existsSync(folder)) return [];
-  const names = await readdir(folder, { recursive: true });
-  return names
-    .filter((name) => name.endsWith(".parquet"))
-    .toSorted()
-    .map((name) => join("raw", name));
-}
-
-export interface SourceColumn {
-  readonly name: string;
-  /** As DuckDB names it. */
-  readonly type: string;
-}
-
-export async function columnsOf(connection: DuckDBConnection, from: string): Promise<SourceColumn[]> {
-  const rows = await all(connection, `DESCRIBE SELECT * FROM ${from}`);
-  const own = rows.filter((row) => row.column_name !== "file_row_number");
-  return own.map((row) => ({
-    name: String(row.column_name),
-    type: String(row.column_type),
-  }));
 }
 
 /** What is to change in a table, or in one of its files. */
@@ -177,7 +114,7 @@ export async function searchRaw(
   );
   const found = new Found();
   for (const { place, shape, text } of rows) {
-    const left = person.fromDocument(String(text), shape === "full" ? "full" : "dynamic");
+    const left = person.fromDocument(String(text), String(shape));
     if (left !== undefined) found.add("document", String(text), left, place);
   }
   return found.erasure();
@@ -238,7 +175,7 @@ async function searchPeople(
   }
   const filled = list.map((name) => `${name} IS NOT NULL`).join(" OR ");
   const rows =
-    nulled.length === 0 ? 0 : await figure(connection, `SELECT count(*) ${own} AND (${filled})`, [person.id]);
+    nulled.length === 0 ? 0 : await scalar(connection, `SELECT count(*) ${own} AND (${filled})`, [person.id]);
   return { nulled: { userColumn, columns: nulled }, cells: new Map(), rows };
 }
 

@@ -4,10 +4,10 @@ import { type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import fc from "fast-check";
 import { referenceChecks } from "../../../src/audit/checks/checks.ts";
+import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 import { createTable } from "../../../src/storage/ddl.ts";
 import { execute } from "../../../src/storage/duckdb.ts";
 import type { Connections } from "../../../src/storage/parallel.ts";
-import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 import { reference } from "../../../src/tables/declare.ts";
 import { column, table, temporaryFolder } from "../../load/fixtures.ts";
 
@@ -57,7 +57,7 @@ const rows = fc.record({
   bounds: fc.uniqueArray(id).map((bounds) => bounds.sort(compareUtf8)),
 });
 
-test("rows that name one which is not there are counted, whatever ranges of items are looked through", async (t) => {
+test("rows without a matching parent are counted, whatever ranges of items are looked through", async (t) => {
   const connections = await tablesOn(t);
   const [connection] = connections;
   const values = (list: readonly (readonly (string | null)[])[]) =>
@@ -81,9 +81,9 @@ test("rows that name one which is not there are counted, whatever ranges of item
         links.filter((link) => link[name] !== null && !there.includes(link[name])).length;
       const checks = await referenceChecks(connections, TABLES, bounds);
       assert.deepEqual(Object.fromEntries(checks.map(({ name, figure }) => [name, figure])), {
-        "links.content_id names a row of items": absent("content_id", items),
-        "links.other_id names a row of items": absent("other_id", items),
-        "links.owner_id names a row of users": absent("owner_id", users),
+        "foreign key links.content_id → items": absent("content_id", items),
+        "foreign key links.other_id → items": absent("other_id", items),
+        "foreign key links.owner_id → users": absent("owner_id", users),
       });
       const [byLabel] = await referenceChecks(connections, [ITEMS, LABELLED], bounds);
       assert.equal(byLabel?.figure, absent("owner_id", labels));

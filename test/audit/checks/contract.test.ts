@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES } from "../../../src/api/columns.ts";
 import { fullItem } from "../../../src/api/full.ts";
-import type { RunSummary } from "../../../src/run/summary.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
+import type { RunSummary } from "../../../src/run/summary.ts";
+import { few } from "../../long.ts";
 import {
   CANARY,
   exportFrom,
   failsWith,
+  MAPPING,
   NIGHTLY,
   type Row,
   rowsOf,
@@ -172,7 +174,7 @@ test("H4: a value of another type is NULL in its column, whose type stays, and s
 test("H5: a custom field whose values are of every kind keeps each of them", async (t) => {
   const kinds = ["text", 7, true, ["a", ["b"]], { deep: [1] }, null];
   const given = items(kinds.length, (index) => ({ custom_fields: { "f-1": kinds[index] } }));
-  const { directory } = await (await nights(t, given, NIGHTLY)).run();
+  const { directory } = await (await nights(t, given, MAPPING)).run();
   const values =
     "SELECT content_id, ordinal, value, value_json FROM content_custom_field_values ORDER BY ALL";
   assert.deepEqual(await rowsOf(directory, values), [
@@ -259,10 +261,7 @@ test("H9: instants that come in another form are NULL, kept and counted; over a 
   service.items = published(21);
   const error = await failsWith("contract.drift", run());
   assert.equal(error.exitCode, 23);
-  assert.match(
-    error.message,
-    /^Of 400 values of content\.published_date, 21 are not of its type, where 20 are/,
-  );
+  assert.match(error.message, /^Of 400 values of content\.published_date, 21 are not of its type, limit: 20/);
 });
 
 test("H10: custom fields are told apart by their IDs: names and labels are data", async (t) => {
@@ -273,7 +272,7 @@ test("H10: custom fields are told apart by their IDs: names and labels are data"
     field_type: "text",
   });
   const given = items(1, () => ({ custom_fields: { "f-1": "one", "f-2": "two" } }));
-  const { service, run } = await nights(t, given, NIGHTLY);
+  const { service, run } = await nights(t, given, MAPPING);
   let name = "colour";
   service.script = ({ kind }) =>
     kind === "custom_fields" ? { body: [field("f-1", name), field("f-2", "colour")] } : undefined;
@@ -300,7 +299,7 @@ test("H12: over a tenth of a column's values of another type ends with 23; the f
   await run();
   service.items = counted(31);
   const error = await failsWith("contract.drift", run());
-  assert.match(error.message, /^Of 300 values of content\.wordcount, 31 are not .* where 30 are borne/);
+  assert.match(error.message, /^Of 300 values of content\.wordcount, 31 are not .* limit: 30/);
   assert.equal((await readdir(join(out, "runs"))).length, 1);
   const { directory } = await run({ aliases: { wordcount: "wordcount_as_sent" } });
   const rows = "SELECT wordcount, extra FROM content ORDER BY content_id LIMIT 1";
@@ -322,7 +321,7 @@ test("H12: so it is with values in lists, in described things, and in place of a
     [() => ({ event_start_date: 7 }), "content_events.event_start_date_text, 21"],
   ];
   const { service, run } = await nights(t, [], NIGHTLY);
-  for (const [more, place] of cases) {
+  for (const [more, place] of few(cases, 4)) {
     service.items = items(21, more);
     const { message } = await failsWith("contract.drift", run());
     assert.ok(message.startsWith(`Of 21 values of ${place} are not of its type`), message);

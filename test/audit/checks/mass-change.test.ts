@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { chmod, readdir, readFile, readlink, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { rollback } from "../../../src/warehouse/retention.ts";
+import { runPipeline } from "../../../src/run/run-pipeline.ts";
+import type { RunSummary } from "../../../src/run/summary.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
-import type { RunSummary } from "../../../src/run/summary.ts";
-import { runPipeline } from "../../../src/run/run-pipeline.ts";
-import { CANARY, exportFrom, failsWith, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "../../run/running.ts";
+import { rollback } from "../../../src/warehouse/retention.ts";
+import { CANARY, exportFrom, failsWith, MAPPING, rowsOf, SMALL, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, type Json, Scripted } from "../../run/scripted.ts";
 
 interface Warehouse {
@@ -47,10 +47,10 @@ test("D20: far fewer items than in the run before are not published, and the sen
   );
   assert.equal(await current(), `runs/${first.run}`);
   assert.deepEqual(await readdir(join(out, "runs")), [first.run]);
-  assert.equal((await readdir(join(out, ".staging"))).length, 1, "what a person's word goes on from");
+  assert.equal((await readdir(join(out, ".staging"))).length, 1, "what explicit approval goes on from");
 });
 
-test("D20: with a person's word they are published, run_checks says so, and the next run needs no word", async (t) => {
+test("D20: with explicit approval they are published, run_checks says so, and the next run needs no word", async (t) => {
   const { service, run, current } = await warehouse(t, itemsOf(100));
   const first = await run();
   service.items = itemsOf(60);
@@ -119,7 +119,7 @@ test("D20: far fewer mapped values, or mapping values, than in the run before ar
   const { service, run } = await warehouse(
     t,
     withField((index) => `value-${index}`),
-    NIGHTLY,
+    MAPPING,
   );
   // The full view has a list of fields here, which is of no use for mapping.
   service.arrange = (items, { mode }) =>
@@ -169,7 +169,7 @@ async function writeManifest(out: string, change: (text: string) => string): Pro
   await writeFile(file, change(await readFile(file, "utf8")));
 }
 
-test("G1: a published manifest that is damaged is no baseline, and a run needs a person's word", async (t) => {
+test("G1: a published manifest that is damaged is no baseline, and a run needs explicit approval", async (t) => {
   const { service, out, run } = await warehouse(t, itemsOf(5));
   const { directory } = await run();
   const whole = await readFile(join(directory, "manifest.json"), "utf8");
@@ -233,7 +233,7 @@ test("G3: so it is where the same address answers with the content of another in
   assert.equal(await current(), `runs/${first.run}`);
 });
 
-test("the library takes a person's word too", async (t) => {
+test("the library takes explicit approval too", async (t) => {
   const { service, out, run } = await warehouse(t, itemsOf(3));
   await run();
   service.items = [];

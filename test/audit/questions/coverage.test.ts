@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { OpenedRun } from "../../../src/audit/open-run.ts";
 import { type Coverage, type CoverageFilter, coverageOf } from "../../../src/audit/questions/coverage.ts";
 import { resolveScope } from "../../../src/audit/questions/filters.ts";
-import type { OpenedRun } from "../../../src/audit/open-run.ts";
 import { all, type Row } from "../../../src/storage/duckdb.ts";
 import { failsWith } from "../../run/running.ts";
 import { opened, sampleWarehouse } from "../sample.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { loadSql } from "../../../src/audit/load-sql.ts";
 import { diffRuns, whyOf } from "../../../src/audit/questions/diff.ts";
 import { readHeldValues } from "../../../src/audit/questions/item-history.ts";
 import { all } from "../../../src/storage/duckdb.ts";
-import { loadSql } from "../../../src/storage/sql-text.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";

@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
+import { loadSql } from "../../../src/audit/load-sql.ts";
 import { type Diff, diffRuns, whyOf } from "../../../src/audit/questions/diff.ts";
 import { readHeldValues } from "../../../src/audit/questions/item-history.ts";
 import { readChanges } from "../../../src/audit/report/changes.ts";
 import { changeWords } from "../../../src/cli/render/diff-text.ts";
-import { loadSql } from "../../../src/storage/sql-text.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
+import { either } from "../../long.ts";
 
-const ITEMS = 5_000;
+const ITEMS = either(2_000, 5_000);
 const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
 const runOf = (sequence: number) => ({
   run: runName(sequence, startOf(sequence)),

@@ -8,9 +8,9 @@ import { parseHTML } from "linkedom";
 import { reportOf } from "../../../src/audit/report/report.ts";
 import { reportCommand } from "../../../src/cli/commands/report.ts";
 import type { Terminal } from "../../../src/cli/render/terminal.ts";
-import { all, figure } from "../../../src/storage/duckdb.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
+import { all, scalar } from "../../../src/storage/duckdb.ts";
 import { capture, outcome } from "../../cli/capture.ts";
 import { askService, statementsOf } from "../independent.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
@@ -136,7 +136,7 @@ function statementsOfPage(item: PageItem): string[] {
 
 test("the first screen tells that ambiguity comes of entries, select values or mappings", async () => {
   await using run = await opened(out);
-  const ambiguous = await figure(
+  const ambiguous = await scalar(
     run.connection,
     "SELECT count(*) FROM content_mapped_values WHERE ambiguous",
   );
@@ -168,7 +168,7 @@ test("each item's payloads are what the rules give, with the mapping and entry o
 
 test("the figures of the first screen and the tables are those of the run", async () => {
   await using run = await opened(out);
-  const items = await figure(run.connection, "SELECT count(*) FROM content");
+  const items = await scalar(run.connection, "SELECT count(*) FROM content");
   const shown = [...document.querySelectorAll(".figures strong")].map(({ textContent }) => textContent);
   assert.equal(shown[0], items.toLocaleString("en-US"));
   const gaps = new Set(
@@ -182,7 +182,7 @@ test("the figures of the first screen and the tables are those of the run", asyn
       .sort(),
     tables.map(({ table_name, row_count }) => `${table_name} ${row_count}`).sort(),
   );
-  const checks = await figure(run.connection, "SELECT count(*) FROM run_checks");
+  const checks = await scalar(run.connection, "SELECT count(*) FROM run_checks");
   const listed = [...rowsOf("Checks that did not pass"), ...rowsOf("Checks that passed")];
   assert.equal(listed.length, checks);
 });

@@ -6,11 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { unmappedSql } from "../../../src/audit/report/coverage-section.ts";
-import { all } from "../../../src/storage/duckdb.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
-import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { removeTree } from "../../../src/common/tree.ts";
+import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { createService } from "../../../src/service/service.ts";
+import { all } from "../../../src/storage/duckdb.ts";
 import { program } from "../../cli/running.ts";
 import { opened } from "../sample.ts";
 

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
 import { packagePath } from "../../../src/common/package-root.ts";
-import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { removeTree } from "../../../src/common/tree.ts";
+import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { createService } from "../../../src/service/service.ts";
 
 /** What somebody may write where a title or a name is expected. */
@@ -21,7 +21,7 @@ export const HOSTILE = {
   externalName: "market</title><script>globalThis.harmed = 1</script>",
 } as const;
 
-interface Thing {
+interface Entity {
   [key: string]: unknown;
 }
 
@@ -33,10 +33,10 @@ class Edited {
     this.folder = folder;
   }
 
-  async edit(file: string, change: (things: Thing[]) => Thing[] | undefined): Promise<void> {
+  async edit(file: string, change: (things: Entity[]) => Entity[] | undefined): Promise<void> {
     const path = join(this.folder, `${file}.ndjson`);
     const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
-    const things: Thing[] = lines.map((line) => JSON.parse(line));
+    const things: Entity[] = lines.map((line) => JSON.parse(line));
     const edited = change(things) ?? things;
     await writeFile(path, edited.map((thing) => `${JSON.stringify(thing)}\n`).join(""));
   }
@@ -120,7 +120,7 @@ interface Mapping {
   values: { value: string }[];
 }
 
-function mappingOf({ mappings }: Thing): Mapping {
+function mappingOf({ mappings }: Entity): Mapping {
   const [first] = mappings as Mapping[];
   if (first === undefined) throw new Error("the field has no mapping");
   return first;

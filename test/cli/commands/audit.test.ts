@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { auditCommand } from "../../../src/cli/commands/audit.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
+import { few } from "../../long.ts";
 import { capture, outcome } from "../capture.ts";
 import { program } from "../running.ts";
 
@@ -17,8 +18,8 @@ test("a screen gets every part of the answer, and its lines fit", async () => {
     "Values that are unmapped, unknown, archived or ambiguous",
     "Mapping entries that no item uses",
     "Fields with values that no destination maps",
-    "External values that several internal values give",
-    "External names that several fields have",
+    "Many-to-one values",
+    "Name collisions",
   ]) {
     assert.ok(text.includes(`${title}\n┌`), title);
   }
@@ -93,15 +94,18 @@ test("the exit codes of the process are 25 for a threshold and 2 for what cannot
   assert.equal(exceeded.code, 25);
   assert.match(exceeded.stderr, /^There are 396 ambiguous values where 0 are allowed .*\n$/);
   assert.equal(JSON.parse(exceeded.stdout).totals.ambiguous, 396, "the answer is whole");
-  for (const [args, said] of [
-    [["--destination", "Web CSM"], /The nearest is "Web CMS"/],
-    [["7"], /There is no run "7"/],
-    [["--fail-on", "nothing"], /Give unmapped, unknown_value, ambiguous or collision/],
-    [["--fail-on", "unmapped,unmapped=900"], /"unmapped" stands there twice/],
-    [["--status", "unmaped"], /Allowed choices are mapped, unmapped/],
-    [["--status", "unmapped", "--section", "collisions"], /leave them out/],
-    [["--export-mapping", "mapping.xlsx"], /call it \.csv or \.json/],
-  ] as const) {
+  for (const [args, said] of few(
+    [
+      [["--destination", "Web CSM"], /The nearest is "Web CMS"/],
+      [["7"], /There is no run "7"/],
+      [["--fail-on", "nothing"], /Give unmapped, unknown_value, ambiguous or collision/],
+      [["--fail-on", "unmapped,unmapped=900"], /"unmapped" stands there twice/],
+      [["--status", "unmaped"], /Allowed choices are mapped, unmapped/],
+      [["--status", "unmapped", "--section", "collisions"], /leave them out/],
+      [["--export-mapping", "mapping.xlsx"], /call it \.csv or \.json/],
+    ] as const,
+    3,
+  )) {
     const { code, stdout, stderr } = await started(...args);
     assert.deepEqual([code, stdout], [2, ""], args.join(" "));
     assert.match(stderr, said);
@@ -111,7 +115,7 @@ test("the exit codes of the process are 25 for a threshold and 2 for what cannot
 test("no file is written among what is published, by whatever way", async () => {
   const warehouse = await realpath(out);
   await symlink(join(warehouse, "runs"), join(warehouse, "..", "way"));
-  for (const file of ["current/new.csv", "runs/new.json", "../way/new.csv", ".staging/new.csv"]) {
+  for (const file of few(["current/new.csv", "runs/new.json", ".staging/new.csv", "../way/new.csv"], 2)) {
     const { code, stderr } = await program([
       "audit",
       "--out",

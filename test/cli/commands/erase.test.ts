@@ -3,7 +3,7 @@ import { readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
-import { purgeCommand } from "../../../src/cli/commands/erase.ts";
+import { eraseCommand } from "../../../src/cli/commands/erase.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { acquireLock } from "../../../src/warehouse/lock.ts";
@@ -22,15 +22,15 @@ async function warehouse(t: TestContext): Promise<string> {
   return out;
 }
 
-test("purge says which runs took the place of which, and then that there is nothing more to erase", async (t) => {
+test("erase says which runs took the place of which, and then that there is nothing more to erase", async (t) => {
   const out = await warehouse(t);
   const [run = ""] = await readdir(join(out, "runs"));
-  const purge = (...args: string[]) => capture(purgeCommand, [...args, "--out", out]);
+  const erase = (...args: string[]) => capture(eraseCommand, [...args, "--out", out]);
   assert.equal(
-    await purge("--user", "5f1e0c2ab4d3e90017c0ffe9"),
+    await erase("--user", "5f1e0c2ab4d3e90017c0ffe9"),
     "nothing to erase: 1 retained run searched, none knows this user\n",
   );
-  const text = await capture(purgeCommand, ["--user", USER, "--out", out], 80);
+  const text = await capture(eraseCommand, ["--user", USER, "--out", out], 80);
   const replacement = run.replace("000001", "000002");
   const lines = text.split("\n");
   assert.match(lines[3] ?? "", new RegExp(`^│ ${run} │ ${replacement} │ +3 │ +2 │$`));
@@ -38,19 +38,19 @@ test("purge says which runs took the place of which, and then that there is noth
   assert.equal(lines[5], `1 retained run searched, 1 replaced; current is now ${replacement}`);
   assert.equal(await readlink(join(out, "current")), `runs/${replacement}`);
   const shown = await capture(runsCommand, ["show", "current", "--out", out]);
-  assert.match(shown, new RegExp(`\\nSupersedes +${run}, purged \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\n`));
+  assert.match(shown, new RegExp(`\\nSupersedes +${run}, erased \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\n`));
   assert.equal(
-    await purge("--user", USER),
+    await erase("--user", USER),
     "nothing to erase: 1 retained run searched, the user is known in 1, by ID alone\n",
   );
-  assert.deepEqual(JSON.parse(await purge("--user", USER, "--json")), {
+  assert.deepEqual(JSON.parse(await erase("--user", USER, "--json")), {
     searched: 1,
     named: 1,
     replaced: [],
   });
 });
 
-test("a purge whose report cannot be written is done, and says so without failing", async (t) => {
+test("an erasure whose report cannot be written is done, and says so without failing", async (t) => {
   const out = await warehouse(t);
   const full = new Writable({
     write: (_chunk, _encoding, done) =>
@@ -63,20 +63,20 @@ test("a purge whose report cannot be written is done, and says so without failin
       done();
     },
   });
-  const command = purgeCommand({ out: full, columns: undefined }, err);
+  const command = eraseCommand({ out: full, columns: undefined }, err);
   await command.parseAsync(["--user", USER, "--out", out, "--json"], { from: "user" });
   assert.match(said.join(""), /^No retained run holds .* could not be written: .*\n$/);
   assert.match(await readlink(join(out, "current")), /^runs\/000002-/);
 });
 
-test("purge needs an ID, a warehouse, and the lock", async (t) => {
+test("erase needs an ID, a warehouse, and the lock", async (t) => {
   const out = await warehouse(t);
-  const purge = (...args: string[]) => capture(purgeCommand, args);
-  await assert.rejects(purge("--out", out), { code: "commander.missingMandatoryOptionValue" });
-  await assert.rejects(purge("--user", " ", "--out", out), { code: "config.invalid", exitCode: 2 });
-  await assert.rejects(purge("--user", USER, "--out", await temporaryFolder(t)), {
+  const erase = (...args: string[]) => capture(eraseCommand, args);
+  await assert.rejects(erase("--out", out), { code: "commander.missingMandatoryOptionValue" });
+  await assert.rejects(erase("--user", " ", "--out", out), { code: "config.invalid", exitCode: 2 });
+  await assert.rejects(erase("--user", USER, "--out", await temporaryFolder(t)), {
     code: "config.not_found",
   });
   await using _lock = await acquireLock(outputFolder(out));
-  await assert.rejects(purge("--user", USER, "--out", out), { code: "run.locked", exitCode: 75 });
+  await assert.rejects(erase("--user", USER, "--out", out), { code: "run.locked", exitCode: 75 });
 });

@@ -28,7 +28,7 @@ async function warehouse(t: TestContext, pipeline = "small"): Promise<Rejected> 
   const service = await Scripted.start(t, [...itemsOf(31), null, { title: "=cmd()" }]);
   service.script = troubles;
   const out = await temporaryFolder(t);
-  const pipelineUrl = new URL(`../run/${pipeline}-pipeline.ts`, import.meta.url).href;
+  const pipelineUrl = new URL(`../../run/${pipeline}-pipeline.ts`, import.meta.url).href;
   const config = { details: "events", perPage: 100 } as const;
   await exportFrom({ url: service.url, out, pipelineUrl, threads: 1, clock: new HurriedClock(), config });
   service.script = () => undefined;
@@ -61,7 +61,7 @@ for (const pipeline of ["small", "parquet"]) {
     for (const expected of [
       " the listed item is not an object",
       " the item has no id",
-      "c-010 the service does not allow to read the item singly (403)",
+      "c-010 the service denied access to this item (403)",
       "c-020 the service fails when it is asked for the item (500)",
       `c-030 ${OTHER}`,
     ]) {

@@ -105,7 +105,7 @@ suite("a run that cannot begin ends with 2, says why, and writes nothing:", () =
     "a setting that there is not": [
       "c.json",
       '{ "perpage": 5 }',
-      /^c\.json: `perpage` is no setting; did you mean `perPage`\?/,
+      /^c\.json: `perpage` is not a setting; did you mean `perPage`\?/,
     ],
     "what is not JSON": ["c.json", '{ "perPage": 5, }', /^c\.json is not JSON: .* line 1/],
     "a configuration that cannot be imported": ["c.ts", "export default {", /^c\.ts cannot be imported: /],
@@ -257,18 +257,21 @@ suite("a run against a service", () => {
 
 suite("a pipeline of one's own", () => {
   const typescript = `
-    import { definePipeline, integer, type OwnItem, tables } from "content-warehouse";
-    const rows = ({ full }: OwnItem) => [{ letters: String(full?.title ?? "").length }];
+    import { contentTables, customTable, definePipeline, duckdb, integer, listing } from "content-warehouse";
+    import type { ItemDocuments } from "content-warehouse";
+    const rows = ({ full }: ItemDocuments) => [{ letters: (full?.title ?? "").length }];
     const letters = integer("letters", "", "Letters in the title.", { required: true });
     export default definePipeline({
       name: "mine",
       description: "Titles.",
-      extract: { listings: ["dynamic", "full"] },
-      tables: tables.filter(({ name }) => name === "content"),
-      ownTables: [{ name: "titles", comment: "Titles.", key: ["content_id"], columns: [letters], rows }],
-      load: ["duckdb"],
+      extract: [listing("dynamic"), listing("full")],
+      transform: [
+        contentTables({ only: ["content"] }),
+        customTable({ name: "titles", comment: "Titles.", columns: [letters], rows }),
+      ],
+      load: [duckdb()],
     });`;
-  const javascript = typescript.replace("type OwnItem, ", "").replace(": OwnItem", "");
+  const javascript = typescript.replace(/ *import type .*\n/, "").replace(": ItemDocuments", "");
   for (const [name, text] of [
     ["mine.ts", typescript],
     ["mine.mjs", javascript],

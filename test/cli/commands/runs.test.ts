@@ -6,13 +6,13 @@ import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { summaryText } from "../../../src/cli/render/summary.ts";
 import { duration } from "../../../src/common/figures.ts";
+import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { prepareOutput } from "../../../src/warehouse/layout.ts";
 import { acquireLock } from "../../../src/warehouse/lock.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
-import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { temporaryFolder } from "../../load/fixtures.ts";
-import { publish } from "../../warehouse/published.ts";
 import { asOrdinaryUser } from "../../run/as-ordinary-user.ts";
+import { publish } from "../../warehouse/published.ts";
 import { capture } from "../capture.ts";
 
 type Runs = (...args: string[]) => Promise<string>;
@@ -31,7 +31,7 @@ test("a file or folder of the warehouse that this user may not read is named, wi
     scanned: `config.output ${run}/parquet/content_tags/content_tags-000001-0000.parquet ${denied}`,
     asked: `config.output ${run}/warehouse.duckdb ${denied}`,
     listed:
-      "config.output The output folder OUT cannot be used: permission is denied; mend it or name another with --out.",
+      "config.output The output folder OUT cannot be used: permission is denied; fix it or name another with --out.",
   });
 });
 

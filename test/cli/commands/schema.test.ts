@@ -10,7 +10,7 @@ import { capture } from "../capture.ts";
 const schema = (format: string) => capture(schemaCommand, ["--format", format]);
 
 suite("the schema", () => {
-  test("as JSON has every table with its key, and every column with its type and its wire fields", async () => {
+  test("as JSON has every table with its key, and every column with its type and its API fields", async () => {
     const document = JSON.parse(await schema("json"));
     assert.deepEqual(Object.keys(document), ["tables", "unplaced"]);
     assert.deepEqual(

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { chmod, cp, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type TestContext, test } from "node:test";
+import { after, type TestContext, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import type { Command } from "commander";
-import type { Terminal } from "../../../src/cli/render/terminal.ts";
 import { verifyMappingsCommand } from "../../../src/cli/commands/verify-mappings.ts";
+import type { Terminal } from "../../../src/cli/render/terminal.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
-import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { removeTree } from "../../../src/common/tree.ts";
+import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { createService, type Service } from "../../../src/service/service.ts";
 import { capture, outcome } from "../capture.ts";
 
@@ -49,27 +49,42 @@ function parsed(text: string): Answer {
   return JSON.parse(text);
 }
 
-/** A run of a copy of the sample that can be changed afterwards. */
-async function night(t: TestContext): Promise<Night> {
-  const folder = await mkdtemp(join(tmpdir(), "verify-mappings-"));
-  const data = join(folder, "data");
-  const out = join(folder, "warehouse");
-  await cp(packagePath("data/sample"), data, { recursive: true });
-  let service: Service = await createService({ data });
-  t.after(async () => {
-    await service.close();
-    await removeTree(folder);
-  });
-  const [token = ""] = service.contentSet.tokens.keys();
-  const { url, port } = service;
-  const destinations = service.contentSet.destinations.map(({ identification, platform }) => ({
+/** A run of the sample, made once; each test takes a copy. */
+const made = await mkdtemp(join(tmpdir(), "verify-mappings-"));
+after(() => removeTree(made));
+const { url, port, token, destinations } = await madeOnce(made);
+
+async function madeOnce(folder: string) {
+  const service = await createService({ data: packagePath("data/sample") });
+  const { url, port, contentSet } = service;
+  const [token = ""] = contentSet.tokens.keys();
+  const destinations = contentSet.destinations.map(({ identification, platform }) => ({
     name: identification,
     platform,
   }));
   const config = join(folder, "config.json");
   await writeFile(config, JSON.stringify({ destinations }));
   const env = { CONTENT_API_URL: url, CONTENT_API_TOKEN: token };
-  await runPipeline({ pipeline: "nightly", out, config, cwd: folder, env });
+  await runPipeline({ pipeline: "nightly", out: join(folder, "warehouse"), config, cwd: folder, env });
+  await service.close();
+  return { url, port, token, destinations };
+}
+
+/** A run of a copy of the sample that can be changed afterwards. */
+async function night(t: TestContext): Promise<Night> {
+  const folder = await mkdtemp(join(tmpdir(), "verify-mappings-"));
+  const data = join(folder, "data");
+  const out = join(folder, "warehouse");
+  await cp(packagePath("data/sample"), data, { recursive: true });
+  await cp(join(made, "warehouse"), out, { recursive: true, verbatimSymlinks: true });
+  let service: Service = await createService({ data, port });
+  t.after(async () => {
+    await service.close();
+    await removeTree(folder);
+  });
+  const config = join(folder, "config.json");
+  await writeFile(config, JSON.stringify({ destinations }));
+  const env = { CONTENT_API_URL: url, CONTENT_API_TOKEN: token };
   const settings = { env, cwd: folder, err: { write: () => true } };
   const command = (terminal: Terminal) => verifyMappingsCommand(terminal, settings);
   return {

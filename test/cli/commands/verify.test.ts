@@ -19,10 +19,10 @@ import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { acquireLock } from "../../../src/warehouse/lock.ts";
 import type { Manifest } from "../../../src/warehouse/manifest.ts";
 import { temporaryFolder } from "../../load/fixtures.ts";
-import { publish } from "../../warehouse/published.ts";
 import { asOrdinaryUser } from "../../run/as-ordinary-user.ts";
 import { exportFrom } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
+import { publish } from "../../warehouse/published.ts";
 import { outcome } from "../capture.ts";
 
 const FIRST = "000001-20261120T020000Z";
@@ -246,7 +246,7 @@ for (const loader of ["duckdb", "parquet"]) {
   test(`a run of ${loader} alone, with raw documents, is whole until one of its files is damaged`, async (t) => {
     const service = await Scripted.start(t, itemsOf(12));
     const out = await temporaryFolder(t);
-    const pipelineUrl = new URL(`../run/${loader}-pipeline.ts`, import.meta.url).href;
+    const pipelineUrl = new URL(`../../run/${loader}-pipeline.ts`, import.meta.url).href;
     const { directory, run } = await exportFrom({ url: service.url, out, pipelineUrl });
     const { text, error } = await verify(out);
     assert.equal(error, undefined, text);

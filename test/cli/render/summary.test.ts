@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { summaryText } from "../../../src/cli/render/summary.ts";
-import type { SweepRecord } from "../../../src/run/run-tables.ts";
+import type { PassRecord } from "../../../src/extract/passes/pass-record.ts";
 import type { RunSummary } from "../../../src/run/summary.ts";
 
-function sweep(number: number, mode: string, distinctItems: number): SweepRecord {
+function pass(number: number, mode: string, distinctItems: number): PassRecord {
   return {
-    sweep: number,
+    pass: number,
     mode,
     pages: 5,
     perPage: 100,
@@ -50,7 +50,7 @@ const COMPLETE: RunSummary = {
     { name: "campaigns", rows: 1 },
     { name: "run", rows: 1 },
   ],
-  sweeps: [sweep(1, "dynamic", 12_345), sweep(2, "full", 12_345)],
+  passes: [pass(1, "dynamic", 12_345), pass(2, "full", 12_345)],
   requests: 260,
   throttled: null,
   resumed: null,
@@ -93,9 +93,9 @@ test("a run that the service held back says at what rate, and which setting boun
 });
 
 test("of more than two passes, the last two are the ones that agree", () => {
-  const sweeps = [...COMPLETE.sweeps, sweep(3, "basic", 12_345)];
+  const passes = [...COMPLETE.passes, pass(3, "basic", 12_345)];
   assert.match(
-    summaryText({ ...COMPLETE, sweeps }),
+    summaryText({ ...COMPLETE, passes }),
     /Evidence +the last two passes agree: dynamic .* basic /,
   );
 });

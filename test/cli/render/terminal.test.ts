@@ -3,7 +3,13 @@ import { Writable } from "node:stream";
 import { test } from "node:test";
 import fc from "fast-check";
 import { drawInParts, drawTable, leftOutText } from "../../../src/cli/render/table.ts";
-import { displayWidth, printableLine, printableText, truncate, writeAll } from "../../../src/cli/render/terminal.ts";
+import {
+  displayWidth,
+  printableLine,
+  printableText,
+  truncate,
+  writeAll,
+} from "../../../src/cli/render/terminal.ts";
 
 test("S19: nothing printable steers a terminal, whatever the text", () => {
   fc.assert(

@@ -3,13 +3,13 @@ import { createHash } from "node:crypto";
 import { type TestContext, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { systemClock } from "../../../src/common/clock.ts";
+import { createLog, silentLog } from "../../../src/common/log.ts";
 import { type HttpClientOptions, TIMEOUTS } from "../../../src/extract/http/client.ts";
-import { decodeBody } from "../../../src/extract/pages/decode.ts";
 import { destinationRequest, itemRequest, listRequest } from "../../../src/extract/http/request.ts";
 import { createRetry, RETRY_LIMITS } from "../../../src/extract/http/retry.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
 import { Throttle } from "../../../src/extract/http/throttle.ts";
-import { createLog, silentLog } from "../../../src/common/log.ts";
+import { decodeBody } from "../../../src/extract/pages/decode.ts";
 import { CANARY, clientOf, failsWith, LIST, NEVER, serve, serveRaw } from "../loopback.ts";
 
 const BODY = JSON.stringify({ response: [{ id: "a" }], pagination: { current: 1 } });

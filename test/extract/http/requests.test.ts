@@ -10,7 +10,7 @@ const few = fc.option(fc.nat(3));
 const record: fc.Arbitrary<RequestRecord> = fc.record(
   {
     mode: fc.constantFrom(...PLAN),
-    sweep: few,
+    pass: few,
     page: few,
     nextPage: fc.option(fc.oneof(fc.nat(), fc.constant(1.5), fc.constant(-1))),
     previousPage: few,
@@ -37,7 +37,7 @@ test("requests come back as they were, in the order of the plan, and else in the
         const bytesOf = (id: string | null) => Buffer.from(id ?? "");
         const inOrder = records.toSorted(
           (a, b) =>
-            (a.sweep ?? 0) - (b.sweep ?? 0) ||
+            (a.pass ?? 0) - (b.pass ?? 0) ||
             PLAN.indexOf(a.mode) - PLAN.indexOf(b.mode) ||
             (a.page ?? 0) - (b.page ?? 0) ||
             Buffer.compare(bytesOf(a.contentId), bytesOf(b.contentId)),

@@ -4,6 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
 import type { Clock } from "../../../src/common/clock.ts";
 import { type ErrorCode, WarehouseError } from "../../../src/common/errors.ts";
+import { silentLog } from "../../../src/common/log.ts";
 import {
   createRetry,
   pauseMs,
@@ -13,7 +14,6 @@ import {
 } from "../../../src/extract/http/retry.ts";
 import { SourceError, type SourceFacts } from "../../../src/extract/http/source-error.ts";
 import { Throttle, type ThrottleOptions } from "../../../src/extract/http/throttle.ts";
-import { silentLog } from "../../../src/common/log.ts";
 import { FakeClock } from "../../fake-clock.ts";
 import { NEVER } from "../loopback.ts";
 

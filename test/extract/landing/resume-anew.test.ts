@@ -3,23 +3,14 @@ import { cp, mkdtemp, readdir, readFile, realpath, rm, stat, truncate, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
-import { prune } from "../../../src/warehouse/retention.ts";
-import { CHECKPOINT_VERSION } from "../../../src/extract/landing/checkpoint-form.ts";
-import { outputFolder } from "../../../src/warehouse/layout.ts";
-import { readManifest } from "../../../src/warehouse/manifest.ts";
-import { loadPipeline } from "../../../src/transform/pipelines.ts";
-import { pipelineFingerprint } from "../../../src/run/resume.ts";
 import { writeSealed } from "../../../src/common/sealed-file.ts";
 import { removeTree } from "../../../src/common/tree.ts";
-import {
-  assertSame,
-  interrupted,
-  oddItems,
-  PAGES_PER_GROUP,
-  SETTINGS,
-  staged,
-  stagedFiles,
-} from "./resuming.ts";
+import { CHECKPOINT_VERSION } from "../../../src/extract/landing/checkpoint-form.ts";
+import { pipelineFingerprint } from "../../../src/run/resume.ts";
+import { loadPipeline } from "../../../src/transform/pipelines.ts";
+import { outputFolder } from "../../../src/warehouse/layout.ts";
+import { readManifest } from "../../../src/warehouse/manifest.ts";
+import { prune } from "../../../src/warehouse/retention.ts";
 import {
   type ExportOptions,
   exportFrom,
@@ -31,6 +22,15 @@ import {
   textsIn,
 } from "../../run/running.ts";
 import { item, itemsOf, type Question, Scripted } from "../../run/scripted.ts";
+import {
+  assertSame,
+  interrupted,
+  oddItems,
+  PAGES_PER_GROUP,
+  SETTINGS,
+  staged,
+  stagedFiles,
+} from "./resuming.ts";
 
 const ITEMS = 400;
 

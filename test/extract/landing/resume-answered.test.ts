@@ -4,9 +4,9 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { WarehouseError } from "../../../src/common/errors.ts";
-import { assertSame, checkpointsIn, filesOf, oddItems, until } from "./resuming.ts";
 import { exportFrom, failsWith, HurriedClock, temporaryFolder } from "../../run/running.ts";
 import { type Item, itemsOf, type Question, Scripted } from "../../run/scripted.ts";
+import { assertSame, checkpointsIn, filesOf, oddItems, until } from "./resuming.ts";
 
 const ITEMS = 120;
 /** All pages of a listing are one group, and all single items are another. */

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { test } from "node:test";
-import { forms } from "../../../src/extract/landing/checkpoint-form.ts";
-import { beginningForm } from "../../../src/run/resume.ts";
 import { readSealed } from "../../../src/common/sealed-file.ts";
-import { interrupted, oddItems } from "./resuming.ts";
+import { forms } from "../../../src/extract/landing/checkpoint-form.ts";
+import { resumeRecordForm } from "../../../src/run/resume.ts";
 import { temporaryFolder } from "../../run/running.ts";
 import { type Question, Scripted } from "../../run/scripted.ts";
+import { interrupted, oddItems } from "./resuming.ts";
 
-const FORMS = { ...forms, beginning: beginningForm };
+const FORMS = { ...forms, beginning: resumeRecordForm };
 
 function formOf(name: string): keyof typeof FORMS {
   if (name === "resume.json") return "beginning";

@@ -3,9 +3,16 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Log, silentLog } from "../../../src/common/log.ts";
-import { oddItems, SETTINGS, staged } from "./resuming.ts";
-import { exportFrom, failsWith, HurriedClock, publishedIds, temporaryFolder, treeOf } from "../../run/running.ts";
+import {
+  exportFrom,
+  failsWith,
+  HurriedClock,
+  publishedIds,
+  temporaryFolder,
+  treeOf,
+} from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
+import { oddItems, SETTINGS, staged } from "./resuming.ts";
 
 /** A log that keeps what it is warned of. */
 function warnings(): { readonly log: Log; readonly told: string[] } {
@@ -27,12 +34,12 @@ test("B8: a token that is revoked at page 137 ends the run with 20, and one that
   const summary = await exportFrom({ url: service.url, out, config: SETTINGS, log });
   assert.equal(summary.run, run);
   assert.ok((summary.resumed?.pages ?? 0) >= 64);
-  assert.ok(told.includes("A run that was ended early is taken up."));
+  assert.ok(told.includes("Resuming an interrupted run."));
   const asked = service.questions.slice(before).filter(({ kind }) => kind === "list");
   assert.equal(asked.length, 400 - (summary.resumed?.pages ?? 0));
 });
 
-test("D20: after a run that holds far less, a person's word is enough: it goes on and asks for one pass more", async (t) => {
+test("D20: after a run that holds far less, explicit approval is enough: it goes on and asks for one pass more", async (t) => {
   const service = await Scripted.start(t, itemsOf(300));
   const out = await temporaryFolder(t);
   await exportFrom({ url: service.url, out, config: SETTINGS });

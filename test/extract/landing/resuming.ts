@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import type { RunSummary } from "../../../src/run/summary.ts";
+import { COMPILE_CACHE } from "../../compile-cache.ts";
 import { CANARY, type ExportOptions, exportFrom, openPublished, type Row, SMALL } from "../../run/running.ts";
 import { type Item, item, type Question, type Scripted } from "../../run/scripted.ts";
 
@@ -68,7 +69,12 @@ export async function startRun(service: Scripted, out: string, pipelineUrl = SMA
   await writeFile(config, JSON.stringify(SETTINGS));
   const run = ["run", fileURLToPath(pipelineUrl), "--out", out, "--config", config];
   const child = spawn(process.execPath, [packagePath("src/cli/main.ts"), ...run], {
-    env: { PATH: process.env.PATH, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
+    env: {
+      PATH: process.env.PATH,
+      ...COMPILE_CACHE,
+      CONTENT_API_URL: service.url,
+      CONTENT_API_TOKEN: CANARY,
+    },
     stdio: ["ignore", "ignore", "pipe"],
   });
   let stderr = "";

@@ -4,8 +4,8 @@ import { inspect } from "node:util";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import type { ErrorCode } from "../../../src/common/errors.ts";
-import { DECODE_LIMITS, decodeBody, parseJson } from "../../../src/extract/pages/decode.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
+import { DECODE_LIMITS, decodeBody, parseJson } from "../../../src/extract/pages/decode.ts";
 
 const LIMITS = { decodedBytes: 1024 * 1024 };
 const TEXT = JSON.stringify({

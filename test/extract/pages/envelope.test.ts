@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inspect } from "node:util";
 import type { ErrorCode } from "../../../src/common/errors.ts";
-import { readItem, readLookup, readList as readPage } from "../../../src/extract/pages/envelope.ts";
 import { SourceError } from "../../../src/extract/http/source-error.ts";
+import { readItem, readLookup, readList as readPage } from "../../../src/extract/pages/envelope.ts";
 
 const PAGINATION = { previous: null, next: 2, current: 1, per_page: 2, count: 4, pages: 2 };
 const PAGE = { response: [{ id: "a" }, null, 7], count: 3, pagination: PAGINATION };

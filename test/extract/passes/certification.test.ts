@@ -1,10 +1,11 @@
 /** Single decisions of the certification; what it decides in all is in test/property/certify.test.ts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Catalogue, Sightings } from "../../../src/extract/passes/pass-snapshot.ts";
 import { Certification, type Step } from "../../../src/extract/passes/certification.ts";
-import { Holdings } from "../../../src/extract/passes/item-versions.ts";
+import { ItemVersions } from "../../../src/extract/passes/item-versions.ts";
+import { PassSnapshot } from "../../../src/extract/passes/pass-snapshot.ts";
 import type { ComparedPass } from "../../../src/extract/passes/verdict.ts";
+import { ItemIndex } from "../../../src/raw/item-index.ts";
 
 const EARLY = "2026-11-02T10:00:00";
 const LATE = "2026-11-02T11:00:00";
@@ -14,9 +15,9 @@ type Times = Readonly<Record<string, string>>;
 
 /** A certification to which a test says what each step brought. */
 class Told {
-  readonly catalogue = new Catalogue();
-  readonly holdings = new Holdings(this.catalogue);
-  readonly certification = new Certification<ComparedPass>(this.catalogue, this.holdings);
+  readonly catalogue = new ItemIndex();
+  readonly versions = new ItemVersions(this.catalogue);
+  readonly certification = new Certification<ComparedPass>(this.catalogue, this.versions);
 
   get next(): Step {
     return this.certification.next();
@@ -28,29 +29,29 @@ class Told {
     assert.equal(step.kind, "pass");
     if (step.kind !== "pass") return;
     const { mode, documents } = step;
-    const sightings = new Sightings(this.catalogue);
-    for (const [id, time] of Object.entries(times)) sightings.add(id, time);
-    const count = sightings.distinct;
+    const snapshot = new PassSnapshot(this.catalogue);
+    for (const [id, time] of Object.entries(times)) snapshot.add(id, time);
+    const count = snapshot.distinct;
     const pass = {
-      sweep: this.certification.passes.length + 1,
+      pass: this.certification.passes.length + 1,
       mode,
       pages: 1,
-      sightings,
+      snapshot,
       countBefore: count,
       countAfter: count,
       reasons: [],
-      keptPages: 0,
+      resumedPages: 0,
       fresh: [],
       unread: [],
     };
-    if (documents && mode !== "basic") this.holdings.holdAll(mode, pass);
+    if (documents && mode !== "basic") this.versions.holdAll(mode, pass);
     this.certification.passed(pass);
   }
 
   single(shape: "dynamic" | "full", id: string, time: string | "gone"): void {
-    const sweep = this.certification.passes.length;
-    this.holdings.answered(id, time === "gone" ? "gone" : "there", sweep);
-    if (time !== "gone") this.holdings.hold(shape, id, time);
+    const pass = this.certification.passes.length;
+    this.versions.answered(id, time === "gone" ? "gone" : "there", pass);
+    if (time !== "gone") this.versions.hold(shape, id, time);
   }
 }
 
@@ -98,7 +99,7 @@ test("an item that is gone after two passes saw it keeps the run from being comp
   const told = new Told();
   told.pass({ a: EARLY, b: EARLY });
   told.pass({ a: EARLY, b: EARLY });
-  told.holdings.forget("dynamic", "a");
+  told.versions.forget("dynamic", "a");
   assert.deepEqual(told.next, { kind: "repair", ids: ["a"] });
   told.single("dynamic", "a", "gone");
   told.certification.repaired({ fresh: false });
@@ -107,7 +108,7 @@ test("an item that is gone after two passes saw it keeps the run from being comp
   told.pass({ b: EARLY });
   assert.deepEqual(told.next, { kind: "end", disagreements: [] });
   assert.deepEqual(
-    told.holdings.gone(told.certification.passes).map((n) => told.catalogue.idOf(n)),
+    told.versions.gone(told.certification.passes).map((n) => told.catalogue.idOf(n)),
     ["a"],
   );
 });
@@ -120,7 +121,7 @@ test("an item that was gone when it was asked for, and that a later pass lists, 
   told.single("dynamic", "a", "gone");
   told.certification.repaired({ fresh: false });
   told.pass({ a: EARLY });
-  assert.deepEqual(told.holdings.gone(told.certification.passes), []);
+  assert.deepEqual(told.versions.gone(told.certification.passes), []);
 });
 
 test("an item that two passes did not list, and that is there when it is asked for, wants a third pass", () => {
@@ -140,19 +141,19 @@ test("an item whose document cannot be read any more keeps none of before as if 
   const told = new Told();
   told.pass({ a: EARLY });
   told.pass({ a: EARLY });
-  const sightings = new Sightings(told.catalogue);
-  sightings.add("a", LATE);
-  told.holdings.holdAll("dynamic", { sightings, fresh: [], unread: ["a"] });
-  assert.deepEqual(told.holdings.differing("dynamic", { sweep: 3, sightings }), [0]);
+  const snapshot = new PassSnapshot(told.catalogue);
+  snapshot.add("a", LATE);
+  told.versions.holdAll("dynamic", { snapshot, fresh: [], unread: ["a"] });
+  assert.deepEqual(told.versions.differing("dynamic", { pass: 3, snapshot }), [0]);
 });
 
 test("an item that no request ever gave a document of is a reject, and nothing to ask for again", () => {
   const told = new Told();
-  const sightings = new Sightings(told.catalogue);
-  sightings.add("a", EARLY);
-  told.holdings.holdAll("dynamic", { sightings, fresh: [], unread: ["a"] });
-  assert.deepEqual(told.holdings.differing("dynamic", { sweep: 1, sightings }), []);
-  assert.deepEqual(told.holdings.unread([]), { rejected: 1, notAsked: 0 });
+  const snapshot = new PassSnapshot(told.catalogue);
+  snapshot.add("a", EARLY);
+  told.versions.holdAll("dynamic", { snapshot, fresh: [], unread: ["a"] });
+  assert.deepEqual(told.versions.differing("dynamic", { pass: 1, snapshot }), []);
+  assert.deepEqual(told.versions.unread([]), { rejected: 1, notAsked: 0 });
 });
 
 test("an item that the last pass does not list, and of which one mode alone is there, is not accounted for", () => {
@@ -165,7 +166,7 @@ test("an item that the last pass does not list, and of which one mode alone is t
     told.pass({ b: EARLY });
     assert.deepEqual(told.next, { kind: "repair", ids: ["a"] });
     told.single(modes[0], "a", EARLY);
-    told.holdings.answered("a", "rejected", 2);
+    told.versions.answered("a", "rejected", 2);
     told.single(modes[1], "a", LATE);
     told.certification.repaired({ fresh: false });
     told.pass({ b: EARLY });

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Catalogue, Sightings } from "../../../src/extract/passes/pass-snapshot.ts";
-import { Holdings } from "../../../src/extract/passes/item-versions.ts";
+import { ItemVersions } from "../../../src/extract/passes/item-versions.ts";
+import { PassSnapshot } from "../../../src/extract/passes/pass-snapshot.ts";
+import { ItemIndex } from "../../../src/raw/item-index.ts";
 
 const instantOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace(/\.000Z$/, "");
 
@@ -23,38 +24,38 @@ const step = fc.oneof(
 test("what is held of an item is what was staged of it since the last pass, and unknown where that saw it twice", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-      const catalogue = new Catalogue();
-      const holdings = new Holdings(catalogue);
+      const catalogue = new ItemIndex();
+      const versions = new ItemVersions(catalogue);
       const held = { dynamic: new Map<string, number>(), full: new Map<string, number>() };
       for (const made of steps) {
         const model = held[made.shape];
         if (made.kind === "pass") {
-          const sightings = new Sightings(catalogue);
-          for (const { id, seconds } of made.rows) sightings.add(id, instantOf(seconds));
-          holdings.holdAll(made.shape, { sightings, fresh: made.fresh, unread: [] });
+          const snapshot = new PassSnapshot(catalogue);
+          for (const { id, seconds } of made.rows) snapshot.add(id, instantOf(seconds));
+          versions.holdAll(made.shape, { snapshot, fresh: made.fresh, unread: [] });
           model.clear();
           for (const { id, seconds } of made.rows) model.set(id, seconds);
-          for (const id of [...sightings.repeated, ...made.fresh]) model.delete(id);
+          for (const id of [...snapshot.repeated, ...made.fresh]) model.delete(id);
         } else if (made.kind === "hold") {
-          holdings.hold(made.shape, made.id, instantOf(made.seconds));
+          versions.hold(made.shape, made.id, instantOf(made.seconds));
           model.set(made.id, made.seconds);
         } else {
-          holdings.forget(made.shape, made.id);
+          versions.forget(made.shape, made.id);
           model.delete(made.id);
         }
       }
       const ids = Array.from({ length: catalogue.size }, (_, number) => catalogue.idOf(number));
       for (const seconds of [0, 1, 2, 3]) {
-        const sightings = new Sightings(catalogue);
-        for (const id of ids) sightings.add(id, instantOf(seconds));
+        const snapshot = new PassSnapshot(catalogue);
+        for (const id of ids) snapshot.add(id, instantOf(seconds));
         for (const shape of ["dynamic", "full"] as const) {
-          const differing = holdings.differing(shape, { sweep: 1, sightings }).map((n) => catalogue.idOf(n));
+          const differing = versions.differing(shape, { pass: 1, snapshot }).map((n) => catalogue.idOf(n));
           assert.deepEqual(
             differing,
             ids.filter((id) => held[shape].get(id) !== seconds),
           );
         }
-        const twice = holdings.ofTwoTimes({ sweep: 1, sightings }).map((n) => catalogue.idOf(n));
+        const twice = versions.ofTwoTimes({ pass: 1, snapshot }).map((n) => catalogue.idOf(n));
         const both = ids.filter((id) => held.dynamic.has(id) && held.full.has(id));
         assert.deepEqual(
           twice,

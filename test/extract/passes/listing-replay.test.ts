@@ -1,15 +1,15 @@
-/** What a taken-up run does with the pages that were read before. */
+/** What a resumed run does with the pages that were read before. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { systemClock } from "../../../src/common/clock.ts";
 import type { HttpClient } from "../../../src/extract/http/client.ts";
-import { Catalogue } from "../../../src/extract/passes/pass-snapshot.ts";
 import type { ListedGroup } from "../../../src/extract/landing/checkpoint-form.ts";
-import { Holdings } from "../../../src/extract/passes/item-versions.ts";
-import { Journal } from "../../../src/extract/journal.ts";
-import { type PassContext, runSweep, type SweepStaging } from "../../../src/extract/passes/listing.ts";
-import { Workers } from "../../../src/run/workers.ts";
+import type { StageLanding } from "../../../src/extract/landing/landing.ts";
+import { ItemVersions } from "../../../src/extract/passes/item-versions.ts";
+import { readPass } from "../../../src/extract/passes/listing.ts";
+import { ItemIndex } from "../../../src/raw/item-index.ts";
+import { landingIn } from "../landing/landing-in.ts";
 
 const GROUPS = 40;
 /** Under way at a time, whatever the number of requests. */
@@ -36,7 +36,7 @@ function groupOf(group: number): ListedGroup {
   const items = [{ id: `item ${page}`, position: 0, updatedAt: null, event: false }];
   const record = {
     mode: "full",
-    sweep: 2,
+    pass: 2,
     page,
     nextPage: next,
     previousPage: null,
@@ -55,46 +55,47 @@ function groupOf(group: number): ListedGroup {
     perPage: 1,
     file: null,
     drift: [],
+    fieldNames: [],
     pages: [{ page, result, record, split: null }],
   };
 }
 
 interface Replayed {
-  readonly reopenGroup: SweepStaging["reopenGroup"];
+  readonly reopenGroup: (group: number) => Promise<void>;
   readonly read?: (group: number) => Promise<ListedGroup>;
   readonly signal?: AbortSignal;
 }
 
-async function replay({ reopenGroup, read, signal }: Replayed) {
-  const catalogue = new Catalogue();
-  const context: PassContext = {
-    perPage: 1,
-    firstPage: undefined,
+async function replay(t: TestContext, { reopenGroup, read, signal }: Replayed) {
+  const { landing, journal } = await landingIn(t, "");
+  const catalogue = new ItemIndex();
+  const context = {
     client: nobody,
-    workers: new Workers(0, "", {
-      directory: "",
-      policy: "keep",
-      hashKey: undefined,
-      aliases: {},
-      limits: { decodedBytes: 1 },
-      token: "",
-    }),
-    journal: new Journal(),
+    landing,
+    journal,
     catalogue,
-    holdings: new Holdings(catalogue),
+    versions: new ItemVersions(catalogue),
     clock: systemClock,
     signal: signal ?? new AbortController().signal,
     settings: {
       columns: [],
       itemColumns: [],
+      shapes: ["dynamic", "full"],
       concurrency: 1,
       singlesLimits: { items: 5, share: 0 },
     },
     onProgress: () => {},
-  };
-  return runSweep(context, 2, "full", {
-    pagesPerGroup: 1,
-    kept: {
+  } as const;
+  const stage: StageLanding = landing.stage("full", 2);
+  stage.reopen = reopenGroup;
+  return readPass(context, {
+    pass: 2,
+    mode: "full",
+    columns: [],
+    perPage: 1,
+    firstPage: undefined,
+    landing: stage,
+    resumed: {
       groups: Array.from({ length: GROUPS }, (_, group) => {
         return { group, read: () => (read ?? (async () => groupOf(group)))(group) };
       }),
@@ -104,16 +105,12 @@ async function replay({ reopenGroup, read, signal }: Replayed) {
       perPage: 1,
       pagesPerGroup: 1,
     },
-    pairedWith: () => undefined,
-    onTransformed: () => {},
-    closeGroup: unexpected,
-    onRead: unexpected,
-    reopenGroup,
-    restoreGroup: unexpected,
+    pagesPerGroup: 1,
+    wants: () => false,
   });
 }
 
-test("groups that were read before are taken up a few at a time: memory does not hold them all", async () => {
+test("groups that were read before are taken over a few at a time: memory does not hold them all", async (t) => {
   const taken: number[] = [];
   let underWay = 0;
   let most = 0;
@@ -124,57 +121,64 @@ test("groups that were read before are taken up a few at a time: memory does not
     await setTimeout(2);
     underWay -= 1;
   };
-  const sweep = await replay({ reopenGroup });
+  const pass = await replay(t, { reopenGroup });
   assert.deepEqual(
     taken,
     Array.from({ length: GROUPS }, (_, group) => group),
   );
   assert.deepEqual([most, underWay], [GROUPS_AT_A_TIME, 0]);
-  assert.deepEqual([sweep.sightings.distinct, sweep.keptPages], [GROUPS, GROUPS]);
+  assert.deepEqual([pass.snapshot.distinct, pass.resumedPages], [GROUPS, GROUPS]);
 });
 
 /** Groups that are begun, until the pass has ended as it must and some time after that. */
-async function begunBefore(failure: RegExp, replayed: Replayed): Promise<{ early: number; late: number }> {
+async function begunBefore(
+  t: TestContext,
+  failure: RegExp,
+  replayed: Replayed,
+): Promise<{ early: number; late: number }> {
   let begun = 0;
-  const reopenGroup: Replayed["reopenGroup"] = async (...given) => {
+  const reopenGroup: Replayed["reopenGroup"] = async (group) => {
     begun += 1;
     await setTimeout(2);
-    await replayed.reopenGroup(...given);
+    await replayed.reopenGroup(group);
   };
-  await assert.rejects(replay({ ...replayed, reopenGroup }), failure);
+  await assert.rejects(replay(t, { ...replayed, reopenGroup }), failure);
   const early = begun;
   await setTimeout(20);
   return { early, late: begun - early };
 }
 
-test("a group that cannot be taken up ends the pass, also the last one", async () => {
+test("a group that cannot be taken over ends the pass, also the last one", async (t) => {
   for (const broken of [1, GROUPS - 1]) {
     const reopenGroup = async (group: number) => {
       if (group === broken) throw new Error("the file is gone");
     };
-    const { early, late } = await begunBefore(/the file is gone/, { reopenGroup });
+    const { early, late } = await begunBefore(t, /the file is gone/, { reopenGroup });
     assert.ok(early <= broken + 1 + 2 * GROUPS_AT_A_TIME, `${early} groups were begun`);
     assert.equal(late, 0);
   }
 });
 
-test("a group that cannot be read ends the pass, and none is begun after that", async () => {
+test("a group that cannot be read ends the pass, and none is begun after that", async (t) => {
   const read = async (group: number) => {
     if (group === 20) throw new Error("the checkpoint is gone");
     return groupOf(group);
   };
-  const { early, late } = await begunBefore(/the checkpoint is gone/, { read, reopenGroup: async () => {} });
+  const { early, late } = await begunBefore(t, /the checkpoint is gone/, {
+    read,
+    reopenGroup: async () => {},
+  });
   assert.ok(early <= 20, `${early} groups were begun`);
   assert.equal(late, 0);
 });
 
-test("what ends the run ends the taking up", async () => {
+test("what ends the run ends the taking over", async (t) => {
   const controller = new AbortController();
   const reopenGroup = async (group: number) => {
     if (group === 3) controller.abort(new Error("somebody pressed a key"));
   };
   const ended = { reopenGroup, signal: controller.signal };
-  const { early, late } = await begunBefore(/somebody pressed a key/, ended);
+  const { early, late } = await begunBefore(t, /somebody pressed a key/, ended);
   assert.ok(early < GROUPS, `${early} groups were begun`);
   assert.equal(late, 0);
 });

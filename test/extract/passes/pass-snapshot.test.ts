@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Catalogue, Sightings } from "../../../src/extract/passes/pass-snapshot.ts";
+import { PassSnapshot } from "../../../src/extract/passes/pass-snapshot.ts";
+import { ItemIndex } from "../../../src/raw/item-index.ts";
 
 const second = fc.integer({ min: -5_000_000_000, max: 10_000_000_000 });
 const oddSecond = fc.constantFrom(
@@ -28,20 +29,20 @@ const listing = fc.array(fc.record({ id: fc.nat(3000).map((n) => `c-${n}`), inst
 test("a pass knows of each item the time that it saw last, whatever time it is, and digests them by ID", () => {
   fc.assert(
     fc.property(listing, (rows) => {
-      const catalogue = new Catalogue();
+      const catalogue = new ItemIndex();
       catalogue.numberOf("never seen");
-      const sightings = new Sightings(catalogue);
+      const snapshot = new PassSnapshot(catalogue);
       const seen = new Map<string, number>();
       for (const { id, instant } of rows) {
-        sightings.add(id, instant.text);
+        snapshot.add(id, instant.text);
         seen.set(id, instant.seconds);
       }
-      for (const [id, seconds] of seen) assert.equal(sightings.secondsOf(id), seconds);
-      assert.equal(sightings.saw("never seen"), false);
+      for (const [id, seconds] of seen) assert.equal(snapshot.secondsOf(id), seconds);
+      assert.equal(snapshot.saw("never seen"), false);
       const lines = [...seen]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([id, seconds]) => `${id}\t${seconds}\n`);
-      assert.equal(sightings.digest(catalogue.sorted()), hash("sha256", lines.join("")));
+      assert.equal(snapshot.digest(catalogue.sorted()), hash("sha256", lines.join("")));
     }),
     { numRuns: 50 },
   );

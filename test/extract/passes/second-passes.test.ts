@@ -49,9 +49,9 @@ for (const order of ["the same order", "another order"]) {
       }
       return order === "another order" ? items.toReversed() : items;
     };
-    const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 4 });
+    const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 4 });
     assert.deepEqual(
-      [verdict, sweeps.map(({ mode }) => mode)],
+      [verdict, passes.map(({ mode }) => mode)],
       ["complete", ["dynamic", "full", "dynamic", "full"]],
     );
     assert.deepEqual(await rowsOf(directory, TITLES), ALL_NEW);
@@ -67,8 +67,8 @@ for (const nth of [1, 2]) {
         placeOf(element) % nth === 0 ? { ...asItem(element), ...ANEW } : element,
       );
     });
-    const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 50 });
-    assert.deepEqual([verdict, sweeps.map(({ mode }) => mode)], ["complete", ["dynamic", "full", "dynamic"]]);
+    const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
+    assert.deepEqual([verdict, passes.map(({ mode }) => mode)], ["complete", ["dynamic", "full", "dynamic"]]);
     const anew = "SELECT count(*) FROM content WHERE title = 'New'";
     assert.deepEqual(await rowsOf(directory, anew), [[String(ITEMS / nth)]]);
     assert.equal(service.asked("item").length, 3 * 5);
@@ -93,9 +93,9 @@ function ofTwoTimes(service: Scripted): void {
 test("where the modes mean different times, each is certified by a pass of its own that asks for no columns", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
   ofTwoTimes(service);
-  const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 50 });
+  const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
   assert.deepEqual(
-    [verdict, sweeps.map(({ mode }) => mode)],
+    [verdict, passes.map(({ mode }) => mode)],
     ["complete", ["dynamic", "full", "dynamic", "basic"]],
   );
   const columns = service.asked("list", "dynamic").map((asked) => asked.columns.length > 0);
@@ -112,9 +112,9 @@ test("D12: a bulk edit before the first full pass is read again, though the mode
     service.items = service.items.map((element) => ({ ...asItem(element), ...ANEW }));
   });
   ofTwoTimes(service);
-  const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 50 });
+  const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
   assert.deepEqual(
-    [verdict, sweeps.map(({ mode }) => mode)],
+    [verdict, passes.map(({ mode }) => mode)],
     ["complete", ["dynamic", "full", "dynamic", "dynamic", "basic"]],
   );
   assert.deepEqual(await rowsOf(directory, TITLES), ALL_NEW);
@@ -149,8 +149,8 @@ test("D12: items that are edited in the second in which they are read are read a
     const body = asked.kind === "list" ? listBody(service.items, asked) : itemBody(service, asked.id);
     return asked.kind === "list" || asked.kind === "item" ? { headers: late, body } : undefined;
   };
-  const { directory, verdict, sweeps } = await exported(t, service, { details: "none" });
-  assert.deepEqual([verdict, sweeps.length], ["complete", 3]);
+  const { directory, verdict, passes } = await exported(t, service, { details: "none" });
+  assert.deepEqual([verdict, passes.length], ["complete", 3]);
   assert.deepEqual(await rowsOf(directory, TITLES), [["New", "12"]]);
 });
 
@@ -242,7 +242,7 @@ test("where single items are refused, a listing with edited items is read again 
   });
   const { script } = service;
   service.script = (asked) => (asked.kind === "item" ? { status: 403 } : script(asked));
-  const { directory, verdict, sweeps } = await exported(t, service, { details: "none", perPage: 50 });
-  assert.deepEqual([verdict, sweeps.map(({ mode }) => mode)], ["complete", ["dynamic", "full", "dynamic"]]);
+  const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
+  assert.deepEqual([verdict, passes.map(({ mode }) => mode)], ["complete", ["dynamic", "full", "dynamic"]]);
   assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM content WHERE title = 'New'"), [["20"]]);
 });

@@ -96,7 +96,7 @@ test("an item that may not be read singly any more is a reject, and no removal",
   ]);
 });
 
-test("where more are missing than the guard lets go, none is asked for; with a person's word all are", async (t) => {
+test("where more are missing than the guard lets go, none is asked for; with explicit approval all are", async (t) => {
   const { service, run } = await warehouse(t);
   service.items = itemsOf(5);
   await failsWith("guard.shrink", run());

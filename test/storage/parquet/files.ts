@@ -1,6 +1,6 @@
 import { ParquetWriter } from "../../../src/storage/parquet/write.ts";
-import { type Column, column } from "../../../src/tables/declare.ts";
 import { type Cell, TableBuilder } from "../../../src/storage/table-builder.ts";
+import { type Column, column } from "../../../src/tables/declare.ts";
 
 /** Parquet files of a few rows. */
 
@@ -10,12 +10,12 @@ export const TYPED = [
   column("seen", "timestamp", "", "A column."),
   column("day", "date", "", "A column."),
 ];
-export const writer = new ParquetWriter();
+const writer = new ParquetWriter();
 
 export function fileOf(columns: readonly Column[], rows: readonly (readonly Cell[])[]): Buffer {
   const builder = new TableBuilder({ columns });
   for (const row of rows) builder.append(row);
-  return builder.take((batch) => Buffer.from(writer.file(batch)));
+  return builder.take((batch) => writer.file(batch));
 }
 
 /** A cell as it was read, its bytes as text. */

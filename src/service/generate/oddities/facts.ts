@@ -1,6 +1,6 @@
 import type { Task } from "../../content-set.ts";
-import type { OddityChange, OddityEffect } from "../oddities.ts";
 import { DAY_MS, iso, sharedId } from "../plan.ts";
+import type { OddityChange, OddityEffect } from "./effect.ts";
 
 function task({ context, random }: OddityChange, shape: Partial<Task>): Task {
   return {

@@ -1,7 +1,7 @@
 import type { CustomFieldValue, Document } from "../../content-set.ts";
-import type { OddityChange, OddityEffect } from "../oddities.ts";
 import type { Plan, PlannedField } from "../plan.ts";
 import { sharedId } from "../plan.ts";
+import type { OddityChange, OddityEffect } from "./effect.ts";
 
 /** Gives a field a value: a plain one, or one made for the item. */
 function put(key: string, value: CustomFieldValue | ((plan: Plan, field: PlannedField) => CustomFieldValue)) {

@@ -1,5 +1,5 @@
-import type { OddityEffect } from "../oddities.ts";
 import { longBody } from "../writing.ts";
+import type { OddityEffect } from "./effect.ts";
 
 /** Titles, bodies and labels. */
 export const wordOddities = {

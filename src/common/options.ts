@@ -1,0 +1,34 @@
+/** Options of a factory, as a module in plain JavaScript may give them. */
+import { hint } from "./nearest.ts";
+import { isObject } from "./objects.ts";
+
+/** By option: true, or what is wrong with its value. */
+export type Options = Readonly<Record<string, (value: unknown) => true | string>>;
+
+/** One phrase for each fault: options that there are not, that are `required` and not given, and bad values. */
+export function optionFaults(
+  factory: string,
+  given: unknown,
+  options: Options,
+  required: readonly string[] = [],
+): string[] {
+  if (!isObject(given)) return [`${factory} takes an object`];
+  const strange = Object.entries(given).flatMap(([name, value]) => {
+    const check = Object.hasOwn(options, name) ? options[name] : undefined;
+    if (check === undefined)
+      return [`${factory} has no option ${JSON.stringify(name)}${hint(name, Object.keys(options))}`];
+    const verdict = value === undefined || check(value);
+    return verdict === true ? [] : [`${factory}: ${name} ${verdict}`];
+  });
+  const missing = required.filter((name) => given[name] === undefined);
+  return [...strange, ...missing.map((name) => `${factory}: ${name} is missing`)];
+}
+
+/** A list whose elements are all as they should be. */
+export function isListOf(what: string, fits: (element: unknown) => boolean): Options[string] {
+  return (value) => (Array.isArray(value) && value.every(fits)) || `is not a list of ${what}`;
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === "string";
+}

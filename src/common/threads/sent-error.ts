@@ -1,0 +1,50 @@
+/** An error on its way from thread to thread: classes do not cross threads, and neither does what a cause holds. */
+import { asWarehouseError, type ErrorCode, WarehouseError } from "../errors.ts";
+
+export interface SentError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** The error's own properties that are a number, a text, a boolean or null. */
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly cause: SentCause | undefined;
+}
+
+export interface SentCause {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly cause: SentCause | undefined;
+}
+
+/** Makes an error of what was sent, where it was of a class of its own. */
+export type Revive = (sent: SentError, options: { readonly cause?: unknown }) => WarehouseError | undefined;
+
+export function sendError(thrown: unknown): SentError {
+  const error = asWarehouseError(thrown);
+  const facts = Object.fromEntries(
+    Object.entries(error).filter(([, value]) => typeof value !== "object" || value === null),
+  );
+  const stack = thrown instanceof Error ? thrown.stack : undefined;
+  return { code: error.code, message: error.message, stack, facts, cause: sendCause(error.cause) };
+}
+
+function sendCause(cause: unknown): SentCause | undefined {
+  if (!(cause instanceof Error)) return undefined;
+  const { name, message, stack } = cause;
+  return { name, message, stack, cause: sendCause(cause.cause) };
+}
+
+export function reviveError(sent: SentError, revive: Revive): WarehouseError {
+  const options = sent.cause === undefined ? {} : { cause: reviveCause(sent.cause) };
+  const error = revive(sent, options) ?? new WarehouseError(sent.code, sent.message, options);
+  if (sent.stack !== undefined) error.stack = sent.stack;
+  return error;
+}
+
+function reviveCause({ name, message, stack, cause }: SentCause): Error {
+  const error = new Error(message, cause === undefined ? {} : { cause: reviveCause(cause) });
+  error.name = name;
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

@@ -1,0 +1,280 @@
+/**
+ * From requests to raw documents: passes over the listings, single items, and what certifies them. Ends with a value: the
+ * verdict, and which items there are.
+ */
+
+import { asWarehouseError } from "../common/errors.ts";
+import { collectGarbage } from "../common/gc.ts";
+import type { Shape } from "../raw/document.ts";
+import type { Missing } from "../warehouse/previous-items.ts";
+import type { ExtractContext } from "./context.ts";
+import type { ListStage } from "./landing/checkpoint.ts";
+import type { StageLanding } from "./landing/landing.ts";
+import { isOpen, isResumable, type ResumeState } from "./landing/resume-state.ts";
+import { choosePageSize } from "./pages/first-page.ts";
+import { type PageKind, PageSizes, type PerPage, type UsedSizes } from "./pages/page-size.ts";
+import { Certification, type PassMode, type Step } from "./passes/certification.ts";
+import type { Unread } from "./passes/item-versions.ts";
+import { isTooLarge, type Pass, type PassRequest, readPass } from "./passes/listing.ts";
+import { type PassRecord, passRecord } from "./passes/pass-record.ts";
+import { askForUnlisted, compare, GroupNumbers, repair, replayRepaired } from "./passes/repair.ts";
+import {
+  type Details,
+  type DetailsRead,
+  isWanted,
+  type PagesOfGroup,
+  readDetails,
+} from "./passes/single-items.ts";
+
+export interface ExtractOptions {
+  /** Listings whose documents are read, in this order. One or both. */
+  readonly listings: readonly ListStage[];
+  /** Which items are asked for singly after the dynamic listing. */
+  readonly details: Details;
+  readonly perPage: PerPage;
+  /** Of the run before. */
+  readonly pageSizes: UsedSizes;
+  /** What was read before the run was resumed. */
+  readonly resumed: ResumeState;
+  /** Finds items of the run before that are not `listed`. */
+  readonly findMissing: (listed: (contentId: string) => boolean) => Promise<Missing>;
+}
+
+export interface Extraction {
+  readonly passes: readonly PassRecord[];
+  /** All items that any pass listed, and those of `unlisted`. */
+  readonly items: number;
+  /**
+   * Listed documents that are no items, of the pass that had most of them: without an ID they cannot be told from those of
+   * another pass, so there are at least as many.
+   */
+  readonly rejected: number;
+  /** Those of the last pass. */
+  readonly rejectedLast: number;
+  /** Items of the run before that no pass listed, and that the service has all the same. */
+  readonly unlisted: readonly string[];
+  /** Items of the run before that no pass listed, and that are gone by the word of a single-item request (404, 410). */
+  readonly removed: readonly string[];
+  readonly missing: Missing;
+  /** Requests for items whose fields only single-item requests give. */
+  readonly detailsAsked: number;
+  /** Items that the service then said are gone. */
+  readonly detailsGone: readonly string[];
+  /** And those that could not be had: each is a reject. */
+  readonly detailsRejected: readonly string[];
+  /** Items that were asked for again, because passes differed. */
+  readonly repaired: number;
+  /** Items that were listed and are gone, by the word of a single-item request. Their documents do not count. Ascending. */
+  readonly vanished: readonly string[];
+  /** Items that were listed, and that there is no document of. */
+  readonly unread: Unread;
+  /** Items that there is a document of in one mode, and none in the other. */
+  readonly inPart: readonly string[];
+  /** Whether dynamic and full documents have other times though they are of the same version. */
+  readonly modesDiffer: boolean;
+  /** Items a page that were asked for in the end: fewer than the configuration says where pages were too large. */
+  readonly pageSizes: UsedSizes;
+  /** Why the run is unsettled; empty: it is complete. */
+  readonly disagreements: readonly string[];
+}
+
+/** Errors: those of the service, and of the disk. Where the run may be resumed, all that was answered is saved. */
+export async function extract(context: ExtractContext, options: ExtractOptions): Promise<Extraction> {
+  try {
+    return await new Extractor(context, options).run();
+  } catch (thrown) {
+    // Where that fails too, the run ends as it would have, and those answers are asked for again.
+    if (isResumable(asWarehouseError(thrown).code)) await context.landing.save().catch(() => {});
+    throw thrown;
+  }
+}
+
+/** A pass whose documents landed last. */
+interface LandedPass extends PagesOfGroup {
+  readonly mode: Shape;
+}
+
+class Extractor {
+  readonly #context: ExtractContext;
+  readonly #options: ExtractOptions;
+  readonly #certification: Certification<Pass>;
+  readonly #sizes: PageSizes;
+  readonly #repaired = new Set<string>();
+  readonly #groupsAfterPasses = new GroupNumbers();
+  /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
+  #details: DetailsRead = { asked: 0, gone: [], rejected: [] };
+  #landed: LandedPass | undefined;
+
+  constructor(context: ExtractContext, options: ExtractOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#sizes = new PageSizes(options.perPage, options.pageSizes);
+    this.#certification = new Certification(context.catalogue, context.versions, options.listings);
+  }
+
+  async run(): Promise<Extraction> {
+    for (let step = this.#certification.next(); ; step = this.#certification.next()) {
+      if (step.kind === "end") return this.#finish(step.disagreements);
+      await this.#perform(step);
+    }
+  }
+
+  async #perform(step: Exclude<Step, { kind: "end" }>): Promise<void> {
+    const { clock, signal } = this.#context;
+    switch (step.kind) {
+      case "wait":
+        await clock.sleep(step.milliseconds, signal);
+        this.#certification.waited();
+        break;
+      case "pass":
+        this.#certification.passed(await this.#pass(step.mode, step.documents));
+        break;
+      case "compare":
+        this.#certification.compared(await compare(this.#context, this.#after("after", step.ids)));
+        break;
+      case "repair":
+        this.#certification.repaired(await repair(this.#context, this.#after("repair", step.ids)));
+        break;
+    }
+  }
+
+  /** Passes that were made. */
+  get #passes(): readonly Pass[] {
+    return this.#certification.passes;
+  }
+
+  /** Items that are asked for after the last pass. Answers of the stage `repair` are taken over by a resumed run. */
+  #after(stage: "after" | "repair", ids: readonly string[]) {
+    for (const id of ids) this.#repaired.add(id);
+    return this.#asked(stage, ids);
+  }
+
+  #asked(stage: "after" | "repair", ids: readonly string[]) {
+    const landing = this.#context.landing.stage(stage, this.#passes.length);
+    return { ids, landing, groups: this.#groupsAfterPasses };
+  }
+
+  async #pass(mode: PassMode, documents: boolean): Promise<Pass> {
+    const number = this.#passes.length + 1;
+    if (mode === "basic" || !documents)
+      return this.#read({ pass: number, mode, landing: undefined }, "basic");
+    const { landing: land, versions, clock } = this.#context;
+    const landing = land.stage(mode, number);
+    const pass = await this.#read({ pass: number, mode, landing }, mode);
+    versions.holdAll(mode, pass);
+    await landing.end(Math.ceil(pass.pages / pass.pagesPerGroup), clock.now());
+    this.#landed = { mode, pagesPerGroup: pass.pagesPerGroup, perPage: pass.askedPerPage };
+    if (mode === "dynamic") await this.#readDetails(pass);
+    if (number === this.#options.listings.length) await this.#takeRepaired(number);
+    // Here, where nothing holds the items any more that were asked for singly.
+    collectGarbage();
+    return pass;
+  }
+
+  /**
+   * Makes a pass; where a page is too large, anew with half as many items a page. What was read before the run was
+   * resumed counts the first time alone.
+   */
+  async #read(request: Pick<PassRequest, "pass" | "mode" | "landing">, kind: PageKind): Promise<Pass> {
+    const { journal } = this.#context;
+    const { pass, mode, landing } = request;
+    let resumed = landing?.resumedPass;
+    const columns = kind === "basic" ? [] : this.#context.settings.columns;
+    const itemsPerGroup = landing === undefined ? undefined : this.#itemsPerGroup(kind);
+    const multiple = mode === "full" ? itemsPerGroup : undefined;
+    const known = resumed === undefined ? undefined : { perPage: resumed.perPage, first: undefined };
+    let size =
+      known ?? (await choosePageSize(this.#context, this.#sizes, { pass, mode, kind, columns, multiple }));
+    for (;;) {
+      const { perPage } = size;
+      this.#sizes.use(kind, perPage);
+      const mark = journal.mark();
+      const pagesPerGroup = itemsPerGroup === undefined ? undefined : Math.ceil(itemsPerGroup / perPage);
+      const whole = { ...request, columns, perPage, firstPage: size.first?.response, resumed, pagesPerGroup };
+      try {
+        return await readPass(this.#context, { ...whole, wants: isWanted(this.#detailsOf(kind)) });
+      } catch (thrown) {
+        if (!isTooLarge(thrown) || perPage === 1) throw thrown;
+        journal.backTo(mark);
+        await landing?.discard();
+        size = { perPage: Math.floor(perPage / 2), first: undefined };
+        resumed = undefined;
+      }
+    }
+  }
+
+  #detailsOf(kind: PageKind): Details {
+    return kind === "dynamic" ? this.#options.details : "none";
+  }
+
+  /** Of the pass that landed last, if it was of the other listing: groups of both are to have the same items. */
+  #itemsPerGroup(kind: PageKind): number | undefined {
+    const landed = this.#landed;
+    return landed === undefined || landed.mode === kind ? undefined : landed.pagesPerGroup * landed.perPage;
+  }
+
+  async #readDetails({ pass, wanted, pagesPerGroup, askedPerPage: perPage }: Pass): Promise<void> {
+    const landing: StageLanding = this.#context.landing.stage("item", pass);
+    const read = await readDetails(this.#context, { wanted, pages: { pagesPerGroup, perPage }, landing });
+    const asked = new Set(wanted.map(({ id }) => id));
+    const before = this.#details;
+    this.#details = {
+      asked: before.asked + read.asked,
+      gone: [...before.gone.filter((id) => !asked.has(id)), ...read.gone],
+      rejected: [...before.rejected.filter((id) => !asked.has(id)), ...read.rejected],
+    };
+  }
+
+  /** Takes over items that were repaired before the run was resumed. */
+  async #takeRepaired(pass: number): Promise<void> {
+    const landing = this.#context.landing.stage("repair", pass);
+    for (const group of this.#options.resumed.repaired) {
+      const repaired = await landing.resumedSingles(group);
+      if (repaired === undefined)
+        throw new TypeError(`group ${group} of repaired items was there a moment ago`);
+      for (const { id } of repaired.answers) this.#repaired.add(id);
+      replayRepaired(this.#context, pass, repaired);
+      this.#groupsAfterPasses.skip(group);
+      if (!isOpen(repaired)) await landing.reopen(group, repaired);
+      else {
+        await landing.restore(group, repaired);
+        await landing.closeSingles(group, repaired);
+      }
+    }
+  }
+
+  async #finish(disagreements: readonly string[]): Promise<Extraction> {
+    const { catalogue, versions, journal } = this.#context;
+    const passes = this.#passes;
+    const gone = versions.gone(passes).map((number) => catalogue.idOf(number));
+    const inPart = this.#options.listings.length === 2 ? versions.inPart(passes) : [];
+    const unread = versions.unread(passes);
+    const missing = await this.#options.findMissing((id) => catalogue.has(id));
+    const unlisted =
+      missing.ids.length === 0
+        ? { found: [], removed: [] }
+        : await askForUnlisted(this.#context, this.#asked("after", missing.ids));
+    for (const id of unlisted.found) catalogue.numberOf(id);
+    const sorted = catalogue.sorted();
+    journal.items = sorted.length;
+    return {
+      passes: passes.map((pass) => passRecord(pass, sorted)),
+      items: sorted.length,
+      rejected: Math.max(0, ...passes.map(({ rejected }) => rejected)),
+      rejectedLast: passes.at(-1)?.rejected ?? 0,
+      unlisted: unlisted.found,
+      removed: unlisted.removed,
+      missing,
+      detailsAsked: this.#details.asked,
+      detailsGone: this.#details.gone,
+      detailsRejected: this.#details.rejected,
+      repaired: this.#repaired.size,
+      vanished: gone.sort(),
+      unread,
+      inPart: inPart.map((number) => catalogue.idOf(number)),
+      modesDiffer: this.#certification.modesDiffer,
+      pageSizes: this.#sizes.used,
+      disagreements,
+    };
+  }
+}

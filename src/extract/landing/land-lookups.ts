@@ -1,0 +1,87 @@
+/** Where the answers of the lookups land: raw documents like those of the items, a file for each lookup. */
+import type { Clock } from "../../common/clock.ts";
+import { mayHoldLarge } from "../../common/json.ts";
+import type { JsonObject } from "../../raw/document.ts";
+import type { Drift } from "../../raw/drift.ts";
+import type { PolicyOptions } from "../../raw/personal.ts";
+import { LOOKUP_ORDER, type LookupResource, lookupPreparer } from "../../raw/prepare.ts";
+import { type LookupDocument, type LookupMode, RawWriter } from "../../raw/raw-file.ts";
+import type { RawFiles } from "../../raw/raw-files.ts";
+import type { LookupFiles } from "../../raw/raw-lookups.ts";
+import { PartWriter } from "../../storage/parquet-file.ts";
+import { observedAtOf } from "../journal.ts";
+import type { Answered, CustomFieldLookup, DestinationLookup } from "../lookups.ts";
+
+export interface LookupLanding {
+  readonly files: RawFiles;
+  /** Is applied to the answers where they stand, before anything of them is written. */
+  readonly personal: PolicyOptions;
+  readonly drift: Drift;
+  readonly clock: Clock;
+}
+
+/**
+ * Writes what was asked for and found, in the order of the answers. Gives the absolute paths of the files. Errors:
+ * those of the disk.
+ */
+export function landLookups(
+  destinations: DestinationLookup,
+  fields: CustomFieldLookup,
+  landing: LookupLanding,
+): LookupFiles {
+  const writer = new RawWriter(new PartWriter());
+  const prepare = lookupPreparer(landing.personal);
+  const land = (
+    mode: LookupMode,
+    shape: LookupResource,
+    found: readonly Found[],
+    answered: readonly Answered[],
+  ): LookupFiles => {
+    const places = placesOf(answered, landing.clock);
+    const documents = found.map((answer): LookupDocument => {
+      const { observedAt, ...place } = places.get(answer.id) ?? missing(answer);
+      const unknown = prepare(shape, answer, landing.drift);
+      const text = JSON.stringify(answer);
+      return {
+        contentId: answer.id,
+        mode,
+        pass: 0,
+        ...place,
+        whole: true,
+        view: { shape, order: LOOKUP_ORDER, observedAt },
+        unknownFields: unknown.length,
+        largeNumbers: mayHoldLarge(text),
+        document: [Buffer.from(text)],
+      };
+    });
+    if (documents.length === 0) return {};
+    const file = landing.files.ofLookup(mode);
+    writer.write(file, documents);
+    return { [mode]: file };
+  };
+  return {
+    ...land("custom_fields", "custom_field_definition", fields.definitions, fields.answered),
+    ...land("destinations", "destination", destinations.destinations, destinations.answered),
+  };
+}
+
+type Found = JsonObject & { readonly id: string };
+
+interface Place extends Pick<LookupDocument, "page" | "position"> {
+  readonly observedAt: number;
+}
+
+/** By ID: where a row stands, the first of several. */
+function placesOf(answered: readonly Answered[], clock: Clock): Map<string, Place> {
+  const places = new Map<string, Place>();
+  for (const [index, { ids, response }] of answered.entries()) {
+    const observedAt = observedAtOf(response, clock);
+    for (const [position, id] of ids.entries())
+      if (!places.has(id)) places.set(id, { page: index + 1, position, observedAt });
+  }
+  return places;
+}
+
+function missing({ id }: Found): never {
+  throw new TypeError(`no answer of a lookup has the ID ${id}`);
+}

@@ -1,0 +1,42 @@
+import type { Pass } from "./listing.ts";
+
+/** A pass as it is certified: in `run_passes` and in the manifest. */
+export interface PassRecord {
+  readonly pass: number;
+  readonly mode: string;
+  readonly pages: number;
+  readonly perPage: number;
+  readonly pagesAnnounced: number;
+  readonly rows: number;
+  readonly distinctItems: number;
+  readonly duplicates: number;
+  readonly countBefore: number;
+  readonly countAfter: number;
+  readonly digest: string;
+  readonly clean: boolean;
+  readonly reason: string | null;
+  /** Milliseconds since 1970. */
+  readonly startedMs: number;
+  readonly endedMs: number;
+}
+
+/** `sorted`: the numbers of all items in the order of their IDs. */
+export function passRecord(pass: Pass, sorted: Uint32Array): PassRecord {
+  return {
+    pass: pass.pass,
+    mode: pass.mode,
+    pages: pass.pages,
+    perPage: pass.perPage,
+    pagesAnnounced: pass.pagesAnnounced,
+    rows: pass.rows,
+    distinctItems: pass.snapshot.distinct,
+    duplicates: pass.snapshot.duplicates,
+    countBefore: pass.countBefore,
+    countAfter: pass.countAfter,
+    digest: pass.snapshot.digest(sorted),
+    clean: pass.reasons.length === 0,
+    reason: pass.reasons.length === 0 ? null : pass.reasons.join("; "),
+    startedMs: pass.startedMs,
+    endedMs: pass.endedMs,
+  };
+}

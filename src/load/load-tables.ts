@@ -1,0 +1,82 @@
+/** The tables of a run as loaders get them: read from their Parquet files. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import type { LoadTable } from "../pipeline.ts";
+import { openForScanning } from "../storage/duckdb.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import type { Cell } from "../storage/table-builder.ts";
+import type { Column, Table } from "../tables/declare.ts";
+
+export interface TableFiles {
+  readonly table: Table;
+  readonly rows: number;
+  /** Absolute paths, in key order. */
+  readonly files: readonly string[];
+  readonly temporaryDirectory: string;
+  /** Folders that the files lie in. */
+  readonly directories: readonly string[];
+}
+
+const MEMORY_MB = 256;
+const ROWS_PER_BATCH = 4096;
+
+export function loadTableOf(from: TableFiles): LoadTable {
+  const { table, rows, files } = from;
+  const cells = () => cellsOf(from);
+  return { table, rows, files, cells, batches: () => batchesOf(table, cells()) };
+}
+
+async function* cellsOf({ table, files, temporaryDirectory, directories }: TableFiles) {
+  await using database = await openForScanning({
+    memoryLimitMb: MEMORY_MB,
+    threads: 1,
+    temporaryDirectory,
+    allowedDirectories: [...directories],
+  });
+  const columns = table.columns.map(expression).join(", ");
+  yield* rowsOf(database.connection, table.columns, `SELECT ${columns} FROM ${readParquet(files)}`);
+}
+
+/** What gives a cell as it is declared: instants in microseconds, dates in days since 1970. */
+function expression({ name, type }: Column): string {
+  const column = quoteIdentifier(name);
+  if (type === "timestamp") return `epoch_us(${column})`;
+  if (type === "date") return `(${column} - DATE '1970-01-01')::INTEGER`;
+  return type === "json" ? `${column}::VARCHAR` : column;
+}
+
+async function* rowsOf(
+  connection: DuckDBConnection,
+  columns: readonly Column[],
+  sql: string,
+): AsyncGenerator<readonly Cell[]> {
+  const result = await connection.stream(sql);
+  for (;;) {
+    const chunk = await result.fetchChunk();
+    if (chunk === null || chunk.rowCount === 0) return;
+    const values = columns.map((_, at) => chunk.getColumnValues(at));
+    for (let row = 0; row < chunk.rowCount; row++)
+      yield columns.map(({ type }, at) => cellOf(type, values[at]?.[row]));
+  }
+}
+
+function cellOf(type: Column["type"], value: unknown): Cell {
+  if (value === null || value === undefined) return null;
+  if (type === "integer" || type === "date" || type === "double") return Number(value);
+  // Far from today microseconds are more than a number can tell apart.
+  if (type === "timestamp" && Number.isSafeInteger(Number(value))) return Number(value);
+  return value as Cell;
+}
+
+/** Arrow is loaded where a loader asks for it. */
+async function* batchesOf({ columns }: Table, cells: AsyncIterable<readonly Cell[]>) {
+  const { recordBatch } = await import("../storage/arrow.ts");
+  let rows: (readonly Cell[])[] = [];
+  for await (const row of cells) {
+    rows.push(row);
+    if (rows.length < ROWS_PER_BATCH) continue;
+    yield recordBatch(columns, rows);
+    rows = [];
+  }
+  if (rows.length > 0) yield recordBatch(columns, rows);
+}

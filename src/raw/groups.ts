@@ -1,0 +1,79 @@
+/**
+ * Brings the documents of an item together: groups of items whose documents lie in the same few raw files. An item is at
+ * home in the file of its latest document. Where the listings agree in order, its other documents lie in a file that the
+ * items around it have theirs in as well; items whose documents lie elsewhere are the rest.
+ */
+import type { RawIndex, RawPlace } from "./raw-index.ts";
+
+/** Items that are transformed together, and where their documents lie. */
+export interface Group {
+  readonly files: readonly string[];
+  /**
+   * Of each item, one after another: how many documents count, then for each, the latest first, the place of its file in
+   * `files` and its row there.
+   */
+  readonly documents: Uint32Array<ArrayBuffer>;
+}
+
+/** Items of which some document lies in no file of their group. */
+export interface Rest {
+  readonly items: readonly number[];
+}
+
+/** A file is read for a group that needs so much of it, or that has so many of its items in it. */
+const SHARE = 1 / 8;
+/** So many items alone are not worth it: reading what they need of a file by a query costs less. */
+const FEW = 8;
+
+/**
+ * Groups of all items but those that `isLeftOut` names, then the rest; an item is in one of them, once. Items without a
+ * document are in none.
+ */
+export function* groups(index: RawIndex, isLeftOut: (item: number) => boolean): Generator<Group, Rest> {
+  const rest: number[] = [];
+  for (const file of index.files.keys()) {
+    const items = atHome(index, file, isLeftOut);
+    const files = filesTogether(index, file, items);
+    const places = new Map(files.map((each, place) => [each, place]));
+    const documents: number[] = [];
+    for (const { item, counting } of items) {
+      if (counting.every((at) => places.has(at.file)))
+        documents.push(counting.length, ...counting.flatMap((at) => [places.get(at.file) ?? 0, at.row]));
+      else rest.push(item);
+    }
+    if (documents.length > 0)
+      yield {
+        files: files.map((each) => index.files[each] ?? ""),
+        documents: Uint32Array.from(documents),
+      };
+  }
+  return { items: rest };
+}
+
+interface ItemDocuments {
+  readonly item: number;
+  readonly counting: readonly RawPlace[];
+}
+
+/** Items whose latest document lies in the file, in the order of its rows. */
+function atHome(index: RawIndex, file: number, isLeftOut: (item: number) => boolean): ItemDocuments[] {
+  const items: ItemDocuments[] = [];
+  for (const [row, item] of index.itemsIn(file).entries()) {
+    if (index.isLatest(file, row) && !isLeftOut(item)) items.push({ item, counting: index.counting(item) });
+  }
+  return items;
+}
+
+/** The file, and the others that are worth to be read with it. */
+function filesTogether(index: RawIndex, file: number, items: readonly ItemDocuments[]): number[] {
+  const needed = new Map<number, number>();
+  for (const { counting } of items)
+    for (const at of counting) needed.set(at.file, (needed.get(at.file) ?? 0) + 1);
+  const worth = [...needed].filter(
+    ([other, documents]) =>
+      other === file ||
+      documents >= SHARE * index.sizeOf(other) ||
+      documents >= Math.max(FEW, SHARE * items.length),
+  );
+  return worth.map(([other]) => other);
+}

@@ -1,0 +1,54 @@
+import { join } from "node:path";
+import { EXTRACT_FILE } from "./extract-record.ts";
+import type { LookupMode } from "./raw-file.ts";
+
+/** Where documents come from: pages of a listing, requests for what it listed, requests after passes, or a lookup. */
+export type RawStage = "dynamic" | "full" | "item" | "after" | LookupMode;
+
+export interface RawFilesOptions {
+  /** The run's staging folder. */
+  readonly directory: string;
+  /** Folder of the raw files, below `directory`. */
+  readonly folder: string;
+  readonly sequence: number;
+}
+
+/** Folder of the raw files below the staging folder: in the result, where they are published. */
+export function rawFolder({ raw }: { readonly raw: boolean }): string {
+  return raw ? join("result", "raw") : "raw";
+}
+
+/** Absolute paths of a run's raw files: one for each stage, pass and group. A group without documents has no file. */
+export class RawFiles {
+  readonly #options: RawFilesOptions;
+
+  constructor(options: RawFilesOptions) {
+    this.#options = options;
+  }
+
+  of(stage: RawStage, pass: number, group: number): string {
+    return `${this.#stem(stage, pass)}${String(group).padStart(5, "0")}.parquet`;
+  }
+
+  /** Of a lookup, which has no passes. */
+  ofLookup(mode: LookupMode): string {
+    return this.of(mode, 0, 0);
+  }
+
+  /** What extraction decided. */
+  get record(): string {
+    const { directory, folder } = this.#options;
+    return join(directory, folder, EXTRACT_FILE);
+  }
+
+  /** Whether a path is of a stage and pass. */
+  isOf(path: string, stage: RawStage, pass: number): boolean {
+    return path.startsWith(this.#stem(stage, pass));
+  }
+
+  #stem(stage: RawStage, pass: number): string {
+    const { directory, folder, sequence } = this.#options;
+    const mode = stage === "after" ? "item" : stage;
+    return join(directory, folder, mode, `${stage}-${String(sequence).padStart(6, "0")}-${pass}-`);
+  }
+}

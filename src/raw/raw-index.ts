@@ -1,0 +1,200 @@
+/**
+ * Which raw documents a run has: of which item, of which shape, observed when, and where. Columns of numbers, about 30
+ * bytes a document; everything else about a document, its digest among it, stays in the raw files.
+ */
+import type { Shape } from "./document.ts";
+import { type RawDocument, RawRows } from "./raw-file.ts";
+
+/** The documents of one raw file, in the order of its rows. */
+export interface IndexedFile {
+  readonly ids: readonly string[];
+  /** Codes of {@link codeOf}. */
+  readonly codes: Uint8Array;
+  /** Positions in the order of observation. */
+  readonly orders: Float64Array;
+}
+
+const FULL = 1;
+const WHOLE = 2;
+
+/** Shape, and whether the document is a whole one, in one byte. */
+function codeOf(shape: Shape, whole: boolean): number {
+  return (shape === "full" ? FULL : 0) | (whole ? WHOLE : 0);
+}
+
+/** Of documents on their way into a file. */
+export function indexOf(documents: readonly RawDocument[]): IndexedFile {
+  return {
+    ids: documents.map(({ contentId }) => contentId),
+    codes: Uint8Array.from(documents, ({ view, whole }) => codeOf(view.shape, whole)),
+    orders: Float64Array.from(documents, ({ view }) => view.order),
+  };
+}
+
+/** Of a file that was written before. Errors: those of {@link RawRows}. */
+export function readIndex(file: string): IndexedFile {
+  using rows = new RawRows(file);
+  return indexOfRows(rows);
+}
+
+/** Of a file that is read. */
+export function indexOfRows(rows: RawRows): IndexedFile {
+  const about = rows.ids.map((_, row) => rows.about(row));
+  return {
+    ids: [...rows.ids],
+    codes: Uint8Array.from(about, ({ shape, whole }) => codeOf(shape, whole)),
+    orders: Float64Array.from(about, ({ order }) => order),
+  };
+}
+
+/** Numbers the items of a run, from 0. */
+export interface ItemNumbers {
+  readonly size: number;
+  numberOf(id: string): number;
+  idOf(number: number): string;
+}
+
+/** Where a document lies. */
+export interface RawPlace {
+  /** Place in {@link RawIndex.files}. */
+  readonly file: number;
+  readonly row: number;
+}
+
+const NONE = 0xffff_ffff;
+const FIRST_DOCUMENTS = 1024;
+
+export class RawIndex {
+  readonly items: ItemNumbers;
+  readonly #files: string[] = [];
+  /** First document of each file. */
+  readonly #firsts: number[] = [];
+  #size = 0;
+  #items = new Uint32Array(FIRST_DOCUMENTS);
+  /** Place of its file in `#files`. */
+  #file = new Uint32Array(FIRST_DOCUMENTS);
+  #codes = new Uint8Array(FIRST_DOCUMENTS);
+  #orders = new Float64Array(FIRST_DOCUMENTS);
+  /** The document of the same item that was added before it. */
+  #before = new Uint32Array(FIRST_DOCUMENTS);
+  /** By the item's number: the document that was added last. */
+  #last = new Uint32Array(FIRST_DOCUMENTS).fill(NONE);
+
+  constructor(items: ItemNumbers) {
+    this.items = items;
+  }
+
+  /** Documents of all files. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Paths, in the order in which they were added. */
+  get files(): readonly string[] {
+    return this.#files;
+  }
+
+  add(path: string, { ids, codes, orders }: IndexedFile): void {
+    const file = this.#files.push(path) - 1;
+    this.#firsts.push(this.#size);
+    this.#grow(this.#size + ids.length);
+    for (const [row, id] of ids.entries()) {
+      const document = this.#size++;
+      const item = this.items.numberOf(id);
+      if (item >= this.#last.length) this.#last = larger(this.#last, item + 1);
+      this.#items[document] = item;
+      this.#file[document] = file;
+      this.#codes[document] = codes[row] ?? 0;
+      this.#orders[document] = orders[row] ?? 0;
+      this.#before[document] = this.#last[item] ?? NONE;
+      this.#last[item] = document;
+    }
+  }
+
+  /** Forgets the documents of all files whose paths are not wanted any more. */
+  remove(isRemoved: (path: string) => boolean): void {
+    const kept = this.#files.map((path, file) => ({ path, indexed: this.#indexed(file) }));
+    this.#files.length = 0;
+    this.#firsts.length = 0;
+    this.#size = 0;
+    this.#last.fill(NONE);
+    for (const { path, indexed } of kept) if (!isRemoved(path)) this.add(path, indexed);
+  }
+
+  #indexed(file: number): IndexedFile {
+    const first = this.#firsts[file] ?? 0;
+    const end = this.#firsts[file + 1] ?? this.#size;
+    return {
+      ids: Array.from(this.#items.subarray(first, end), (item) => this.items.idOf(item)),
+      codes: this.#codes.slice(first, end),
+      orders: this.#orders.slice(first, end),
+    };
+  }
+
+  /** How many documents a file has. */
+  sizeOf(file: number): number {
+    return (this.#firsts[file + 1] ?? this.#size) - (this.#firsts[file] ?? 0);
+  }
+
+  /** Numbers of the items that a file has documents of, in the order of its rows; repeated as they are there. */
+  itemsIn(file: number): Uint32Array {
+    const first = this.#firsts[file] ?? 0;
+    return this.#items.subarray(first, first + this.sizeOf(file));
+  }
+
+  /** Whether a document is the latest observation of its item; of several at one time, the one that was added first. */
+  isLatest(file: number, row: number): boolean {
+    const here = (this.#firsts[file] ?? 0) + row;
+    const order = this.#orders[here] ?? 0;
+    let document = this.#last[this.#items[here] ?? 0] ?? NONE;
+    for (; document !== NONE; document = this.#before[document] ?? NONE) {
+      const other = this.#orders[document] ?? 0;
+      if (other > order || (other === order && document < here)) return false;
+    }
+    return true;
+  }
+
+  /**
+   * Where the documents of an item lie that count, the latest observation first. A whole document takes the place of all
+   * earlier ones of its shape: what it lacks, the item has no more.
+   */
+  counting(item: number): RawPlace[] {
+    const documents: number[] = [];
+    let document = this.#last[item] ?? NONE;
+    for (; document !== NONE; document = this.#before[document] ?? NONE) documents.push(document);
+    const order = (each: number) => this.#orders[each] ?? 0;
+    documents.reverse().sort((a, b) => order(b) - order(a));
+    const replaced = new Set<number>();
+    return documents
+      .filter((each) => {
+        const code = this.#codes[each] ?? 0;
+        const counts = !replaced.has(code & FULL);
+        if ((code & WHOLE) !== 0) replaced.add(code & FULL);
+        return counts;
+      })
+      .map((each) => {
+        const file = this.#file[each] ?? 0;
+        return { file, row: each - (this.#firsts[file] ?? 0) };
+      });
+  }
+
+  #grow(size: number): void {
+    if (size <= this.#items.length) return;
+    const length = Math.max(size, Math.ceil(this.#items.length * 1.5));
+    this.#items = resized(this.#items, length);
+    this.#file = resized(this.#file, length);
+    this.#before = resized(this.#before, length);
+    this.#codes = new Uint8Array(this.#codes.buffer.transfer(length));
+    this.#orders = new Float64Array(this.#orders.buffer.transfer(length * Float64Array.BYTES_PER_ELEMENT));
+  }
+}
+
+function resized(numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
+  return new Uint32Array(numbers.buffer.transfer(length * Uint32Array.BYTES_PER_ELEMENT));
+}
+
+/** At least so long; what is new is `NONE`. */
+function larger(numbers: Uint32Array<ArrayBuffer>, atLeast: number): Uint32Array<ArrayBuffer> {
+  const { length } = numbers;
+  return resized(numbers, Math.max(atLeast, Math.ceil(length * 1.5))).fill(NONE, length);
+}

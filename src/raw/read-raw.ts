@@ -1,0 +1,50 @@
+/** A raw folder, read without a service: all that the tables of its run are made from. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "./extract-record.ts";
+import { ItemIndex } from "./item-index.ts";
+import { RawRows } from "./raw-file.ts";
+import { indexOfRows, RawIndex } from "./raw-index.ts";
+import { type RawLookups, readLookups } from "./raw-lookups.ts";
+
+export interface RawFolder {
+  /** Items that have a document. */
+  readonly items: ItemIndex;
+  readonly index: RawIndex;
+  readonly lookups: RawLookups;
+  readonly record: ExtractRecord;
+}
+
+const ITEM_MODES = ["dynamic", "full", "item"] as const;
+
+/**
+ * Reads a run's folder `raw`, one file after another. Of an item that a pass listed without landing its document, its
+ * room is not known: where tables are so large that they are cut, that may be at another item then.
+ *
+ * Throws `config.newer_version`, `verify.failed` or a TypeError where a file is not what it should be, and what the
+ * system says of one that cannot be read.
+ */
+export async function readRaw(folder: string): Promise<RawFolder> {
+  const record = await readExtractRecord(join(folder, EXTRACT_FILE));
+  const items = new ItemIndex();
+  const index = new RawIndex(items);
+  for (const file of ITEM_MODES.flatMap((mode) => filesOf(folder, mode))) {
+    using rows = new RawRows(file);
+    index.add(file, indexOfRows(rows));
+    for (const [row, listed] of rows.listed().entries()) {
+      const pages = listed === undefined ? undefined : record.bytesPerItem[listed.pass];
+      items.weigh(rows.ids[row] ?? "", pages?.[(listed?.page ?? 0) - 1] ?? 0);
+    }
+  }
+  const [destinations] = filesOf(folder, "destinations");
+  const [custom_fields] = filesOf(folder, "custom_fields");
+  return { items, index, lookups: readLookups({ destinations, custom_fields }), record };
+}
+
+/** Absolute paths of the raw files of a mode, in the order of their names. */
+function filesOf(folder: string, mode: string): string[] {
+  const directory = join(folder, mode);
+  if (!existsSync(directory)) return [];
+  const names = readdirSync(directory).filter((name) => name.endsWith(".parquet"));
+  return names.toSorted().map((name) => join(directory, name));
+}

@@ -1,0 +1,194 @@
+/** All requests of a run: lookups, listings, single items. */
+import { mkdir } from "node:fs/promises";
+import { judgeAnswers } from "../audit/checks/publish-gates.ts";
+import type { Lookups } from "../audit/checks/unmatched.ts";
+import { collectGarbage } from "../common/gc.ts";
+import { decisionsOf } from "../extract/decisions.ts";
+import { type Extraction, extract } from "../extract/extract.ts";
+import type { HttpClient } from "../extract/http/client.ts";
+import { observedAtOf, recordOf } from "../extract/journal.ts";
+import { passOfStages } from "../extract/landing/checkpoint.ts";
+import { landLookups } from "../extract/landing/land-lookups.ts";
+import { Landing } from "../extract/landing/landing.ts";
+import { LandingThreads } from "../extract/landing/landing-threads.ts";
+import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
+import { DECODE_LIMITS } from "../extract/pages/decode.ts";
+import { EchoRedactor } from "../extract/pages/echo.ts";
+import { ItemVersions } from "../extract/passes/item-versions.ts";
+import { SINGLES_LIMITS } from "../extract/passes/single-item.ts";
+import { wantedBy } from "../extract/wanted-columns.ts";
+import { echoDrift } from "../raw/drift.ts";
+import { type ExtractRecord, writeExtractRecord } from "../raw/extract-record.ts";
+import { ItemIndex } from "../raw/item-index.ts";
+import type { PolicyOptions } from "../raw/personal.ts";
+import { RawFiles, rawFolder } from "../raw/raw-files.ts";
+import { RawIndex } from "../raw/raw-index.ts";
+import { type RawLookups, readLookups } from "../raw/raw-lookups.ts";
+import { pageSizesOf } from "../warehouse/baseline.ts";
+import { findMissing } from "../warehouse/previous-items.ts";
+import { hashKeyOf, type RunContext, reportProgress } from "./context.ts";
+import { openClient } from "./source.ts";
+
+/** Which items there are, and where their documents lie. */
+export interface Landed {
+  readonly items: ItemIndex;
+  readonly index: RawIndex;
+}
+
+/** What the requests of a run brought. */
+export interface Extracted extends Lookups {
+  readonly extraction: Extraction;
+  /** What the documents do not say. */
+  readonly record: ExtractRecord;
+  /** Absolute paths of the files in the raw folder. */
+  readonly rawFiles: readonly string[];
+  /** Reads what the lookups landed. */
+  readonly rawLookups: () => RawLookups;
+  /** Gives the index away, once: it is large, and whoever takes it lets it go when the documents are read. */
+  readonly takeIndex: () => Landed;
+}
+
+/** Errors: those of the service, and `source.rejects`. */
+export async function runExtraction(run: RunContext): Promise<Extracted> {
+  const { config, signal } = run.options;
+  const client = openClient(run.source, run.options, run.throttle);
+  try {
+    const lookups = createLookups(client, config.lookupMethod, withoutToken(run));
+    const { pipeline } = run;
+    const destinations = await lookups.destinations(pipeline.destinations ?? run.source.destinations, signal);
+    recordLookups(run, destinations);
+    reportProgress(run, "lookups", 1, 2);
+    const { extraction, landed, fieldNames } = await extractItems(run, client);
+    judgeAnswers(config, extraction, run.journal);
+    const { customFields } = pipeline;
+    const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
+    const fields = await lookups.customFields(new Set(names), signal);
+    recordLookups(run, fields);
+    reportProgress(run, "lookups", 2, 2);
+    // What the passes were compared by is garbage now, and would stay beside what comes.
+    collectGarbage();
+    const files = rawFilesOf(run);
+    const decisions = decisionsOf(extraction, run.journal, landed.items, run.options.clock.now());
+    const record = await writeExtractRecord(files.record, decisions);
+    const lookupFiles = landLookups(destinations, fields, {
+      files,
+      personal: personalOf(run),
+      drift: run.journal.drift,
+      clock: run.options.clock,
+    });
+    const landedFiles = Object.values(lookupFiles).filter((file) => file !== undefined);
+    return {
+      destinations,
+      fields,
+      extraction,
+      record,
+      rawFiles: [...landed.index.files, ...landedFiles, files.record],
+      rawLookups: () => readLookups(lookupFiles),
+      takeIndex: once(landed),
+    };
+  } finally {
+    await client.close();
+  }
+}
+
+function rawFilesOf({ staging, options }: RunContext): RawFiles {
+  const { root: directory, sequence } = staging;
+  return new RawFiles({ directory, folder: rawFolder(options.config), sequence });
+}
+
+function personalOf({ options }: RunContext): PolicyOptions {
+  const { personalData } = options.config;
+  return { policy: personalData.policy, hashKey: hashKeyOf(personalData) };
+}
+
+function once<Value>(value: Value): () => Value {
+  let kept: Value | undefined = value;
+  return () => {
+    if (kept === undefined) throw new TypeError("the index was taken already");
+    const given = kept;
+    kept = undefined;
+    return given;
+  };
+}
+
+/** Takes the token out of an answer that is read on this thread. */
+function withoutToken({ source, journal }: RunContext): (bytes: Buffer) => Buffer {
+  const echoes = new EchoRedactor(source.token);
+  return (bytes) => {
+    const redacted = echoes.redact(bytes);
+    journal.takeDrift(echoDrift(redacted?.texts ?? new Map()));
+    return redacted?.bytes ?? bytes;
+  };
+}
+
+function recordLookups(
+  { options, journal }: RunContext,
+  { answered }: DestinationLookup | CustomFieldLookup,
+): void {
+  for (const { request, response } of answered) {
+    const observedAt = observedAtOf(response, options.clock);
+    const bytes = response.body.byteLength;
+    journal.requests.add(recordOf(response, { mode: request.mode, observedAt, bytes }));
+  }
+}
+
+interface ExtractedItems {
+  readonly extraction: Extraction;
+  readonly landed: Landed;
+  /** Names of the custom fields that the documents carry. */
+  readonly fieldNames: ReadonlySet<string>;
+}
+
+async function extractItems(run: RunContext, client: HttpClient): Promise<ExtractedItems> {
+  const { options, pipeline, staging, journal, resumed, checkpoint, source, baseline } = run;
+  const { config, clock, signal, onProgress, threads: count } = options;
+  const { listings } = pipeline;
+  const wanted = wantedBy(pipeline, config);
+  await using threads = new LandingThreads(count, {
+    ...personalOf(run),
+    aliases: config.aliases,
+    limits: DECODE_LIMITS,
+    token: source.token.reveal(),
+  });
+  await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
+  const catalogue = new ItemIndex();
+  const index = new RawIndex(catalogue);
+  const files = rawFilesOf(run);
+  const passOf = passOfStages(listings);
+  const landing = new Landing({ threads, files, index, checkpoint, passOf, resumed, journal, clock });
+  const extraction = await extract(
+    {
+      client,
+      landing,
+      journal,
+      catalogue,
+      versions: new ItemVersions(catalogue),
+      clock,
+      signal: AbortSignal.any([signal, threads.failure]),
+      settings: {
+        columns: wanted.columns,
+        itemColumns: wanted.itemColumns,
+        shapes: listings,
+        concurrency: config.concurrency,
+        singlesLimits: config.maxRejects ?? SINGLES_LIMITS,
+      },
+      onProgress: (progress) => onProgress({ ...progress, perSecond: run.throttle.slowedTo }),
+    },
+    {
+      listings,
+      details: wanted.details,
+      perPage: config.perPage,
+      pageSizes: pageSizesOf(baseline),
+      resumed,
+      findMissing: async (listed) =>
+        findMissing({
+          baseline,
+          runs: run.folder.runs,
+          temporaryDirectory: staging.temporary,
+          listed,
+          acceptShrink: config.acceptShrink,
+        }),
+    },
+  );
+  return { extraction, landed: { items: catalogue, index }, fieldNames: landing.fieldNames };
+}

@@ -1,0 +1,71 @@
+/** The transform of a run, and how its tables are to be loaded. */
+import { collectGarbage } from "../common/gc.ts";
+import { rangeBounds, vectorBytes } from "../load/range-bounds.ts";
+import type { Pipeline } from "../pipeline.ts";
+import type { Bounds } from "../storage/id-ranges.ts";
+import { type Transformed, transformItems } from "../transform/transform-items.ts";
+import type { StagingFolder } from "../warehouse/layout.ts";
+import type { RunContext, RunOptions } from "./context.ts";
+import type { Extracted, Landed } from "./run-extraction.ts";
+
+export interface RunTransformed extends Transformed {
+  /** Of the ranges of items that the widest table is loaded by. */
+  readonly bounds: Bounds;
+  /** Of the widest table: what the database holds at once, roughly. */
+  readonly vectorBytes: number;
+}
+
+export interface RawTransform {
+  readonly options: Pick<RunOptions, "pipeline" | "threads" | "signal" | "onProgress">;
+  readonly pipeline: Pipeline;
+  readonly staging: Pick<StagingFolder, "parts" | "root" | "temporary">;
+  /** Items that do not count. */
+  readonly vanished: readonly string[];
+  /** Gives the index away. */
+  readonly takeIndex: () => Landed;
+}
+
+/** Errors: those of a user's table (`config.invalid`), and of the disk. */
+export async function runTransform(run: RunContext, extracted: Extracted): Promise<RunTransformed> {
+  const { options, pipeline, staging, journal } = run;
+  const { record, takeIndex } = extracted;
+  const transformed = await transformRaw({
+    options,
+    pipeline,
+    staging,
+    vanished: record.vanished,
+    takeIndex,
+  });
+  journal.takeDrift(transformed.drift);
+  return transformed;
+}
+
+/** The transform of raw documents, wherever they come from. Errors as of {@link runTransform}. */
+export async function transformRaw(request: RawTransform): Promise<RunTransformed> {
+  const { options, pipeline, staging, vanished, takeIndex } = request;
+  const { items, index } = takeIndex();
+  const gone = new Set(vanished.flatMap((id) => items.find(id) ?? []));
+  const transformed = await transformItems({
+    pipeline,
+    pipelineUrl: typeof options.pipeline === "string" ? options.pipeline : undefined,
+    threads: options.threads,
+    index,
+    isLeftOut: (item) => gone.has(item),
+    weightOf: (item) => items.weightAt(item),
+    parts: staging.parts,
+    directory: staging.root,
+    temporaryDirectory: staging.temporary,
+    signal: options.signal,
+    onProgress: options.onProgress,
+  });
+  const sorted = items.sorted();
+  const weighing = {
+    weights: Float32Array.from(sorted, (number) => items.weightAt(number)),
+    idAt: (place: number) => items.idOf(sorted[place] ?? 0),
+    widestTableBytes: Math.max(0, ...transformed.stagedBytes.values()),
+  };
+  const ranges = { bounds: rangeBounds(weighing), vectorBytes: vectorBytes(weighing) };
+  // The index is garbage now, and would stay beside what the database takes.
+  collectGarbage();
+  return { ...transformed, ...ranges };
+}

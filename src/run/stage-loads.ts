@@ -1,0 +1,127 @@
+/** Loaders that write a run elsewhere: staged before it is published, made visible after. */
+import { dirname, join } from "node:path";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { isObject } from "../common/objects.ts";
+import { printable } from "../common/printable.ts";
+import type { LoadedTable } from "../load/load-table.ts";
+import { loadTableOf } from "../load/load-tables.ts";
+import { type Loader, type LoadRun, publishes, type StagedLoad } from "../pipeline.ts";
+import { RUN_TABLES } from "../tables/all.ts";
+import type { RunContext } from "./context.ts";
+
+/** What loaders have written where no reader looks. */
+export class StagedLoads implements AsyncDisposable {
+  readonly #staged: { readonly name: string; readonly load: StagedLoad }[] = [];
+
+  /**
+   * Has each loader of the pipeline write the run. Errors: `load.failed`, and the reason of the signal, which no loader
+   * is waited for after.
+   */
+  async stage(
+    run: RunContext,
+    tables: readonly LoadedTable[],
+    verdict: "complete" | "unsettled",
+  ): Promise<void> {
+    const { pipeline, staging, options } = run;
+    const { signal } = options;
+    const shared = {
+      run: staging.run,
+      sequence: staging.sequence,
+      pipeline: pipeline.name,
+      verdict,
+      tables: tablesOf(run, tables),
+      signal,
+    };
+    for (const loader of pipeline.loaders) {
+      if (loader.stage === undefined) continue;
+      signal.throwIfAborted();
+      this.#staged.push({ name: loader.name, load: await staged(loader, shared) });
+    }
+  }
+
+  /** Makes all visible, after the run was published. Errors: `load.failed`; the run stays published. */
+  async commit(): Promise<void> {
+    for (let next = this.#staged[0]; next !== undefined; next = this.#staged[0]) {
+      const { name, load } = next;
+      try {
+        await load.commit();
+      } catch (thrown) {
+        // Whatever it is, it is no reason to doubt the run, nor one to go on from what was read.
+        const { message } = thrown instanceof Error ? thrown : asWarehouseError(thrown);
+        throw failed(name, "cannot make the run visible", message, PUBLISHED, thrown);
+      }
+      this.#staged.shift();
+    }
+  }
+
+  /** Takes back what was not made visible. A failure to do so does not hide another. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { load } of this.#staged.splice(0)) await takeBack(load);
+  }
+}
+
+const NOTHING = "nothing was published";
+const PUBLISHED = "in the warehouse folder it is published";
+
+/** A loader that does not heed the signal is left alone; what it may have staged by then is taken back when it is there. */
+async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
+  const { name } = loader;
+  const work = (async () => loader.stage?.(run))();
+  let load: unknown;
+  try {
+    load = await beforeEnd(work, run.signal);
+  } catch (thrown) {
+    work.then(takeBack, () => {});
+    run.signal.throwIfAborted();
+    if (thrown instanceof WarehouseError) throw thrown;
+    const { message } = thrown instanceof Error ? thrown : asWarehouseError(thrown);
+    throw failed(name, "cannot stage the run", message, NOTHING, thrown);
+  }
+  if (isStaged(load)) return load;
+  await takeBack(load);
+  throw failed(name, "cannot stage the run", "its stage gives no object with commit and abort", NOTHING);
+}
+
+/** Throws the reason of the signal as soon as it is aborted, whatever comes of the work. */
+async function beforeEnd<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = () => reject(signal.reason);
+  signal.addEventListener("abort", end);
+  if (signal.aborted) end();
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+}
+
+function isStaged(load: unknown): load is StagedLoad {
+  return isObject(load) && typeof load.commit === "function" && typeof load.abort === "function";
+}
+
+async function takeBack(load: unknown): Promise<void> {
+  try {
+    if (isObject(load) && typeof load.abort === "function") await load.abort();
+  } catch {
+    // Whatever it left, no reader looks there.
+  }
+}
+
+function failed(name: string, what: string, why: string, so: string, cause?: unknown): WarehouseError {
+  const reason = printable(why, 300).replace(/\.$/, "");
+  return new WarehouseError("load.failed", `The loader ${printable(name)} ${what}: ${reason}; ${so}.`, {
+    cause,
+  });
+}
+
+function tablesOf({ pipeline, staging }: RunContext, loaded: readonly LoadedTable[]) {
+  const folder = publishes(pipeline, "parquet") ? staging.result : staging.root;
+  const declared = new Map([...pipeline.tables, ...RUN_TABLES].map((table) => [table.name, table]));
+  return loaded.flatMap(({ table: name, rows, files: paths }) => {
+    const table = declared.get(name);
+    const files = paths.map(({ path }) => join(folder, path));
+    const directories = [...new Set(files.map((file) => dirname(file)))];
+    if (table === undefined) return [];
+    return [loadTableOf({ table, rows, files, directories, temporaryDirectory: staging.temporary })];
+  });
+}

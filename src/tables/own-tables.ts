@@ -1,0 +1,92 @@
+/** Tables that are not the package's: what must hold of them before anything is built. */
+import { hint } from "../common/nearest.ts";
+import { isObject } from "../common/objects.ts";
+import { DATA_TABLES } from "./all.ts";
+import { COLUMN_TYPES } from "./declare.ts";
+
+/** Views and macros of a warehouse. */
+const VIEWS = [
+  "content_wide",
+  "content_mapped_wide",
+  "mapping_coverage",
+  "mapped_value_intervals",
+  "mapped_values_as_of",
+  "payloads_as_of",
+  "payload_as_of",
+  "mapped_value_changes",
+];
+/** What stands beside the tables while they are built and asked. */
+const TAKEN = ["run", "mapping_targets", "mapping_inputs", "mapping_answers", "constructor"];
+const TAKEN_BEGINNINGS = ["run_", "before_", "history_", "previous_", "made_"];
+
+const NAME = /^[a-z][a-z0-9_]*$/;
+
+/** What is wrong with a table of a user's own; none: it can be built. */
+export function ownTableFaults(table: unknown): string[] {
+  if (!isObject(table)) return ["it is no table"];
+  const { name, comment, key, columns, references, rows } = table;
+  const faults = [
+    ...nameFaults(name),
+    ...(typeof comment === "string" ? [] : ["its comment is not a text"]),
+    ...(Array.isArray(references) && isObject(rows)
+      ? []
+      : ["it is no table: references or rows are missing"]),
+  ];
+  if (!Array.isArray(columns)) return [...faults, "its columns are no list"];
+  const strange = columns.flatMap((column, place) => columnFaults(column, place));
+  if (strange.length > 0) return [...faults, ...strange];
+  const names = columns.map((column): string => column.name);
+  return [
+    ...faults,
+    ...repeated(names.map((each) => each.toLowerCase())).map(
+      (each) => `two of its columns are called ${each}`,
+    ),
+    ...keyFaults(key, columns),
+  ];
+}
+
+function nameFaults(name: unknown): string[] {
+  if (typeof name !== "string") return ["its name is not a text"];
+  if (!NAME.test(name)) return ["its name is not in lower-case letters, digits and _"];
+  if (VIEWS.includes(name)) return [`${name} is the name of a view or macro of the package`];
+  if (DATA_TABLES.some((table) => table.name === name))
+    return [`${name} is the name of a table of the package`];
+  const beginning = TAKEN_BEGINNINGS.find((each) => name.startsWith(each));
+  if (beginning !== undefined) return [`names that begin with ${beginning} are the package's own`];
+  return TAKEN.includes(name) ? [`${name} is a name of the package's own`] : [];
+}
+
+function columnFaults(column: unknown, place: number): string[] {
+  const isColumn =
+    isObject(column) &&
+    COLUMN_TYPES.some((type) => type === column.type) &&
+    typeof column.comment === "string" &&
+    typeof column.nullable === "boolean" &&
+    Array.isArray(column.origins);
+  if (!isColumn)
+    return [`columns[${place}] is no column: call its factory, as in text("title", "", "Title.")`];
+  const { name } = column;
+  return typeof name === "string" && NAME.test(name) && name !== "constructor"
+    ? []
+    : [`the name of columns[${place}] is not in lower-case letters, digits and _`];
+}
+
+function keyFaults(
+  key: unknown,
+  columns: readonly { readonly name: string; readonly nullable: boolean }[],
+): string[] {
+  if (!Array.isArray(key) || key.length === 0) return ["its key is no list of columns"];
+  const names = columns.map(({ name }) => name);
+  const strange = key.flatMap((each: unknown) => {
+    if (typeof each !== "string") return ["its key is no list of columns"];
+    const column = columns.find(({ name }) => name === each);
+    if (column === undefined)
+      return [`its key has ${JSON.stringify(each)}, which is no column${hint(each, names)}`];
+    return column.nullable ? [`its key has the column ${each}, which is not required`] : [];
+  });
+  return [...new Set(strange), ...repeated(key).map((each) => `its key has ${String(each)} twice`)];
+}
+
+function repeated(names: readonly string[]): string[] {
+  return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
+}

@@ -1,0 +1,206 @@
+/** Transformer stages: tables from documents, and tables from tables. */
+import { hint } from "../common/nearest.ts";
+import { isObject } from "../common/objects.ts";
+import { isListOf, isText, type Options, optionFaults } from "../common/options.ts";
+import { shown } from "../common/shown.ts";
+import type { ItemDocuments, Row, RowOf, Transformer } from "../pipeline.ts";
+import { CONTENT_TABLES, type ContentTableName, MAPPED_VALUE_TABLES } from "../tables/all.ts";
+import { type Column, type Table, text } from "../tables/declare.ts";
+import { HISTORY_TABLES } from "../tables/history.ts";
+import { ownTableFaults } from "../tables/own-tables.ts";
+
+export interface ContentTablesOptions {
+  /** These tables, and no others. */
+  readonly only?: readonly ContentTableName[];
+  /** All but these. */
+  readonly except?: readonly ContentTableName[];
+}
+
+/**
+ * The tables that the specification's fields land in: all that the pipeline's extractors can fill, unless options say
+ * which. Extraction asks only for what the tables need.
+ */
+export function contentTables(options: ContentTablesOptions = {}): Transformer {
+  const faults = optionFaults("contentTables", options, { only: areTables, except: areTables });
+  const { only, except }: ContentTablesOptions = options ?? {};
+  if (only !== undefined && except !== undefined)
+    faults.push("contentTables takes either only or except, not both");
+  const chosen = new Set<string>(faults.length > 0 ? [] : (only ?? CONTENT_TABLES.map(({ name }) => name)));
+  const left = new Set<string>(faults.length > 0 ? [] : (except ?? []));
+  return {
+    name: "contentTables",
+    tables: CONTENT_TABLES.filter(({ name }) => chosen.has(name) && !left.has(name)),
+    reads: [],
+    takesWhatThereIs: only === undefined,
+    faults,
+  };
+}
+
+const areTables: Options[string] = (value) => {
+  if (!Array.isArray(value)) return "is not a list of tables";
+  const names = CONTENT_TABLES.map(({ name }): string => name);
+  const strangers = value.filter((name) => !names.includes(name));
+  const named = strangers.map((name) => `${shown(name)}${isText(name) ? hint(name, names) : ""}`);
+  return strangers.length === 0 || `names ${named.join(", ")}, which no content table is called`;
+};
+
+export interface MappedValuesOptions {
+  /** Whether values of fields without value mappings are sent as they are; false unless given. */
+  readonly passthrough?: boolean;
+}
+
+/** The external values that each item gives at each destination, and the payloads (rules 1 to 8 of the specification). */
+export function mappedValues(options: MappedValuesOptions = {}): Transformer {
+  const faults = optionFaults("mappedValues", options, {
+    passthrough: (value) => typeof value === "boolean" || "is not true or false",
+  });
+  const passthrough = options?.passthrough === true;
+  return { name: "mappedValues", tables: MAPPED_VALUE_TABLES, reads: MAPPED_FROM, passthrough, faults };
+}
+
+const MAPPED_FROM = [
+  "content_custom_field_values",
+  "custom_fields",
+  "custom_field_select_values",
+  "custom_field_mappings",
+  "custom_field_mapping_values",
+  "destinations",
+];
+
+/** What mapped values and mappings were in each run, since when, and why they changed. */
+export function history(): Transformer {
+  const reads = ["content", "content_mapped_values", "content_external_payloads"];
+  return { name: "history", tables: HISTORY_TABLES, reads };
+}
+
+interface TableOptions<Columns extends readonly Column[]> {
+  /** Lower-case letters, digits and `_`; no name of a table, view or macro of the package, such as those with `run_`. */
+  readonly name: string;
+  /** One sentence. */
+  readonly comment: string;
+  readonly columns: readonly [...Columns];
+}
+
+export interface CustomTableOptions<Columns extends readonly Column[], Given> extends TableOptions<Columns> {
+  /** Columns after `content_id`, which is always the first of the key; they are `required`. */
+  readonly key?: readonly Columns[number]["name"][];
+  /**
+   * Rows of an item; `content_id` is filled in. Runs in worker threads, so it is a function of the item alone: text and
+   * `json` as a string, instants as microseconds since 1970, dates as days since 1970.
+   */
+  readonly rows: (item: ItemDocuments) => Iterable<Exactly<Given, RowOf<Columns>>>;
+}
+
+/** A row without columns that the table has not; of several kinds of rows each by itself. */
+type Exactly<Given, Allowed> = string extends keyof Given
+  ? Given
+  : Given extends Allowed
+    ? Given & { readonly [Key in Exclude<keyof Given, keyof Allowed>]: never }
+    : Allowed;
+
+/**
+ * A table of your own, with rows made from each item. It may read any field, so with it all configured columns are asked
+ * for.
+ *
+ *     customTable({
+ *       name: "content_titles",
+ *       comment: "Titles.",
+ *       columns: [text("title", "full:title", "Title.", { required: true })],
+ *       *rows({ full }) {
+ *         if (full?.title) yield { title: full.title };
+ *       },
+ *     })
+ */
+export function customTable<const Columns extends readonly Column[], Given extends Row>(
+  options: CustomTableOptions<Columns, Given>,
+): Transformer {
+  const { name, comment, columns, key = [], rows } = objectOf(options);
+  const faults = optionFaults(`customTable ${shown(name)}`, options, CUSTOM_TABLE, [...NEEDED, "rows"]);
+  const declared = declare(`customTable ${shown(name)}`, faults, () => ({
+    name,
+    comment,
+    stage: "item",
+    key: ["content_id", ...key],
+    rows: { kind: "program" },
+    references: [{ columns: ["content_id"], table: "content", to: ["content_id"] }],
+    columns: [text("content_id", "", "Item; content.content_id.", { required: true }), ...columns],
+  }));
+  return { ...declared, reads: [], rows };
+}
+
+export interface SqlTableOptions<Columns extends readonly Column[]> extends TableOptions<Columns> {
+  /** Columns of the key; they are `required`. */
+  readonly key: readonly Columns[number]["name"][];
+  /** Tables that the query reads. */
+  readonly reads: readonly string[];
+  /** A SELECT that gives the columns by their names, in any order. */
+  readonly sql: string;
+}
+
+/**
+ * A table of your own, with rows made by a query over other tables of the run.
+ *
+ *     sqlTable({
+ *       name: "items_by_type",
+ *       comment: "How many items each type has.",
+ *       key: ["content_type_id"],
+ *       columns: [text("content_type_id", "", "Type.", { required: true }), bigint("items", "", "Items.")],
+ *       reads: ["content"],
+ *       sql: "SELECT content_type_id, count(*) AS items FROM content WHERE content_type_id IS NOT NULL GROUP BY ALL",
+ *     })
+ */
+export function sqlTable<const Columns extends readonly Column[]>(
+  options: SqlTableOptions<Columns>,
+): Transformer {
+  const { name, comment, columns, key, reads, sql } = objectOf(options);
+  const faults = optionFaults(`sqlTable ${shown(name)}`, options, SQL_TABLE, [
+    ...NEEDED,
+    "key",
+    "reads",
+    "sql",
+  ]);
+  const declared = declare(`sqlTable ${shown(name)}`, faults, () => ({
+    name,
+    comment,
+    stage: "query",
+    key,
+    rows: { kind: "program" },
+    references: [],
+    columns,
+  }));
+  return { ...declared, reads: faults.length > 0 ? [] : reads, sql };
+}
+
+/** What was given in the place of options; of what is no object, nothing. */
+function objectOf<Given extends object>(options: Given): Given {
+  return isObject(options) ? options : ({} as Given);
+}
+
+const TABLE_OPTIONS: Options = {
+  name: (value) => isText(value) || "is not a text",
+  comment: (value) => isText(value) || "is not a text",
+  columns: (value) => Array.isArray(value) || "is not a list of columns",
+  key: isListOf("names of columns", isText),
+};
+const CUSTOM_TABLE: Options = {
+  ...TABLE_OPTIONS,
+  rows: (value) => typeof value === "function" || "is not a function",
+};
+const SQL_TABLE: Options = {
+  ...TABLE_OPTIONS,
+  reads: isListOf("names of tables", isText),
+  sql: (value) => isText(value) || "is not a text",
+};
+const NEEDED = ["name", "comment", "columns"];
+
+/** A declared table of the user's own, or what is wrong with it. */
+function declare(
+  stage: string,
+  faults: readonly string[],
+  table: () => Table,
+): { readonly name: string; readonly tables: readonly Table[]; readonly faults: readonly string[] } {
+  if (faults.length > 0) return { name: stage, tables: [], faults };
+  const declared = table();
+  const wrong = ownTableFaults(declared).map((fault) => `${stage}: ${fault}`);
+  return { name: stage, tables: wrong.length > 0 ? [] : [declared], faults: wrong };
+}

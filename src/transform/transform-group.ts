@@ -1,0 +1,154 @@
+/** What a thread does with a group of items: raw documents in, parts out. No thread, network or clock here. */
+import { join } from "node:path";
+import { compareUtf8 } from "../common/utf8-order.ts";
+import type { Pipeline } from "../pipeline.ts";
+import type { View } from "../raw/document.ts";
+import { Drift, type DriftEntry } from "../raw/drift.ts";
+import type { Group } from "../raw/groups.ts";
+import { RawRows } from "../raw/raw-file.ts";
+import { PartWriter } from "../storage/parquet-file.ts";
+import type { StagedPart } from "../storage/staged-part.ts";
+import { type Cell, TableBuilder } from "../storage/table-builder.ts";
+import type { Table } from "../tables/declare.ts";
+import { watchedRows } from "./custom-tables.ts";
+import { EntityPool, type EntityVersion } from "./entity-store.ts";
+import { compileTransform } from "./item.ts";
+
+export interface WrittenPart {
+  readonly table: string;
+  readonly part: StagedPart;
+  /** Of its columns, before compression. */
+  readonly bytes: number;
+}
+
+/** What came of all groups of a thread. */
+export interface TransformedGroups {
+  readonly parts: readonly WrittenPart[];
+  readonly versions: readonly EntityVersion[];
+  readonly drift: readonly DriftEntry[];
+}
+
+export interface TransformerOptions {
+  /** Folder of the parts. */
+  readonly directory: string;
+  /** Part of the file names, so that threads do not meet. */
+  readonly thread: number;
+}
+
+/**
+ * Rows held before they are written out, in bytes of all tables together. Half of it goes then, at least: tables that
+ * hold little wait, because to make a file costs some tenths of a millisecond, and again when it is loaded.
+ */
+const FLUSH_BYTES = 12 * 1024 * 1024;
+
+interface Held {
+  readonly builder: TableBuilder;
+  firstKey: string | undefined;
+  lastKey: string;
+}
+
+export class GroupTransformer {
+  readonly #options: TransformerOptions;
+  readonly #drift = new Drift();
+  readonly #pool = new EntityPool();
+  readonly #tables = new Map<string, Held>();
+  readonly #transform: ReturnType<typeof compileTransform>;
+  readonly #parts = new PartWriter();
+  #part = 0;
+  #written: WrittenPart[] = [];
+
+  constructor(pipeline: Pick<Pipeline, "tables" | "rows">, options: TransformerOptions) {
+    this.#options = options;
+    this.#transform = compileTransform({
+      tables: pipeline.tables,
+      rows: watchedRows(pipeline),
+      pool: this.#pool,
+      sink: (table) => this.#sink(table),
+    });
+  }
+
+  #sink(table: Table): (row: readonly Cell[]) => void {
+    const held: Held = { builder: new TableBuilder(table), firstKey: undefined, lastKey: "" };
+    this.#tables.set(table.name, held);
+    return (row) => {
+      held.builder.append(row);
+      const key = String(row[0]);
+      if (key === held.lastKey) return;
+      if (held.firstKey === undefined || compareUtf8(key, held.firstKey) < 0) held.firstKey = key;
+      if (compareUtf8(key, held.lastKey) > 0) held.lastKey = key;
+    };
+  }
+
+  /** Transforms the items of a group; gives their number. Throws a TypeError for a raw file that cannot be read. */
+  group({ files, documents }: Group): number {
+    using opened = new OpenFiles(files);
+    let items = 0;
+    for (let at = 0; at < documents.length; items += 1) {
+      const count = documents[at++] ?? 0;
+      const views: View[] = [];
+      let contentId = "";
+      for (let each = 0; each < count; each++) {
+        const rows = opened.at(documents[at++] ?? 0);
+        const row = documents[at++] ?? 0;
+        views.push(rows.view(row));
+        contentId = rows.ids[row] ?? "";
+      }
+      this.#item(contentId, views);
+    }
+    return items;
+  }
+
+  #item(contentId: string, views: readonly View[]): void {
+    this.#transform({ contentId, views, order: views[0]?.order ?? 0, drift: this.#drift });
+    if (this.#bytes() > FLUSH_BYTES) this.#write(FLUSH_BYTES / (2 * this.#tables.size));
+  }
+
+  #bytes(): number {
+    let bytes = 0;
+    for (const { builder } of this.#tables.values()) bytes += builder.bytes;
+    return bytes;
+  }
+
+  /** Writes out all rows that are held; gives everything that was not given before. */
+  flush(): TransformedGroups {
+    this.#write(0);
+    const parts = this.#written;
+    this.#written = [];
+    return { parts, versions: this.#pool.take(), drift: this.#drift.take() };
+  }
+
+  /** Writes the rows of tables that hold so many bytes. */
+  #write(bytesAtLeast: number): void {
+    this.#part += 1;
+    for (const [table, held] of this.#tables) {
+      const { rows, bytes } = held.builder;
+      if (rows === 0 || bytes < bytesAtLeast) continue;
+      const name = `${table}-${this.#options.thread}-${String(this.#part).padStart(5, "0")}.parquet`;
+      const file = join(this.#options.directory, table, name);
+      held.builder.take((batch) => this.#parts.write(file, batch));
+      const { firstKey = "", lastKey } = held;
+      this.#written.push({ table, part: { file, rows, firstKey, lastKey }, bytes });
+      held.firstKey = undefined;
+      held.lastKey = "";
+    }
+  }
+}
+
+class OpenFiles {
+  readonly #rows: readonly RawRows[];
+
+  constructor(files: readonly string[]) {
+    this.#rows = files.map((file) => new RawRows(file));
+  }
+
+  at(place: number): RawRows {
+    const rows = this.#rows[place];
+    if (rows === undefined) throw new RangeError(`a group has no file ${place}`);
+    return rows;
+  }
+
+  /** Gives the memory of the files back. */
+  [Symbol.dispose](): void {
+    for (const rows of this.#rows) rows[Symbol.dispose]();
+  }
+}

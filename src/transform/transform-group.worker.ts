@@ -1,0 +1,23 @@
+/** A thread of a {@link GroupTransformer}. */
+import { workerData } from "node:worker_threads";
+import { collectGarbage, collectYoung } from "../common/gc.ts";
+import { answerTasks } from "../common/threads/thread.ts";
+import { loadPipeline } from "./pipelines.ts";
+import { GroupTransformer, type TransformedGroups } from "./transform-group.ts";
+import type { TransformSetup, TransformTask } from "./transform-items.ts";
+
+const { tables, pipelineUrl, ...options }: TransformSetup = workerData;
+const pipeline = pipelineUrl === undefined ? { tables, rows: {} } : await loadPipeline(pipelineUrl);
+const transformer = new GroupTransformer(pipeline, options);
+
+/** V8 keeps what a thread has when it ends for 8 more seconds: into these falls the load. */
+function last(): TransformedGroups {
+  const flushed = transformer.flush();
+  collectGarbage();
+  return flushed;
+}
+
+answerTasks<TransformTask>(
+  (task) => (task.kind === "group" ? transformer.group(task) : last()),
+  collectYoung,
+);

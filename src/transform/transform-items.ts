@@ -1,0 +1,172 @@
+/** The transform of a run: the raw documents that count in, parts of every item table out. */
+import { extname } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { parseExact } from "../common/json.ts";
+import type { OnProgress } from "../common/progress.ts";
+import { ThreadPool } from "../common/threads/thread-pool.ts";
+import { WorkQueue } from "../common/threads/work-queue.ts";
+import type { Pipeline } from "../pipeline.ts";
+import { Drift, type DriftEntry } from "../raw/drift.ts";
+import { type Group, groups } from "../raw/groups.ts";
+import type { RawIndex } from "../raw/raw-index.ts";
+import { regroup } from "../raw/regroup.ts";
+import type { StagedPart } from "../storage/staged-part.ts";
+import type { Table } from "../tables/declare.ts";
+import { EntityStore } from "./entity-store.ts";
+import { GroupTransformer, type TransformedGroups, type TransformerOptions } from "./transform-group.ts";
+
+const MODULE = new URL(`./transform-group.worker${extname(import.meta.url)}`, import.meta.url);
+
+export interface TransformSetup extends TransformerOptions {
+  readonly tables: readonly Table[];
+  /** Module whose default export is the pipeline; undefined: no table has a function. */
+  readonly pipelineUrl: string | undefined;
+}
+
+interface GroupTask extends Group {
+  readonly kind: "group";
+}
+
+/** Writes out the rows that are held. */
+interface FlushTask {
+  readonly kind: "flush";
+}
+
+export type TransformTask = GroupTask | FlushTask;
+
+interface TransformResults {
+  /** Items. */
+  group: number;
+  flush: TransformedGroups;
+}
+
+export interface TransformRequest {
+  readonly pipeline: Pick<Pipeline, "tables" | "rows">;
+  /** Its module; undefined: functions of its tables run on this thread. */
+  readonly pipelineUrl: string | undefined;
+  readonly threads: number;
+  readonly index: RawIndex;
+  /** Whether the documents of an item do not count, whatever they are: it is gone. */
+  readonly isLeftOut: (item: number) => boolean;
+  /** Bytes of an answer that an item takes, roughly; by its number. */
+  readonly weightOf: (item: number) => number;
+  /** Folder of the parts. */
+  readonly parts: string;
+  /** The run's staging folder. */
+  readonly directory: string;
+  readonly temporaryDirectory: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: OnProgress;
+}
+
+export interface Transformed {
+  /** Staged parts by table. */
+  readonly parts: ReadonlyMap<string, readonly StagedPart[]>;
+  /** Bytes of its staged parts, roughly, by table. */
+  readonly stagedBytes: ReadonlyMap<string, number>;
+  readonly store: EntityStore;
+  readonly drift: readonly DriftEntry[];
+}
+
+/** Errors: those of a user's table (`config.invalid`), and of the disk. */
+export async function transformItems(request: TransformRequest): Promise<Transformed> {
+  const { index, isLeftOut } = request;
+  await using pool = transformers(request);
+  const signal = AbortSignal.any([request.signal, pool.failure]);
+  const total = index.items.size;
+  let items = 0;
+  const transform = async (group: Group): Promise<void> => {
+    signal.throwIfAborted();
+    items += await pool.transform(group);
+    request.onProgress({ stage: "transform", done: items, total, items, bytes: 0 });
+  };
+  const queue = new WorkQueue(pool.size, signal);
+  const plan = groups(index, isLeftOut);
+  let step = plan.next();
+  for (; step.done !== true; step = plan.next()) {
+    const group = step.value;
+    await queue.add(() => transform(group));
+  }
+  await queue.done();
+  await regroup({ ...request, items: step.value.items }, transform);
+  return together(await pool.flush());
+}
+
+/** A thread takes as long to start as so many documents take to transform, roughly. */
+const DOCUMENTS_PER_THREAD = 2000;
+
+/**
+ * As many threads as there is work for. None, but this one, where there is less than for one, or where functions would
+ * have to cross.
+ */
+function transformers(request: TransformRequest): Transformers {
+  const { pipeline, pipelineUrl, index, parts: directory } = request;
+  const { tables, rows } = pipeline;
+  const hasFunctions = Object.keys(rows).length > 0;
+  const threads = Math.min(request.threads, Math.ceil(index.size / DOCUMENTS_PER_THREAD));
+  if (hasFunctions ? pipelineUrl === undefined : index.size <= DOCUMENTS_PER_THREAD)
+    return new OwnThread(new GroupTransformer(pipeline, { directory, thread: 0 }));
+  return new Threads({
+    module: MODULE,
+    threads,
+    setup: (thread): TransformSetup => ({ tables, pipelineUrl, directory, thread }),
+  });
+}
+
+interface Transformers extends AsyncDisposable {
+  /** How many groups can be under way. */
+  readonly size: number;
+  readonly failure: AbortSignal;
+  /** Gives the number of items. */
+  transform(group: Group): Promise<number>;
+  flush(): Promise<TransformedGroups[]>;
+}
+
+class Threads extends ThreadPool<TransformTask, TransformResults> implements Transformers {
+  async transform(group: Group): Promise<number> {
+    return this.askAny({ ...group, kind: "group" }, [group.documents.buffer]);
+  }
+
+  async flush(): Promise<TransformedGroups[]> {
+    return this.askAll({ kind: "flush" });
+  }
+}
+
+class OwnThread implements Transformers {
+  readonly size = 1;
+  readonly failure = new AbortController().signal;
+  readonly #transformer: GroupTransformer;
+
+  constructor(transformer: GroupTransformer) {
+    this.#transformer = transformer;
+  }
+
+  async transform(group: Group): Promise<number> {
+    // Others have their turn between groups.
+    await setImmediate();
+    return this.#transformer.group(group);
+  }
+
+  async flush(): Promise<TransformedGroups[]> {
+    return [this.#transformer.flush()];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+}
+
+/** What all threads gave. */
+function together(results: readonly TransformedGroups[]): Transformed {
+  const parts = new Map<string, StagedPart[]>();
+  const stagedBytes = new Map<string, number>();
+  const store = new EntityStore(parseExact);
+  const drift = new Drift();
+  for (const result of results) {
+    for (const { table, part, bytes } of result.parts) {
+      stagedBytes.set(table, (stagedBytes.get(table) ?? 0) + bytes);
+      parts.set(table, [...(parts.get(table) ?? []), part]);
+    }
+    for (const version of result.versions) store.add(version);
+    for (const entry of result.drift) drift.add(entry);
+  }
+  return { parts, stagedBytes, store, drift: drift.take() };
+}

@@ -1,0 +1,39 @@
+/** The audit of a run that has mapped values, and none of the tables that only give names. */
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { runPipeline } from "../../../src/run/run-pipeline.ts";
+import { program } from "../../cli/running.ts";
+import { temporaryFolder } from "../../run/running.ts";
+
+const PIPELINE = `import {
+  contentTables, customFields, definePipeline, destinations, listing, mappedValues, LOADERS,
+} from "content-warehouse";
+export default definePipeline({
+  name: "unnamed",
+  extract: [destinations(), customFields(), listing("full")],
+  transform: [contentTables({ except: ["content_types", "users"] }), mappedValues()],
+  load: [LOADERS()],
+});
+`;
+
+for (const loader of ["duckdb", "parquet"]) {
+  test(`a run without content_types and users, as ${loader}, has its report, and its questions are answered`, async (t) => {
+    const folder = await temporaryFolder(t);
+    const pipeline = join(folder, "unnamed.mjs");
+    await writeFile(pipeline, PIPELINE.replaceAll("LOADERS", loader));
+    const out = join(folder, "warehouse");
+    const { directory, warnings } = await runPipeline({ pipeline, sample: true, out, cwd: folder });
+    assert.doesNotMatch(warnings.join(), /report/);
+    const page = await readFile(join(directory, "report.html"), "utf8");
+    assert.match(page, /<title>Run 1: complete/);
+    const [, item = ""] = /"items":\[\["([^"]+)"/.exec(page) ?? [];
+    assert.notEqual(item, "");
+    const explained = await program(["explain", item, "--out", out]);
+    assert.deepEqual([explained.code, explained.stderr], [0, ""]);
+    const filtered = await program(["audit", "--content-type", "no_such_type", "--out", out]);
+    assert.equal(filtered.code, 2);
+    assert.match(filtered.stderr, /no_such_type/);
+  });
+}

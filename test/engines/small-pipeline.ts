@@ -1,0 +1,13 @@
+import { postgres } from "../../docs/examples/postgres.ts";
+import { listing } from "../../src/extract/stages.ts";
+import { duckdb } from "../../src/load/stages.ts";
+import { definePipeline } from "../../src/pipeline.ts";
+import { contentTables } from "../../src/transform/stages.ts";
+
+/** Few tables, so that a run takes little time. */
+export default definePipeline({
+  name: "small",
+  extract: [listing("dynamic")],
+  transform: [contentTables({ only: ["content", "content_tags"] })],
+  load: [duckdb(), postgres()],
+});

@@ -1,0 +1,36 @@
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { systemClock } from "../../../src/common/clock.ts";
+import { Journal } from "../../../src/extract/journal.ts";
+import { Checkpoint, passOfStages } from "../../../src/extract/landing/checkpoint.ts";
+import { Landing } from "../../../src/extract/landing/landing.ts";
+import { LandingThreads } from "../../../src/extract/landing/landing-threads.ts";
+import { EMPTY_RESUME } from "../../../src/extract/landing/resume-state.ts";
+import { DECODE_LIMITS } from "../../../src/extract/pages/decode.ts";
+import { ItemIndex } from "../../../src/raw/item-index.ts";
+import { RawFiles } from "../../../src/raw/raw-files.ts";
+import { RawIndex } from "../../../src/raw/raw-index.ts";
+
+/** A landing of both listings with one thread. */
+export async function landingIn(t: TestContext, directory: string) {
+  const threads = new LandingThreads(1, {
+    policy: "drop",
+    hashKey: undefined,
+    aliases: {},
+    limits: DECODE_LIMITS,
+    token: "",
+  });
+  t.after(() => threads[Symbol.asyncDispose]());
+  const journal = new Journal();
+  const options = {
+    threads,
+    files: new RawFiles({ directory, folder: "raw", sequence: 1 }),
+    index: new RawIndex(new ItemIndex()),
+    checkpoint: new Checkpoint(join(directory, "checkpoint")),
+    passOf: passOfStages(["dynamic", "full"]),
+    resumed: EMPTY_RESUME,
+    journal,
+    clock: systemClock,
+  };
+  return { landing: new Landing(options), options, journal };
+}

@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { Lander } from "../../../src/extract/landing/land-page.ts";
+import type { GroupResult, PageTask } from "../../../src/extract/landing/tasks.ts";
+import { groups } from "../../../src/raw/groups.ts";
+import { ItemIndex } from "../../../src/raw/item-index.ts";
+import { RawIndex } from "../../../src/raw/raw-index.ts";
+import { loadPipeline, pipelineUrl } from "../../../src/transform/pipelines.ts";
+import { GroupTransformer, type TransformedGroups } from "../../../src/transform/transform-group.ts";
+
+const PAGINATION = '{"previous":null,"next":null,"current":1,"per_page":9,"count":9,"pages":1}';
+/** The first page of the first group. */
+const PLACE = { kind: "page", lands: true, group: 0, page: 1 } as const;
+export const DYNAMIC = { ...PLACE, mode: "dynamic", pass: 1 } as const;
+export const FULL = { ...PLACE, mode: "full", pass: 2 } as const;
+
+/** What a thread lands, without the thread, and what the nightly pipeline makes of it. */
+export class NightlyLanding {
+  readonly directory: string;
+  readonly lander = new Lander({
+    policy: "drop",
+    hashKey: undefined,
+    aliases: {},
+    limits: { decodedBytes: 40_000_000 },
+    token: "",
+  });
+  readonly index = new RawIndex(new ItemIndex());
+  #files = 0;
+
+  private constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  static async in(t: TestContext): Promise<NightlyLanding> {
+    const directory = await mkdtemp(join(tmpdir(), "landing-"));
+    t.after(() => rm(directory, { recursive: true, force: true }));
+    return new NightlyLanding(directory);
+  }
+
+  /** Writes a group into a file of its own. */
+  close(pass: number, group = 0): GroupResult & { readonly rawFile: string } {
+    const rawFile = join(this.directory, `${this.#files++}.parquet`);
+    const result = this.lander.close({ kind: "close", pass, group, rawFile });
+    if (result.file !== undefined) this.index.add(rawFile, result.indexed);
+    return { ...result, rawFile };
+  }
+
+  /** Transforms all that was written. */
+  async transformed(): Promise<TransformedGroups> {
+    const pipeline = await loadPipeline(pipelineUrl("nightly", this.directory));
+    const transformer = new GroupTransformer(pipeline, {
+      directory: join(this.directory, "parts"),
+      thread: 0,
+    });
+    for (const group of groups(this.index, () => false)) transformer.group(group);
+    return transformer.flush();
+  }
+}
+
+/** Body of a page with these documents, as JSON. */
+export function bodyOf(...documents: string[]): PageTask["body"] {
+  return body(`{"response":[${documents.join(",")}],"pagination":${PAGINATION}}`);
+}
+
+/** The same with the list at the end. */
+export function turnedBodyOf(...documents: string[]): PageTask["body"] {
+  return body(`{"pagination":${PAGINATION},"response":[${documents.join(",")}]}`);
+}
+
+function body(text: string): PageTask["body"] {
+  return { bytes: Buffer.from(text), contentEncoding: null, observedAt: 1_000_000 };
+}

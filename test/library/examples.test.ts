@@ -1,0 +1,125 @@
+/** The examples, run as their comments say, over the sample. PostgreSQL's is in test/engines. */
+import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
+import { packagePath } from "../../src/common/package-root.ts";
+import { runPipeline } from "../../src/index.ts";
+import { program } from "../cli/running.ts";
+import { CANARY, rowsOf, temporaryFolder } from "../run/running.ts";
+import { itemsOf, Scripted } from "../run/scripted.ts";
+
+const EXAMPLES = packagePath("docs/examples");
+
+test("each example is short, uses the library as its users do, and has its place on the page", async () => {
+  const page = await readFile(packagePath("docs/pipelines.md"), "utf8");
+  for (const name of await readdir(EXAMPLES)) {
+    const text = await readFile(join(EXAMPLES, name), "utf8");
+    assert.ok(text.split("\n").length <= 60, `${name} has 60 lines or more`);
+    const imported = [...text.matchAll(/from "([^"]*)"/g)].map(([, module = ""]) => module);
+    assert.ok(imported.includes("content-warehouse"), name);
+    const strange = imported.filter(
+      (module) => !/^(?:content-warehouse|node:.*|pg|pg-copy-streams|\.\/[^/]*)$/.test(module),
+    );
+    assert.deepEqual(strange, [], name);
+    const isPipeline = text.includes("export default definePipeline");
+    assert.equal(text.includes(`run ./docs/examples/${name} --sample`), isPipeline, `${name}: how it is run`);
+    assert.ok(page.includes(`(examples/${name})`), `${name} is not named in docs/pipelines.md`);
+  }
+});
+
+/** Folder of a run of an example, made by the command in its comment. */
+async function runOf(t: TestContext, name: string): Promise<string> {
+  const out = join(await temporaryFolder(t), "warehouse");
+  const ran = await program(["run", `./docs/examples/${name}`, "--sample", "--out", out], {
+    cwd: packagePath("."),
+  });
+  assert.equal(ran.code, 0, ran.stderr);
+  return join(out, "current");
+}
+
+/** Tables of data with rows in them, or without. */
+async function tablesIn(directory: string): Promise<unknown[]> {
+  const sql = "SELECT table_name FROM run_tables WHERE table_name NOT LIKE 'run%' ORDER BY ALL";
+  return (await rowsOf(directory, sql)).map(([name]) => name);
+}
+
+test("headlines.ts has the headline of each item that has one, and its lengths", async (t) => {
+  const directory = await runOf(t, "headlines.ts");
+  const titled = "SELECT content_id, title FROM content WHERE trim(title) <> '' ORDER BY content_id";
+  assert.deepEqual(
+    await rowsOf(directory, "SELECT content_id, title FROM content_headlines ORDER BY content_id"),
+    await rowsOf(directory, titled),
+  );
+  const ascii = "regexp_full_match(title, '[A-Za-z0-9 ]+')";
+  const lengths = `SELECT count(*), bool_and(characters = length(title)),
+    bool_and(words = len(string_split_regex(trim(title), ' +'))) FROM content_headlines WHERE ${ascii}`;
+  const [counted, ...right] = (await rowsOf(directory, lengths))[0] ?? [];
+  assert.ok(Number(counted) > 50);
+  assert.deepEqual(right, [true, true]);
+  const comment =
+    "SELECT comment FROM duckdb_columns() WHERE table_name = 'content_headlines' AND column_name = 'words'";
+  assert.deepEqual(await rowsOf(directory, comment), [["Words in the title."]]);
+  const lineage =
+    "SELECT resource, path FROM run_lineage WHERE table_name = 'content_headlines' ORDER BY ALL";
+  assert.deepEqual(await rowsOf(directory, lineage), [
+    ["dynamic", "title"],
+    ["full", "title"],
+  ]);
+});
+
+test("campaign-reading-time.ts has the words of each campaign, and the minutes to read them", async (t) => {
+  const directory = await runOf(t, "campaign-reading-time.ts");
+  assert.deepEqual(await tablesIn(directory), [
+    "campaign_reading_time",
+    "campaigns",
+    "content",
+    "content_campaigns",
+  ]);
+  const longest = "SELECT name, items, words, minutes FROM campaign_reading_time ORDER BY words DESC LIMIT 3";
+  assert.deepEqual(await rowsOf(directory, longest), [
+    ["Search Refresh", "25", "1213", 6.065],
+    ["Back to the Hills 2026", "15", "991", 4.955],
+    ["Ridgeline Tent Launch", "12", "942", 4.71],
+  ]);
+  const whole = `SELECT count(*), sum(items), count(name) FROM campaign_reading_time`;
+  assert.deepEqual(await rowsOf(directory, whole), [["21", "208", "20"]]);
+  const comment = "SELECT comment FROM duckdb_columns() WHERE column_name = 'minutes'";
+  assert.deepEqual(await rowsOf(directory, comment), [
+    ["Minutes to read all of them, at 200 words a minute."],
+  ]);
+});
+
+test("three-tables.ts has three tables, certified by a pass without documents", async (t) => {
+  const directory = await runOf(t, "three-tables.ts");
+  assert.deepEqual(await tablesIn(directory), ["content", "content_tags", "users"]);
+  const rows =
+    "SELECT (SELECT count(*) FROM content), (SELECT count(*) FROM content_tags), count(*) FROM users";
+  assert.deepEqual(await rowsOf(directory, rows), [["500", "998", "23"]]);
+  const modes = "SELECT mode FROM run_requests GROUP BY ALL ORDER BY ALL";
+  assert.deepEqual(await rowsOf(directory, modes), [["basic"], ["dynamic"]]);
+  const names = "owner_id, last_updated_by_id, payment, tasks_begin_at, tasks_end_at";
+  const given = `SELECT count(COLUMNS([${names.replace(/\w+/g, "'$&'")}])) FROM content`;
+  assert.deepEqual(await rowsOf(directory, given), [["0", "0", "0", "0", "0"]]);
+});
+
+test("three-tables.ts asks for what its tables need, and for no single item", async (t) => {
+  const service = await Scripted.start(t, itemsOf(20));
+  const cwd = await temporaryFolder(t);
+  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
+  await runPipeline({ pipeline: join(EXAMPLES, "three-tables.ts"), env, cwd });
+  const others = service.questions.filter(({ kind }) => kind !== "list");
+  assert.deepEqual(others, []);
+  assert.deepEqual([...new Set(service.questions.map(({ mode }) => mode))], ["dynamic", "basic"]);
+  const [first, ...more] = service.asked("list", "dynamic").map(({ columns }) => columns);
+  assert.ok(first !== undefined && more.every((columns) => columns.join() === first.join()));
+  assert.deepEqual([first.length, DYNAMIC_COLUMN_NAMES.length], [59, 108]);
+  for (const needed of ["title", "tags", "wordcount", "author_details", "creator_details"])
+    assert.ok(first.includes(needed), needed);
+  const left = /custom_field|attachment|categor|campaign|event|latitude|^gallery_/;
+  assert.deepEqual(
+    first.filter((column) => left.test(column)),
+    [],
+  );
+});

@@ -1,0 +1,26 @@
+#!/bin/sh
+# `npm test` and `npm run test:all`: the tests in their short form, or all of each and the long suites, these one at a
+# time; with paths, those files alone. Tests with other engines are left to `npm run test:engines`. What Node compiles is
+# kept, since hundreds of processes compile the same.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+form=$1
+shift
+export NODE_COMPILE_CACHE="$PWD/node_modules/.cache/node-compile"
+
+files() { # tests at a time, setup, files...
+  at_a_time=$1 setup=$2
+  shift 2
+  node --test --test-concurrency="$at_a_time" $setup "$@"
+}
+
+setup=--test-global-setup=test/global-setup.ts
+if [ "$form" = all ]; then export LONG=1; fi
+if [ $# -gt 0 ]; then
+  files 1 "$setup" "$@"
+  exit
+fi
+files 2 "$setup" 'test/*.test.ts' 'test/!(engines)/**/*.test.ts'
+status=$?
+if [ "$form" = all ]; then files 1 "" 'test/soak/*.soak.ts' || status=$?; fi
+exit "$status"

@@ -1,0 +1,31 @@
+import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
+import { duckdb, parquet } from "../../src/load/stages.ts";
+import { definePipeline } from "../../src/pipeline.ts";
+import { contentTables, history, mappedValues } from "../../src/transform/stages.ts";
+
+/** Mapped values, people, and the history, which takes half as long as all tables. */
+export default definePipeline({
+  name: "history",
+  description: "Items with their people, mapped values and history.",
+  extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
+  transform: [
+    contentTables({
+      only: [
+        "content",
+        "content_types",
+        "users",
+        "custom_fields",
+        "custom_field_select_values",
+        "content_custom_field_values",
+        "custom_field_files",
+        "destinations",
+        "custom_field_mappings",
+        "custom_field_mapping_values",
+        "content_current_editors",
+      ],
+    }),
+    mappedValues(),
+    history(),
+  ],
+  load: [duckdb(), parquet()],
+});

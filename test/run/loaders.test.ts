@@ -1,0 +1,398 @@
+/** Loaders of a user's own: what they get, when, and what becomes of a run in which one fails. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { Table as ArrowTable, type RecordBatch, tableFromIPC, tableToIPC } from "apache-arrow";
+import { WarehouseError } from "../../src/common/errors.ts";
+import { packagePath } from "../../src/common/package-root.ts";
+import type { LoadRun, StagedLoad } from "../../src/pipeline.ts";
+import { quoteIdentifier } from "../../src/storage/sql-text.ts";
+import type { Cell } from "../../src/storage/table-builder.ts";
+import { RUN_TABLES } from "../../src/tables/all.ts";
+import type { Column } from "../../src/tables/declare.ts";
+import { type Hooks, tell, valuesOf } from "./loading.ts";
+import {
+  CANARY,
+  type ExportOptions,
+  exportFrom,
+  failsWith,
+  rowsOf,
+  temporaryFolder,
+  treeOf,
+  visibleIn,
+} from "./running.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
+
+const LOADING = new URL("./loading-pipeline.ts", import.meta.url).href;
+
+interface World {
+  readonly out: string;
+  /** What the loaders did, in order. */
+  readonly said: string[];
+  run(options?: Partial<ExportOptions>): ReturnType<typeof exportFrom>;
+}
+
+type Parts = Partial<{
+  stage: (loader: string, run: LoadRun) => Promise<unknown>;
+  commit: (loader: string) => Promise<void>;
+  abort: (loader: string) => Promise<void>;
+}>;
+
+async function world(t: TestContext, parts: Parts = {}, items = 3): Promise<World> {
+  const service = await Scripted.start(t, itemsOf(items));
+  const out = join(await temporaryFolder(t), "warehouse");
+  const said: string[] = [];
+  const stage: Hooks["stage"] = async (loader, run) => {
+    said.push(`stage ${loader}`);
+    const other = await parts.stage?.(loader, run);
+    if (other !== undefined) return other as StagedLoad;
+    return {
+      commit: async () => {
+        said.push(`commit ${loader}${existsSync(join(out, "current")) ? " after publication" : ""}`);
+        await parts.commit?.(loader);
+      },
+      abort: async () => {
+        said.push(`abort ${loader}`);
+        await parts.abort?.(loader);
+      },
+    };
+  };
+  tell({ stage });
+  const run = (options: Partial<ExportOptions> = {}) =>
+    exportFrom({ url: service.url, out, pipelineUrl: LOADING, ...options });
+  return { out, said, run };
+}
+
+async function all<Value>(values: AsyncIterable<Value>): Promise<Value[]> {
+  const list: Value[] = [];
+  for await (const value of values) list.push(value);
+  return list;
+}
+
+interface Got {
+  readonly rows: number;
+  readonly files: readonly string[];
+  readonly columns: readonly Column[];
+  readonly key: readonly string[];
+  readonly cells: readonly (readonly Cell[])[];
+  readonly batches: readonly RecordBatch[];
+}
+
+/** What DuckDB says of a column, as the text that a cell of it has. */
+function asText({ name, type }: Column): string {
+  const column = quoteIdentifier(name);
+  if (type === "timestamp") return `epoch_us(${column})::VARCHAR`;
+  if (type === "date") return `datediff('day', DATE '1970-01-01', ${column})::VARCHAR`;
+  return type === "double" ? column : `${column}::VARCHAR`;
+}
+
+function valueIn(batch: RecordBatch, column: number, row: number): unknown {
+  const vector = batch.getChildAt(column);
+  if (vector === null || !vector.isValid(row)) return null;
+  const { values } = vector.data[0] ?? {};
+  const isNumbers =
+    values instanceof BigInt64Array || values instanceof Int32Array || values instanceof Float64Array;
+  return isNumbers ? values[row] : vector.get(row);
+}
+
+test("a loader gets every table with its rows, as cells and as batches, to the last bit", async (t) => {
+  const got = new Map<string, Got>();
+  const { run } = await world(
+    t,
+    {
+      stage: async (loader, { tables, run: name, sequence, pipeline, verdict }) => {
+        if (loader === "second") return;
+        assert.deepEqual(
+          [name.slice(0, 6), sequence, pipeline, verdict],
+          ["000001", 1, "loading", "complete"],
+        );
+        for (const { table, rows, files, cells, batches } of tables) {
+          for (const file of files) assert.ok(existsSync(file), file);
+          const { columns, key } = table;
+          got.set(table.name, {
+            rows,
+            files,
+            columns,
+            key,
+            cells: await all(cells()),
+            batches: await all(batches()),
+          });
+        }
+      },
+    },
+    20,
+  );
+  const { directory, tables } = await run();
+  assert.deepEqual([...got.keys()].sort(), tables.map(({ name }) => name).sort());
+  for (const { name } of RUN_TABLES) assert.ok(got.has(name), name);
+  assert.deepEqual(
+    [got.get("every_type")?.rows, got.get("nothing")?.rows, got.get("content_files")?.rows],
+    [10_000, 0, 0],
+  );
+  for (const [name, { rows, files, columns, key, cells, batches }] of got) {
+    assert.notEqual(files.length, 0, name);
+    const expressions = columns
+      .map((column) => `${asText(column)} AS ${quoteIdentifier(column.name)}`)
+      .join(", ");
+    const order = key.map(quoteIdentifier).join(", ");
+    const expected = await rowsOf(directory, `SELECT ${expressions} FROM (FROM "${name}" ORDER BY ${order})`);
+    assert.equal(rows, expected.length, name);
+    const shown = (cell: unknown, { type }: Column) =>
+      cell === null || type === "double" ? cell : String(cell);
+    assert.deepEqual(
+      cells.map((row) => row.map((cell, at) => shown(cell, columns[at] as Column))),
+      expected,
+      name,
+    );
+    const inBatches = batches.flatMap((batch) =>
+      Array.from({ length: batch.numRows }, (_, row) =>
+        columns.map((column, at) => shown(valueIn(batch, at, row), column)),
+      ),
+    );
+    assert.deepEqual(inBatches, expected, `${name} in batches`);
+    for (const batch of batches) {
+      assert.ok(batch.numRows > 0 && batch.numRows <= 4096, name);
+      const fields = batch.schema.fields.map((field) => [field.name, field.nullable]);
+      assert.deepEqual(
+        fields,
+        columns.map((column) => [column.name, column.nullable]),
+      );
+    }
+    if (batches.length === 0) continue;
+    const read = tableFromIPC(tableToIPC(new ArrowTable([...batches])));
+    assert.equal(read.numRows, rows, `${name} as a stream`);
+  }
+  const every = got.get("every_type");
+  assert.deepEqual(
+    every?.columns.map(({ name }) => name),
+    ["content_id", "place", "t", "j", "b", "i", "l", "d", "at", "day"],
+  );
+  // As they were made, not only as DuckDB has them.
+  for (const [id, place, ...values] of every?.cells ?? []) {
+    const made = Object.values(valuesOf(String(id), Number(place)));
+    assert.deepEqual(
+      values.map((value) => (value === null ? null : String(value))),
+      made.map((value) => (value === null ? null : String(value))),
+    );
+    assert.deepEqual(
+      values.map((value) => typeof value).filter((_, at) => values[at] !== null),
+      ["string", "string", "boolean", "number", "bigint", "number", "number", "number"].filter(
+        (_, at) => values[at] !== null,
+      ),
+    );
+  }
+});
+
+test("a loader that looks at the first rows alone leaves nothing behind", async (t) => {
+  const { run, said } = await world(t, {
+    stage: async (_loader, { tables }) => {
+      const table = tables.find(({ table: { name } }) => name === "every_type");
+      for await (const row of table?.cells() ?? []) {
+        assert.equal(row.length, 10);
+        break;
+      }
+      for await (const batch of table?.batches() ?? []) {
+        assert.equal(batch.numRows, 1500);
+        break;
+      }
+    },
+  });
+  const { directory } = await run();
+  assert.equal(said.length, 4);
+  assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM every_type"), [["1500"]]);
+});
+
+test("loaders stage one after another, and commit when the run is published", async (t) => {
+  const { run, said } = await world(t);
+  await run();
+  assert.deepEqual(said, [
+    "stage first",
+    "stage second",
+    "commit first after publication",
+    "commit second after publication",
+  ]);
+});
+
+suite("nothing is published, and what was staged is taken back, where", () => {
+  test("another loader cannot stage the run", async (t) => {
+    const { run, said, out } = await world(t, {
+      stage: async (loader) => {
+        if (loader === "second") throw new Error("the lake is shut");
+      },
+    });
+    const error = await failsWith("load.failed", run());
+    assert.equal(
+      error.message,
+      "The loader second cannot stage the run: the lake is shut; nothing was published.",
+    );
+    assert.equal(error.exitCode, 26);
+    assert.equal((error.cause as Error).message, "the lake is shut");
+    assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
+    assert.deepEqual(await treeOf(out).catch(() => []), []);
+  });
+
+  for (const [what, given] of [
+    ["nothing", null],
+    ["no commit", { abort: async () => {} }],
+    ["no abort", { commit: async () => {} }],
+  ] as const) {
+    test(`a stage gives ${what}`, async (t) => {
+      const { run, said } = await world(t, {
+        stage: async (loader) => (loader === "second" ? given : undefined),
+      });
+      const error = await failsWith("load.failed", run());
+      assert.match(
+        error.message,
+        /its stage gives no object with commit and abort; nothing was published\.$/,
+      );
+      assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
+    });
+  }
+
+  test("the run cannot be proven", async (t) => {
+    const { run, said, out } = await world(t, {
+      stage: async (loader) => {
+        if (loader === "first") return;
+        const [database] = (await treeOf(out)).filter((path) => path.endsWith("warehouse.duckdb"));
+        await truncate(join(out, database ?? ""), 100_000);
+      },
+    });
+    await assert.rejects(run(), { code: "verify.failed" });
+    assert.deepEqual(said, ["stage first", "stage second", "abort first", "abort second"]);
+    assert.deepEqual(await visibleIn(out), []);
+  });
+
+  for (const hangs of [false, true]) {
+    test(`a signal comes while one stages${hangs ? ", and it does not heed it" : ""}`, {
+      timeout: 30_000,
+    }, async (t) => {
+      const controller = new AbortController();
+      const late = Promise.withResolvers<void>();
+      const { run, said, out } = await world(t, {
+        stage: async (loader, { signal }) => {
+          if (loader === "first") return undefined;
+          controller.abort(
+            new WarehouseError("run.terminated", "Terminated; nothing was published, as was asked for."),
+          );
+          assert.equal(signal.aborted, true);
+          if (hangs) await late.promise;
+          else signal.throwIfAborted();
+          return undefined;
+        },
+      });
+      await failsWith("run.terminated", run({ signal: controller.signal }));
+      assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
+      assert.deepEqual(await visibleIn(out), []);
+      if (!hangs) return;
+      late.resolve();
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      assert.equal(said.at(-1), "abort second", "what is staged too late is taken back");
+    });
+  }
+
+  test("a signal comes after all have staged", async (t) => {
+    const controller = new AbortController();
+    const { run, said } = await world(t, {
+      stage: async (loader) => {
+        if (loader === "second")
+          setImmediate(() =>
+            controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published.")),
+          );
+      },
+    });
+    await failsWith("run.interrupted", run({ signal: controller.signal }));
+    assert.deepEqual(said.slice(0, 2), ["stage first", "stage second"]);
+    assert.deepEqual(said.slice(2).sort(), ["abort first", "abort second"]);
+  });
+
+  test("a loader cannot take back what it staged: that hides nothing", async (t) => {
+    const { run, said } = await world(t, {
+      stage: async (loader) => {
+        if (loader === "second") throw new Error("the lake is shut");
+      },
+      abort: async () => {
+        throw new Error("and cannot be cleaned");
+      },
+    });
+    const { message } = await failsWith("load.failed", run());
+    assert.match(message, /the lake is shut/);
+    assert.equal(said.at(-1), "abort first");
+  });
+});
+
+for (const thrown of [
+  new Error("no space"),
+  new WarehouseError("source.unavailable", "No space."),
+  "no space",
+]) {
+  test(`a commit that fails with ${String(thrown)} leaves the run published, and the loaders after it are taken back`, async (t) => {
+    const { run, said, out } = await world(t, {
+      commit: async (loader) => {
+        if (loader === "first") throw thrown;
+      },
+    });
+    const error = await failsWith("load.failed", run());
+    assert.equal(error.exitCode, 26);
+    assert.match(
+      error.message,
+      /^The loader first cannot make the run visible: .*[nN]o space; in the warehouse folder it is published\.$/,
+    );
+    assert.deepEqual(said, [
+      "stage first",
+      "stage second",
+      "commit first after publication",
+      "abort first",
+      "abort second",
+    ]);
+    const directory = join(out, "current");
+    assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM content"), [["3"]]);
+    assert.deepEqual(
+      (await treeOf(out)).filter((path) => path.startsWith(".staging/")),
+      [],
+    );
+    tell({ stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
+    assert.equal((await run()).sequence, 2, "and the next run is as any other");
+  });
+}
+
+test("SIGTERM ends the command though a loader hangs, and keeps its connection open", {
+  timeout: 60_000,
+}, async (t) => {
+  const service = await Scripted.start(t, itemsOf(3));
+  const folder = await temporaryFolder(t);
+  const module = join(folder, "hanging.mjs");
+  await writeFile(
+    module,
+    `import { contentTables, definePipeline, listing, parquet } from "content-warehouse";
+    const stage = () => {
+      setInterval(() => process.kill(process.pid, 0), 10);
+      process.stderr.write("it hangs\\n");
+      return new Promise(() => {});
+    };
+    export default definePipeline({
+      name: "hanging",
+      extract: [listing("full")],
+      transform: [contentTables({ only: ["content"] })],
+      load: [parquet(), { name: "lake", stage }],
+    });`,
+  );
+  const out = join(folder, "warehouse");
+  const child = spawn(process.execPath, [packagePath("src/cli/main.ts"), "run", module, "--out", out], {
+    env: { ...process.env, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  t.after(() => child.kill("SIGKILL"));
+  const ended = once(child, "close");
+  let stderr = "";
+  for await (const text of child.stderr.setEncoding("utf8")) {
+    stderr += text;
+    if (stderr.includes("it hangs") && !child.killed) child.kill("SIGTERM");
+  }
+  assert.deepEqual(await ended, [143, null]);
+  assert.match(stderr, /Terminated/);
+  assert.deepEqual(await visibleIn(out).catch(() => []), []);
+});

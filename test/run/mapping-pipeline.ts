@@ -1,0 +1,29 @@
+import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
+import { duckdb, parquet } from "../../src/load/stages.ts";
+import { definePipeline } from "../../src/pipeline.ts";
+import { contentTables, mappedValues } from "../../src/transform/stages.ts";
+
+/** What the mapped values are made of, which takes half as long as all tables. */
+export default definePipeline({
+  name: "mapping",
+  description: "Items with their custom fields and mapped values.",
+  extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
+  transform: [
+    contentTables({
+      only: [
+        "content",
+        "content_types",
+        "users",
+        "custom_fields",
+        "custom_field_select_values",
+        "content_custom_field_values",
+        "custom_field_files",
+        "destinations",
+        "custom_field_mappings",
+        "custom_field_mapping_values",
+      ],
+    }),
+    mappedValues(),
+  ],
+  load: [duckdb(), parquet()],
+});

@@ -1,0 +1,319 @@
+/** Pipelines of one listing, or of both the other way round: certified, repaired and resumed like any other. */
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
+import { duckdb, parquet } from "../../src/load/stages.ts";
+import { definePipeline, type PipelineSpec } from "../../src/pipeline.ts";
+import { pipelineFingerprint } from "../../src/run/resume.ts";
+import { runPipeline } from "../../src/run/run-pipeline.ts";
+import { contentSetOf } from "../../src/service/loaded-set.ts";
+import { createService } from "../../src/service/service.ts";
+import { CONTENT_TABLES } from "../../src/tables/all.ts";
+import { bigint, type Column } from "../../src/tables/declare.ts";
+import { contentTables, sqlTable } from "../../src/transform/stages.ts";
+import { assertSame, interrupted, oddItems, SETTINGS, staged } from "../extract/landing/resuming.ts";
+import { CONTENT_SET } from "../service/fixture.ts";
+import { exportFrom, openPublished, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
+import { type Item, item, itemsOf, type Question, Scripted } from "./scripted.ts";
+
+type Listings = readonly ("full" | "dynamic")[];
+
+const FULL: Listings = ["full"];
+const DYNAMIC: Listings = ["dynamic"];
+const REVERSED: Listings = ["full", "dynamic"];
+const ALL: readonly Listings[] = [FULL, DYNAMIC, REVERSED];
+
+/** The URL of a module of such a pipeline. */
+async function pipelineOf(
+  folder: string,
+  listings: Listings,
+  singles = false,
+  tables = '{ only: ["content", "content_tags"] }',
+) {
+  const file = join(folder, `${listings.join("-")}${singles ? "-singly" : ""}.mjs`);
+  const stages = listings
+    .map((mode) => `listing("${mode}")`)
+    .concat(singles ? ['singleItems({ of: "events" })'] : []);
+  await writeFile(
+    file,
+    `import { contentTables, customFields, definePipeline, destinations, duckdb, listing, parquet, singleItems } from "content-warehouse";
+    export default definePipeline({
+      name: "some",
+      extract: [destinations(), customFields({ names: ["Region"] }), ${stages.join(", ")}],
+      transform: [contentTables(${tables})],
+      load: [duckdb(), parquet()],
+    });`,
+  );
+  return pathToFileURL(file).href;
+}
+
+async function world(t: TestContext, listings: Listings, items: readonly unknown[], singles = false) {
+  const service = await Scripted.start(t, items);
+  const folder = await temporaryFolder(t);
+  const pipelineUrl = await pipelineOf(folder, listings, singles);
+  const out = join(folder, "warehouse");
+  const run = (more: object = {}) => exportFrom({ url: service.url, out, pipelineUrl, ...more });
+  return { service, folder, out, pipelineUrl, run };
+}
+
+const modesOf = (service: Scripted) => [...new Set(service.asked("list").map(({ mode }) => mode))];
+
+suite("certified", () => {
+  for (const listings of ALL) {
+    test(`D11: ${listings.join(" and ")}, by ${listings.length === 1 ? "a basic pass" : "each other"}`, async (t) => {
+      const { service, run } = await world(t, listings, itemsOf(12));
+      const { verdict, directory, accounting } = await run();
+      assert.equal(verdict, "complete");
+      assert.deepEqual(modesOf(service), listings.length === 1 ? [...listings, "basic"] : listings);
+      assert.equal(service.asked("list").length, 6, "three pages each");
+      assert.deepEqual(service.asked("item"), []);
+      assert.deepEqual(accounting.loaded, 12);
+      assert.deepEqual(
+        await publishedIds(directory),
+        itemsOf(12).map(({ id }) => id),
+      );
+    });
+  }
+
+  test("D14: where the modes mean different times, dynamic documents by a second dynamic pass", async (t) => {
+    const { service, run } = await world(t, DYNAMIC, itemsOf(12));
+    service.script = (question) =>
+      answered(service, question, (each) => ({ ...each, updated_at: "2026-11-01T09:00:00Z" }), "full");
+    const { verdict, directory } = await run();
+    assert.equal(verdict, "complete");
+    const passes = await rowsOf(directory, "SELECT mode FROM run_passes ORDER BY pass");
+    assert.deepEqual(passes.flat(), ["dynamic", "basic", "dynamic"]);
+    assert.deepEqual(await rowsOf(directory, "SELECT DISTINCT epoch_ms(updated_at) FROM content"), [
+      [String(Date.parse("2026-11-01T10:00:00Z"))],
+    ]);
+  });
+});
+
+/** The answer with its items changed, where it is of the listing's kind or, as `full` goes, of basic. */
+function answered(
+  service: Scripted,
+  question: Question,
+  change: (each: Item) => Item,
+  kind: "full" | "dynamic",
+) {
+  const isOf = (question.mode === "dynamic" ? "dynamic" : "full") === kind;
+  if (!isOf) return undefined;
+  const items = service.items.map((each) => change(each as Item));
+  if (question.kind === "item") {
+    const found = items.find(({ id }) => id === question.id);
+    return found === undefined ? { status: 404, body: {} } : { body: { response: found } };
+  }
+  if (question.kind !== "list") return undefined;
+  const { page, perPage } = question;
+  const pages = Math.max(1, Math.ceil(items.length / perPage));
+  const response = items.slice((page - 1) * perPage, page * perPage);
+  const pagination = {
+    previous: null,
+    next: page < pages ? page + 1 : null,
+    current: page,
+    per_page: perPage,
+    count: items.length,
+    pages,
+  };
+  return { body: { response, count: response.length, pagination } };
+}
+
+suite("an edit between the passes", () => {
+  const EDITED = { title: "Edited", updated_at: "2026-11-20T01:00:00Z" };
+  for (const listings of ALL) {
+    for (const singles of [false, true]) {
+      if (singles && !listings.includes("dynamic")) continue;
+      const name = `${listings.join(" and ")}${singles ? " with single items" : ""}`;
+      test(`D12: of an item is repaired, one that came is there, one that went is vanished: ${name}`, async (t) => {
+        const { service, run } = await world(t, listings, itemsOf(22), singles);
+        let passes = 0;
+        service.script = ({ kind, page }) => {
+          if (kind === "list" && page === 1) passes += 1;
+          if (passes === 2 && service.items.length === 22) {
+            service.items = [
+              ...service.items.filter((each) => !["c-003", "c-004"].includes((each as Item).id)),
+              item("c-003", 3, EDITED),
+              item("new", 1),
+              item("new-too", 1),
+            ];
+          }
+          return undefined;
+        };
+        const { verdict, directory, accounting } = await run(
+          singles ? { config: { details: undefined, perPage: 5 } } : {},
+        );
+        assert.equal(verdict, "complete");
+        const ids = itemsOf(22)
+          .map(({ id }) => id)
+          .filter((id) => id !== "c-004");
+        assert.deepEqual(await publishedIds(directory), [...ids, "new", "new-too"]);
+        assert.equal(accounting.vanished, 1);
+        assert.deepEqual(await rowsOf(directory, "SELECT content_id FROM content WHERE title = 'Edited'"), [
+          ["c-003"],
+        ]);
+        const asked = new Set(service.asked("item").map(({ mode }) => mode));
+        // What does not land is asked for only to see whether the modes mean the same time.
+        if (listings === FULL) assert.deepEqual([...asked], ["full"]);
+      });
+    }
+  }
+
+  for (const listings of ALL) {
+    test(`D13: that moves an item from a page to come to one that was read: ${listings.join(" and ")}`, async (t) => {
+      const { service, run } = await world(t, listings, itemsOf(12));
+      let moved = false;
+      service.script = ({ kind, page }) => {
+        if (kind === "list" && page === 2 && !moved) {
+          moved = true;
+          const last = service.items.at(-1) as Item;
+          service.items = [{ ...last, ...EDITED }, ...service.items.slice(0, -1)];
+        }
+        return undefined;
+      };
+      const { verdict, directory } = await run();
+      assert.equal(verdict, "complete");
+      assert.deepEqual(
+        await publishedIds(directory),
+        itemsOf(12).map(({ id }) => id),
+      );
+      assert.deepEqual(await rowsOf(directory, "SELECT content_id FROM content WHERE title = 'Edited'"), [
+        ["c-011"],
+      ]);
+    });
+  }
+});
+
+suite("G8: an interrupted run", () => {
+  const ITEMS = 300;
+  const at = (mode: Question["mode"], page: number) => (each: Question) =>
+    each.kind === "list" && each.mode === mode && each.page === page;
+  const CASES: readonly (readonly [Listings, boolean, string, (each: Question) => boolean])[] = [
+    [FULL, false, "in the listing", at("full", 100)],
+    [FULL, false, "in the basic pass", at("basic", 3)],
+    [DYNAMIC, false, "in the listing", at("dynamic", 100)],
+    [DYNAMIC, true, "in the single items", ({ kind, id }) => kind === "item" && id > "c-0200"],
+    [DYNAMIC, true, "in the basic pass", at("basic", 3)],
+    [REVERSED, true, "in the second listing", at("dynamic", 100)],
+    [REVERSED, true, "in the single items", ({ kind, id }) => kind === "item" && id > "c-0200"],
+  ];
+  for (const [listings, singles, where, when] of CASES) {
+    test(`of ${listings.join(" and ")}, ${where}, asks nothing twice and ends with the same tables`, async (t) => {
+      const { service, folder, out, pipelineUrl } = await world(t, listings, oddItems(ITEMS), singles);
+      const whole = await exportFrom({
+        url: service.url,
+        out: join(folder, "whole"),
+        pipelineUrl,
+        config: SETTINGS,
+      });
+      const asked = service.questions.splice(0);
+      await interrupted(service, { out, pipelineUrl }, when);
+      const before = service.questions.splice(0).filter((each) => !when(each));
+      const summary = await exportFrom({ url: service.url, out, pipelineUrl, config: SETTINGS });
+      assert.ok((summary.resumed?.pages ?? 0) > 0);
+      assert.equal(summary.verdict, "complete");
+      assert.deepEqual(await staged(out), []);
+      await assertSame(summary, whole);
+      // Of what lands, each answer was asked for once; the pass that certifies it is made anew.
+      const keyOf = ({ kind, mode, page, id }: Question) =>
+        `${kind} ${mode} ${kind === "list" ? page : ""} ${id}`;
+      const lands = ({ kind, mode }: Question) => kind === "item" || (kind === "list" && mode !== "basic");
+      const [first, second] = [before, service.questions].map((list) => list.filter(lands).map(keyOf));
+      const twice = second?.filter((key) => first?.includes(key)) ?? [];
+      // What was under way when it was ended has no answer yet.
+      assert.ok(twice.length <= 4, `asked twice: ${twice.join(", ")}`);
+      assert.deepEqual(
+        new Set([...(first ?? []), ...(second ?? []), ...before.filter(when).map(keyOf)]),
+        new Set(asked.filter(lands).map(keyOf)),
+      );
+    });
+  }
+
+  test("of a pipeline is not taken over by one that asks for anything else", () => {
+    const transform = [contentTables({ only: ["content"] })];
+    const counts = (sql: string) =>
+      sqlTable({
+        name: "counts",
+        comment: "x",
+        key: ["items"],
+        columns: [bigint("items", "", "x", { required: true })],
+        reads: ["content"],
+        sql,
+      });
+    const named = destinations({ names: [{ name: "x", platform: "External" }] });
+    const [full, dynamic] = [listing("full"), listing("dynamic")];
+    const variants: readonly Partial<PipelineSpec>[] = [
+      { extract: [full] },
+      { extract: [dynamic] },
+      { extract: [full, dynamic] },
+      { extract: [dynamic, full] },
+      { extract: [dynamic, full, singleItems()] },
+      { extract: [dynamic, full, singleItems({ of: "all" })] },
+      { extract: [full, destinations()] },
+      { extract: [full, named] },
+      { extract: [full, customFields()] },
+      { extract: [full, customFields({ names: ["Region"] })] },
+      { transform: [contentTables({ only: ["content", "content_tags"] })] },
+      { transform: [...transform, counts("SELECT 1 AS items")] },
+      { transform: [...transform, counts("SELECT 2 AS items")] },
+      { load: [parquet()] },
+    ];
+    const prints = variants.map((each) =>
+      pipelineFingerprint(
+        definePipeline({ name: "some", extract: [full], transform, load: [duckdb()], ...each }),
+      ),
+    );
+    assert.equal(new Set(prints).size, variants.length);
+  });
+});
+
+suite("the tables of one listing", () => {
+  for (const listings of ALL) {
+    test(`have what those of both have: ${listings.join(" and ")}`, async (t) => {
+      const service = await createService({ data: contentSetOf(CONTENT_SET) });
+      t.after(() => service.close());
+      const folder = await temporaryFolder(t);
+      const run = async (modes: Listings) => {
+        const pipeline = new URL(await pipelineOf(folder, modes, modes.includes("dynamic"), ""));
+        const env = { CONTENT_API_TOKEN: "t-admin" };
+        return runPipeline({
+          pipeline,
+          url: service.url,
+          out: join(folder, modes.join("-and-")),
+          env,
+          cwd: folder,
+        });
+      };
+      const one = await run(listings);
+      const both = await run(["dynamic", "full"]);
+      assert.equal(one.verdict, "complete");
+      await using some = await openPublished(one.directory);
+      await using every = await openPublished(both.directory);
+      const names = new Set(one.tables.map(({ name }) => name));
+      let compared = 0;
+      for (const { name, key, columns } of CONTENT_TABLES) {
+        // Which definitions are asked for depends on the fields that full documents name.
+        if (!names.has(name) || (listings.length === 1 && OF_DEFINITIONS.test(name))) continue;
+        const given = columns.filter((column) => key.includes(column.name) || isGiven(column, listings));
+        const sql = `SELECT ${given.map((column) => `"${column.name}"`).join(", ")} FROM "${name}" ORDER BY ALL`;
+        const rows = await some.rows(sql);
+        compared += rows.length;
+        assert.deepEqual(rows, await every.rows(sql), name);
+      }
+      assert.ok(compared > 20, `${compared} rows`);
+    });
+  }
+});
+
+const OF_DEFINITIONS = /custom_field|^destinations$/;
+
+/** Whether one of the listings gives the column all alone. */
+function isGiven({ origins }: Column, listings: Listings): boolean {
+  const resources = origins.map(({ resource }) => (resource === "basic" ? "full" : resource));
+  return (
+    resources.length > 0 &&
+    resources.every((each) => (each !== "full" && each !== "dynamic" ? false : listings.includes(each)))
+  );
+}

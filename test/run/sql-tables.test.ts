@@ -1,0 +1,198 @@
+/** Tables that a pipeline makes by queries over the others. */
+import assert from "node:assert/strict";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { runPipeline } from "../../src/run/run-pipeline.ts";
+import { exportFrom, failsWith, openPublished, temporaryFolder, visibleIn } from "./running.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
+
+const IMPORTS = `import {
+  bigint, contentTables, customFields, customTable, date, definePipeline, destinations, duckdb, history, integer, json,
+  listing, mappedValues, parquet, sqlTable, text, timestamp,
+} from "content-warehouse";`;
+
+const SMALL_EXTRACT = 'extract: [listing("dynamic")], load: [duckdb(), parquet()]';
+
+const COUNTS = `sqlTable({
+  name: "counts",
+  comment: "Items by what 'kind' they are.",
+  key: ["kind", "place"],
+  columns: [
+    bigint("items", "", "How many; it's a count."),
+    text("kind", "", "Kind.", { required: true }),
+    integer("place", "", "Place.", { required: true }),
+    timestamp("latest", "", "Latest."),
+    date("day", "", "Day."),
+    json("ids", "", "IDs."),
+  ],
+  reads: ["content"],
+  sql: \`SELECT 2 - row_number() OVER (ORDER BY body_type) AS place, body_type AS kind, count(*) AS items, 'more' AS more,
+    max(updated_at) AS latest, DATE '1969-12-31' AS day, to_json(list(content_id ORDER BY content_id)) AS ids
+    FROM content GROUP BY body_type -- a comment ends the query\`,
+})`;
+
+async function pipelineOf(folder: string, transform: string, rest = SMALL_EXTRACT): Promise<string> {
+  const file = join(folder, "pipeline.mjs");
+  await writeFile(
+    file,
+    `${IMPORTS}\nexport default definePipeline({ name: "queries", ${rest}, transform: [${transform}] });`,
+  );
+  return pathToFileURL(file).href;
+}
+
+async function runOf(t: TestContext, transform: string) {
+  const service = await Scripted.start(t, itemsOf(12));
+  const folder = await temporaryFolder(t);
+  const out = join(folder, "out");
+  return {
+    out,
+    run: exportFrom({ url: service.url, out, pipelineUrl: await pipelineOf(folder, transform) }),
+  };
+}
+
+const CONTENT = 'contentTables({ only: ["content"] })';
+
+function counting(name: string, reads: string, sql: string): string {
+  return `sqlTable({ name: "${name}", comment: "x", key: ["items"], reads: ${reads},
+    columns: [bigint("items", "", "x", { required: true })], sql: ${JSON.stringify(sql)} })`;
+}
+
+test("a query makes a table like any other: sorted by its key, with comments, in both files", async (t) => {
+  const { run } = await runOf(t, `${COUNTS}, ${CONTENT}`);
+  const summary = await run;
+  const expected = [
+    ["2", "event", 1, "2026-11-01 10:00:00+00", "1969-12-31", '["c-000","c-010"]'],
+    [
+      "10",
+      "html",
+      0,
+      "2026-11-01 10:00:00+00",
+      "1969-12-31",
+      JSON.stringify(
+        itemsOf(12)
+          .map(({ id }) => id)
+          .filter((id) => !id.endsWith("0")),
+      ),
+    ],
+  ];
+  await using reader = await openPublished(summary.directory);
+  await reader.connection.run("SET TimeZone = 'UTC'");
+  const columns = "items, kind, place, latest::VARCHAR, day, ids::VARCHAR";
+  assert.deepEqual(await reader.rows(`SELECT ${columns} FROM counts ORDER BY kind, place`), expected);
+  const folder = join(summary.directory, "parquet/counts");
+  assert.deepEqual((await readdir(folder)).length, 1);
+  assert.deepEqual(
+    await reader.rows(`SELECT ${columns} FROM '${folder}/*.parquet'`),
+    expected,
+    "in the order of the key",
+  );
+  assert.deepEqual(await reader.rows("SELECT comment FROM duckdb_tables() WHERE table_name = 'counts'"), [
+    ["Items by what 'kind' they are."],
+  ]);
+  assert.deepEqual(
+    await reader.rows(
+      "SELECT comment, data_type, is_nullable FROM duckdb_columns() WHERE table_name = 'counts' ORDER BY column_index LIMIT 2",
+    ),
+    [
+      ["How many; it's a count.", "BIGINT", true],
+      ["Kind.", "VARCHAR", false],
+    ],
+  );
+  assert.deepEqual(await reader.rows("SELECT row_count FROM run_tables WHERE table_name = 'counts'"), [
+    ["2"],
+  ]);
+  assert.equal(summary.tables.find(({ name }) => name === "counts")?.rows, 2);
+});
+
+test("queries read each other, however they stand, and tables with rows of functions", async (t) => {
+  const { run } = await runOf(
+    t,
+    [
+      counting("third", '["second"]', "SELECT items + 1 AS items FROM second"),
+      counting(
+        "second",
+        '["first", "letters"]',
+        "SELECT items + (SELECT count(*) FROM letters) AS items FROM first",
+      ),
+      counting("first", '["content"]', "SELECT count(*) AS items FROM content"),
+      `customTable({ name: "letters", comment: "x", columns: [], rows: () => [{}] })`,
+      CONTENT,
+    ].join(),
+  );
+  const { directory } = await run;
+  await using reader = await openPublished(directory);
+  assert.deepEqual(await reader.rows("FROM third"), [["25"]]);
+});
+
+test("a query reads mapped values and the history", async (t) => {
+  const folder = await temporaryFolder(t);
+  const transform = `contentTables(), mappedValues(), history(),
+    ${counting("mapped", '["content_mapped_values"]', "SELECT count(*) AS items FROM content_mapped_values")},
+    ${counting("versions", '["mapped_value_history"]', "SELECT count(*) AS items FROM mapped_value_history")}`;
+  const pipelineUrl = await pipelineOf(
+    folder,
+    transform,
+    `extract: [destinations({ names: [{ name: "Web CMS", platform: "External" }] }), customFields(), listing("dynamic"), listing("full")], load: [duckdb()]`,
+  );
+
+  const { directory } = await runPipeline({
+    pipeline: new URL(pipelineUrl),
+    sample: true,
+    out: join(folder, "out"),
+    cwd: folder,
+  });
+  await using reader = await openPublished(directory);
+  const [[mapped], [versions]] = [await reader.rows("FROM mapped"), await reader.rows("FROM versions")] as [
+    [[string]],
+    [[string]],
+  ];
+  assert.notDeepEqual(mapped, ["0"]);
+  assert.deepEqual([mapped], await reader.rows("SELECT count(*) FROM content_mapped_values"));
+  assert.deepEqual([versions], await reader.rows("SELECT count(*) FROM mapped_value_history"));
+});
+
+suite("a run is not published where", () => {
+  const FAILING: Readonly<Record<string, readonly [sql: string, why: RegExp]>> = {
+    "a query cannot be parsed": ["SELEC 1 AS items", /Parser Error: syntax error/],
+    "it reads a table that is not there": [
+      "SELECT count(*) AS items FROM contents",
+      /Table with name contents does not exist/,
+    ],
+    "it does not give a column": ["SELECT 1 AS item", /"items" not found/],
+    "it gives a text for a number": [
+      "SELECT 'many' AS items",
+      /Conversion Error: Could not convert string '…' to INT64/,
+    ],
+    "it gives NULL where a value is required": [
+      "SELECT NULL AS items",
+      /NOT NULL constraint failed: wrong\.items/,
+    ],
+    "it is several statements": ["SELECT 1 AS items; DROP TABLE content", /Parser Error/],
+    "it is not one that reads": ["DROP TABLE content", /Parser Error/],
+    "it reads other files": [
+      "SELECT length(content) AS items FROM read_text('/etc/hostname')",
+      /Permission Error/,
+    ],
+    "it is empty": ["", /Parser Error/],
+  };
+  for (const [what, [sql, why]] of Object.entries(FAILING)) {
+    test(`${what}: table and cause are told`, async (t) => {
+      const { run, out } = await runOf(t, `${CONTENT}, ${counting("wrong", '["content"]', sql)}`);
+      const error = await failsWith("config.invalid", run);
+      assert.match(error.message, /^The table wrong of the pipeline cannot be made: its query failed: /);
+      assert.match(error.message, why);
+      assert.ok(error.cause instanceof Error);
+      assert.deepEqual(await visibleIn(out).catch(() => []), []);
+    });
+  }
+
+  test("two rows have one key", async (t) => {
+    const sql = "SELECT 1 AS items FROM range(3)";
+    const { run, out } = await runOf(t, `${CONTENT}, ${counting("twice", '["content"]', sql)}`);
+    const { message } = await failsWith("verify.failed", run);
+    assert.match(message, /"unique key of twice" failed \(1, expected 0/);
+    assert.deepEqual(await visibleIn(out), []);
+  });
+});

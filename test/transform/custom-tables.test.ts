@@ -1,0 +1,215 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { WarehouseError } from "../../src/common/errors.ts";
+import { listing } from "../../src/extract/stages.ts";
+import { parquet } from "../../src/load/stages.ts";
+import { definePipeline, type Pipeline } from "../../src/pipeline.ts";
+import type { Cell } from "../../src/storage/table-builder.ts";
+import {
+  bigint,
+  boolean,
+  type Column,
+  date,
+  double,
+  integer,
+  json,
+  text,
+  timestamp,
+} from "../../src/tables/declare.ts";
+import { watchedRows } from "../../src/transform/custom-tables.ts";
+import type { RowsOfItem } from "../../src/transform/item.ts";
+import { customTable } from "../../src/transform/stages.ts";
+
+const REQUIRED = { required: true } as const;
+
+interface OwnTable {
+  readonly name: string;
+  readonly key: readonly string[];
+  readonly columns: readonly Column[];
+  readonly rows: RowsOfItem;
+}
+
+function pipelineWith(own: Partial<OwnTable>): Pipeline {
+  return definePipeline({
+    name: "own",
+    extract: [listing("full")],
+    transform: [customTable({ name: "lengths", comment: "x", columns: [], rows: () => [], ...own })],
+    load: [parquet()],
+  });
+}
+
+const ITEM = { contentId: "c-1", dynamic: { id: "c-1", title: "One" }, full: undefined };
+
+/** Rows that the table's function gives, once they are watched. */
+function rowsOf(columns: readonly Column[], rows: RowsOfItem): unknown[] {
+  return [...(watchedRows(pipelineWith({ columns, rows })).lengths?.(ITEM) ?? [])];
+}
+
+suite("rows of a custom table", () => {
+  test("may have a value of every type, or none, and get their content_id", () => {
+    const columns = [
+      text("t", "", "x"),
+      json("j", "", "x"),
+      boolean("b", "", "x"),
+      integer("i", "", "x"),
+      bigint("l", "", "x"),
+      double("d", "", "x"),
+      timestamp("at", "", "x"),
+      date("on", "", "x"),
+    ];
+    const row = { t: "", j: "{}", b: false, i: -5, l: 2n ** 60n, d: 1.5, at: 0, on: 20_000 };
+    assert.deepEqual(
+      rowsOf(columns, () => [row, { t: null }, {}]),
+      [{ content_id: "c-1", ...row }, { content_id: "c-1", t: null }, { content_id: "c-1" }],
+    );
+  });
+
+  test("are asked for once", () => {
+    let asked = 0;
+    rowsOf([integer("i", "", "x")], () => {
+      asked += 1;
+      return [{ i: asked }];
+    });
+    assert.equal(asked, 1);
+  });
+
+  const length = integer("length", "", "x", REQUIRED);
+  const cases: readonly (readonly [string, RowsOfItem, string | RegExp])[] = [
+    [
+      "a function that throws on the way",
+      function* () {
+        yield { length: 1 };
+        throw new Error("no luck");
+      },
+      /^its function failed: no luck, at .*custom-tables\.test\.ts:\d+$/,
+    ],
+    [
+      "a function that changes the document",
+      ({ dynamic }) => [{ length: Object.assign(dynamic ?? {}, { title: "Two" }).title.length }],
+      /^its function failed: Cannot assign to read only property 'title' of object '#<Object>', at .*:\d+$/,
+    ],
+    ["a column that the table has not", () => [{ length: 1, width: 2 }], "it has no column width"],
+    [
+      "a text for a number",
+      () => [{ length: "3" }],
+      'column length takes a whole number of 32 bits, not "3"',
+    ],
+    ["a fraction", () => [{ length: 1.5 }], "column length takes a whole number of 32 bits, not 1.5"],
+    [
+      "what is too large",
+      () => [{ length: 2 ** 31 }],
+      "column length takes a whole number of 32 bits, not 2147483648",
+    ],
+    ["no number", () => [{ length: Number.NaN }], "column length takes a whole number of 32 bits, not NaN"],
+    [
+      "a required value that is missing",
+      () => [{}],
+      "column length takes a whole number of 32 bits, not null",
+    ],
+  ];
+  const own = (column: Column, value: unknown): [readonly Column[], RowsOfItem] => [
+    [column],
+    () => [{ [column.name]: value as Cell }],
+  ];
+  const misfits: readonly (readonly [readonly Column[], RowsOfItem, string])[] = [
+    [
+      ...own(bigint("l", "", "x"), 2n ** 63n),
+      "column l takes a whole number of 64 bits, not 9223372036854775808",
+    ],
+    [...own(bigint("l", "", "x"), 2 ** 53), "column l takes a whole number of 64 bits, not 9007199254740992"],
+    [
+      ...own(date("on", "", "x"), 2 ** 31),
+      "column on takes days since 1970 as a whole number, not 2147483648",
+    ],
+    [...own(date("on", "", "x"), 1n), "column on takes days since 1970 as a whole number, not 1"],
+    [
+      ...own(timestamp("at", "", "x"), new Date(0)),
+      "column at takes microseconds since 1970 as a whole number, not an object",
+    ],
+    [...own(json("j", "", "x"), "{"), 'column j takes JSON as text, not "{"'],
+    [...own(json("j", "", "x"), { a: 1 }), "column j takes JSON as text, not an object"],
+    [...own(json("j", "", "x"), JSON.stringify("half \ud83d")), /^column j takes JSON as text/.source],
+    [...own(text("t", "", "x"), Symbol("x")), "column t takes a text, not Symbol(x)"],
+    [...own(text("t", "", "x"), Object.create(null)), "column t takes a text, not an object"],
+    [...own(boolean("b", "", "x"), 1), "column b takes true or false, not 1"],
+  ];
+  for (const [columns, rows, sentence] of misfits) {
+    test(`end the run where ${sentence}`, () => {
+      assert.throws(
+        () => rowsOf(columns, rows),
+        (thrown) => thrown instanceof WarehouseError && thrown.message.includes(sentence.replace("^", "")),
+      );
+    });
+  }
+
+  test("may have whatever 64 bits, 32 bits of days and JSON can hold", () => {
+    const columns = [bigint("l", "", "x"), date("on", "", "x"), json("j", "", "x")];
+    const rows = [
+      { l: 2n ** 63n - 1n, on: -(2 ** 31) + 2, j: '"\\\\ud800"' },
+      { l: -(2n ** 63n), on: 2 ** 31 - 2, j: '"\\ud83d\\ude42"' },
+      { l: undefined, on: null, j: "null" },
+    ];
+    assert.equal(rowsOf(columns, () => rows).length, 3);
+  });
+
+  for (const thrown of [undefined, null, "no luck", 5n, Symbol("x"), Object.create(null), { message: "x" }]) {
+    test(`end the run where ${typeof thrown} is thrown`, () => {
+      const rows = () => {
+        throw thrown;
+      };
+      assert.throws(() => rowsOf([], rows), { code: "config.invalid" });
+    });
+  }
+
+  for (const rows of [() => undefined, () => 5, () => "rows", async () => [], async function* () {}]) {
+    test(`end the run where rows gives ${Object.prototype.toString.call(rows())}`, () => {
+      assert.throws(() => rowsOf([], rows as unknown as RowsOfItem), {
+        code: "config.invalid",
+        message: /must return a list of rows, or be a generator; it cannot be async/,
+      });
+    });
+  }
+
+  test("are of a class, where the stage is", () => {
+    class Titles {
+      readonly name = "titles";
+      readonly tables = customTable({
+        name: "titles",
+        comment: "x",
+        columns: [length],
+        rows: () => [],
+      }).tables;
+      readonly reads: readonly string[] = [];
+      readonly #length = 7;
+
+      rows() {
+        return [{ length: this.#length }];
+      }
+    }
+    const pipeline = definePipeline({
+      name: "own",
+      extract: [listing("full")],
+      transform: [new Titles()],
+      load: [parquet()],
+    });
+    assert.deepEqual([...(watchedRows(pipeline).titles?.(ITEM) ?? [])], [{ content_id: "c-1", length: 7 }]);
+  });
+
+  for (const [what, rows, sentence] of cases) {
+    test(`end the run where there is ${what}`, () => {
+      assert.throws(
+        () => rowsOf([length], rows),
+        (thrown) => {
+          assert.ok(thrown instanceof WarehouseError);
+          assert.equal(thrown.code, "config.invalid");
+          const [, found = ""] =
+            /^The table lengths of the pipeline cannot be made from item c-1: (.*)\.$/.exec(thrown.message) ??
+            [];
+          if (typeof sentence === "string") assert.equal(found, sentence);
+          else assert.match(found, sentence);
+          return true;
+        },
+      );
+    });
+  }
+});

@@ -1,0 +1,253 @@
+/**
+ * What does not compile, and what does: nothing here is run, `tsc -p test` reads it. An expectation that is not needed
+ * is itself an error.
+ */
+import {
+  bigint,
+  boolean,
+  type Column,
+  contentTables,
+  customTable,
+  date,
+  definePipeline,
+  destinations,
+  double,
+  duckdb,
+  integer,
+  json,
+  type Loader,
+  listing,
+  mappedValues,
+  parquet,
+  type RowOf,
+  singleItems,
+  sqlTable,
+  text,
+  timestamp,
+} from "content-warehouse";
+
+const REQUIRED = { required: true } as const;
+const TITLE = text("title", "full:title", "Title.", REQUIRED);
+const LENGTH = integer("length", "", "Characters.");
+const TABLE = { name: "titles", comment: "Titles." } as const;
+
+// What is right: a generator, a function that gives a list, several kinds of rows, none.
+customTable({
+  ...TABLE,
+  columns: [TITLE, LENGTH],
+  *rows({ contentId, dynamic, full }) {
+    if (full?.title) yield { title: full.title };
+    if (dynamic?.title) yield { title: dynamic.title, length: dynamic.title.length };
+    yield { title: contentId, length: null };
+  },
+});
+customTable({ ...TABLE, columns: [TITLE, LENGTH], rows: () => [{ title: "x" }, { title: "y", length: 1 }] });
+customTable({ ...TABLE, columns: [TITLE, LENGTH], rows: () => [] });
+customTable({
+  ...TABLE,
+  columns: [text("title", "", "x"), LENGTH],
+  rows: ({ full }) => [{ title: full?.title, length: full?.title?.length }],
+});
+customTable({
+  ...TABLE,
+  columns: [text("title", "", "x")],
+  *rows({ dynamic }) {
+    yield { title: dynamic?.title };
+  },
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE],
+  key: ["title"],
+  rows: ({ full }) => (full ? [{ title: "x" }] : []),
+});
+customTable({
+  ...TABLE,
+  columns: [
+    text("t", "", "x"),
+    json("j", "", "x"),
+    boolean("b", "", "x"),
+    integer("i", "", "x"),
+    bigint("l", "", "x"),
+    double("d", "", "x"),
+    timestamp("at", "", "x"),
+    date("on", "", "x"),
+  ],
+  rows: () => [{ t: "", j: "{}", b: true, i: 1, l: 1n, d: 1.5, at: 0, on: 0 }, { l: 1 }, {}],
+});
+const dynamicColumns: readonly Column[] = [TITLE];
+customTable({ ...TABLE, columns: dynamicColumns, rows: () => [{ title: "x" }] });
+sqlTable({ ...TABLE, key: ["title"], columns: [TITLE, LENGTH], reads: ["content"], sql: "SELECT 1" });
+export const row: RowOf<[typeof TITLE, typeof LENGTH]> = { title: "x" };
+definePipeline({
+  name: "right",
+  extract: [listing("full"), destinations({ names: [{ name: "x", platform: "External" }] })],
+  transform: [contentTables({ only: ["content", "content_tags"] })],
+  load: [
+    duckdb(),
+    parquet(),
+    { name: "lake", stage: async () => ({ commit: async () => {}, abort: async () => {} }) },
+  ],
+});
+
+// Fields that the documents do not have.
+customTable({
+  ...TABLE,
+  columns: [TITLE],
+  *rows({ full }) {
+    // @ts-expect-error: it is called title
+    if (full?.titel) yield { title: "x" };
+  },
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE],
+  *rows({ dynamic }) {
+    // @ts-expect-error: there is no such column
+    if (dynamic?.no_such_column) yield { title: "x" };
+  },
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE],
+  *rows({ full }) {
+    // @ts-expect-error: documents cannot be changed
+    if (full) full.title = "Other";
+    yield { title: "x" };
+  },
+});
+
+// Columns that the table does not have.
+customTable({
+  ...TABLE,
+  columns: [TITLE],
+  // @ts-expect-error: there is no column titel
+  *rows() {
+    yield { title: "x", titel: "x" };
+  },
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE],
+  // @ts-expect-error: there is no column titel
+  rows: () => [{ title: "x", titel: "x" }],
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE, LENGTH],
+  // @ts-expect-error: the second kind of rows has a column that there is not
+  *rows({ full }) {
+    yield { title: "x" };
+    if (full) yield { title: "x", lenght: 1 };
+    yield { title: "x", length: 1 };
+  },
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE, LENGTH],
+  // @ts-expect-error: the second row has a column that there is not
+  rows: () => [{ title: "x" }, { title: "x", lenght: 1 }],
+});
+
+// Cells of another type, and required ones that are missing or null.
+customTable({
+  ...TABLE,
+  columns: [TITLE, LENGTH],
+  // @ts-expect-error: length takes a number
+  *rows() {
+    yield { title: "x", length: "1" };
+  },
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE, LENGTH],
+  // @ts-expect-error: length takes a number
+  rows: () => [{ title: "x", length: "1" }],
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE, LENGTH],
+  // @ts-expect-error: one of the rows has a text for a number
+  *rows() {
+    yield { title: "x", length: 1 };
+    yield { title: "x", length: "1" };
+  },
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE, LENGTH],
+  // @ts-expect-error: title is missing
+  *rows() {
+    yield { length: 1 };
+  },
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE, LENGTH],
+  // @ts-expect-error: title is missing from one of the rows
+  rows: () => [{ title: "x" }, { length: 1 }],
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE],
+  // @ts-expect-error: title is required
+  rows: () => [{ title: null }],
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE],
+  // @ts-expect-error: a title may be missing in a document
+  rows: ({ full }) => [{ title: full?.title }],
+});
+customTable({
+  ...TABLE,
+  columns: [timestamp("at", "", "x")],
+  // @ts-expect-error: instants are microseconds
+  rows: () => [{ at: new Date() }],
+});
+customTable({
+  ...TABLE,
+  columns: [TITLE],
+  // @ts-expect-error: rows cannot be async
+  async *rows() {
+    yield { title: "x" };
+  },
+});
+
+// Keys, names and options that there are not.
+// @ts-expect-error: there is no column titel
+customTable({ ...TABLE, columns: [TITLE], key: ["titel"], rows: () => [] });
+// @ts-expect-error: there is no column titel
+sqlTable({ ...TABLE, key: ["titel"], columns: [TITLE], reads: [], sql: "SELECT 1" });
+// @ts-expect-error: a query has a key
+sqlTable({ ...TABLE, columns: [TITLE], reads: [], sql: "SELECT 1" });
+// @ts-expect-error: it is called sql
+sqlTable({ ...TABLE, key: ["title"], columns: [TITLE], reads: [], query: "SELECT 1" });
+// @ts-expect-error: there is no table content_tag
+contentTables({ only: ["content", "content_tag"] });
+// @ts-expect-error: there is no table content_tag
+contentTables({ except: ["content_tag"] });
+// @ts-expect-error: mapped values are a stage of their own
+contentTables({ only: ["content_mapped_values"] });
+// @ts-expect-error: it is called only
+contentTables({ olny: ["content"] });
+// @ts-expect-error: there is no such listing
+listing("basic");
+// @ts-expect-error: it is called of
+singleItems({ off: "all" });
+// @ts-expect-error: of events, or of all
+singleItems({ of: "none" });
+// @ts-expect-error: passthrough is true or false
+mappedValues({ passthrough: "yes" });
+// @ts-expect-error: a destination has a platform
+destinations({ names: [{ name: "x" }] });
+// @ts-expect-error: a column is made by its factory
+customTable({ ...TABLE, columns: ["title"], rows: () => [] });
+// @ts-expect-error: a list has load
+definePipeline({ name: "x", extract: [listing("full")], transform: [contentTables()] });
+// @ts-expect-error: it is called extract
+definePipeline({ name: "x", extrct: [], extract: [], transform: [], load: [] });
+// @ts-expect-error: a stage is no loader
+definePipeline({ name: "x", extract: [], transform: [], load: [listing("full")] });
+// @ts-expect-error: what was staged can be taken back
+export const loader: Loader = { name: "lake", stage: async () => ({ commit: async () => {} }) };
