@@ -10,6 +10,7 @@ export { type ErrorCode, WarehouseError } from "./common/errors.ts";
 export type { Log, LogFields } from "./common/log.ts";
 export type { OnProgress, Progress, StageName } from "./common/progress.ts";
 export { type ConfigSpec, defineConfig } from "./config/config.ts";
+export { definePipeline } from "./define-pipeline.ts";
 export { type ClientSpec, type ContentClient, createClient } from "./extract/content-client.ts";
 export {
   type CustomFieldsOptions,
@@ -21,21 +22,20 @@ export {
   singleItems,
 } from "./extract/stages.ts";
 export { duckdb, parquet } from "./load/stages.ts";
-export {
-  type DynamicDocument,
-  definePipeline,
-  type Extractor,
-  type FullDocument,
-  type ItemDocuments,
-  type Loader,
-  type LoadRun,
-  type LoadTable,
-  type Pipeline,
-  type PipelineSpec,
-  type Row,
-  type RowOf,
-  type StagedLoad,
-  type Transformer,
+export type {
+  DynamicDocument,
+  Extractor,
+  FullDocument,
+  ItemDocuments,
+  Loader,
+  LoadRun,
+  LoadTable,
+  Pipeline,
+  PipelineSpec,
+  Row,
+  RowOf,
+  StagedLoad,
+  Transformer,
 } from "./pipeline.ts";
 export { type RunPipelineOptions, runPipeline } from "./run/run-pipeline.ts";
 export type { RunSummary } from "./run/summary.ts";

@@ -15,16 +15,18 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   storage: "common tables",
   raw: "common api tables storage",
   "pipeline.ts": "common api tables storage raw",
+  "define-pipeline.ts": "common tables pipeline.ts",
   warehouse: "common tables storage raw",
   extract: "common api tables storage raw pipeline.ts warehouse",
-  transform: "common api tables storage raw pipeline.ts",
+  transform: "common api tables storage raw pipeline.ts define-pipeline.ts",
   load: "common tables storage raw pipeline.ts warehouse transform",
   audit: "common api tables storage raw warehouse extract load",
   "warehouse/erase": "common tables storage raw warehouse load audit",
   config: "common api raw warehouse extract audit",
   service: "common api",
   run: "common api tables storage raw pipeline.ts warehouse extract transform load audit config service",
-  "index.ts": "common tables storage pipeline.ts extract transform load config service run",
+  "index.ts":
+    "common tables storage pipeline.ts define-pipeline.ts extract transform load config service run",
   cli: "common tables storage warehouse extract transform audit warehouse/erase config service run",
 };
 

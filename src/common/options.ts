@@ -24,9 +24,19 @@ export function optionFaults(
   return [...strange, ...missing.map((name) => `${factory}: ${name} is missing`)];
 }
 
-/** A list whose elements are all as they should be. */
+/** An option that takes a list whose elements are all as they should be. */
 export function isListOf(what: string, fits: (element: unknown) => boolean): Options[string] {
-  return (value) => (Array.isArray(value) && value.every(fits)) || `is not a list of ${what}`;
+  return (value) => isArrayOf(value, fits) || `is not a list of ${what}`;
+}
+
+/** Whether all elements fit. A hole is an element that is undefined, which `every` would not see. */
+export function isArrayOf<Element>(
+  value: unknown,
+  fits: (element: unknown) => element is Element,
+): value is Element[];
+export function isArrayOf(value: unknown, fits: (element: unknown) => boolean): boolean;
+export function isArrayOf(value: unknown, fits: (element: unknown) => boolean): boolean {
+  return Array.isArray(value) && Array.from(value).every(fits);
 }
 
 export function isText(value: unknown): value is string {

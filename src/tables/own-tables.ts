@@ -1,6 +1,7 @@
 /** Tables that are not the package's: what must hold of them before anything is built. */
 import { hint } from "../common/nearest.ts";
 import { isObject } from "../common/objects.ts";
+import { isArrayOf, isText } from "../common/options.ts";
 import { DATA_TABLES } from "./all.ts";
 import { COLUMN_TYPES } from "./declare.ts";
 
@@ -24,7 +25,7 @@ const NAME = /^[a-z][a-z0-9_]*$/;
 /** What is wrong with a table of a user's own; none: it can be built. */
 export function ownTableFaults(table: unknown): string[] {
   if (!isObject(table)) return ["it is no table"];
-  const { name, comment, key, columns, references, rows } = table;
+  const { name, comment, references, rows } = table;
   const faults = [
     ...nameFaults(name),
     ...(typeof comment === "string" ? [] : ["its comment is not a text"]),
@@ -32,7 +33,8 @@ export function ownTableFaults(table: unknown): string[] {
       ? []
       : ["it is no table: references or rows are missing"]),
   ];
-  if (!Array.isArray(columns)) return [...faults, "its columns are no list"];
+  if (!Array.isArray(table.columns)) return [...faults, "its columns are no list"];
+  const columns = Array.from(table.columns);
   const strange = columns.flatMap((column, place) => columnFaults(column, place));
   if (strange.length > 0) return [...faults, ...strange];
   const names = columns.map((column): string => column.name);
@@ -41,7 +43,7 @@ export function ownTableFaults(table: unknown): string[] {
     ...repeated(names.map((each) => each.toLowerCase())).map(
       (each) => `two of its columns are called ${each}`,
     ),
-    ...keyFaults(key, columns),
+    ...keyFaults(table.key, columns),
   ];
 }
 
@@ -75,16 +77,15 @@ function keyFaults(
   key: unknown,
   columns: readonly { readonly name: string; readonly nullable: boolean }[],
 ): string[] {
-  if (!Array.isArray(key) || key.length === 0) return ["its key is no list of columns"];
+  if (!isArrayOf(key, isText) || key.length === 0) return ["its key is no list of columns"];
   const names = columns.map(({ name }) => name);
-  const strange = key.flatMap((each: unknown) => {
-    if (typeof each !== "string") return ["its key is no list of columns"];
+  const strange = key.flatMap((each) => {
     const column = columns.find(({ name }) => name === each);
     if (column === undefined)
       return [`its key has ${JSON.stringify(each)}, which is no column${hint(each, names)}`];
     return column.nullable ? [`its key has the column ${each}, which is not required`] : [];
   });
-  return [...new Set(strange), ...repeated(key).map((each) => `its key has ${String(each)} twice`)];
+  return [...new Set(strange), ...repeated(key).map((each) => `its key has ${each} twice`)];
 }
 
 function repeated(names: readonly string[]): string[] {

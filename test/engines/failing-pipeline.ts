@@ -1,7 +1,7 @@
 import { postgres } from "../../docs/examples/postgres.ts";
+import { definePipeline } from "../../src/define-pipeline.ts";
 import { listing } from "../../src/extract/stages.ts";
 import { duckdb } from "../../src/load/stages.ts";
-import { definePipeline } from "../../src/pipeline.ts";
 import { contentTables } from "../../src/transform/stages.ts";
 
 /** A loader after PostgreSQL's cannot stage the run. */

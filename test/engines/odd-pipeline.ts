@@ -1,7 +1,7 @@
 import { postgres } from "../../docs/examples/postgres.ts";
+import { definePipeline } from "../../src/define-pipeline.ts";
 import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
 import { duckdb, parquet } from "../../src/load/stages.ts";
-import { definePipeline } from "../../src/pipeline.ts";
 import { contentTables, history, mappedValues } from "../../src/transform/stages.ts";
 import { oddValues } from "./odd-values.ts";
 

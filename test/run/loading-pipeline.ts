@@ -1,6 +1,7 @@
+import { definePipeline } from "../../src/define-pipeline.ts";
 import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
 import { duckdb } from "../../src/load/stages.ts";
-import { definePipeline, type Loader, type LoadRun } from "../../src/pipeline.ts";
+import type { Loader, LoadRun } from "../../src/pipeline.ts";
 import { bigint, boolean, date, double, integer, json, text, timestamp } from "../../src/tables/declare.ts";
 import { contentTables, customTable, sqlTable } from "../../src/transform/stages.ts";
 import { hooks, valuesOf } from "./loading.ts";

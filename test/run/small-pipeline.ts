@@ -1,6 +1,6 @@
+import { definePipeline } from "../../src/define-pipeline.ts";
 import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
 import { duckdb, parquet } from "../../src/load/stages.ts";
-import { definePipeline } from "../../src/pipeline.ts";
 import { contentTables } from "../../src/transform/stages.ts";
 
 /** Few tables, so that a run takes little time. */

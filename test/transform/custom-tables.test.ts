@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
+import { definePipeline } from "../../src/define-pipeline.ts";
 import { listing } from "../../src/extract/stages.ts";
 import { parquet } from "../../src/load/stages.ts";
-import { definePipeline, type Pipeline } from "../../src/pipeline.ts";
+import type { Pipeline } from "../../src/pipeline.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import {
   bigint,

@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import fc from "fast-check";
 import { WarehouseError } from "../src/common/errors.ts";
+import { definePipeline } from "../src/define-pipeline.ts";
 import * as library from "../src/index.ts";
-import { definePipeline, type PipelineSpec, type Transformer } from "../src/pipeline.ts";
+import type { PipelineSpec, Transformer } from "../src/pipeline.ts";
 import { CONTENT_TABLES } from "../src/tables/all.ts";
 import { bigint, text } from "../src/tables/declare.ts";
 import { either } from "./long.ts";
@@ -110,6 +111,20 @@ suite("a composition is refused for", () => {
       'customFields has no option "toString"',
       'contentTables has no option "olny" (did you mean "only"?)',
       'mappedValues has no option "passthru" (did you mean "passthrough"?)',
+    ],
+    "lists with a hole": [
+      {
+        extract: [
+          listing("dynamic"),
+          loose(customFields)({ names: new Array(1) }),
+          { extract: "listing", faults: new Array(1) },
+        ],
+        transform: [titles({ key: new Array(1) }), titles({ columns: new Array(1) })],
+      },
+      "customFields: names is not a list of names",
+      'extract[2] is no stage: call its factory, as in listing("full")',
+      'customTable "titles": key is not a list of names of columns',
+      'customTable "titles": columns[1] is no column: call its factory, as in text("title", "", "Title.")',
     ],
     "options of other types": [
       {

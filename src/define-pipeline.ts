@@ -1,0 +1,289 @@
+/** Makes a pipeline of stages, and says all that is wrong where they do not fit together. */
+import { WarehouseError } from "./common/errors.ts";
+import { hint } from "./common/nearest.ts";
+import { isObject } from "./common/objects.ts";
+import { isArrayOf, isText } from "./common/options.ts";
+import { printable } from "./common/printable.ts";
+import type { Extractor, Pipeline, PipelineSpec, Transformer } from "./pipeline.ts";
+import { DATA_TABLES } from "./tables/all.ts";
+import type { Table } from "./tables/declare.ts";
+import { ownTableFaults } from "./tables/own-tables.ts";
+
+/** Checks a composition. Errors: `config.invalid`, with all that is wrong in one message. */
+export function definePipeline(spec: PipelineSpec): Pipeline {
+  const faults = faultsOf(spec);
+  if (faults.length > 0) {
+    const name = isObject(spec) && isText(spec.name) ? ` "${printable(spec.name)}"` : "";
+    const all = [...new Set(faults)].map((fault) => printable(fault, 1000)).join("; ");
+    throw new WarehouseError("config.invalid", `The pipeline${name} cannot be run: ${all}.`);
+  }
+  const { name, description = "", extract, transform, load } = spec;
+  const stageOf = <Kind extends Extractor["extract"]>(kind: Kind) => {
+    return extract.find((each): each is Extract<Extractor, { extract: Kind }> => each.extract === kind);
+  };
+  const listings = extract.flatMap((each) => (each.extract === "listing" ? [each.mode] : []));
+  const given = transform.map((stage) => ({ stage, tables: filled(stage, spec) }));
+  const rows = given.flatMap(({ stage, tables }) =>
+    // A stage may be of a class, whose functions know it as `this`.
+    tables.flatMap((table) => (stage.rows === undefined ? [] : [[table.name, stage.rows.bind(stage)]])),
+  );
+  return {
+    name,
+    description,
+    listings,
+    singleItems: stageOf("single_items")?.of ?? "none",
+    destinations: stageOf("destinations") === undefined ? [] : stageOf("destinations")?.names,
+    customFields: stageOf("custom_fields")?.names,
+    tables: given.flatMap(({ tables }) => tables),
+    rows: Object.fromEntries(rows),
+    queries: inOrder(transform),
+    passthrough: transform.some(({ passthrough }) => passthrough === true),
+    loaders: load,
+  };
+}
+
+const KEYS = ["name", "description", "extract", "transform", "load"];
+
+function faultsOf(spec: PipelineSpec): string[] {
+  if (!isObject(spec)) return ["definePipeline takes an object"];
+  const unknown = Object.keys(spec).filter((key) => !KEYS.includes(key));
+  const lists = (["extract", "transform", "load"] as const).filter((key) => !Array.isArray(spec[key]));
+  const faults = [
+    ...unknown.map((key) => `there is no key ${JSON.stringify(key)}${hint(key, KEYS)}`),
+    ...(typeof spec.name === "string" && /^[a-z][a-z0-9-]*$/.test(spec.name)
+      ? []
+      : ["its name is not in lower-case letters, digits and -"]),
+    ...(spec.description === undefined || typeof spec.description === "string"
+      ? []
+      : ["its description is not a text"]),
+    ...lists.map((key) => `${key} is not a list of stages`),
+  ];
+  const strange = [
+    ...strangers(spec.extract, "extract", extractorFaults),
+    ...strangers(spec.transform, "transform", transformerFaults),
+    ...strangers(spec.load, "load", loaderFaults),
+  ];
+  // What lists that can be read say together; of one that cannot, nobody knows what it lacks.
+  if (lists.length > 0 || strange.length > 0) return [...faults, ...strange];
+  return [...faults, ...extractFaults(spec), ...transformFaults(spec), ...loadFaults(spec)];
+}
+
+/** What is wrong with the stages of a list, each by itself. Undefined: it is none. */
+function strangers(
+  stages: unknown,
+  list: keyof typeof EXAMPLES,
+  faultsOfStage: (stage: Readonly<Record<string, unknown>>) => readonly string[] | undefined,
+): string[] {
+  if (!Array.isArray(stages)) return [];
+  // A list may have holes, which no callback sees.
+  return Array.from(stages, (stage: unknown) => stage).flatMap((stage, place) => {
+    const where = `${list}[${place}]`;
+    const faults = isObject(stage) ? faultsOfStage(stage) : undefined;
+    if (faults === undefined) return [`${where} is no stage: call its factory, as in ${EXAMPLES[list]}`];
+    const own = isObject(stage) && Array.isArray(stage.faults) ? stage.faults.map(String) : [];
+    return own.length > 0 ? own : faults.map((fault) => `${where} ${fault}`);
+  });
+}
+
+const EXAMPLES = { extract: 'listing("full")', transform: "contentTables()", load: "duckdb()" } as const;
+
+/** What the factories check, of a stage that somebody has put together. */
+function extractorFaults(stage: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  const { extract, mode, of, names } = stage;
+  if (!isFaultList(stage.faults)) return undefined;
+  if (extract === "listing")
+    return mode === "dynamic" || mode === "full" ? [] : ["lists neither dynamic nor full"];
+  if (extract === "single_items")
+    return of === "events" || of === "all" ? [] : ["is of neither events nor all"];
+  if (extract === "destinations") {
+    const fit = (each: unknown) => isObject(each) && isText(each.name) && isText(each.platform);
+    return names === undefined || isArrayOf(names, fit) ? [] : ["has names that are none"];
+  }
+  if (extract !== "custom_fields") return undefined;
+  return isTexts(names) ? [] : ["has names that are none"];
+}
+
+function transformerFaults(stage: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+  const { name, tables, reads, rows, sql, faults } = stage;
+  if (!isText(name) || !Array.isArray(tables) || !isTexts(reads) || !isFaultList(faults)) return undefined;
+  if (rows !== undefined && typeof rows !== "function") return ["has rows that are not a function"];
+  if (sql !== undefined && !isText(sql)) return ["has sql that is not a text"];
+  if (Array.isArray(faults) && faults.length > 0) return [];
+  const own = Array.from(tables).filter((table: unknown) => !DATA_TABLES.some((known) => known === table));
+  const wrong = own.flatMap((table) => ownTableFaults(table).map((fault) => `has a table of which ${fault}`));
+  if (wrong.length > 0) return wrong;
+  if (rows === undefined && sql === undefined)
+    return own.length === 0
+      ? []
+      : [`has ${own[0].name}, a table of its own, and neither rows nor sql for it`];
+  if (rows !== undefined && sql !== undefined) return ["has both rows and sql"];
+  if (tables.length !== 1 || own.length !== 1)
+    return ["has rows or sql, and so must have one table, which is its own"];
+  return own[0].stage === (sql === undefined ? "item" : "query") && own[0].rows.kind === "program"
+    ? []
+    : [
+        'has a table of another stage: with rows it is of "item", with sql of "query", and its rows are a program',
+      ];
+}
+
+function loaderFaults({ name, publishes: what, stage, faults }: Readonly<Record<string, unknown>>) {
+  if (!isText(name) || name === "" || !isFaultList(faults)) return undefined;
+  if (what === undefined && stage === undefined) return undefined;
+  return [
+    ...(what === undefined || what === "duckdb" || what === "parquet"
+      ? []
+      : ["publishes neither duckdb nor parquet"]),
+    ...(stage === undefined || typeof stage === "function" ? [] : ["has a stage that is not a function"]),
+  ];
+}
+
+function isTexts(value: unknown): boolean {
+  return isArrayOf(value, isText);
+}
+
+function isFaultList(value: unknown): boolean {
+  return value === undefined || isTexts(value);
+}
+
+function twice(names: readonly string[]): string[] {
+  return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
+}
+
+function extractFaults({ extract }: PipelineSpec): string[] {
+  const modes = extract.flatMap((each) => (each.extract === "listing" ? [each.mode] : []));
+  const kinds = extract.map((each) =>
+    each.extract === "listing" ? `listing("${each.mode}")` : each.extract,
+  );
+  return [
+    ...twice(kinds).map((kind) => `extract has ${kind} twice`),
+    ...(modes.length === 0
+      ? ['extract has no listing, so there are no items: add listing("dynamic"), listing("full") or both']
+      : []),
+    ...(kinds.includes("single_items") && !modes.includes("dynamic")
+      ? ['singleItems needs listing("dynamic"), which says which items are events']
+      : []),
+    // The dynamic view has the IDs and labels of custom fields alone, and definitions are looked up by name.
+    ...(modes.includes("dynamic") && !modes.includes("full") && extract.some(isNameless)
+      ? ['customFields needs listing("full"), which names the fields that items carry, or names of its own']
+      : []),
+  ];
+}
+
+function isNameless(each: Extractor): boolean {
+  return each.extract === "custom_fields" && each.names.length === 0;
+}
+
+/** Which listings and lookups a table can be filled from; empty: none is needed. */
+function sourcesOf({ stage, columns, rows }: Table): ReadonlySet<string> {
+  if (stage === "derived" || stage === "history" || stage === "query") return new Set();
+  // Where there is nothing at all, there is no row that a column could be of.
+  const from =
+    rows.kind === "list" || rows.kind === "object" ? rows.at : columns.flatMap(({ origins }) => origins);
+  const resources = from.map(({ resource }) => resource);
+  return new Set(resources.map((resource) => (resource === "basic" ? "full" : resource)));
+}
+
+/** What the extractors of a pipeline give. */
+function givenBy({ extract }: PipelineSpec): ReadonlySet<string> {
+  return new Set(
+    extract.flatMap((each) => {
+      if (each.extract === "listing") return [each.mode];
+      if (each.extract === "destinations") return ["destination"];
+      return each.extract === "custom_fields" ? ["custom_field_definition"] : [];
+    }),
+  );
+}
+
+function canFill(table: Table, spec: PipelineSpec): boolean {
+  const sources = sourcesOf(table);
+  const given = givenBy(spec);
+  return sources.size === 0 || [...sources].some((source) => given.has(source));
+}
+
+/** Tables of a transformer; of one that takes what there is, those that the extractors can fill. */
+function filled(transformer: Transformer, spec: PipelineSpec): readonly Table[] {
+  if (transformer.takesWhatThereIs !== true) return transformer.tables;
+  return transformer.tables.filter((table) => canFill(table, spec));
+}
+
+function transformFaults(spec: PipelineSpec): string[] {
+  const { transform, extract } = spec;
+  const tables = transform.flatMap((each) => filled(each, spec));
+  const names = new Set(tables.map(({ name }) => name));
+  const mapped = transform.find(({ name }) => name === "mappedValues");
+  return [
+    ...(tables.length === 0 ? ["transform gives no table: add contentTables()"] : []),
+    ...twice(tables.map(({ name }) => name.toLowerCase())).map(
+      (name) => `two of its tables are called ${name}`,
+    ),
+    ...tables
+      .filter((table) => !canFill(table, spec))
+      .map((table) => `nothing that it reads fills the table ${table.name}: it needs ${wantedBy(table)}`),
+    ...transform.flatMap(({ name, reads }) => {
+      const missing = reads.filter((read) => !names.has(read));
+      return missing.map((read) => `${name} reads ${read}, which ${whyMissing(read, spec, names)}`);
+    }),
+    ...inCircles(transform).map((name) => `${name} reads what is made from its own rows`),
+    ...(mapped !== undefined && !extract.some((each) => each.extract === "destinations")
+      ? ["mappedValues needs destinations() in extract"]
+      : []),
+  ];
+}
+
+/** A table that one of the transformers has, and leaves out because nothing fills it, is told by what would. */
+function whyMissing(read: string, { transform }: PipelineSpec, names: Iterable<string>): string {
+  const left = transform.flatMap(({ tables }) => tables).find(({ name }) => name === read);
+  return left === undefined
+    ? `no transformer gives${hint(read, names)}`
+    : `nothing that it reads fills: it needs ${wantedBy(left)}`;
+}
+
+/** Names of stages whose queries read, by way of others, their own tables. */
+function inCircles(transform: readonly Transformer[]): string[] {
+  const queries = transform.filter(({ sql }) => sql !== undefined);
+  const made = ordered(queries);
+  return queries.filter((each) => !made.includes(each)).map(({ name }) => name);
+}
+
+/** Queries so that each comes after those whose tables it reads; without those that read in circles. */
+function ordered(queries: readonly Transformer[]): Transformer[] {
+  const nameOf = ({ tables }: Transformer) => tables[0]?.name ?? "";
+  const names = new Set(queries.map(nameOf));
+  const made = new Set<string>();
+  const inTurn: Transformer[] = [];
+  for (let before = -1; before < inTurn.length; ) {
+    before = inTurn.length;
+    for (const each of queries) {
+      if (inTurn.includes(each) || each.reads.some((read) => names.has(read) && !made.has(read))) continue;
+      inTurn.push(each);
+      made.add(nameOf(each));
+    }
+  }
+  return inTurn;
+}
+
+/** Queries by the names of their tables, in the order in which they are made. */
+function inOrder(transform: readonly Transformer[]): Readonly<Record<string, string>> {
+  const queries = ordered(transform.filter(({ sql }) => sql !== undefined));
+  return Object.fromEntries(queries.map(({ tables, sql = "" }) => [tables[0]?.name ?? "", sql]));
+}
+
+const FACTORY: Readonly<Record<string, string>> = {
+  dynamic: 'listing("dynamic")',
+  full: 'listing("full")',
+  destination: "destinations()",
+  custom_field_definition: "customFields()",
+};
+
+function wantedBy(table: Table): string {
+  return [...sourcesOf(table)].flatMap((source) => FACTORY[source] ?? []).join(" or ");
+}
+
+function loadFaults({ load }: PipelineSpec): string[] {
+  return [
+    ...twice(load.map(({ name }) => name)).map((name) => `load has ${name} twice`),
+    ...(load.some((each) => each.publishes !== undefined)
+      ? []
+      : ["load has neither duckdb() nor parquet(), so the warehouse folder would get nothing"]),
+  ];
+}
