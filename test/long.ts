@@ -3,6 +3,8 @@
  * all of each. Both assert the same; the short form does so of fewer seeds or cases.
  */
 
+import { test } from "node:test";
+
 const LONG = process.env.LONG === "1";
 
 /** The first in the short form, the second in the long one: numbers of runs or items, pipelines, bodies. */
@@ -18,3 +20,9 @@ export function few<T>(cases: readonly T[], short: number): readonly T[] {
     Array.from({ length: short }, (_, at) => Math.round(at * step)).includes(index),
   );
 }
+
+/**
+ * A test that only the long form has: what it shows is shown in the short one too, by another test of its file, in a
+ * smaller or more usual case.
+ */
+export const long: typeof test = LONG ? test : ((() => {}) as never);

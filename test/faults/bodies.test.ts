@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { long } from "../long.ts";
 import { exportFrom, type Row, rowsOf, temporaryFolder } from "../run/running.ts";
 import { item, itemsOf, listBody, Scripted } from "../run/scripted.ts";
 
@@ -92,12 +93,12 @@ test("C6: half of a character costs neither its page nor its item", async (t) =>
   assert.notDeepEqual(await rowsOf(directory, counted), [["0"]]);
 });
 
-test("C8: of a key that stands twice in an object the last one counts", async (t) => {
+long("C8: of a key that stands twice in an object the last one counts", async (t) => {
   const directory = await runWith(t, '{"id": "c-hostile", "title": "first", "title": "last"}');
   assert.deepEqual(await hostile(directory, "title"), ["last"]);
 });
 
-test("C11: very many keys, and very long ones, are kept", async (t) => {
+long("C11: very many keys, and very long ones, are kept", async (t) => {
   const many = Array.from({ length: 20_000 }, (_, index) => `"key_${index}": ${index}`);
   const long = "k".repeat(10_000);
   const directory = await runWith(t, `{"id": "c-hostile", "title": "T", "${long}": 1, ${many.join(", ")}}`);
@@ -115,7 +116,7 @@ test("C16: an instant that does not exist is NULL in its column and kept beside 
   assert.deepEqual(JSON.parse(await extra(directory)), { created_at: "2026-02-30T10:00:00Z" });
 });
 
-test("C1: a byte order mark before a page does no harm", async (t) => {
+long("C1: a byte order mark before a page does no harm", async (t) => {
   const service = await Scripted.start(t, itemsOf(3));
   service.script = (question) => {
     if (question.kind !== "list") return undefined;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { few, long } from "../long.ts";
 import {
   type ExportOptions,
   exportFrom,
@@ -56,7 +57,7 @@ test("E5: an item that the service fails at for ever is asked for six times, the
   ]);
 });
 
-test("E2, E3: more than five such items, or a hundredth, end the run", async (t) => {
+long("E2, E3: more than five such items, or a hundredth, end the run", async (t) => {
   const forbidden = await itemsRun(t, () => ({ status: 403 }));
   await failsWith("source.credentials", forbidden.run());
   assert.deepEqual(await visibleIn(forbidden.out), []);
@@ -82,7 +83,7 @@ const BAD: Readonly<Record<string, readonly [reply: Reply, reason: string]>> = {
   ],
 };
 
-for (const [what, [reply, reason]] of Object.entries(BAD)) {
+for (const [what, [reply, reason]] of few(Object.entries(BAD), 1)) {
   test(`${what}: a single item whose answer is so is a reject, and its listed documents count`, async (t) => {
     const { run } = await itemsRun(t, ({ id }) => (id === "c-004" ? reply : undefined));
     const { directory, verdict, warnings } = await run();
@@ -95,7 +96,7 @@ for (const [what, [reply, reason]] of Object.entries(BAD)) {
   });
 }
 
-test("E2: maxRejects says how many items may be rejected or gone singly", async (t) => {
+long("E2: maxRejects says how many items may be rejected or gone singly", async (t) => {
   const forbidden = (question: Question) =>
     Number(question.id.slice(2)) < 6 ? ({ status: 403 } as const) : undefined;
   const six = await itemsRun(t, forbidden, { maxRejects: { items: 6, share: 0 } });
@@ -165,7 +166,7 @@ test("E4: an item that is older when asked for singly than it was listed is aske
   );
 });
 
-test("E4: an item that is newer when asked for singly comes as it is now", async (t) => {
+long("E4: an item that is newer when asked for singly comes as it is now", async (t) => {
   const newer = item("c-004", 4, { title: "Of today", updated_at: "2026-11-19T10:00:00Z" });
   const { run, service } = await itemsRun(t, ({ id }) => {
     if (id === "c-004")

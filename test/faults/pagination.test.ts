@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
 import type { RunSummary } from "../../src/run/summary.ts";
+import { long } from "../long.ts";
 import { exportFrom, failsWith, HurriedClock, publishedIds, temporaryFolder } from "../run/running.ts";
 import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted } from "../run/scripted.ts";
 
@@ -43,7 +44,7 @@ test("D1: a total that shrinks while a pass reads makes it unclean, and later pa
   assert.deepEqual(await publishedIds(summary.directory), IDS.slice(0, 11));
 });
 
-test("D2: so does a total that grows, and what came is there", async (t) => {
+long("D2: so does a total that grows, and what came is there", async (t) => {
   const { summary } = await runOver(t, ({ mode, page }, service) => {
     if (mode === "dynamic" && page === 3) service.items = [...service.items, item("c-100", 1)];
     return undefined;
@@ -63,14 +64,17 @@ test("D3: a page that comes again in place of the next is noticed, and the next 
   assert.deepEqual(await publishedIds(summary.directory), IDS);
 });
 
-test("D3: a page that comes again for ever leaves the run unsettled, with all that was ever listed", async (t) => {
-  const { summary } = await runOver(t, (question) => {
-    if (question.page !== 2) return undefined;
-    return { body: { ...listBody(itemsOf(12), question), response: itemsOf(5) } };
-  });
-  assert.deepEqual([summary.verdict, summary.passes.length], ["unsettled", 6]);
-  assert.deepEqual(await publishedIds(summary.directory), [...IDS.slice(0, 5), ...IDS.slice(10)]);
-});
+long(
+  "D3: a page that comes again for ever leaves the run unsettled, with all that was ever listed",
+  async (t) => {
+    const { summary } = await runOver(t, (question) => {
+      if (question.page !== 2) return undefined;
+      return { body: { ...listBody(itemsOf(12), question), response: itemsOf(5) } };
+    });
+    assert.deepEqual([summary.verdict, summary.passes.length], ["unsettled", 6]);
+    assert.deepEqual(await publishedIds(summary.directory), [...IDS.slice(0, 5), ...IDS.slice(10)]);
+  },
+);
 
 test("D6: an end that comes too early is not believed: the announced pages are read", async (t) => {
   const items = itemsOf(60);
@@ -103,13 +107,16 @@ test("D10: the same page out of a cache, whatever page is asked for, ends the ru
   assert.equal((await failsWith("source.protocol", run)).exitCode, 22);
 });
 
-test("D15: items of one time that come in another order with each request are still compared as a set", async (t) => {
-  const { summary } = await runOver(t, (question, service) => {
-    const turned = question.mode === "dynamic" ? service.items : service.items.toReversed();
-    return { body: listBody(turned, question) };
-  });
-  assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full"]]);
-});
+long(
+  "D15: items of one time that come in another order with each request are still compared as a set",
+  async (t) => {
+    const { summary } = await runOver(t, (question, service) => {
+      const turned = question.mode === "dynamic" ? service.items : service.items.toReversed();
+      return { body: listBody(turned, question) };
+    });
+    assert.deepEqual([summary.verdict, passes(summary)], ["complete", ["dynamic", "full"]]);
+  },
+);
 
 test("D15: an order that changes between the pages of a pass never makes a run complete that lacks an item", async (t) => {
   let turn = 0;
@@ -124,7 +131,7 @@ test("D15: an order that changes between the pages of a pass never makes a run c
   for (const { reason, pass } of summary.passes) assert.ok(reason !== null, `pass ${pass} was clean`);
 });
 
-test("D18: pages begin at 1, and none beyond the last is asked for", async (t) => {
+long("D18: pages begin at 1, and none beyond the last is asked for", async (t) => {
   const { summary, service } = await runOver(t, (question) => {
     const page = Math.min(3, Math.max(1, question.page));
     return { body: listBody(itemsOf(12), { ...question, page }) };

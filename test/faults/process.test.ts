@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { COMPILE_CACHE } from "../compile-cache.ts";
-import { few } from "../long.ts";
+import { few, long } from "../long.ts";
 import { CANARY, exportFrom, publishedIds, temporaryFolder, treeOf } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
@@ -40,7 +40,7 @@ async function published(t: TestContext) {
   return { service, out, directory };
 }
 
-for (const mode of ["dynamic", "full"] as const) {
+for (const mode of few(["full", "dynamic"] as const, 1)) {
   test(`F11: a run that the kernel kills in the ${mode} listing leaves what was published, and the next needs no help`, async (t) => {
     const { service, out, directory } = await published(t);
     service.items = itemsOf(2500);
@@ -78,15 +78,18 @@ test("F11: a limit on address space that no run fits into ends it before anythin
   assert.deepEqual(await treeOf(out), before);
 });
 
-test("F8: a machine without file handles ends the run with a reason, and leaves what was published", async (t) => {
-  const { service, out } = await published(t);
-  const before = await treeOf(join(out, "runs"));
-  const { code, stderr } = await startRun(service, out, "ulimit -n 28;").ended;
-  assert.equal(code, 30, stderr);
-  assert.match(stderr, /no file handles left; raise their limit/);
-  assert.ok(!stderr.includes(CANARY));
-  assert.deepEqual(await treeOf(join(out, "runs")), before);
-});
+long(
+  "F8: a machine without file handles ends the run with a reason, and leaves what was published",
+  async (t) => {
+    const { service, out } = await published(t);
+    const before = await treeOf(join(out, "runs"));
+    const { code, stderr } = await startRun(service, out, "ulimit -n 28;").ended;
+    assert.equal(code, 30, stderr);
+    assert.match(stderr, /no file handles left; raise their limit/);
+    assert.ok(!stderr.includes(CANARY));
+    assert.deepEqual(await treeOf(join(out, "runs")), before);
+  },
+);
 
 test("F5: a file that may not grow ends the run with 30 and the folder's name, and leaves what was published", async (t) => {
   const { service, out } = await published(t);

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { program } from "../cli/running.ts";
+import { long } from "../long.ts";
 import { CANARY, exportFrom, HurriedClock, publishedIds, rowsOf, temporaryFolder } from "../run/running.ts";
 import { item, itemsOf, Scripted } from "../run/scripted.ts";
 
@@ -19,27 +20,30 @@ class JumpingClock extends HurriedClock {
   }
 }
 
-test("G4: an item whose last update lies in the far future hides nothing, in this run and the next", async (t) => {
-  const future = item("c-100", 1, { updated_at: "2999-12-31T23:59:59Z" });
-  const service = await Scripted.start(t, [...itemsOf(6), future]);
-  const out = await temporaryFolder(t);
-  const first = await exportFrom({ url: service.url, out, threads: 1 });
-  const changed = item("c-003", 1, { title: "Later", updated_at: "2026-11-19T00:00:00Z" });
-  service.items = [...itemsOf(8).filter(({ id }) => id !== "c-003"), changed, future];
-  const second = await exportFrom({ url: service.url, out, threads: 1 });
-  assert.deepEqual([first.verdict, second.verdict], ["complete", "complete"]);
-  assert.equal((await publishedIds(second.directory)).length, 9);
-  assert.deepEqual(
-    await rowsOf(
-      second.directory,
-      "SELECT content_id, title FROM content WHERE title = 'Later' OR updated_at > '2900-01-01'",
-    ),
-    [
-      ["c-003", "Later"],
-      ["c-100", "Title of c-100"],
-    ],
-  );
-});
+long(
+  "G4: an item whose last update lies in the far future hides nothing, in this run and the next",
+  async (t) => {
+    const future = item("c-100", 1, { updated_at: "2999-12-31T23:59:59Z" });
+    const service = await Scripted.start(t, [...itemsOf(6), future]);
+    const out = await temporaryFolder(t);
+    const first = await exportFrom({ url: service.url, out, threads: 1 });
+    const changed = item("c-003", 1, { title: "Later", updated_at: "2026-11-19T00:00:00Z" });
+    service.items = [...itemsOf(8).filter(({ id }) => id !== "c-003"), changed, future];
+    const second = await exportFrom({ url: service.url, out, threads: 1 });
+    assert.deepEqual([first.verdict, second.verdict], ["complete", "complete"]);
+    assert.equal((await publishedIds(second.directory)).length, 9);
+    assert.deepEqual(
+      await rowsOf(
+        second.directory,
+        "SELECT content_id, title FROM content WHERE title = 'Later' OR updated_at > '2900-01-01'",
+      ),
+      [
+        ["c-003", "Later"],
+        ["c-100", "Title of c-100"],
+      ],
+    );
+  },
+);
 
 test("G5: a clock that jumps by days changes neither the order of runs nor what they hold", async (t) => {
   const service = await Scripted.start(t, itemsOf(6));
@@ -54,7 +58,7 @@ test("G5: a clock that jumps by days changes neither the order of runs nor what 
   }
 });
 
-test("G9: every run asks for everything, however long ago the last one was", async (t) => {
+long("G9: every run asks for everything, however long ago the last one was", async (t) => {
   const service = await Scripted.start(t, itemsOf(12));
   const out = await temporaryFolder(t);
   await exportFrom({ url: service.url, out, threads: 1 });
@@ -155,10 +159,13 @@ class BackwardClock extends HurriedClock {
   }
 }
 
-test("G5: a run never ends before it began, though the clock is set back while it is under way", async (t) => {
-  const service = await Scripted.start(t, itemsOf(6));
-  const out = await temporaryFolder(t);
-  const summary = await exportFrom({ url: service.url, out, threads: 1, clock: new BackwardClock() });
-  assert.equal(summary.milliseconds, 0);
-  assert.deepEqual(await rowsOf(summary.directory, "SELECT ended_at = started_at FROM run"), [[true]]);
-});
+long(
+  "G5: a run never ends before it began, though the clock is set back while it is under way",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(6));
+    const out = await temporaryFolder(t);
+    const summary = await exportFrom({ url: service.url, out, threads: 1, clock: new BackwardClock() });
+    assert.equal(summary.milliseconds, 0);
+    assert.deepEqual(await rowsOf(summary.directory, "SELECT ended_at = started_at FROM run"), [[true]]);
+  },
+);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { test } from "node:test";
+import { few, long } from "../long.ts";
 import {
   exportFrom,
   failsWith,
@@ -25,7 +26,7 @@ test("B7: a token that is refused at the start costs one request", async (t) => 
   assert.deepEqual(await treeOf(out), []);
 });
 
-for (const status of [401, 403]) {
+for (const status of few([401, 403], 1)) {
   test(`B8: a token that is revoked at page 37 ends the run with ${status}, and the run before stays`, async (t) => {
     const service = await Scripted.start(t, itemsOf(80));
     const out = await temporaryFolder(t);
@@ -51,7 +52,7 @@ for (const kind of ["destinations", "custom_fields"] as const) {
   });
 }
 
-test("B14: good JSON under a wrong label is data", async (t) => {
+long("B14: good JSON under a wrong label is data", async (t) => {
   const service = await Scripted.start(t, itemsOf(12));
   service.script = (question) =>
     question.kind === "list"
@@ -63,7 +64,7 @@ test("B14: good JSON under a wrong label is data", async (t) => {
   assert.deepEqual(await publishedIds(summary.directory), IDS);
 });
 
-test("B17: a problem document counts by the status of HTTP, whatever status it states", async (t) => {
+long("B17: a problem document counts by the status of HTTP, whatever status it states", async (t) => {
   const service = await Scripted.start(t, itemsOf(12));
   const problem = { type: "https://elsewhere.example/", title: "All is well.", status: 200 };
   let failures = 0;
@@ -83,26 +84,29 @@ test("B17: a problem document counts by the status of HTTP, whatever status it s
   await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1, clock }));
 });
 
-test("B1, B3: a run waits as long as it is asked to, and ends at once where its deadline comes first", async (t) => {
-  const service = await Scripted.start(t, itemsOf(12));
-  let busy = 1;
-  service.script = ({ page }) => {
-    if (page !== 2 || busy === 0) return undefined;
-    busy -= 1;
-    return { status: 429, headers: { "retry-after": "240" } };
-  };
-  const out = await temporaryFolder(t);
-  const clock = new HurriedClock();
-  await exportFrom({ url: service.url, out, threads: 1, clock });
-  assert.ok(clock.elapsedMs() >= 240_000, `only ${clock.elapsedMs()} ms passed`);
-  service.script = () => ({ status: 429, headers: { "retry-after": "3600" } });
-  const asked = service.questions.length;
-  const run = exportFrom({ url: service.url, out, threads: 1, clock, config: { deadlineMinutes: 59 } });
-  const { message, exitCode } = await failsWith("source.unavailable", run);
-  assert.match(message, /asks to wait 3600 s.* The next retry would be after `deadlineMinutes` \(59\)\.$/);
-  assert.equal(exitCode, 21);
-  assert.equal(service.questions.length, asked + 1);
-});
+long(
+  "B1, B3: a run waits as long as it is asked to, and ends at once where its deadline comes first",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(12));
+    let busy = 1;
+    service.script = ({ page }) => {
+      if (page !== 2 || busy === 0) return undefined;
+      busy -= 1;
+      return { status: 429, headers: { "retry-after": "240" } };
+    };
+    const out = await temporaryFolder(t);
+    const clock = new HurriedClock();
+    await exportFrom({ url: service.url, out, threads: 1, clock });
+    assert.ok(clock.elapsedMs() >= 240_000, `only ${clock.elapsedMs()} ms passed`);
+    service.script = () => ({ status: 429, headers: { "retry-after": "3600" } });
+    const asked = service.questions.length;
+    const run = exportFrom({ url: service.url, out, threads: 1, clock, config: { deadlineMinutes: 59 } });
+    const { message, exitCode } = await failsWith("source.unavailable", run);
+    assert.match(message, /asks to wait 3600 s.* The next retry would be after `deadlineMinutes` \(59\)\.$/);
+    assert.equal(exitCode, 21);
+    assert.equal(service.questions.length, asked + 1);
+  },
+);
 
 /** The network comes back when somebody has slept so often. */
 class BackAfter extends HurriedClock {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { RunSummary } from "../../src/run/summary.ts";
-import { few } from "../long.ts";
+import { few, long } from "../long.ts";
 import { type ExportOptions, exportFrom, failsWith, HurriedClock, temporaryFolder } from "../run/running.ts";
 import { itemsOf, type Question, type Reply, Scripted } from "../run/scripted.ts";
 
@@ -91,7 +91,7 @@ function assertSpaced(met: readonly Met[], perSecond: number): void {
   }
 }
 
-test("B4a: the rate that was found is kept, and the next run begins with it", async (t) => {
+long("B4a: the rate that was found is kept, and the next run begins with it", async (t) => {
   const { met, run } = await limited(t, tokenBucket(3));
   const { directory, throttled } = await run();
   const manifest = JSON.parse(await readFile(join(directory, "manifest.json"), "utf8"));
@@ -101,7 +101,7 @@ test("B4a: the rate that was found is kept, and the next run begins with it", as
   assertSpaced(met.slice(before, before + 20), 3);
 });
 
-test("B4a: a run that no service holds back keeps no rate", async (t) => {
+long("B4a: a run that no service holds back keeps no rate", async (t) => {
   const { run } = await limited(t, () => undefined);
   const { directory, throttled } = await run();
   assert.equal(throttled, null);
@@ -128,15 +128,18 @@ test("B1: every fifth request is refused for two seconds, whatever the rate, and
   assert.ok(clock.elapsedMs() < 6 * 60_000, `${clock.elapsedMs()} ms`);
 });
 
-test("B1: a 503 that says when to come again spends no attempts, and one that does not is trouble", async (t) => {
-  const after = { status: 503, headers: { "retry-after": "3" } };
-  const patient = await limited(t, (_, { number }) => (number > 3 && number <= 20 ? after : undefined));
-  assert.equal((await patient.run()).verdict, "complete");
-  const broken = await limited(t, (_, { number }) => (number > 3 ? { status: 503 } : undefined));
-  assert.match((await failsWith("source.unavailable", broken.run())).message, /Asked 6 times/);
-});
+long(
+  "B1: a 503 that says when to come again spends no attempts, and one that does not is trouble",
+  async (t) => {
+    const after = { status: 503, headers: { "retry-after": "3" } };
+    const patient = await limited(t, (_, { number }) => (number > 3 && number <= 20 ? after : undefined));
+    assert.equal((await patient.run()).verdict, "complete");
+    const broken = await limited(t, (_, { number }) => (number > 3 ? { status: 503 } : undefined));
+    assert.match((await failsWith("source.unavailable", broken.run())).message, /Asked 6 times/);
+  },
+);
 
-for (const seconds of [null, 10]) {
+for (const seconds of few([null, 10], 1)) {
   test(`B4: a service that refuses everything for three minutes is waited for, ${seconds === null ? "without" : "with"} Retry-After`, async (t) => {
     const { clock, met, run } = await limited(t, (atMs) => (atMs < 180_000 ? tooMany(seconds) : undefined));
     assert.equal((await run()).verdict, "complete");

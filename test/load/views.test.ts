@@ -10,6 +10,7 @@ import { all, execute, scalar } from "../../src/storage/duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "../../src/storage/sql-text.ts";
 import { content } from "../../src/tables/content.ts";
 import { CRM } from "../audit/mapping/mapping-examples.ts";
+import { long } from "../long.ts";
 import { temporaryFolder } from "./fixtures.ts";
 import {
   createMappingTables,
@@ -179,28 +180,31 @@ test("H10: content_wide names fields that share a name, also with a column of co
   );
 });
 
-test("content_wide takes less than 200 MB for 400 fields, and none of their values for a column of content", async (t) => {
-  const instance = await DuckDBInstance.create(":memory:", { memory_limit: "200MB", temp_directory: "" });
-  const limited = await instance.connect();
-  t.after(() => limited.closeSync());
-  await createMappingTables(limited);
-  const fields = Array.from({ length: 400 }, (_, place) =>
-    field({
-      customFieldId: `f${place}`,
-      name: `field ${place}`,
-      fieldType: place % 2 === 0 ? "text" : "multiselect",
-    }),
-  );
-  const texts = Object.fromEntries(fields.map(({ customFieldId }) => [customFieldId, ["one", "two"]]));
-  const items = Array.from({ length: 40 }, (_, place) => item(`item-${place}`, texts));
-  await fillTables(limited, { fields, destinations: [], items });
-  await createViews(limited);
-  const rows = (await limited.runAndReadAll("SELECT * FROM content_wide")).getRowsJson();
-  assert.equal(rows.length, 40);
-  assert.deepEqual(rows[7]?.slice(-2), ['["one","two"]', ["one", "two"]]);
-  const plan = (await limited.runAndReadAll("EXPLAIN SELECT title FROM content_wide")).getRows().join();
-  assert.doesNotMatch(plan, /│ +(texts|lists) +│/);
-});
+long(
+  "content_wide takes less than 200 MB for 400 fields, and none of their values for a column of content",
+  async (t) => {
+    const instance = await DuckDBInstance.create(":memory:", { memory_limit: "200MB", temp_directory: "" });
+    const limited = await instance.connect();
+    t.after(() => limited.closeSync());
+    await createMappingTables(limited);
+    const fields = Array.from({ length: 400 }, (_, place) =>
+      field({
+        customFieldId: `f${place}`,
+        name: `field ${place}`,
+        fieldType: place % 2 === 0 ? "text" : "multiselect",
+      }),
+    );
+    const texts = Object.fromEntries(fields.map(({ customFieldId }) => [customFieldId, ["one", "two"]]));
+    const items = Array.from({ length: 40 }, (_, place) => item(`item-${place}`, texts));
+    await fillTables(limited, { fields, destinations: [], items });
+    await createViews(limited);
+    const rows = (await limited.runAndReadAll("SELECT * FROM content_wide")).getRowsJson();
+    assert.equal(rows.length, 40);
+    assert.deepEqual(rows[7]?.slice(-2), ['["one","two"]', ["one", "two"]]);
+    const plan = (await limited.runAndReadAll("EXPLAIN SELECT title FROM content_wide")).getRows().join();
+    assert.doesNotMatch(plan, /│ +(texts|lists) +│/);
+  },
+);
 
 /** Values of three items and three fields, in any order, with gaps; of the first field one list. */
 const cells = fc.uniqueArray(
@@ -480,7 +484,7 @@ test("views and the columns of custom fields have comments", async () => {
   );
 });
 
-test("C12: names and IDs cannot break out of a view's text, whatever they are", async () => {
+long("C12: names and IDs cannot break out of a view's text, whatever they are", async () => {
   const hostile = fc.oneof(
     fc.constantFrom(
       CANARY,

@@ -38,7 +38,7 @@ const fate = fc.oneof(
 );
 
 /** Of a random script; the one that is not has ten in any case. */
-const NIGHTS = either(4, 10);
+const NIGHTS = either(3, 10);
 
 const nights = fc.array(
   fc.record({

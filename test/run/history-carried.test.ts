@@ -12,6 +12,7 @@ import { freeBytes } from "../../src/warehouse/disk.ts";
 import { eraseUser } from "../../src/warehouse/erase/erase.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { long } from "../long.ts";
 import { servedNight } from "./nights.ts";
 import { exportFrom, failsWith, HISTORY, HurriedClock, openPublished, temporaryFolder } from "./running.ts";
 
@@ -85,32 +86,35 @@ async function makeNewer(directory: string): Promise<void> {
   await writeFile(manifestFile, `${JSON.stringify({ ...manifest, files }, undefined, 2)}\n`);
 }
 
-test("carries the history on from a run that took the place of another when somebody was erased", async (t) => {
-  const { out, data } = await few(t);
-  const config = { personalData: { policy: "keep", key: null } } as const;
-  const { summary: first, port } = await servedNight({ out, data, port: 0, config });
-  const [line = ""] = (await readFile(join(data, "users.ndjson"), "utf8")).split("\n");
-  const { replaced } = await eraseUser(outputFolder(out), {
-    userId: JSON.parse(line).id,
-    clock: systemClock,
-    threads: 1,
-    freeBytes,
-    onStep: () => {},
-  });
-  const [{ run, replacedBy } = { run: "", replacedBy: "" }] = replaced;
-  assert.equal(run, first.run);
-  const { summary: second } = await servedNight({ out, data, port, config });
-  assert.deepEqual(second.warnings, []);
-  await using published = await openPublished(second.directory);
-  // The run that took its place is known by its own name alone.
-  assert.deepEqual(await published.rows(RUNS), [
-    [replacedBy, null],
-    [second.run, replacedBy],
-  ]);
-  const [[versions, ofFirst] = []] = await published.rows(VERSIONS);
-  assert.ok(Number(versions) > 0);
-  assert.equal(ofFirst, versions);
-});
+long(
+  "carries the history on from a run that took the place of another when somebody was erased",
+  async (t) => {
+    const { out, data } = await few(t);
+    const config = { personalData: { policy: "keep", key: null } } as const;
+    const { summary: first, port } = await servedNight({ out, data, port: 0, config });
+    const [line = ""] = (await readFile(join(data, "users.ndjson"), "utf8")).split("\n");
+    const { replaced } = await eraseUser(outputFolder(out), {
+      userId: JSON.parse(line).id,
+      clock: systemClock,
+      threads: 1,
+      freeBytes,
+      onStep: () => {},
+    });
+    const [{ run, replacedBy } = { run: "", replacedBy: "" }] = replaced;
+    assert.equal(run, first.run);
+    const { summary: second } = await servedNight({ out, data, port, config });
+    assert.deepEqual(second.warnings, []);
+    await using published = await openPublished(second.directory);
+    // The run that took its place is known by its own name alone.
+    assert.deepEqual(await published.rows(RUNS), [
+      [replacedBy, null],
+      [second.run, replacedBy],
+    ]);
+    const [[versions, ofFirst] = []] = await published.rows(VERSIONS);
+    assert.ok(Number(versions) > 0);
+    assert.equal(ofFirst, versions);
+  },
+);
 
 test("writes the same bytes of the history for the same answers, also where items came, changed and went", async (t) => {
   const { out, data } = await few(t);

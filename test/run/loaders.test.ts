@@ -14,6 +14,7 @@ import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES } from "../../src/tables/all.ts";
 import type { Column } from "../../src/tables/declare.ts";
+import { long } from "../long.ts";
 import { type Hooks, tell, valuesOf } from "./loading.ts";
 import {
   CANARY,
@@ -187,7 +188,7 @@ test("a loader gets every table with its rows, as cells and as batches, to the l
   }
 });
 
-test("a loader that looks at the first rows alone leaves nothing behind", async (t) => {
+long("a loader that looks at the first rows alone leaves nothing behind", async (t) => {
   const { run, said } = await world(t, {
     stage: async (_loader, { tables }) => {
       const table = tables.find(({ table: { name } }) => name === "every_type");
@@ -309,7 +310,7 @@ suite("nothing is published, and what was staged is taken back, where", () => {
     assert.deepEqual(said.slice(2).sort(), ["abort first", "abort second"]);
   });
 
-  test("a loader cannot take back what it staged: that hides nothing", async (t) => {
+  long("a loader cannot take back what it staged: that hides nothing", async (t) => {
     const { run, said } = await world(t, {
       stage: async (loader) => {
         if (loader === "second") throw new Error("the lake is shut");

@@ -16,6 +16,7 @@ import { CONTENT_TABLES } from "../../src/tables/all.ts";
 import { bigint, type Column } from "../../src/tables/declare.ts";
 import { contentTables, sqlTable } from "../../src/transform/stages.ts";
 import { assertSame, interrupted, oddItems, SETTINGS, staged } from "../extract/landing/resuming.ts";
+import { few, long } from "../long.ts";
 import { CONTENT_SET } from "../service/fixture.ts";
 import { exportFrom, openPublished, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, type Question, Scripted } from "./scripted.ts";
@@ -63,7 +64,7 @@ async function world(t: TestContext, listings: Listings, items: readonly unknown
 const modesOf = (service: Scripted) => [...new Set(service.asked("list").map(({ mode }) => mode))];
 
 suite("certified", () => {
-  for (const listings of ALL) {
+  for (const listings of few(ALL, 2)) {
     test(`D11: ${listings.join(" and ")}, by ${listings.length === 1 ? "a basic pass" : "each other"}`, async (t) => {
       const { service, run } = await world(t, listings, itemsOf(12));
       const { verdict, directory, accounting } = await run();
@@ -79,7 +80,7 @@ suite("certified", () => {
     });
   }
 
-  test("D14: where the modes mean different times, dynamic documents by a second dynamic pass", async (t) => {
+  long("D14: where the modes mean different times, dynamic documents by a second dynamic pass", async (t) => {
     const { service, run } = await world(t, DYNAMIC, itemsOf(12));
     service.script = (question) =>
       answered(service, question, (each) => ({ ...each, updated_at: "2026-11-01T09:00:00Z" }), "full");
@@ -124,8 +125,8 @@ function answered(
 
 suite("an edit between the passes", () => {
   const EDITED = { title: "Edited", updated_at: "2026-11-20T01:00:00Z" };
-  for (const listings of ALL) {
-    for (const singles of [false, true]) {
+  for (const listings of few(ALL, 2)) {
+    for (const singles of few([false, true], 1)) {
       if (singles && !listings.includes("dynamic")) continue;
       const name = `${listings.join(" and ")}${singles ? " with single items" : ""}`;
       test(`D12: of an item is repaired, one that came is there, one that went is vanished: ${name}`, async (t) => {
@@ -162,7 +163,7 @@ suite("an edit between the passes", () => {
     }
   }
 
-  for (const listings of ALL) {
+  for (const listings of few(ALL, 2)) {
     test(`D13: that moves an item from a page to come to one that was read: ${listings.join(" and ")}`, async (t) => {
       const { service, run } = await world(t, listings, itemsOf(12));
       let moved = false;
@@ -200,7 +201,7 @@ suite("G8: an interrupted run", () => {
     [REVERSED, true, "in the second listing", at("dynamic", 100)],
     [REVERSED, true, "in the single items", ({ kind, id }) => kind === "item" && id > "c-0200"],
   ];
-  for (const [listings, singles, where, when] of CASES) {
+  for (const [listings, singles, where, when] of few(CASES, 3)) {
     test(`of ${listings.join(" and ")}, ${where}, asks nothing twice and ends with the same tables`, async (t) => {
       const { service, folder, out, pipelineUrl } = await world(t, listings, oddItems(ITEMS), singles);
       const whole = await exportFrom({
@@ -271,7 +272,7 @@ suite("G8: an interrupted run", () => {
 });
 
 suite("the tables of one listing", () => {
-  for (const listings of ALL) {
+  for (const listings of few(ALL, 2)) {
     test(`have what those of both have: ${listings.join(" and ")}`, async (t) => {
       const service = await createService({ data: contentSetOf(CONTENT_SET) });
       t.after(() => service.close());

@@ -14,7 +14,7 @@ import {
   startRun,
   until,
 } from "../extract/landing/resuming.ts";
-import { either, few } from "../long.ts";
+import { either, few, long } from "../long.ts";
 import { exportFrom, NIGHTLY, rowsOf, SMALL, temporaryFolder } from "./running.ts";
 import { type Question, Scripted } from "./scripted.ts";
 
@@ -126,7 +126,7 @@ test("G8: a run that is killed goes on, and publishes what an undisturbed run do
   }
 });
 
-test("G8: a run of all tables that is killed while it loads them goes on", async (t) => {
+long("G8: a run of all tables that is killed while it loads them goes on", async (t) => {
   const { service, whole } = await undisturbed(t, NIGHTLY);
   const out = await emptyFolder(t);
   const { child, ended } = await startRun(service, out, NIGHTLY);

@@ -7,6 +7,7 @@ import { freeBytes } from "../../src/warehouse/disk.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { rollback } from "../../src/warehouse/retention.ts";
 import { program } from "../cli/running.ts";
+import { long } from "../long.ts";
 import { publish } from "../warehouse/published.ts";
 import { exportFrom, failsWith, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
@@ -61,7 +62,7 @@ test("a failure to remove old runs is told, and takes nothing from the run that 
   assert.equal(join(out, await readlink(join(out, "current"))), directory);
 });
 
-test("runs prune keeps as many as the configuration in the working directory says", async (t) => {
+long("runs prune keeps as many as the configuration in the working directory says", async (t) => {
   const { out, numbers } = await warehouse(t);
   for (let night = 0; night < 4; night++) await publish(out, 1);
   const cwd = join(out, "work");
@@ -93,7 +94,7 @@ test("F6: without room for three times the last run, no request is made", async 
   assert.equal(second.sequence, 2);
 });
 
-test("F6: the room is what the file system says", async (t) => {
+long("F6: the room is what the file system says", async (t) => {
   const folder = await temporaryFolder(t);
   const free = await freeBytes(folder);
   assert.ok(free !== undefined && Number.isSafeInteger(free) && free > 0);

@@ -11,6 +11,7 @@ import { silentLog } from "../../src/common/log.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { prepareOutput } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
+import { long } from "../long.ts";
 import {
   CANARY,
   exportFrom,
@@ -112,7 +113,7 @@ suite("a signal", () => {
     });
   }
 
-  test("that comes once the run is published changes nothing any more", async (t) => {
+  long("that comes once the run is published changes nothing any more", async (t) => {
     const service = await Scripted.start(t, itemsOf(12));
     const controller = new AbortController();
     const summary = await exportFrom({
@@ -149,17 +150,20 @@ suite("the lock", () => {
     assert.deepEqual(await treeOf(out), before, "what the first run made is not taken away");
   });
 
-  test("is free after a run that failed, and its file is gone with the folder that was made for it", async (t) => {
-    const service = await Scripted.start(t, itemsOf(3));
-    const folder = await temporaryFolder(t);
-    const out = join(folder, "warehouse");
-    service.script = () => ({ status: 401 });
-    await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1 }));
-    assert.deepEqual(await treeOf(folder), []);
-    service.script = () => undefined;
-    const { sequence } = await exportFrom({ url: service.url, out, threads: 1 });
-    assert.equal(sequence, 1);
-  });
+  long(
+    "is free after a run that failed, and its file is gone with the folder that was made for it",
+    async (t) => {
+      const service = await Scripted.start(t, itemsOf(3));
+      const folder = await temporaryFolder(t);
+      const out = join(folder, "warehouse");
+      service.script = () => ({ status: 401 });
+      await failsWith("source.credentials", exportFrom({ url: service.url, out, threads: 1 }));
+      assert.deepEqual(await treeOf(folder), []);
+      service.script = () => undefined;
+      const { sequence } = await exportFrom({ url: service.url, out, threads: 1 });
+      assert.equal(sequence, 1);
+    },
+  );
 });
 
 /** A pipeline with a table of its own whose rows are made by this program text. */

@@ -5,6 +5,7 @@ import { keyId } from "../../src/config/config.ts";
 import { personalHash } from "../../src/raw/personal.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { long } from "../long.ts";
 import {
   assertNowhereIn,
   exportFrom,
@@ -162,7 +163,7 @@ test("with the policy hash, keyed hashes stand in their place, and the manifest 
   assert.deepEqual((await readManifest(directory)).personalData, { policy: "hash", keyId: keyId(key) });
 });
 
-test("with the policy keep, people are kept, in tables, raw documents and rejects", async (t) => {
+long("with the policy keep, people are kept, in tables, raw documents and rejects", async (t) => {
   const { directory } = await exportPeople(t, { personalData: { policy: "keep", key: null } });
   const texts = (await textsIn(directory)).map(({ text }) => text).join("\n");
   for (const canary of CANARIES) assert.ok(texts.includes(canary), canary);

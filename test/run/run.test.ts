@@ -12,6 +12,7 @@ import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { DATA_TABLES, isAboutTheRun } from "../../src/tables/all.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { long } from "../long.ts";
 import { CONTENT_SET } from "../service/fixture.ts";
 import {
   CANARY,
@@ -179,7 +180,7 @@ test("a pipeline of one loader publishes its files alone, of its tables and the 
   assert.equal((await publishedIds(duckdb.directory)).length, 3);
 });
 
-test("a listing without items is published as such", async (t) => {
+long("a listing without items is published as such", async (t) => {
   const service = await Scripted.start(t, []);
   const out = await temporaryFolder(t);
   const summary = await exportFrom({ url: service.url, out, threads: 1, pipelineUrl: NIGHTLY });
@@ -188,7 +189,7 @@ test("a listing without items is published as such", async (t) => {
   assert.equal(summary.accounting.listed, 0);
 });
 
-test("garbage is let go of before the second listing, before the load and after the report", async (t) => {
+long("garbage is let go of before the second listing, before the load and after the report", async (t) => {
   const service = await serve();
   t.after(() => service.close());
   const seen: string[] = [];

@@ -6,7 +6,7 @@ import { DYNAMIC_COLUMN_NAMES } from "../../../src/api/columns.ts";
 import { fullItem } from "../../../src/api/full.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import type { RunSummary } from "../../../src/run/summary.ts";
-import { few } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import {
   CANARY,
   exportFrom,
@@ -101,7 +101,7 @@ test("H2: a field that vanishes from all items leaves its column, empty, and a w
   assert.deepEqual((await run()).warnings, [], "it is told once");
 });
 
-test("H2: what was never there, what the policy takes away, and extra are not missed", async (t) => {
+long("H2: what was never there, what the policy takes away, and extra are not missed", async (t) => {
   const author = { id: "u-1", name: "Somebody", created_at: "2026-01-01T00:00:00Z" };
   const given = items(3, () => ({ author_details: author, unheard_of: 1, body_type: "html" }));
   const { service, run } = await nights(t, given, NIGHTLY);
@@ -204,7 +204,7 @@ test("H6: a value that the specification does not list is kept as it came, and t
   ]);
 });
 
-test("H7, H11: from night to night the tables stay the same, whatever stands in a field", async (t) => {
+long("H7, H11: from night to night the tables stay the same, whatever stands in a field", async (t) => {
   const { service, run } = await nights(
     t,
     items(2, () => ({ deleted_at: null, status: null })),
@@ -264,7 +264,7 @@ test("H9: instants that come in another form are NULL, kept and counted; over a 
   assert.match(error.message, /^Of 400 values of content\.published_date, 21 are not of its type, limit: 20/);
 });
 
-test("H10: custom fields are told apart by their IDs: names and labels are data", async (t) => {
+long("H10: custom fields are told apart by their IDs: names and labels are data", async (t) => {
   const field = (id: string, name: string): Json => ({
     id,
     name,
@@ -306,7 +306,7 @@ test("H12: over a tenth of a column's values of another type ends with 23; the f
   assert.deepEqual(await rowsOf(directory, rows), [[null, '{"wordcount_as_sent":"about 0"}']]);
 });
 
-test("H12: so it is with values in lists, in described things, and in place of a whole list", async (t) => {
+long("H12: so it is with values in lists, in described things, and in place of a whole list", async (t) => {
   const cases: readonly (readonly [(index: number) => Json, string])[] = [
     [() => ({ attachments: [{ id: "a", updated_at: EPOCH }] }), "content_attachments.updated_at, 21"],
     [() => ({ attachments: ["just a name"] }), "content_attachments.attachment_id, 21"],
@@ -337,14 +337,14 @@ test("H4: what fits no column of an event is kept where the item is none", async
   );
 });
 
-test("dates of events may be written as people like: their text has a column", async (t) => {
+long("dates of events may be written as people like: their text has a column", async (t) => {
   const given = items(40, () => ({ event_start_date: "Whitsun weekend" }));
   const { directory } = await (await nights(t, given)).run();
   const rows = "SELECT DISTINCT event_start_date, event_start_date_text FROM content_events";
   assert.deepEqual(await rowsOf(directory, rows), [[null, "Whitsun weekend"]]);
 });
 
-test("H13: fields that are named like columns of ours are kept apart from them", async (t) => {
+long("H13: fields that are named like columns of ours are kept apart from them", async (t) => {
   const names = { content_id: "theirs", observed_at: "theirs", extra: { a: 1 }, run: "theirs", ordinal: 9 };
   const { directory } = await (
     await nights(
@@ -356,13 +356,16 @@ test("H13: fields that are named like columns of ours are kept apart from them",
   assert.deepEqual(await rowsOf(directory, rows), [["c-000", true, JSON.stringify(names)]]);
 });
 
-test("a frozen contract passes over what departs from no specification, and names the first of what does", async (t) => {
-  const { service, run } = await nights(t, itemsOf(3));
-  await run({ contract: "freeze" });
-  service.items = items(3, () => ({ a: 1, b: 2, c: 3, d: 4, deleted_at: "yesterday" }));
-  const { message } = await failsWith("contract.drift", run({ contract: "freeze" }));
-  assert.match(message, / in a \(unknown_field\), b \(unknown_field\), c \(unknown_field\), and 2 more; /);
-});
+long(
+  "a frozen contract passes over what departs from no specification, and names the first of what does",
+  async (t) => {
+    const { service, run } = await nights(t, itemsOf(3));
+    await run({ contract: "freeze" });
+    service.items = items(3, () => ({ a: 1, b: 2, c: 3, d: 4, deleted_at: "yesterday" }));
+    const { message } = await failsWith("contract.drift", run({ contract: "freeze" }));
+    assert.match(message, / in a \(unknown_field\), b \(unknown_field\), c \(unknown_field\), and 2 more; /);
+  },
+);
 
 test("the contract can be configured, and the library takes it too", async (t) => {
   const { service, out, run } = await nights(

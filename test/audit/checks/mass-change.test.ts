@@ -7,6 +7,7 @@ import type { RunSummary } from "../../../src/run/summary.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { rollback } from "../../../src/warehouse/retention.ts";
+import { long } from "../../long.ts";
 import { CANARY, exportFrom, failsWith, MAPPING, rowsOf, SMALL, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, type Json, Scripted } from "../../run/scripted.ts";
 
@@ -74,7 +75,7 @@ test("D20: with explicit approval they are published, run_checks says so, and th
   ]);
 });
 
-test("D21: no items where the run before had some are not published, however few those were", async (t) => {
+long("D21: no items where the run before had some are not published, however few those were", async (t) => {
   const { service, run, current } = await warehouse(t, itemsOf(3));
   const first = await run();
   service.items = [];
@@ -86,7 +87,7 @@ test("D21: no items where the run before had some are not published, however few
   await run();
 });
 
-test("D20: fewer by 20, or by a tenth, are published", async (t) => {
+long("D20: fewer by 20, or by a tenth, are published", async (t) => {
   const { service, run } = await warehouse(t, itemsOf(100));
   await run();
   service.items = itemsOf(80);
@@ -144,7 +145,7 @@ test("a first run has nothing to be held against, and needs no word", async (t) 
   assert.deepEqual(await rowsOf(directory, COMPARED), []);
 });
 
-test("after a rollback, the run that readers see is the one to be held against", async (t) => {
+long("after a rollback, the run that readers see is the one to be held against", async (t) => {
   const { service, out, run } = await warehouse(t, itemsOf(100));
   const first = await run();
   service.items = itemsOf(10);
@@ -186,7 +187,7 @@ test("G1: a published manifest that is damaged is no baseline, and a run needs e
   assert.match(String(check?.[4]), /is damaged, and --accept-shrink was given: Its manifest is that of/);
 });
 
-test("G1: so it is where the run that current names is gone", async (t) => {
+long("G1: so it is where the run that current names is gone", async (t) => {
   const { out, run } = await warehouse(t, itemsOf(5));
   const { directory } = await run();
   await chmod(directory, 0o755);
@@ -223,7 +224,7 @@ test("G3: a warehouse of another service is left alone, both are named, and no r
   assert.equal((await readManifest(directory)).instance.origin, service.url);
 });
 
-test("G3: so it is where the same address answers with the content of another instance", async (t) => {
+long("G3: so it is where the same address answers with the content of another instance", async (t) => {
   const of = (instance: string) => itemsOf(5).map((item) => ({ ...item, newsroom_id: instance }));
   const { service, run, current } = await warehouse(t, of("one"));
   const first = await run();
@@ -233,7 +234,7 @@ test("G3: so it is where the same address answers with the content of another in
   assert.equal(await current(), `runs/${first.run}`);
 });
 
-test("the library takes explicit approval too", async (t) => {
+long("the library takes explicit approval too", async (t) => {
   const { service, out, run } = await warehouse(t, itemsOf(3));
   await run();
   service.items = [];

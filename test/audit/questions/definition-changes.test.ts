@@ -7,6 +7,7 @@ import { all } from "../../../src/storage/duckdb.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
+import { long } from "../../long.ts";
 
 const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
 const runOf = (sequence: number) => ({
@@ -116,7 +117,7 @@ test("a mapping that goes to another destination is the reason at both", async (
   ]);
 });
 
-test("of an item that came back, the definitions count from the run that last had it", async () => {
+long("of an item that came back, the definitions count from the run that last had it", async () => {
   const nights = await nightsOf([
     world("Nordics", "nordic", "web-id", ["early", "late", "stays"]),
     world("Nordics", "northern", "web-id", ["late", "stays"]),

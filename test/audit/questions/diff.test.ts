@@ -8,9 +8,9 @@ import { changeWords } from "../../../src/cli/render/diff-text.ts";
 import { runName } from "../../../src/warehouse/layout.ts";
 import { Nights } from "../../load/history-world.ts";
 import type { MappingWorld } from "../../load/mapping-tables.ts";
-import { either } from "../../long.ts";
+import { either, long } from "../../long.ts";
 
-const ITEMS = either(2_000, 5_000);
+const ITEMS = either(500, 5_000);
 const startOf = (sequence: number): Date => new Date(Date.UTC(2026, 0, sequence, 2));
 const runOf = (sequence: number) => ({
   run: runName(sequence, startOf(sequence)),
@@ -113,7 +113,7 @@ test("a mapping change that touches thousands of items is one line with their nu
   );
 });
 
-test("what was changed and changed back is no difference, however much happened in between", async () => {
+long("what was changed and changed back is no difference, however much happened in between", async () => {
   const found = await diff(1, 3);
   assert.deepEqual([found.items, found.values, found.causes, found.groups], [0, 0, [], []]);
   assert.equal((await diff(2, 3)).values, ITEMS + 1);
@@ -121,7 +121,7 @@ test("what was changed and changed back is no difference, however much happened 
   assert.equal(macro?.rows, 0n);
 });
 
-test("a name that nothing has is told with the nearest", async () => {
+long("a name that nothing has is told with the nearest", async () => {
   await assert.rejects(
     diff(1, 2, { destination: "Web CSM" }),
     /There is no destination "Web CSM".*"Web CMS"/,

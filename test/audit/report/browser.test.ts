@@ -7,7 +7,7 @@ import { after, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { all } from "../../../src/storage/duckdb.ts";
-import { few } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import { opened } from "../sample.ts";
 import { HOSTILE, twoNights } from "./warehouse.ts";
 
@@ -70,7 +70,7 @@ test("the first screen says whether the run is good, and what needs attention", 
   assert.equal(await page.locator(".figures strong").first().textContent(), "499");
 });
 
-test("the heat map has a cell with its figure for each mapped field and destination", { skip }, async (t) => {
+long("the heat map has a cell with its figure for each mapped field and destination", { skip }, async (t) => {
   const { page } = await open(t);
   const map = page.getByRole("img", { name: /^Heat map of \d+ fields by \d+ destinations/ }).first();
   await map.scrollIntoViewIfNeeded();
@@ -88,7 +88,7 @@ test("the heat map has a cell with its figure for each mapped field and destinat
   );
 });
 
-test("the changes of the second night are drawn by cause, and counted in a table", { skip }, async (t) => {
+long("the changes of the second night are drawn by cause, and counted in a table", { skip }, async (t) => {
   const { page } = await open(t);
   const chart = page.getByRole("img", {
     name: /^Bar chart of changed values in 1 run, by cause: .*mapping changed \d+/,
@@ -165,51 +165,55 @@ test("items are found by title, type, destination, field, value and status, and 
   assert.equal(await found(page), "No item in this page is like that. Clear a filter to see more.");
 });
 
-test("an item shows what each destination receives, side by side, and where each value came from", {
-  skip,
-}, async (t) => {
-  await using run = await opened(nights?.out ?? "");
-  const [row] = await all(
-    run.connection,
-    `SELECT content_id, max(title) AS title FROM content JOIN content_external_payloads USING (content_id)
+long(
+  "an item shows what each destination receives, side by side, and where each value came from",
+  {
+    skip,
+  },
+  async (t) => {
+    await using run = await opened(nights?.out ?? "");
+    const [row] = await all(
+      run.connection,
+      `SELECT content_id, max(title) AS title FROM content JOIN content_external_payloads USING (content_id)
      WHERE title LIKE '%quiet side%' GROUP BY content_id HAVING count(*) = 2 ORDER BY content_id LIMIT 1`,
-  );
-  const { page } = await open(t, {}, `#item=${row?.content_id}`);
-  const dialog = page.getByRole("dialog", { name: String(row?.title) });
-  assert.ok(await dialog.isVisible(), "the address names the item");
-  const payloads = await all(
-    run.connection,
-    `SELECT coalesce(identification, destination_id) AS name, payload FROM content_external_payloads
-     JOIN destinations USING (destination_id) WHERE content_id = $1 ORDER BY name`,
-    [String(row?.content_id)],
-  );
-  assert.equal(payloads.length, 2);
-  for (const { name, payload } of payloads) {
-    const destination = dialog
-      .locator(".destination")
-      .filter({ has: page.getByRole("heading", { name: String(name) }) });
-    assert.deepEqual(
-      JSON.parse((await destination.locator("[data-payload]").textContent()) ?? ""),
-      JSON.parse(String(payload)),
     );
-  }
-  const tops = await dialog
-    .locator(".destination")
-    .evaluateAll((parts) => parts.map((part) => part.offsetTop));
-  assert.equal(new Set(tops.slice(0, 2)).size, 1, "side by side");
-  const ledger = await all(
-    run.connection,
-    "SELECT mapping_id, mapping_value_id FROM content_mapped_values WHERE content_id = $1 AND status = 'mapped'",
-    [String(row?.content_id)],
-  );
-  const told = (await dialog.textContent()) ?? "";
-  for (const { mapping_id, mapping_value_id } of ledger) {
-    assert.ok(told.includes(`mapping ${mapping_id}entry ${mapping_value_id}`), String(mapping_value_id));
-  }
-  await page.keyboard.press("Escape");
-  assert.ok(await dialog.isHidden());
-  assert.match(page.url(), /#items$/);
-});
+    const { page } = await open(t, {}, `#item=${row?.content_id}`);
+    const dialog = page.getByRole("dialog", { name: String(row?.title) });
+    assert.ok(await dialog.isVisible(), "the address names the item");
+    const payloads = await all(
+      run.connection,
+      `SELECT coalesce(identification, destination_id) AS name, payload FROM content_external_payloads
+     JOIN destinations USING (destination_id) WHERE content_id = $1 ORDER BY name`,
+      [String(row?.content_id)],
+    );
+    assert.equal(payloads.length, 2);
+    for (const { name, payload } of payloads) {
+      const destination = dialog
+        .locator(".destination")
+        .filter({ has: page.getByRole("heading", { name: String(name) }) });
+      assert.deepEqual(
+        JSON.parse((await destination.locator("[data-payload]").textContent()) ?? ""),
+        JSON.parse(String(payload)),
+      );
+    }
+    const tops = await dialog
+      .locator(".destination")
+      .evaluateAll((parts) => parts.map((part) => part.offsetTop));
+    assert.equal(new Set(tops.slice(0, 2)).size, 1, "side by side");
+    const ledger = await all(
+      run.connection,
+      "SELECT mapping_id, mapping_value_id FROM content_mapped_values WHERE content_id = $1 AND status = 'mapped'",
+      [String(row?.content_id)],
+    );
+    const told = (await dialog.textContent()) ?? "";
+    for (const { mapping_id, mapping_value_id } of ledger) {
+      assert.ok(told.includes(`mapping ${mapping_id}entry ${mapping_value_id}`), String(mapping_value_id));
+    }
+    await page.keyboard.press("Escape");
+    assert.ok(await dialog.isHidden());
+    assert.match(page.url(), /#items$/);
+  },
+);
 
 test("hostile titles are texts, with what cannot be seen made visible", { skip }, async (t) => {
   const { page } = await open(t);
@@ -294,7 +298,7 @@ test("the keyboard alone reaches the report, its filters and an item, and comes 
   assert.equal(await focused(), title, "the focus is where it was");
 });
 
-test("a phone 360 pixels wide scrolls down alone, with an item open too", { skip }, async (t) => {
+long("a phone 360 pixels wide scrolls down alone, with an item open too", { skip }, async (t) => {
   const { page } = await open(t, { viewport: { width: 360, height: 740 } });
   const width = () => page.evaluate("document.documentElement.scrollWidth");
   for (const details of await page.locator("main details").all()) await details.locator("summary").click();

@@ -12,6 +12,7 @@ import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { createService } from "../../../src/service/service.ts";
 import { all } from "../../../src/storage/duckdb.ts";
 import { program } from "../../cli/running.ts";
+import { long } from "../../long.ts";
 import { opened } from "../sample.ts";
 
 async function temporary(t: TestContext): Promise<string> {
@@ -45,7 +46,7 @@ test("a run whose report cannot be made is published without it, and says so", a
   assert.match(await readFile(target, "utf8"), /<title>Run 1: complete/);
 });
 
-test("a service without items and mappings gets a page that says so in words", async (t) => {
+long("a service without items and mappings gets a page that says so in words", async (t) => {
   const folder = await temporary(t);
   const data = join(folder, "content");
   await cp(packagePath("data/sample"), data, { recursive: true });
@@ -75,25 +76,28 @@ test("a service without items and mappings gets a page that says so in words", a
   }
 });
 
-test("the page holds nothing of what the personal-data policy is about, though the tables keep it", async (t) => {
-  const folder = await temporary(t);
-  const out = join(folder, "warehouse");
-  await writeFile(join(folder, "content-warehouse.config.json"), '{ "personalData": "keep" }');
-  const config = join(folder, "content-warehouse.config.json");
-  await runPipeline({ pipeline: "nightly", sample: true, out, cwd: folder, config });
-  const page = await readFile(join(out, "current", "report.html"), "utf8");
-  await using run = await opened(out);
-  const users = await all(run.connection, "SELECT email, phone, bio FROM users");
-  const texts = users
-    .flatMap((user) => Object.values(user))
-    .filter((text) => typeof text === "string" && text !== "");
-  assert.ok(texts.length > 20);
-  for (const text of texts) assert.ok(!page.includes(String(text)), String(text));
-  const gaps = await all(run.connection, "SELECT DISTINCT status FROM content_mapped_values");
-  assert.ok(gaps.length > 2);
-});
+long(
+  "the page holds nothing of what the personal-data policy is about, though the tables keep it",
+  async (t) => {
+    const folder = await temporary(t);
+    const out = join(folder, "warehouse");
+    await writeFile(join(folder, "content-warehouse.config.json"), '{ "personalData": "keep" }');
+    const config = join(folder, "content-warehouse.config.json");
+    await runPipeline({ pipeline: "nightly", sample: true, out, cwd: folder, config });
+    const page = await readFile(join(out, "current", "report.html"), "utf8");
+    await using run = await opened(out);
+    const users = await all(run.connection, "SELECT email, phone, bio FROM users");
+    const texts = users
+      .flatMap((user) => Object.values(user))
+      .filter((text) => typeof text === "string" && text !== "");
+    assert.ok(texts.length > 20);
+    for (const text of texts) assert.ok(!page.includes(String(text)), String(text));
+    const gaps = await all(run.connection, "SELECT DISTINCT status FROM content_mapped_values");
+    assert.ok(gaps.length > 2);
+  },
+);
 
-test("the SQL for the values that a page leaves out goes on where the page ends", async (t) => {
+long("the SQL for the values that a page leaves out goes on where the page ends", async (t) => {
   const folder = await temporary(t);
   const out = join(folder, "warehouse");
   await runPipeline({ pipeline: "nightly", sample: true, out, cwd: folder });

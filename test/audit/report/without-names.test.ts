@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { program } from "../../cli/running.ts";
+import { few } from "../../long.ts";
 import { temporaryFolder } from "../../run/running.ts";
 
 const PIPELINE = `import {
@@ -18,7 +19,7 @@ export default definePipeline({
 });
 `;
 
-for (const loader of ["duckdb", "parquet"]) {
+for (const loader of few(["duckdb", "parquet"], 1)) {
   test(`a run without content_types and users, as ${loader}, has its report, and its questions are answered`, async (t) => {
     const folder = await temporaryFolder(t);
     const pipeline = join(folder, "unnamed.mjs");

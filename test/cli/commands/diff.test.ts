@@ -7,6 +7,7 @@ import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { sampleNights, site } from "../../audit/two-nights.ts";
+import { long } from "../../long.ts";
 import { capture, outcome } from "../capture.ts";
 import { program } from "../running.ts";
 
@@ -48,7 +49,7 @@ test("a screen gets the totals per cause first, then a line per change with the 
   );
 });
 
-test("filters narrow every part of the answer, and the items can be listed", async () => {
+long("filters narrow every part of the answer, and the items can be listed", async () => {
   const asked = ["1", "2", "--cause", "mapping_changed", "--destination", "Web CMS", "--field", "region"];
   const text = await diff(...asked, "--items", "--limit", "3");
   assert.match(text, /│ mapping_changed │ +70 │ +70 │ +0 │ +0 │ +70 │/);
@@ -114,22 +115,25 @@ test("a run that nothing knows, and the wrong order, end with 2 and a sentence",
   assert.deepEqual([exit, stdout], [2, ""]);
 });
 
-test("a run that is there and cannot be read is told as that, and not as one that nothing knows", async () => {
-  const manifest = join(out, "runs", third, "manifest.json");
-  const written = await readFile(manifest, "utf8");
-  await chmod(manifest, 0o644);
-  const asked = [[], ["1", "current"], ["previous", "1"], ["1", third], ["1", "3"]];
-  for (const [text, why] of [
-    [JSON.stringify({ ...JSON.parse(written), manifestVersion: 99 }), /was written by a newer version/],
-    ["{", /cannot be read \(it is not JSON\)/],
-  ] as const) {
-    await writeFile(manifest, text);
-    for (const runs of asked) assert.match((await failed(...runs))[1], why, runs.join(" "));
-    assert.match(await diff("1", "2"), new RegExp(`by the history of run ${second}\\.`));
-  }
-  await writeFile(manifest, written);
-  assert.match(await diff(), /Nothing changed/);
-});
+long(
+  "a run that is there and cannot be read is told as that, and not as one that nothing knows",
+  async () => {
+    const manifest = join(out, "runs", third, "manifest.json");
+    const written = await readFile(manifest, "utf8");
+    await chmod(manifest, 0o644);
+    const asked = [[], ["1", "current"], ["previous", "1"], ["1", third], ["1", "3"]];
+    for (const [text, why] of [
+      [JSON.stringify({ ...JSON.parse(written), manifestVersion: 99 }), /was written by a newer version/],
+      ["{", /cannot be read \(it is not JSON\)/],
+    ] as const) {
+      await writeFile(manifest, text);
+      for (const runs of asked) assert.match((await failed(...runs))[1], why, runs.join(" "));
+      assert.match(await diff("1", "2"), new RegExp(`by the history of run ${second}\\.`));
+    }
+    await writeFile(manifest, written);
+    assert.match(await diff(), /Nothing changed/);
+  },
+);
 
 test("an item that was removed is told with the run that found it gone, and the last one that had it", async () => {
   const removed = "696e3c5a9df0deca35000140";

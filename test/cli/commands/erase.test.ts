@@ -7,6 +7,7 @@ import { eraseCommand } from "../../../src/cli/commands/erase.ts";
 import { runsCommand } from "../../../src/cli/commands/runs.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { acquireLock } from "../../../src/warehouse/lock.ts";
+import { long } from "../../long.ts";
 import { exportFrom, NIGHTLY, temporaryFolder } from "../../run/running.ts";
 import { item, Scripted } from "../../run/scripted.ts";
 import { capture } from "../capture.ts";
@@ -50,7 +51,7 @@ test("erase says which runs took the place of which, and then that there is noth
   });
 });
 
-test("an erasure whose report cannot be written is done, and says so without failing", async (t) => {
+long("an erasure whose report cannot be written is done, and says so without failing", async (t) => {
   const out = await warehouse(t);
   const full = new Writable({
     write: (_chunk, _encoding, done) =>

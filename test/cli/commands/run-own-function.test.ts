@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import { few } from "../../long.ts";
 import { temporaryFolder } from "../../run/running.ts";
 import { program } from "../running.ts";
 
@@ -40,7 +41,7 @@ const MODULES: Readonly<Record<string, string>> = {
   ).replace("export default", "module.exports ="),
 };
 
-for (const [name, text] of Object.entries(MODULES)) {
+for (const [name, text] of few(Object.entries(MODULES), 3)) {
   test(`in ${name}`, async (t) => {
     const folder = await temporaryFolder(t);
     const path = join(folder, name);

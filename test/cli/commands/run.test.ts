@@ -8,6 +8,7 @@ import { runCommand } from "../../../src/cli/commands/run.ts";
 import { UNSETTLED_EXIT_CODE, WarehouseError } from "../../../src/common/errors.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../../src/common/secret.ts";
+import { long } from "../../long.ts";
 import { assertNowhereIn, CANARY, rowsOf, temporaryFolder, treeOf } from "../../run/running.ts";
 import { item, itemsOf, type Reply, Scripted } from "../../run/scripted.ts";
 import { program } from "../running.ts";
@@ -185,7 +186,7 @@ suite("a run against a service", () => {
     assert.equal(summary.directory, join(cwd, "here/runs", summary.run));
   });
 
-  test("whose listing never stands still ends with 10, and says so in the first line", async (t) => {
+  long("whose listing never stands still ends with 10, and says so in the first line", async (t) => {
     const service = await Scripted.start(t, itemsOf(12));
     service.script = ({ number }) => {
       const updated_at = new Date(Date.UTC(2026, 10, 20, 0, 0, number)).toISOString();
@@ -242,7 +243,7 @@ suite("a run against a service", () => {
     assert.deepEqual(await readdir(cwd), []);
   });
 
-  test("that has trouble is told of in the log while it is asked again", async (t) => {
+  long("that has trouble is told of in the log while it is asked again", async (t) => {
     const service = await Scripted.start(t, itemsOf(1));
     service.script = ({ number }) =>
       number === 1 ? { status: 503, headers: { "retry-after": "0" } } : undefined;

@@ -11,6 +11,7 @@ import { prepareOutput } from "../../../src/warehouse/layout.ts";
 import { acquireLock } from "../../../src/warehouse/lock.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { temporaryFolder } from "../../load/fixtures.ts";
+import { long } from "../../long.ts";
 import { asOrdinaryUser } from "../../run/as-ordinary-user.ts";
 import { publish } from "../../warehouse/published.ts";
 import { capture } from "../capture.ts";
@@ -147,21 +148,24 @@ test("a folder without a warehouse is said to be one, and is left as it is", asy
   assert.equal(await capture(runsCommand, ["--out", out]), "nothing was published yet\n");
 });
 
-test("a run takes the same time wherever that is said, and the report says how long its tables took", async (t) => {
-  const out = await temporaryFolder(t);
-  const summary = await runPipeline({ pipeline: "nightly", sample: true, out });
-  const { startedAt, endedAt } = await readManifest(summary.directory);
-  const milliseconds = Date.parse(endedAt) - Date.parse(startedAt);
-  const took = duration(milliseconds / 1000);
-  assert.equal(summary.milliseconds, milliseconds);
-  assert.ok(summaryText(summary).startsWith(`Complete: run ${summary.run} of nightly, ${took}\n`));
-  const runs = (...args: string[]) => capture(runsCommand, [...args, "--out", out]);
-  assert.match(await runs("list"), new RegExp(`│ +${took} │`));
-  assert.match(await runs("show", "1"), new RegExp(`UTC, took ${took}\n`));
-  const report = join(summary.directory, "report.html");
-  assert.ok((await stat(report)).mtimeMs <= Date.parse(endedAt) + 1, "the report is part of the run");
-  assert.match(
-    await readFile(report, "utf8"),
-    /<\/time>; its tables were built \d[^<]* later\. \d+ requests, /,
-  );
-});
+long(
+  "a run takes the same time wherever that is said, and the report says how long its tables took",
+  async (t) => {
+    const out = await temporaryFolder(t);
+    const summary = await runPipeline({ pipeline: "nightly", sample: true, out });
+    const { startedAt, endedAt } = await readManifest(summary.directory);
+    const milliseconds = Date.parse(endedAt) - Date.parse(startedAt);
+    const took = duration(milliseconds / 1000);
+    assert.equal(summary.milliseconds, milliseconds);
+    assert.ok(summaryText(summary).startsWith(`Complete: run ${summary.run} of nightly, ${took}\n`));
+    const runs = (...args: string[]) => capture(runsCommand, [...args, "--out", out]);
+    assert.match(await runs("list"), new RegExp(`│ +${took} │`));
+    assert.match(await runs("show", "1"), new RegExp(`UTC, took ${took}\n`));
+    const report = join(summary.directory, "report.html");
+    assert.ok((await stat(report)).mtimeMs <= Date.parse(endedAt) + 1, "the report is part of the run");
+    assert.match(
+      await readFile(report, "utf8"),
+      /<\/time>; its tables were built \d[^<]* later\. \d+ requests, /,
+    );
+  },
+);

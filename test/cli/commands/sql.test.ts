@@ -9,6 +9,7 @@ import { after, before, test } from "node:test";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { HOSTILE_NAME, temporaryFolder } from "../../load/fixtures.ts";
+import { long } from "../../long.ts";
 import { publish } from "../../warehouse/published.ts";
 import { capture } from "../capture.ts";
 
@@ -343,7 +344,7 @@ test("a plan is drawn as it comes, and steers no terminal", async () => {
   assert.doesNotMatch(await ask(columns), /\p{Cc}(?<!\n)/u);
 });
 
-test("rows that no one text could hold together are written one after another", async () => {
+long("rows that no one text could hold together are written one after another", async () => {
   const query = "SELECT repeat('x', 300000) AS t FROM range(2048)";
   const child = start([query, "--out", warehouse().out, "--format", "csv"], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -392,18 +393,21 @@ test("asking leaves nothing behind", async () => {
   assert.deepEqual(await temporary(), foldersBefore);
 });
 
-test("what the memory cannot hold is spilled, and a question that cannot be is told what it may take", async () => {
-  const { ask } = warehouse();
-  const sorted = "SELECT i, repeat(md5(i::VARCHAR), 4) AS text FROM range(3500000) r(i) ORDER BY text";
-  assert.equal(
-    await ask(`SELECT count(*) AS n FROM (${sorted} LIMIT 3400000)`, "--format", "csv"),
-    "n\r\n3400000\r\n",
-  );
-  await assert.rejects(ask("SELECT list(repeat(md5(i::VARCHAR), 40)) FROM range(1000000) r(i)"), {
-    code: "config.sql",
-    message: /it needs more than the 256 MB that it may take/,
-  });
-});
+long(
+  "what the memory cannot hold is spilled, and a question that cannot be is told what it may take",
+  async () => {
+    const { ask } = warehouse();
+    const sorted = "SELECT i, repeat(md5(i::VARCHAR), 4) AS text FROM range(3500000) r(i) ORDER BY text";
+    assert.equal(
+      await ask(`SELECT count(*) AS n FROM (${sorted} LIMIT 3400000)`, "--format", "csv"),
+      "n\r\n3400000\r\n",
+    );
+    await assert.rejects(ask("SELECT list(repeat(md5(i::VARCHAR), 40)) FROM range(1000000) r(i)"), {
+      code: "config.sql",
+      message: /it needs more than the 256 MB that it may take/,
+    });
+  },
+);
 
 test("a signal ends a question and leaves no folder, and what a killed one left is removed by the next", async (t) => {
   const { out } = warehouse();

@@ -11,6 +11,7 @@ import { packagePath } from "../../../src/common/package-root.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { createService, type Service } from "../../../src/service/service.ts";
+import { long } from "../../long.ts";
 import { capture, outcome } from "../capture.ts";
 
 interface Night {
@@ -150,11 +151,14 @@ test("what the service still says is proven; what changed since the run is told 
   assert.match((await verify("--sample", "500")).text, /, 1 gone, 0 differ\n$/);
 });
 
-test("destinations that the run looked up are looked up again, though they are configured no more", async (t) => {
-  const { out, command } = await night(t);
-  const { text } = await outcome(command, ["--sample", "500", "--out", out]);
-  assert.match(text, /: 500 agree, 0 changed since the run, /);
-});
+long(
+  "destinations that the run looked up are looked up again, though they are configured no more",
+  async (t) => {
+    const { out, command } = await night(t);
+    const { text } = await outcome(command, ["--sample", "500", "--out", out]);
+    assert.match(text, /: 500 agree, 0 changed since the run, /);
+  },
+);
 
 test("on a screen of 80 no ID and no name is cut, and the numbers say which parts are of one row", async (t) => {
   const { out, command, change } = await night(t);
@@ -175,20 +179,23 @@ test("on a screen of 80 no ID and no name is cut, and the numbers say which part
   assert.match(text, /\n--format json has all in full\n3 items of the run /);
 });
 
-test("values that change while the item says that it did not are a difference that nothing explains: 31", async (t) => {
-  const { verify, change } = await night(t);
-  let changed = 0;
-  await change("content.ndjson", (document) => {
-    if (!Array.isArray(document.custom_fields?.[REGION]) || document.custom_fields[REGION].length === 0)
-      return document;
-    changed += 1;
-    return { ...document, custom_fields: { ...document.custom_fields, [REGION]: [] } };
-  });
-  const { text, error } = await verify("--sample", "500", "--seed", "x");
-  assert.deepEqual([error?.code, error?.exitCode], ["verify.failed", 31]);
-  assert.match(text, /│ region +│ NOTHING EXPLAINS IT +│ \S.* │ no row +│/);
-  assert.ok(text.endsWith(`, ${changed} differ\n`), text.slice(-200));
-});
+long(
+  "values that change while the item says that it did not are a difference that nothing explains: 31",
+  async (t) => {
+    const { verify, change } = await night(t);
+    let changed = 0;
+    await change("content.ndjson", (document) => {
+      if (!Array.isArray(document.custom_fields?.[REGION]) || document.custom_fields[REGION].length === 0)
+        return document;
+      changed += 1;
+      return { ...document, custom_fields: { ...document.custom_fields, [REGION]: [] } };
+    });
+    const { text, error } = await verify("--sample", "500", "--seed", "x");
+    assert.deepEqual([error?.code, error?.exitCode], ["verify.failed", 31]);
+    assert.match(text, /│ region +│ NOTHING EXPLAINS IT +│ \S.* │ no row +│/);
+    assert.ok(text.endsWith(`, ${changed} differ\n`), text.slice(-200));
+  },
+);
 
 test("a published value that was never right is found, also beside a changed definition", async (t) => {
   const { out, verify, change } = await night(t);
@@ -221,7 +228,7 @@ test("a published value that was never right is found, also beside a changed def
   );
 });
 
-test("the same seed asks for the same items, and another service or token is refused", async (t) => {
+long("the same seed asks for the same items, and another service or token is refused", async (t) => {
   const { verify, change } = await night(t);
   await change("content.ndjson", (document) => ({ ...document, custom_fields: {} }));
   const drawn = async (seed: string) => {

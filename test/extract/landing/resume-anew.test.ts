@@ -11,6 +11,7 @@ import { loadPipeline } from "../../../src/transform/pipelines.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { prune } from "../../../src/warehouse/retention.ts";
+import { few, long } from "../../long.ts";
 import {
   type ExportOptions,
   exportFrom,
@@ -221,7 +222,7 @@ suite("G8: staged work that is in doubt is not used again:", () => {
     await removeTree(prepared.folder);
   });
 
-  for (const [what, { spoil, pages }] of Object.entries(ANEW)) {
+  for (const [what, { spoil, pages }] of few(Object.entries(ANEW), 6)) {
     test(what, async (t) => {
       const at = await ended(prepared, t);
       const summary = await at.again(await spoil(at));
@@ -268,7 +269,7 @@ test("G8: what was edited between the kill and the next start is found", async (
   assert.deepEqual(await rowsOf(summary.directory, titles), await rowsOf(whole.directory, titles));
 });
 
-test("G8: a run of a pipeline module that was edited since is not taken up", async (t) => {
+long("G8: a run of a pipeline module that was edited since is not taken up", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
   const folder = await temporaryFolder(t);
   const out = join(folder, "warehouse");
@@ -304,27 +305,30 @@ test("G8: what a pipeline declares is part of what must be the same", async () =
   assert.equal(pipelineFingerprint({ ...pipeline }), prints[0]);
 });
 
-test("G8: only the run that goes on is left in staging, for its owner alone, and what it kept is proven", async (t) => {
-  const service = await Scripted.start(t, oddItems(ITEMS));
-  const out = join(await temporaryFolder(t), "warehouse");
-  for (let time = 0; time < 2; time++) {
-    await interrupted(service, { out }, inFull);
-    assert.equal((await staged(out)).length, 1);
-  }
-  const files = (await readdir(join(out, ".staging"), { recursive: true, withFileTypes: true })).filter(
-    (entry) => entry.isFile(),
-  );
-  for (const { parentPath, name } of files) {
-    assert.equal((await stat(join(parentPath, name))).mode & 0o077, 0, name);
-  }
-  const texts = (await textsIn(out)).map(({ text }) => text).join();
-  assert.ok(!texts.includes("jane@example.org") && !texts.includes("+49 30"), "the policy holds for it");
-  await prune(outputFolder(out), 1);
-  const { resumed } = await exportFrom({ url: service.url, out, config: SETTINGS });
-  assert.ok((resumed?.pages ?? 0) > ITEMS / SETTINGS.perPage);
-});
+long(
+  "G8: only the run that goes on is left in staging, for its owner alone, and what it kept is proven",
+  async (t) => {
+    const service = await Scripted.start(t, oddItems(ITEMS));
+    const out = join(await temporaryFolder(t), "warehouse");
+    for (let time = 0; time < 2; time++) {
+      await interrupted(service, { out }, inFull);
+      assert.equal((await staged(out)).length, 1);
+    }
+    const files = (await readdir(join(out, ".staging"), { recursive: true, withFileTypes: true })).filter(
+      (entry) => entry.isFile(),
+    );
+    for (const { parentPath, name } of files) {
+      assert.equal((await stat(join(parentPath, name))).mode & 0o077, 0, name);
+    }
+    const texts = (await textsIn(out)).map(({ text }) => text).join();
+    assert.ok(!texts.includes("jane@example.org") && !texts.includes("+49 30"), "the policy holds for it");
+    await prune(outputFolder(out), 1);
+    const { resumed } = await exportFrom({ url: service.url, out, config: SETTINGS });
+    assert.ok((resumed?.pages ?? 0) > ITEMS / SETTINGS.perPage);
+  },
+);
 
-for (const share of [2, 1]) {
+for (const share of few([2, 1], 1)) {
   test(`G8: a bulk edit of every item in ${share} between the kill and the next start is read again`, async (t) => {
     const service = await Scripted.start(t, itemsOf(ITEMS));
     const out = join(await temporaryFolder(t), "warehouse");

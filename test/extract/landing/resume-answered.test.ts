@@ -4,6 +4,7 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { WarehouseError } from "../../../src/common/errors.ts";
+import { few, long } from "../../long.ts";
 import { exportFrom, failsWith, HurriedClock, temporaryFolder } from "../../run/running.ts";
 import { type Item, itemsOf, type Question, Scripted } from "../../run/scripted.ts";
 import { assertSame, checkpointsIn, filesOf, oddItems, until } from "./resuming.ts";
@@ -59,45 +60,48 @@ test("G8, B6: runs that a service ends with 503, each after 47 answers, ask for 
 /** Of requests for one item at a time that follow the second pass, those that come first: five items, three each. */
 const COMPARED = 15;
 
-test("G8: where items were edited between the passes, none is repaired twice, however often the service ends the run", async (t) => {
-  const service = await Scripted.start(t, itemsOf(ITEMS));
-  const config = { ...CONFIG, details: "none" } as const;
-  const out = join(await temporaryFolder(t), "warehouse");
-  const edited = itemsOf(ITEMS).map((item, i) =>
-    i % 2 === 0 ? item : { ...item, title: `edited ${i}`, updated_at: "2026-11-02T10:00:00Z" },
-  );
-  const repaired: string[] = [];
-  /** Answers to requests for single items, then 503. */
-  const answer = (answers: number) => {
-    let asked = 0;
-    service.script = (question) => {
-      if (question.kind === "list" && question.mode === "full") service.items = edited;
-      if (question.kind !== "item") return undefined;
-      asked += 1;
-      if (asked > answers) return { status: 503 };
-      if (asked > COMPARED) repaired.push(keyOf(question));
-      return undefined;
+long(
+  "G8: where items were edited between the passes, none is repaired twice, however often the service ends the run",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    const config = { ...CONFIG, details: "none" } as const;
+    const out = join(await temporaryFolder(t), "warehouse");
+    const edited = itemsOf(ITEMS).map((item, i) =>
+      i % 2 === 0 ? item : { ...item, title: `edited ${i}`, updated_at: "2026-11-02T10:00:00Z" },
+    );
+    const repaired: string[] = [];
+    /** Answers to requests for single items, then 503. */
+    const answer = (answers: number) => {
+      let asked = 0;
+      service.script = (question) => {
+        if (question.kind === "list" && question.mode === "full") service.items = edited;
+        if (question.kind !== "item") return undefined;
+        asked += 1;
+        if (asked > answers) return { status: 503 };
+        if (asked > COMPARED) repaired.push(keyOf(question));
+        return undefined;
+      };
     };
-  };
-  const run = () => exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
-  for (const night of [1, 2, 3]) {
-    answer(COMPARED + 30);
-    await failsWith("source.unavailable", run());
-    assert.deepEqual([new Set(repaired).size, repaired.length], [night * 30, night * 30]);
-  }
-  answer(Number.POSITIVE_INFINITY);
-  const summary = await run();
-  assert.equal(summary.verdict, "complete");
-  assert.deepEqual([new Set(repaired).size, repaired.length], [repaired.length, repaired.length]);
-  // The raw documents are others: a run that sees nothing change has none of single items.
-  const whole = await exportFrom({
-    url: service.url,
-    out: await temporaryFolder(t),
-    config: { ...config, raw: false },
-  });
-  const tables = [...(await filesOf(summary))].filter(([name]) => name.startsWith("parquet/"));
-  assert.deepEqual(tables, [...(await filesOf(whole))]);
-});
+    const run = () => exportFrom({ url: service.url, out, config, clock: new HurriedClock() });
+    for (const night of [1, 2, 3]) {
+      answer(COMPARED + 30);
+      await failsWith("source.unavailable", run());
+      assert.deepEqual([new Set(repaired).size, repaired.length], [night * 30, night * 30]);
+    }
+    answer(Number.POSITIVE_INFINITY);
+    const summary = await run();
+    assert.equal(summary.verdict, "complete");
+    assert.deepEqual([new Set(repaired).size, repaired.length], [repaired.length, repaired.length]);
+    // The raw documents are others: a run that sees nothing change has none of single items.
+    const whole = await exportFrom({
+      url: service.url,
+      out: await temporaryFolder(t),
+      config: { ...config, raw: false },
+    });
+    const tables = [...(await filesOf(summary))].filter(([name]) => name.startsWith("parquet/"));
+    assert.deepEqual(tables, [...(await filesOf(whole))]);
+  },
+);
 
 /** Stands still until it is told otherwise. */
 class SetClock extends HurriedClock {
@@ -122,7 +126,7 @@ const POINTS: readonly Point[] = [
 /** The last questions of a stage; the ones before them come when the clock was set on, and are saved. */
 const LAST = 10;
 
-for (const { stage, of } of POINTS) {
+for (const { stage, of } of few(POINTS, 2)) {
   test(`G8: a run that is killed in the ${stage} requests asks again only for what came since it saved last`, async (t) => {
     const { service, whole } = await serviceOf(t);
     const total = stage === "item" ? ITEMS - 2 : PAGES;

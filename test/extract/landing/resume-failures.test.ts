@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Log, silentLog } from "../../../src/common/log.ts";
+import { long } from "../../long.ts";
 import {
   exportFrom,
   failsWith,
@@ -58,17 +59,20 @@ test("D20: after a run that holds far less, explicit approval is enough: it goes
   assert.equal((await publishedIds(summary.directory)).length, 200);
 });
 
-test("D20: without that word the next run begins anew, because the service may have come to itself", async (t) => {
-  const service = await Scripted.start(t, itemsOf(300));
-  const out = await temporaryFolder(t);
-  await exportFrom({ url: service.url, out, config: SETTINGS });
-  service.items = itemsOf(200);
-  await failsWith("guard.shrink", exportFrom({ url: service.url, out, config: SETTINGS }));
-  service.items = itemsOf(300);
-  const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
-  assert.deepEqual([summary.verdict, summary.resumed], ["complete", null]);
-  assert.equal((await publishedIds(summary.directory)).length, 300);
-});
+long(
+  "D20: without that word the next run begins anew, because the service may have come to itself",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(300));
+    const out = await temporaryFolder(t);
+    await exportFrom({ url: service.url, out, config: SETTINGS });
+    service.items = itemsOf(200);
+    await failsWith("guard.shrink", exportFrom({ url: service.url, out, config: SETTINGS }));
+    service.items = itemsOf(300);
+    const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
+    assert.deepEqual([summary.verdict, summary.resumed], ["complete", null]);
+    assert.equal((await publishedIds(summary.directory)).length, 300);
+  },
+);
 
 test("a run that fails for its content is made anew", async (t) => {
   const service = await Scripted.start(t, [...itemsOf(200), ...Array.from({ length: 60 }, () => "no item")]);

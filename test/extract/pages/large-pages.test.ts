@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { either, few } from "../../long.ts";
+import { either, few, long } from "../../long.ts";
 import {
   exportFrom,
   failsWith,
@@ -26,7 +26,7 @@ const tooLarge =
     return question.page === page ? HUGE : undefined;
   };
 
-for (const mode of ["dynamic", "full"] as const) {
+for (const mode of few(["dynamic", "full"] as const, 1)) {
   test(`A16: a ${mode} page that is too large has the pass made anew, with half as many items a page`, async (t) => {
     const service = await Scripted.start(t, oddItems(300));
     // Two groups of pages are written before the page comes.
@@ -52,7 +52,7 @@ for (const mode of ["dynamic", "full"] as const) {
   });
 }
 
-test("A16: an item that changed before the pass was made anew is published as it is now", async (t) => {
+long("A16: an item that changed before the pass was made anew is published as it is now", async (t) => {
   const service = await Scripted.start(t, itemsOf(300));
   const huge = tooLarge("full", 140, 1);
   service.script = (question) => {
@@ -140,7 +140,7 @@ for (const [kind, reply, reason] of [
   ["A16: too large", HUGE, /^the service sent more than 32 MB at once$/],
   ["C5: no JSON", { body: '{"response": [{"id": NaN' }, /^the service sent a body that is not JSON/],
 ] as const) {
-  for (const [where, { modes, singly, listed, loaded, rejects }] of few(Object.entries(POISONS), 3)) {
+  for (const [where, { modes, singly, listed, loaded, rejects }] of few(Object.entries(POISONS), 2)) {
     test(`${kind}: an item that is so ${where} is asked for alone, and costs no other`, async (t) => {
       const service = await Scripted.start(t, itemsOf(ITEMS));
       service.script = poisoned(modes, singly, reply);
@@ -219,7 +219,7 @@ test("C5: an item whose page cannot be read, and that is gone singly though it i
   ]);
 });
 
-test("A16: more items that are too large than may be rejected end the run, and say so", async (t) => {
+long("A16: more items that are too large than may be rejected end the run, and say so", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
   service.script = ({ kind, page, perPage, columns, mode }) =>
     kind === "item" || (kind === "list" && mode === "dynamic" && columns.length > 0 && page * perPage > 10)
@@ -279,7 +279,7 @@ test("G8: a run that goes on after a page was read in parts knows what came of i
   assert.equal((await rowsOf(directory, "FROM run_rejects")).length, 2);
 });
 
-test("G8: a run that was killed after its pages were halved goes on with the smaller ones", async (t) => {
+long("G8: a run that was killed after its pages were halved goes on with the smaller ones", async (t) => {
   const service = await Scripted.start(t, oddItems(300));
   const out = await temporaryFolder(t);
   const huge = tooLarge("dynamic", 100, 1);

@@ -11,7 +11,7 @@ import {
   type UsedSizes,
 } from "../../../src/extract/pages/page-size.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
-import { few } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import {
   exportFrom,
   failsWith,
@@ -203,7 +203,7 @@ const UNKIND: Readonly<
   "C5: sends no JSON at 500": [200, ({ perPage }) => (perPage >= 500 ? { body: "{" } : undefined)],
 };
 
-for (const [what, [most, reply]] of few(Object.entries(UNKIND), 4)) {
+for (const [what, [most, reply]] of few(Object.entries(UNKIND), 2)) {
   test(`a service that ${what} is exported with smaller pages`, async (t) => {
     const { service, run } = await autoRun(t, (question) =>
       question.kind === "list" ? reply(question) : undefined,
@@ -231,7 +231,7 @@ test("one failure at a larger size costs one request, not the size", async (t) =
   assert.equal(service.asked("list", "dynamic").filter(({ perPage }) => perPage === 200).length, 2);
 });
 
-test("each mode has a size of its own: full items may be ten times as large", async (t) => {
+long("each mode has a size of its own: full items may be ten times as large", async (t) => {
   const { service, run } = await autoRun(t);
   service.arrange = (items, { mode }) =>
     mode === "full" ? items.map((each) => ({ ...(each as Item), summary: "x".repeat(15_000) })) : items;
@@ -260,7 +260,7 @@ test("A16: pages that are too large even at 100 are halved", async (t) => {
   assert.ok(service.asked("list").filter(({ perPage }) => perPage > 50).length <= 2);
 });
 
-test("G8: a pass that goes on keeps its page size", async (t) => {
+long("G8: a pass that goes on keeps its page size", async (t) => {
   const { service, out, run } = await autoRun(t);
   const config = { perPage: "auto" } as const;
   const clock = new HurriedClock();

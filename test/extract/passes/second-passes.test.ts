@@ -1,6 +1,7 @@
 /** Runs in which so much changed between the first passes that both listings are read anew. */
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { few, long } from "../../long.ts";
 import { exportFrom, HurriedClock, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { ANSWERED, type Item, itemsOf, listBody, Scripted } from "../../run/scripted.ts";
 
@@ -32,7 +33,7 @@ async function exported(t: TestContext, service: Scripted, config: Record<string
 const TITLES = "SELECT title, count(*) FROM content GROUP BY ALL";
 const ALL_NEW = [["New", String(ITEMS)]];
 
-for (const order of ["the same order", "another order"]) {
+for (const order of few(["the same order", "another order"], 1)) {
   test(`D12: items that were edited before the second passes are as these saw them, in ${order}`, async (t) => {
     const service = await Scripted.start(t, itemsOf(ITEMS));
     const begun = countPasses(service, (mode, nth) => {
@@ -58,7 +59,7 @@ for (const order of ["the same order", "another order"]) {
   });
 }
 
-for (const nth of [1, 2]) {
+for (const nth of few([1, 2], 1)) {
   test(`D12: a bulk edit of one item in ${nth} before the first full pass is no other meaning of the times`, async (t) => {
     const service = await Scripted.start(t, itemsOf(ITEMS));
     countPasses(service, (mode, pass) => {
@@ -105,20 +106,23 @@ test("where the modes mean different times, each is certified by a pass of its o
   assert.deepEqual(await rowsOf(directory, told), [["warning"]]);
 });
 
-test("D12: a bulk edit before the first full pass is read again, though the modes mean different times", async (t) => {
-  const service = await Scripted.start(t, itemsOf(ITEMS));
-  countPasses(service, (mode, nth) => {
-    if (mode !== "full" || nth !== 1) return;
-    service.items = service.items.map((element) => ({ ...asItem(element), ...ANEW }));
-  });
-  ofTwoTimes(service);
-  const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
-  assert.deepEqual(
-    [verdict, passes.map(({ mode }) => mode)],
-    ["complete", ["dynamic", "full", "dynamic", "dynamic", "basic"]],
-  );
-  assert.deepEqual(await rowsOf(directory, TITLES), ALL_NEW);
-});
+long(
+  "D12: a bulk edit before the first full pass is read again, though the modes mean different times",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    countPasses(service, (mode, nth) => {
+      if (mode !== "full" || nth !== 1) return;
+      service.items = service.items.map((element) => ({ ...asItem(element), ...ANEW }));
+    });
+    ofTwoTimes(service);
+    const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
+    assert.deepEqual(
+      [verdict, passes.map(({ mode }) => mode)],
+      ["complete", ["dynamic", "full", "dynamic", "dynamic", "basic"]],
+    );
+    assert.deepEqual(await rowsOf(directory, TITLES), ALL_NEW);
+  },
+);
 
 test("D12: an item that the second dynamic pass did not list is asked for, though the modes mean different times", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
@@ -158,28 +162,31 @@ function itemBody(service: Scripted, id: string): { response: unknown } {
   return { response: service.items.find((element) => asItem(element).id === id) };
 }
 
-test("an item that could not be read singly is told, also where the second dynamic pass did not list it", async (t) => {
-  const service = await Scripted.start(t, itemsOf(ITEMS));
-  const begun = countPasses(service, (mode, nth) => {
-    if (mode !== "full" || nth !== 1) return;
-    service.items = service.items.map((element) =>
-      placeOf(element) % 9 > 3 || placeOf(element) === 0
-        ? element
-        : { ...asItem(element), updated_at: BEFORE_FULL },
-    );
-  });
-  const counted = service.script;
-  service.script = (asked) =>
-    asked.kind === "item" && asked.id === "c-000" ? { status: 403 } : counted(asked);
-  service.arrange = (items, asked) => {
-    const hidden = asked.mode === "dynamic" && begun.get("dynamic") === 2;
-    return hidden ? items.filter((element) => placeOf(element) !== 0) : items;
-  };
-  const { directory } = await exported(t, service, { details: "events", perPage: 50 });
-  const told =
-    "SELECT verdict, figure FROM run_checks WHERE check_name = 'items that could not be read singly'";
-  assert.deepEqual(await rowsOf(directory, told), [["warning", "1"]]);
-});
+long(
+  "an item that could not be read singly is told, also where the second dynamic pass did not list it",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    const begun = countPasses(service, (mode, nth) => {
+      if (mode !== "full" || nth !== 1) return;
+      service.items = service.items.map((element) =>
+        placeOf(element) % 9 > 3 || placeOf(element) === 0
+          ? element
+          : { ...asItem(element), updated_at: BEFORE_FULL },
+      );
+    });
+    const counted = service.script;
+    service.script = (asked) =>
+      asked.kind === "item" && asked.id === "c-000" ? { status: 403 } : counted(asked);
+    service.arrange = (items, asked) => {
+      const hidden = asked.mode === "dynamic" && begun.get("dynamic") === 2;
+      return hidden ? items.filter((element) => placeOf(element) !== 0) : items;
+    };
+    const { directory } = await exported(t, service, { details: "events", perPage: 50 });
+    const told =
+      "SELECT verdict, figure FROM run_checks WHERE check_name = 'items that could not be read singly'";
+    assert.deepEqual(await rowsOf(directory, told), [["warning", "1"]]);
+  },
+);
 
 const BULK = "2026-11-04T10:00:00Z";
 
@@ -191,11 +198,14 @@ function editAll(service: Scripted, edit: (item: Item) => Item): void {
   });
 }
 
-for (const [what, second] of [
-  ["is no event any more", undefined],
-  ["is refused the second time", { status: 403 }],
-  ["is gone the second time", { status: 404 }],
-] as const) {
+for (const [what, second] of few(
+  [
+    ["is no event any more", undefined],
+    ["is refused the second time", { status: 403 }],
+    ["is gone the second time", { status: 404 }],
+  ] as const,
+  1,
+)) {
   test(`D12: fields that only a single-item request gives are not of before the listing, where an item ${what}`, async (t) => {
     const service = await Scripted.start(t, itemsOf(ITEMS));
     editAll(service, (item) =>
@@ -232,17 +242,20 @@ test("D12: what an edit takes out of a document altogether is not published, rea
   }
 });
 
-test("where single items are refused, a listing with edited items is read again in place of them", async (t) => {
-  const service = await Scripted.start(t, itemsOf(ITEMS));
-  countPasses(service, (mode, nth) => {
-    if (mode !== "full" || nth !== 1) return;
-    service.items = service.items.map((element) =>
-      placeOf(element) < 20 ? { ...asItem(element), ...ANEW } : element,
-    );
-  });
-  const { script } = service;
-  service.script = (asked) => (asked.kind === "item" ? { status: 403 } : script(asked));
-  const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
-  assert.deepEqual([verdict, passes.map(({ mode }) => mode)], ["complete", ["dynamic", "full", "dynamic"]]);
-  assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM content WHERE title = 'New'"), [["20"]]);
-});
+long(
+  "where single items are refused, a listing with edited items is read again in place of them",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    countPasses(service, (mode, nth) => {
+      if (mode !== "full" || nth !== 1) return;
+      service.items = service.items.map((element) =>
+        placeOf(element) < 20 ? { ...asItem(element), ...ANEW } : element,
+      );
+    });
+    const { script } = service;
+    service.script = (asked) => (asked.kind === "item" ? { status: 403 } : script(asked));
+    const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 50 });
+    assert.deepEqual([verdict, passes.map(({ mode }) => mode)], ["complete", ["dynamic", "full", "dynamic"]]);
+    assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM content WHERE title = 'New'"), [["20"]]);
+  },
+);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { long } from "../../long.ts";
 import {
   type ExportOptions,
   exportFrom,
@@ -106,7 +107,7 @@ test("where more are missing than the guard lets go, none is asked for; with exp
   assert.equal((await rowsOf(directory, CHECKS))[0]?.[2], "asked for singly: 25 are gone, 0 are there");
 });
 
-test("where many are missing and as many are new, none is asked for, and run_checks says so", async (t) => {
+long("where many are missing and as many are new, none is asked for, and run_checks says so", async (t) => {
   const { service, run } = await warehouse(t);
   service.items = itemsOf(60).slice(30);
   const { directory } = await run();
@@ -118,7 +119,7 @@ test("where many are missing and as many are new, none is asked for, and run_che
   ]);
 });
 
-test("where the run before cannot be read, none is asked for", async (t) => {
+long("where the run before cannot be read, none is asked for", async (t) => {
   const { service, run, directory: first } = await warehouse(t);
   const folder = join(first, "parquet/content");
   const [file = ""] = await readdir(folder);

@@ -31,7 +31,7 @@ import { readManifest } from "../../../src/warehouse/manifest.ts";
 import { findRun, listRuns, prune, rollback } from "../../../src/warehouse/retention.ts";
 import { pointCurrentAt } from "../../../src/warehouse/run-folders.ts";
 import { verifyRuns } from "../../../src/warehouse/verify-run.ts";
-import { few } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import {
   assertNowhereIn,
   exportFrom,
@@ -279,7 +279,7 @@ test("S24: nothing of an erased user stands in any byte of the folder, and every
   ]);
 });
 
-test("S24: hashes of an erased user go as well", async (t) => {
+long("S24: hashes of an erased user go as well", async (t) => {
   const key = new Secret("CANARY-KEY-0123456789abcdef0123456789abcdef");
   const { folder, run, erase, verify } = await warehouse(t, { personalData: { policy: "hash", key } });
   await run();
@@ -318,110 +318,116 @@ test("S24: an erased user goes from the raw documents of the lookups too, which 
   await verify();
 });
 
-test("S24: the new runs say what they supersede and when, and their raw documents, numbers and sizes are true", async (t) => {
-  const { out, folder, erase, verify, runs } = await twoRuns(t, NIGHTLY);
-  const requests = await rowsOf(join(out, "current"), "FROM run_requests ORDER BY request");
-  const { replaced } = await erase(ANNA);
-  assert.deepEqual(
-    replaced.map(({ replacedBy }) => replacedBy),
-    runs.map((name, index) => `00000${index + 3}${name.slice(6)}`),
-    "later numbers, and the nights of the old names",
-  );
-  for (const [index, { replacedBy }] of replaced.entries()) {
-    const directory = join(folder.runs, replacedBy);
-    const manifest = await readManifest(directory);
+long(
+  "S24: the new runs say what they supersede and when, and their raw documents, numbers and sizes are true",
+  async (t) => {
+    const { out, folder, erase, verify, runs } = await twoRuns(t, NIGHTLY);
+    const requests = await rowsOf(join(out, "current"), "FROM run_requests ORDER BY request");
+    const { replaced } = await erase(ANNA);
     assert.deepEqual(
-      [manifest.run, manifest.supersedes, manifest.erasedAt?.length],
-      [replacedBy, runs[index], 1],
+      replaced.map(({ replacedBy }) => replacedBy),
+      runs.map((name, index) => `00000${index + 3}${name.slice(6)}`),
+      "later numbers, and the nights of the old names",
     );
-    assert.ok(!JSON.stringify(manifest).includes(ANNA), "of whom is not said");
-    assert.equal(manifest.previousRun, index === 0 ? null : replaced[0]?.replacedBy);
-    assert.deepEqual(await rowsOf(directory, "SELECT run, sequence FROM run"), [[replacedBy, index + 3]]);
-    assert.deepEqual(
-      await rowsOf(directory, `SELECT run, sequence FROM '${directory}/parquet/run/*.parquet'`),
-      [[replacedBy, index + 3]],
-    );
-    const names = manifest.files.map(({ path }) => path).filter((path) => path.endsWith(".parquet"));
-    for (const name of names) assert.match(name, new RegExp(`-00000${index + 3}-`));
-    const report = await readFile(join(directory, "report.html"), "utf8");
-    assert.ok(report.includes(replacedBy) && !report.includes(runs[index] ?? "-"));
-    const wrong = `SELECT count(*) FROM '${directory}/raw/*/*.parquet' WHERE sha256(document) <> sha256`;
-    assert.deepEqual(await rowsOf(directory, wrong), [["0"]]);
-    const rejects =
-      "SELECT count(*), count(*) FILTER (WHERE sha256(document::VARCHAR) = sha256) FROM run_rejects";
-    assert.deepEqual(await rowsOf(directory, rejects), [["2", "2"]]);
-    for (const [table, bytes] of await rowsOf(
-      directory,
-      "SELECT table_name, parquet_bytes::INTEGER FROM run_tables",
-    )) {
-      const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
-      assert.equal(
-        files.reduce((sum, file) => sum + file.bytes, 0),
-        bytes,
-        String(table),
+    for (const [index, { replacedBy }] of replaced.entries()) {
+      const directory = join(folder.runs, replacedBy);
+      const manifest = await readManifest(directory);
+      assert.deepEqual(
+        [manifest.run, manifest.supersedes, manifest.erasedAt?.length],
+        [replacedBy, runs[index], 1],
+      );
+      assert.ok(!JSON.stringify(manifest).includes(ANNA), "of whom is not said");
+      assert.equal(manifest.previousRun, index === 0 ? null : replaced[0]?.replacedBy);
+      assert.deepEqual(await rowsOf(directory, "SELECT run, sequence FROM run"), [[replacedBy, index + 3]]);
+      assert.deepEqual(
+        await rowsOf(directory, `SELECT run, sequence FROM '${directory}/parquet/run/*.parquet'`),
+        [[replacedBy, index + 3]],
+      );
+      const names = manifest.files.map(({ path }) => path).filter((path) => path.endsWith(".parquet"));
+      for (const name of names) assert.match(name, new RegExp(`-00000${index + 3}-`));
+      const report = await readFile(join(directory, "report.html"), "utf8");
+      assert.ok(report.includes(replacedBy) && !report.includes(runs[index] ?? "-"));
+      const wrong = `SELECT count(*) FROM '${directory}/raw/*/*.parquet' WHERE sha256(document) <> sha256`;
+      assert.deepEqual(await rowsOf(directory, wrong), [["0"]]);
+      const rejects =
+        "SELECT count(*), count(*) FILTER (WHERE sha256(document::VARCHAR) = sha256) FROM run_rejects";
+      assert.deepEqual(await rowsOf(directory, rejects), [["2", "2"]]);
+      for (const [table, bytes] of await rowsOf(
+        directory,
+        "SELECT table_name, parquet_bytes::INTEGER FROM run_tables",
+      )) {
+        const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
+        assert.equal(
+          files.reduce((sum, file) => sum + file.bytes, 0),
+          bytes,
+          String(table),
+        );
+      }
+      const users = files(
+        manifest.files.map(({ path }) => path),
+        "users",
+      ).map((path) => `'${directory}/${path}'`);
+      assert.deepEqual(
+        await rowsOf(
+          directory,
+          `SELECT count(*) FROM (FROM users EXCEPT FROM read_parquet([${users.join()}]))`,
+        ),
+        [["0"]],
       );
     }
-    const users = files(
-      manifest.files.map(({ path }) => path),
-      "users",
-    ).map((path) => `'${directory}/${path}'`);
-    assert.deepEqual(
-      await rowsOf(
-        directory,
-        `SELECT count(*) FROM (FROM users EXCEPT FROM read_parquet([${users.join()}]))`,
-      ),
-      [["0"]],
-    );
-  }
-  assert.deepEqual(await rowsOf(join(out, "current"), "FROM run_requests ORDER BY request"), requests);
-  const metadata = "SELECT decode(key) FROM parquet_kv_metadata(";
-  const [users = ""] = (await readManifest(join(out, "current"))).files
-    .map(({ path }) => path)
-    .filter((path) => path.includes("/users/"));
-  const keys = await rowsOf(join(out, "current"), `${metadata}'${out}/current/${users}') ORDER BY ALL`);
-  assert.deepEqual(keys.flat(), ["columns", "comment", "key", "table"]);
-  await verify();
-});
+    assert.deepEqual(await rowsOf(join(out, "current"), "FROM run_requests ORDER BY request"), requests);
+    const metadata = "SELECT decode(key) FROM parquet_kv_metadata(";
+    const [users = ""] = (await readManifest(join(out, "current"))).files
+      .map(({ path }) => path)
+      .filter((path) => path.includes("/users/"));
+    const keys = await rowsOf(join(out, "current"), `${metadata}'${out}/current/${users}') ORDER BY ALL`);
+    assert.deepEqual(keys.flat(), ["columns", "comment", "key", "table"]);
+    await verify();
+  },
+);
 
 const files = (paths: readonly string[], table: string) =>
   paths.filter((path) => path.includes(`/${table}/`));
 
-test("S24: who has an old run open keeps reading it; runs, rollback, retention and the next run go on as before", async (t) => {
-  const { out, folder, run, erase, verify, service } = await warehouse(t);
-  await run();
-  await run();
-  await using reader = await openPublished(join(out, "current"));
-  await erase(ANNA);
-  assert.deepEqual(await reader.rows(`SELECT name FROM users WHERE user_id = '${ANNA}'`), [
-    ["CANARYANNA Name"],
-  ]);
-  assert.deepEqual(
-    (await listRuns(folder)).map(({ sequence, current }) => [sequence, current]),
-    [
-      [4, true],
-      [3, false],
-    ],
-  );
-  assert.equal((await rollback(folder, "3")).sequence, 3);
-  service.items = [item("c-1", 0), item("c-2", 1), item("c-3", 2)];
-  assert.equal((await run()).slice(0, 6), "000005");
-  assert.equal((await readManifest(join(out, "current"))).previousRun?.slice(0, 6), "000003");
-  const history =
-    "SELECT sequence, previous_run IS NULL OR previous_run IN (SELECT run FROM run_history) FROM run_history";
-  assert.deepEqual(await rowsOf(join(out, "current"), `${history} ORDER BY sequence`), [
-    [3, true],
-    [5, true],
-  ]);
-  const since = "SELECT DISTINCT valid_from_run IN (SELECT run FROM run_history) FROM content_history";
-  assert.deepEqual(await rowsOf(join(out, "current"), since), [[true]]);
-  assert.deepEqual(
-    (await prune(folder, 1)).map(({ sequence }) => sequence),
-    [4, 3],
-  );
-  await verify();
-});
+long(
+  "S24: who has an old run open keeps reading it; runs, rollback, retention and the next run go on as before",
+  async (t) => {
+    const { out, folder, run, erase, verify, service } = await warehouse(t);
+    await run();
+    await run();
+    await using reader = await openPublished(join(out, "current"));
+    await erase(ANNA);
+    assert.deepEqual(await reader.rows(`SELECT name FROM users WHERE user_id = '${ANNA}'`), [
+      ["CANARYANNA Name"],
+    ]);
+    assert.deepEqual(
+      (await listRuns(folder)).map(({ sequence, current }) => [sequence, current]),
+      [
+        [4, true],
+        [3, false],
+      ],
+    );
+    assert.equal((await rollback(folder, "3")).sequence, 3);
+    service.items = [item("c-1", 0), item("c-2", 1), item("c-3", 2)];
+    assert.equal((await run()).slice(0, 6), "000005");
+    assert.equal((await readManifest(join(out, "current"))).previousRun?.slice(0, 6), "000003");
+    const history =
+      "SELECT sequence, previous_run IS NULL OR previous_run IN (SELECT run FROM run_history) FROM run_history";
+    assert.deepEqual(await rowsOf(join(out, "current"), `${history} ORDER BY sequence`), [
+      [3, true],
+      [5, true],
+    ]);
+    const since = "SELECT DISTINCT valid_from_run IN (SELECT run FROM run_history) FROM content_history";
+    assert.deepEqual(await rowsOf(join(out, "current"), since), [[true]]);
+    assert.deepEqual(
+      (await prune(folder, 1)).map(({ sequence }) => sequence),
+      [4, 3],
+    );
+    await verify();
+  },
+);
 
-test("S24: after a rollback, current names the run that took the place of the one it named", async (t) => {
+long("S24: after a rollback, current names the run that took the place of the one it named", async (t) => {
   const { folder, erase, runs } = await twoRuns(t);
   await rollback(folder, "1");
   const { replaced } = await erase(ANNA);
@@ -429,33 +435,36 @@ test("S24: after a rollback, current names the run that took the place of the on
   assert.equal((await findRun(folder, "current")).sequence, 3);
 });
 
-test("S24: runs that are newer than one with the user are numbered anew too, so that their order stays", async (t) => {
-  const { folder, run, erase, service } = await warehouse(t);
-  await run();
-  service.items = [item("c-2", 1)];
-  const second = await run();
-  const { replaced } = await erase(ANNA);
-  assert.deepEqual(
-    replaced.map(({ run, rows }) => [Number(run.slice(0, 6)), rows > 0]),
-    [
-      [1, true],
-      [2, false],
-    ],
-  );
-  const manifest = await readManifest(join(folder.runs, replaced[1]?.replacedBy ?? ""));
-  assert.equal(manifest.supersedes, second);
-  await run();
-  const again = await erase(BERT);
-  assert.deepEqual(
-    again.replaced.map(({ replacedBy }) => Number(replacedBy.slice(0, 6))),
-    [6, 7, 8],
-  );
-  const [oldest] = (await listRuns(folder)).toReversed();
-  assert.ok(oldest !== undefined && "erasedAt" in oldest.manifest);
-  assert.equal(oldest.manifest.erasedAt?.length, 2, "every erasure is told");
-});
+long(
+  "S24: runs that are newer than one with the user are numbered anew too, so that their order stays",
+  async (t) => {
+    const { folder, run, erase, service } = await warehouse(t);
+    await run();
+    service.items = [item("c-2", 1)];
+    const second = await run();
+    const { replaced } = await erase(ANNA);
+    assert.deepEqual(
+      replaced.map(({ run, rows }) => [Number(run.slice(0, 6)), rows > 0]),
+      [
+        [1, true],
+        [2, false],
+      ],
+    );
+    const manifest = await readManifest(join(folder.runs, replaced[1]?.replacedBy ?? ""));
+    assert.equal(manifest.supersedes, second);
+    await run();
+    const again = await erase(BERT);
+    assert.deepEqual(
+      again.replaced.map(({ replacedBy }) => Number(replacedBy.slice(0, 6))),
+      [6, 7, 8],
+    );
+    const [oldest] = (await listRuns(folder)).toReversed();
+    assert.ok(oldest !== undefined && "erasedAt" in oldest.manifest);
+    assert.equal(oldest.manifest.erasedAt?.length, 2, "every erasure is told");
+  },
+);
 
-test("S24: the past is what it was, also that of a night whose run was removed between others", async (t) => {
+long("S24: the past is what it was, also that of a night whose run was removed between others", async (t) => {
   const { out, folder, run, erase, verify, service } = await warehouse(t);
   const nights = [
     ["c-1", "c-2"],
@@ -508,16 +517,19 @@ test("S24: the past is what it was, also that of a night whose run was removed b
   await verify();
 });
 
-test("S24: a user whom no run knows, and one known by ID alone, are no failure and change nothing", async (t) => {
-  const { out, erase, runs: both } = await twoRuns(t);
-  assert.deepEqual(await erase("5f1e0c2ab4d3e90017c0ffe9"), { searched: 2, named: 0, replaced: [] });
-  assert.deepEqual(await readdir(join(out, "runs")), both);
-  await erase(ANNA);
-  const runs = await readdir(join(out, "runs"));
-  assert.deepEqual(await erase(ANNA), { searched: 2, named: 2, replaced: [] });
-  assert.deepEqual(await readdir(join(out, "runs")), runs);
-  assert.deepEqual(await readdir(join(out, ".staging")), []);
-});
+long(
+  "S24: a user whom no run knows, and one known by ID alone, are no failure and change nothing",
+  async (t) => {
+    const { out, erase, runs: both } = await twoRuns(t);
+    assert.deepEqual(await erase("5f1e0c2ab4d3e90017c0ffe9"), { searched: 2, named: 0, replaced: [] });
+    assert.deepEqual(await readdir(join(out, "runs")), both);
+    await erase(ANNA);
+    const runs = await readdir(join(out, "runs"));
+    assert.deepEqual(await erase(ANNA), { searched: 2, named: 2, replaced: [] });
+    assert.deepEqual(await readdir(join(out, "runs")), runs);
+    assert.deepEqual(await readdir(join(out, ".staging")), []);
+  },
+);
 
 test("S24: an ID that is no user's changes no byte, and one of another thing is refused with what it is", async (t) => {
   const { folder, run, erase, service } = await warehouse(t, { pipelineUrl: NIGHTLY });
@@ -571,37 +583,40 @@ test("S24: staged files of a killed run go too, whoever is in them", async (t) =
   assert.deepEqual(await readdir(join(out, ".staging")), []);
 });
 
-test("S24: a damaged run, one of a newer program, and a full disk are said, and change nothing", async (t) => {
-  const { folder, erase, runs } = await twoRuns(t, NIGHTLY);
-  const intact = async () => {
-    assert.deepEqual(await readdir(folder.runs), runs);
-    assert.equal(await readlink(folder.current), `runs/${runs[1]}`);
-    assert.deepEqual(await readdir(folder.staging), []);
-  };
-  await assert.rejects(erase(ANNA, { freeBytes: async () => 1 }), {
-    code: "disk.io",
-    message: /nothing was erased/,
-  });
-  await intact();
-  const file = join(folder.runs, runs[0] ?? "", "manifest.json");
-  const { manifestVersion: _, ...manifest } = await readManifest(join(folder.runs, runs[0] ?? ""));
-  await chmod(file, 0o644);
-  await writeFile(file, JSON.stringify({ ...manifest, manifestVersion: 99 }));
-  await assert.rejects(erase(ANNA), { code: "config.newer_version" });
-  await intact();
-  await writeFile(file, "{");
-  await assert.rejects(erase(ANNA), { code: "verify.failed", message: /manifest/ });
-  await writeFile(file, JSON.stringify({ ...manifest, manifestVersion: 1 }));
-  const tags = join(
-    folder.runs,
-    runs[0] ?? "",
-    manifest.files.find(({ path }) => path.includes("/content_tags/"))?.path ?? "",
-  );
-  await chmod(tags, 0o644);
-  await appendFile(tags, "x");
-  await assert.rejects(erase(ANNA), { code: "verify.failed", message: /damaged .*nothing was erased/ });
-  await intact();
-});
+long(
+  "S24: a damaged run, one of a newer program, and a full disk are said, and change nothing",
+  async (t) => {
+    const { folder, erase, runs } = await twoRuns(t, NIGHTLY);
+    const intact = async () => {
+      assert.deepEqual(await readdir(folder.runs), runs);
+      assert.equal(await readlink(folder.current), `runs/${runs[1]}`);
+      assert.deepEqual(await readdir(folder.staging), []);
+    };
+    await assert.rejects(erase(ANNA, { freeBytes: async () => 1 }), {
+      code: "disk.io",
+      message: /nothing was erased/,
+    });
+    await intact();
+    const file = join(folder.runs, runs[0] ?? "", "manifest.json");
+    const { manifestVersion: _, ...manifest } = await readManifest(join(folder.runs, runs[0] ?? ""));
+    await chmod(file, 0o644);
+    await writeFile(file, JSON.stringify({ ...manifest, manifestVersion: 99 }));
+    await assert.rejects(erase(ANNA), { code: "config.newer_version" });
+    await intact();
+    await writeFile(file, "{");
+    await assert.rejects(erase(ANNA), { code: "verify.failed", message: /manifest/ });
+    await writeFile(file, JSON.stringify({ ...manifest, manifestVersion: 1 }));
+    const tags = join(
+      folder.runs,
+      runs[0] ?? "",
+      manifest.files.find(({ path }) => path.includes("/content_tags/"))?.path ?? "",
+    );
+    await chmod(tags, 0o644);
+    await appendFile(tags, "x");
+    await assert.rejects(erase(ANNA), { code: "verify.failed", message: /damaged .*nothing was erased/ });
+    await intact();
+  },
+);
 
 /** Erasing in a process of its own, which ends itself at a step as a kill would. */
 async function killedAt(folder: OutputFolder, step: string): Promise<void> {
