@@ -2,7 +2,6 @@
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { suggestion } from "../common/nearest.ts";
 import { emptyColumns } from "../storage/ddl.ts";
 import {
   type Database,
@@ -17,7 +16,7 @@ import { CONTENT_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import { DATABASE_FILE, type OutputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import { findRun, listRuns, type PublishedRun } from "../warehouse/retention.ts";
+import { findRun, type PublishedRun } from "../warehouse/retention.ts";
 
 /** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
 const MEMORY_LIMIT_MB = 256;
@@ -96,7 +95,7 @@ export async function openRun(request: OpenRequest): Promise<OpenedRun> {
 type ReadableRun = PublishedRun & { readonly manifest: Manifest };
 
 async function findWithValues(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
-  const found = await findNamed(folder, wanted);
+  const found = await findRun(folder, wanted);
   const { run, manifest } = found;
   if (manifest instanceof WarehouseError) throw manifest;
   const missing = missingTables(manifest.rows);
@@ -166,22 +165,6 @@ export async function openTables(request: TablesRequest): Promise<Database> {
     throw thrown;
   }
   return database;
-}
-
-async function findNamed(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
-  const runs = await listRuns(folder);
-  const isThere = runs.some(
-    ({ run, sequence, current }) =>
-      run === wanted ||
-      (wanted === "current" && current) ||
-      (/^\d+$/.test(wanted) && sequence === Number(wanted)),
-  );
-  if (isThere || runs.length === 0 || wanted === "current") return findRun(folder, wanted);
-  const names = runs.flatMap(({ run, sequence }) => [run, String(sequence)]);
-  throw new WarehouseError(
-    "config.not_found",
-    `There is no run "${wanted}" in ${folder.root}.${suggestion(wanted, names, `The newest is ${runs[0]?.run}.`)} "runs list" shows those that exist.`,
-  );
 }
 
 async function createViews(

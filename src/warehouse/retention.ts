@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import { suggestion } from "../common/nearest.ts";
 import { sealTree } from "../common/tree.ts";
 import { assertNoWal } from "../storage/duckdb.ts";
 import { finishErase } from "./erase-plan.ts";
@@ -45,23 +46,30 @@ async function describe(
 
 /** A published run by its name, its number or `current`. Throws `config.not_found`. */
 export async function findRun(folder: OutputFolder, wanted: string): Promise<PublishedRun> {
-  const sequence = /^\d+$/.test(wanted) ? Number(wanted) : undefined;
   const runs = await listRuns(folder);
-  const found = runs.find((each) =>
-    wanted === "current" ? each.current : each.run === wanted || each.sequence === sequence,
-  );
+  const found = runs.find((each) => (wanted === "current" ? each.current : isCalled(wanted, each)));
   if (found !== undefined) return found;
-  throw new WarehouseError("config.not_found", notFound(folder, wanted, runs[0]?.run));
+  throw new WarehouseError("config.not_found", notFound(folder, wanted, runs));
 }
 
-function notFound({ root }: OutputFolder, wanted: string, newest: string | undefined): string {
+/** By its name or its number. */
+export function isCalled(
+  text: string,
+  { run, sequence }: { readonly run: string; readonly sequence: number },
+): boolean {
+  return run === text || (/^\d+$/.test(text) && Number(text) === sequence);
+}
+
+function notFound({ root }: OutputFolder, wanted: string, runs: readonly PublishedRun[]): string {
+  const newest = runs[0]?.run;
   if (newest === undefined) {
     return `Nothing was published in ${root} yet; run "content-warehouse run nightly --sample", or name the folder with --out.`;
   }
   if (wanted === "current") {
     return `No run in ${root} is current, though ${newest} was published; "content-warehouse runs rollback ${newest}" makes it so.`;
   }
-  return `There is no run "${wanted}" in ${root} (the newest is ${newest}); "runs list" shows those that exist.`;
+  const names = runs.flatMap(({ run, sequence }) => [run, String(sequence)]);
+  return `There is no run "${wanted}" in ${root}.${suggestion(wanted, names, `The newest is ${newest}.`)} "runs list" shows those that exist.`;
 }
 
 /**

@@ -98,7 +98,7 @@ function ledgerOf(contentId: string, world: MappingWorld, by: Known["definitions
   const item = world.items.find((each) => each.contentId === contentId);
   if (item === undefined) return [];
   const definitions = indexDefinitions(by.fields, by.destinations);
-  const { ledger } = mapItem(item, definitions, { passthrough: false, explain: false });
+  const { ledger } = mapItem(item, definitions, { passthrough: false });
   return ledger.map((row) => {
     const given = item.values.find(
       ({ customFieldId, ordinal }) => customFieldId === row.customFieldId && ordinal === row.ordinal,

@@ -3,7 +3,6 @@ import { after, before, test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import fc from "fast-check";
 import {
-  compareText,
   type Destination,
   type FieldDefinition,
   indexDefinitions,
@@ -13,6 +12,7 @@ import {
 import { STATUSES } from "../../src/audit/mapping/mapped-value.ts";
 import { type Payload, payloadJson } from "../../src/audit/mapping/payload.ts";
 import { type Item, type ItemValue, type MappedItem, mapItem } from "../../src/audit/mapping/procedure.ts";
+import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import { fillDerivedTables } from "../../src/load/steps.ts";
 import {
   emptyTables,
@@ -160,8 +160,8 @@ after(() => connection.closeSync());
 function byProcedure({ fields, destinations, items }: MappingWorld, passthrough: boolean): MappedItem[] {
   const definitions = indexDefinitions(fields, destinations);
   return items
-    .toSorted((a, b) => compareText(a.contentId, b.contentId))
-    .map((item: Item) => mapItem(item, definitions, { passthrough, explain: false }));
+    .toSorted((a, b) => compareUtf8(a.contentId, b.contentId))
+    .map((item: Item) => mapItem(item, definitions, { passthrough }));
 }
 
 async function bySql(

@@ -1,6 +1,7 @@
 /** What the mapping procedure reads, straight from answers of the service. */
 import type { CustomFieldDefinition } from "../../api/custom-field.ts";
 import type { Destination as WireDestination } from "../../api/destination.ts";
+import { isObject } from "../../common/objects.ts";
 import { jsonText } from "../../raw/values.ts";
 import {
   type Definitions,
@@ -51,12 +52,10 @@ function selectValues({ formatted_select_values: offered }: CustomFieldDefinitio
 function mappings({ id, mappings: given }: CustomFieldDefinition): Mapping[] {
   return (given ?? []).flatMap((mapping, place) => {
     if (mapping === null) return [];
-    const mappingId =
-      mapping.id === undefined || mapping.id === null || mapping.id === "" ? `${id}#${place}` : mapping.id;
+    const mappingId = mapping.id || `${id}#${place}`;
     const entries = (mapping.values ?? []).flatMap((entry, at) => {
       if (entry === null) return [];
-      const mappingValueId =
-        entry.id === undefined || entry.id === null || entry.id === "" ? `${mappingId}#${at}` : entry.id;
+      const mappingValueId = entry.id || `${mappingId}#${at}`;
       return [{ mappingValueId, valueId: entry.value_id ?? null, externalValue: entry.value ?? null }];
     });
     const { external_site_id: destinationId = null, field_name: externalFieldName = null } = mapping;
@@ -77,9 +76,9 @@ export function liveItem(contentId: string, document: Readonly<Record<string, un
   const sent = objectAt(document, "custom_fields");
   const ids = objectAt(document, "custom_field_value_ids");
   const texts = objectAt(document, "custom_field_values");
-  const values = Object.entries(sent).flatMap(([customFieldId, value]) => {
-    const idList = listOf(ids[customFieldId]);
-    const textList = listOf(texts[customFieldId]);
+  const values = [...sent].flatMap(([customFieldId, value]) => {
+    const idList = listOf(ids.get(customFieldId));
+    const textList = listOf(texts.get(customFieldId));
     return listOf(value).flatMap((element, ordinal): ItemValue[] => {
       const input = asText(element);
       if (input === null) return [];
@@ -90,14 +89,9 @@ export function liveItem(contentId: string, document: Readonly<Record<string, un
   return { contentId, values };
 }
 
-function objectAt(
-  document: Readonly<Record<string, unknown>>,
-  name: string,
-): Readonly<Record<string, unknown>> {
+function objectAt(document: Readonly<Record<string, unknown>>, name: string): ReadonlyMap<string, unknown> {
   const value = Object.hasOwn(document, name) ? document[name] : undefined;
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value))
-    : {};
+  return new Map(isObject(value) ? Object.entries(value) : []);
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -1,6 +1,6 @@
 /** Holds what the procedure gives for an item against what a run published. */
-import { compareText } from "./definitions.ts";
-import type { MappedValue } from "./mapped-value.ts";
+import { compareUtf8 } from "../../common/utf8-order.ts";
+import { type MappedValue, mappedValueRow, placeKey } from "./mapped-value.ts";
 import type { MappedItem } from "./procedure.ts";
 
 export interface LedgerDifference {
@@ -13,54 +13,31 @@ export interface LedgerDifference {
   readonly computed: MappedValue | undefined;
 }
 
-const KEY = (row: MappedValue): string => JSON.stringify([row.destinationId, row.customFieldId, row.ordinal]);
+const COLUMNS = mappedValueRow.keyof().options;
 
 /** Rows that differ or that one side alone has, in the order of the ledger. */
 export function compareLedgers(
   published: readonly MappedValue[],
   computed: readonly MappedValue[],
 ): LedgerDifference[] {
-  const there = new Map(published.map((row) => [KEY(row), row]));
-  const here = new Map(computed.map((row) => [KEY(row), row]));
-  const differences = [...new Set([...there.keys(), ...here.keys()])].flatMap((key) =>
-    difference(there.get(key), here.get(key)),
-  );
-  return differences.sort(
-    (a, b) =>
-      compareText(a.destinationId, b.destinationId) ||
-      compareText(a.customFieldId, b.customFieldId) ||
-      a.ordinal - b.ordinal,
-  );
+  const there = new Map(published.map((row) => [placeKey(row), row]));
+  const here = new Map(computed.map((row) => [placeKey(row), row]));
+  return [...new Map([...there, ...here])]
+    .flatMap(([key, { destinationId, customFieldId, ordinal }]): LedgerDifference[] => {
+      const at = { destinationId, customFieldId, ordinal };
+      const [before, now] = [there.get(key), here.get(key)];
+      if (before === undefined || now === undefined)
+        return [{ ...at, columns: [], published: before, computed: now }];
+      const columns = COLUMNS.filter((column) => before[column] !== now[column]);
+      return columns.length === 0 ? [] : [{ ...at, columns, published: before, computed: now }];
+    })
+    .sort(
+      (a, b) =>
+        compareUtf8(a.destinationId, b.destinationId) ||
+        compareUtf8(a.customFieldId, b.customFieldId) ||
+        a.ordinal - b.ordinal,
+    );
 }
-
-function difference(
-  published: MappedValue | undefined,
-  computed: MappedValue | undefined,
-): LedgerDifference[] {
-  const row = published ?? computed;
-  if (row === undefined) return [];
-  const { destinationId, customFieldId, ordinal } = row;
-  const at = { destinationId, customFieldId, ordinal, published, computed };
-  if (published === undefined || computed === undefined) return [{ ...at, columns: [] }];
-  const columns = COLUMNS.filter((column) => published[column] !== computed[column]);
-  return columns.length === 0 ? [] : [{ ...at, columns }];
-}
-
-const COLUMNS: readonly (keyof MappedValue)[] = [
-  "externalFieldName",
-  "valueId",
-  "value",
-  "mappingId",
-  "mappingValueId",
-  "externalValue",
-  "status",
-  "valueArchived",
-  "valueUnknown",
-  "ambiguous",
-  "matchedByText",
-  "destinationUnsupported",
-  "collision",
-];
 
 /** Members of payloads by destination ID. */
 export type Payloads = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
@@ -70,7 +47,7 @@ export function comparePayloads(published: Payloads, { payloads }: MappedItem): 
   const computed = new Map(payloads.map(({ destinationId, members }) => [destinationId, members]));
   return [...new Set([...published.keys(), ...computed.keys()])]
     .filter((id) => !sameMembers(published.get(id), computed.get(id)))
-    .sort(compareText);
+    .sort(compareUtf8);
 }
 
 type Members = ReadonlyMap<string, readonly string[]>;

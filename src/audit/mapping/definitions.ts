@@ -3,6 +3,8 @@
  * indexed once per run.
  */
 
+import { compareUtf8 } from "../../common/utf8-order.ts";
+
 /** A value that a select or multiselect field offers; `valueId` is unique in the field. */
 export interface SelectValue {
   readonly valueId: string;
@@ -58,43 +60,29 @@ export function unsupported(destination: Destination): boolean | null {
   return destination.supportsMappings === null ? null : !destination.supportsMappings;
 }
 
-/** Ascending order of the UTF-8 bytes: the order of text in DuckDB, which that of JavaScript's `<` is not. */
-export function compareText(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
-}
-
 export function indexDefinitions(
   fields: readonly FieldDefinition[],
   destinations: readonly Destination[],
 ): Definitions {
-  const sortedFields = fields.toSorted((a, b) => compareText(a.customFieldId, b.customFieldId));
+  const sortedFields = fields.toSorted((a, b) => compareUtf8(a.customFieldId, b.customFieldId));
   const byId = new Map(destinations.map((destination) => [destination.destinationId, destination]));
-  const named = new Map<string, Map<string, string[]>>();
-  for (const field of sortedFields) {
-    for (const { destinationId, externalFieldName } of field.mappings) {
+  const named = new Map<string, Set<string>>();
+  for (const { customFieldId, mappings } of sortedFields) {
+    for (const { destinationId, externalFieldName } of mappings) {
       if (destinationId === null) continue;
-      if (!byId.has(destinationId)) {
-        byId.set(destinationId, { destinationId, identification: null, supportsMappings: null });
-      }
-      if (externalFieldName !== null) addName(named, destinationId, externalFieldName, field.customFieldId);
+      const known = byId.get(destinationId) ?? {
+        destinationId,
+        identification: null,
+        supportsMappings: null,
+      };
+      byId.set(destinationId, known);
+      const key = JSON.stringify([destinationId, externalFieldName]);
+      named.set(key, (named.get(key) ?? new Set()).add(customFieldId));
     }
   }
   return {
     fields: sortedFields,
-    destinations: [...byId.values()].sort((a, b) => compareText(a.destinationId, b.destinationId)),
-    fieldsNamed: (destinationId, name) => named.get(destinationId)?.get(name) ?? [],
+    destinations: [...byId.values()].sort((a, b) => compareUtf8(a.destinationId, b.destinationId)),
+    fieldsNamed: (destinationId, name) => [...(named.get(JSON.stringify([destinationId, name])) ?? [])],
   };
-}
-
-function addName(
-  named: Map<string, Map<string, string[]>>,
-  destinationId: string,
-  externalFieldName: string,
-  customFieldId: string,
-): void {
-  const names = named.get(destinationId) ?? new Map<string, string[]>();
-  named.set(destinationId, names);
-  const fieldIds = names.get(externalFieldName) ?? [];
-  names.set(externalFieldName, fieldIds);
-  if (!fieldIds.includes(customFieldId)) fieldIds.push(customFieldId);
 }

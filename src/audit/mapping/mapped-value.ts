@@ -1,23 +1,32 @@
+import { z } from "zod";
+import { flag, integer } from "../rows.ts";
+
 export const STATUSES = ["mapped", "unmapped", "unknown_value", "no_value_mapping"] as const;
 export type Status = (typeof STATUSES)[number];
 
 /** A row of `content_mapped_values`. */
-export interface MappedValue {
-  readonly contentId: string;
-  readonly destinationId: string;
-  readonly customFieldId: string;
-  readonly ordinal: number;
-  readonly externalFieldName: string | null;
-  readonly valueId: string | null;
-  readonly value: string | null;
-  readonly mappingId: string;
-  readonly mappingValueId: string | null;
-  readonly externalValue: string | null;
-  readonly status: Status;
-  readonly valueArchived: boolean;
-  readonly valueUnknown: boolean;
-  readonly ambiguous: boolean;
-  readonly matchedByText: boolean;
-  readonly destinationUnsupported: boolean | null;
-  readonly collision: boolean;
+export const mappedValueRow = z.object({
+  contentId: z.string(),
+  destinationId: z.string(),
+  customFieldId: z.string(),
+  ordinal: integer,
+  externalFieldName: z.string().nullable(),
+  valueId: z.string().nullable(),
+  value: z.string().nullable(),
+  mappingId: z.string(),
+  mappingValueId: z.string().nullable(),
+  externalValue: z.string().nullable(),
+  status: z.enum(STATUSES),
+  valueArchived: flag,
+  valueUnknown: flag,
+  ambiguous: flag,
+  matchedByText: flag,
+  destinationUnsupported: z.boolean().nullable(),
+  collision: flag,
+});
+export type MappedValue = Readonly<z.output<typeof mappedValueRow>>;
+
+/** Key of a value among those of an item. */
+export function placeKey(row: Pick<MappedValue, "destinationId" | "customFieldId" | "ordinal">): string {
+  return JSON.stringify([row.destinationId, row.customFieldId, row.ordinal]);
 }

@@ -6,15 +6,12 @@
  * would take for a formula has an apostrophe before it, which reading takes off again.
  */
 
-import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import type { DuckDBConnection } from "@duckdb/node-api";
 import { csvCell, FORMULA } from "../../common/csv.ts";
-import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
-import { isObject } from "../../common/objects.ts";
 import { all } from "../../storage/duckdb.ts";
 import { loadSql } from "../load-sql.ts";
-import { readCsv } from "./csv-cells.ts";
-import { placeOf, placesIn } from "./json-places.ts";
+import { FileText, invalidAt, type Member, type Members, type Place } from "./file-text.ts";
 
 export const MAPPING_FORMATS = ["csv", "json"] as const;
 export type MappingFormat = (typeof MAPPING_FORMATS)[number];
@@ -45,11 +42,6 @@ const WRITTEN = [
   "external_value",
 ] as const;
 
-export interface Place {
-  readonly line: number;
-  readonly column: number;
-}
-
 /** A row of a file. */
 export interface MappingRow {
   readonly customFieldId: string;
@@ -68,19 +60,12 @@ export interface EntryRow {
   readonly externalValue: string | null;
 }
 
-/** What a person made of the mappings of a run. */
-export interface EditedMapping {
-  readonly rows: readonly MappingRow[];
-  /** Name of the file, for what is wrong in it. */
-  readonly file: string;
-}
-
 /** All mappings of the run, in the form of the file. */
 export async function exportMapping(connection: DuckDBConnection, format: MappingFormat): Promise<string> {
   const rows = await all(connection, loadSql("audit_export_mapping"));
-  const text = (value: DuckDBValue | undefined): string | null =>
-    value === null || value === undefined ? null : String(value);
-  const cells = rows.map((row) => WRITTEN.map((name) => [name, text(row[name])] as const));
+  const cells = rows.map((row) =>
+    WRITTEN.map((name) => [name, row[name] === null ? null : String(row[name])] as const),
+  );
   if (format === "json") {
     const lines = cells.map((row) => JSON.stringify(Object.fromEntries(row)));
     return lines.length === 0 ? "[]\n" : `[\n${lines.join(",\n")}\n]\n`;
@@ -117,174 +102,89 @@ function plainText(cell: string): string | null {
  * mapping that do not agree.
  */
 export function readMapping(bytes: Uint8Array, file: string, format: MappingFormat): MappingRow[] {
-  const text = decode(bytes, file);
-  if (text.trim() === "") {
+  const text = new FileText(bytes, file);
+  if (text.isEmpty) {
     const way = '"audit --export-mapping" writes one with all mappings of a run';
-    throw invalidAt(file, { line: 1, column: 1 }, `the file is empty; ${way}.`);
+    throw text.invalid(0, `the file is empty; ${way}.`);
   }
-  const rows = format === "csv" ? csvRows(text, file) : jsonRows(text, file);
-  const found = rows.map((row) => mappingRow(row, file));
-  assertConsistent(found, file);
-  return found;
+  const objects = format === "csv" ? csvObjects(text) : jsonObjects(text);
+  const rows = objects.map((object) => mappingRow(object, text));
+  assertConsistent(rows);
+  return rows;
 }
 
-export function invalidAt(file: string, { line, column }: Place, problem: string): WarehouseError {
-  return new WarehouseError("config.invalid", `${file}, line ${line}, column ${column}: ${problem}`);
-}
-
-function decode(bytes: Uint8Array, file: string): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (cause) {
-    const upTo = firstBroken(bytes);
-    const place = placeOf(new TextDecoder().decode(bytes.subarray(0, upTo)), Number.POSITIVE_INFINITY);
-    throw new WarehouseError(
-      "config.invalid",
-      `${file}, line ${place.line}, column ${place.column}: this is not UTF-8; save the file as "CSV UTF-8" or as JSON.`,
-      { cause },
-    );
-  }
-}
-
-/** How many bytes at the beginning are whole UTF-8 text. */
-function firstBroken(bytes: Uint8Array): number {
-  const shown = new TextDecoder().decode(bytes);
-  const before = shown.slice(0, shown.indexOf("\uFFFD"));
-  return new TextEncoder().encode(before).length;
-}
-
-interface RawRow {
-  readonly values: ReadonlyMap<string, string | null>;
-  readonly places: ReadonlyMap<string, Place>;
-  /** Of the whole row. */
-  readonly place: Place;
-}
-
-function csvRows(text: string, file: string): RawRow[] {
-  const rows = readCsv(text);
-  if (!Array.isArray(rows)) throw invalidAt(file, rows, `${rows.problem}.`);
-  const [header = [], ...body] = rows;
-  const names = header.map((cell) => cell.text.trim());
-  for (const [index, name] of names.entries()) {
-    const place = header[index] ?? { line: 1, column: 1 };
-    assertColumn(name, place, file);
-    if (names.indexOf(name) < index)
-      throw invalidAt(file, place, `the column ${name} is there twice; keep one.`);
-  }
-  assertComplete(names, { line: header[0]?.line ?? 1, column: 1 }, file);
+/** Rows by the names of the first one. */
+function csvObjects(text: FileText): Members[] {
+  const [header = [], ...body] = text.csv();
+  const names = header.map(({ value }) => value.trim());
+  const offset = header[0]?.offset ?? 0;
+  assertColumns({ members: header.map((cell, i) => ({ ...cell, name: names[i] ?? "" })), offset }, text);
   return body.map((cells) => {
-    const place = cells[0] ?? { line: 1, column: 1 };
     if (cells.length !== names.length) {
-      const last = cells[Math.min(cells.length, names.length + 1) - 1] ?? place;
-      throw invalidAt(
-        file,
-        last,
-        `the row has ${cells.length} cells where the first line has ${names.length}.`,
-      );
+      const last = cells[Math.min(cells.length, names.length + 1) - 1];
+      const problem = `the row has ${cells.length} cells where the first line has ${names.length}.`;
+      throw text.invalid(last?.offset ?? 0, problem);
     }
-    return {
-      values: new Map(names.map((name, index) => [name, plainText(cells[index]?.text ?? "")])),
-      places: new Map(names.map((name, index) => [name, cells[index] ?? place])),
-      place,
-    };
+    const members = cells.map(({ value, offset }, i) => ({
+      name: names[i] ?? "",
+      value: plainText(value),
+      offset,
+    }));
+    return { members, offset: cells[0]?.offset ?? 0 };
   });
 }
 
-function assertColumn(name: string, place: Place, file: string): void {
-  if (WRITTEN.some((known) => known === name)) return;
-  throw invalidAt(
-    file,
-    place,
-    `there is no column ${JSON.stringify(name)} in a mapping file.${suggestion(name, WRITTEN, "Leave it out.")}`,
-  );
+function jsonObjects(text: FileText): Members[] {
+  const objects = text.json();
+  for (const object of objects) assertColumns(object, text);
+  return objects;
 }
 
-function assertComplete(names: readonly string[], place: Place, file: string): void {
-  const missing = READ.filter((name) => !names.includes(name));
+function assertColumns({ members, offset: start }: Members, text: FileText): void {
+  const names = new Set<string>();
+  for (const { name, offset } of members) {
+    if (names.has(name)) throw text.invalid(offset, `the column ${name} is there twice; keep one.`);
+    names.add(name);
+    if (WRITTEN.some((known) => known === name)) continue;
+    const near = suggestion(name, WRITTEN, "Leave it out.");
+    throw text.invalid(offset, `there is no column ${JSON.stringify(name)} in a mapping file.${near}`);
+  }
+  const missing = READ.filter((name) => !names.has(name));
   if (missing.length === 0) return;
-  throw invalidAt(
-    file,
-    place,
+  throw text.invalid(
+    start,
     `the column ${missing.join(", ")} is missing; "audit --export-mapping" writes a file that has all.`,
   );
 }
 
-function jsonRows(text: string, file: string): RawRow[] {
-  const parsed = parseJson(text, file);
-  if (!Array.isArray(parsed))
-    throw invalidAt(file, { line: 1, column: 1 }, "a mapping file is a list of objects.");
-  const flat = parsed.every((row) => isObject(row) && Object.values(row).every((value) => !isNested(value)));
-  const places = flat ? placesIn(text) : [];
-  return parsed.map((row: unknown, index) => {
-    const {
-      start = { line: 1, column: 1 },
-      members = new Map<string, Place>(),
-      doubled,
-    } = places[index] ?? {};
-    if (!flat || !isObject(row)) {
-      const broken = parsed.findIndex((each) => !isObject(each) || Object.values(each).some(isNested));
-      throw invalidAt(file, { line: 1, column: 1 }, `element ${broken} of the list is no object of texts.`);
-    }
-    if (doubled !== undefined) {
-      throw invalidAt(
-        file,
-        members.get(doubled) ?? start,
-        `${doubled} is there twice in the object; keep one.`,
-      );
-    }
-    const values = new Map<string, string | null>();
-    for (const [name, value] of Object.entries(row)) {
-      const place = members.get(name) ?? start;
-      assertColumn(name, place, file);
-      if (value !== null && typeof value !== "string") {
-        throw invalidAt(
-          file,
-          place,
-          `${name} is ${JSON.stringify(value)}; every value is a text in quotes, or null.`,
-        );
-      }
-      values.set(name, value);
-    }
-    assertComplete([...values.keys()], start, file);
-    return { values, places: members, place: start };
-  });
-}
-
-function isNested(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
-}
-
-function parseJson(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    const offset = /position (\d+)/.exec(message)?.[1];
-    const place = placeOf(text, offset === undefined ? text.length : Number(offset));
-    throw new WarehouseError(
-      "config.invalid",
-      `${file}, line ${place.line}, column ${place.column}: this is not JSON.`,
-      { cause },
-    );
-  }
-}
-
-function mappingRow({ values, places, place }: RawRow, file: string): MappingRow {
-  const at = (column: ReadColumn): Place => places.get(column) ?? place;
-  const value = (column: ReadColumn): string | null => values.get(column) ?? null;
+function mappingRow({ members, offset }: Members, text: FileText): MappingRow {
+  const byName = new Map(members.map((member) => [member.name, textMember(member, text)]));
+  const placeOf = (column: ReadColumn): Place => text.place(byName.get(column)?.offset ?? offset);
+  const value = (column: ReadColumn): string | null => byName.get(column)?.value ?? null;
   const needed = (column: "custom_field_id" | "mapping_id"): string => {
     const text = value(column);
     if (text !== null && text !== "") return text;
-    throw invalidAt(file, at(column), `${column} is missing${MISSING[column]}.`);
+    throw invalidAt(placeOf(column), `${column} is missing${MISSING[column]}.`);
   };
   return {
     customFieldId: needed("custom_field_id"),
     destinationId: value("destination_id"),
     mappingId: needed("mapping_id"),
     externalFieldName: value("external_field_name"),
-    entry: entryOf(value, at, file),
-    placeOf: at,
+    entry: entryOf(value, placeOf),
+    placeOf,
   };
+}
+
+function textMember(
+  { name, value, offset }: Member,
+  text: FileText,
+): { value: string | null; offset: number } {
+  if (value === null || typeof value === "string") return { value, offset };
+  throw text.invalid(
+    offset,
+    `${name} is ${JSON.stringify(value)}; every value is a text in quotes, or null.`,
+  );
 }
 
 const MISSING = {
@@ -295,34 +195,29 @@ const MISSING = {
 /** A row with an entry ID, or with a value ID: an entry that a person adds needs no ID of its own. */
 function entryOf(
   value: (column: ReadColumn) => string | null,
-  at: (column: ReadColumn) => Place,
-  file: string,
+  placeOf: (column: ReadColumn) => Place,
 ): MappingRow["entry"] {
-  const id = value("mapping_value_id") ?? "";
+  const id = value("mapping_value_id") || null;
   const valueId = value("value_id");
   const externalValue = value("external_value");
-  if (id !== "") return { id, valueId, externalValue };
-  if (valueId !== null && valueId !== "") return { id: null, valueId, externalValue };
-  if (externalValue !== null && externalValue !== "") {
-    throw invalidAt(file, at("value_id"), "value_id is missing; an external value belongs to one.");
-  }
-  return undefined;
+  if (id !== null || valueId) return { id, valueId, externalValue };
+  if (!externalValue) return undefined;
+  throw invalidAt(placeOf("value_id"), "value_id is missing; an external value belongs to one.");
 }
 
-function assertConsistent(rows: readonly MappingRow[], file: string): void {
+function assertConsistent(rows: readonly MappingRow[]): void {
   const mappings = new Map<string, MappingRow>();
   const entries = new Map<string, MappingRow>();
   for (const row of rows) {
     const first = mappings.get(row.mappingId);
     if (first === undefined) mappings.set(row.mappingId, row);
-    else assertSameMapping(row, first, file);
+    else assertSameMapping(row, first);
     const id = row.entry?.id ?? null;
     if (id === null) continue;
     const before = entries.get(id);
     if (before !== undefined) {
       const { line } = before.placeOf("mapping_value_id");
       throw invalidAt(
-        file,
         row.placeOf("mapping_value_id"),
         `the entry ${id} is in line ${line} already; leave the ID of an added entry empty.`,
       );
@@ -331,26 +226,22 @@ function assertConsistent(rows: readonly MappingRow[], file: string): void {
   }
 }
 
-function assertSameMapping(row: MappingRow, first: MappingRow, file: string): void {
-  const compared: readonly (readonly [ReadColumn, string | null, string | null])[] = [
+function assertSameMapping(row: MappingRow, first: MappingRow): void {
+  for (const [column, here, there] of [
     ["custom_field_id", row.customFieldId, first.customFieldId],
     ["destination_id", row.destinationId, first.destinationId],
     ["external_field_name", row.externalFieldName, first.externalFieldName],
-  ];
-  const different = compared.find(([, here, there]) => here !== there);
-  if (different === undefined) {
-    if (row.entry !== undefined && first.entry !== undefined) return;
+  ] as const) {
+    if (here === there) continue;
+    const { line } = first.placeOf(column);
     throw invalidAt(
-      file,
-      row.placeOf("mapping_id"),
-      `the mapping ${row.mappingId} has a row without an entry and another one besides.`,
+      row.placeOf(column),
+      `${column} is ${JSON.stringify(here)} here and ${JSON.stringify(there)} in line ${line}, in one mapping; change all of its rows.`,
     );
   }
-  const [column, here, there] = different;
-  const { line } = first.placeOf(column);
+  if (row.entry !== undefined && first.entry !== undefined) return;
   throw invalidAt(
-    file,
-    row.placeOf(column),
-    `${column} is ${JSON.stringify(here)} here and ${JSON.stringify(there)} in line ${line}, in one mapping; change all of its rows.`,
+    row.placeOf("mapping_id"),
+    `the mapping ${row.mappingId} has a row without an entry and another one besides.`,
   );
 }

@@ -1,4 +1,4 @@
-import { compareText } from "./definitions.ts";
+import { compareUtf8 } from "../../common/utf8-order.ts";
 import type { MappedValue } from "./mapped-value.ts";
 
 /** A row of `content_external_payloads`; keys in ascending order of their bytes, never without a key. */
@@ -25,7 +25,7 @@ export function payloadMembers(rows: readonly MappedValue[], passthrough: boolea
     if (values === undefined) members.set(name, [sent]);
     else values.push(sent);
   }
-  return new Map([...members].sort(([a], [b]) => compareText(a, b)));
+  return new Map([...members].sort(([a], [b]) => compareUtf8(a, b)));
 }
 
 function sentValue(row: MappedValue, passthrough: boolean): string | null {

@@ -23,7 +23,6 @@ import {
   type SelectValue,
   unsupported,
 } from "./definitions.ts";
-import type { Note, ReadAs, Step } from "./explanation.ts";
 import type { MappedValue, Status } from "./mapped-value.ts";
 import { type Payload, payloadMembers } from "./payload.ts";
 
@@ -45,37 +44,117 @@ export interface Item {
   readonly values: readonly ItemValue[];
 }
 
-export interface ProcedureOptions {
-  /** Values of fields without value mappings join the payload as they are. */
-  readonly passthrough: boolean;
-  /** Whether `steps` is filled. */
-  readonly explain: boolean;
-}
-
 export interface MappedItem {
   /** In ascending order of destination ID, custom field ID and ordinal. */
   readonly ledger: readonly MappedValue[];
   /** In ascending order of destination ID. */
   readonly payloads: readonly Payload[];
-  /** What each rule found, in the order taken; empty unless asked for. */
+  /** What each rule found, in the order taken. */
   readonly steps: readonly Step[];
+}
+
+/**
+ * How rule 5 read a string of an item.
+ * - `id_in_value_ids`, `id_of_select_value`, `id_in_mapping`: as a value ID, and what says that it is one.
+ * - `text_of_value`, `text_of_display`: as the text of a select value.
+ * - `unknown_text`: as a text that is of no select value.
+ * - `value`: as it is, in a field without value mappings.
+ * - `absent`: the item has no value in the field.
+ */
+export type ReadAs =
+  | "id_in_value_ids"
+  | "id_of_select_value"
+  | "id_in_mapping"
+  | "text_of_value"
+  | "text_of_display"
+  | "unknown_text"
+  | "value"
+  | "absent";
+
+interface FieldAtDestination {
+  readonly destinationId: string;
+  readonly customFieldId: string;
+}
+
+/** The destination whose `id` the mappings are searched for. */
+export interface DestinationStep {
+  readonly rule: 1;
+  readonly destinationId: string;
+  readonly identification: string | null;
+  readonly supportsMappings: boolean | null;
+}
+
+/** The mappings of the field for the destination in source order, and the one that is picked: the first, or none. */
+export interface MappingStep extends FieldAtDestination {
+  readonly rule: 2;
+  readonly name: string | null;
+  readonly mappingIds: readonly string[];
+  readonly mappingId: string | null;
+}
+
+/** The external field name, how many entries the mapping has, and every field that has the name there, this one too. */
+export interface NameStep extends FieldAtDestination {
+  readonly rule: 3;
+  readonly mappingId: string;
+  readonly externalFieldName: string | null;
+  readonly entries: number;
+  readonly sharedBy: readonly string[];
+}
+
+export interface TypeStep extends FieldAtDestination {
+  readonly rule: 4;
+  readonly fieldType: string | null;
+  readonly hasValueMappings: boolean;
+}
+
+/** What stands in the item, how it was read, and the IDs of all select values that a text fits. */
+export interface InputStep extends FieldAtDestination {
+  readonly rule: 5;
+  readonly ordinal: number | null;
+  readonly input: string | null;
+  readonly readAs: ReadAs;
+  readonly valueId: string | null;
+  readonly fits: readonly string[];
+}
+
+/** The entries for the value ID in source order, and the row that came of it. */
+export interface EntryStep extends FieldAtDestination {
+  readonly rule: 6;
+  readonly ordinal: number;
+  readonly entryIds: readonly string[];
+  readonly row: MappedValue;
+}
+
+/** A member of the payload. */
+export interface PayloadStep {
+  readonly rule: 7;
+  readonly destinationId: string;
+  readonly externalFieldName: string;
+  readonly values: readonly string[];
+}
+
+/** What one rule found for one destination, field or value. Rule 8 is the repetition of 2 to 6 for every field. */
+export type Step = DestinationStep | MappingStep | NameStep | TypeStep | InputStep | EntryStep | PayloadStep;
+
+/** `passthrough`: values of fields without value mappings join the payload as they are. */
+export interface ProcedureOptions {
+  readonly passthrough: boolean;
 }
 
 /** The mapped values and payloads of an item at every destination. Pure. */
 export function mapItem(item: Item, definitions: Definitions, options: ProcedureOptions): MappedItem {
   const steps: Step[] = [];
-  const note: Note = options.explain ? (step) => steps.push(step) : undefined;
   const given = givenValues(item);
   const ledger: MappedValue[] = [];
   const payloads: Payload[] = [];
   for (const destination of definitions.destinations) {
-    note?.({ rule: 1, ...destination });
-    const rows = mapAtDestination(given, destination, definitions, note);
+    steps.push({ rule: 1, ...destination });
+    const rows = mapAtDestination(given, destination, definitions, steps);
     ledger.push(...rows);
     const { destinationId } = destination;
     const members = payloadMembers(rows, options.passthrough);
     for (const [externalFieldName, values] of members) {
-      note?.({ rule: 7, destinationId, externalFieldName, values });
+      steps.push({ rule: 7, destinationId, externalFieldName, values });
     }
     if (members.size === 0) continue;
     const destinationUnsupported = unsupported(destination);
@@ -91,16 +170,11 @@ interface GivenValue extends ItemValue {
 }
 
 /** Custom field ID to the item's values in source order. */
-function givenValues(item: Item): Map<string, GivenValue[]> {
-  const byField = new Map<string, GivenValue[]>();
-  for (const { input, ...value } of item.values) {
-    if (input === null) continue;
-    const values = byField.get(value.customFieldId) ?? [];
-    byField.set(value.customFieldId, values);
-    values.push({ ...value, contentId: item.contentId, input });
-  }
-  for (const values of byField.values()) values.sort((a, b) => a.ordinal - b.ordinal);
-  return byField;
+function givenValues({ contentId, values }: Item): Map<string, GivenValue[]> {
+  const given = values
+    .flatMap(({ input, ...value }) => (input === null ? [] : [{ ...value, contentId, input }]))
+    .sort((a, b) => a.ordinal - b.ordinal);
+  return Map.groupBy(given, ({ customFieldId }) => customFieldId);
 }
 
 /** Rules 2 to 6 for every field (rule 8). */
@@ -108,14 +182,14 @@ function mapAtDestination(
   given: ReadonlyMap<string, readonly GivenValue[]>,
   destination: Destination,
   definitions: Definitions,
-  note: Note,
+  steps: Step[],
 ): MappedValue[] {
   return definitions.fields.flatMap((field) => {
-    const target = pickMapping(field, destination, definitions, note);
+    const target = pickMapping(field, destination, definitions, steps);
     if (target === undefined) return [];
     const values = given.get(field.customFieldId) ?? [];
-    if (values.length === 0) note?.({ rule: 5, ...target.at, ...NOTHING_GIVEN });
-    return values.map((value) => mapValue(value, field, target, note));
+    if (values.length === 0) steps.push({ rule: 5, ...target.at, ...NOTHING_GIVEN });
+    return values.map((value) => mapValue(value, field, target, steps));
   });
 }
 
@@ -136,12 +210,12 @@ function pickMapping(
   field: FieldDefinition,
   destination: Destination,
   definitions: Definitions,
-  note: Note,
+  steps: Step[],
 ): Target | undefined {
   const at = { destinationId: destination.destinationId, customFieldId: field.customFieldId };
   const fitting = field.mappings.filter((mapping) => mapping.destinationId === destination.destinationId);
   const mapping = fitting[0];
-  note?.({
+  steps.push({
     rule: 2,
     ...at,
     name: field.name,
@@ -152,9 +226,9 @@ function pickMapping(
   const { externalFieldName, mappingId, entries } = mapping;
   const sharedBy =
     externalFieldName === null ? [] : definitions.fieldsNamed(at.destinationId, externalFieldName);
-  note?.({ rule: 3, ...at, mappingId, externalFieldName, entries: entries.length, sharedBy });
+  steps.push({ rule: 3, ...at, mappingId, externalFieldName, entries: entries.length, sharedBy });
   const hasValueMappings = field.fieldType === "select" || field.fieldType === "multiselect";
-  note?.({ rule: 4, ...at, fieldType: field.fieldType, hasValueMappings });
+  steps.push({ rule: 4, ...at, fieldType: field.fieldType, hasValueMappings });
   return {
     at,
     mapping,
@@ -194,12 +268,20 @@ function readInput(value: GivenValue, field: FieldDefinition, mapsValues: boolea
   };
 }
 
-function mapValue(value: GivenValue, field: FieldDefinition, target: Target, note: Note): MappedValue {
+function mapValue(value: GivenValue, field: FieldDefinition, target: Target, steps: Step[]): MappedValue {
   const { contentId, ordinal, input } = value;
   const { at, mapping, hasValueMappings } = target;
   const reading = readInput(value, field, hasValueMappings);
   const { readAs, valueId } = reading;
-  note?.({ rule: 5, ...at, ordinal, input, readAs, valueId, fits: reading.fits.map((each) => each.valueId) });
+  steps.push({
+    rule: 5,
+    ...at,
+    ordinal,
+    input,
+    readAs,
+    valueId,
+    fits: reading.fits.map((each) => each.valueId),
+  });
   const offered = valueId === null ? undefined : field.selectValues.find((each) => each.valueId === valueId);
   const entries = valueId === null ? [] : mapping.entries.filter((entry) => entry.valueId === valueId);
   const entry = entries[0];
@@ -222,7 +304,7 @@ function mapValue(value: GivenValue, field: FieldDefinition, target: Target, not
     destinationUnsupported: target.destinationUnsupported,
     collision: target.collision,
   };
-  note?.({ rule: 6, ...at, ordinal, entryIds: entries.map((each) => each.mappingValueId), row });
+  steps.push({ rule: 6, ...at, ordinal, entryIds: entries.map((each) => each.mappingValueId), row });
   return row;
 }
 

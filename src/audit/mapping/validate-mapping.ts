@@ -3,8 +3,9 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { listed, suggestion } from "../../common/nearest.ts";
 import { scalar } from "../../storage/duckdb.ts";
 import { readDefinitions } from "../questions/read-run.ts";
-import type { Definitions, FieldDefinition, Mapping } from "./definitions.ts";
-import { type EditedMapping, type EntryRow, invalidAt, type MappingRow } from "./mapping-file.ts";
+import type { FieldDefinition, Mapping } from "./definitions.ts";
+import { invalidAt } from "./file-text.ts";
+import type { MappingRow } from "./mapping-file.ts";
 
 /**
  * Throws `config.invalid` with its place in the file for the ID of a field, destination or value that the run does not
@@ -12,89 +13,73 @@ import { type EditedMapping, type EntryRow, invalidAt, type MappingRow } from ".
  * an entry of an unknown ID, where the run's mapping has none for its value. Elsewhere a typing error would make a
  * second one, of which nothing is ever sent, and what is meant is told.
  */
-export async function assertKnown(
-  connection: DuckDBConnection,
-  { rows, file }: EditedMapping,
-): Promise<void> {
+export async function assertKnown(connection: DuckDBConnection, rows: readonly MappingRow[]): Promise<void> {
   const definitions = await readDefinitions(connection);
-  const known = knownIds(definitions);
+  const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
+  const destinations = new Map(
+    definitions.destinations.map(({ destinationId, identification }) => [destinationId, identification]),
+  );
+  const runMappings = definitions.fields.flatMap((field) => field.mappings);
+  const mappings = new Map(runMappings.map((mapping) => [mapping.mappingId, mapping]));
+  const entryIds = new Set(
+    runMappings.flatMap(({ entries }) => entries.map(({ mappingValueId }) => mappingValueId)),
+  );
+  const valueIds = new Map(definitions.fields.map((field) => [field, valueIdsOf(field)]));
+  /** First rows of the new mappings so far, by field and destination. */
   const added = new Map<string, MappingRow>();
   for (const row of rows) {
-    const field = known.fields.get(row.customFieldId);
-    if (field === undefined) {
-      const near = suggestion(row.customFieldId, known.fields.keys(), "The run has no field like it.");
-      const problem = `there is no custom field with the ID ${JSON.stringify(row.customFieldId)}.${near}`;
-      throw invalidAt(file, row.placeOf("custom_field_id"), problem);
+    const { customFieldId, destinationId, entry } = row;
+    const field = fields.get(customFieldId);
+    if (field === undefined) throw unknownId(row, "custom_field_id", customFieldId, fields.keys());
+    if (destinationId !== null && !destinations.has(destinationId)) {
+      throw unknownId(row, "destination_id", destinationId, destinations.keys());
     }
-    if (row.destinationId !== null && !known.destinations.has(row.destinationId)) {
-      const near = suggestion(
-        row.destinationId,
-        known.destinations.keys(),
-        "The run has no destination like it.",
-      );
-      const problem = `there is no destination with the ID ${JSON.stringify(row.destinationId)}.${near}`;
-      throw invalidAt(file, row.placeOf("destination_id"), problem);
+    const mapping = mappings.get(row.mappingId);
+    if (mapping === undefined) {
+      const at =
+        destinationId === null ? "no destination" : (destinations.get(destinationId) ?? destinationId);
+      assertNewMapping(row, field, at, added);
     }
-    const mapping = known.mappings.get(row.mappingId);
-    if (mapping === undefined) assertNewMapping(row, { field, known, added, file });
-    if (row.entry === undefined) continue;
-    await assertValue(connection, row, row.entry, { field, known, file });
-    if (mapping !== undefined) assertEntry(row, row.entry, { mapping, known, file });
+    const { id = null, valueId = null } = entry ?? {};
+    const known = valueIds.get(field) ?? new Set();
+    if (valueId !== null && !known.has(valueId) && !(await isUsed(connection, customFieldId, valueId))) {
+      throw invalidAt(row.placeOf("value_id"), unknownValue(field, valueId, known));
+    }
+    if (mapping !== undefined && id !== null && !entryIds.has(id)) assertNewEntry(row, id, valueId, mapping);
   }
 }
 
-interface Known {
-  readonly fields: ReadonlyMap<string, FieldDefinition>;
-  /** Names by ID. */
-  readonly destinations: ReadonlyMap<string, string | null>;
-  /** Value IDs that a field offers or that one of its mappings has, by field. */
-  readonly values: ReadonlyMap<string, ReadonlySet<string | null>>;
-  readonly mappings: ReadonlyMap<string, Mapping>;
-  readonly entries: ReadonlySet<string>;
+/** IDs of values that a field offers or that one of its mappings has. */
+function valueIdsOf({ selectValues, mappings }: FieldDefinition): Set<string> {
+  const mapped = mappings.flatMap(({ entries }) => entries.flatMap(({ valueId }) => valueId ?? []));
+  return new Set([...selectValues.map(({ valueId }) => valueId), ...mapped]);
 }
 
-function knownIds({ fields, destinations }: Definitions): Known {
-  const mappings = fields.flatMap((field) => field.mappings);
-  return {
-    fields: new Map(fields.map((field) => [field.customFieldId, field])),
-    destinations: new Map(
-      destinations.map(({ destinationId, identification }) => [destinationId, identification]),
-    ),
-    values: new Map(
-      fields.map(({ customFieldId, selectValues, mappings }) => {
-        const entries = mappings.flatMap((mapping) => mapping.entries.map(({ valueId }) => valueId));
-        return [customFieldId, new Set([...selectValues.map(({ valueId }) => valueId), ...entries])];
-      }),
-    ),
-    mappings: new Map(mappings.map((mapping) => [mapping.mappingId, mapping])),
-    entries: new Set(
-      mappings.flatMap((mapping) => mapping.entries.map(({ mappingValueId }) => mappingValueId)),
-    ),
-  };
+function unknownId(
+  row: MappingRow,
+  column: "custom_field_id" | "destination_id",
+  id: string,
+  known: Iterable<string>,
+): Error {
+  const what = column === "custom_field_id" ? "custom field" : "destination";
+  const near = suggestion(id, known, `The run has no ${what} like it.`);
+  return invalidAt(row.placeOf(column), `there is no ${what} with the ID ${JSON.stringify(id)}.${near}`);
 }
 
-interface NewMappingContext {
-  readonly field: FieldDefinition;
-  readonly known: Known;
-  /** First rows of the new mappings so far, by field and destination. */
-  readonly added: Map<string, MappingRow>;
-  readonly file: string;
-}
-
-function assertNewMapping(row: MappingRow, { field, known, added, file }: NewMappingContext): void {
+function assertNewMapping(
+  row: MappingRow,
+  field: FieldDefinition,
+  destination: string,
+  added: Map<string, MappingRow>,
+): void {
   const { mappingId, customFieldId, destinationId } = row;
-  const place = row.placeOf("mapping_id");
   const start = `the run has no mapping ${JSON.stringify(mappingId)}`;
-  const of = `of ${field.name ?? customFieldId} for ${destinationName(known, destinationId)}`;
+  const of = `of ${field.name ?? customFieldId} for ${destination}`;
   const there = field.mappings.filter((mapping) => mapping.destinationId === destinationId);
   if (there.length > 0) {
-    const ids = listed(
-      there.map((mapping) => JSON.stringify(mapping.mappingId)),
-      "and",
-    );
+    const ids = quotedList(there.map((mapping) => mapping.mappingId));
     throw invalidAt(
-      file,
-      place,
+      row.placeOf("mapping_id"),
       `${start}; that ${of} is ${ids}. A mapping is new only where the run has none for the field and destination.`,
     );
   }
@@ -103,70 +88,42 @@ function assertNewMapping(row: MappingRow, { field, known, added, file }: NewMap
   added.set(key, first);
   if (first.mappingId === mappingId) return;
   throw invalidAt(
-    file,
-    place,
+    row.placeOf("mapping_id"),
     `${start}; the new one ${of} is ${JSON.stringify(first.mappingId)} in line ${first.placeOf("mapping_id").line}. Give all of its rows one ID.`,
   );
 }
 
-function destinationName({ destinations }: Known, destinationId: string | null): string {
-  return destinationId === null ? "no destination" : (destinations.get(destinationId) ?? destinationId);
-}
-
-function assertEntry(
-  row: MappingRow,
-  { id, valueId }: EntryRow,
-  { mapping, known, file }: { readonly mapping: Mapping; readonly known: Known; readonly file: string },
-): void {
-  if (id === null || known.entries.has(id)) return;
+function assertNewEntry(row: MappingRow, id: string, valueId: string | null, mapping: Mapping): void {
   const there = mapping.entries.filter((entry) => entry.valueId === valueId);
   if (there.length === 0) return;
-  const ids = listed(
-    there.map((entry) => JSON.stringify(entry.mappingValueId)),
-    "and",
-  );
+  const ids = quotedList(there.map((entry) => entry.mappingValueId));
   throw invalidAt(
-    file,
     row.placeOf("mapping_value_id"),
     `the run has no entry ${JSON.stringify(id)}; that of this value in the mapping ${mapping.mappingId} is ${ids}. Leave the ID of an added entry empty.`,
   );
 }
 
-async function assertValue(
-  connection: DuckDBConnection,
-  row: MappingRow,
-  { valueId }: EntryRow,
-  { field, known, file }: { readonly field: FieldDefinition; readonly known: Known; readonly file: string },
-): Promise<void> {
-  const ids = known.values.get(field.customFieldId);
-  if (valueId === null || ids?.has(valueId) === true) return;
-  if (await isUsed(connection, field.customFieldId, valueId)) return;
-  throw invalidAt(file, row.placeOf("value_id"), unknownValue(field, valueId, ids));
+function quotedList(ids: readonly string[]): string {
+  return listed(
+    ids.map((id) => JSON.stringify(id)),
+    "and",
+  );
 }
 
 /** A value that the field does not offer any more can still be in items, and an entry for it counts. */
-async function isUsed(
-  connection: DuckDBConnection,
-  customFieldId: string,
-  valueId: string,
-): Promise<boolean> {
+async function isUsed(connection: DuckDBConnection, fieldId: string, valueId: string): Promise<boolean> {
   const found = await scalar(
     connection,
     `SELECT count(*) FROM (SELECT 1 FROM content_mapped_values WHERE custom_field_id = $1 AND value_id = $2 LIMIT 1)`,
-    [customFieldId, valueId],
+    [fieldId, valueId],
   );
   return found > 0;
 }
 
-function unknownValue(
-  field: FieldDefinition,
-  valueId: string,
-  ids: ReadonlySet<string | null> = new Set(),
-): string {
+function unknownValue(field: FieldDefinition, valueId: string, known: ReadonlySet<string>): string {
   const name = field.name ?? field.customFieldId;
   const start = `the field ${name} has no value with the ID ${JSON.stringify(valueId)}.`;
   const meant = field.selectValues.find(({ value, display }) => value === valueId || display === valueId);
   if (meant !== undefined) return `${start} That is the text of a value; its ID is "${meant.valueId}".`;
-  const known = [...ids].filter((id) => id !== null);
   return `${start}${suggestion(valueId, known, 'No ID is like it; "audit --export-mapping" and custom_field_select_values show them.')}`;
 }

@@ -1,7 +1,7 @@
 /** Whether what a run published of an item is what the service's answers of now give, and if not, why. */
 import { compareLedgers, type LedgerDifference } from "./compare.ts";
 import type { Definitions } from "./definitions.ts";
-import type { MappedValue } from "./mapped-value.ts";
+import { type MappedValue, placeKey } from "./mapped-value.ts";
 import { type Item, mapItem } from "./procedure.ts";
 
 /**
@@ -39,7 +39,7 @@ export interface LiveItem {
   readonly updatedAt: number | null;
 }
 
-const PLAIN = { passthrough: false, explain: false } as const;
+const PLAIN = { passthrough: false } as const;
 
 /**
  * A row that the published definitions, too, make of the item's present values was right, so that the definitions have
@@ -51,10 +51,10 @@ export function verifyItem(contentId: string, published: PublishedItem, live: Li
   const found = compareLedgers(published.ledger, now).filter(matters);
   if (found.length === 0) return { contentId, verdict: "agrees", differences: [] };
   const byOldRules = mapItem(live.item, published.definitions, PLAIN).ledger;
-  const unexplained = new Set(compareLedgers(published.ledger, byOldRules).filter(matters).map(keyOf));
+  const unexplained = new Set(compareLedgers(published.ledger, byOldRules).filter(matters).map(placeKey));
   const moved = published.updatedAt !== live.updatedAt;
   const differences = found.map((difference): ExplainedDifference => {
-    if (!unexplained.has(keyOf(difference))) return { ...difference, cause: "definition_changed" };
+    if (!unexplained.has(placeKey(difference))) return { ...difference, cause: "definition_changed" };
     return { ...difference, cause: moved ? "item_changed" : undefined };
   });
   const isExplained = differences.every(({ cause }) => cause !== undefined);
@@ -64,8 +64,4 @@ export function verifyItem(contentId: string, published: PublishedItem, live: Li
 /** The text of a value that the field does not offer may come from a view that is not asked again. */
 function matters({ columns, published }: LedgerDifference): boolean {
   return !(columns.length === 1 && columns[0] === "value" && published?.valueUnknown === true);
-}
-
-function keyOf({ destinationId, customFieldId, ordinal }: LedgerDifference): string {
-  return JSON.stringify([destinationId, customFieldId, ordinal]);
 }

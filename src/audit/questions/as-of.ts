@@ -1,31 +1,18 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
-import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { listRuns } from "../../warehouse/retention.ts";
-import { openRun } from "../open-run.ts";
-import { hasHistory, isCalled } from "./diff-runs.ts";
+import { isCalled, listRuns } from "../../warehouse/retention.ts";
+import { hasHistory, type KnownRun, readRunHistory } from "./run-history.ts";
 
 /** No name of a run begins like a day. */
 const DAY = /^\d{4}-\d\d-\d\d/;
 const INSTANT =
   /^(?<day>\d{4}-\d\d-\d\d)(?:[T ](?<time>\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:(?<zone>[+-]\d\d:\d\d)|Z| UTC)?)?$/;
 
-/** A run whose files are gone, and that the history of the current run knows. */
-export interface PastRun {
-  readonly run: string;
-  readonly sequence: number;
-  /** ISO 8601, UTC. */
-  readonly startedAt: string;
-  readonly verdict: "complete" | "unsettled";
-  /** Whether values of fields without value mappings joined the payloads of the run. */
-  readonly passthrough: boolean;
-}
-
 /** A run that is opened; `past`: not for itself, but for what its history knows of another. */
 export interface Moment {
   readonly wanted: string;
-  readonly past?: PastRun;
+  readonly past?: KnownRun;
 }
 
 /**
@@ -48,7 +35,7 @@ export async function runAsOf(
     if (started !== undefined) return { wanted: started.run };
     throw notKept(asOf, instant !== undefined, runs.at(-1)?.run);
   }
-  const known = await knownRuns(folder, current.run, temporaryDirectory);
+  const known = await readRunHistory(folder, current.run, temporaryDirectory);
   const past = known.find((each) =>
     instant !== undefined ? Date.parse(each.startedAt) <= instant : isCalled(asOf, each),
   );
@@ -77,7 +64,7 @@ export async function assertNotPast(
   const current = runs.find((each) => each.current);
   if (wanted === "current" || runs.some((each) => isCalled(wanted, each))) return;
   if (current === undefined || !hasHistory(current)) return;
-  const known = await knownRuns(folder, current.run, temporaryDirectory);
+  const known = await readRunHistory(folder, current.run, temporaryDirectory);
   const past = known.find((each) => isCalled(wanted, each));
   if (past === undefined) return;
   throw new WarehouseError(
@@ -105,26 +92,6 @@ function instantOf(text: string): number | undefined {
 function isDay(day: string): boolean {
   const start = Date.parse(`${day}T00:00Z`);
   return !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
-}
-
-const KNOWN = `
-  SELECT run, sequence, verdict, passthrough, strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at
-  FROM run_history ORDER BY sequence DESC`;
-
-async function knownRuns(
-  folder: OutputFolder,
-  wanted: string,
-  temporaryDirectory: string,
-): Promise<PastRun[]> {
-  await using opened = await openRun({ folder, wanted, temporaryDirectory });
-  const rows = await all(opened.connection, KNOWN);
-  return rows.map((row) => ({
-    run: String(row.run),
-    sequence: toSafeInteger(row.sequence ?? null),
-    startedAt: String(row.started_at),
-    verdict: row.verdict === "unsettled" ? "unsettled" : "complete",
-    passthrough: row.passthrough === true,
-  }));
 }
 
 function notKept(asOf: string, isInstant: boolean, oldest: string | undefined): WarehouseError {

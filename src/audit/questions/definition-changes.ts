@@ -1,60 +1,40 @@
 /** What became of the definitions between two runs of a history, in words: why values are not what they were. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, type Row } from "../../storage/duckdb.ts";
-import type { Cause } from "../../tables/history.ts";
+import { z } from "zod";
 import { loadSql } from "../load-sql.ts";
+import { rowsOf } from "../rows.ts";
 
-type Definition = Readonly<Record<string, string | number | boolean | null>>;
+const definition = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).nullable();
+type Definition = NonNullable<z.output<typeof definition>>;
 
-/** A definition that is not as it was, at one destination; null where there was none, or is none. */
-export interface DefinitionChange {
-  readonly kind: "destination" | "mapping" | "entry" | "field" | "value";
-  readonly id: string;
-  readonly customFieldId: string | null;
-  readonly destinationId: string | null;
-  readonly valueId: string | null;
-  /** Text of the value that it is about. */
-  readonly valueText: string | null;
-  readonly before: Definition | null;
-  readonly after: Definition | null;
-}
+/** JSON of a definition at one destination; null where there was none, or is none. */
+const definitionJson = z
+  .string()
+  .nullable()
+  .transform((json) => definition.parse(json === null ? null : JSON.parse(json)));
+
+const changeRow = z.object({
+  kind: z.enum(["destination", "mapping", "entry", "field", "value"]),
+  id: z.string(),
+  customFieldId: z.string().nullable(),
+  destinationId: z.string().nullable(),
+  valueId: z.string().nullable(),
+  /** Of the value that it is about. */
+  valueText: z.string().nullable(),
+  before: definitionJson,
+  after: definitionJson,
+});
+
+/** A definition that is not as it was. */
+export type DefinitionChange = Readonly<z.output<typeof changeRow>>;
 
 /** Net changes from one run to a later one, by their sequence numbers; reads the tables of the history. */
-export async function readDefinitionChanges(
+export function readDefinitionChanges(
   connection: DuckDBConnection,
   from: number,
   to: number,
 ): Promise<DefinitionChange[]> {
-  const rows = await all(connection, loadSql("audit_diff_definitions"), [from, to]);
-  return rows.map((row) => ({
-    kind: kindOf(row.kind),
-    id: String(row.id),
-    customFieldId: text(row.custom_field_id),
-    destinationId: text(row.destination_id),
-    valueId: text(row.value_id),
-    valueText: text(row.value_text),
-    before: definitionOf(row.before),
-    after: definitionOf(row.after),
-  }));
-}
-
-const KINDS = ["destination", "mapping", "entry", "field", "value"] as const;
-
-function kindOf(value: Row[string] | undefined): DefinitionChange["kind"] {
-  const kind = KINDS.find((each) => each === value);
-  if (kind === undefined) throw new TypeError(`there is no kind of definition ${String(value)}`);
-  return kind;
-}
-
-function text(value: Row[string] | undefined): string | null {
-  return value === null || value === undefined ? null : String(value);
-}
-
-function definitionOf(value: Row[string] | undefined): Definition | null {
-  if (typeof value !== "string") return null;
-  const parsed: unknown = JSON.parse(value);
-  if (typeof parsed !== "object" || parsed === null) return null;
-  return Object.fromEntries(Object.entries(parsed));
+  return rowsOf(connection, changeRow, loadSql("audit_diff_definitions"), [from, to]);
 }
 
 /** A changed value, by what it was and is; null where a side has none. */
@@ -69,24 +49,11 @@ export interface ChangedValue {
 
 /** Looks up, for a changed value, the changes of definitions that its causes speak of. */
 export class DefinitionChanges {
-  readonly #destinations = new Map<string, DefinitionChange[]>();
-  readonly #mappings = new Map<string, DefinitionChange[]>();
-  readonly #entries = new Map<string, DefinitionChange[]>();
-  readonly #fields = new Map<string, DefinitionChange[]>();
-  readonly #values = new Map<string, DefinitionChange[]>();
+  readonly #byPlace: ReadonlyMap<string, readonly { readonly change: DefinitionChange }[]>;
 
   constructor(changes: readonly DefinitionChange[]) {
-    for (const change of changes) {
-      const { kind, id, customFieldId, destinationId, valueId } = change;
-      if (kind === "destination") add(this.#destinations, id, change);
-      if (kind === "mapping") add(this.#mappings, key(destinationId), change);
-      if (kind === "entry") {
-        const values = new Set([valueId, change.before?.value_id ?? null, change.after?.value_id ?? null]);
-        for (const value of values) add(this.#entries, key(destinationId, customFieldId, value), change);
-      }
-      if (kind === "field") add(this.#fields, id, change);
-      if (kind === "value") add(this.#values, key(customFieldId, valueId), change);
-    }
+    const placed = changes.flatMap((change) => placesOf(change).map((place) => ({ place, change })));
+    this.#byPlace = Map.groupBy(placed, ({ place }) => place);
   }
 
   /** Sentences without a stop, in the order of the causes; empty where no definition is behind it. */
@@ -97,48 +64,65 @@ export class DefinitionChanges {
 
   #changesOf(cause: string, value: ChangedValue): DefinitionChange[] {
     const { destinationId, customFieldId, valueIds } = value;
-    switch (cause as Cause) {
+    switch (cause) {
       case "destination_changed":
-        return this.#destinations.get(destinationId) ?? [];
+        return this.#at("destination", destinationId);
       case "mapping_changed":
-        return [
-          ...this.#mappingsOf(value),
-          ...valueIds.flatMap((id) => this.#entries.get(key(destinationId, customFieldId, id)) ?? []),
-        ];
+        return this.#mappingsOf(value);
       case "definition_changed":
         return [
-          ...(this.#fields.get(customFieldId) ?? []),
-          ...valueIds.flatMap((id) => this.#values.get(key(customFieldId, id)) ?? []),
+          ...this.#at("field", customFieldId),
+          ...valueIds.flatMap((id) => this.#at("value", customFieldId, id)),
         ];
       default:
         return [];
     }
   }
 
-  /** The field's own mappings there; where none of them changed, those of others with its name: a collision. */
+  /** The field's own mappings and entries there; where none of them changed, the mappings of others with its name. */
   #mappingsOf({ destinationId, customFieldId, valueIds, names }: ChangedValue): DefinitionChange[] {
-    const there = this.#mappings.get(key(destinationId)) ?? [];
+    const there = this.#at("mapping", destinationId);
     const own = there.filter((change) => change.customFieldId === customFieldId);
-    const entries = valueIds.flatMap((id) => this.#entries.get(key(destinationId, customFieldId, id)) ?? []);
-    if (own.length > 0 || entries.length > 0) return own;
+    const entries = valueIds.flatMap((id) => this.#at("entry", destinationId, customFieldId, id));
+    if (own.length > 0 || entries.length > 0) return [...own, ...entries];
     return there.filter(({ before, after }) =>
       [before, after].some((each) => names.includes(String(each?.external_field_name ?? ""))),
     );
   }
+
+  #at(...place: readonly string[]): DefinitionChange[] {
+    return (this.#byPlace.get(JSON.stringify(place)) ?? []).map(({ change }) => change);
+  }
 }
 
-function add(to: Map<string, DefinitionChange[]>, at: string, change: DefinitionChange): void {
-  const known = to.get(at);
-  if (known === undefined) to.set(at, [change]);
-  else known.push(change);
-}
-
-function key(...parts: readonly (string | number | boolean | null)[]): string {
-  return JSON.stringify(parts);
+/** Where a change is looked up; an entry by its value before and after. */
+function placesOf({
+  kind,
+  id,
+  customFieldId,
+  destinationId,
+  valueId,
+  before,
+  after,
+}: DefinitionChange): string[] {
+  const place = (...parts: readonly unknown[]) => JSON.stringify([kind, ...parts]);
+  switch (kind) {
+    case "destination":
+    case "field":
+      return [place(id)];
+    case "mapping":
+      return [place(destinationId)];
+    case "value":
+      return [place(customFieldId, valueId)];
+    case "entry": {
+      const values = new Set([valueId, before?.value_id, after?.value_id]);
+      return [...values].map((value) => place(destinationId, customFieldId, value));
+    }
+  }
 }
 
 /** `mapping entry 99d2ad26 for "Nordics": "nordic" -> "north"`. */
-export function definitionWords(change: DefinitionChange): string {
+function definitionWords(change: DefinitionChange): string {
   const { before, after } = change;
   const what = subject(change);
   if (change.kind === "destination" && isUnnamed(before)) return `${what} added`;

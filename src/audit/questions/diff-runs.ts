@@ -1,29 +1,23 @@
 /** The two runs that are compared, and what tells of both: a history that knows them, else their own ledgers. */
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
-import { all, toSafeInteger } from "../../storage/duckdb.ts";
-import { HISTORY_TABLES } from "../../tables/history.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { findRun, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
-import { openRun } from "../open-run.ts";
+import { findRun, isCalled, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { hasHistory, type KnownRun, readRunHistory } from "./run-history.ts";
 
 /** A run that a history or the warehouse knows. */
-export interface KnownRun {
-  readonly run: string;
-  readonly sequence: number;
-  readonly verdict: "complete" | "unsettled";
-}
+type ComparedRun = Pick<KnownRun, "run" | "sequence" | "verdict">;
 
 export interface RunPair {
-  readonly before: KnownRun;
-  readonly after: KnownRun;
+  readonly before: ComparedRun;
+  readonly after: ComparedRun;
   /** The run whose history knows both; undefined: none does, and both are there themselves. */
   readonly basis: string | undefined;
 }
 
 interface History {
   readonly run: string;
-  readonly knows: readonly (KnownRun & { readonly previous: string | null })[];
+  readonly knows: readonly KnownRun[];
 }
 
 /**
@@ -47,16 +41,14 @@ export async function findPair(
     if (each.current && each.manifest instanceof WarehouseError) unreadable = each.manifest;
     if (!hasHistory(each)) continue;
     try {
-      histories.push(await readHistory(folder, each.run, temporaryDirectory));
+      const knows = await readRunHistory(folder, each.run, temporaryDirectory);
+      histories.push({ run: each.run, knows });
+      const [a, b] = wanted.map((name) => resolve(name, runs, histories, knows));
+      if (a !== undefined && b !== undefined) return ordered({ before: a, after: b, basis: each.run });
     } catch (thrown) {
       if (!(thrown instanceof WarehouseError) || thrown.code !== "verify.failed") throw thrown;
       unreadable ??= thrown;
-      continue;
     }
-    const latest = histories.at(-1);
-    if (latest === undefined) continue;
-    const [a, b] = wanted.map((name) => resolve(name, runs, histories, latest.knows));
-    if (a !== undefined && b !== undefined) return ordered({ before: a, after: b, basis: latest.run });
   }
   const everyone = [...kept, ...histories.flatMap(({ knows }) => knows)];
   const [before, after] = wanted.map((name) => {
@@ -94,47 +86,22 @@ function currentFirst(runs: readonly PublishedRun[]): PublishedRun[] {
   return [...runs.filter(({ current }) => current), ...runs.filter(({ current }) => !current)];
 }
 
-export function hasHistory({ manifest }: Pick<PublishedRun, "manifest">): boolean {
-  if (manifest instanceof WarehouseError) return false;
-  return HISTORY_TABLES.every(({ name }) => Object.hasOwn(manifest.rows, name));
-}
-
-async function readHistory(folder: OutputFolder, run: string, temporaryDirectory: string): Promise<History> {
-  await using opened = await openRun({ folder, wanted: run, temporaryDirectory });
-  const rows = await all(
-    opened.connection,
-    "SELECT run, sequence, verdict, previous_run FROM run_history ORDER BY sequence DESC",
-  );
-  const knows = rows.map((row) => ({
-    run: String(row.run),
-    sequence: toSafeInteger(row.sequence ?? null),
-    verdict: row.verdict === "unsettled" ? ("unsettled" as const) : ("complete" as const),
-    previous: row.previous_run === null || row.previous_run === undefined ? null : String(row.previous_run),
-  }));
-  return { run, knows };
-}
-
 function resolve(
   wanted: string,
   runs: readonly PublishedRun[],
   histories: readonly History[],
-  among: readonly KnownRun[],
-): KnownRun | undefined {
+  among: readonly ComparedRun[],
+): ComparedRun | undefined {
   const current = runs.find((each) => each.current)?.run;
   if (wanted === "current") return among.find(({ run }) => run === current);
   if (wanted === "previous") {
     const own = histories.find(({ run }) => run === current)?.knows.find(({ run }) => run === current);
-    return own === undefined ? undefined : among.find(({ run }) => run === own.previous);
+    return own === undefined ? undefined : among.find(({ run }) => run === own.previousRun);
   }
   return among.find((each) => isCalled(wanted, each));
 }
 
-/** By its name or its number. */
-export function isCalled(text: string, { run, sequence }: Pick<KnownRun, "run" | "sequence">): boolean {
-  return run === text || (/^\d+$/.test(text) && Number(text) === sequence);
-}
-
-function unknownRun(wanted: string, { root }: OutputFolder, known: readonly KnownRun[]): WarehouseError {
+function unknownRun(wanted: string, { root }: OutputFolder, known: readonly ComparedRun[]): WarehouseError {
   if (wanted === "previous") {
     return new WarehouseError(
       "config.not_found",
@@ -160,6 +127,6 @@ function ordered(pair: RunPair): RunPair {
   );
 }
 
-function named({ run, sequence, verdict }: KnownRun): KnownRun {
+function named({ run, sequence, verdict }: ComparedRun): ComparedRun {
   return { run, sequence, verdict };
 }

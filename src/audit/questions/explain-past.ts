@@ -4,14 +4,14 @@ import { all } from "../../storage/duckdb.ts";
 import { loadSql } from "../load-sql.ts";
 import { payloadMembers } from "../mapping/payload.ts";
 import type { OpenedRun } from "../open-run.ts";
-import type { PastRun } from "./as-of.ts";
 import { findItem, type ItemFacts } from "./explain.ts";
 import { type HeldValue, readHeldValues } from "./item-history.ts";
+import type { KnownRun } from "./run-history.ts";
 
 export interface PastExplanation {
   /** As the run is that tells of it; an item that is gone by now has an ID alone. */
   readonly item: ItemFacts;
-  readonly past: PastRun;
+  readonly past: KnownRun;
   readonly values: readonly HeldValue[];
   /** Members of the payload by destination ID; none where nothing was sent. */
   readonly payloads: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
@@ -24,7 +24,7 @@ export interface PastExplanation {
 export async function explainPast(
   opened: OpenedRun,
   wanted: string,
-  past: PastRun,
+  past: KnownRun,
 ): Promise<PastExplanation> {
   const { connection } = opened;
   const item = await findKnown(opened, wanted);
@@ -74,7 +74,7 @@ const PRESENCE = `
 async function assertPresent(
   { connection }: OpenedRun,
   contentId: string,
-  { run, sequence }: PastRun,
+  { run, sequence }: KnownRun,
 ): Promise<void> {
   const times = await all(connection, PRESENCE, [contentId, sequence]);
   if (times.some(({ there }) => there === true)) return;
@@ -92,7 +92,7 @@ async function assertPresent(
 async function namesOf(
   { connection }: OpenedRun,
   step: "audit_diff_destinations" | "audit_diff_fields",
-  { sequence }: PastRun,
+  { sequence }: KnownRun,
 ): Promise<Map<string, string | null>> {
   const rows = await all(connection, loadSql(step), [sequence, sequence]);
   return new Map(

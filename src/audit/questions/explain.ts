@@ -1,24 +1,28 @@
 /** Why an item produces what it produces: the procedure, step by step, held against what was published. */
+import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
 import { compareLedgers, comparePayloads } from "../mapping/compare.ts";
 import type { Definitions } from "../mapping/definitions.ts";
+import { placeKey } from "../mapping/mapped-value.ts";
 import { type Item, type MappedItem, mapItem } from "../mapping/procedure.ts";
 import type { OpenedRun } from "../open-run.ts";
-import { hasHistory } from "./diff-runs.ts";
+import { rowsOf } from "../rows.ts";
 import { contradicted, type Evidence, findEvidence } from "./evidence.ts";
-import { placeKey, readHeldValues, type Since } from "./item-history.ts";
+import { readHeldValues, type Since } from "./item-history.ts";
 import { readDefinitions, readItemValues, readLedger, readPayloads } from "./read-run.ts";
+import { hasHistory } from "./run-history.ts";
 
-export interface ItemFacts {
-  readonly contentId: string;
-  readonly slug: string | null;
-  readonly title: string | null;
-  readonly contentType: string | null;
+const itemFacts = z.object({
+  contentId: z.string(),
+  slug: z.string().nullable(),
+  title: z.string().nullable(),
+  contentType: z.string().nullable(),
   /** ISO 8601, UTC. */
-  readonly updatedAt: string | null;
-}
+  updatedAt: z.string().nullable(),
+});
+export type ItemFacts = Readonly<z.output<typeof itemFacts>>;
 
 export interface ItemExplanation {
   readonly item: ItemFacts;
@@ -71,7 +75,7 @@ async function agreeing(
 ): Promise<{ mapped: MappedItem; passthrough: boolean }> {
   const ledger = await readLedger(opened.connection, values.contentId);
   const payloads = await readPayloads(opened.connection, values.contentId);
-  const plain = mapItem(values, definitions, { passthrough: false, explain: true });
+  const plain = mapItem(values, definitions, { passthrough: false });
   const [first] = compareLedgers(ledger, plain.ledger);
   if (first !== undefined) {
     const { destinationId, customFieldId, ordinal, columns } = first;
@@ -84,7 +88,7 @@ async function agreeing(
     );
   }
   if (comparePayloads(payloads, plain).length === 0) return { mapped: plain, passthrough: false };
-  const passing = mapItem(values, definitions, { passthrough: true, explain: true });
+  const passing = mapItem(values, definitions, { passthrough: true });
   const different = comparePayloads(payloads, passing);
   if (different.length === 0) return { mapped: passing, passthrough: true };
   throw disagreement(
@@ -113,28 +117,22 @@ const ITEMS = `
  */
 export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemFacts> {
   const { connection } = opened;
-  const rows = await all(
+  const rows = await rowsOf(
     connection,
+    itemFacts,
     `${ITEMS} WHERE content_id = $1 OR slug = $1 ORDER BY (content_id = $1) DESC, content_id LIMIT 4`,
     [wanted],
   );
   const [row] = rows;
   if (row === undefined) throw (await removedItem(opened, wanted)) ?? (await unknownItem(opened, wanted));
-  if (rows.length > 1 && row.content_id !== wanted) {
-    const ids = rows.map(({ content_id }) => String(content_id));
+  if (rows.length > 1 && row.contentId !== wanted) {
+    const ids = rows.map(({ contentId }) => contentId);
     throw new WarehouseError(
       "config.not_found",
       `Several items have the slug "${wanted}": ${listed(ids, "and")}; name one by its ID.`,
     );
   }
-  const text = (value: unknown) => (value === null || value === undefined ? null : String(value));
-  return {
-    contentId: String(row.content_id),
-    slug: text(row.slug),
-    title: text(row.title),
-    contentType: text(row.content_type),
-    updatedAt: text(row.updated_at),
-  };
+  return row;
 }
 
 const LAST_SEEN = `

@@ -1,12 +1,13 @@
 /** What an item held in a run, since when, and why, from the history that a run carries. */
-import { type DuckDBConnection, DuckDBListValue } from "@duckdb/node-api";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { z } from "zod";
 import { intervalsSql } from "../../load/macros.ts";
-import { all, execute, type Row, toSafeInteger } from "../../storage/duckdb.ts";
+import { execute } from "../../storage/duckdb.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { loadSql } from "../load-sql.ts";
-import type { MappedValue } from "../mapping/mapped-value.ts";
+import { type MappedValue, mappedValueRow } from "../mapping/mapped-value.ts";
+import { integer, rowsOf, textList } from "../rows.ts";
 import { DefinitionChanges, readDefinitionChanges } from "./definition-changes.ts";
-import { mappedValueOf } from "./read-run.ts";
 
 /** The beginning of a version of a value. */
 export interface Since {
@@ -25,6 +26,15 @@ export interface HeldValue {
   readonly since: Since;
 }
 
+const heldRow = mappedValueRow.extend({
+  versionFromRun: z.string(),
+  cause: textList,
+  sinceSequence: integer,
+  sinceStartedAt: z.string(),
+  begins: z.boolean(),
+  sequenceBefore: integer.nullable(),
+});
+
 /** In the order of the ledger: destination, field, ordinal. */
 export async function readHeldValues(
   connection: DuckDBConnection,
@@ -39,53 +49,39 @@ export async function readHeldValues(
     await execute(connection, `CREATE OR REPLACE TEMP TABLE ${name} AS ${rows}`, [contentId]);
   }
   const sql = fillMarks(loadSql("audit_item_rows"), { intervals: intervalsSql() });
-  const rows = await all(connection, sql, [sequence]);
   const definitions = new Map<string, DefinitionChanges>();
   const held: HeldValue[] = [];
-  for (const row of rows) {
-    held.push({ row: mappedValueOf(row), since: await sinceOf(connection, row, definitions) });
+  for (const found of await rowsOf(connection, heldRow, sql, [sequence])) {
+    const {
+      versionFromRun: run,
+      cause,
+      sinceSequence,
+      sinceStartedAt,
+      begins,
+      sequenceBefore,
+      ...row
+    } = found;
+    const changes = definitions.get(run) ?? (await changesSince(connection, sequenceBefore, sinceSequence));
+    definitions.set(run, changes);
+    const { destinationId, customFieldId, valueId, externalFieldName } = row;
+    const why = changes.why({
+      causes: cause,
+      destinationId,
+      customFieldId,
+      valueIds: valueId === null ? [] : [valueId],
+      names: externalFieldName === null ? [] : [externalFieldName],
+    });
+    held.push({ row, since: { run, startedAt: sinceStartedAt, causes: cause, begins, why } });
   }
   return held;
 }
 
-async function sinceOf(
+async function changesSince(
   connection: DuckDBConnection,
-  row: Row,
-  known: Map<string, DefinitionChanges>,
-): Promise<Since> {
-  const run = String(row.version_from_run);
-  const causes = row.cause instanceof DuckDBListValue ? row.cause.items.map(String) : [];
-  const value = mappedValueOf(row);
-  let changes = known.get(run);
-  if (changes === undefined) {
-    const before = row.sequence_before ?? null;
-    const found =
-      before === null
-        ? []
-        : await readDefinitionChanges(
-            connection,
-            toSafeInteger(before),
-            toSafeInteger(row.since_sequence ?? null),
-          );
-    changes = new DefinitionChanges(found);
-    known.set(run, changes);
-  }
-  return {
-    run,
-    startedAt: String(row.since_started_at),
-    causes,
-    begins: row.begins === true,
-    why: changes.why({
-      causes,
-      destinationId: value.destinationId,
-      customFieldId: value.customFieldId,
-      valueIds: value.valueId === null ? [] : [value.valueId],
-      names: value.externalFieldName === null ? [] : [value.externalFieldName],
-    }),
-  };
-}
-
-/** Key of a value among those of an item. */
-export function placeKey(row: Pick<MappedValue, "destinationId" | "customFieldId" | "ordinal">): string {
-  return JSON.stringify([row.destinationId, row.customFieldId, row.ordinal]);
+  before: number | null,
+  sequence: number,
+): Promise<DefinitionChanges> {
+  return new DefinitionChanges(
+    before === null ? [] : await readDefinitionChanges(connection, before, sequence),
+  );
 }

@@ -4,7 +4,7 @@ import { derivedSteps, LEDGER_ROWS_PER_RANGE, ledgerBounds, prepareMappings } fr
 import { all, execute, type Row, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
-import type { EditedMapping, MappingRow } from "../mapping/mapping-file.ts";
+import type { MappingRow } from "../mapping/mapping-file.ts";
 import { sendsAsIs } from "../mapping/passthrough.ts";
 import { assertKnown } from "../mapping/validate-mapping.ts";
 import type { OpenedRun } from "../open-run.ts";
@@ -31,15 +31,15 @@ export interface WhatIf {
  */
 export async function whatIf(
   opened: OpenedRun,
-  edited: EditedMapping,
+  rows: readonly MappingRow[],
   rowsPerRange: number = LEDGER_ROWS_PER_RANGE,
 ): Promise<WhatIf> {
   const { connection } = opened;
-  await assertKnown(connection, edited);
+  await assertKnown(connection, rows);
   const passthrough = await sendsAsIs(connection);
   const bounds = await itemBounds(opened, rowsPerRange);
   const published = await scalar(connection, ENTRIES);
-  await replaceMappings(connection, edited.rows);
+  await replaceMappings(connection, rows);
   const entries = { run: published, file: await scalar(connection, ENTRIES) };
   await prepareMappings(connection);
   const ranges = rangesOf(await ledgerBounds(connection, bounds, rowsPerRange));
@@ -66,72 +66,40 @@ export async function whatIf(
 
 const ROWS_AT_ONCE = 20_000;
 
-/** Puts tables in the place of the views of the published mappings. */
-async function replaceMappings(connection: DuckDBConnection, rows: readonly MappingRow[]): Promise<void> {
-  const mappings = new Map<string, object>();
-  const perField = new Map<string, number>();
-  const entries: object[] = [];
-  const perMapping = new Map<string, number>();
-  for (const { mappingId, customFieldId, destinationId, externalFieldName, entry } of rows) {
-    if (!mappings.has(mappingId)) {
-      const ordinal = next(perField, customFieldId);
-      mappings.set(mappingId, {
-        mapping_id: mappingId,
-        custom_field_id: customFieldId,
-        destination_id: destinationId,
-        ordinal,
-        external_field_name: externalFieldName,
-      });
-    }
-    if (entry === undefined) continue;
-    const { id, valueId, externalValue } = entry;
-    const ordinal = next(perMapping, mappingId);
-    entries.push({
-      mapping_value_id: id ?? `added ${entries.length}`,
-      mapping_id: mappingId,
-      ordinal,
-      value_id: valueId,
-      external_value: externalValue,
-    });
-  }
-  await replaceView(connection, "custom_field_mappings", MAPPING_SHAPE, [...mappings.values()]);
-  await replaceView(connection, "custom_field_mapping_values", ENTRY_SHAPE, entries);
-}
-
-const MAPPING_SHAPE = {
+const EDITED = {
+  place: "INTEGER",
   mapping_id: "VARCHAR",
   custom_field_id: "VARCHAR",
   destination_id: "VARCHAR",
-  ordinal: "INTEGER",
   external_field_name: "VARCHAR",
-};
-
-const ENTRY_SHAPE = {
+  is_entry: "BOOLEAN",
   mapping_value_id: "VARCHAR",
-  mapping_id: "VARCHAR",
-  ordinal: "INTEGER",
   value_id: "VARCHAR",
   external_value: "VARCHAR",
 };
 
-function next(counts: Map<string, number>, key: string): number {
-  const ordinal = counts.get(key) ?? 0;
-  counts.set(key, ordinal + 1);
-  return ordinal;
-}
-
-async function replaceView(
-  connection: DuckDBConnection,
-  name: "custom_field_mappings" | "custom_field_mapping_values",
-  shape: Readonly<Record<string, string>>,
-  rows: readonly object[],
-): Promise<void> {
-  await execute(connection, `DROP VIEW ${name}`);
-  const columns = Object.entries(shape).map(([column, type]) => `${column} ${type}`);
-  await execute(connection, `CREATE TABLE ${name} (${columns.join(", ")})`);
-  const parsed = `from_json(CAST($1 AS JSON), '${JSON.stringify([shape])}')`;
+/** Puts tables in the place of the views of the published mappings. */
+async function replaceMappings(connection: DuckDBConnection, rows: readonly MappingRow[]): Promise<void> {
+  const columns = Object.entries(EDITED).map(([column, type]) => `${column} ${type}`);
+  await execute(connection, `CREATE OR REPLACE TEMP TABLE what_if_rows (${columns.join(", ")})`);
+  const parsed = `from_json(CAST($1 AS JSON), '${JSON.stringify([EDITED])}')`;
   for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-    const some = JSON.stringify(rows.slice(start, start + ROWS_AT_ONCE));
-    await execute(connection, `INSERT INTO ${name} BY NAME SELECT unnest(${parsed}, max_depth := 2)`, [some]);
+    const some = rows.slice(start, start + ROWS_AT_ONCE).map((row, index) => ({
+      place: start + index,
+      mapping_id: row.mappingId,
+      custom_field_id: row.customFieldId,
+      destination_id: row.destinationId,
+      external_field_name: row.externalFieldName,
+      is_entry: row.entry !== undefined,
+      mapping_value_id: row.entry?.id,
+      value_id: row.entry?.valueId,
+      external_value: row.entry?.externalValue,
+    }));
+    const insert = `INSERT INTO what_if_rows BY NAME SELECT unnest(${parsed}, max_depth := 2)`;
+    await execute(connection, insert, [JSON.stringify(some)]);
+  }
+  for (const name of ["custom_field_mappings", "custom_field_mapping_values"]) {
+    await execute(connection, `DROP VIEW ${name}`);
+    await execute(connection, `CREATE TABLE ${name} AS ${loadSql(`audit_what_if_${name}`)}`);
   }
 }

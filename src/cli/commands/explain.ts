@@ -1,12 +1,13 @@
 import { Command } from "commander";
+import { placeKey } from "../../audit/mapping/mapped-value.ts";
 import { payloadJson } from "../../audit/mapping/payload.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
-import { assertNotPast, type Moment, type PastRun, runAsOf } from "../../audit/questions/as-of.ts";
+import { assertNotPast, type Moment, runAsOf } from "../../audit/questions/as-of.ts";
 import { pointerTo } from "../../audit/questions/evidence.ts";
 import { explainItem, type ItemExplanation } from "../../audit/questions/explain.ts";
 import { explainPast } from "../../audit/questions/explain-past.ts";
 import { matching, resolveScope } from "../../audit/questions/filters.ts";
-import { placeKey } from "../../audit/questions/item-history.ts";
+import type { KnownRun } from "../../audit/questions/run-history.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { pastJson, pastText, type ToldOfPast } from "../render/explain-past-text.ts";
@@ -101,7 +102,7 @@ async function explain(terminal: Terminal, opened: OpenedRun, item: string, opti
 async function tellPast(
   terminal: Terminal,
   opened: OpenedRun,
-  asked: { readonly item: string; readonly past: PastRun; readonly options: Options },
+  asked: { readonly item: string; readonly past: KnownRun; readonly options: Options },
 ): Promise<void> {
   const { destination, field, json } = asked.options;
   const explanation = await explainPast(opened, asked.item, asked.past);

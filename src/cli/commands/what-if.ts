@@ -50,7 +50,7 @@ export function whatIfCommand(terminal: Terminal = standardOutput()): Command {
       const format = mappingFormat(file);
       const rows = readMapping(await bytesOf(file), file, format);
       await withRun(options.out, run, async (opened) => {
-        const found = await whatIf(opened, { rows, file });
+        const found = await whatIf(opened, rows);
         await writeAll(terminal, texts(opened, found, options, terminal.columns));
       });
     });

@@ -1,6 +1,6 @@
 /** The sentences of an explanation, a rule's finding each. What comes from the service stands in quotes, made printable. */
 import type { FieldDefinition } from "../../audit/mapping/definitions.ts";
-import type { EntryStep, InputStep, MappingStep, ReadAs, TypeStep } from "../../audit/mapping/explanation.ts";
+import type { EntryStep, InputStep, MappingStep, ReadAs, TypeStep } from "../../audit/mapping/procedure.ts";
 import type { Since } from "../../audit/questions/item-history.ts";
 import { count } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";

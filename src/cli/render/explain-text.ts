@@ -1,15 +1,9 @@
 /** An explanation as one would give it to a colleague. What comes from the service stands in quotes, made printable. */
 import type { FieldDefinition } from "../../audit/mapping/definitions.ts";
-import type {
-  EntryStep,
-  InputStep,
-  MappingStep,
-  NameStep,
-  TypeStep,
-} from "../../audit/mapping/explanation.ts";
+import { placeKey } from "../../audit/mapping/mapped-value.ts";
+import type { EntryStep, InputStep, MappingStep, NameStep, TypeStep } from "../../audit/mapping/procedure.ts";
 import { type DocumentEvidence, pointerTo, type RequestEvidence } from "../../audit/questions/evidence.ts";
 import type { ItemExplanation } from "../../audit/questions/explain.ts";
-import { placeKey } from "../../audit/questions/item-history.ts";
 import { counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import {

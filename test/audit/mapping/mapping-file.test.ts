@@ -157,7 +157,7 @@ test("what is wrong in a JSON file is told with line and column", () => {
     [pretty(row({ vlaue: "x" })), /line 10, column 14: there is no column "vlaue".* The nearest is "value"/],
     [
       pretty(row()).replace(/\n\s*}/, ',\n    "external_value": "y"\n  }'),
-      /line 10, column 23: external_value is there twice in the object; keep one/,
+      /line 10, column 23: the column external_value is there twice; keep one/,
     ],
     [pretty(row(), row()), /line 16, column 25: the entry e1 is in line 7 already/],
   ] as const) {

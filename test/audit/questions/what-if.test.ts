@@ -21,7 +21,7 @@ const out = await sampleWarehouse();
 const parquet = await sampleWarehouse("parquet");
 const asIs = await sampleWarehouse(new URL("../passthrough-pipeline.ts", import.meta.url));
 
-const place = () => ({ line: 1, column: 1 });
+const place = () => ({ file: "m.csv", line: 1, column: 1 });
 
 async function exported(folder: string, format: "csv" | "json" = "csv"): Promise<MappingRow[]> {
   await using run = await opened(folder);
@@ -39,7 +39,7 @@ async function changes(
   rowsPerRange?: number,
 ): Promise<string[]> {
   await using run = await opened(folder);
-  await whatIf(run, { rows, file: "m.csv" }, rowsPerRange);
+  await whatIf(run, rows, rowsPerRange);
   const found = await all(
     run.connection,
     `SELECT content_id, destination_id, custom_field_id, ordinal, name_before, external_value_before, name_after,
@@ -105,7 +105,7 @@ function expectedChanges(
       const ledgers = [before, after].map(
         (definitions) =>
           new Map(
-            mapItem(item, definitions, { passthrough, explain: false }).ledger.map((row) => [
+            mapItem(item, definitions, { passthrough }).ledger.map((row) => [
               JSON.stringify([row.contentId, row.destinationId, row.customFieldId, row.ordinal]),
               row,
             ]),
@@ -239,7 +239,7 @@ test("the counts by destination and field, and by value, add up", async () => {
   const whole = rows.map((row) =>
     row.externalFieldName === "Sales Territory" ? { ...row, externalFieldName: "land" } : row,
   );
-  const found = await whatIf(run, { rows: whole, file: "m.csv" }, 1500);
+  const found = await whatIf(run, whole, 1500);
   const sum = (name: string) => found.groups.reduce((total, row) => total + Number(row[name]), 0);
   assert.ok(found.values > 500);
   assert.equal(sum("values"), found.values);
@@ -266,7 +266,7 @@ test("what the run does not know is told with its place, and nothing is computed
   if (first?.entry === undefined) assert.fail();
   const told = async (change: Partial<MappingRow>) => {
     const file = rows.map((row, index) => (index === 40 ? { ...row, ...change } : row));
-    return (await failsWith("config.invalid", whatIf(run, { rows: file, file: "m.csv" }))).message;
+    return (await failsWith("config.invalid", whatIf(run, file))).message;
   };
   assert.match(
     await told({ customFieldId: "nope" }),
@@ -304,7 +304,7 @@ test("a mistyped ID of a mapping or an entry is told with the one that is meant,
   const row = rows[at] ?? assert.fail();
   const { mappingId, entry = assert.fail() } = row;
   const told = async (edit: readonly MappingRow[]) =>
-    (await failsWith("config.invalid", whatIf(run, { rows: edit, file: "m.csv" }))).message;
+    (await failsWith("config.invalid", whatIf(run, edit))).message;
   const changed = (change: Partial<MappingRow>) =>
     rows.map((each, index) => (index === at ? { ...each, ...change } : each));
   const line = at + 2;
@@ -344,9 +344,6 @@ test("a mistyped ID of a mapping or an entry is told with the one that is meant,
     await told([...rows, added("mine", null), added("mien", null)]),
     /the run has no mapping "mien"; the new one of \w+ for .* is "mine" in line 1\. Give all of its rows one ID\.$/,
   );
-  const found = await whatIf(run, {
-    rows: [...rows, added("mine", "own"), added("mine", null)],
-    file: "m.csv",
-  });
+  const found = await whatIf(run, [...rows, added("mine", "own"), added("mine", null)]);
   assert.deepEqual(found.entries.file, found.entries.run + 2);
 });

@@ -1,0 +1,129 @@
+/** The text of a CSV or JSON file as people's programs write it, with the place of each cell. */
+import { isUtf8 } from "node:buffer";
+import { WarehouseError } from "../../common/errors.ts";
+import { isObject } from "../../common/objects.ts";
+
+export interface Place {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1. */
+  readonly column: number;
+}
+
+export function invalidAt({ file, line, column }: Place, problem: string): WarehouseError {
+  return new WarehouseError("config.invalid", `${file}, line ${line}, column ${column}: ${problem}`);
+}
+
+export interface Cell {
+  readonly value: unknown;
+  /** Of its first character in the text. */
+  readonly offset: number;
+}
+
+export interface Member extends Cell {
+  readonly name: string;
+}
+
+export interface Members {
+  readonly members: readonly Member[];
+  /** Of the object's first character in the text. */
+  readonly offset: number;
+}
+
+const SEPARATORS = [",", ";", "\t"] as const;
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
+
+/** All that throws is `config.invalid`, with file, line and column. */
+export class FileText {
+  readonly #file: string;
+  readonly #text: string;
+
+  /** Throws for bytes that are not UTF-8. */
+  constructor(bytes: Uint8Array, file: string) {
+    this.#file = file;
+    this.#text = new TextDecoder().decode(bytes);
+    if (isUtf8(bytes)) return;
+    throw this.invalid(
+      this.#text.indexOf("\uFFFD"),
+      'this is not UTF-8; save the file as "CSV UTF-8" or as JSON.',
+    );
+  }
+
+  get isEmpty(): boolean {
+    return this.#text.trim() === "";
+  }
+
+  place(offset: number): Place {
+    const lines = this.#text.slice(0, offset).split(/\r\n|\r|\n/);
+    return { file: this.#file, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+  }
+
+  invalid(offset: number, problem: string): WarehouseError {
+    return invalidAt(this.place(offset), problem);
+  }
+
+  /**
+   * Rows of cells, empty lines left out. Lines end with LF, CRLF or CR; cells may be quoted, and quotes in them doubled.
+   * The separator is the first of comma, semicolon and tab that the first line has outside of quotes.
+   */
+  csv(): (Cell & { readonly value: string })[][] {
+    const text = this.#text;
+    const [first = ""] = text.replace(/"[^"]*"/g, "").split(/[\r\n]/, 1);
+    const separator = SEPARATORS.find((each) => first.includes(each)) ?? ",";
+    const quoted = '"(?<quoted>[^"]*(?:""[^"]*)*)(?<closing>"?)';
+    const plain = `(?<plain>[^${separator}\\r\\n]*)`;
+    const cell = new RegExp(`(?:${quoted}|${plain})(?<end>${separator}|\\r\\n|\\r|\\n|)`, "y");
+    const rows: { value: string; offset: number }[][] = [];
+    let row: { value: string; offset: number }[] = [];
+    let end: string | undefined;
+    do {
+      const offset = cell.lastIndex;
+      const found = cell.exec(text)?.groups ?? {};
+      end = found.end;
+      if (found.closing === "") throw this.invalid(offset, "the quote that opens here is never closed.");
+      if (end === "" && cell.lastIndex < text.length) {
+        throw this.invalid(
+          cell.lastIndex,
+          "there is text after a closing quote; a quote inside a cell is written twice.",
+        );
+      }
+      row.push({ value: found.quoted?.replaceAll('""', '"') ?? found.plain ?? "", offset });
+      if (end === separator) continue;
+      rows.push(row);
+      row = [];
+    } while (end === separator || cell.lastIndex < text.length);
+    return rows.filter((cells) => cells.length > 1 || cells[0]?.value !== "");
+  }
+
+  /** Objects of a list; a member that an object has twice stands there twice. */
+  json(): Members[] {
+    const parsed = this.#parsed();
+    if (!Array.isArray(parsed)) throw this.invalid(0, "a mapping file is a list of objects.");
+    const broken = parsed.findIndex((row) => !isObject(row) || Object.values(row).some(isNested));
+    if (broken >= 0) throw this.invalid(0, `element ${broken} of the list is no object of texts.`);
+    const objects: { members: Member[]; offset: number }[] = [];
+    let name: string | undefined;
+    for (const { 0: token, index: offset } of this.#text.matchAll(TOKEN)) {
+      if (token === "{") objects.push({ members: [], offset });
+      else if (token === "}" || token === ",") name = undefined;
+      else if (token === ":" || token === "[" || token === "]") continue;
+      else if (name === undefined) name = String(JSON.parse(token));
+      else objects.at(-1)?.members.push({ name, value: JSON.parse(token), offset });
+    }
+    return objects;
+  }
+
+  #parsed(): unknown {
+    try {
+      return JSON.parse(this.#text);
+    } catch (thrown) {
+      const offset = /position (\d+)/.exec(String(thrown))?.[1];
+      throw this.invalid(offset === undefined ? this.#text.length : Number(offset), "this is not JSON.");
+    }
+  }
+}
+
+function isNested(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
