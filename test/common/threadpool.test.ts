@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { program } from "../cli/running.ts";
 import { few } from "../long.ts";
-import { temporaryFolder } from "../run/running.ts";
+import { CANARY, temporaryFolder } from "../run/running.ts";
+import { itemsOf, Scripted } from "../run/scripted.ts";
 
 const ON_LINUX = { skip: process.platform !== "linux" && "there is no /proc" };
 
@@ -28,8 +29,10 @@ for (const { env, threads } of few(
   test(`a run has ${threads} threads of libuv, with ${JSON.stringify(env)}`, ON_LINUX, async (t) => {
     const out = join(await temporaryFolder(t), "warehouse");
     const counting = ["--import", `data:text/javascript,${encodeURIComponent(COUNTING)}`];
-    const args = ["run", packagePath("test/run/small-pipeline.ts"), "--sample", "--out", out];
-    const { code, stdout, stderr } = await program(args, { env, node: counting });
+    const service = await Scripted.start(t, itemsOf(12));
+    const source = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
+    const args = ["run", packagePath("test/run/small-pipeline.ts"), "--out", out];
+    const { code, stdout, stderr } = await program(args, { env: { ...source, ...env }, node: counting });
     assert.equal(code, 0, stderr);
     assert.match(stdout, new RegExp(`^threads of libuv: ${threads}$`, "m"));
   });

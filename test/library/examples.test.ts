@@ -7,6 +7,7 @@ import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { runPipeline } from "../../src/index.ts";
 import { program } from "../cli/running.ts";
+import { long } from "../long.ts";
 import { CANARY, rowsOf, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
@@ -91,7 +92,7 @@ test("campaign-reading-time.ts has the words of each campaign, and the minutes t
   ]);
 });
 
-test("three-tables.ts has three tables, certified by a pass without documents", async (t) => {
+long("three-tables.ts has three tables, certified by a pass without documents", async (t) => {
   const directory = await runOf(t, "three-tables.ts");
   assert.deepEqual(await tablesIn(directory), ["content", "content_tags", "users"]);
   const rows =

@@ -4,7 +4,7 @@ import { type TestContext, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { generateContentSet } from "../../src/service/generate/generate.ts";
 import { DATA_TABLES } from "../../src/tables/all.ts";
-import { either } from "../long.ts";
+import { either, long } from "../long.ts";
 import { differences } from "./compare.ts";
 import { readFolder } from "./content-set.ts";
 import { runNightly, serve, temporaryFolder } from "./exporting.ts";
@@ -46,25 +46,28 @@ test(`the export of ${ITEMS.toLocaleString("en-US")} generated items has the row
   await assertRows(await exported(t, folder, options), folder, options);
 });
 
-test("the sample's export has its rows too, without personal data, for a user who may do and see little", async (t) => {
-  const folder = fileURLToPath(new URL("../../data/sample/", import.meta.url));
-  const destinations = destinationsOf(folder);
-  const options = {
-    token: "sample-viewer-token",
-    destinations,
-    customFields: [],
-    personalData: "drop",
-  } as const;
-  const warehouse = await exported(t, folder, options);
-  await assertRows(warehouse, folder, options);
+long(
+  "the sample's export has its rows too, without personal data, for a user who may do and see little",
+  async (t) => {
+    const folder = fileURLToPath(new URL("../../data/sample/", import.meta.url));
+    const destinations = destinationsOf(folder);
+    const options = {
+      token: "sample-viewer-token",
+      destinations,
+      customFields: [],
+      personalData: "drop",
+    } as const;
+    const warehouse = await exported(t, folder, options);
+    await assertRows(warehouse, folder, options);
 
-  // Held against something else, the comparison says where the two differ and shows both sides.
-  const others = await differences(warehouse, folder, { ...options, personalData: "keep" });
-  const users = others.find((difference) => difference.startsWith("users: "));
-  assert.match(users ?? "", /rows with another email\n +user_id=\w+: expected "[^"]+@[^"]+", found null/);
-  const editor = { ...options, token: "sample-token" };
-  const [content = ""] = await differences(warehouse, folder, editor);
-  assert.match(content, /^content: expected \d+ rows, .*found \d+ rows/);
-  assert.match(content, /rows that are missing\n +content_id="/);
-  assert.match(content, /rows with another can_modify\n +content_id=\w+: expected "true", found "false"/);
-});
+    // Held against something else, the comparison says where the two differ and shows both sides.
+    const others = await differences(warehouse, folder, { ...options, personalData: "keep" });
+    const users = others.find((difference) => difference.startsWith("users: "));
+    assert.match(users ?? "", /rows with another email\n +user_id=\w+: expected "[^"]+@[^"]+", found null/);
+    const editor = { ...options, token: "sample-token" };
+    const [content = ""] = await differences(warehouse, folder, editor);
+    assert.match(content, /^content: expected \d+ rows, .*found \d+ rows/);
+    assert.match(content, /rows that are missing\n +content_id="/);
+    assert.match(content, /rows with another can_modify\n +content_id=\w+: expected "true", found "false"/);
+  },
+);

@@ -30,7 +30,7 @@ const RUNS = "SELECT run, previous_run FROM run_history ORDER BY sequence";
 const VERSIONS =
   "SELECT count(*), count(*) FILTER (valid_from_run = (SELECT min(run) FROM run_history)) FROM mapped_value_history";
 
-test("carries the history on from a run that published a database alone", async (t) => {
+long("carries the history on from a run that published a database alone", async (t) => {
   const { out, data } = await few(t);
   const first = await servedNight({ out, data, port: 0, pipelineUrl: DUCKDB_ALONE });
   const { port } = first;

@@ -173,7 +173,7 @@ test("for random edits the changes are those that the procedure gives item by it
       const expected = expectedChanges(items, definitions, edited(definitions, file), false);
       assert.deepEqual(await changes(out, file, 1500), expected);
     }),
-    { numRuns: either(4, 12) },
+    { numRuns: either(2, 12) },
   );
 });
 

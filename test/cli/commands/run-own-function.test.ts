@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import { few } from "../../long.ts";
-import { temporaryFolder } from "../../run/running.ts";
+import { CANARY, temporaryFolder } from "../../run/running.ts";
+import { itemsOf, Scripted } from "../../run/scripted.ts";
 import { program } from "../running.ts";
 
 const IMPORTS = "contentTables, customTable, definePipeline, listing, parquet, text";
@@ -41,19 +42,24 @@ const MODULES: Readonly<Record<string, string>> = {
   ).replace("export default", "module.exports ="),
 };
 
+const service = new Scripted(itemsOf(12));
+before(() => service.listen());
+after(() => service.close());
+
 for (const [name, text] of few(Object.entries(MODULES), 3)) {
   test(`in ${name}`, async (t) => {
+    const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
     const folder = await temporaryFolder(t);
     const path = join(folder, name);
     await mkdir(join(path, ".."), { recursive: true });
     await writeFile(path, text);
-    const run = ["run", path, "--sample", "--out", join(folder, "out")];
-    const { code, stdout, stderr } = await program(["--debug", ...run], { cwd: folder });
+    const run = ["run", path, "--out", join(folder, "out")];
+    const { code, stdout, stderr } = await program(["--debug", ...run], { cwd: folder, env });
     assert.deepEqual([code, stdout], [2, ""]);
     const lines = stderr.split("\n");
     const sentence = lines.findIndex((line) => line.startsWith("The table titles of the pipeline"));
     assert.notEqual(sentence, -1, stderr);
-    assert.match(lines[sentence] ?? "", /cannot be made from item \w+: its function failed: no luck, at /);
+    assert.match(lines[sentence] ?? "", /cannot be made from item [\w-]+: its function failed: no luck, at /);
     assert.ok(
       lines[sentence]?.endsWith(`: its function failed: no luck, at ${path}:${LINE}.`),
       lines[sentence],
@@ -66,12 +72,11 @@ for (const [name, text] of few(Object.entries(MODULES), 3)) {
 }
 
 test("without --debug there is the sentence alone", async (t) => {
+  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
   const folder = await temporaryFolder(t);
   const path = join(folder, "mine.mjs");
   await writeFile(path, MODULE);
-  const { code, stderr } = await program(["run", path, "--sample", "--out", join(folder, "out")], {
-    cwd: folder,
-  });
+  const { code, stderr } = await program(["run", path, "--out", join(folder, "out")], { cwd: folder, env });
   assert.equal(code, 2);
   assert.doesNotMatch(stderr, /caused by|^ +at /m);
 });

@@ -299,24 +299,27 @@ long("S24: hashes of an erased user go as well", async (t) => {
   assert.ok(later.includes(hash("email", "CANARYBERT.mail@example.com")), "others stay");
 });
 
-test("S24: an erased user goes from the raw documents of the lookups too, which say how many unknown fields are left", async (t) => {
-  const { out, folder, service, erase, verify } = await warehouse(t);
-  const reviewer = { id: ANNA, contact_email: "CANARYANNA.mail@example.com", rank: 1 };
-  const color = { id: "f1", name: "color", contact_email: "CANARYANNA.mail@example.com", reviewer };
-  service.script = ({ kind }) => (kind === "custom_fields" ? { body: [color] } : undefined);
-  const config = { details: "all", personalData: KEEP, perPage: 100, customFields: ["color"] } as const;
-  await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, threads: 1, config });
-  const kept = "unknown_fields, sha256 = sha256(document), document::VARCHAR";
-  const raw = () =>
-    rowsOf(join(out, "current"), `SELECT ${kept} FROM '${out}/current/raw/custom_fields/*.parquet'`);
-  assert.deepEqual(await raw(), [[2, true, JSON.stringify(color)]]);
-  await erase(ANNA);
-  await assertGone(folder, ["CANARYANNA"]);
-  assert.deepEqual(await raw(), [
-    [1, true, '{"id":"f1","name":"color","reviewer":{"id":"XX"}}'.replace("XX", ANNA)],
-  ]);
-  await verify();
-});
+long(
+  "S24: an erased user goes from the raw documents of the lookups too, which say how many unknown fields are left",
+  async (t) => {
+    const { out, folder, service, erase, verify } = await warehouse(t);
+    const reviewer = { id: ANNA, contact_email: "CANARYANNA.mail@example.com", rank: 1 };
+    const color = { id: "f1", name: "color", contact_email: "CANARYANNA.mail@example.com", reviewer };
+    service.script = ({ kind }) => (kind === "custom_fields" ? { body: [color] } : undefined);
+    const config = { details: "all", personalData: KEEP, perPage: 100, customFields: ["color"] } as const;
+    await exportFrom({ url: service.url, out, pipelineUrl: NIGHTLY, threads: 1, config });
+    const kept = "unknown_fields, sha256 = sha256(document), document::VARCHAR";
+    const raw = () =>
+      rowsOf(join(out, "current"), `SELECT ${kept} FROM '${out}/current/raw/custom_fields/*.parquet'`);
+    assert.deepEqual(await raw(), [[2, true, JSON.stringify(color)]]);
+    await erase(ANNA);
+    await assertGone(folder, ["CANARYANNA"]);
+    assert.deepEqual(await raw(), [
+      [1, true, '{"id":"f1","name":"color","reviewer":{"id":"XX"}}'.replace("XX", ANNA)],
+    ]);
+    await verify();
+  },
+);
 
 long(
   "S24: the new runs say what they supersede and when, and their raw documents, numbers and sizes are true",
@@ -631,7 +634,7 @@ async function killedAt(folder: OutputFolder, step: string): Promise<void> {
   assert.equal(signal, "SIGKILL");
 }
 
-for (const step of few(["rewrite 2", "commit", "replace"], 2)) {
+for (const step of few(["rewrite 2", "commit", "replace"], 1)) {
   test(`S24: an erasure that is killed at "${step}" shows no half run, and the next one finishes it`, async (t) => {
     const { folder, erase, verify, runs } = await twoRuns(t);
     await killedAt(folder, step);
