@@ -5,8 +5,7 @@ import { CAUSES } from "../../tables/history.ts";
 import type { Change, RunChanges } from "./changes.ts";
 import { barChart } from "./charts.ts";
 import { minute } from "./format.ts";
-import { html, type Markup } from "./markup.ts";
-import { type Column, sql, table } from "./tables.ts";
+import { type Column, html, type Markup, sql, table } from "./markup.ts";
 
 /** What a cause is called, and what it says. */
 const CAUSE_NAMES: Readonly<Record<string, string>> = {
@@ -74,11 +73,9 @@ ${barChart({
 <figcaption><ul class="legend">${causes.map((cause) => html`<li><span class="swatch cause-${cause}"></span>${nameOf(cause)}</li>`)}</ul></figcaption></figure>`;
 }
 
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-
-/** `20 Nov`. */
+/** `5 Nov`, of `Thu, 05 Nov 2026 02:00:00 GMT`. */
 function day(instant: Date): string {
-  return `${instant.getUTCDate()} ${MONTHS[instant.getUTCMonth()]}`;
+  return instant.toUTCString().slice(5, 11).replace(/^0/, "");
 }
 
 function valuesOf(changes: readonly Change[], cause: string): number {

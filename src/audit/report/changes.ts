@@ -1,32 +1,38 @@
 /** Changes of mapped values over the last runs, by cause, from the history that the run carries. */
 
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { z } from "zod";
 import { historySql } from "../../load/macros.ts";
-import { all, execute } from "../../storage/duckdb.ts";
+import { execute } from "../../storage/duckdb.ts";
 import { CAUSES } from "../../tables/history.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { instant, integer, text, textOrNull } from "./cells.ts";
-import { loadSql } from "./load-sql.ts";
+import { loadSql } from "../load-sql.ts";
+import { instant, integer, rowsOf } from "../rows.ts";
 
 /** Runs that the chart goes back. */
 const RUNS_SHOWN = 30;
 
-export interface RunChanges {
-  readonly run: string;
-  readonly sequence: number;
-  readonly startedAt: Date;
-  readonly verdict: string;
+const runRow = z.object({
+  run: z.string(),
+  sequence: integer,
+  startedAt: instant,
+  verdict: z.string(),
   /** Whether the history begins with it, so that there is nothing to compare it with. */
-  readonly begins: boolean;
+  begins: z.boolean(),
+});
+
+const changeRow = z.object({
+  run: z.string(),
+  cause: z.enum(CAUSES),
+  /** Items with such a change. */
+  items: integer,
+  values: integer,
+});
+export type Change = Readonly<z.output<typeof changeRow>>;
+
+export interface RunChanges extends Readonly<z.output<typeof runRow>> {
   /** By cause, in the order of the causes; only those that are there. */
   readonly changes: readonly Change[];
-}
-
-export interface Change {
-  readonly cause: string;
-  /** Items with such a change. */
-  readonly items: number;
-  readonly values: number;
 }
 
 /** The last runs, the oldest first; undefined where the pipeline has no history. */
@@ -38,22 +44,13 @@ export async function readChanges(
   await execute(connection, `CREATE OR REPLACE TEMP TABLE report_runs AS ${loadSql("report_runs")}`, [
     RUNS_SHOWN,
   ]);
-  const changes = await all(connection, historySql("report_changes", loadSql));
-  const order: readonly string[] = CAUSES;
-  const runs = await all(connection, "FROM report_runs ORDER BY sequence");
-  return runs.map((row) => ({
-    run: text(row.run),
-    sequence: integer(row.sequence),
-    startedAt: instant(row.started_at),
-    verdict: text(row.verdict),
-    begins: textOrNull(row.previous_run) === null,
-    changes: changes
-      .filter(({ run }) => run === row.run)
-      .map((change) => ({
-        cause: text(change.cause),
-        items: integer(change.items),
-        values: integer(change.values),
-      }))
-      .toSorted((a, b) => order.indexOf(a.cause) - order.indexOf(b.cause)),
-  }));
+  const changes = await rowsOf(connection, changeRow, historySql("report_changes", loadSql));
+  changes.sort((a, b) => CAUSES.indexOf(a.cause) - CAUSES.indexOf(b.cause));
+  const byRun = Map.groupBy(changes, ({ run }) => run);
+  const runs = await rowsOf(
+    connection,
+    runRow,
+    "SELECT *, previous_run IS NULL AS begins FROM report_runs ORDER BY sequence",
+  );
+  return runs.map((run) => ({ ...run, changes: byRun.get(run.run) ?? [] }));
 }

@@ -3,13 +3,10 @@
 import { count, counted } from "../../common/figures.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import type { Coverage } from "../questions/coverage.ts";
-import { integer, text, textOrNull } from "./cells.ts";
 import { HEAT_STEPS, type HeatCell, heatMap, heatStep } from "./charts.ts";
-import { percent } from "./format.ts";
-import { html, type Markup } from "./markup.ts";
+import { integer, percent, text, textOrNull } from "./format.ts";
+import { foreign, html, type Markup, named, plainForeign, sql, table } from "./markup.ts";
 import { valueName } from "./overview.ts";
-import { sql, table } from "./tables.ts";
-import { foreign, named, plainForeign } from "./visible.ts";
 
 /** Fields and destinations of the heat map, and rows of the tables; there are rarely more. */
 const FIELDS_SHOWN = 60;

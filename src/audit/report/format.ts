@@ -1,4 +1,20 @@
-/** Figures and instants, for people. */
+/** Cells, figures and instants, for people. */
+import type { DuckDBValue } from "@duckdb/node-api";
+import { toSafeInteger } from "../../storage/duckdb.ts";
+
+type Cell = DuckDBValue | undefined;
+
+export function text(cell: Cell): string {
+  return String(cell);
+}
+
+export function textOrNull(cell: Cell): string | null {
+  return cell === null || cell === undefined ? null : String(cell);
+}
+
+export function integer(cell: Cell): number {
+  return toSafeInteger(cell ?? null);
+}
 
 /** `93.4%`; 100% and 0% are said of all and of none alone. Null: there is nothing to take a part of. */
 export function percent(part: number, whole: number): string | null {

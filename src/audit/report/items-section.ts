@@ -1,8 +1,7 @@
 /** The items: what is asked for is put together in the page, from the data that it brings along. */
 import { count, counted } from "../../common/figures.ts";
 import { leftOutSql, type ReportItems } from "./items.ts";
-import { html, type Markup } from "./markup.ts";
-import { sql } from "./tables.ts";
+import { html, type Markup, sql } from "./markup.ts";
 
 export function itemsSection({ total, shown }: ReportItems): Markup {
   return html`<section id="items" aria-labelledby="items-title">

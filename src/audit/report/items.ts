@@ -1,14 +1,14 @@
 /** The items of the report with all their mapped values, packed for the page: what is said often is said once. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
+import { ends, LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
 import { all, execute, type Row, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
+import { loadSql } from "../load-sql.ts";
 import { STATUSES } from "../mapping/mapped-value.ts";
 import { sendsAsIs } from "../mapping/passthrough.ts";
 import type { AskedRun } from "../open-run.ts";
 import { itemBounds } from "../questions/coverage.ts";
-import { text, textOrNull } from "./cells.ts";
-import { loadSql } from "./load-sql.ts";
+import { text, textOrNull } from "./format.ts";
 
 /** How much of a run the page holds. */
 export interface ItemLimits {
@@ -49,27 +49,25 @@ export async function readItems(run: AskedRun, limits: ItemLimits): Promise<Repo
   await fillItems(run);
   await temporary(connection, "report_chosen", [limits.items, limits.values]);
   await temporary(connection, "report_ledger", [TEXT_LIMIT, await sendsAsIs(connection)]);
-  const packed = new Packing(
-    await all(connection, DESTINATIONS),
-    await all(connection, FIELDS),
-    await all(connection, loadSql("report_answers")),
-    limits.bytes,
-  );
-  for (const row of await all(connection, loadSql("report_item_rows"), [TEXT_LIMIT])) {
-    if (!packed.add(row)) break;
-  }
+  const packed = packItems({
+    destinations: await all(connection, DESTINATIONS),
+    fields: await all(connection, FIELDS),
+    answers: await all(connection, loadSql("report_answers")),
+    items: await all(connection, loadSql("report_item_rows"), [TEXT_LIMIT]),
+    room: limits.bytes,
+  });
   return {
     total: await scalar(connection, "SELECT count(*) FROM report_items"),
     withGaps: await scalar(connection, "SELECT count(*) FROM report_items WHERE gaps > 0"),
-    shown: packed.items,
-    json: packed.json(),
+    shown: packed.items.length,
+    json: JSON.stringify(packed),
   };
 }
 
 async function fillItems(run: AskedRun): Promise<void> {
-  for (const [index, { lower, upper }] of rangesOf(await itemBounds(run, LEDGER_ROWS_PER_RANGE)).entries()) {
+  for (const [index, range] of rangesOf(await itemBounds(run, LEDGER_ROWS_PER_RANGE)).entries()) {
     const into = index === 0 ? "CREATE OR REPLACE TEMP TABLE report_items AS" : "INSERT INTO report_items";
-    await execute(run.connection, `${into} ${loadSql("report_items")}`, [lower ?? null, upper ?? null]);
+    await execute(run.connection, `${into} ${loadSql("report_items")}`, ends(range));
   }
 }
 
@@ -78,146 +76,113 @@ async function temporary(
   name: "report_chosen" | "report_ledger",
   params: readonly (number | boolean)[],
 ): Promise<void> {
-  await execute(connection, `CREATE OR REPLACE TEMP TABLE ${name} AS ${loadSql(name)}`, [...params]);
+  await execute(connection, `CREATE OR REPLACE TEMP TABLE ${name} AS ${loadSql(name)}`, params);
 }
 
-const DESTINATIONS =
-  "SELECT destination_id, identification, platform, supports_custom_field_mappings FROM destinations ORDER BY identification NULLS LAST, destination_id";
-const FIELDS =
-  "SELECT custom_field_id, name, display_label, field_type FROM custom_fields ORDER BY name NULLS LAST, custom_field_id";
+const DESTINATIONS = `
+  SELECT destination_id, identification, platform, coalesce(NOT supports_custom_field_mappings, false)
+  FROM destinations ORDER BY identification NULLS LAST, destination_id`;
+const FIELDS = `
+  SELECT custom_field_id, name, display_label, field_type
+  FROM custom_fields ORDER BY name NULLS LAST, custom_field_id`;
 
-/** An answer as the page has it, its texts as numbers of `texts`; null where there is none. */
-type PackedAnswer = readonly (number | null)[];
-/** ID, title, number of the content type, day of publication, numbers of the answers. */
-type PackedItem = readonly [string, string | null, number | null, string | null, readonly number[]];
+/** Texts of an answer, in the order in which the page has their numbers. */
+const ANSWER_TEXTS = [
+  "external_field_name",
+  "value_id",
+  "value",
+  "mapping_id",
+  "mapping_value_id",
+  "external_value",
+] as const;
 
-/** Takes items as long as there is room, and with each the answers, texts and names that it brings along. */
-class Packing {
-  readonly #answerRows: readonly Row[];
-  readonly #destinations: Things;
-  readonly #fields: Things;
-  readonly #room: number;
-  readonly #answers: PackedAnswer[] = [];
-  readonly #answerNumbers = new Map<number, number>();
-  readonly #texts = new Numbers();
-  readonly #types = new Numbers();
-  readonly #items: PackedItem[] = [];
-  #bytes = 0;
+interface Unpacked {
+  readonly destinations: readonly Row[];
+  readonly fields: readonly Row[];
+  /** By number. */
+  readonly answers: readonly Row[];
+  readonly items: readonly Row[];
+  /** In bytes. */
+  readonly room: number;
+}
 
-  constructor(destinations: readonly Row[], fields: readonly Row[], answers: readonly Row[], room: number) {
-    this.#answerRows = answers;
-    this.#destinations = new Things(destinations, "destination_id");
-    this.#fields = new Things(fields, "custom_field_id");
-    this.#room = room;
-  }
-
-  get items(): number {
-    return this.#items.length;
-  }
-
-  /** False: there is no room for the item. What it brought along is small, and stays. */
-  add(row: Row): boolean {
-    const answers = textOrNull(row.answers)?.split(",").map(Number) ?? [];
-    const item: PackedItem = [
+/** Items as long as there is room, and with each the answers, texts and names that it brings along. */
+function packItems({ destinations: sites, fields: given, answers: rows, items: all, room }: Unpacked) {
+  // What only a mapping names has its ID alone.
+  const destinations = new Numbered((id: string): unknown[] => [id, null, null, false]);
+  const fields = new Numbered((id: string): unknown[] => [id, null, null, null]);
+  for (const row of sites) destinations.add(text(row.destination_id), Object.values(row));
+  for (const row of given) fields.add(text(row.custom_field_id), Object.values(row));
+  const types = new Numbered((name: string) => name);
+  const texts = new Numbered((name: string) => name);
+  const statuses: readonly unknown[] = STATUSES;
+  const answers = new Numbered((number: number) => {
+    const row = rows[number];
+    if (row === undefined) throw new TypeError(`there is no answer ${number}`);
+    const flags = Object.entries(FLAGS).filter(([name]) => row[name] === true);
+    return [
+      destinations.of(text(row.destination_id)),
+      fields.of(text(row.custom_field_id)),
+      ...ANSWER_TEXTS.map((name) => texts.ofNullable(textOrNull(row[name]))),
+      flags.reduce((bits, [, bit]) => bits + bit, statuses.indexOf(row.status)),
+    ];
+  });
+  /** ID, title, number of the content type, day of publication, numbers of the answers. */
+  const items: unknown[][] = [];
+  let bytes = 0;
+  for (const row of all) {
+    const item = [
       text(row.content_id),
       textOrNull(row.title),
-      this.#types.of(textOrNull(row.type)),
+      types.ofNullable(textOrNull(row.type)),
       textOrNull(row.published),
-      answers.map((number) => this.#answerNumber(number)),
+      (textOrNull(row.answers)?.split(",") ?? []).map((number) => answers.of(Number(number))),
     ];
-    this.#bytes += Buffer.byteLength(JSON.stringify(item)) + 1;
-    if (this.#bytes + this.#texts.bytes + this.#types.bytes > this.#room) return false;
-    this.#items.push(item);
-    return true;
+    bytes += jsonBytes(item);
+    // Where there is no room for the item, what it brought along is small, and stays.
+    if (bytes + answers.bytes + texts.bytes + types.bytes > room) break;
+    items.push(item);
   }
-
-  #answerNumber(number: number): number {
-    const known = this.#answerNumbers.get(number);
-    if (known !== undefined) return known;
-    const row = this.#answerRows[number];
-    if (row === undefined) throw new TypeError(`there is no answer ${number}`);
-    const packed = this.#packed(row);
-    this.#bytes += Buffer.byteLength(JSON.stringify(packed)) + 1;
-    this.#answerNumbers.set(number, this.#answers.length);
-    return this.#answers.push(packed) - 1;
-  }
-
-  #packed(row: Row): PackedAnswer {
-    const flags = Object.entries(FLAGS).filter(([name]) => row[name] === true);
-    const statuses: readonly unknown[] = STATUSES;
-    const status = statuses.indexOf(row.status);
-    return [
-      this.#destinations.of(text(row.destination_id)),
-      this.#fields.of(text(row.custom_field_id)),
-      this.#texts.of(textOrNull(row.external_field_name)),
-      this.#texts.of(textOrNull(row.value_id)),
-      this.#texts.of(textOrNull(row.value)),
-      this.#texts.of(textOrNull(row.mapping_id)),
-      this.#texts.of(textOrNull(row.mapping_value_id)),
-      this.#texts.of(textOrNull(row.external_value)),
-      flags.reduce((bits, [, bit]) => bits + bit, status),
-    ];
-  }
-
-  json(): string {
-    const destinations = this.#destinations.rows.map((row) => [
-      text(row.destination_id),
-      textOrNull(row.identification),
-      textOrNull(row.platform),
-      row.supports_custom_field_mappings === false,
-    ]);
-    const fields = this.#fields.rows.map((row) => [
-      text(row.custom_field_id),
-      textOrNull(row.name),
-      textOrNull(row.display_label),
-      textOrNull(row.field_type),
-    ]);
-    return JSON.stringify({
-      statuses: STATUSES,
-      destinations,
-      fields,
-      types: this.#types.texts,
-      texts: this.#texts.texts,
-      answers: this.#answers,
-      items: this.#items,
-    });
-  }
+  return {
+    statuses: STATUSES,
+    destinations: destinations.all,
+    fields: fields.all,
+    types: types.all,
+    texts: texts.all,
+    answers: answers.all,
+    items,
+  };
 }
 
-/** Rows that are referred to by number; one that only a mapping names has its ID alone. */
-class Things {
-  readonly rows: Row[];
-  readonly #key: string;
-  readonly #numbers: Map<string, number>;
-
-  constructor(rows: readonly Row[], key: string) {
-    this.rows = [...rows];
-    this.#key = key;
-    this.#numbers = new Map(rows.map((row, index) => [text(row[key]), index]));
-  }
-
-  of(id: string): number {
-    const known = this.#numbers.get(id);
-    if (known !== undefined) return known;
-    this.#numbers.set(id, this.rows.length);
-    return this.rows.push({ [this.#key]: id }) - 1;
-  }
-}
-
-/** Texts by number. */
-class Numbers {
-  readonly texts: string[] = [];
-  readonly #numbers = new Map<string, number>();
+/** Values that are referred to by number: each is made where its key is first asked for. */
+class Numbered<K, T> {
+  readonly all: T[] = [];
   bytes = 0;
+  readonly #numbers = new Map<K, number>();
+  readonly #make: (key: K) => T;
 
-  of(given: string | null): number | null {
-    if (given === null) return null;
-    const known = this.#numbers.get(given);
-    if (known !== undefined) return known;
-    this.bytes += Buffer.byteLength(JSON.stringify(given)) + 1;
-    this.#numbers.set(given, this.texts.length);
-    return this.texts.push(given) - 1;
+  constructor(make: (key: K) => T) {
+    this.#make = make;
   }
+
+  of(key: K): number {
+    return this.#numbers.get(key) ?? this.add(key, this.#make(key));
+  }
+
+  ofNullable(key: K | null): number | null {
+    return key === null ? null : this.of(key);
+  }
+
+  add(key: K, value: T): number {
+    this.bytes += jsonBytes(value);
+    this.#numbers.set(key, this.all.length);
+    return this.all.push(value) - 1;
+  }
+}
+
+/** With the comma after it. */
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value)) + 1;
 }
 
 /** The items that the page leaves out, in its order. */

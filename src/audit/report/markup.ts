@@ -1,4 +1,4 @@
-/** HTML of which every part is escaped unless it was made here. */
+/** HTML of which every part is escaped unless it was made here; text of foreign origin, and tables. */
 
 /** HTML that may stand in a page as it is. Only this module makes one from text. */
 export class Markup {
@@ -45,4 +45,76 @@ export function trusted(text: string): Markup {
 /** JSON text that can stand within a `script` element, whatever it holds. */
 export function dataIsland(json: string): Markup {
   return new Markup(json.replaceAll("<", "\\u003c"));
+}
+
+/**
+ * What cannot be seen or turns the text around it: control and format characters (those of direction among them),
+ * separators of lines, fillers and other characters that are drawn as nothing. A joiner within an emoji and the mark
+ * that asks for its colours belong to it. `page.js` does the same on the other side.
+ */
+export const INVISIBLE =
+  /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=[\p{Emoji}])\uFE0F|([\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800])/gu;
+
+/** `U+202E`. */
+export function codePoint(character: string): string {
+  const number = character.codePointAt(0) ?? 0;
+  return `U+${number.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** Text of foreign origin whose direction stays its own, with a mark for each character that cannot be seen. */
+export function foreign(text: string): Markup {
+  const parts: Part[] = [];
+  let from = 0;
+  for (const match of text.matchAll(INVISIBLE)) {
+    const [, invisible] = match;
+    if (invisible === undefined) continue;
+    parts.push(text.slice(from, match.index), html`<span class="mark">${codePoint(invisible)}</span>`);
+    from = match.index + invisible.length;
+  }
+  parts.push(text.slice(from));
+  return html`<bdi>${parts}</bdi>`;
+}
+
+/** The same as text alone, for charts. */
+export function plainForeign(text: string): string {
+  return text.replace(INVISIBLE, (all, invisible: string | undefined) =>
+    invisible === undefined ? all : `[${codePoint(invisible)}]`,
+  );
+}
+
+/** A name, or its ID where there is none. */
+export function named(name: string | null, id: string): Markup {
+  return name === null ? html`<code>${foreign(id)}</code>` : foreign(name);
+}
+
+export interface Column<T> {
+  readonly head: string;
+  readonly cell: (row: T) => Part;
+  readonly kind?: "number" | "head" | "text";
+}
+
+export interface TableOf<T> {
+  readonly caption: string;
+  readonly columns: readonly Column<T>[];
+  readonly rows: readonly T[];
+}
+
+export function table<T>({ caption, columns, rows }: TableOf<T>): Markup {
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+<caption class="visually-hidden">${caption}</caption>
+<thead><tr>${columns.map(({ head, kind }) => html`<th scope="col"${kind === "number" ? NUMBER : ""}>${head}</th>`)}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${columns.map((column) => cell(column, row))}</tr>\n`)}</tbody>
+</table></div>`;
+}
+
+const NUMBER = html` class="number"`;
+
+function cell<T>({ cell, kind }: Column<T>, row: T): Markup {
+  if (kind === "head") return html`<th scope="row">${cell(row)}</th>`;
+  return html`<td${kind === "number" ? NUMBER : ""}>${cell(row)}</td>`;
+}
+
+/** SQL that can be selected and copied. */
+export function sql(text: string): Markup {
+  return html`<pre class="sql" tabindex="0"><code>${text}</code></pre>`;
 }

@@ -3,11 +3,9 @@
 import { count, counted, duration, fileSize } from "../../common/figures.ts";
 import type { Coverage } from "../questions/coverage.ts";
 import type { Account } from "./account.ts";
-import { integer, text, textOrNull } from "./cells.ts";
-import { minute, percent } from "./format.ts";
+import { integer, minute, percent, text, textOrNull } from "./format.ts";
 import type { ReportItems } from "./items.ts";
-import { html, type Markup } from "./markup.ts";
-import { foreign, named } from "./visible.ts";
+import { foreign, html, type Markup, named } from "./markup.ts";
 
 export interface OverviewFacts {
   readonly account: Account;
@@ -49,7 +47,7 @@ function figures({ account, coverage, items }: OverviewFacts): Markup[] {
   const { covered, coverable } = coverageTotals(coverage);
   const warnings = account.checks.filter((check) => check.verdict !== "passed").length;
   return [
-    scalar("Items", count(account.loaded), itemsNote(account)),
+    scalar("Items", count(account.itemsLoaded), itemsNote(account)),
     scalar(
       "Values covered",
       percent(covered, coverable) ?? "none",
@@ -76,11 +74,11 @@ function scalar(name: string, value: string, note: string): Markup {
   return html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${note}</span></dd></div>`;
 }
 
-function itemsNote({ listed, rejected, vanished, unread }: Account): string {
-  const parts = [`${count(listed)} listed`];
-  if (rejected > 0) parts.push(`${count(rejected)} could not be read`);
-  if (vanished > 0) parts.push(`${count(vanished)} gone since`);
-  if (unread > 0) parts.push(`${count(unread)} listed too late to be read`);
+function itemsNote({ itemsListed, itemsRejected, itemsVanished, itemsUnread }: Account): string {
+  const parts = [`${count(itemsListed)} listed`];
+  if (itemsRejected > 0) parts.push(`${count(itemsRejected)} could not be read`);
+  if (itemsVanished > 0) parts.push(`${count(itemsVanished)} gone since`);
+  if (itemsUnread > 0) parts.push(`${count(itemsUnread)} listed too late to be read`);
   return parts.length === 1 ? `all ${parts[0]}` : parts.join(", ");
 }
 
@@ -100,16 +98,17 @@ function attention(facts: OverviewFacts): Markup {
   }`;
 }
 
-function runPoints({ checks, rejected }: Account): Markup[] {
+function runPoints({ checks, itemsRejected }: Account): Markup[] {
   const warnings = checks.filter((check) => check.verdict !== "passed");
   return [
-    rejected > 0 &&
-      html`<a href="#checks">${counted(rejected, "item")} could not be read</a>: the table <code>run_rejects</code> says why.`,
+    itemsRejected > 0 &&
+      html`<a href="#checks">${counted(itemsRejected, "item")} could not be read</a>: the table <code>run_rejects</code> says why.`,
     warnings.length > 0 &&
       html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${warnings
         .slice(0, NAMED)
         .map(
-          (check, index) => html`${index > 0 ? "; " : ""}${foreign(check.name)} (${count(check.figure)})`,
+          (check, index) =>
+            html`${index > 0 ? "; " : ""}${foreign(check.checkName)} (${count(check.figure)})`,
         )}${warnings.length > NAMED ? ", and more" : ""}.`,
   ].filter((point) => point !== false);
 }
@@ -151,6 +150,6 @@ export function valueName(value: unknown, id: unknown): Markup {
 
 /** Under the name of the run. */
 export function subtitle(account: Account): Markup {
-  const builtMs = account.builtAt.getTime() - account.startedAt.getTime();
+  const builtMs = account.endedAt.getTime() - account.startedAt.getTime();
   return html`<p class="subtitle">${foreign(account.instanceUrl)}, read by the pipeline ${foreign(account.pipeline)} on <time datetime="${account.startedAt.toISOString()}">${minute(account.startedAt)}</time>; its tables were built ${duration(builtMs / 1000)} later. ${counted(account.requests, "request")}, ${fileSize(account.bytes)} received.</p>`;
 }

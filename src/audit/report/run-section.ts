@@ -2,11 +2,9 @@
 
 import { count, counted, fileSize } from "../../common/figures.ts";
 import type { Account, Pass, RunCheck, TableSize } from "./account.ts";
-import { html, type Markup } from "./markup.ts";
-import { type Column, table } from "./tables.ts";
-import { foreign } from "./visible.ts";
+import { type Column, foreign, html, type Markup, table } from "./markup.ts";
 
-export function checksSection({ checks, passes, rejected, drift }: Account): Markup {
+export function checksSection({ checks, passes, itemsRejected, drift }: Account): Markup {
   const warnings = checks.filter(({ verdict }) => verdict !== "passed");
   const passed = checks.filter(({ verdict }) => verdict === "passed");
   return html`<section id="checks" aria-labelledby="checks-title">
@@ -24,14 +22,14 @@ ${
     drift === 0
       ? "No answer departed from the specification."
       : html`Answers departed from the specification in ${counted(drift, "way")}: see the table <code>run_drift</code>.`
-  }${rejected > 0 && html` Why ${counted(rejected, "item")} could not be read: see the table <code>run_rejects</code>.`}</p>
+  }${itemsRejected > 0 && html` Why ${counted(itemsRejected, "item")} could not be read: see the table <code>run_rejects</code>.`}</p>
 <h3>Passes over the listing</h3>
 ${table({ caption: "Passes over the listing", columns: PASS_COLUMNS, rows: passes })}
 </section>`;
 }
 
 const CHECK_COLUMNS: readonly Column<RunCheck>[] = [
-  { head: "Check", cell: ({ name }) => foreign(name), kind: "head" },
+  { head: "Check", cell: ({ checkName }) => foreign(checkName), kind: "head" },
   { head: "Verdict", cell: ({ verdict }) => html`<span class="status check-${verdict}">${verdict}</span>` },
   { head: "Counted", cell: ({ figure }) => count(figure), kind: "number" },
   { head: "Expected", cell: ({ expected }) => (expected === null ? "" : count(expected)), kind: "number" },
@@ -42,7 +40,7 @@ const PASS_COLUMNS: readonly Column<Pass>[] = [
   { head: "Pass", cell: ({ pass }) => pass, kind: "head" },
   { head: "View", cell: ({ mode }) => mode },
   { head: "Pages", cell: ({ pages }) => count(pages), kind: "number" },
-  { head: "Items", cell: ({ items }) => count(items), kind: "number" },
+  { head: "Items", cell: ({ distinctItems }) => count(distinctItems), kind: "number" },
   { head: "Repeats", cell: ({ duplicates }) => count(duplicates), kind: "number" },
   {
     head: "Service’s count",
@@ -59,7 +57,7 @@ const PASS_COLUMNS: readonly Column<Pass>[] = [
 ];
 
 export function tablesSection({ tables }: Account): Markup {
-  const rows = tables.reduce((sum, each) => sum + each.rows, 0);
+  const rows = tables.reduce((sum, each) => sum + each.rowCount, 0);
   const bytes = tables.reduce((sum, each) => sum + each.parquetBytes, 0);
   return html`<section id="tables" aria-labelledby="tables-title">
 <h2 id="tables-title">Tables</h2>
@@ -70,7 +68,7 @@ ${table({ caption: "Rows per table", columns: TABLE_COLUMNS, rows: tables })}</d
 }
 
 const TABLE_COLUMNS: readonly Column<TableSize>[] = [
-  { head: "Table", cell: (each) => html`<code>${each.table}</code>`, kind: "head" },
-  { head: "Rows", cell: ({ rows }) => count(rows), kind: "number" },
+  { head: "Table", cell: (each) => html`<code>${each.tableName}</code>`, kind: "head" },
+  { head: "Rows", cell: ({ rowCount }) => count(rowCount), kind: "number" },
   { head: "Parquet", cell: ({ parquetBytes }) => fileSize(parquetBytes), kind: "number" },
 ];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { loadSql } from "../../../src/audit/report/load-sql.ts";
+import { loadSql } from "../../../src/audit/load-sql.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
 import { temporaryFolder } from "../../run/running.ts";
 
