@@ -38,7 +38,7 @@ export async function prepareMappings(connection: DuckDBConnection): Promise<voi
 }
 
 /** The steps in the order in which they must run: the payloads of a range are selected from its mapped values. */
-export function derivedSteps({ passthrough }: DerivedOptions): readonly DerivedStep[] {
+export function derivedSteps({ passthrough }: DerivedOptions): readonly [DerivedStep, DerivedStep] {
   const mappedValues = loadSql("mapped_values");
   const externalPayloads = payloadSql("external_payloads");
   return [

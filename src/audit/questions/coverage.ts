@@ -2,14 +2,14 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
-import { LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
-import { all, execute, type Row, scalar } from "../../storage/duckdb.ts";
+import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
+import { all, type Row, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
-import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { loadSql } from "../load-sql.ts";
 import type { Status } from "../mapping/mapped-value.ts";
 import type { AskedRun } from "../open-run.ts";
 import type { Scope } from "./filters.ts";
+import { keep, keepRange } from "./temp-tables.ts";
 
 export interface CoverageFilter extends Scope {
   readonly status: Status | undefined;
@@ -53,14 +53,27 @@ export async function coverageOf(
   await prepareMappings(connection);
   await narrow(connection, filter);
   if (filter.value !== undefined) await assertKnownValue(connection, filter.value);
-  await count(opened, filter, rowsPerRange);
   const given = [filter.status ?? null, filter.value ?? null];
+  for (const [index, range] of rangesOf(await itemBounds(opened, rowsPerRange)).entries()) {
+    const place = { index, params: ends(range) };
+    const narrowed = { index, params: [...ends(range), ...given] };
+    await keepRange(connection, "audit_field_counts", loadSql("audit_field_counts"), narrowed);
+    await keepRange(connection, "audit_value_counts", loadSql("audit_value_counts"), place);
+    await keepRange(connection, "audit_unmapped_counts", loadSql("audit_unmapped_counts"), place);
+  }
   const isNarrow = filter.status !== undefined || filter.value !== undefined;
+  const coverage = await all(connection, loadSql("audit_coverage"), given);
+  const total = (kind: Counted) => coverage.reduce((sum, row) => sum + Number(row[kind]), 0);
   return {
-    coverage: await all(connection, loadSql("audit_coverage"), given),
+    coverage,
     values: await all(connection, loadSql("audit_values"), [...given, !isNarrow]),
     definitions: isNarrow ? undefined : await definitionsOf(connection),
-    totals: await totalsOf(connection, given),
+    totals: {
+      unmapped: total("unmapped"),
+      unknown_value: total("unknown_value"),
+      ambiguous: total("ambiguous"),
+      collision: total("collision"),
+    },
   };
 }
 
@@ -73,91 +86,57 @@ async function definitionsOf(connection: DuckDBConnection): Promise<Definitions>
   };
 }
 
+/** A list of texts that is bound as the text of a JSON array: an empty list has no type of its own. */
+const LISTED = "(SELECT unnest(from_json($1::JSON, '[\"VARCHAR\"]')))";
+
+const DESTINATIONS = `
+  SELECT DISTINCT destination_id FROM mapping_targets
+  WHERE $1::VARCHAR IS NULL OR destination_id IN ${LISTED}`;
+
+const FIELDS = `
+  SELECT custom_field_id
+  FROM (
+    SELECT custom_field_id FROM custom_fields UNION SELECT custom_field_id FROM custom_field_mappings
+    UNION SELECT custom_field_id FROM content_custom_field_values
+  )
+  WHERE $1::VARCHAR IS NULL OR custom_field_id IN ${LISTED}`;
+
+const LEFT_OUT = `
+  SELECT content_id FROM content
+  WHERE $1::VARCHAR IS NOT NULL AND NOT coalesce(content_type_id IN ${LISTED}, false)`;
+
 /** The filter as tables that the steps join. */
 async function narrow(connection: DuckDBConnection, filter: CoverageFilter): Promise<void> {
-  const { destinationIds, fieldIds, contentTypeIds } = filter;
-  await idTable(connection, "audit_destinations", "destination_id", destinationIds, "mapping_targets");
-  await idTable(connection, "audit_fields", "custom_field_id", fieldIds, FIELDS);
-  await execute(
-    connection,
-    `CREATE OR REPLACE TEMP TABLE audit_left_out AS SELECT content_id FROM content
-     WHERE $1::VARCHAR IS NOT NULL AND NOT coalesce(content_type_id IN (SELECT unnest(${LIST})), false)`,
-    [contentTypeIds === undefined ? null : JSON.stringify(contentTypeIds)],
-  );
+  for (const [name, sql, ids] of [
+    ["audit_destinations", DESTINATIONS, filter.destinationIds],
+    ["audit_fields", FIELDS, filter.fieldIds],
+    ["audit_left_out", LEFT_OUT, filter.contentTypeIds],
+  ] as const) {
+    await keep(connection, name, sql, [ids === undefined ? null : JSON.stringify(ids)]);
+  }
 }
 
-/** A list of texts that is bound as the text of a JSON array: an empty list has no type of its own. */
-const LIST = "from_json($1::JSON, '[\"VARCHAR\"]')";
-
-const FIELDS =
-  "(SELECT custom_field_id FROM custom_fields UNION SELECT custom_field_id FROM custom_field_mappings " +
-  "UNION SELECT custom_field_id FROM content_custom_field_values)";
-
-async function idTable(
-  connection: DuckDBConnection,
-  table: string,
-  column: string,
-  ids: readonly string[] | undefined,
-  everything: string,
-): Promise<void> {
-  const rows =
-    ids === undefined
-      ? `SELECT DISTINCT ${column} FROM ${everything}`
-      : `SELECT DISTINCT unnest(${LIST}) AS ${column}`;
-  const params = ids === undefined ? [] : [JSON.stringify(ids)];
-  await execute(connection, `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(table)} AS ${rows}`, params);
-}
+const USED = `
+  SELECT count(*) FROM (
+    SELECT 1 FROM content_mapped_values WHERE value_id = $1 OR value = $1 OR external_value = $1 LIMIT 1)`;
 
 const KNOWN_VALUES = `
-  SELECT unnest([value_id, value, display]) AS name FROM custom_field_select_values
-  UNION SELECT unnest([value_id, external_value]) FROM custom_field_mapping_values`;
+  SELECT name
+  FROM (
+    SELECT unnest([value_id, value, display]) AS name FROM custom_field_select_values
+    UNION SELECT unnest([value_id, external_value]) FROM custom_field_mapping_values
+  )
+  WHERE name IS NOT NULL ORDER BY name`;
 
 async function assertKnownValue(connection: DuckDBConnection, value: string): Promise<void> {
-  const used = await scalar(
-    connection,
-    `SELECT count(*) FROM (
-       SELECT 1 FROM content_mapped_values WHERE value_id = $1 OR value = $1 OR external_value = $1 LIMIT 1)`,
-    [value],
-  );
-  if (used > 0) return;
-  const names = await all(
-    connection,
-    `SELECT name FROM (${KNOWN_VALUES}) WHERE name IS NOT NULL ORDER BY name`,
-  );
-  const isOffered = names.some(({ name }) => name === value);
-  const said = isOffered
-    ? `No item has the value "${value}", though the definitions of the run know it.`
-    : "";
+  if ((await scalar(connection, USED, [value])) > 0) return;
+  const names = (await all(connection, KNOWN_VALUES)).map(({ name }) => String(name));
   throw new WarehouseError(
     "config.not_found",
-    isOffered
-      ? said
-      : `There is no value "${value}" in the run.${suggestion(
-          value,
-          names.map(({ name }) => String(name)),
-          "No value in the run is like it.",
-        )}`,
+    names.includes(value)
+      ? `No item has the value "${value}", though the definitions of the run know it.`
+      : `There is no value "${value}" in the run.${suggestion(value, names, "No value in the run is like it.")}`,
   );
-}
-
-const COUNTS = ["audit_field_counts", "audit_value_counts", "audit_unmapped_counts"] as const;
-
-async function count(
-  opened: AskedRun,
-  { status, value }: CoverageFilter,
-  rowsPerRange: number,
-): Promise<void> {
-  const { connection } = opened;
-  const bounds = await itemBounds(opened, rowsPerRange);
-  for (const [index, range] of rangesOf(bounds).entries()) {
-    for (const step of COUNTS) {
-      const into = index === 0 ? "CREATE OR REPLACE TEMP TABLE" : "INSERT INTO";
-      const ends = [range.lower ?? null, range.upper ?? null];
-      const params = step === "audit_field_counts" ? [...ends, status ?? null, value ?? null] : ends;
-      const as = index === 0 ? " AS" : "";
-      await execute(connection, `${into} ${quoteIdentifier(step)}${as} ${loadSql(step)}`, params);
-    }
-  }
 }
 
 /**
@@ -183,24 +162,4 @@ export async function itemBounds(
     [items],
   );
   return rows.map((row) => String(row.content_id));
-}
-
-async function totalsOf(
-  connection: DuckDBConnection,
-  params: readonly (string | null)[],
-): Promise<Record<Counted, number>> {
-  const total = (expression: string) =>
-    scalar(
-      connection,
-      `SELECT coalesce(sum(${expression}), 0)::BIGINT FROM audit_value_counts
-       WHERE ($1::VARCHAR IS NULL OR status = $1::VARCHAR)
-         AND ($2::VARCHAR IS NULL OR value_id = $2::VARCHAR OR value = $2::VARCHAR OR external_value = $2::VARCHAR)`,
-      params,
-    );
-  return {
-    unmapped: await total("CASE status WHEN 'unmapped' THEN uses END"),
-    unknown_value: await total("CASE status WHEN 'unknown_value' THEN uses END"),
-    ambiguous: await total("ambiguous"),
-    collision: await total("collision"),
-  };
 }

@@ -1,9 +1,10 @@
 /** What of the mapped values is another between two runs, and why. Set-based, a range of items at a time. */
-import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
+import type { DuckDBConnection } from "@duckdb/node-api";
 import { historySql, intervalsSql } from "../../load/macros.ts";
+import { ends } from "../../load/steps.ts";
 import { all, execute, type Row, scalar, toSafeInteger } from "../../storage/duckdb.ts";
-import { type Range, rangesOf } from "../../storage/id-ranges.ts";
-import { fillMarks, quoteIdentifier } from "../../storage/sql-text.ts";
+import { rangesOf } from "../../storage/id-ranges.ts";
+import { fillMarks } from "../../storage/sql-text.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
 import { sendsAsIs } from "../mapping/passthrough.ts";
@@ -12,6 +13,7 @@ import { itemBounds } from "./coverage.ts";
 import { DefinitionChanges, readDefinitionChanges } from "./definition-changes.ts";
 import type { RunPair } from "./diff-runs.ts";
 import { idsOf } from "./filters.ts";
+import { keep, keepRange } from "./temp-tables.ts";
 
 /**
  * By what a destination is sent: it is sent what it was not, no longer what it was, another value or under another
@@ -111,26 +113,27 @@ async function compareHistory(
   { before, after }: RunPair,
   rowsPerRange: number,
 ): Promise<Passthrough> {
-  const ends = [before.sequence, after.sequence];
+  const sequences = [before.sequence, after.sequence];
   const sent = await all(
     connection,
     "SELECT passthrough FROM run_history WHERE sequence IN ($1, $2) ORDER BY sequence",
-    ends,
+    sequences,
   );
   const passthrough = { before: sent[0]?.passthrough === true, after: sent.at(-1)?.passthrough === true };
-  const starts = await all(connection, loadSql("audit_diff_ranges"), [...ends, rowsPerRange]);
+  const starts = await all(connection, loadSql("audit_diff_ranges"), [...sequences, rowsPerRange]);
   const given = fillMarks(loadSql("audit_diff_history_rows"), {
     intervals: intervalsSql(),
   });
+  const changes = historySql("audit_diff", loadSql);
   const causes = JSON.stringify(CAUSES);
   const ranges = rangesOf(starts.map(({ first_id }) => String(first_id)));
   for (const [index, range] of ranges.entries()) {
-    await keep(connection, "diff_touched", loadSql("audit_diff_touched"), [...endsOf(range), ...ends]);
-    await keep(connection, "diff_values", loadSql("audit_diff_values"), endsOf(range));
-    await keep(connection, "diff_orders", loadSql("audit_diff_orders"), endsOf(range));
-    await keep(connection, "diff_given", given, ends);
-    await keep(connection, "diff_events", historySql("audit_diff_events", loadSql), ends);
-    await addChanges(connection, index, [passthrough.after, causes]);
+    await keep(connection, "diff_touched", loadSql("audit_diff_touched"), [...ends(range), ...sequences]);
+    await keep(connection, "diff_values", loadSql("audit_diff_values"), ends(range));
+    await keep(connection, "diff_orders", loadSql("audit_diff_orders"), ends(range));
+    await keep(connection, "diff_given", given, sequences);
+    await keep(connection, "diff_events", historySql("audit_diff_events", loadSql), sequences);
+    await keepRange(connection, "diff_changes", changes, { index, params: [passthrough.after, causes] });
   }
   await keep(connection, "diff_returned", loadSql("audit_diff_returned"), [before.sequence]);
   return passthrough;
@@ -143,51 +146,28 @@ async function compareLedgers(opened: AskedRun, rowsPerRange: number): Promise<P
     before: await sendsAsIs(connection, "before_"),
     after: await sendsAsIs(connection),
   };
-  await execute(
-    connection,
-    `CREATE OR REPLACE TEMP TABLE diff_events (
-       content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, input VARCHAR, copy INTEGER,
-       causes VARCHAR[])`,
-  );
+  await keep(connection, "diff_events", NO_EVENTS);
+  const changes = historySql("audit_diff", loadSql);
   const ranges = rangesOf(await itemBounds(opened, rowsPerRange));
   for (const [index, range] of ranges.entries()) {
-    await keep(connection, "diff_given", loadSql("audit_diff_ledger_rows"), endsOf(range));
-    await addChanges(connection, index, [passthrough.after, null]);
+    await keep(connection, "diff_given", loadSql("audit_diff_ledger_rows"), ends(range));
+    await keepRange(connection, "diff_changes", changes, { index, params: [passthrough.after, null] });
   }
-  await keep(connection, "diff_returned", NONE_RETURNED, []);
+  await keep(connection, "diff_returned", NONE_RETURNED);
   return passthrough;
 }
+
+const NO_EVENTS = `
+  SELECT NULL::VARCHAR AS content_id, NULL::VARCHAR AS destination_id, NULL::VARCHAR AS custom_field_id,
+    NULL::VARCHAR AS input, NULL::INTEGER AS copy, NULL::VARCHAR[] AS causes LIMIT 0`;
 
 /** Without causes no definition is behind anything. */
 const NONE_RETURNED = "SELECT NULL::VARCHAR AS content_id, NULL::BIGINT AS definitions_from LIMIT 0";
 
-async function addChanges(
-  connection: DuckDBConnection,
-  index: number,
-  params: readonly DuckDBValue[],
-): Promise<void> {
-  const into =
-    index === 0 ? "CREATE OR REPLACE TEMP TABLE diff_changes AS" : "INSERT INTO diff_changes BY NAME";
-  await execute(connection, `${into} ${historySql("audit_diff", loadSql)}`, params);
-}
-
-async function keep(
-  connection: DuckDBConnection,
-  name: string,
-  sql: string,
-  params: readonly DuckDBValue[],
-): Promise<void> {
-  await execute(connection, `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${sql}`, params);
-}
-
-function endsOf({ lower, upper }: Range): [string | null, string | null] {
-  return [lower ?? null, upper ?? null];
-}
-
 /** Names and titles, also of what is gone from the later run. */
 async function nameThings(connection: DuckDBConnection, { before, after, basis }: RunPair): Promise<void> {
   for (const name of ["diff_destinations", "diff_fields"]) {
-    if (basis === undefined) await keep(connection, name, loadSql(`audit_${name}_of_both`), []);
+    if (basis === undefined) await keep(connection, name, loadSql(`audit_${name}_of_both`));
     else await keep(connection, name, loadSql(`audit_${name}`), [before.sequence, after.sequence]);
   }
   const gone =
@@ -201,29 +181,20 @@ async function nameThings(connection: DuckDBConnection, { before, after, basis }
 }
 
 async function show(connection: DuckDBConnection, { cause, destination, field }: DiffFilter): Promise<void> {
-  const destinations =
-    destination === undefined
-      ? undefined
-      : await idsOf(
-          connection,
-          "destination",
-          destination,
-          "SELECT destination_id AS id, unnest([identification, identification_before]) AS name FROM diff_destinations",
-        );
-  const fields =
-    field === undefined
-      ? undefined
-      : await idsOf(
-          connection,
-          "custom field",
-          field,
-          "SELECT custom_field_id AS id, unnest([name, name_before]) AS name FROM diff_fields",
-        );
-  await keep(connection, "diff_filter", FILTER, [
-    cause ?? null,
-    destinations === undefined ? null : JSON.stringify(destinations),
-    fields === undefined ? null : JSON.stringify(fields),
-  ]);
+  const destinations = await idsOf(
+    connection,
+    "destination",
+    destination,
+    "SELECT destination_id AS id, unnest([identification, identification_before]) AS name FROM diff_destinations",
+  );
+  const fields = await idsOf(
+    connection,
+    "custom field",
+    field,
+    "SELECT custom_field_id AS id, unnest([name, name_before]) AS name FROM diff_fields",
+  );
+  const bound = (ids: readonly string[] | undefined) => (ids === undefined ? null : JSON.stringify(ids));
+  await keep(connection, "diff_filter", FILTER, [cause ?? null, bound(destinations), bound(fields)]);
   await execute(connection, SHOWN);
 }
 

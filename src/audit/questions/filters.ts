@@ -1,8 +1,9 @@
 /** What of a run an audit looks at. Names and IDs are taken alike; one that does not exist is told with the nearest. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
-import { all } from "../../storage/duckdb.ts";
+import { rowsOf } from "../rows.ts";
 
 /** IDs to keep to; undefined: all. */
 export interface Scope {
@@ -17,58 +18,48 @@ export interface NamedScope {
   readonly contentType: string | undefined;
 }
 
-/** Throws `config.not_found` for a name that nothing in the run has. */
-export async function resolveScope(connection: DuckDBConnection, named: NamedScope): Promise<Scope> {
-  const { destination, field, contentType } = named;
+/** Several things may share a name. Throws `config.not_found` for a name that nothing in the run has. */
+export async function resolveScope(
+  connection: DuckDBConnection,
+  { destination, field, contentType }: NamedScope,
+): Promise<Scope> {
   return {
-    destinationIds: destination === undefined ? undefined : await destinationIds(connection, destination),
-    fieldIds: field === undefined ? undefined : await fieldIds(connection, field),
-    contentTypeIds: contentType === undefined ? undefined : await contentTypeIds(connection, contentType),
+    destinationIds: await idsOf(
+      connection,
+      "destination",
+      destination,
+      "SELECT destination_id AS id, identification AS name FROM destinations",
+    ),
+    fieldIds: await idsOf(
+      connection,
+      "custom field",
+      field,
+      "SELECT custom_field_id AS id, name FROM custom_fields UNION SELECT custom_field_id, NULL FROM custom_field_mappings",
+    ),
+    contentTypeIds: await idsOf(
+      connection,
+      "content type",
+      contentType,
+      "SELECT content_type_id AS id, unnest([display_name, field_name]) AS name FROM content_types",
+    ),
   };
 }
 
-/** Destinations of this name, or the one of this ID. */
-export function destinationIds(connection: DuckDBConnection, wanted: string): Promise<string[]> {
-  return idsOf(
-    connection,
-    "destination",
-    wanted,
-    "SELECT destination_id AS id, identification AS name FROM destinations",
-  );
-}
+const named = z.object({ id: z.string(), name: z.string().nullable() });
 
-/** Custom fields of this name, or the one of this ID; several fields may share a name. */
-export function fieldIds(connection: DuckDBConnection, wanted: string): Promise<string[]> {
-  return idsOf(
-    connection,
-    "custom field",
-    wanted,
-    "SELECT custom_field_id AS id, name FROM custom_fields UNION SELECT custom_field_id, NULL FROM custom_field_mappings",
-  );
-}
-
-function contentTypeIds(connection: DuckDBConnection, wanted: string): Promise<string[]> {
-  return idsOf(
-    connection,
-    "content type",
-    wanted,
-    "SELECT content_type_id AS id, unnest([display_name, field_name]) AS name FROM content_types",
-  );
-}
-
-/** IDs of the things of this name, or the one of this ID; `things` is a SELECT of `id` and `name`. */
+/**
+ * IDs of the things of this name, or the one of this ID; `things` is a SELECT of `id` and `name`. Undefined where none is
+ * asked for.
+ */
 export async function idsOf(
   connection: DuckDBConnection,
   what: string,
-  wanted: string,
+  wanted: string | undefined,
   things: string,
-): Promise<string[]> {
-  const rows = await all(connection, `SELECT DISTINCT id, name FROM (${things}) ORDER BY ALL`);
-  return matching(
-    rows.map(({ id, name }) => ({ id: String(id), name: name === null ? null : String(name) })),
-    what,
-    wanted,
-  );
+): Promise<string[] | undefined> {
+  if (wanted === undefined) return undefined;
+  const sql = `SELECT DISTINCT id, name FROM (${things}) ORDER BY ALL`;
+  return matching(await rowsOf(connection, named, sql), what, wanted);
 }
 
 /** IDs of the things of this name, or the one of this ID. Throws `config.not_found` with the nearest. */

@@ -2,12 +2,12 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { intervalsSql } from "../../load/macros.ts";
-import { execute } from "../../storage/duckdb.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { loadSql } from "../load-sql.ts";
 import { type MappedValue, mappedValueRow } from "../mapping/mapped-value.ts";
 import { integer, rowsOf, textList } from "../rows.ts";
 import { DefinitionChanges, readDefinitionChanges } from "./definition-changes.ts";
+import { keep } from "./temp-tables.ts";
 
 /** The beginning of a version of a value. */
 export interface Since {
@@ -44,9 +44,8 @@ export async function readHeldValues(
   for (const [name, table] of [
     ["item_values", "mapped_value_history"],
     ["item_orders", "mapped_value_order_history"],
-  ]) {
-    const rows = `SELECT * FROM ${table} WHERE content_id = $1`;
-    await execute(connection, `CREATE OR REPLACE TEMP TABLE ${name} AS ${rows}`, [contentId]);
+  ] as const) {
+    await keep(connection, name, `FROM ${table} WHERE content_id = $1`, [contentId]);
   }
   const sql = fillMarks(loadSql("audit_item_rows"), { intervals: intervalsSql() });
   const definitions = new Map<string, DefinitionChanges>();

@@ -1,6 +1,12 @@
 /** What destinations would receive otherwise by edited mappings. The published run is read, the service is not asked. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { derivedSteps, LEDGER_ROWS_PER_RANGE, ledgerBounds, prepareMappings } from "../../load/steps.ts";
+import {
+  derivedSteps,
+  ends,
+  LEDGER_ROWS_PER_RANGE,
+  ledgerBounds,
+  prepareMappings,
+} from "../../load/steps.ts";
 import { all, execute, type Row, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
@@ -9,6 +15,7 @@ import { sendsAsIs } from "../mapping/passthrough.ts";
 import { assertKnown } from "../mapping/validate-mapping.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { itemBounds } from "./coverage.ts";
+import { keep, keepRange } from "./temp-tables.ts";
 
 const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
 
@@ -45,12 +52,10 @@ export async function whatIf(
   const ranges = rangesOf(await ledgerBounds(connection, bounds, rowsPerRange));
   const [mappedValues] = derivedSteps({ passthrough });
   for (const [index, range] of ranges.entries()) {
-    const after = mappedValues?.select(range) ?? { text: "", params: [] };
-    await execute(connection, `CREATE OR REPLACE TEMP TABLE what_if_after AS ${after.text}`, after.params);
-    const into =
-      index === 0 ? "CREATE OR REPLACE TEMP TABLE what_if_changes AS" : "INSERT INTO what_if_changes";
-    const params = [range.lower ?? null, range.upper ?? null, passthrough];
-    await execute(connection, `${into} ${loadSql("audit_what_if")}`, params);
+    const { text, params } = mappedValues.select(range);
+    await keep(connection, "what_if_after", text, params);
+    const place = { index, params: [...ends(range), passthrough] };
+    await keepRange(connection, "what_if_changes", loadSql("audit_what_if"), place);
   }
   return {
     entries,

@@ -3,10 +3,10 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { historySql } from "../../load/macros.ts";
-import { execute } from "../../storage/duckdb.ts";
 import { CAUSES } from "../../tables/history.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { loadSql } from "../load-sql.ts";
+import { keep } from "../questions/temp-tables.ts";
 import { instant, integer, rowsOf } from "../rows.ts";
 
 /** Runs that the chart goes back. */
@@ -41,9 +41,7 @@ export async function readChanges(
   rows: Manifest["rows"],
 ): Promise<readonly RunChanges[] | undefined> {
   if (!Object.hasOwn(rows, "run_history") || !Object.hasOwn(rows, "mapped_value_history")) return undefined;
-  await execute(connection, `CREATE OR REPLACE TEMP TABLE report_runs AS ${loadSql("report_runs")}`, [
-    RUNS_SHOWN,
-  ]);
+  await keep(connection, "report_runs", loadSql("report_runs"), [RUNS_SHOWN]);
   const changes = await rowsOf(connection, changeRow, historySql("report_changes", loadSql));
   changes.sort((a, b) => CAUSES.indexOf(a.cause) - CAUSES.indexOf(b.cause));
   const byRun = Map.groupBy(changes, ({ run }) => run);

@@ -1,13 +1,13 @@
 /** The items of the report with all their mapped values, packed for the page: what is said often is said once. */
-import type { DuckDBConnection } from "@duckdb/node-api";
 import { ends, LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
-import { all, execute, type Row, scalar } from "../../storage/duckdb.ts";
+import { all, type Row, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
 import { STATUSES } from "../mapping/mapped-value.ts";
 import { sendsAsIs } from "../mapping/passthrough.ts";
 import type { AskedRun } from "../open-run.ts";
 import { itemBounds } from "../questions/coverage.ts";
+import { keep, keepRange } from "../questions/temp-tables.ts";
 import { text, textOrNull } from "./format.ts";
 
 /** How much of a run the page holds. */
@@ -46,9 +46,12 @@ export interface ReportItems {
 
 export async function readItems(run: AskedRun, limits: ItemLimits): Promise<ReportItems> {
   const { connection } = run;
-  await fillItems(run);
-  await temporary(connection, "report_chosen", [limits.items, limits.values]);
-  await temporary(connection, "report_ledger", [TEXT_LIMIT, await sendsAsIs(connection)]);
+  for (const [index, range] of rangesOf(await itemBounds(run, LEDGER_ROWS_PER_RANGE)).entries()) {
+    await keepRange(connection, "report_items", loadSql("report_items"), { index, params: ends(range) });
+  }
+  await keep(connection, "report_chosen", loadSql("report_chosen"), [limits.items, limits.values]);
+  const passthrough = await sendsAsIs(connection);
+  await keep(connection, "report_ledger", loadSql("report_ledger"), [TEXT_LIMIT, passthrough]);
   const packed = packItems({
     destinations: await all(connection, DESTINATIONS),
     fields: await all(connection, FIELDS),
@@ -62,21 +65,6 @@ export async function readItems(run: AskedRun, limits: ItemLimits): Promise<Repo
     shown: packed.items.length,
     json: JSON.stringify(packed),
   };
-}
-
-async function fillItems(run: AskedRun): Promise<void> {
-  for (const [index, range] of rangesOf(await itemBounds(run, LEDGER_ROWS_PER_RANGE)).entries()) {
-    const into = index === 0 ? "CREATE OR REPLACE TEMP TABLE report_items AS" : "INSERT INTO report_items";
-    await execute(run.connection, `${into} ${loadSql("report_items")}`, ends(range));
-  }
-}
-
-async function temporary(
-  connection: DuckDBConnection,
-  name: "report_chosen" | "report_ledger",
-  params: readonly (number | boolean)[],
-): Promise<void> {
-  await execute(connection, `CREATE OR REPLACE TEMP TABLE ${name} AS ${loadSql(name)}`, params);
 }
 
 const DESTINATIONS = `
