@@ -2,11 +2,11 @@
 
 import { relative } from "node:path";
 import { version as duckdbVersion } from "@duckdb/node-api";
-import { type Accounting, accountingChecks, assertPassed } from "../audit/checks/checks.ts";
-import { echoCheck, echoWarnings } from "../audit/checks/echoes.ts";
+import { type Accounting, accountingChecks, assertPassed, type Judged } from "../audit/checks/checks.ts";
+import { judgeEchoes } from "../audit/checks/echoes.ts";
 import { inspect, type Loaded } from "../audit/checks/inspect.ts";
-import { type Judged, judgeDrift, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
-import { type Matching, matchChecks, matchWarnings, noMappedValues } from "../audit/checks/unmatched.ts";
+import { judgeDrift, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
+import { type JudgedMatching, judgeMatching, type Matching } from "../audit/checks/unmatched.ts";
 import { endMs } from "../common/clock.ts";
 import { VERSION } from "../common/version.ts";
 import { configFingerprint, treatmentOf } from "../config/config.ts";
@@ -61,9 +61,10 @@ export async function buildResult(
 }
 
 interface Account {
-  readonly matching: Matching;
   readonly accounting: Accounting;
   readonly judged: Judged;
+  readonly matching: JudgedMatching;
+  readonly echoes: Judged;
 }
 
 type Facts = Pick<RunFacts, "run" | "sequence" | "pipeline" | "verdict" | "reasons" | "versions">;
@@ -125,8 +126,8 @@ class Build {
   }
 
   #result(tables: readonly LoadedTable[], loaded: Loaded, account: Account): Result {
-    const { history, journal } = this.#run;
-    const { accounting, judged, matching } = account;
+    const { history } = this.#run;
+    const { accounting, judged, matching, echoes } = account;
     const { extraction } = this.#extracted;
     return {
       tables,
@@ -134,14 +135,14 @@ class Build {
       passes: extraction.passes,
       accounting,
       warnings: [
-        ...matchWarnings(matching),
-        ...echoWarnings(journal.drift.sorted()),
+        ...matching.warnings,
+        ...echoes.warnings,
         ...singlesWarnings(extraction),
         ...this.#pageWarnings(),
         ...judged.warnings,
         ...historyWarnings(history),
       ],
-      noMappedValues: noMappedValues(matching),
+      noMappedValues: matching.noMappedValues,
     };
   }
 
@@ -168,8 +169,9 @@ class Build {
     const { extraction } = this.#extracted;
     const { tables } = pipeline;
     const accounting = accountingOf(extraction, loaded);
-    const judged = judgeTables({ config: options.config, baseline, tables, loaded, extraction, journal });
-    return { accounting, judged, matching: this.#matching(loaded) };
+    const judged = judgeTables({ config: options.config, baseline, tables, loaded, extraction });
+    const matching = judgeMatching(this.#matching(loaded));
+    return { accounting, judged, matching, echoes: judgeEchoes(journal.drift.sorted()) };
   }
 
   #matching(loaded: Loaded): Matching {
@@ -187,15 +189,15 @@ class Build {
   }
 
   /** Rows of the run's own tables. Throws where a check failed. */
-  #runRows(loaded: Loaded, { accounting, judged, matching }: Account): RunRows[] {
+  #runRows(loaded: Loaded, { accounting, judged, matching, echoes }: Account): RunRows[] {
     const { options, pipeline, journal, beginning } = this.#run;
     const { extraction } = this.#extracted;
     const checks = [
       ...loaded.checks,
       ...accountingChecks(accounting),
-      ...matchChecks(matching),
+      ...matching.checks,
       ...answerChecks(extraction),
-      echoCheck(journal.drift.sorted()),
+      ...echoes.checks,
       ...judged.checks,
       ...historyChecks(this.#run.history, pipeline),
     ];

@@ -25,6 +25,17 @@ export interface Check {
   readonly detail: string;
 }
 
+/** Warns where something was counted of which there should be none. */
+export function noneExpected(name: string, figure: number, detail: string): Check {
+  return { name, verdict: figure === 0 ? "passed" : "warning", figure, expected: 0, detail };
+}
+
+/** Checks, and sentences for the summary. */
+export interface Judged {
+  readonly checks: readonly Check[];
+  readonly warnings: readonly string[];
+}
+
 /** No key of a table stands twice. */
 export function keyChecks(loaded: readonly LoadedTable[]): Check[] {
   return loaded.map((table) => ({
@@ -63,7 +74,9 @@ export async function referenceChecks(
     let dangling = 0;
     const ranges = rangesOf(namerOfKey(referring) === undefined ? [] : boundsFor(referring.target, bounds));
     for (const range of ranges) dangling += await danglingIn(connection, referring, range);
-    return checkOf(referring, dangling);
+    const { table, reference } = referring;
+    const name = `foreign key ${table.name}.${reference.columns.join("+")} → ${reference.table}`;
+    return noneExpected(name, dangling, "rows without a matching parent");
   });
 }
 
@@ -89,16 +102,6 @@ async function danglingIn(connection: DuckDBConnection, referring: Referring, ra
        ON (${named.map((column, i) => `source.${column} = ${wanted[i]}`).join(" AND ")})`,
     from.params,
   );
-}
-
-function checkOf({ table, reference }: Referring, dangling: number): Check {
-  return {
-    name: `foreign key ${table.name}.${reference.columns.join("+")} → ${reference.table}`,
-    verdict: dangling === 0 ? "passed" : "warning",
-    figure: dangling,
-    expected: 0,
-    detail: "rows without a matching parent",
-  };
 }
 
 /** Throws `verify.failed` for the first check that failed. */

@@ -10,7 +10,6 @@ import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Column, Table } from "../../tables/declare.ts";
 import type { Check } from "./checks.ts";
-import type { ColumnValues } from "./columns.ts";
 
 /**
  * `evolve`: fields come and go, and single values may be of another type. `freeze`: nothing departs from the
@@ -55,6 +54,9 @@ export interface Misfits {
 }
 
 const MISFIT: ReadonlySet<DriftKind> = new Set(["type", "unreadable"]);
+
+/** Values that are not NULL, by table and column: `content.title`. A table without rows has none. */
+export type ColumnValues = ReadonlyMap<string, number>;
 
 /**
  * Counts, by the evidence in `extra`, the values that are not of their column's type. Only where the drift knows of

@@ -1,13 +1,16 @@
 /** What the data tables of a run are like, before anybody can see them. */
 
+import { join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { printable } from "../../common/printable.ts";
 import type { WarehouseBuild } from "../../load/build-warehouse.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
+import { all, toSafeInteger } from "../../storage/duckdb.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Table } from "../../tables/declare.ts";
-import { type Check, keyChecks, referenceChecks } from "./checks.ts";
-import { columnValues, emptyColumns } from "./columns.ts";
-import { type Misfits, misfitsIn } from "./contract.ts";
-import { valueChecks } from "./values.ts";
+import { type Check, keyChecks, noneExpected, referenceChecks } from "./checks.ts";
+import { type ColumnValues, type Misfits, misfitsIn } from "./contract.ts";
 
 /** What is known when the data tables are loaded. */
 export interface Loaded {
@@ -47,4 +50,75 @@ export async function inspect(build: WarehouseBuild, inspected: Inspected): Prom
     emptyColumns: emptyColumns(tables, values),
     misfits: await misfitsIn(connection, tables, values, drift),
   };
+}
+
+/** Read from what the Parquet files say of themselves, so that no value is looked at. */
+async function columnValues(
+  connection: DuckDBConnection,
+  loaded: readonly LoadedTable[],
+  directory: string,
+): Promise<ColumnValues> {
+  const tableOf = new Map(
+    loaded.flatMap(({ table, files }) => files.map(({ path }) => [join(directory, path), table])),
+  );
+  const files = [...tableOf.keys()].map((file) => quoteLiteral(exactPattern(file))).join(", ");
+  const rows = await all(
+    connection,
+    "SELECT file_name, path_in_schema, sum(num_values - stats_null_count)::BIGINT AS filled " +
+      `FROM parquet_metadata([${files}]) GROUP BY ALL`,
+  );
+  const values = new Map<string, number>();
+  for (const { file_name, path_in_schema, filled } of rows) {
+    const place = `${tableOf.get(String(file_name))}.${path_in_schema}`;
+    values.set(place, (values.get(place) ?? 0) + toSafeInteger(filled ?? null));
+  }
+  return values;
+}
+
+/**
+ * Columns of tables with rows that have no value in any of them, in the order of the tables. Without those that the
+ * personal-data policy empties, and `extra`.
+ */
+function emptyColumns(tables: readonly Table[], values: ColumnValues): string[] {
+  return tables.flatMap((table) =>
+    table.columns
+      .filter((column) => !column.personal && column.name !== "extra")
+      .map((column) => `${table.name}.${column.name}`)
+      .filter((place) => values.get(place) === 0),
+  );
+}
+
+const VIEWERS = ["none", "pdf", "doc_provider", "photo", "video", "audio"];
+
+/** Table, column, and the values that the specification lists for it. */
+const LISTED: readonly (readonly [table: string, column: string, values: readonly string[]])[] = [
+  ["content", "state", ["production", "promotion", "completed"]],
+  ["content", "progress_stage", ["planned", "in_progress", "complete"]],
+  ["content", "viewer_compatibility", VIEWERS],
+  ["content_gallery", "gallery_viewer_compatibility", VIEWERS],
+];
+
+const EXAMPLES = 5;
+
+/**
+ * One check for each listed column: how many rows have another value, and which. Others are kept as they come, and told.
+ */
+async function valueChecks(connection: DuckDBConnection, tables: readonly Table[]): Promise<Check[]> {
+  const names = new Set(tables.map(({ name }) => name));
+  const checks: Check[] = [];
+  for (const [table, column, values] of LISTED.filter(([table]) => names.has(table))) {
+    const name = quoteIdentifier(column);
+    const listed = values.map((_, i) => `$${i + 1}`).join(", ");
+    const others = await all(
+      connection,
+      `SELECT value, (sum(n) OVER ())::BIGINT AS total
+       FROM (SELECT ${name} AS value, count(*) AS n FROM ${quoteIdentifier(table)} WHERE ${name} NOT IN (${listed}) GROUP BY ALL)
+       ORDER BY n DESC, value LIMIT ${EXAMPLES}`,
+      values,
+    );
+    const examples = others.map(({ value }) => printable(String(value), 60)).join(", ");
+    const check = `${table}.${column} has only values that the specification lists`;
+    checks.push(noneExpected(check, toSafeInteger(others[0]?.total ?? 0), examples));
+  }
+  return checks;
 }

@@ -3,8 +3,9 @@
  * word. A token that may see less, a filter that somebody set, a half-restored service: all answer without an error.
  */
 import { WarehouseError } from "../../common/errors.ts";
+import type { Table } from "../../tables/declare.ts";
 import { type Baseline, SHRINK_LIMITS } from "../../warehouse/baseline.ts";
-import type { Check } from "./checks.ts";
+import { type Check, noneExpected } from "./checks.ts";
 
 /** Tables that are held against those of the run before, and what people call their rows. */
 const GUARDED: readonly (readonly [table: string, rows: string])[] = [
@@ -79,4 +80,32 @@ export function baselineCheck(baseline: Baseline): Check {
     case "run":
       return { ...common, verdict: "passed", figure: 1, detail: baseline.run };
   }
+}
+
+/** What a run states of how full its tables are. */
+export interface Fullness {
+  readonly rows: RowCounts;
+  readonly emptyColumns: readonly string[];
+}
+
+/**
+ * Columns, and tables of lists, that had values in the run before and have none in this one: a field may have vanished
+ * from all items. Not those of the history, which tell of runs.
+ */
+export function vanished(tables: readonly Table[], before: Fullness, now: Fullness): string[] {
+  const emptyBefore = new Set(before.emptyColumns);
+  const ofContent = new Set(tables.filter(({ stage }) => stage !== "history").map(({ name }) => name));
+  const hadRows = (table: string) => ofContent.has(table) && (before.rows[table] ?? 0) > 0;
+  const emptied = [...ofContent].filter(
+    (name) => name !== "content" && hadRows(name) && now.rows[name] === 0,
+  );
+  const columns = now.emptyColumns.filter(
+    (place) => hadRows(place.slice(0, place.indexOf("."))) && !emptyBefore.has(place),
+  );
+  return [...emptied, ...columns];
+}
+
+export function vanishedCheck(places: readonly string[]): Check {
+  const name = "columns and tables that had values in the run before and have none";
+  return noneExpected(name, places.length, places.join(", "));
 }

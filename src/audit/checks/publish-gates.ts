@@ -6,12 +6,19 @@ import type { RejectLimits } from "../../extract/reject-limits.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import type { Table } from "../../tables/declare.ts";
 import type { Baseline } from "../../warehouse/baseline.ts";
-import type { Check } from "./checks.ts";
-import { vanished, vanishedCheck } from "./columns.ts";
+import type { Judged } from "./checks.ts";
 import { assertFrozen, assertTyped, type Contract, misfitChecks } from "./contract.ts";
 import type { Loaded } from "./inspect.ts";
-import { assertNotShrunk, baselineCheck, changesOf, guardChecks, type RowCounts } from "./mass-change.ts";
-import { assertFewRejects, REJECT_LIMITS, type RejectCount, rejectCheck } from "./rejects.ts";
+import {
+  assertNotShrunk,
+  baselineCheck,
+  changesOf,
+  guardChecks,
+  type RowCounts,
+  vanished,
+  vanishedCheck,
+} from "./mass-change.ts";
+import { assertFewRejects, rejectCheck, rejectCount } from "./rejects.ts";
 
 /** What a person settled about it. */
 export interface GateSettings {
@@ -23,27 +30,12 @@ export interface GateSettings {
 
 /** Throws `source.rejects` or `contract.drift`, before the tables are made. */
 export function judgeAnswers({ maxRejects }: GateSettings, extraction: Extraction, journal: Journal): void {
-  assertFewRejects(rejectCount(maxRejects, extraction, journal));
+  assertFewRejects(rejectCount(extraction, maxRejects), journal.rejects);
 }
 
 /** Throws `contract.drift` where the contract is frozen and an answer departs from it. */
 export function judgeDrift({ contract }: GateSettings, journal: Journal): void {
   if (contract === "freeze") assertFrozen(journal.drift.sorted());
-}
-
-function rejectCount(
-  maxRejects: RejectLimits | null,
-  { items, rejected, unread, inPart }: Extraction,
-  { rejects }: Journal,
-): RejectCount {
-  const limits = maxRejects ?? REJECT_LIMITS;
-  const unreadable = unread.rejected + inPart.length;
-  return { items: items - unreadable, rejected: rejected + unreadable, rejects, limits };
-}
-
-export interface Judged {
-  readonly checks: readonly Check[];
-  readonly warnings: readonly string[];
 }
 
 export interface Evidence {
@@ -52,17 +44,16 @@ export interface Evidence {
   readonly tables: readonly Table[];
   readonly loaded: Loaded;
   readonly extraction: Extraction;
-  readonly journal: Journal;
 }
 
 /** Throws `contract.drift` and `guard.shrink`. */
 export function judgeTables(evidence: Evidence): Judged {
-  const { config, loaded, extraction, journal } = evidence;
+  const { config, loaded, extraction } = evidence;
   assertTyped(loaded.misfits);
   const { checks, warnings } = compare(evidence);
   return {
     checks: [
-      rejectCheck(rejectCount(config.maxRejects, extraction, journal)),
+      rejectCheck(rejectCount(extraction, config.maxRejects)),
       ...misfitChecks(loaded.misfits),
       ...checks,
     ],

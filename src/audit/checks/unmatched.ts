@@ -3,7 +3,7 @@
 import type { Destination, DestinationName } from "../../api/destination.ts";
 import { listed, suggestion } from "../../common/nearest.ts";
 import type { CustomFieldLookup, DestinationLookup } from "../../extract/lookups.ts";
-import type { Check } from "./checks.ts";
+import { type Judged, noneExpected } from "./checks.ts";
 
 /** What the configuration asked for, or a listing named, and what the service has of it. */
 export interface Lookups {
@@ -35,39 +35,43 @@ const PAYLOADS = "content_external_payloads";
 const FIELD_VALUES = "content_custom_field_values";
 const CUSTOM_FIELDS = "custom_fields";
 
-/** Sentences for the summary, the one that matters most first. */
-export function matchWarnings(matching: Matching): string[] {
-  const { destinations, fields } = matching;
-  const missing = noMappedValues(matching);
-  return [
-    ...(missing === null ? [] : [missing]),
-    ...destinations.unmatched.map((wanted) => destinationWarning(wanted, destinations)),
-    ...fields.unmatched.map((name) => fieldWarning(name, matching)),
-  ];
+/** Warnings with the one that matters most first. */
+export interface JudgedMatching extends Judged {
+  /** Why the configured destinations have no mapped values; null: they have some, or none is wanted. */
+  readonly noMappedValues: string | null;
 }
 
-export function matchChecks(matching: Matching): Check[] {
+export function judgeMatching(matching: Matching): JudgedMatching {
   const { destinations, fields, rows } = matching;
   const missing = noMappedValues(matching);
-  return [
-    unmatchedCheck(
-      "configured destinations that the service does not have",
-      destinations.unmatched.map(({ name }) => name),
-    ),
-    unmatchedCheck("custom fields that the service does not have", fields.unmatched),
-    {
-      name: "mapped values for the configured destinations",
-      verdict: missing === null ? "passed" : "warning",
-      figure: rows[MAPPED_VALUES] ?? 0,
-      expected: null,
-      detail: missing ?? "",
-    },
-  ];
-}
-
-function unmatchedCheck(name: string, unmatched: readonly string[]): Check {
-  const verdict = unmatched.length === 0 ? "passed" : "warning";
-  return { name, verdict, figure: unmatched.length, expected: 0, detail: unmatched.join(", ") };
+  const places = destinations.unmatched.map(({ name }) => name);
+  return {
+    noMappedValues: missing,
+    warnings: [
+      ...(missing === null ? [] : [missing]),
+      ...destinations.unmatched.map((wanted) => destinationWarning(wanted, destinations)),
+      ...fields.unmatched.map((name) => fieldWarning(name, matching)),
+    ],
+    checks: [
+      noneExpected(
+        "configured destinations that the service does not have",
+        places.length,
+        places.join(", "),
+      ),
+      noneExpected(
+        "custom fields that the service does not have",
+        fields.unmatched.length,
+        fields.unmatched.join(", "),
+      ),
+      {
+        name: "mapped values for the configured destinations",
+        verdict: missing === null ? "passed" : "warning",
+        figure: rows[MAPPED_VALUES] ?? 0,
+        expected: null,
+        detail: missing ?? "",
+      },
+    ],
+  };
 }
 
 function destinationWarning(wanted: DestinationName, { destinations, others }: DestinationLookup): string {
@@ -90,8 +94,7 @@ function fieldWarning(name: string, { config, fieldNames, fields }: Matching): s
   return `The service knows no custom field "${name}".${near}`;
 }
 
-/** Why a run whose configuration names destinations has no mapped values for them; null: it has some, or wants none. */
-export function noMappedValues(matching: Matching): string | null {
+function noMappedValues(matching: Matching): string | null {
   const { wanted, rows } = matching;
   if (wanted.length === 0 || rows[MAPPED_VALUES] === undefined) return null;
   const cause = causeOf(matching);

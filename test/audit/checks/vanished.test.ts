@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { vanished } from "../../../src/audit/checks/columns.ts";
+import { vanished } from "../../../src/audit/checks/mass-change.ts";
 import { DATA_TABLES } from "../../../src/tables/all.ts";
 import { HISTORY_TABLES } from "../../../src/tables/history.ts";
 
