@@ -1,6 +1,4 @@
 /** From what was found to a result that can be published, with what it states about itself. */
-
-import { relative } from "node:path";
 import { version as duckdbVersion } from "@duckdb/node-api";
 import { type Accounting, accountingChecks, assertPassed, type Judged } from "../audit/checks/checks.ts";
 import { judgeEchoes } from "../audit/checks/echoes.ts";
@@ -15,7 +13,6 @@ import { type BuildRequest, type RunRows, WarehouseBuild } from "../load/build-w
 import type { LoadedTable } from "../load/load-table.ts";
 import { publishes } from "../pipeline.ts";
 import { assertSameInstance } from "../warehouse/baseline.ts";
-import type { EarlyDigests } from "../warehouse/early-digests.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
 import { buildRequest } from "./build-request.ts";
 import type { RunContext } from "./context.ts";
@@ -48,16 +45,15 @@ export interface Result {
 }
 
 /**
- * Builds the tables and checks them. `digests` are begun of files that nobody writes any more. Throws what keeps a run
- * from being published: `verify.failed`, `contract.drift`, `guard.shrink`, and others.
+ * Builds the tables and checks them. Throws what keeps a run from being published: `verify.failed`, `contract.drift`,
+ * `guard.shrink`, and others.
  */
 export async function buildResult(
   run: RunContext,
   extracted: Extracted,
   transformed: RunTransformed,
-  digests: EarlyDigests,
 ): Promise<Result> {
-  return new Build(run, extracted, transformed).result(digests);
+  return new Build(run, extracted, transformed).result();
 }
 
 interface Account {
@@ -90,7 +86,7 @@ class Build {
     };
   }
 
-  async result(digests: EarlyDigests): Promise<Result> {
+  async result(): Promise<Result> {
     const { baseline, folder, journal, options, pipeline } = this.#run;
     assertSameInstance(baseline, this.#instance(), folder.root);
     const request = this.#request();
@@ -102,7 +98,6 @@ class Build {
       directory: request.finalDirectory,
       drift: journal.drift.sorted(),
     });
-    digests.begin(this.#finishedFiles(loaded));
     const account = this.#account(loaded);
     const own: LoadedTable[] = [];
     for (const rows of this.#runRows(loaded, account)) own.push(await build.loadRows(rows));
@@ -152,16 +147,6 @@ class Build {
     const perPage = Math.min(dynamic, full, basic);
     if (asked === "auto" || perPage >= asked) return [];
     return [`Pages of ${asked} items were too large to be read: set perPage to ${perPage}, which was used.`];
-  }
-
-  /** Of the result: raw documents, and all tables but those of the run's own account. */
-  #finishedFiles({ tables }: Loaded): string[] {
-    const { options, pipeline, staging } = this.#run;
-    const { rawFiles } = this.#extracted;
-    return [
-      ...(publishes(pipeline, "parquet") ? tables.flatMap(({ files }) => files.map(({ path }) => path)) : []),
-      ...(options.config.raw ? rawFiles.map((file) => relative(staging.result, file)) : []),
-    ];
   }
 
   #account(loaded: Loaded): Account {

@@ -40,8 +40,6 @@ export interface Extracted extends Lookups {
   readonly extraction: Extraction;
   /** What the documents do not say. */
   readonly record: ExtractRecord;
-  /** Absolute paths of the files in the raw folder. */
-  readonly rawFiles: readonly string[];
   /** Reads what the lookups landed. */
   readonly rawLookups: () => RawLookups;
   /** Gives the index away, once: it is large, and whoever takes it lets it go when the documents are read. */
@@ -76,13 +74,11 @@ export async function runExtraction(run: RunContext): Promise<Extracted> {
       drift: run.journal.drift,
       clock: run.options.clock,
     });
-    const landedFiles = Object.values(lookupFiles).filter((file) => file !== undefined);
     return {
       destinations,
       fields,
       extraction,
       record,
-      rawFiles: [...landed.index.files, ...landedFiles, files.record],
       rawLookups: () => readLookups(lookupFiles),
       takeIndex: once(landed),
     };

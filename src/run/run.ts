@@ -17,7 +17,6 @@ import {
   readBaseline,
 } from "../warehouse/baseline.ts";
 import { assertRoom } from "../warehouse/disk.ts";
-import { EarlyDigests } from "../warehouse/early-digests.ts";
 import {
   createStaging,
   databaseOf,
@@ -217,12 +216,11 @@ class Run {
     // It takes a fifth of a second to load, while the database is at work.
     let report: Promise<ReportModule> | undefined;
     await using loads = new StagedLoads();
-    await using early = new EarlyDigests(staging.result);
     try {
       const extracted = await runExtraction(run);
       const transformed = await runTransform(run, extracted);
       report = reportModule();
-      result = await buildResult(run, extracted, transformed, early);
+      result = await buildResult(run, extracted, transformed);
       await loads.stage(run, result.tables, result.statement.verdict);
       signal.throwIfAborted();
     } catch (thrown) {
@@ -233,7 +231,7 @@ class Run {
     collectGarbage();
     signal.throwIfAborted();
     reportProgress(run, "publish", 0, 1);
-    const manifest = await publishRun(folder, staging, result.statement, clock, await early.made());
+    const manifest = await publishRun(folder, staging, result.statement, clock);
     await loads.commit();
     reportProgress(run, "publish", 1, 1);
     const retired = await this.#retire();

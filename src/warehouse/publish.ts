@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { type Clock, endMs } from "../common/clock.ts";
 import { sealTree, sync, syncTree } from "../common/tree.ts";
 import { finishErase } from "./erase-plan.ts";
-import type { Digest } from "./file-findings.ts";
 import {
   currentRun,
   databaseOf,
@@ -21,7 +20,6 @@ import { verifyResult } from "./verify.ts";
 /**
  * Publishes a finished result, or throws with nothing changed that a reader can see. The database of the result is
  * closed; the lock is held. The run has ended when it is proven. Once this returns, the run survives a loss of power.
- * `digests`: made before, by path; they count for files that have not changed since.
  *
  * The order is the point: the proof, then the manifest as the last file; everything on the disk before the folder
  * takes its final name; read-only only after it has it, because a read-only folder cannot be moved; `current` last, by
@@ -33,11 +31,9 @@ export async function publishRun(
   staging: StagingFolder,
   stated: ManifestDraft,
   clock: Clock,
-  digests?: ReadonlyMap<string, Digest>,
 ): Promise<Manifest> {
   const files = await verifyResult({
     result: staging.result,
-    digests,
     database: databaseOf(staging, stated.loaders.includes("duckdb")),
     temporaryDirectory: staging.temporary,
     expected: stated.rows,

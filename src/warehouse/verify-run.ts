@@ -2,11 +2,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
-import { isUnread, type Unread, unreadOf } from "./file-findings.ts";
 import { currentRun, DATABASE_FILE, type OutputFolder } from "./layout.ts";
 import type { Manifest, PublishedFile } from "./manifest.ts";
 import { findRun, listRuns, type PublishedRun } from "./retention.ts";
-import { type Examination, examine } from "./verify.ts";
+import { type Examination, examine, isUnread, type Unread, unreadOf } from "./verify.ts";
 
 /** Which runs to prove: all, one by its name or number, or the one that readers see. */
 export type Wanted = { readonly all: true } | { readonly run: string };

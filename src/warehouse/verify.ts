@@ -1,35 +1,47 @@
 /** The proof of a result: what is found of its files and of its database, held against what is stated of them. */
-import { relative } from "node:path";
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { join, relative } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { WarehouseError } from "../common/errors.ts";
-import { type Refused, readTree } from "../common/tree.ts";
-import { all, openForReading, scalar } from "../storage/duckdb.ts";
-import { quoteIdentifier } from "../storage/sql-text.ts";
-import {
-  attempt,
-  type Digest,
-  EXAMINING_LIMITS,
-  type ExaminedResult,
-  findInFiles,
-  isUnread,
-  type Unread,
-  unreadOf,
-} from "./file-findings.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { readTree } from "../common/tree.ts";
+import { all, openForReading, openForScanning, scalar, toSafeInteger } from "../storage/duckdb.ts";
+import { together } from "../storage/parallel.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
+import { isDenied, reasonOf } from "./layout.ts";
 import { MANIFEST_FILE, type PublishedFile } from "./manifest.ts";
+
+/** Of the database that reads a result which is examined. */
+const LIMITS = { memoryLimitMb: 160, threads: 2 };
+const PIECE_BYTES = 1024 * 1024;
+/** Files whose rows one query counts. */
+const FILES_AT_ONCE = 500;
 
 /** Rows by table. */
 export type RowCounts = Readonly<Record<string, number>>;
 
 const UNFINISHED = /\.(wal|tmp)$|(^|\/)tmp_/;
 
-export interface Proof extends ExaminedResult {
+export interface Proof {
+  /** Folder that becomes `runs/<run>`, or is one. */
+  readonly result: string;
+  /** For spilled blocks. */
+  readonly temporaryDirectory: string;
   /** The database, which need not lie in the result; undefined where Parquet files alone were published. */
   readonly database: string | undefined;
   readonly expected: RowCounts;
   /** Whether the result has the tables as Parquet files, all of them. */
   readonly parquet: boolean;
-  /** Digests that were made before, by path: they count for files that have not changed since. */
-  readonly digests?: ReadonlyMap<string, Digest> | undefined;
+}
+
+/** What could not be read. */
+export interface Unread {
+  /** Below the result; empty: the result itself. */
+  readonly path: string;
+  /** A sentence without its full stop. */
+  readonly finding: string;
+  /** Whether it is this user who may not read it. */
+  readonly denied: boolean;
 }
 
 /** What a result is made of, and what is wrong with it. */
@@ -63,20 +75,27 @@ export async function verifyResult(proof: Proof): Promise<readonly PublishedFile
  * A failing disk is thrown, as `disk.io`; what else goes wrong is a finding.
  */
 export async function examine(proof: Proof): Promise<Examination> {
-  const { result, database, digests } = proof;
-  const refusedFolders: Unread[] = [];
-  const refused: Refused = (path, thrown) => refusedFolders.push(unreadOf(relative(result, path), thrown));
+  const { result, database } = proof;
+  const unread: Unread[] = [];
+  const refused = (path: string, thrown: unknown) => {
+    unread.push(unreadOf(relative(result, path), thrown));
+  };
   const tree = await readTree(result, refused);
   const paths = tree.files.map((file) => relative(result, file)).filter((path) => path !== MANIFEST_FILE);
-  const found = await findInFiles(proof, paths, digests);
-  const unread = [...refusedFolders, ...found.unread];
-  // Not beside the digests: closing a file lets go of the lock of whoever has it open in this process.
+  const [digests, counted] = await together(digestsOf(result, paths, refused), countParquet(proof, paths));
+  const files = Array.from(digests, ([path, digest]) => {
+    const count = counted.get(path);
+    return { path, ...digest, rows: count !== undefined && "value" in count ? count.value : null };
+  });
+  // Not beside the digests: closing a file takes away the lock of whoever has it open in this process.
   const tables =
     database === undefined || isUnread(unread, relative(result, database))
       ? []
       : await tableFindings(proof, database);
-  const files = found.files.map(({ file }) => file);
-  const failures = found.files.flatMap(({ failure }) => failure ?? []);
+  const failures = files.flatMap(({ path }) => {
+    const count = counted.get(path);
+    return count !== undefined && "finding" in count ? [count.finding] : [];
+  });
   return {
     files,
     unread,
@@ -89,11 +108,117 @@ export async function examine(proof: Proof): Promise<Examination> {
   };
 }
 
+/** Whether a path is among what could not be read, or lies in a folder that could not. */
+export function isUnread(unread: readonly Unread[], path: string): boolean {
+  return unread.some((each) => each.path === "" || path === each.path || path.startsWith(`${each.path}/`));
+}
+
+/** What is found of a path that was refused; the result's own is empty. A failing disk is thrown, as `disk.io`. */
+export function unreadOf(path: string, thrown: unknown): Unread {
+  const { code, message } = asWarehouseError(thrown);
+  if (code === "disk.io") throw thrown;
+  const what = path === "" ? "the run" : `the path ${path}`;
+  const finding =
+    code === "verify.failed"
+      ? message.replace(/\.$/, "")
+      : `${what} cannot be read (${reasonOf(thrown) ?? message})`;
+  return { path, finding, denied: isDenied(thrown) };
+}
+
+type Digest = Pick<PublishedFile, "bytes" | "sha256">;
+
+/** By path. Read in pieces: a stream for each of hundreds of small files would cost as much again. */
+async function digestsOf(
+  result: string,
+  paths: readonly string[],
+  refused: (path: string, thrown: unknown) => void,
+): Promise<Map<string, Digest>> {
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  const digests = new Map<string, Digest>();
+  for (const path of paths) {
+    const file = join(result, path);
+    try {
+      digests.set(path, await digestOf(file, piece));
+    } catch (thrown) {
+      refused(file, thrown);
+    }
+  }
+  return digests;
+}
+
+async function digestOf(file: string, piece: Buffer): Promise<Digest> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  await using handle = await open(file);
+  for (;;) {
+    const { bytesRead } = await handle.read(piece, 0, piece.length);
+    if (bytesRead === 0) return { bytes, sha256: hash.digest("hex") };
+    hash.update(piece.subarray(0, bytesRead));
+    bytes += bytesRead;
+  }
+}
+
+/** What a step gives, or why it failed: a sentence without its full stop. */
+type Attempt<T> = { readonly value: T } | { readonly finding: string };
+
+/** A failing disk is thrown. */
+async function attempt<T>(what: string, step: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { value: await step() };
+  } catch (thrown) {
+    const error = asWarehouseError(thrown);
+    if (error.code === "disk.io") throw error;
+    return { finding: `${what} (${error.message.replace(/\.$/, "")})` };
+  }
+}
+
+/** Rows of the Parquet files by path; where some of many cannot be read, each is asked by itself. */
+async function countParquet(
+  { result, temporaryDirectory }: Proof,
+  paths: readonly string[],
+): Promise<Map<string, Attempt<number>>> {
+  const files = paths.filter((each) => each.endsWith(".parquet"));
+  const counted = new Map<string, Attempt<number>>();
+  if (files.length === 0) return counted;
+  await using database = await openForScanning({
+    allowedDirectories: [result],
+    temporaryDirectory,
+    ...LIMITS,
+  });
+  const count = async (what: string, several: readonly string[]) => {
+    const rows = await attempt(what, () => countRows(database.connection, result, several));
+    if ("value" in rows) for (const [path, value] of rows.value) counted.set(path, { value });
+    return rows;
+  };
+  for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
+    const several = files.slice(start, start + FILES_AT_ONCE);
+    if ("value" in (await count("files cannot be read", several))) continue;
+    for (const path of several) {
+      const alone = await count(`the file ${path} cannot be read`, [path]);
+      if ("finding" in alone) counted.set(path, alone);
+    }
+  }
+  return counted;
+}
+
+/** Rows by path, as the files say of themselves. */
+async function countRows(
+  connection: DuckDBConnection,
+  result: string,
+  paths: readonly string[],
+): Promise<Map<string, number>> {
+  const files = paths.map((path) => quoteLiteral(exactPattern(join(result, path)))).join(", ");
+  const counted = await all(connection, `SELECT file_name, num_rows FROM parquet_file_metadata([${files}])`);
+  return new Map(
+    counted.map((row) => [relative(result, String(row.file_name)), toSafeInteger(row.num_rows ?? null)]),
+  );
+}
+
 async function tableFindings(
   { expected, temporaryDirectory }: Proof,
   file: string,
 ): Promise<readonly string[]> {
-  const options = { file, temporaryDirectory, allowedDirectories: [], ...EXAMINING_LIMITS };
+  const options = { file, temporaryDirectory, allowedDirectories: [], ...LIMITS };
   const counted = await attempt("the database cannot be read", async () => {
     await using database = await openForReading(options);
     return await countTables(database.connection);
