@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /**
  * A content set: what the service serves, as a folder of files.
  *
@@ -12,114 +14,272 @@
  *
  * A document states each fact once, under its dynamic API name; the views of the three levels of detail are
  * computed from it, with the defaults of the specification for what it lacks. All instants are ISO 8601 UTC text.
+ * Unknown keys are refused only where they would be lost in silence: at the top of a document, whose `unknown` is for
+ * them.
  */
 
+const text = z.string();
+const optionalText = z.string().nullable();
+const flag = z.boolean();
+const number = z.number();
+const optionalNumber = z.number().nullable();
+const texts = z.array(text);
+const lossyTexts = z.array(optionalText);
+
+const attachment = z.object({
+  id: text,
+  url: text,
+  filename: text,
+  updated_at: text,
+  image_attributes: z.object({ caption: optionalText, alt: optionalText, title: optionalText }),
+});
+
+const contentFile = z.object({
+  id: text,
+  updated_at: text,
+  url: text,
+  filename: text,
+  extension: text,
+  size: number,
+  public: flag,
+  subdomain: text,
+  permanent_url: text,
+});
+
+const task = z.object({
+  id: text,
+  completed: flag,
+  completion_action: text,
+  deadline: optionalText,
+  deadline_offset: optionalNumber,
+  deadline_offset_unit: optionalText,
+  deadline_offset_task_id: optionalText,
+  deadline_offset_task_action: optionalText,
+  description: text,
+  position: number,
+  state: number,
+  owner_ids: texts,
+});
+
+/** Event facts; dates as `MM/DD/YY`. */
+const event = z.object({
+  event_start_date: optionalText.exactOptional(),
+  event_end_date: optionalText.exactOptional(),
+  latitude: optionalNumber.exactOptional(),
+  longitude: optionalNumber.exactOptional(),
+  place_id: optionalText.exactOptional(),
+  timezone_name: optionalText.exactOptional(),
+});
+
+const previewRevision = z.object({ id: text, url: text, filename: text, extension: text, size: number });
+
+/** Gallery facts: the gallery-only columns by their API names, and the collections the item is in. */
+const gallery = z.object({
+  collections: z
+    .array(z.object({ collection_id: text, added_date: text, rank: number.exactOptional() }))
+    .exactOptional(),
+  pinned: flag.exactOptional(),
+  download_url: optionalText.exactOptional(),
+  gallery_bundle_can_download: flag.exactOptional(),
+  gallery_bundle_can_share: flag.exactOptional(),
+  gallery_bundle_settings_overridden: flag.exactOptional(),
+  gallery_can_bundle: flag.exactOptional(),
+  gallery_can_download: flag.exactOptional(),
+  gallery_can_share: flag.exactOptional(),
+  gallery_preview_revision: previewRevision.nullable().exactOptional(),
+  gallery_share_settings: texts.exactOptional(),
+  gallery_viewer_compatibility: text.exactOptional(),
+  doc_provider_file_id: optionalText.exactOptional(),
+  doc_provider_preview_url: optionalText.exactOptional(),
+});
+
 /** Facts of one content item. Every key but `id`, `slug`, `content_type`, `created_at`, `updated_at` may be missing. */
-export interface Document {
-  id: string;
+const document = z.strictObject({
+  id: text.min(1),
   /** Unique over the content set. */
-  slug: string;
+  slug: text.min(1),
   /** Content type ID. */
-  content_type: string;
-  created_at: string;
+  content_type: text,
+  created_at: text,
   /** Microsecond fraction, e.g. `2026-03-01T09:30:12.123456Z`: dynamic shows it raw, basic and full to the second. */
-  updated_at: string;
-  title?: string | null;
-  state?: string;
-  progress_stage?: string;
-  archived?: boolean;
-  deleted_at?: string | null;
-  completed_date?: string | null;
-  assigned_date?: string | null;
-  locked?: boolean;
-  status?: unknown;
+  updated_at: text,
+  title: optionalText.exactOptional(),
+  state: text.exactOptional(),
+  progress_stage: text.exactOptional(),
+  archived: flag.exactOptional(),
+  deleted_at: optionalText.exactOptional(),
+  completed_date: optionalText.exactOptional(),
+  assigned_date: optionalText.exactOptional(),
+  locked: flag.exactOptional(),
+  status: z.unknown().exactOptional(),
   /** User IDs. */
-  author?: string | null;
-  creator?: string;
-  owner?: string | null;
-  last_updated_by?: string | null;
+  author: optionalText.exactOptional(),
+  creator: text.exactOptional(),
+  owner: optionalText.exactOptional(),
+  last_updated_by: optionalText.exactOptional(),
   /** HTML body. */
-  content?: string;
-  body_fragment?: string | null;
-  excerpt?: string | null;
-  wordcount?: number | null;
-  content_number?: number | null;
-  categories?: (string | null)[];
-  tags?: (string | null)[];
+  content: text.exactOptional(),
+  body_fragment: optionalText.exactOptional(),
+  excerpt: optionalText.exactOptional(),
+  wordcount: optionalNumber.exactOptional(),
+  content_number: optionalNumber.exactOptional(),
+  categories: lossyTexts.exactOptional(),
+  tags: lossyTexts.exactOptional(),
   /** Campaign IDs; may name a campaign that is not in the set. */
-  campaigns?: string[];
-  personas?: string[];
-  stages?: string[];
-  attachments?: Attachment[];
-  content_file?: ContentFile | null;
-  published?: boolean;
-  published_date?: string | null;
-  published_urls?: { external_site_name: string; published_url: string | null }[];
-  publish_destination?: string | null;
-  /** Custom field ID to value: a value ID (select), value IDs (multiselect), text, number, boolean, a FileValue, null. */
-  custom_fields?: Record<string, CustomFieldValue>;
+  campaigns: texts.exactOptional(),
+  personas: texts.exactOptional(),
+  stages: texts.exactOptional(),
+  attachments: z.array(attachment).exactOptional(),
+  content_file: contentFile.nullable().exactOptional(),
+  published: flag.exactOptional(),
+  published_date: optionalText.exactOptional(),
+  published_urls: z
+    .array(z.object({ external_site_name: text, published_url: optionalText }))
+    .exactOptional(),
+  publish_destination: optionalText.exactOptional(),
+  /** Custom field ID to value. Any JSON value: oddities among field values are what a client must get along with. */
+  custom_fields: z
+    .record(
+      text,
+      z.custom<CustomFieldValue>(() => true),
+    )
+    .exactOptional(),
   /** Custom field ID to the time of its last change. */
-  custom_fields_updated_at?: Record<string, string>;
+  custom_fields_updated_at: z.record(text, text).exactOptional(),
   /** Whole set of tasks, in order; `next_task` is the first that is not completed. */
-  tasks?: Task[];
+  tasks: z.array(task).exactOptional(),
   /** `PRIVATE`: listed for admins and editors, for author, creator and owner, and for whom it names; else for all. */
-  acl?: { group_ids: string[]; user_ids: string[]; access_summary: string };
-  currently_editing?: { id: string; name: string; avatar_url: string; last_seen: number }[];
-  favorites?: { user_id: string; date: string }[];
-  field_locks?: Record<string, unknown>;
-  crm_shared_with_ids?: string[];
-  localized_from_id?: string | null;
-  discussion_url?: string;
-  marketing_automation_url?: string | null;
-  library_tracking_url?: string | null;
-  media_url?: string | null;
-  content_thumbnail_url?: string | null;
-  thumbnail_url?: string | null;
-  repository_notes?: string | null;
-  synced_to_gallery_date?: string | null;
-  viewer_compatibility?: string;
-  webinar_playback_url?: string | null;
-  social_media_channel?: string | null;
-  payment?: number | null;
-  /** Event facts; dates as `MM/DD/YY`. */
-  event?: {
-    event_start_date?: string | null;
-    event_end_date?: string | null;
-    latitude?: number | null;
-    longitude?: number | null;
-    place_id?: string | null;
-    timezone_name?: string | null;
-  };
-  /** Gallery facts: the gallery-only columns by their API names, and the collections the item is in. */
-  gallery?: {
-    collections?: { collection_id: string; added_date: string; rank?: number }[];
-    pinned?: boolean;
-    download_url?: string | null;
-    gallery_bundle_can_download?: boolean;
-    gallery_bundle_can_share?: boolean;
-    gallery_bundle_settings_overridden?: boolean;
-    gallery_can_bundle?: boolean;
-    gallery_can_download?: boolean;
-    gallery_can_share?: boolean;
-    gallery_preview_revision?: {
-      id: string;
-      url: string;
-      filename: string;
-      extension: string;
-      size: number;
-    } | null;
-    gallery_share_settings?: string[];
-    gallery_viewer_compatibility?: string;
-    doc_provider_file_id?: string | null;
-    doc_provider_preview_url?: string | null;
-  };
+  acl: z.object({ group_ids: texts, user_ids: texts, access_summary: text }).exactOptional(),
+  currently_editing: z
+    .array(z.object({ id: text, name: text, avatar_url: text, last_seen: number }))
+    .exactOptional(),
+  favorites: z.array(z.object({ user_id: text, date: text })).exactOptional(),
+  field_locks: z.record(text, z.unknown()).exactOptional(),
+  crm_shared_with_ids: texts.exactOptional(),
+  localized_from_id: optionalText.exactOptional(),
+  discussion_url: text.exactOptional(),
+  marketing_automation_url: optionalText.exactOptional(),
+  library_tracking_url: optionalText.exactOptional(),
+  media_url: optionalText.exactOptional(),
+  content_thumbnail_url: optionalText.exactOptional(),
+  thumbnail_url: optionalText.exactOptional(),
+  repository_notes: optionalText.exactOptional(),
+  synced_to_gallery_date: optionalText.exactOptional(),
+  viewer_compatibility: text.exactOptional(),
+  webinar_playback_url: optionalText.exactOptional(),
+  social_media_channel: optionalText.exactOptional(),
+  payment: optionalNumber.exactOptional(),
+  event: event.exactOptional(),
+  gallery: gallery.exactOptional(),
   /**
    * API fields that the specification does not know: sent as they are, in every view, in place of a column of the
    * same name.
    */
-  unknown?: Record<string, unknown>;
-}
+  unknown: z.record(text, z.unknown()).exactOptional(),
+});
 
+const contentType = z.object({
+  id: text,
+  background_color: text,
+  body_type: text,
+  display_name: text,
+  field_name: text,
+  icon: text,
+  icon_css_class: text,
+  newsroom_id: text,
+  updated_at: text,
+  /** For file types: what `content_file_format` shows. */
+  file_format: z.object({ name: text, extensions: texts }).exactOptional(),
+});
+
+const user = z.object({
+  id: text,
+  email: text,
+  name: text,
+  avatar_feed_url: text,
+  avatar_thumbnail_url: text,
+  avatar_profile_large_url: text,
+  avatar_profile_url: text,
+  slug: text,
+  created_at: text,
+  updated_at: text,
+  bio: text,
+  short_bio: text,
+  visitor: flag,
+  tz: text,
+  follow_discussion_allowed: flag,
+  superadmin: flag,
+  tours_seen: texts,
+  phone: text,
+  name_sort: text,
+  removed: flag,
+  role: text,
+  group_ids: texts,
+});
+
+const campaign = z.object({
+  id: text,
+  name: text,
+  created_at: text,
+  updated_at: text,
+  start_date: optionalText,
+  end_date: optionalText,
+  newsroom_id: text,
+});
+
+const customField = z.object({
+  id: text,
+  field_type: text,
+  display_label: text,
+  name: text,
+  default_value: text.exactOptional(),
+  created_at: text,
+  /** Select and multiselect only. */
+  formatted_select_values: z
+    .array(z.object({ id: text, display: text, value: text, archived: flag }))
+    .exactOptional(),
+  options: z.record(text, flag),
+  visible_in_previews: flag,
+  visible_in_insights: flag,
+  instructions: optionalText,
+  mappings: z.array(
+    z.object({
+      id: text,
+      /** External field name. */
+      field_name: text,
+      /** Destination ID; may name a destination that is not in the set. */
+      external_site_id: text,
+      values: z.array(z.object({ id: text, value_id: text, value: text })),
+    }),
+  ),
+  /** Content type IDs that carry the field; missing: all. */
+  content_types: texts.exactOptional(),
+});
+
+const destination = z.object({
+  id: text,
+  identification: text,
+  platform: text,
+  supports_custom_field_mappings: flag,
+});
+
+/** `user_id`: the token's owner. */
+const token = z.object({ token: text.min(1), user_id: text });
+const instance = z.object({ id: text, name: text, subdomain: text });
+
+/** What a line of each file is; tokens and instance are whole files. */
+export const contentSetSchema = {
+  document,
+  contentType,
+  user,
+  campaign,
+  customField,
+  destination,
+  tokens: z.array(token),
+  instance,
+} as const;
+
+/** A value ID (select), value IDs (multiselect), text, number, boolean, a file, null. */
 export type CustomFieldValue = string | number | boolean | null | FileValue | (string | number | null)[];
 
 /** The object that `custom_field_values` shows for a file or image field; elsewhere its `id` stands for it. */
@@ -141,130 +301,14 @@ export interface FileValue {
   subdomain: string;
 }
 
-export interface Attachment {
-  id: string;
-  url: string;
-  filename: string;
-  updated_at: string;
-  image_attributes: { caption: string | null; alt: string | null; title: string | null };
-}
-
-export interface ContentFile {
-  id: string;
-  updated_at: string;
-  url: string;
-  filename: string;
-  extension: string;
-  size: number;
-  public: boolean;
-  subdomain: string;
-  permanent_url: string;
-}
-
-export interface Task {
-  id: string;
-  completed: boolean;
-  completion_action: string;
-  deadline: string | null;
-  deadline_offset: number | null;
-  deadline_offset_unit: string | null;
-  deadline_offset_task_id: string | null;
-  deadline_offset_task_action: string | null;
-  description: string;
-  position: number;
-  state: number;
-  owner_ids: string[];
-}
-
-export interface ContentType {
-  id: string;
-  background_color: string;
-  body_type: string;
-  display_name: string;
-  field_name: string;
-  icon: string;
-  icon_css_class: string;
-  newsroom_id: string;
-  updated_at: string;
-  /** For file types: what `content_file_format` shows. */
-  file_format?: { name: string; extensions: string[] };
-}
-
-export interface User {
-  id: string;
-  email: string;
-  name: string;
-  avatar_feed_url: string;
-  avatar_thumbnail_url: string;
-  avatar_profile_large_url: string;
-  avatar_profile_url: string;
-  slug: string;
-  created_at: string;
-  updated_at: string;
-  bio: string;
-  short_bio: string;
-  visitor: boolean;
-  tz: string;
-  follow_discussion_allowed: boolean;
-  superadmin: boolean;
-  tours_seen: string[];
-  phone: string;
-  name_sort: string;
-  removed: boolean;
-  role: string;
-  group_ids: string[];
-}
-
-export interface Campaign {
-  id: string;
-  name: string;
-  created_at: string;
-  updated_at: string;
-  start_date: string | null;
-  end_date: string | null;
-  newsroom_id: string;
-}
-
-export interface CustomField {
-  id: string;
-  field_type: string;
-  display_label: string;
-  name: string;
-  default_value?: string;
-  created_at: string;
-  /** Select and multiselect only. */
-  formatted_select_values?: { id: string; display: string; value: string; archived: boolean }[];
-  options: Record<string, boolean>;
-  visible_in_previews: boolean;
-  visible_in_insights: boolean;
-  instructions: string | null;
-  mappings: {
-    id: string;
-    /** External field name. */
-    field_name: string;
-    /** Destination ID; may name a destination that is not in the set. */
-    external_site_id: string;
-    values: { id: string; value_id: string; value: string }[];
-  }[];
-  /** Content type IDs that carry the field; missing: all. */
-  content_types?: string[];
-}
-
-export interface Destination {
-  id: string;
-  identification: string;
-  platform: string;
-  supports_custom_field_mappings: boolean;
-}
-
-export interface Token {
-  token: string;
-  /** User ID of the token's owner. */
-  user_id: string;
-}
-
-export interface Instance {
-  id: string;
-  name: string;
-  subdomain: string;
-}
+export type Document = z.infer<typeof document>;
+export type Attachment = z.infer<typeof attachment>;
+export type ContentFile = z.infer<typeof contentFile>;
+export type Task = z.infer<typeof task>;
+export type ContentType = z.infer<typeof contentType>;
+export type User = z.infer<typeof user>;
+export type Campaign = z.infer<typeof campaign>;
+export type CustomField = z.infer<typeof customField>;
+export type Destination = z.infer<typeof destination>;
+export type Token = z.infer<typeof token>;
+export type Instance = z.infer<typeof instance>;

@@ -3,8 +3,7 @@ import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
-import type { Document } from "./content-set.ts";
-import { contentSetSchema } from "./content-set-schema.ts";
+import { contentSetSchema, type Document } from "./content-set.ts";
 import { assembleContentSet, type ContentSet, Outline, type SharedData } from "./loaded-set.ts";
 import { FileStore, type LineIndex } from "./store.ts";
 
