@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DYNAMIC_COLUMN_NAMES, isDynamicColumn } from "../api/columns.ts";
+import { DYNAMIC_COLUMN_NAMES, isDynamicColumn } from "../api/dynamic.ts";
 import { CONTRACTS } from "../audit/checks/contract.ts";
 import { editDistance, suggestion } from "../common/nearest.ts";
 import { isObject } from "../common/objects.ts";

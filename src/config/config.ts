@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import { DYNAMIC_COLUMN_NAMES } from "../api/columns.ts";
 import type { DestinationName } from "../api/destination.ts";
+import { DYNAMIC_COLUMN_NAMES } from "../api/dynamic.ts";
 import type { Contract } from "../audit/checks/contract.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { Secret } from "../common/secret.ts";

@@ -1,8 +1,7 @@
 import type { z } from "zod";
 import { type BasicItem, basicItem } from "../api/basic.ts";
-import { DYNAMIC_COLUMN_NAMES } from "../api/columns.ts";
 import type { DestinationName } from "../api/destination.ts";
-import { type DynamicItem, dynamicItem } from "../api/dynamic.ts";
+import { DYNAMIC_COLUMN_NAMES, type DynamicItem, dynamicItem } from "../api/dynamic.ts";
 import type { Pagination } from "../api/envelope.ts";
 import { type FullItem, fullItem } from "../api/full.ts";
 import { systemClock } from "../common/clock.ts";

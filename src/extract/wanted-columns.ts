@@ -1,5 +1,5 @@
 /** What a run asks for: no more than its tables are made from. */
-import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/columns.ts";
+import { DYNAMIC_COLUMNS, isDynamicColumn } from "../api/dynamic.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Details } from "./passes/single-items.ts";
 

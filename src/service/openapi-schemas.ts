@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { basicItem } from "../api/basic.ts";
-import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../api/columns.ts";
 import { contentType } from "../api/content-type.ts";
 import {
   customFieldDefinition,
@@ -11,7 +10,15 @@ import {
   selectValue,
 } from "../api/custom-field.ts";
 import { destination } from "../api/destination.ts";
-import { acl, campaign, dynamicItem, fieldLock, nextTask } from "../api/dynamic.ts";
+import {
+  acl,
+  campaign,
+  DYNAMIC_COLUMN_NAMES,
+  DYNAMIC_COLUMNS,
+  dynamicItem,
+  fieldLock,
+  nextTask,
+} from "../api/dynamic.ts";
 import { errorBody, listEnvelope, pagination, singleEnvelope } from "../api/envelope.ts";
 import { fullItem } from "../api/full.ts";
 import { extendedUser, user } from "../api/user.ts";

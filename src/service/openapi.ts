@@ -1,4 +1,4 @@
-import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../api/columns.ts";
+import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../api/dynamic.ts";
 import { componentSchemas } from "./openapi-schemas.ts";
 import { type PageBounds, SORT_FIELDS } from "./query.ts";
 

@@ -1,6 +1,6 @@
 /** How the programs that the export is held against read the listings: as the export does by default. */
 import { Pool } from "undici";
-import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
+import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
 import { listRequest } from "../../src/extract/http/request.ts";
 
 /** Settings that the export has, where the bench gives it others than the defaults. */

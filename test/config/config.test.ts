@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { inspect } from "node:util";
-import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
+import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
 import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
 import { Secret } from "../../src/common/secret.ts";
 import {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../../src/api/columns.ts";
+import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../../src/api/dynamic.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { definePipeline } from "../../src/define-pipeline.ts";
 import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";

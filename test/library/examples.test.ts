@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
+import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { runPipeline } from "../../src/index.ts";
 import { program } from "../cli/running.ts";

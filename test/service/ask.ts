@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type Agent, type IncomingHttpHeaders, request } from "node:http";
 import type { TestContext } from "node:test";
 import { z } from "zod";
-import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
+import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
 import { unknownFieldWalker } from "../../src/api/unknown.ts";
 import { type ContentSet, contentSetOf } from "../../src/service/loaded-set.ts";
 import { createService, type Service, type ServiceOptions } from "../../src/service/service.ts";

@@ -4,7 +4,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
-import { DYNAMIC_COLUMN_NAMES } from "../../src/api/columns.ts";
+import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import type {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { basicItem } from "../../src/api/basic.ts";
-import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS } from "../../src/api/columns.ts";
-import { dynamicItem } from "../../src/api/dynamic.ts";
+import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS, dynamicItem } from "../../src/api/dynamic.ts";
 import { listEnvelope, singleEnvelope } from "../../src/api/envelope.ts";
 import { fullItem } from "../../src/api/full.ts";
 import type { Document } from "../../src/service/content-set.ts";

@@ -1,4 +1,4 @@
-import { BASIC_DEFAULTS } from "../../api/columns.ts";
+import { BASIC_DEFAULTS } from "../../api/defaults.ts";
 import { toSecond } from "../instant.ts";
 import { addressOf, nextTask, preferredTitle } from "./facts.ts";
 import { type Compute, viewColumns } from "./view.ts";

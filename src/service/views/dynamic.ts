@@ -1,5 +1,5 @@
-import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS, isDynamicColumn } from "../../api/columns.ts";
 import type { DynamicColumnName } from "../../api/dynamic.ts";
+import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS, isDynamicColumn } from "../../api/dynamic.ts";
 import type { Document } from "../content-set.ts";
 import { sortableInstant, toSecond } from "../instant.ts";
 import { availableActions, canDestroy, canModify } from "../permissions.ts";

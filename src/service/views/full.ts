@@ -1,4 +1,4 @@
-import { FULL_DEFAULTS } from "../../api/columns.ts";
+import { FULL_DEFAULTS } from "../../api/defaults.ts";
 import { BASIC_VIEW } from "./basic.ts";
 import { fullCustomFields } from "./custom-fields.ts";
 import { firstPublishedUrl, userOf } from "./facts.ts";

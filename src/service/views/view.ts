@@ -1,4 +1,4 @@
-import type { Default } from "../../api/columns.ts";
+import type { Default } from "../../api/defaults.ts";
 import type { Document } from "../content-set.ts";
 import { JsonText, writeJson } from "../json-text.ts";
 import type { ContentSet, IndexedType } from "../loaded-set.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { DYNAMIC_COLUMN_NAMES } from "../../../src/api/columns.ts";
+import { DYNAMIC_COLUMN_NAMES } from "../../../src/api/dynamic.ts";
 import { fullItem } from "../../../src/api/full.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import type { RunSummary } from "../../../src/run/summary.ts";

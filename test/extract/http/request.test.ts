@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { DYNAMIC_COLUMN_NAMES } from "../../../src/api/columns.ts";
+import { DYNAMIC_COLUMN_NAMES } from "../../../src/api/dynamic.ts";
 import {
   customFieldRequests,
   destinationRequest,
