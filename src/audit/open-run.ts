@@ -16,6 +16,7 @@ import { CONTENT_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
 import { DATABASE_FILE, type OutputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
+import { filesOf } from "../warehouse/published-tables.ts";
 import { findRun, type PublishedRun } from "../warehouse/retention.ts";
 
 /** Of DuckDB's buffers, for questions to a published run; what does not fit is spilled. */
@@ -113,7 +114,7 @@ function sourceOf({ directory, manifest }: ReadableRun): TablesSource {
     tables: Object.keys(manifest.rows),
     database: manifest.loaders.includes("duckdb") ? join(directory, DATABASE_FILE) : undefined,
     directory,
-    filesOf: (table) => filesOf(directory, manifest, table),
+    filesOf: (table) => filesOf({ directory, manifest }, table),
   };
 }
 
@@ -184,12 +185,6 @@ async function createViews(
     const view = quoteIdentifier(`${prefix}${table.name}`);
     await execute(connection, `CREATE VIEW ${view} AS SELECT ${emptyColumns(table)} WHERE false`);
   }
-}
-
-/** Absolute paths of the Parquet files of a table, in the order of their keys. */
-function filesOf(directory: string, { files }: Manifest, table: string): string[] {
-  const own = files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
-  return own.map(({ path }) => join(directory, path)).toSorted();
 }
 
 /** Absolute paths of the raw files of a run that hold documents of these modes; none where raw was not kept. */

@@ -1,24 +1,15 @@
 /** The history that the run before carries: found, proven whole, and read by one name whatever was published. */
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { duckdbColumns } from "../storage/ddl.ts";
-import {
-  all,
-  execute,
-  openForReading,
-  openForScanning,
-  PREVIOUS_CATALOG,
-  toSafeInteger,
-} from "../storage/duckdb.ts";
-import { readParquet } from "../storage/parquet-sql.ts";
+import { execute, PREVIOUS_CATALOG, scalar } from "../storage/duckdb.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { HISTORY_TABLES, HISTORY_VERSION } from "../tables/history.ts";
+import { DATABASE_FILE } from "../warehouse/layout.ts";
 import type { Manifest, PublishedFile } from "../warehouse/manifest.ts";
+import { fromTable, openTables } from "../warehouse/published-tables.ts";
+import { digestOf } from "../warehouse/verify.ts";
 
 export type PreviousHistory =
   /** Nothing was published yet. */
@@ -43,9 +34,6 @@ export interface PreviousRun {
   readonly manifest: Manifest;
 }
 
-const DATABASE = "warehouse.duckdb";
-const LIMITS = { memoryLimitMb: 128, threads: 1 };
-
 /**
  * The history of a published run, from its Parquet files where it has them, because those can be proven by themselves,
  * else from its database. Each file that will be read is held against the size and SHA-256 of the manifest. What is
@@ -60,56 +48,43 @@ export async function findHistory(
   const anew = (reason: string): PreviousHistory => ({ kind: "anew", run, reason });
   const missing = HISTORY_TABLES.find(({ name }) => manifest.rows[name] === undefined);
   if (missing !== undefined) return anew(`it has no table ${missing.name}`);
-  const found = manifest.loaders.includes("parquet") ? parquetOf(previous) : databaseOf(previous);
-  for (const file of found.files) {
+  const history = historyOf(previous);
+  const paths = HISTORY_TABLES.map(({ name }) => `parquet/${name}/`);
+  const isRead = ({ path }: PublishedFile) =>
+    typeof history.access === "string"
+      ? path === DATABASE_FILE
+      : paths.some((folder) => path.startsWith(folder));
+  for (const file of manifest.files.filter(isRead)) {
     const finding = await findingIn(previous.directory, file);
     if (finding !== undefined) return anew(finding);
   }
   try {
-    await assertReadable(previous, found.history, temporaryDirectory);
+    await assertReadable(previous, temporaryDirectory);
   } catch (thrown) {
     const error = asWarehouseError(thrown);
     if (error.code === "config.newer_version" || error.code === "disk.io") throw error;
     return anew(error.message.replace(/\.$/, ""));
   }
-  return found.history;
+  return history;
 }
 
-interface Found {
-  readonly history: CarriedHistory;
-  /** What has to be whole. */
-  readonly files: readonly PublishedFile[];
-}
-
-function parquetOf({ run, directory, manifest }: PreviousRun): Found {
-  const files: PublishedFile[] = [];
-  const sources = new Map<string, string>();
-  for (const { name } of HISTORY_TABLES) {
-    const own = manifest.files.filter(({ path }) => path.startsWith(`parquet/${name}/`));
-    files.push(...own);
-    sources.set(name, readParquet(own.map(({ path }) => join(directory, path))));
-  }
-  return { history: { kind: "carried", run, access: { directory }, sources }, files };
-}
-
-function databaseOf({ run, directory, manifest }: PreviousRun): Found {
+function historyOf(previous: PreviousRun): CarriedHistory {
+  const { run, directory, manifest } = previous;
+  const parquet = manifest.loaders.includes("parquet");
   const catalog = quoteIdentifier(PREVIOUS_CATALOG);
-  const sources = new Map(
-    HISTORY_TABLES.map(({ name }) => [name, `${catalog}.main.${quoteIdentifier(name)}`]),
-  );
-  const files = manifest.files.filter(({ path }) => path === DATABASE);
-  return { history: { kind: "carried", run, access: join(directory, DATABASE), sources }, files };
+  const sources = HISTORY_TABLES.map(({ name }): [string, string] => {
+    const source = fromTable(previous, name);
+    return [name, parquet ? source : `${catalog}.main.${source}`];
+  });
+  const access = parquet ? { directory } : join(directory, DATABASE_FILE);
+  return { kind: "carried", run, access, sources: new Map(sources) };
 }
 
 async function findingIn(directory: string, file: PublishedFile): Promise<string | undefined> {
-  const path = join(directory, file.path);
   try {
-    if ((await stat(path)).size !== file.bytes)
-      return `its file ${file.path} has another size than it was published with`;
-    const digest = createHash("sha256");
-    await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), digest);
-    if (digest.digest("hex") !== file.sha256)
-      return `its file ${file.path} has another content than it was published with`;
+    const { bytes, sha256 } = await digestOf(join(directory, file.path));
+    if (bytes !== file.bytes) return `its file ${file.path} has another size than it was published with`;
+    if (sha256 !== file.sha256) return `its file ${file.path} has another content than it was published with`;
     return undefined;
   } catch (thrown) {
     const error = asWarehouseError(thrown);
@@ -119,24 +94,11 @@ async function findingIn(directory: string, file: PublishedFile): Promise<string
 }
 
 /** Throws where the tables are not what this program carries on. */
-async function assertReadable(
-  previous: PreviousRun,
-  history: CarriedHistory,
-  temporaryDirectory: string,
-): Promise<void> {
-  const options = { temporaryDirectory, allowedDirectories: [previous.directory], ...LIMITS };
-  const { access, sources } = history;
-  await using database = await (typeof access === "string"
-    ? openForReading({ file: access, ...options })
-    : openForScanning(options));
+async function assertReadable(previous: PreviousRun, temporaryDirectory: string): Promise<void> {
+  await using database = await openTables(previous, { temporaryDirectory, memoryLimitMb: 128, threads: 1 });
   const { connection } = database;
-  const source = (name: string) =>
-    typeof access === "string" ? quoteIdentifier(name) : (sources.get(name) ?? "");
-  const [row] = await all(
-    connection,
-    `SELECT max(history_version) AS version, max(sequence) AS latest FROM ${source("run_history")}`,
-  );
-  const version = toSafeInteger(row?.version ?? 0);
+  const runs = fromTable(previous, "run_history");
+  const version = await scalar(connection, `SELECT coalesce(max(history_version), 0) FROM ${runs}`);
   if (version > HISTORY_VERSION) {
     throw new WarehouseError(
       "config.newer_version",
@@ -146,11 +108,9 @@ async function assertReadable(
   if (version < HISTORY_VERSION)
     throw new WarehouseError("verify.failed", `its history has an older form (${version})`);
   for (const table of HISTORY_TABLES) {
-    const [counted] = await all(
-      connection,
-      `SELECT count(*) AS "rows" FROM (SELECT ${duckdbColumns(table)} FROM ${source(table.name)})`,
-    );
-    if (toSafeInteger(counted?.rows ?? 0) === previous.manifest.rows[table.name]) continue;
+    const rows = `SELECT ${duckdbColumns(table)} FROM ${fromTable(previous, table.name)}`;
+    const counted = await scalar(connection, `SELECT count(*) FROM (${rows})`);
+    if (counted === previous.manifest.rows[table.name]) continue;
     throw new WarehouseError(
       "verify.failed",
       `its table ${table.name} has not the rows that it was published with`,

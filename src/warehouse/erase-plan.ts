@@ -8,7 +8,7 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { removeTree, sealTree, sync, syncTree } from "../common/tree.ts";
-import { currentRun, type OutputFolder, parseRunName, type StagingFolder } from "./layout.ts";
+import { currentRun, type OutputFolder, parseRunName, type StagingFolder, stagingFolder } from "./layout.ts";
 import { pointCurrentAt, removeRunWholly } from "./run-folders.ts";
 
 const run = z.string().refine((name) => parseRunName(name) !== undefined, "no name of a run");
@@ -26,18 +26,7 @@ export function erasePlace(folder: OutputFolder): string {
 }
 
 export function stagedReplacement(folder: OutputFolder, to: string): StagingFolder {
-  const root = join(erasePlace(folder), to);
-  const result = join(root, "result");
-  const sequence = parseRunName(to)?.sequence ?? 0;
-  return {
-    run: to,
-    sequence,
-    root,
-    result,
-    database: join(result, "warehouse.duckdb"),
-    parts: join(root, "parts"),
-    temporary: join(root, "tmp"),
-  };
+  return stagingFolder(folder, to, erasePlace(folder));
 }
 
 const PLAN_FILE = "plan.json";

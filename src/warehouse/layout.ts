@@ -271,10 +271,11 @@ export function databaseOf(staging: StagingFolder, isPublished: boolean): string
   return isPublished ? staging.database : join(staging.root, DATABASE_FILE);
 }
 
-export function stagingFolder(folder: OutputFolder, run: string): StagingFolder {
+/** `place`: where it lies. */
+export function stagingFolder({ staging }: OutputFolder, run: string, place = staging): StagingFolder {
   const identity = parseRunName(run);
   if (identity === undefined) throw new WarehouseError("config.not_found", `"${run}" is no name of a run.`);
-  const root = join(folder.staging, run);
+  const root = join(place, run);
   const result = join(root, "result");
   return {
     run,

@@ -1,11 +1,8 @@
 /** Items that the run before had and no pass of this one listed: are they gone, or does the listing hide them? */
 import { join } from "node:path";
-import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError } from "../common/errors.ts";
-import { openForReading, openForScanning } from "../storage/duckdb.ts";
-import { readParquet } from "../storage/parquet-sql.ts";
 import { type Baseline, SHRINK_LIMITS } from "./baseline.ts";
-import { DATABASE_FILE } from "./layout.ts";
+import { fromTable, openTables } from "./published-tables.ts";
 
 export interface Missing {
   /** Those that are to be asked for singly; ascending as the run before has them. */
@@ -57,22 +54,9 @@ export async function findMissing(request: MissingRequest): Promise<Missing> {
 
 async function* idsOf({ baseline, runs, temporaryDirectory }: MissingRequest): AsyncGenerator<string> {
   if (baseline.kind !== "run") return;
-  const directory = join(runs, baseline.run);
-  const { loaders, files } = baseline.manifest;
-  const limits = { memoryLimitMb: 128, threads: 1, temporaryDirectory, allowedDirectories: [directory] };
-  if (loaders.includes("parquet")) {
-    const parts = files.filter(({ path }) => path.startsWith("parquet/content/"));
-    if (parts.length === 0) return;
-    await using database = await openForScanning(limits);
-    yield* contentIds(database.connection, readParquet(parts.map(({ path }) => join(directory, path))));
-  } else {
-    await using database = await openForReading({ ...limits, file: join(directory, DATABASE_FILE) });
-    yield* contentIds(database.connection, "content");
-  }
-}
-
-async function* contentIds(connection: DuckDBConnection, source: string): AsyncGenerator<string> {
-  const result = await connection.stream(`SELECT content_id FROM ${source}`);
+  const before = { ...baseline, directory: join(runs, baseline.run) };
+  await using database = await openTables(before, { memoryLimitMb: 128, threads: 1, temporaryDirectory });
+  const result = await database.connection.stream(`SELECT content_id FROM ${fromTable(before, "content")}`);
   for (;;) {
     const chunk = await result.fetchChunk();
     if (chunk === null || chunk.rowCount === 0) return;

@@ -127,7 +127,7 @@ export function unreadOf(path: string, thrown: unknown): Unread {
 
 type Digest = Pick<PublishedFile, "bytes" | "sha256">;
 
-/** By path. Read in pieces: a stream for each of hundreds of small files would cost as much again. */
+/** By path. Read into one buffer: a stream for each of hundreds of small files would cost as much again. */
 async function digestsOf(
   result: string,
   paths: readonly string[],
@@ -146,7 +146,8 @@ async function digestsOf(
   return digests;
 }
 
-async function digestOf(file: string, piece: Buffer): Promise<Digest> {
+/** Size and digest of a file, which is read into `piece`. */
+export async function digestOf(file: string, piece = Buffer.allocUnsafe(PIECE_BYTES)): Promise<Digest> {
   const hash = createHash("sha256");
   let bytes = 0;
   await using handle = await open(file);

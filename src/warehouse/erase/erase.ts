@@ -21,10 +21,9 @@ import { listRuns, type PublishedRun } from "../retention.ts";
 import { verifyResult } from "../verify.ts";
 import { verifyRuns } from "../verify-run.ts";
 import { assertSamePast, namedInHistory } from "./history.ts";
-import { type Identity, identify } from "./identity.ts";
-import { Person } from "./person.ts";
+import { type Identity, Person } from "./person.ts";
 import { rewriteRun } from "./rewrite.ts";
-import { type RunErasure, searchRun } from "./search.ts";
+import { identify, type RunErasure, searchRun } from "./search.ts";
 
 export interface EraseOptions {
   readonly userId: string;
@@ -276,7 +275,7 @@ async function stage(
     expected: rows,
     parquet: loaders.includes("parquet"),
   });
-  const made = { directory: staging.result, manifest: from.manifest };
+  const made = { directory: staging.result, manifest: { ...from.manifest, files: [...files] } };
   await assertSamePast(from, made, renamed, staging.temporary);
   const left = await searchRun(made, person, staging.temporary);
   if (!isEmpty(left)) {

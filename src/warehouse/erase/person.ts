@@ -8,7 +8,14 @@ import { looksPersonal, personFields } from "../../raw/personal.ts";
 import { fieldsUnknown, isRawShape } from "../../raw/prepare.ts";
 import { DATA_TABLES } from "../../tables/all.ts";
 import type { Column } from "../../tables/declare.ts";
-import type { Identity } from "./identity.ts";
+
+/** What the tables say of an ID. */
+export interface Identity {
+  /** Whether the ID stands where the tables have users. */
+  readonly user: boolean;
+  /** A table of other things that has the ID as its key. */
+  readonly otherTable: string | undefined;
+}
 
 const PERSON_FIELDS = personFields(DATA_TABLES);
 

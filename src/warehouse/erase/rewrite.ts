@@ -13,15 +13,18 @@ import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-t
 import { isAboutTheRun, TABLES } from "../../tables/all.ts";
 import { DATABASE_FILE, databaseOf, type StagingFolder } from "../layout.ts";
 import { MANIFEST_FILE } from "../manifest.ts";
+import type { PublishedFiles } from "../published-tables.ts";
 import type { Person } from "./person.ts";
 import {
   columnsOf,
+  type Erasure,
   fileSource,
-  type PublishedFiles,
+  type RunErasure,
   type Source,
   type SourceColumn,
-} from "./published-rows.ts";
-import { type Erasure, type RunErasure, searchRaw, searchTable } from "./search.ts";
+  searchRaw,
+  searchTable,
+} from "./search.ts";
 
 export interface Rewriting {
   readonly from: PublishedFiles & { readonly sequence: number };

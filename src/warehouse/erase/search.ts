@@ -1,22 +1,27 @@
 /** Where a published run holds something of a person: by table, which cells become NULL or another text. */
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, openForScanning, scalar } from "../../storage/duckdb.ts";
+import { all, scalar } from "../../storage/duckdb.ts";
+import { readParquet } from "../../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
-import { TABLES } from "../../tables/all.ts";
+import { DATA_TABLES, TABLES } from "../../tables/all.ts";
 import type { Table } from "../../tables/declare.ts";
-import type { Person } from "./person.ts";
-import {
-  columnsOf,
-  fileSource,
-  openRun,
-  type PublishedFiles,
-  READING_LIMITS,
-  rawFiles,
-  type Source,
-  type SourceColumn,
-  sourcesOf,
-} from "./published-rows.ts";
+import { filesOf, fromTable, openTables, type PublishedFiles } from "../published-tables.ts";
+import type { Identity, Person } from "./person.ts";
+
+/** Rows in SQL. */
+export interface Source {
+  /** What stands after FROM. */
+  readonly from: string;
+  /** What says where a row stands. */
+  readonly place: string;
+}
+
+export interface SourceColumn {
+  readonly name: string;
+  /** As DuckDB names it. */
+  readonly type: string;
+}
 
 /** What replaces a cell's text; `null`: nothing. `unknownFields`: of a raw document. */
 export interface NewText {
@@ -42,7 +47,60 @@ export interface RunErasure {
   readonly raw: ReadonlyMap<string, number>;
 }
 
+/** Of whoever reads a run in search of a person. */
+export const limits = (temporaryDirectory: string) => ({
+  temporaryDirectory,
+  memoryLimitMb: 224,
+  threads: 2,
+});
+
+export const fileSource = (file: string): Source => ({ from: readParquet([file]), place: "file_row_number" });
+
+export async function columnsOf(connection: DuckDBConnection, from: string): Promise<SourceColumn[]> {
+  const rows = await all(connection, `DESCRIBE SELECT * FROM ${from}`);
+  return rows.map((row) => ({ name: String(row.column_name), type: String(row.column_type) }));
+}
+
 const USERS = "users";
+
+interface Place {
+  readonly table: string;
+  readonly column: string;
+}
+
+/** Columns that hold users. */
+const OF_USERS = DATA_TABLES.flatMap(({ name, key, references }): Place[] => {
+  const own = name === USERS ? key : [];
+  const others = references.filter(({ table }) => table === USERS).flatMap(({ columns }) => columns);
+  return [...own, ...others].map((column) => ({ table: name, column }));
+});
+/** Keys of tables that are not about users. */
+const KEYS = DATA_TABLES.flatMap(({ name, key: [column, ...more] }): Place[] =>
+  name === USERS || column === undefined || more.length > 0 ? [] : [{ table: name, column }],
+);
+
+/** Whose an ID is, as the tables of a run have it. */
+export async function identify(
+  published: PublishedFiles,
+  id: string,
+  temporaryDirectory: string,
+): Promise<Identity> {
+  await using database = await openTables(published, limits(temporaryDirectory));
+  const { connection } = database;
+  const tableWithId = async (places: readonly Place[]) => {
+    for (const { table, column } of places.filter((each) =>
+      Object.hasOwn(published.manifest.rows, each.table),
+    )) {
+      const from = fromTable(published, table);
+      const columns = await columnsOf(connection, from);
+      if (!columns.some(({ name }) => name === column)) continue;
+      const query = `SELECT count(*) FROM ${from} WHERE CAST(${quoteIdentifier(column)} AS VARCHAR) = $1`;
+      if ((await scalar(connection, query, [id])) > 0) return table;
+    }
+    return undefined;
+  };
+  return { user: (await tableWithId(OF_USERS)) !== undefined, otherTable: await tableWithId(KEYS) };
+}
 
 /**
  * Searches a run, and notes in `person` whatever its descriptions say of them: search all runs twice. Memory holds what
@@ -54,27 +112,28 @@ export async function searchRun(
   temporaryDirectory: string,
 ): Promise<RunErasure> {
   const { directory, manifest } = published;
-  await using database = await openRun(published, temporaryDirectory);
+  await using database = await openTables(published, limits(temporaryDirectory));
   const { connection } = database;
   const tables = new Map<string, number>();
   for (const table of Object.keys(manifest.rows)) {
     let rows = 0;
-    for (const source of await sourcesOf(published, table)) {
+    for (const source of sourcesOf(published, table)) {
       rows += (await searchTable(connection, source, table, person)).rows;
     }
     if (rows > 0) tables.set(table, rows);
   }
-  await using scanner = await openForScanning({
-    allowedDirectories: [directory],
-    temporaryDirectory,
-    ...READING_LIMITS,
-  });
   const raw = new Map<string, number>();
-  for (const path of await rawFiles(directory)) {
-    const { rows } = await searchRaw(scanner.connection, fileSource(join(directory, path)), person);
+  for (const { path } of manifest.files.filter((file) => /^raw\/.*\.parquet$/.test(file.path))) {
+    const { rows } = await searchRaw(connection, fileSource(join(directory, path)), person);
     if (rows > 0) raw.set(path, rows);
   }
   return { tables, raw };
+}
+
+function sourcesOf(published: PublishedFiles, table: string): Source[] {
+  return published.manifest.loaders.includes("parquet")
+    ? filesOf(published, table).map(fileSource)
+    : [{ from: quoteIdentifier(table), place: "rowid" }];
 }
 
 /** What is to change in a table, or in one of its files. */
@@ -166,17 +225,16 @@ async function searchPeople(
 ): Promise<Erasure> {
   const personal = new Set(table.columns.filter((column) => column.personal).map((column) => column.name));
   const nulled = columns.map(({ name }) => name).filter((name) => personal.has(name) || name === "extra");
-  const list = nulled.map(quoteIdentifier);
-  const own = `FROM ${source} WHERE ${quoteIdentifier(userColumn)} = $1`;
-  for (const row of nulled.length === 0
-    ? []
-    : await all(connection, `SELECT ${list.join(", ")} ${own}`, [person.id])) {
+  const erasure = { nulled: { userColumn, columns: nulled }, cells: new Map() };
+  if (nulled.length === 0) return { ...erasure, rows: 0 };
+  const list = nulled.map(quoteIdentifier).join(", ");
+  const own = `SELECT ${list} FROM ${source} WHERE ${quoteIdentifier(userColumn)} = $1`;
+  const rows = await all(connection, own, [person.id]);
+  for (const row of rows) {
     for (const name of nulled) person.note(name, name === "extra" ? jsonObject(row[name]) : row[name]);
   }
-  const filled = list.map((name) => `${name} IS NOT NULL`).join(" OR ");
-  const rows =
-    nulled.length === 0 ? 0 : await scalar(connection, `SELECT count(*) ${own} AND (${filled})`, [person.id]);
-  return { nulled: { userColumn, columns: nulled }, cells: new Map(), rows };
+  const filled = rows.filter((row) => nulled.some((name) => row[name] !== null));
+  return { ...erasure, rows: filled.length };
 }
 
 function jsonObject(cell: unknown): unknown {
