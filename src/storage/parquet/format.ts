@@ -1,16 +1,43 @@
-/** Numbers and names of the Parquet format. */
+/** Numbers and names of the Parquet format, and what a table's types are in it. */
+import type { ColumnType } from "../../tables/declare.ts";
+import { bool, type Fields, i32, struct } from "./thrift.ts";
 
 export const MAGIC = Buffer.from("PAR1");
 /** Of the length that stands before a text, before the levels of a page, and behind the footer. */
 export const LENGTH_BYTES = 4;
 
-/** Physical types. */
-export const PHYSICAL = { boolean: 0, int32: 1, int64: 2, double: 5, bytes: 6 } as const;
-export type Physical = keyof typeof PHYSICAL;
-
-export const REQUIRED = 0;
-export const OPTIONAL = 1;
-
 export const CODECS = { none: 0, zstd: 6 } as const;
 export const ENCODINGS = { plain: 0, rle: 3 } as const;
 export const DATA_PAGE = 0;
+
+/** Physical types. */
+export const PHYSICAL = { boolean: 0, int32: 1, int64: 2, double: 5, bytes: 6 } as const;
+
+/** The physical type of the values, and what the schema says of them. */
+export interface Meaning {
+  readonly physical: keyof typeof PHYSICAL;
+  /** Fields of the format's `SchemaElement`. */
+  readonly annotation: Fields;
+}
+
+/** Both in the older words of the format and in the newer ones. */
+function logical(converted: number, number: number, type = struct()): Fields {
+  return [
+    [6, i32(converted)],
+    [10, struct([number, type])],
+  ];
+}
+
+const UTC_MICROSECONDS = struct([1, bool(true)], [2, struct([2, struct()])]);
+const TEXT: Meaning = { physical: "bytes", annotation: logical(0, 1) };
+
+export const MEANINGS: Readonly<Record<ColumnType, Meaning>> = {
+  text: TEXT,
+  json: TEXT,
+  boolean: { physical: "boolean", annotation: [] },
+  integer: { physical: "int32", annotation: [] },
+  bigint: { physical: "int64", annotation: [] },
+  double: { physical: "double", annotation: [] },
+  date: { physical: "int32", annotation: logical(6, 6) },
+  timestamp: { physical: "int64", annotation: logical(10, 8, UTC_MICROSECONDS) },
+};

@@ -1,30 +1,52 @@
 /** Writes Thrift's compact protocol, as far as the metadata of a Parquet file need it. */
 
-/** A field's value on its way out, under the number that the format's definition gives it. */
-export type Value =
-  | { readonly kind: "i32" | "i64"; readonly value: number }
-  | { readonly kind: "bool"; readonly value: boolean }
-  | { readonly kind: "text"; readonly value: string }
-  | { readonly kind: "struct"; readonly fields: Fields }
-  | { readonly kind: "list"; readonly of: ListKind; readonly values: readonly Listed[] };
+/** A value on its way out: the number of its type, and what writes it. */
+export interface Value {
+  readonly type: number;
+  readonly write: (bytes: number[]) => void;
+}
 
-type ListKind = "i32" | "text" | "struct";
-/** What a list may hold. */
-export type Listed = Exclude<Value, { readonly kind: "bool" }>;
-
-/** Ascending by number. */
+/** Values under the numbers that the format's definition gives them, which ascend. */
 export type Fields = readonly (readonly [number: number, value: Value])[];
 
-export const i32 = (value: number): Listed => ({ kind: "i32", value });
-export const i64 = (value: number): Listed => ({ kind: "i64", value });
-export const text = (value: string): Listed => ({ kind: "text", value });
-export const bool = (value: boolean): Value => ({ kind: "bool", value });
-export const struct = (...fields: Fields): Listed => ({ kind: "struct", fields });
-export const list = (of: ListKind, values: readonly Listed[]): Listed => ({ kind: "list", of, values });
-
-const TYPES = { true: 1, false: 2, i32: 5, i64: 6, text: 8, list: 9, struct: 12 };
 /** Lengths and distances up to this stand in a header's own byte. */
 const SHORT = 15;
+
+/** Zigzag; what is written here is never negative. */
+const integer =
+  (type: number) =>
+  (value: number): Value => ({ type, write: (bytes) => writeVarint(bytes, value * 2) });
+
+export const i32 = integer(5);
+export const i64 = integer(6);
+
+/** A field of a structure, not an element of a list: its type is its value. */
+export const bool = (value: boolean): Value => ({ type: value ? 1 : 2, write: () => {} });
+
+export const text = (value: string): Value => ({
+  type: 8,
+  write: (bytes) => {
+    const utf8 = Buffer.from(value);
+    writeVarint(bytes, utf8.length);
+    for (const byte of utf8) bytes.push(byte);
+  },
+});
+
+export const struct = (...fields: Fields): Value => ({
+  type: 12,
+  write: (bytes) => writeFields(bytes, fields),
+});
+
+/** All of one type; of none, it is a list of structures. */
+export const list = (values: readonly Value[]): Value => ({
+  type: 9,
+  write: (bytes) => {
+    const { length } = values;
+    bytes.push((Math.min(length, SHORT) << 4) | (values[0] ?? struct()).type);
+    if (length >= SHORT) writeVarint(bytes, length);
+    for (const value of values) value.write(bytes);
+  },
+});
 
 export function encode(fields: Fields): Uint8Array {
   const bytes: number[] = [];
@@ -32,44 +54,14 @@ export function encode(fields: Fields): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-function typeOf(value: Value): number {
-  return value.kind === "bool" ? TYPES[`${value.value}`] : TYPES[value.kind];
-}
-
 function writeFields(bytes: number[], fields: Fields): void {
   let last = 0;
   for (const [number, value] of fields) {
-    bytes.push(((number - last) << 4) | typeOf(value));
+    bytes.push(((number - last) << 4) | value.type);
     last = number;
-    // The header of a boolean is its value.
-    if (value.kind !== "bool") writeValue(bytes, value);
+    value.write(bytes);
   }
   bytes.push(0);
-}
-
-function writeValue(bytes: number[], value: Listed): void {
-  switch (value.kind) {
-    case "i32":
-    case "i64":
-      // Zigzag; what is written here is never negative.
-      writeVarint(bytes, value.value * 2);
-      break;
-    case "text": {
-      const utf8 = Buffer.from(value.value);
-      writeVarint(bytes, utf8.length);
-      for (const byte of utf8) bytes.push(byte);
-      break;
-    }
-    case "struct":
-      writeFields(bytes, value.fields);
-      break;
-    case "list": {
-      const { length } = value.values;
-      bytes.push((Math.min(length, SHORT) << 4) | TYPES[value.of]);
-      if (length >= SHORT) writeVarint(bytes, length);
-      for (const each of value.values) writeValue(bytes, each);
-    }
-  }
 }
 
 /** Seven bits a byte, the least first. Up to 2^53. */

@@ -5,9 +5,17 @@
 import { constants, zstdCompressSync } from "node:zlib";
 import { release } from "../../common/free-buffer.ts";
 import type { FilledColumn, TakenRows } from "../filled-columns.ts";
-import { CODECS, DATA_PAGE, ENCODINGS, LENGTH_BYTES, MAGIC, OPTIONAL, PHYSICAL, REQUIRED } from "./format.ts";
-import { MEANINGS, type Meaning } from "./logical-types.ts";
-import { encode, type Fields, i32, i64, type Listed, list, struct, text, writeVarint } from "./thrift.ts";
+import {
+  CODECS,
+  DATA_PAGE,
+  ENCODINGS,
+  LENGTH_BYTES,
+  MAGIC,
+  MEANINGS,
+  type Meaning,
+  PHYSICAL,
+} from "./format.ts";
+import { encode, type Fields, i32, i64, list, struct, text, type Value, writeVarint } from "./thrift.ts";
 
 const CREATED_BY = "content-warehouse";
 /** Documents repeat each other: with a window of 2 MB, four times the level's own, they take less room and less time. */
@@ -283,38 +291,39 @@ function pageHeader(rows: number, bytes: number, keptBytes: number): Uint8Array 
 
 function metadata(chunks: readonly Chunk[], rows: number): Fields {
   let offset = MAGIC.length;
-  const described: Listed[] = [];
+  const described: Value[] = [];
   let bytes = 0;
   for (const chunk of chunks) {
     described.push(struct([2, i64(offset)], [3, chunkMetadata(chunk, rows, offset)]));
     offset += chunk.bytes;
     bytes += chunk.uncompressedBytes;
   }
-  const rowGroup = struct([1, list("struct", described)], [2, i64(bytes)], [3, i64(rows)]);
+  const rowGroup = struct([1, list(described)], [2, i64(bytes)], [3, i64(rows)]);
   const root = struct([4, text("schema")], [5, i32(chunks.length)]);
   return [
     [1, i32(1)],
-    [2, list("struct", [root, ...chunks.map(({ column }) => schemaElement(column))])],
+    [2, list([root, ...chunks.map(({ column }) => schemaElement(column))])],
     [3, i64(rows)],
-    [4, list("struct", rows === 0 ? [] : [rowGroup])],
+    [4, list(rows === 0 ? [] : [rowGroup])],
     [6, text(CREATED_BY)],
   ];
 }
 
-function schemaElement({ name, nullable, meaning }: Column): Listed {
+function schemaElement({ name, nullable, meaning }: Column): Value {
   return struct(
     [1, i32(PHYSICAL[meaning.physical])],
-    [3, i32(nullable ? OPTIONAL : REQUIRED)],
+    // Optional or required.
+    [3, i32(nullable ? 1 : 0)],
     [4, text(name)],
     ...meaning.annotation,
   );
 }
 
-function chunkMetadata({ column, ...chunk }: Chunk, rows: number, offset: number): Listed {
+function chunkMetadata({ column, ...chunk }: Chunk, rows: number, offset: number): Value {
   return struct(
     [1, i32(PHYSICAL[column.meaning.physical])],
-    [2, list("i32", [i32(ENCODINGS.plain), i32(ENCODINGS.rle)])],
-    [3, list("text", [text(column.name)])],
+    [2, list([i32(ENCODINGS.plain), i32(ENCODINGS.rle)])],
+    [3, list([text(column.name)])],
     [4, i32(chunk.codec)],
     [5, i64(rows)],
     [6, i64(chunk.uncompressedBytes)],
