@@ -26,7 +26,7 @@ export interface ExtractContext {
   readonly client: HttpClient;
   readonly landing: Landing;
   readonly journal: Journal;
-  readonly catalogue: ItemIndex;
+  readonly itemIndex: ItemIndex;
   readonly versions: ItemVersions;
   readonly clock: Clock;
   readonly signal: AbortSignal;

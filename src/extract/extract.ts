@@ -109,7 +109,7 @@ class Extractor {
     this.#context = context;
     this.#options = options;
     this.#sizes = new PageSizes(options.perPage, options.pageSizes);
-    this.#certification = new Certification(context.catalogue, context.versions, options.listings);
+    this.#certification = new Certification(context.itemIndex, context.versions, options.listings);
   }
 
   async run(): Promise<Extraction> {
@@ -244,18 +244,18 @@ class Extractor {
   }
 
   async #finish(disagreements: readonly string[]): Promise<Extraction> {
-    const { catalogue, versions, journal } = this.#context;
+    const { itemIndex, versions, journal } = this.#context;
     const passes = this.#passes;
-    const gone = versions.gone(passes).map((number) => catalogue.idOf(number));
+    const gone = versions.gone(passes).map((number) => itemIndex.idOf(number));
     const inPart = this.#options.listings.length === 2 ? versions.inPart(passes) : [];
     const unread = versions.unread(passes);
-    const missing = await this.#options.findMissing((id) => catalogue.has(id));
+    const missing = await this.#options.findMissing((id) => itemIndex.has(id));
     const unlisted =
       missing.ids.length === 0
         ? { found: [], removed: [] }
         : await askForUnlisted(this.#context, this.#asked("after", missing.ids));
-    for (const id of unlisted.found) catalogue.numberOf(id);
-    const sorted = catalogue.sorted();
+    for (const id of unlisted.found) itemIndex.numberOf(id);
+    const sorted = itemIndex.sorted();
     journal.items = sorted.length;
     return {
       passes: passes.map((pass) => passRecord(pass, sorted)),
@@ -271,7 +271,7 @@ class Extractor {
       repaired: this.#repaired.size,
       vanished: gone.sort(),
       unread,
-      inPart: inPart.map((number) => catalogue.idOf(number)),
+      inPart: inPart.map((number) => itemIndex.idOf(number)),
       modesDiffer: this.#certification.modesDiffer,
       pageSizes: this.#sizes.used,
       disagreements,

@@ -147,8 +147,8 @@ async function extractItems(run: RunContext, client: HttpClient): Promise<Extrac
     token: source.token.reveal(),
   });
   await mkdir(staging.temporary, { recursive: true, mode: 0o700 });
-  const catalogue = new ItemIndex();
-  const index = new RawIndex(catalogue);
+  const itemIndex = new ItemIndex();
+  const index = new RawIndex(itemIndex);
   const files = rawFilesOf(run);
   const passOf = passOfStages(listings);
   const landing = new Landing({ threads, files, index, checkpoint, passOf, resumed, journal, clock });
@@ -157,8 +157,8 @@ async function extractItems(run: RunContext, client: HttpClient): Promise<Extrac
       client,
       landing,
       journal,
-      catalogue,
-      versions: new ItemVersions(catalogue),
+      itemIndex,
+      versions: new ItemVersions(itemIndex),
       clock,
       signal: AbortSignal.any([signal, threads.failure]),
       settings: {
@@ -186,5 +186,5 @@ async function extractItems(run: RunContext, client: HttpClient): Promise<Extrac
         }),
     },
   );
-  return { extraction, landed: { items: catalogue, index }, fieldNames: landing.fieldNames };
+  return { extraction, landed: { items: itemIndex, index }, fieldNames: landing.fieldNames };
 }

@@ -54,7 +54,7 @@ const statement = z.object({
   /** Fingerprint of the configuration that the run was made with. */
   configuration: z.string(),
   personalData: z.object({ policy: z.enum(["drop", "hash", "keep"]), keyId: z.string().nullable() }),
-  /** When the run was taken up again after it was ended early; absent: it was made in one go. */
+  /** When the run was resumed after an interruption; absent: it was made in one go. */
   resumedAt: z.array(instant).optional(),
   /** Items a page, as `perPage: "auto"` found them; absent: it was not asked to. The next run starts with them. */
   pageSizes: z

@@ -122,13 +122,13 @@ test("the database gets memory for as much, up to 4 GB", () => {
   assert.deepEqual([0, 480e6, 1e12].map(memoryLimitMb), [192, 792, 4096]);
 });
 
-test("the catalogue keeps the greatest weight of an item, and none of one that was never weighed", () => {
-  const catalogue = new ItemIndex();
-  for (const id of idsOf(3000)) catalogue.weigh(id, 10);
-  catalogue.weigh("c-002999", 30);
-  catalogue.weigh("c-002999", 20);
+test("the item index keeps the greatest weight of an item, and none of one that was never weighed", () => {
+  const itemIndex = new ItemIndex();
+  for (const id of idsOf(3000)) itemIndex.weigh(id, 10);
+  itemIndex.weigh("c-002999", 30);
+  itemIndex.weigh("c-002999", 20);
   assert.deepEqual(
-    [catalogue.weightOf("c-000000"), catalogue.weightOf("c-002999"), catalogue.weightOf("new")],
+    [itemIndex.weightOf("c-000000"), itemIndex.weightOf("c-002999"), itemIndex.weightOf("new")],
     [10, 30, 0],
   );
 });

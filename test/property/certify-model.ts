@@ -60,8 +60,8 @@ export function certify(world: World): Certified {
 class Run {
   readonly #world: World;
   readonly #kept: ResumeState;
-  readonly #catalogue = new ItemIndex();
-  readonly #versions = new ItemVersions(this.#catalogue);
+  readonly #itemIndex = new ItemIndex();
+  readonly #versions = new ItemVersions(this.#itemIndex);
   readonly #certification: Certification<ComparedPass>;
   readonly #documents = new Map<string, Partial<Record<Mode, WorldDocument>>>();
   #keptRepairs = 0;
@@ -70,7 +70,7 @@ class Run {
     this.#world = world;
     this.#kept = kept;
     this.#certification = new Certification(
-      this.#catalogue,
+      this.#itemIndex,
       this.#versions,
       world.listings,
       world.repairLimit,
@@ -111,7 +111,7 @@ class Run {
 
   #certified(disagreements: readonly string[]): Certified {
     const { passes } = this.#certification;
-    const gone = this.#versions.gone(passes).map((number) => this.#catalogue.idOf(number));
+    const gone = this.#versions.gone(passes).map((number) => this.#itemIndex.idOf(number));
     for (const id of gone) this.#documents.delete(id);
     const { rejected, notAsked } = this.#versions.unread(passes);
     const published = [...this.#documents].map(([id, { dynamic, full }]) => {
@@ -121,7 +121,7 @@ class Run {
       complete: disagreements.length === 0,
       published: stateOf(published),
       passes,
-      listed: this.#catalogue.size,
+      listed: this.#itemIndex.size,
       loaded: published.length,
       vanished: gone.length,
       rejected,
@@ -136,7 +136,7 @@ class Run {
     const kept = documents && pass <= this.#world.listings.length ? this.#kept[shape] : [];
     const resumedPages = kept.length;
     const pages = this.#read(shape, kept);
-    const snapshot = new PassSnapshot(this.#catalogue);
+    const snapshot = new PassSnapshot(this.#itemIndex);
     const marks = new Map(pages.map(({ mark }, i) => [i + 1, mark]));
     for (const { rows } of pages) for (const row of rows) snapshot.add(row.id, row.updatedAt.slice(0, 19));
     const fresh = pages.flatMap(({ rows, observedAt }) =>

@@ -140,10 +140,10 @@ test("an index takes at most 64 bytes of memory a document", () => {
   const documents = 200_000;
   const ids = Array.from({ length: documents / 2 }, (_, i) => i.toString(16).padStart(24, "0"));
   const before = process.memoryUsage().arrayBuffers;
-  const catalogue = new ItemIndex();
-  for (const id of ids) catalogue.numberOf(id);
+  const itemIndex = new ItemIndex();
+  for (const id of ids) itemIndex.numberOf(id);
   const items = process.memoryUsage().arrayBuffers;
-  const index = new RawIndex(catalogue);
+  const index = new RawIndex(itemIndex);
   for (let file = 0; file < 2; file++) {
     index.add(`file ${file}`, {
       ids,

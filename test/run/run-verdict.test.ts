@@ -103,14 +103,14 @@ suite("a pass is not clean", () => {
 });
 
 suite("two passes disagree", () => {
-  const catalogue = new ItemIndex();
+  const itemIndex = new ItemIndex();
   const pass = (
     mode: string,
     items: Readonly<Record<string, string | null>>,
     count: number,
     reasons: string[] = [],
   ) => {
-    const snapshot = new PassSnapshot(catalogue);
+    const snapshot = new PassSnapshot(itemIndex);
     for (const [id, updatedAt] of Object.entries(items)) snapshot.add(id, updatedAt);
     return {
       pass: mode === "dynamic" ? 1 : 2,

@@ -45,15 +45,15 @@ async function account(t: TestContext, pages: readonly object[]): Promise<RunRow
   const directory = await mkdtemp(join(tmpdir(), "envelope-"));
   t.after(() => rm(directory, { recursive: true, force: true }));
   const landing = await landingIn(t, directory);
-  const catalogue = new ItemIndex();
+  const itemIndex = new ItemIndex();
   const { journal } = landing;
   const pass = await readPass(
     {
       client: clientOf(t, url),
       landing: landing.landing,
       journal,
-      catalogue,
-      versions: new ItemVersions(catalogue),
+      itemIndex,
+      versions: new ItemVersions(itemIndex),
       clock: systemClock,
       signal: NEVER,
       settings: {
@@ -77,7 +77,7 @@ async function account(t: TestContext, pages: readonly object[]): Promise<RunRow
       wants: () => false,
     },
   );
-  return [passRows([passRecord(pass, catalogue.sorted())]), requestRows(journal.requests)];
+  return [passRows([passRecord(pass, itemIndex.sorted())]), requestRows(journal.requests)];
 }
 
 function answerFrom(pages: readonly object[]) {

@@ -1,5 +1,5 @@
 /**
- * What a run keeps of its answers, so that it can be taken up after it was ended early: for each closed group of the
+ * What a run keeps of its answers, so that it can be resumed after it was interrupted: for each closed group of the
  * first two passes and of the single items after either, the raw file of its documents and, written after it, a file with all else
  * that was learned from the answers; for an open group, one file with both. All later steps are made from these alone.
  */

@@ -58,7 +58,7 @@ function kindOf({ mode }: ComparedPass): Kind {
 
 /** Decides what a run asks for, from what it has seen, and says when it is complete. Asks for nothing itself. */
 export class Certification<Pass extends ComparedPass> {
-  readonly #catalogue: ItemIndex;
+  readonly #itemIndex: ItemIndex;
   readonly #versions: ItemVersions;
   /** Shapes of which the run reads documents, in the order of the passes that read them first. */
   readonly #listings: readonly Shape[];
@@ -72,12 +72,12 @@ export class Certification<Pass extends ComparedPass> {
   #mustWait = false;
 
   constructor(
-    catalogue: ItemIndex,
+    itemIndex: ItemIndex,
     versions: ItemVersions,
     listings: readonly Shape[] = ["dynamic", "full"],
     repairLimit = MIN_REPAIR_LIMIT,
   ) {
-    this.#catalogue = catalogue;
+    this.#itemIndex = itemIndex;
     this.#versions = versions;
     this.#listings = listings;
     this.#repairLimitAtLeast = repairLimit;
@@ -267,7 +267,7 @@ export class Certification<Pass extends ComparedPass> {
   }
 
   #ids(numbers: readonly number[]): string[] {
-    return numbers.map((number) => this.#catalogue.idOf(number));
+    return numbers.map((number) => this.#itemIndex.idOf(number));
   }
 }
 

@@ -49,7 +49,7 @@ class Held {
  * as the version that its `updated_at` names; of one that is fresh (`fresh.ts`) the version is not known.
  */
 export class ItemVersions {
-  readonly #catalogue: ItemIndex;
+  readonly #itemIndex: ItemIndex;
   readonly #held = { dynamic: new Held(), full: new Held() };
   readonly #passes: Landed[] = [];
   /** Items with a document from a single-item request, by its shape. */
@@ -60,8 +60,8 @@ export class ItemVersions {
   readonly #gone = new Map<number, number>();
   readonly #there = new Map<number, number>();
 
-  constructor(catalogue: ItemIndex) {
-    this.#catalogue = catalogue;
+  constructor(itemIndex: ItemIndex) {
+    this.#itemIndex = itemIndex;
   }
 
   /**
@@ -69,9 +69,9 @@ export class ItemVersions {
    * that it did not see, whether an earlier document is still what the service has.
    */
   holdAll(shape: Shape, { snapshot, fresh, unread }: LandedPass): void {
-    const numbers = new Set(unread.map((id) => this.#catalogue.numberOf(id)));
+    const numbers = new Set(unread.map((id) => this.#itemIndex.numberOf(id)));
     // To ask once more is of no use: what there is of the item counts, but a document of before is not as it was listed.
-    const outdated = unread.filter((id) => this.#hasDocumentOf(shape, this.#catalogue.numberOf(id)));
+    const outdated = unread.filter((id) => this.#hasDocumentOf(shape, this.#itemIndex.numberOf(id)));
     this.#passes.push({ shape, snapshot, unread: numbers });
     for (const number of numbers) this.#rejected.set(number, this.#passes.length);
     this.#held[shape].take(snapshot);
@@ -80,7 +80,7 @@ export class ItemVersions {
 
   /** The document of a single-item request landed. Gives its time in seconds; negative where there is none. */
   hold(shape: Shape, id: string, updatedAt: string | null): number {
-    const number = this.#catalogue.numberOf(id);
+    const number = this.#itemIndex.numberOf(id);
     const seconds = secondsOf(updatedAt);
     this.#readSingly[shape].add(number);
     this.#held[shape].set(number, seconds);
@@ -89,12 +89,12 @@ export class ItemVersions {
 
   /** Which version the item's latest document is, is not known. */
   forget(shape: Shape, id: string): void {
-    this.#held[shape].set(this.#catalogue.numberOf(id), UNSEEN);
+    this.#held[shape].set(this.#itemIndex.numberOf(id), UNSEEN);
   }
 
   /** A single-item request was answered after the pass `pass`; `rejected`: with nothing that can be read. */
   answered(id: string, answer: "gone" | "there" | "rejected", pass: number): void {
-    const number = this.#catalogue.numberOf(id);
+    const number = this.#itemIndex.numberOf(id);
     this.#gone.delete(number);
     if (answer === "gone") this.#gone.set(number, pass);
     if (answer === "rejected") this.#rejected.set(number, pass);
@@ -179,7 +179,7 @@ export class ItemVersions {
 
   #numbers(holds: (number: number) => boolean): number[] {
     const numbers: number[] = [];
-    for (let number = 0; number < this.#catalogue.size; number++) if (holds(number)) numbers.push(number);
+    for (let number = 0; number < this.#itemIndex.size; number++) if (holds(number)) numbers.push(number);
     return numbers;
   }
 }

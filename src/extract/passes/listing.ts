@@ -121,7 +121,7 @@ class PassReader {
   constructor(context: ExtractContext, request: PassRequest) {
     this.#context = context;
     this.#request = request;
-    this.#snapshot = new PassSnapshot(context.catalogue);
+    this.#snapshot = new PassSnapshot(context.itemIndex);
     this.#queue = new WorkQueue(context.settings.concurrency, context.signal);
     this.#reader = new PageReader(context, request, this.#queue.signal);
     this.#startedMs = context.clock.now();
@@ -294,9 +294,9 @@ class PassReader {
     const known = this.#snapshot.distinct;
     const bytesPerRow = result.decodedBytes / Math.max(1, result.rows);
     const { pass, landing } = this.#request;
-    if (landing !== undefined) this.#context.catalogue.weighPage(pass, page, bytesPerRow);
+    if (landing !== undefined) this.#context.itemIndex.weighPage(pass, page, bytesPerRow);
     for (const item of result.items) {
-      this.#context.catalogue.weigh(item.id, bytesPerRow);
+      this.#context.itemIndex.weigh(item.id, bytesPerRow);
       const seconds = this.#snapshot.add(item.id, item.updatedAt);
       if (records.some((each) => isFresh(seconds, each))) this.#fresh.push(item.id);
       this.#note({ ...item, page, group });

@@ -53,7 +53,7 @@ function codeOf(seconds: number): number {
 
 /** What one pass saw. */
 export class PassSnapshot {
-  readonly #catalogue: ItemIndex;
+  readonly #itemIndex: ItemIndex;
   /** By the item's number: `updated_at`. */
   readonly #updatedAt = new Times();
   distinct = 0;
@@ -61,13 +61,13 @@ export class PassSnapshot {
   /** IDs that the pass listed more than once. */
   readonly repeated = new Set<string>();
 
-  constructor(catalogue: ItemIndex) {
-    this.#catalogue = catalogue;
+  constructor(itemIndex: ItemIndex) {
+    this.#itemIndex = itemIndex;
   }
 
   /** Gives the time in seconds; negative where there is none. */
   add(id: string, updatedAt: string | null): number {
-    const number = this.#catalogue.numberOf(id);
+    const number = this.#itemIndex.numberOf(id);
     if (Number.isNaN(this.at(number))) {
       this.distinct += 1;
     } else {
@@ -81,7 +81,7 @@ export class PassSnapshot {
 
   /** `updated_at` of an item, in seconds; not a number where the pass did not see it. */
   secondsOf(id: string): number {
-    const number = this.#catalogue.find(id);
+    const number = this.#itemIndex.find(id);
     return number === undefined ? UNSEEN : this.at(number);
   }
 
@@ -96,16 +96,16 @@ export class PassSnapshot {
 
   /** IDs of which the two passes say different things: listed by one alone, or of another time. */
   *differences(other: PassSnapshot): Generator<string> {
-    for (let number = 0; number < this.#catalogue.size; number++) {
-      if (!Object.is(this.at(number), other.at(number))) yield this.#catalogue.idOf(number);
+    for (let number = 0; number < this.#itemIndex.size; number++) {
+      if (!Object.is(this.at(number), other.at(number))) yield this.#itemIndex.idOf(number);
     }
   }
 
   /** IDs that one of the two passes listed and the other did not. */
   *listedOnce(other: PassSnapshot): Generator<string> {
-    for (let number = 0; number < this.#catalogue.size; number++) {
+    for (let number = 0; number < this.#itemIndex.size; number++) {
       if (Number.isNaN(this.at(number)) !== Number.isNaN(other.at(number)))
-        yield this.#catalogue.idOf(number);
+        yield this.#itemIndex.idOf(number);
     }
   }
 
@@ -117,7 +117,7 @@ export class PassSnapshot {
     const hash = createHash("sha256");
     for (const number of sorted) {
       const seconds = this.at(number);
-      if (!Number.isNaN(seconds)) hash.update(`${this.#catalogue.idOf(number)}\t${seconds}\n`);
+      if (!Number.isNaN(seconds)) hash.update(`${this.#itemIndex.idOf(number)}\t${seconds}\n`);
     }
     return hash.digest("hex");
   }

@@ -91,7 +91,7 @@ export interface ComparedPass {
   readonly countAfter: number;
   /** Why the pass is not clean. */
   readonly reasons: readonly string[];
-  /** Pages of it that were read before the run was taken up. */
+  /** Pages of it that were read before the run was resumed. */
   readonly resumedPages: number;
   /** Items that were read within the second of their own time: see `isFresh`. */
   readonly fresh: readonly string[];

@@ -15,9 +15,9 @@ type Times = Readonly<Record<string, string>>;
 
 /** A certification to which a test says what each step brought. */
 class Told {
-  readonly catalogue = new ItemIndex();
-  readonly versions = new ItemVersions(this.catalogue);
-  readonly certification = new Certification<ComparedPass>(this.catalogue, this.versions);
+  readonly itemIndex = new ItemIndex();
+  readonly versions = new ItemVersions(this.itemIndex);
+  readonly certification = new Certification<ComparedPass>(this.itemIndex, this.versions);
 
   get next(): Step {
     return this.certification.next();
@@ -29,7 +29,7 @@ class Told {
     assert.equal(step.kind, "pass");
     if (step.kind !== "pass") return;
     const { mode, documents } = step;
-    const snapshot = new PassSnapshot(this.catalogue);
+    const snapshot = new PassSnapshot(this.itemIndex);
     for (const [id, time] of Object.entries(times)) snapshot.add(id, time);
     const count = snapshot.distinct;
     const pass = {
@@ -108,7 +108,7 @@ test("an item that is gone after two passes saw it keeps the run from being comp
   told.pass({ b: EARLY });
   assert.deepEqual(told.next, { kind: "end", disagreements: [] });
   assert.deepEqual(
-    told.versions.gone(told.certification.passes).map((n) => told.catalogue.idOf(n)),
+    told.versions.gone(told.certification.passes).map((n) => told.itemIndex.idOf(n)),
     ["a"],
   );
 });
@@ -141,7 +141,7 @@ test("an item whose document cannot be read any more keeps none of before as if 
   const told = new Told();
   told.pass({ a: EARLY });
   told.pass({ a: EARLY });
-  const snapshot = new PassSnapshot(told.catalogue);
+  const snapshot = new PassSnapshot(told.itemIndex);
   snapshot.add("a", LATE);
   told.versions.holdAll("dynamic", { snapshot, fresh: [], unread: ["a"] });
   assert.deepEqual(told.versions.differing("dynamic", { pass: 3, snapshot }), [0]);
@@ -149,7 +149,7 @@ test("an item whose document cannot be read any more keeps none of before as if 
 
 test("an item that no request ever gave a document of is a reject, and nothing to ask for again", () => {
   const told = new Told();
-  const snapshot = new PassSnapshot(told.catalogue);
+  const snapshot = new PassSnapshot(told.itemIndex);
   snapshot.add("a", EARLY);
   told.versions.holdAll("dynamic", { snapshot, fresh: [], unread: ["a"] });
   assert.deepEqual(told.versions.differing("dynamic", { pass: 1, snapshot }), []);

@@ -24,13 +24,13 @@ const step = fc.oneof(
 test("what is held of an item is what was staged of it since the last pass, and unknown where that saw it twice", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-      const catalogue = new ItemIndex();
-      const versions = new ItemVersions(catalogue);
+      const itemIndex = new ItemIndex();
+      const versions = new ItemVersions(itemIndex);
       const held = { dynamic: new Map<string, number>(), full: new Map<string, number>() };
       for (const made of steps) {
         const model = held[made.shape];
         if (made.kind === "pass") {
-          const snapshot = new PassSnapshot(catalogue);
+          const snapshot = new PassSnapshot(itemIndex);
           for (const { id, seconds } of made.rows) snapshot.add(id, instantOf(seconds));
           versions.holdAll(made.shape, { snapshot, fresh: made.fresh, unread: [] });
           model.clear();
@@ -44,18 +44,18 @@ test("what is held of an item is what was staged of it since the last pass, and 
           model.delete(made.id);
         }
       }
-      const ids = Array.from({ length: catalogue.size }, (_, number) => catalogue.idOf(number));
+      const ids = Array.from({ length: itemIndex.size }, (_, number) => itemIndex.idOf(number));
       for (const seconds of [0, 1, 2, 3]) {
-        const snapshot = new PassSnapshot(catalogue);
+        const snapshot = new PassSnapshot(itemIndex);
         for (const id of ids) snapshot.add(id, instantOf(seconds));
         for (const shape of ["dynamic", "full"] as const) {
-          const differing = versions.differing(shape, { pass: 1, snapshot }).map((n) => catalogue.idOf(n));
+          const differing = versions.differing(shape, { pass: 1, snapshot }).map((n) => itemIndex.idOf(n));
           assert.deepEqual(
             differing,
             ids.filter((id) => held[shape].get(id) !== seconds),
           );
         }
-        const twice = versions.ofTwoTimes({ pass: 1, snapshot }).map((n) => catalogue.idOf(n));
+        const twice = versions.ofTwoTimes({ pass: 1, snapshot }).map((n) => itemIndex.idOf(n));
         const both = ids.filter((id) => held.dynamic.has(id) && held.full.has(id));
         assert.deepEqual(
           twice,

@@ -68,13 +68,13 @@ interface Replayed {
 
 async function replay(t: TestContext, { reopenGroup, read, signal }: Replayed) {
   const { landing, journal } = await landingIn(t, "");
-  const catalogue = new ItemIndex();
+  const itemIndex = new ItemIndex();
   const context = {
     client: nobody,
     landing,
     journal,
-    catalogue,
-    versions: new ItemVersions(catalogue),
+    itemIndex,
+    versions: new ItemVersions(itemIndex),
     clock: systemClock,
     signal: signal ?? new AbortController().signal,
     settings: {

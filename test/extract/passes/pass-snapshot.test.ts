@@ -29,9 +29,9 @@ const listing = fc.array(fc.record({ id: fc.nat(3000).map((n) => `c-${n}`), inst
 test("a pass knows of each item the time that it saw last, whatever time it is, and digests them by ID", () => {
   fc.assert(
     fc.property(listing, (rows) => {
-      const catalogue = new ItemIndex();
-      catalogue.numberOf("never seen");
-      const snapshot = new PassSnapshot(catalogue);
+      const itemIndex = new ItemIndex();
+      itemIndex.numberOf("never seen");
+      const snapshot = new PassSnapshot(itemIndex);
       const seen = new Map<string, number>();
       for (const { id, instant } of rows) {
         snapshot.add(id, instant.text);
@@ -42,7 +42,7 @@ test("a pass knows of each item the time that it saw last, whatever time it is, 
       const lines = [...seen]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([id, seconds]) => `${id}\t${seconds}\n`);
-      assert.equal(snapshot.digest(catalogue.sorted()), hash("sha256", lines.join("")));
+      assert.equal(snapshot.digest(itemIndex.sorted()), hash("sha256", lines.join("")));
     }),
     { numRuns: 50 },
   );
