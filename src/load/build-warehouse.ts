@@ -202,11 +202,11 @@ function boundsOf({ bounds, stagedBytes }: BuildRequest, table: string): Bounds 
 }
 
 /** Two for each connection: so none of them waits long for the last of the other. */
-const BUCKETS_OF_STEPS = 4;
+const RANGES_OF_STEPS = 4;
 
-/** Of what is made from the values of items, bucket by bucket. */
+/** Of what is made from the values of items, range by range. */
 function boundsOfSteps({ bounds, stagedBytes }: BuildRequest): Bounds {
-  return boundsTogether(bounds, stagedBytes.get("content_custom_field_values") ?? 0, BUCKETS_OF_STEPS);
+  return boundsTogether(bounds, stagedBytes.get("content_custom_field_values") ?? 0, RANGES_OF_STEPS);
 }
 
 /** Ranges whose items are looked up together: 80,000 IDs take some 20 MB. */

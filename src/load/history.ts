@@ -14,6 +14,7 @@ import { Epochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
 import { instant } from "./instant.ts";
 import { loadSql } from "./load-sql.ts";
+import { ends } from "./steps.ts";
 
 /** What the history says of this run. */
 export interface HistoryRun extends ObservingRun {
@@ -39,7 +40,7 @@ export interface HistoryRequest {
   readonly passthrough: boolean;
   readonly previous: PreviousHistory;
   readonly absences: Absences;
-  /** Buckets of items; no range crosses one. */
+  /** Ranges of items; none of its own crosses one. */
   readonly itemBounds: Bounds;
   /** What decides about memory: {@link HISTORY_ROWS_PER_RANGE}. */
   readonly rowsPerRange: number;
@@ -52,7 +53,7 @@ export const HISTORY_ROWS_PER_RANGE = 80_000;
 const TIMES_MEMORY_TO_COMPARE = 2;
 
 /**
- * Fills the tables of the history, which exist and are empty, a bucket of items at a time on each connection. They read
+ * Fills the tables of the history, which exist and are empty, a range of items at a time on each connection. They read
  * those of the content and of the mappings, and what `prepareMappings` made on these connections. Answers the bounds of
  * the ranges it went by.
  */
@@ -66,8 +67,8 @@ export async function fillHistory(connections: Connections, request: HistoryRequ
   await fillDefinitions(connections[0], run);
   const lanes = connections.map((connection) => new Steps(connection, request));
   await inEachLane(lanes, async (steps) => steps.begin());
-  const buckets = rangesOf(request.itemBounds);
-  const firsts = await inParallel(lanes, buckets, async (steps, bucket) => steps.bucket(bucket));
+  const itemRanges = rangesOf(request.itemBounds);
+  const firsts = await inParallel(lanes, itemRanges, async (steps, items) => steps.fill(items));
   await inEachLane(lanes, async (steps) => steps.end());
   return firsts.flat();
 }
@@ -144,28 +145,28 @@ class Steps {
     }
   }
 
-  /** After the last bucket. */
+  /** After the last items. */
   async end(): Promise<void> {
     await this.#insertMade(1);
   }
 
-  /** All items of a bucket. Answers the first items of its ranges. */
-  async bucket(bucket: Range): Promise<string[]> {
+  /** All of these items. Answers the first of each range that it cut them into. */
+  async fill(items: Range): Promise<string[]> {
     const { absences, rowsPerRange } = this.#request;
-    await this.#keep("history_items", [...ends(bucket), absences.listIsWhole]);
-    await this.#keep("history_several", ends(bucket));
-    await this.#keep("history_texts", ends(bucket));
+    await this.#keep("history_items", [...ends(items), absences.listIsWhole]);
+    await this.#keep("history_several", ends(items));
+    await this.#keep("history_texts", ends(items));
     const firsts = await this.#firsts("history_ranges", [rowsPerRange]);
-    await this.#findFields(within(bucket, firsts));
-    await this.#copy(bucket);
+    await this.#findFields(within(items, firsts));
+    await this.#copy(items);
     await execute(this.#connection, "CREATE OR REPLACE TEMP TABLE history_kept (content_id VARCHAR)");
     const rows = Math.ceil(rowsPerRange / TIMES_MEMORY_TO_COMPARE);
-    const compared = await this.#firsts("history_compared_ranges", [...ends(bucket), rows]);
-    for (const range of within(bucket, compared)) {
+    const compared = await this.#firsts("history_compared_ranges", [...ends(items), rows]);
+    for (const range of within(items, compared)) {
       await this.#compare(range);
       await this.#insertMade(Math.min(ROWS_PER_GROUP, rowsPerRange));
     }
-    await this.#insert("content_history", "history_content", bucket);
+    await this.#insert("content_history", "history_content", items);
     return firsts;
   }
 
@@ -179,11 +180,11 @@ class Steps {
     for (const range of ranges) await execute(this.#connection, sql, ends(range));
   }
 
-  /** What goes on and what begins without a comparison: streams, so a bucket at once, whatever its rows. */
-  async #copy(bucket: Range): Promise<void> {
+  /** What goes on and what begins without a comparison: streams, so all items at once, whatever their rows. */
+  async #copy(items: Range): Promise<void> {
     const goingOn = `INSERT INTO mapped_value_history BY NAME ${loadSql("history_going_on")}`;
-    await execute(this.#connection, goingOn, ends(bucket));
-    await this.#insert("mapped_value_history", "history_first_values", bucket);
+    await execute(this.#connection, goingOn, ends(items));
+    await this.#insert("mapped_value_history", "history_first_values", items);
   }
 
   async #firsts(step: string, params: readonly DuckDBValue[]): Promise<string[]> {
@@ -250,8 +251,4 @@ class Steps {
 function within(range: Range, firsts: readonly string[]): Range[] {
   const cuts = firsts.slice(1);
   return [range.lower, ...cuts].map((lower, at) => ({ lower, upper: cuts[at] ?? range.upper }));
-}
-
-function ends(range: Range): [string | null, string | null] {
-  return [range.lower ?? null, range.upper ?? null];
 }

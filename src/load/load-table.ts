@@ -24,7 +24,7 @@ import { stagedRanges } from "./staged-ranges.ts";
 export interface LoadRequest {
   readonly table: Table;
   readonly parts: readonly StagedPart[];
-  /** Ranges of `content_id`, used where the table's key begins with it. Empty: one bucket. */
+  /** Ranges of `content_id`, used where the table's key begins with it. Empty: one range. */
   readonly bounds: Bounds;
   /** Folder that becomes `runs/<run>`. */
   readonly finalDirectory: string;
@@ -64,13 +64,13 @@ export interface LoadedTable {
 }
 
 /**
- * Creates a table and fills it from its staged parts: per bucket one sorted Parquet file, and from that file the rows
- * of the DuckDB table, so both hold the same. Memory holds one bucket.
+ * Creates a table and fills it from its staged parts: per ID range one sorted Parquet file, and from that file the rows
+ * of the DuckDB table, so both hold the same. Memory holds one range.
  * Throws `verify.failed` when rows went missing on the way.
  */
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
-  const { buckets, replacedRows } = await sourceOf(connection, request);
-  const files = await writeBuckets(connection, request, buckets);
+  const { ranges, replacedRows } = await sourceOf(connection, request);
+  const files = await writeRanges(connection, request, ranges);
   await createTable(connection, request.table, await longTextsIn(connection, request, files));
   await insertFiles(connection, request, files);
   let duplicateKeys = 0;
@@ -85,25 +85,25 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
 }
 
 /**
- * Writes the Parquet files of tables that SQL steps filled, sorted and in buckets as `loadTable` does: a file at a time
+ * Writes the Parquet files of tables that SQL steps filled, sorted and in ranges as `loadTable` does: a file at a time
  * on each connection.
  */
 export async function exportTables(
   connections: Connections,
   { tables, bounds, beside, ...place }: ExportRequest,
 ): Promise<LoadedTable[]> {
-  const buckets = tables.flatMap((table) =>
+  const exports = tables.flatMap((table) =>
     [...rangesOf(boundsFor(table, bounds)).entries()].map(
-      ([bucket, range]): ExportJob =>
+      ([number, range]): ExportJob =>
         (connection) =>
-          exportBucket(connection, { ...place, table }, bucket, range),
+          exportRange(connection, { ...place, table }, number, range),
     ),
   );
-  const jobs = beside === undefined ? buckets : [withoutFile(beside), ...buckets];
+  const jobs = beside === undefined ? exports : [withoutFile(beside), ...exports];
   const done = await inParallel(connections, jobs, (connection, job) => job(connection));
-  const written = done.filter((bucket) => bucket !== undefined);
+  const written = done.filter((range) => range !== undefined);
   return inParallel(connections, tables, async (connection, table) => {
-    const own = written.filter((bucket) => bucket.table === table);
+    const own = written.filter((range) => range.table === table);
     return accounted({
       table: table.name,
       files: await atLeastOne(
@@ -113,19 +113,19 @@ export async function exportTables(
       ),
       stagedRows: await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(table.name)}`),
       replacedRows: 0,
-      duplicateKeys: own.reduce((sum, bucket) => sum + bucket.duplicateKeys, 0),
+      duplicateKeys: own.reduce((sum, range) => sum + range.duplicateKeys, 0),
     });
   });
 }
 
-interface ExportedBucket {
+interface ExportedRange {
   readonly table: Table;
   readonly file: FinalFile;
   readonly duplicateKeys: number;
 }
 
 /** Takes one of the connections. */
-type ExportJob = (connection: DuckDBConnection) => Promise<ExportedBucket | undefined>;
+type ExportJob = (connection: DuckDBConnection) => Promise<ExportedRange | undefined>;
 
 function withoutFile(work: (connection: DuckDBConnection) => Promise<void>): ExportJob {
   return async (connection) => {
@@ -134,66 +134,66 @@ function withoutFile(work: (connection: DuckDBConnection) => Promise<void>): Exp
   };
 }
 
-/** Undefined: the bucket has no rows. */
-async function exportBucket(
+/** Undefined: the range has no rows. */
+async function exportRange(
   connection: DuckDBConnection,
   request: FileRequest,
-  bucket: number,
+  number: number,
   range: Range,
-): Promise<ExportedBucket | undefined> {
+): Promise<ExportedRange | undefined> {
   const { table } = request;
   const { conditions, params } = rangeConditions(table, range);
   const text = `SELECT ${parquetColumns(table)} FROM ${quoteIdentifier(table.name)}${whereClause(conditions)}`;
-  const [file] = await writeBucket(connection, request, bucket, { text, params });
+  const [file] = await writeRange(connection, request, number, { text, params });
   if (file === undefined) return undefined;
   return { table, file, duplicateKeys: await duplicateKeysIn(connection, request, file) };
 }
 
-/** The rows of each bucket, valid until the next is asked for. Undefined: it has none. */
-type Buckets = AsyncIterable<Query | undefined> | Iterable<Query | undefined>;
+/** The rows of each range, valid until the next is asked for. Undefined: it has none. */
+type RowsOfRanges = AsyncIterable<Query | undefined> | Iterable<Query | undefined>;
 
 async function sourceOf(
   connection: DuckDBConnection,
   { table, parts, bounds }: LoadRequest,
-): Promise<{ readonly buckets: Buckets; readonly replacedRows: number }> {
+): Promise<{ readonly ranges: RowsOfRanges; readonly replacedRows: number }> {
   if (table.stage === "pooled") {
     const ranges = rangesOf(await pooledBounds(connection, table, parts));
     return {
-      buckets: ranges.map((range) => pooledRows(table, parts, range)),
+      ranges: ranges.map((range) => pooledRows(table, parts, range)),
       replacedRows: await repeatedRows(connection, table, parts),
     };
   }
   const ranges = rangesOf(boundsFor(table, bounds));
   return {
-    buckets: stagedRanges(connection, { table, parts }, ranges),
+    ranges: stagedRanges(connection, { table, parts }, ranges),
     replacedRows: 0,
   };
 }
 
-/** One sorted file per bucket that has rows; at least one file. */
-async function writeBuckets(
+/** One sorted file per range that has rows; at least one file. */
+async function writeRanges(
   connection: DuckDBConnection,
   request: FileRequest,
-  buckets: Buckets,
+  ranges: RowsOfRanges,
 ): Promise<readonly FinalFile[]> {
   const files: FinalFile[] = [];
-  let bucket = -1;
-  for await (const rows of buckets) {
-    bucket += 1;
-    if (rows !== undefined) files.push(...(await writeBucket(connection, request, bucket, rows)));
+  let number = -1;
+  for await (const rows of ranges) {
+    number += 1;
+    if (rows !== undefined) files.push(...(await writeRange(connection, request, number, rows)));
   }
   return atLeastOne(connection, request, files);
 }
 
 /** A sorted file; none where there are no rows. */
-async function writeBucket(
+async function writeRange(
   connection: DuckDBConnection,
   request: FileRequest,
-  bucket: number,
+  number: number,
   rows: Query,
 ): Promise<FinalFile[]> {
   const text = `SELECT * FROM (${rows.text}) ORDER BY ${keyColumns(request.table)}`;
-  const file = await writeFile(connection, request, bucket, { text, params: rows.params });
+  const file = await writeFile(connection, request, number, { text, params: rows.params });
   if (file.rows > 0) return [file];
   await rm(join(request.finalDirectory, file.path));
   return [];
@@ -212,10 +212,10 @@ async function atLeastOne(
 async function writeFile(
   connection: DuckDBConnection,
   { table, sequence, finalDirectory }: FileRequest,
-  bucket: number,
+  number: number,
   query: Query,
 ): Promise<FinalFile> {
-  const path = parquetPath(table.name, sequence, bucket);
+  const path = parquetPath(table.name, sequence, number);
   return { path, rows: await writeParquet(connection, { table, query, file: join(finalDirectory, path) }) };
 }
 
@@ -261,7 +261,7 @@ function accounted(written: Omit<LoadedTable, "rows">): LoadedTable {
 }
 
 /**
- * All rows of a key lie in one file, buckets being ranges of its first column, and beside each other, for it is sorted:
+ * All rows of a key lie in one file, each holding a range of its first column, and beside each other, for it is sorted:
  * so a look at each row and the two before it tells, where a table of all keys would take ten times as long.
  */
 async function duplicateKeysIn(

@@ -10,10 +10,10 @@ import type { Table } from "../tables/declare.ts";
 
 /** Rows of a `pooled` table: staged once per mention, kept once per key. */
 
-const BUCKET_KEYS = 50_000;
+const ROWS_PER_RANGE = 50_000;
 const UPDATED_AT = "updated_at";
 
-/** Bounds of buckets of about 50,000 staged rows, so that choosing among the rows of a key has bounded memory. */
+/** Bounds of ranges of about 50,000 staged rows, so that choosing among the rows of a key has bounded memory. */
 export async function pooledBounds(
   connection: DuckDBConnection,
   table: Table,
@@ -22,7 +22,7 @@ export async function pooledBounds(
   if (parts.length === 0) return [];
   const key = quoteIdentifier(table.key[0] ?? "");
   const numbered = `SELECT ${key} AS bound, row_number() OVER (ORDER BY ${key}) - 1 AS place FROM ${source(parts)}`;
-  const bounds = `SELECT DISTINCT bound FROM (${numbered}) WHERE place % ${BUCKET_KEYS} = 0 ORDER BY bound`;
+  const bounds = `SELECT DISTINCT bound FROM (${numbered}) WHERE place % ${ROWS_PER_RANGE} = 0 ORDER BY bound`;
   return (await all(connection, bounds)).map((row) => String(row.bound));
 }
 

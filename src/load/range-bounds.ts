@@ -2,12 +2,12 @@ import { batches } from "../raw/batches.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
 
 /** Items in a range that is loaded at a time, at most. */
-const ITEMS_PER_BUCKET = 10_000;
+const ITEMS_PER_RANGE = 10_000;
 /**
  * Staged bytes of the widest table in such a range, roughly: sorting and writing them takes the database some three
  * times as much.
  */
-const BYTES_PER_BUCKET = 24 * 1024 * 1024;
+const BYTES_PER_RANGE = 24 * 1024 * 1024;
 /** The same for a range of another table; less, because its rows may be spread otherwise than the bytes of the answers. */
 const BYTES_TOGETHER = 12 * 1024 * 1024;
 
@@ -59,7 +59,7 @@ export function memoryLimitMb(vectorBytes: number): number {
 export function rangeBounds({ weights, idAt, widestTableBytes }: Weighing): Bounds {
   const whole = weights.reduce((sum, weight) => sum + weight, 0);
   const bytesPerWeight = whole === 0 ? 0 : widestTableBytes / whole;
-  const limits = { items: ITEMS_PER_BUCKET, bytes: BYTES_PER_BUCKET };
+  const limits = { items: ITEMS_PER_RANGE, bytes: BYTES_PER_RANGE };
   const bounds: string[] = [];
   for (const [first] of batches(weights.keys(), (place) => (weights[place] ?? 0) * bytesPerWeight, limits)) {
     if (first !== undefined) bounds.push(idAt(first));
@@ -68,13 +68,13 @@ export function rangeBounds({ weights, idAt, widestTableBytes }: Weighing): Boun
 }
 
 /**
- * Bounds for a table with so many staged bytes: as many ranges together as make a bucket. Each file has a price of its
- * own, and a table of few bytes in the buckets of the widest would have many small ones. `atLeast`: for steps that work
- * on several buckets at a time.
+ * Bounds for a table with so many staged bytes: as many neighbouring ranges made one as its bytes allow. Each file
+ * has a price of its own, and a table of few bytes in the ranges of the widest would have many small ones. `atLeast`:
+ * for steps that work on several ranges at a time.
  */
 export function boundsTogether(bounds: Bounds, stagedBytes: number, atLeast = 1): Bounds {
-  const buckets = Math.max(atLeast, Math.ceil(stagedBytes / BYTES_TOGETHER));
-  const together = Math.max(1, Math.floor(bounds.length / buckets));
+  const wanted = Math.max(atLeast, Math.ceil(stagedBytes / BYTES_TOGETHER));
+  const together = Math.max(1, Math.floor(bounds.length / wanted));
   const firsts = bounds.filter((_, place) => place % together === 0);
   return firsts.length <= 1 ? [] : firsts;
 }

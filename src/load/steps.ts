@@ -51,8 +51,8 @@ export function derivedSteps({ passthrough }: DerivedOptions): readonly [Derived
 }
 
 /**
- * Bounds of ranges with about `rowsPerRange` mapped values each, within the given buckets of items. A bucket says
- * little about them: an item has one per value and destination. A single item is never cut.
+ * Bounds of ranges with about `rowsPerRange` mapped values each, within the given ranges of items. Such a range
+ * says little about them: an item has one per value and destination. A single item is never cut.
  */
 export async function ledgerBounds(
   connection: DuckDBConnection,
@@ -68,7 +68,7 @@ export async function ledgerBounds(
 }
 
 export interface FillRequest extends DerivedOptions {
-  /** Buckets of items; no range crosses one. */
+  /** Ranges of items; none of its own crosses one. */
   readonly itemBounds: Bounds;
   /** What decides about memory: {@link LEDGER_ROWS_PER_RANGE}. */
   readonly rowsPerRange: number;

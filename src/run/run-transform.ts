@@ -42,7 +42,19 @@ export async function runTransform(run: RunContext, extracted: Extracted): Promi
 
 /** The transform of raw documents, wherever they come from. Errors as of {@link runTransform}. */
 export async function transformRaw(request: RawTransform): Promise<RunTransformed> {
-  const { options, pipeline, staging, vanished, takeIndex } = request;
+  const transformed = await transformIndexed(request);
+  // The index is garbage now that nothing here holds it, and would stay beside what the database takes.
+  collectGarbage();
+  return transformed;
+}
+
+async function transformIndexed({
+  options,
+  pipeline,
+  staging,
+  vanished,
+  takeIndex,
+}: RawTransform): Promise<RunTransformed> {
   const { items, index } = takeIndex();
   const gone = new Set(vanished.flatMap((id) => items.find(id) ?? []));
   const transformed = await transformItems({
@@ -64,8 +76,5 @@ export async function transformRaw(request: RawTransform): Promise<RunTransforme
     idAt: (place: number) => items.idOf(sorted[place] ?? 0),
     widestTableBytes: Math.max(0, ...transformed.stagedBytes.values()),
   };
-  const ranges = { bounds: rangeBounds(weighing), vectorBytes: vectorBytes(weighing) };
-  // The index is garbage now, and would stay beside what the database takes.
-  collectGarbage();
-  return { ...transformed, ...ranges };
+  return { ...transformed, bounds: rangeBounds(weighing), vectorBytes: vectorBytes(weighing) };
 }
