@@ -71,8 +71,10 @@ export interface LoadedTable {
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
   const { ranges, replacedRows } = await sourceOf(connection, request);
   const files = await writeRanges(connection, request, ranges);
-  await createTable(connection, request.table, await longTextsIn(connection, request, files));
-  await insertFiles(connection, request, files);
+  const longTexts =
+    sumOfRows(files) === 0 ? new Set<string>() : await longTextsIn(connection, request, files);
+  await createTable(connection, request.table, longTexts);
+  if (sumOfRows(files) > 0) await insertFiles(connection, request, files);
   let duplicateKeys = 0;
   for (const file of files) duplicateKeys += await duplicateKeysIn(connection, request, file);
   return accounted({
@@ -269,6 +271,7 @@ async function duplicateKeysIn(
   { table, finalDirectory }: FileRequest,
   file: FinalFile,
 ): Promise<number> {
+  if (file.rows < 2) return 0;
   const keys = `SELECT hash(${keyColumns(table)}) AS key FROM ${readParquet([join(finalDirectory, file.path)])}`;
   const before = "lag(key) OVER () AS first, lag(key, 2) OVER () AS second";
   return scalar(

@@ -107,7 +107,7 @@ for (const [what, blocks] of few(
     ["a page", 32],
     ["what it read", 200],
   ] as const,
-  2,
+  1,
 )) {
   test(`F5: a first run that cannot write ${what} ends with 30 and the folder's name, and leaves nothing`, async (t) => {
     const service = await Scripted.start(t, itemsOf(600));

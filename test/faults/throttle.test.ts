@@ -65,7 +65,7 @@ function tokenBucket(perSecond: number): (atMs: number) => Reply | undefined {
   };
 }
 
-for (const perSecond of few([1, 3, 5, 20], 2)) {
+for (const perSecond of few([5, 1, 3, 20], 1)) {
   test(`B4a: a token bucket of ${perSecond} a second is kept to and used up`, async (t) => {
     const { clock, met, run } = await limited(t, tokenBucket(perSecond));
     const summary = await run();

@@ -116,27 +116,30 @@ long(
   },
 );
 
-test("writes the same bytes of the history for the same answers, also where items came, changed and went", async (t) => {
-  const { out, data } = await few(t);
-  const later = `${data}-later`;
-  await generateContentSet({ items: 20, seed: 3, out: later });
-  let port = 0;
-  const files: Map<string, string>[] = [];
-  for (const place of [`${out}-1`, `${out}-2`]) {
-    const clock = new HurriedClock();
-    ({ port } = await servedNight({ out: place, data, port, clock }));
-    const { summary } = await servedNight({
-      out: place,
-      data: later,
-      port,
-      clock,
-      config: { acceptShrink: true },
-    });
-    files.push(await historyFiles(summary.directory));
-  }
-  assert.ok((files[0]?.size ?? 0) >= HISTORY_TABLES.length);
-  assert.deepEqual(files[0], files[1]);
-});
+long(
+  "writes the same bytes of the history for the same answers, also where items came, changed and went",
+  async (t) => {
+    const { out, data } = await few(t);
+    const later = `${data}-later`;
+    await generateContentSet({ items: 20, seed: 3, out: later });
+    let port = 0;
+    const files: Map<string, string>[] = [];
+    for (const place of [`${out}-1`, `${out}-2`]) {
+      const clock = new HurriedClock();
+      ({ port } = await servedNight({ out: place, data, port, clock }));
+      const { summary } = await servedNight({
+        out: place,
+        data: later,
+        port,
+        clock,
+        config: { acceptShrink: true },
+      });
+      files.push(await historyFiles(summary.directory));
+    }
+    assert.ok((files[0]?.size ?? 0) >= HISTORY_TABLES.length);
+    assert.deepEqual(files[0], files[1]);
+  },
+);
 
 /** SHA-256 of each Parquet file of the history. */
 async function historyFiles(directory: string): Promise<Map<string, string>> {

@@ -201,7 +201,7 @@ suite("G8: an interrupted run", () => {
     [REVERSED, true, "in the second listing", at("dynamic", 100)],
     [REVERSED, true, "in the single items", ({ kind, id }) => kind === "item" && id > "c-0200"],
   ];
-  for (const [listings, singles, where, when] of few(CASES, 3)) {
+  for (const [listings, singles, where, when] of few(CASES, 2)) {
     test(`of ${listings.join(" and ")}, ${where}, asks nothing twice and ends with the same tables`, async (t) => {
       const { service, folder, out, pipelineUrl } = await world(t, listings, oddItems(ITEMS), singles);
       const whole = await exportFrom({

@@ -15,6 +15,7 @@ import { isAboutTheRun } from "../../src/tables/all.ts";
 import { loadPipeline } from "../../src/transform/pipelines.ts";
 import { createStaging, outputFolder } from "../../src/warehouse/layout.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { long } from "../long.ts";
 import { exportFrom, NIGHTLY, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, type Question, Scripted } from "./scripted.ts";
 
@@ -83,7 +84,7 @@ async function assertSame(published: Bytes, made: Bytes): Promise<void> {
   );
 }
 
-test("the sample's tables come from its raw documents again, byte for byte", async (t) => {
+long("the sample's tables come from its raw documents again, byte for byte", async (t) => {
   const out = await temporaryFolder(t);
   const service = await createService({
     data: packagePath("data/sample"),

@@ -6,6 +6,7 @@ import { type TestContext, test } from "node:test";
 import { type Config, loadConfig } from "../../src/config/config.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { long } from "../long.ts";
 import { exportFrom, failsWith, rowsOf, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -44,7 +45,7 @@ test("C14: more of them end the run with 22, with what is wrong with them, and n
   assert.deepEqual(await readdir(out), []);
 });
 
-test("C14: of a large listing, one in two hundred is borne", async (t) => {
+long("C14: of a large listing, one in two hundred is borne", async (t) => {
   assert.equal((await run(t, 4378, nulls(22))).accounting.rejected, 22);
   await failsWith("source.rejects", run(t, 4377, nulls(23)));
 });

@@ -143,18 +143,21 @@ long("G8: a run of all tables that is killed while it loads them goes on", async
 
 const KILLS = either(2, 5);
 
-test("G8: a run that is killed again and again, at any request, comes to its end as if nothing had been", async (t) => {
-  const { service, whole } = await undisturbed(t);
-  const out = await emptyFolder(t);
-  const random = seeded(20261120);
-  for (let kill = 0; kill < KILLS; kill++) {
-    let left = 5 + Math.floor(random() * 150);
-    await killed(service, out, () => left-- === 0);
-  }
-  const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
-  assert.equal(summary.verdict, "complete");
-  await assertSame(summary, whole);
-});
+long(
+  "G8: a run that is killed again and again, at any request, comes to its end as if nothing had been",
+  async (t) => {
+    const { service, whole } = await undisturbed(t);
+    const out = await emptyFolder(t);
+    const random = seeded(20261120);
+    for (let kill = 0; kill < KILLS; kill++) {
+      let left = 5 + Math.floor(random() * 150);
+      await killed(service, out, () => left-- === 0);
+    }
+    const summary = await exportFrom({ url: service.url, out, config: SETTINGS });
+    assert.equal(summary.verdict, "complete");
+    await assertSame(summary, whole);
+  },
+);
 
 /** Numbers from 0 up to 1, the same for the same seed. */
 function seeded(seed: number): () => number {

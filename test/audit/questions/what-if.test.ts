@@ -216,7 +216,7 @@ for (const [name, pipeline] of few(
   ] as const,
   1,
 )) {
-  test(`a first mapping of a text is known to send, or not, where the pipeline ${name}`, async () => {
+  long(`a first mapping of a text is known to send, or not, where the pipeline ${name}`, async () => {
     const { out: own, folder, night } = await site();
     await night(await withoutMappedTexts(folder), pipeline);
     const texts = (await exported(out)).filter(({ externalFieldName }) => externalFieldName === "cta_label");

@@ -254,7 +254,7 @@ async function findings(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
 }
 
-for (const [at, colorScheme] of (["light", "dark"] as const).entries()) {
+for (const [at, colorScheme] of few(["light", "dark"] as const, 1).entries()) {
   for (const width of few(at === 0 ? [1280, 360] : [360, 1280], 1)) {
     test(`an accessibility check finds nothing serious, ${colorScheme}, ${width} pixels wide`, {
       skip,

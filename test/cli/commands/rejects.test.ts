@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { type TestContext, test } from "node:test";
 import { rejectsCommand } from "../../../src/cli/commands/rejects.ts";
+import { few } from "../../long.ts";
 import { CANARY, exportFrom, HurriedClock, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, type Question, type Reply, Scripted } from "../../run/scripted.ts";
 import { outcome } from "../capture.ts";
@@ -41,7 +42,7 @@ async function warehouse(t: TestContext, pipeline = "small"): Promise<Rejected> 
   };
 }
 
-for (const pipeline of ["small", "parquet"]) {
+for (const pipeline of few(["small", "parquet"], 1)) {
   test(`the rejects of a run are listed with their reasons, from what the pipeline ${pipeline} published`, async (t) => {
     const { rejects } = await warehouse(t, pipeline);
     const { text, error } = await rejects();

@@ -19,6 +19,7 @@ import { outputFolder } from "../../../src/warehouse/layout.ts";
 import { acquireLock } from "../../../src/warehouse/lock.ts";
 import type { Manifest } from "../../../src/warehouse/manifest.ts";
 import { temporaryFolder } from "../../load/fixtures.ts";
+import { few } from "../../long.ts";
 import { asOrdinaryUser } from "../../run/as-ordinary-user.ts";
 import { exportFrom } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
@@ -242,7 +243,7 @@ test("proving needs no lock, changes nothing, and leaves nothing behind", async 
   assert.equal((await readdir(directory)).includes("warehouse.duckdb.wal"), false);
 });
 
-for (const loader of ["duckdb", "parquet"]) {
+for (const loader of few(["duckdb", "parquet"], 1)) {
   test(`a run of ${loader} alone, with raw documents, is whole until one of its files is damaged`, async (t) => {
     const service = await Scripted.start(t, itemsOf(12));
     const out = await temporaryFolder(t);

@@ -222,7 +222,7 @@ suite("G8: staged work that is in doubt is not used again:", () => {
     await removeTree(prepared.folder);
   });
 
-  for (const [what, { spoil, pages }] of few(Object.entries(ANEW), 4)) {
+  for (const [what, { spoil, pages }] of few(Object.entries(ANEW), 2)) {
     test(what, async (t) => {
       const at = await ended(prepared, t);
       const summary = await at.again(await spoil(at));

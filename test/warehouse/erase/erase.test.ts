@@ -635,21 +635,24 @@ async function killedAt(folder: OutputFolder, step: string): Promise<void> {
 }
 
 for (const step of few(["rewrite 2", "commit", "replace"], 1)) {
-  test(`S24: an erasure that is killed at "${step}" shows no half run, and the next one finishes it`, async (t) => {
-    const { folder, erase, verify, runs } = await twoRuns(t);
-    await killedAt(folder, step);
-    assert.deepEqual(await readdir(folder.runs), runs);
-    await verify();
-    const { replaced } = await erase(ANNA);
-    // Once it was decided, the next command finishes it, and finds nothing more to do.
-    assert.equal(replaced.length, step === "replace" ? 0 : 2);
-    assert.deepEqual(
-      (await listRuns(folder)).map(({ sequence }) => sequence),
-      [4, 3],
-    );
-    await assertGone(folder, CANARIES);
-    await verify();
-  });
+  long(
+    `S24: an erasure that is killed at "${step}" shows no half run, and the next one finishes it`,
+    async (t) => {
+      const { folder, erase, verify, runs } = await twoRuns(t);
+      await killedAt(folder, step);
+      assert.deepEqual(await readdir(folder.runs), runs);
+      await verify();
+      const { replaced } = await erase(ANNA);
+      // Once it was decided, the next command finishes it, and finds nothing more to do.
+      assert.equal(replaced.length, step === "replace" ? 0 : 2);
+      assert.deepEqual(
+        (await listRuns(folder)).map(({ sequence }) => sequence),
+        [4, 3],
+      );
+      await assertGone(folder, CANARIES);
+      await verify();
+    },
+  );
 }
 
 /** What a kill lets happen of a replacement that was decided, one step more from line to line. */
