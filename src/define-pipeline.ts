@@ -59,36 +59,50 @@ function faultsOf(spec: PipelineSpec): string[] {
     ...lists.map((key) => `${key} is not a list of stages`),
   ];
   const strange = [
-    ...strangers(spec.extract, "extract", extractorFaults),
-    ...strangers(spec.transform, "transform", transformerFaults),
-    ...strangers(spec.load, "load", loaderFaults),
+    ...strangers(spec, "extract"),
+    ...strangers(spec, "transform"),
+    ...strangers(spec, "load"),
   ];
   // What lists that can be read say together; of one that cannot, nobody knows what it lacks.
   if (lists.length > 0 || strange.length > 0) return [...faults, ...strange];
   return [...faults, ...extractFaults(spec), ...transformFaults(spec), ...loadFaults(spec)];
 }
 
+type List = "extract" | "transform" | "load";
+type Stage = Readonly<Record<string, unknown>>;
+
 /** What is wrong with the stages of a list, each by itself. Undefined: it is none. */
-function strangers(
-  stages: unknown,
-  list: keyof typeof EXAMPLES,
-  faultsOfStage: (stage: Readonly<Record<string, unknown>>) => readonly string[] | undefined,
-): string[] {
+function strangers(spec: Readonly<Record<List, unknown>>, list: List): string[] {
+  const stages = spec[list];
   if (!Array.isArray(stages)) return [];
   // A list may have holes, which no callback sees.
   return Array.from(stages, (stage: unknown) => stage).flatMap((stage, place) => {
     const where = `${list}[${place}]`;
-    const faults = isObject(stage) ? faultsOfStage(stage) : undefined;
-    if (faults === undefined) return [`${where} is no stage: call its factory, as in ${EXAMPLES[list]}`];
+    const faults = isObject(stage) ? FAULTS_OF_STAGES[list](stage) : undefined;
+    if (faults === undefined) return [`${where} ${misplaced(stage, list)}`];
     const own = isObject(stage) && Array.isArray(stage.faults) ? stage.faults.map(String) : [];
     return own.length > 0 ? own : faults.map((fault) => `${where} ${fault}`);
   });
 }
 
+const FAULTS_OF_STAGES: Readonly<Record<List, (stage: Stage) => readonly string[] | undefined>> = {
+  extract: extractorFaults,
+  transform: transformerFaults,
+  load: loaderFaults,
+};
+
 const EXAMPLES = { extract: 'listing("full")', transform: "contentTables()", load: "duckdb()" } as const;
 
+function misplaced(stage: unknown, list: List): string {
+  const lists: readonly List[] = ["extract", "transform", "load"];
+  const home = isObject(stage) ? lists.find((each) => FAULTS_OF_STAGES[each](stage)) : undefined;
+  return home === undefined
+    ? `is no stage: call its factory, as in ${EXAMPLES[list]}`
+    : `belongs into ${home}`;
+}
+
 /** What the factories check, of a stage that somebody has put together. */
-function extractorFaults(stage: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+function extractorFaults(stage: Stage): readonly string[] | undefined {
   const { extract, mode, of, names } = stage;
   if (!isFaultList(stage.faults)) return undefined;
   if (extract === "listing")
@@ -103,7 +117,7 @@ function extractorFaults(stage: Readonly<Record<string, unknown>>): readonly str
   return isTexts(names) ? [] : ["has names that are none"];
 }
 
-function transformerFaults(stage: Readonly<Record<string, unknown>>): readonly string[] | undefined {
+function transformerFaults(stage: Stage): readonly string[] | undefined {
   const { name, tables, reads, rows, sql, faults } = stage;
   if (!isText(name) || !Array.isArray(tables) || !isTexts(reads) || !isFaultList(faults)) return undefined;
   if (rows !== undefined && typeof rows !== "function") return ["has rows that are not a function"];
@@ -126,7 +140,7 @@ function transformerFaults(stage: Readonly<Record<string, unknown>>): readonly s
       ];
 }
 
-function loaderFaults({ name, publishes: what, stage, faults }: Readonly<Record<string, unknown>>) {
+function loaderFaults({ name, publishes: what, stage, faults }: Stage) {
   if (!isText(name) || name === "" || !isFaultList(faults)) return undefined;
   if (what === undefined && stage === undefined) return undefined;
   return [

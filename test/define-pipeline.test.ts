@@ -289,17 +289,23 @@ suite("a composition is refused for", () => {
     ],
     "stages that are none": [
       {
-        extract: [listing, null, "full", { extract: "everything" }, duckdb()],
+        extract: [listing, null, "full", { extract: "everything" }],
         transform: [contentTables, undefined, [], {}, { name: "x", tables: [] }],
         load: [duckdb, 5, {}, { name: "x" }],
       },
-      ...[0, 1, 2, 3, 4].map(
+      ...[0, 1, 2, 3].map(
         (place) => `extract[${place}] is no stage: call its factory, as in listing("full")`,
       ),
       ...[0, 1, 2, 3, 4].map(
         (place) => `transform[${place}] is no stage: call its factory, as in contentTables()`,
       ),
       ...[0, 1, 2, 3].map((place) => `load[${place}] is no stage: call its factory, as in duckdb()`),
+    ],
+    "stages in a list that is not theirs": [
+      { extract: [listing("full"), duckdb()], transform: [singleItems()], load: [contentTables()] },
+      "extract[1] belongs into load",
+      "transform[0] belongs into extract",
+      "load[0] belongs into transform",
     ],
     "stages that somebody has put together wrongly": [
       {

@@ -45,6 +45,8 @@ export function pipelineUrl(pipeline: string, workingDirectory: string): string 
 /** Imports a pipeline's module. Errors: `config.invalid` where it cannot be imported or its default export is none. */
 export async function loadPipeline(url: string): Promise<Pipeline> {
   const module = await importModule(url).catch((thrown: unknown) => {
+    // What is wrong with its composition is said whole.
+    if (thrown instanceof WarehouseError) throw invalid(`${shownUrl(url)}: ${thrown.message}`, thrown);
     throw invalid(`The pipeline ${shownUrl(url)} ${importProblem(thrown)}`, thrown);
   });
   const pipeline = isObject(module) ? module.default : undefined;

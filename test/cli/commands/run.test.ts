@@ -115,6 +115,17 @@ suite("a run that cannot begin ends with 2, says why, and writes nothing:", () =
       "export default definePipeline({",
       /^The pipeline .*own\.ts cannot be imported: /,
     ],
+    "a pipeline of which much is wrong": [
+      "own.ts",
+      `import { contentTables, definePipeline, history, singleItems } from "content-warehouse";
+       export default definePipeline({
+         name: "Own",
+         extract: [singleItems()],
+         transform: [contentTables({ only: ["content"] }), history()],
+         load: [],
+       });`,
+      /own\.ts: The pipeline "Own" cannot be run: its name .*; extract has no listing.*; singleItems needs.*; history reads .*load.*\.$/,
+    ],
     "a pipeline that is none": [
       "own.mjs",
       "export const x = 1;",
