@@ -244,12 +244,17 @@ function transformFaults(spec: PipelineSpec): string[] {
   ];
 }
 
-/** A table that one of the transformers has, and leaves out because nothing fills it, is told by what would. */
+/** What a transformer leaves out because nothing fills it, and a table of the package, are told by the way to them. */
 function whyMissing(read: string, { transform }: PipelineSpec, names: Iterable<string>): string {
   const left = transform.flatMap(({ tables }) => tables).find(({ name }) => name === read);
-  return left === undefined
-    ? `no transformer gives${hint(read, names)}`
-    : `nothing that it reads fills: it needs ${wantedBy(left)}`;
+  if (left !== undefined) return `nothing that it reads fills: it needs ${wantedBy(left)}`;
+  const known = DATA_TABLES.find(({ name }) => name === read);
+  return `no transformer gives${known === undefined ? hint(read, names) : `: ${wayTo(known)}`}`;
+}
+
+function wayTo({ stage }: Table): string {
+  if (stage === "derived") return "add mappedValues()";
+  return stage === "history" ? "add history()" : "have contentTables() give it";
 }
 
 /** Names of stages whose queries read, by way of others, their own tables. */

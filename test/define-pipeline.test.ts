@@ -173,13 +173,13 @@ suite("a composition is refused for", () => {
     ],
     "mapped values without their tables": [
       { transform: [contentTables({ except: ["custom_fields", "destinations"] }), mappedValues()] },
-      "mappedValues reads custom_fields, which no transformer gives (did you mean",
-      "mappedValues reads destinations, which no transformer gives",
+      "mappedValues reads custom_fields, which no transformer gives: have contentTables() give it",
+      "mappedValues reads destinations, which no transformer gives: have contentTables() give it",
     ],
     "a history of nothing": [
       { transform: [contentTables({ only: ["content"] }), history()] },
-      "history reads content_mapped_values, which no transformer gives",
-      "history reads content_external_payloads, which no transformer gives",
+      "history reads content_mapped_values, which no transformer gives: add mappedValues()",
+      "history reads content_external_payloads, which no transformer gives: add mappedValues()",
     ],
     "two tables of one name": [
       { transform: [contentTables(), titles(), query("titles")] },
