@@ -238,7 +238,7 @@ class Extractor {
       if (!isOpen(repaired)) await landing.reopen(group, repaired);
       else {
         await landing.restore(group, repaired);
-        await landing.closeSingles(group, repaired);
+        await landing.close(group, { answers: repaired.answers });
       }
     }
   }

@@ -2,93 +2,22 @@
 import { z } from "zod";
 import { pagination } from "../../api/envelope.ts";
 import { DRIFT_KINDS, type DriftEntry } from "../../raw/drift.ts";
-import type { WrittenFile } from "../../raw/raw-file.ts";
+import type { SavedDocument, WrittenFile } from "../../raw/raw-file.ts";
 import type { RequestRecord } from "../http/requests.ts";
-import type { PageResult, Reject, SavedAnswer, SingleKey } from "./tasks.ts";
-
-/** A page of a listing as it was read. */
-export interface PageRead {
-  readonly page: number;
-  readonly result: PageResult;
-  readonly record: RequestRecord;
-  /** Null: the page was read as one. */
-  readonly split: SplitRead | null;
-}
-
-/** What else came of a page that was read in parts. */
-export interface SplitRead {
-  /** Of the requests after the first. */
-  readonly records: readonly RequestRecord[];
-  /** Of items that are listed. */
-  readonly rejects: readonly Reject[];
-  /** Items that are listed, and that no answer gave a document of. */
-  readonly unread: readonly string[];
-}
-
-/** Pages of a group of a listing, in their order. */
-export interface ReadGroup {
-  /** Of the pass; milliseconds since 1970. */
-  readonly startedMs: number;
-  readonly pagesPerGroup: number;
-  /** Items a page that were asked for. */
-  readonly perPage: number;
-  readonly pages: readonly PageRead[];
-}
-
-/** A group whose documents are written. */
-export interface Closed {
-  /** The raw file of its documents; null: it has none. */
-  readonly file: WrittenFile | null;
-  readonly drift: readonly DriftEntry[];
-  /** Names of the custom fields that its documents carry. */
-  readonly fieldNames: readonly string[];
-}
-
-/** A group that was not answered completely when it was saved: what landed of it waits here for the rest. */
-export interface Open {
-  readonly landed: readonly SavedAnswer[];
-}
-
-export interface ListedGroup extends ReadGroup, Closed {}
-export interface OpenListedGroup extends ReadGroup, Open {}
-
-/** What came of a request for a single item. */
-export interface SingleRead extends SingleKey {
-  readonly gone: boolean;
-  /** Null: the answer could not be read. */
-  readonly read: { readonly updatedAt: string | null } | null;
-  readonly rejects: readonly Reject[];
-  /** Null: the service refused the request, or failed at it. */
-  readonly record: RequestRecord | null;
-}
-
-/** Answers for single items: of some groups of pages (see `groupOfSingles`), or that were repaired together. */
-export interface ReadSingles {
-  readonly answers: readonly SingleRead[];
-}
-
-export interface SingleGroup extends ReadSingles, Closed {}
-export interface OpenSingleGroup extends ReadSingles, Open {}
-
-/** Says that all groups of a stage are there. */
-export interface StageEnd {
-  readonly groups: number;
-  /** Milliseconds since 1970. */
-  readonly endedMs: number;
-}
+import type { PageResult, Reject, SavedAnswer } from "./tasks.ts";
 
 /** Of the form: another one is not read. */
 export const CHECKPOINT_VERSION = 6;
 
 const count = z.number().int().nonnegative();
 const place = z.number().int().positive();
-const version = z.literal(CHECKPOINT_VERSION);
 const updatedAt = z.string().nullable();
-
+const shape = z.enum(["dynamic", "full"]);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const file = z.strictObject({ bytes: count, sha256 }).nullable();
 
-const drift = z.array(
+const file: z.ZodType<WrittenFile> = z.strictObject({ bytes: count, sha256 });
+
+const drift: z.ZodType<readonly DriftEntry[]> = z.array(
   z.strictObject({
     path: z.string(),
     kind: z.enum(DRIFT_KINDS),
@@ -99,7 +28,7 @@ const drift = z.array(
   }),
 );
 
-const record = z.strictObject({
+const record: z.ZodType<RequestRecord> = z.strictObject({
   mode: z.enum(["dynamic", "full", "basic", "item", "destinations", "custom_fields"]),
   pass: place.nullable(),
   page: count.nullable(),
@@ -114,7 +43,7 @@ const record = z.strictObject({
   sha256,
 });
 
-const rejects = z.array(
+const rejects: z.ZodType<readonly Reject[]> = z.array(
   z.strictObject({
     mode: z.string(),
     pass: place,
@@ -128,7 +57,7 @@ const rejects = z.array(
 
 const item = z.strictObject({ id: z.string(), position: count, updatedAt, event: z.boolean() });
 
-const result = z.strictObject({
+const result: z.ZodType<PageResult> = z.strictObject({
   answer: z.strictObject({ pagination }),
   rows: count,
   items: z.array(item),
@@ -136,64 +65,103 @@ const result = z.strictObject({
   decodedBytes: count,
 });
 
-const single = { id: z.string(), shape: z.enum(["dynamic", "full"]) };
-
-const document = z.strictObject({
+const document: z.ZodType<SavedDocument> = z.strictObject({
   contentId: z.string(),
   mode: z.enum(["dynamic", "full", "item"]),
   pass: place,
   page: count,
   position: count,
   whole: z.boolean(),
-  view: z.strictObject({ shape: z.enum(["dynamic", "full"]), order: count, observedAt: z.number() }),
+  view: z.strictObject({ shape, order: count, observedAt: z.number() }),
   unknownFields: count,
   largeNumbers: z.boolean(),
   text: z.string(),
 });
 
-const fieldNames = z.array(z.string());
-const closed = { version, file, drift, fieldNames };
-const landed = z.strictObject({
-  page: count,
-  single: z.strictObject(single).nullable(),
-  documents: z.array(document),
-  drift,
-  fieldNames,
+const fieldNames: z.ZodType<readonly string[]> = z.array(z.string());
+
+const landed: z.ZodType<readonly SavedAnswer[]> = z.array(
+  z.strictObject({
+    page: count,
+    single: z.strictObject({ id: z.string(), shape }).nullable(),
+    documents: z.array(document),
+    drift,
+    fieldNames,
+  }),
+);
+
+const page = z.strictObject({
+  page: place,
+  result,
+  record,
+  /** What else came of a page that was read in parts; null: it was read as one. */
+  split: z
+    .strictObject({
+      /** Of the requests after the first. */
+      records: z.array(record),
+      /** Of items that are listed. */
+      rejects,
+      /** Items that are listed, and that no answer gave a document of. */
+      unread: z.array(z.string()),
+    })
+    .nullable(),
 });
-const open = { version, landed: z.array(landed) };
 
-const split = z.strictObject({ records: z.array(record), rejects, unread: z.array(z.string()) }).nullable();
-
-const pages = {
+/** Pages of a group of a listing, in their order. */
+const readGroup = z.strictObject({
+  /** Of the pass; milliseconds since 1970. */
   startedMs: z.number(),
+  /** Items a page that were asked for. */
   perPage: place,
   pagesPerGroup: place,
-  pages: z.array(z.strictObject({ page: place, result, record, split })).min(1),
-};
+  pages: z.array(page).min(1),
+});
 
-const answer = z.strictObject({
-  ...single,
+/** What came of a request for a single item. */
+const singleRead = z.strictObject({
+  id: z.string(),
+  shape,
   gone: z.boolean(),
+  /** Null: the answer could not be read. */
   read: z.strictObject({ updatedAt }).nullable(),
   rejects,
+  /** Null: the service refused the request, or failed at it. */
   record: record.nullable(),
 });
 
-const singles = { answers: z.array(answer) };
-const end = z.strictObject({ version, groups: count, endedMs: z.number() });
+/** Answers for single items: of some groups of pages (see `groupOfSingles`), or that were repaired together. */
+const readSingles = z.strictObject({ answers: z.array(singleRead) });
 
-export const forms: Forms = {
-  listed: z.strictObject({ ...closed, ...pages }),
-  openListed: z.strictObject({ ...open, ...pages }),
-  single: z.strictObject({ ...closed, ...singles }),
-  openSingle: z.strictObject({ ...open, ...singles }),
-  end,
+/** Of a group whose documents are written; `file` is the raw file of its documents, null where it has none. */
+const closed = { file: file.nullable(), drift, fieldNames };
+/** Of a group that was not answered completely when it was saved: what landed of it waits here for the rest. */
+const open = { landed };
+/** Says that all groups of a stage are there; `endedMs` in milliseconds since 1970. */
+const end = z.strictObject({ groups: count, endedMs: z.number() });
+
+const version = { version: z.literal(CHECKPOINT_VERSION) };
+const listedGroup = readGroup.extend(closed);
+const openListedGroup = readGroup.extend(open);
+const singleGroup = readSingles.extend(closed);
+const openSingleGroup = readSingles.extend(open);
+
+export const forms = {
+  listed: listedGroup.extend(version),
+  openListed: openListedGroup.extend(version),
+  single: singleGroup.extend(version),
+  openSingle: openSingleGroup.extend(version),
+  end: end.extend(version),
 };
 
-interface Forms {
-  readonly listed: z.ZodType<ListedGroup>;
-  readonly openListed: z.ZodType<OpenListedGroup>;
-  readonly single: z.ZodType<SingleGroup>;
-  readonly openSingle: z.ZodType<OpenSingleGroup>;
-  readonly end: z.ZodType<StageEnd>;
-}
+export type PageRead = z.infer<typeof page>;
+export type SplitRead = NonNullable<PageRead["split"]>;
+export type ReadGroup = z.infer<typeof readGroup>;
+export type SingleRead = z.infer<typeof singleRead>;
+export type ReadSingles = z.infer<typeof readSingles>;
+export type ListedGroup = z.infer<typeof listedGroup>;
+export type OpenListedGroup = z.infer<typeof openListedGroup>;
+export type SingleGroup = z.infer<typeof singleGroup>;
+export type OpenSingleGroup = z.infer<typeof openSingleGroup>;
+export type Closed = Pick<ListedGroup, keyof typeof closed>;
+export type Open = Pick<OpenListedGroup, keyof typeof open>;
+export type StageEnd = z.infer<typeof end>;

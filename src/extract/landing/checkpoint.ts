@@ -71,28 +71,21 @@ export class Checkpoint {
     return this.#groups;
   }
 
-  async listed(stage: ListStage, group: number, listed: ListedGroup): Promise<void> {
-    await this.#close(stage, group, listed);
-  }
-
-  async single(stage: SingleStage, group: number, single: SingleGroup): Promise<void> {
-    await this.#close(stage, group, single);
-  }
-
   /** What an open group has so far: takes the place of what it had before. */
   async open(stage: Stage, group: number, open: OpenListedGroup | OpenSingleGroup): Promise<void> {
     await this.#write(openFile(this.#directory, stage, group), open);
     this.#groups += 1;
   }
 
-  async end(stage: Stage, end: StageEnd): Promise<void> {
-    await this.#write(checkpointFile(this.#directory, stage, "end"), end);
-  }
-
-  async #close(stage: Stage, group: number, closed: ListedGroup | SingleGroup): Promise<void> {
+  /** All that a group has. */
+  async close(stage: Stage, group: number, closed: ListedGroup | SingleGroup): Promise<void> {
     await this.#write(checkpointFile(this.#directory, stage, group), closed);
     this.#groups += 1;
     await rm(openFile(this.#directory, stage, group), { force: true });
+  }
+
+  async end(stage: Stage, end: StageEnd): Promise<void> {
+    await this.#write(checkpointFile(this.#directory, stage, "end"), end);
   }
 
   /** Takes back what was written of a stage. */

@@ -62,7 +62,7 @@ export class Landing {
   }
 }
 
-function bufferOf({ body }: Pick<PageTask, "body">): ArrayBuffer[] {
+function bufferOf({ body }: Pick<PageTask | ItemTask, "body">): ArrayBuffer[] {
   return body.bytes.buffer instanceof ArrayBuffer ? [body.bytes.buffer] : [];
 }
 
@@ -107,16 +107,13 @@ export class StageLanding {
 
   /** Sends a page to the thread of its group; its bytes move there. */
   async page(task: Omit<PageTask, "kind" | "pass" | "lands">): Promise<PageResult> {
-    const { threads } = this.#options;
     const whole = { ...task, kind: "page", pass: this.pass, lands: true } as const;
-    return threads.ask(task.group, whole, bufferOf(task));
+    return this.#options.threads.ask(task.group, whole, bufferOf(task));
   }
 
   async item(task: Omit<ItemTask, "kind" | "pass">): Promise<ItemResult> {
-    const { threads } = this.#options;
     const whole = { ...task, kind: "item", pass: this.pass } as const;
-    const { buffer } = task.body.bytes;
-    return threads.ask(task.group, whole, buffer instanceof ArrayBuffer ? [buffer] : []);
+    return this.#options.threads.ask(task.group, whole, bufferOf(task));
   }
 
   /** There is another answer of a group. Resolves when all is saved that is due. */
@@ -124,31 +121,16 @@ export class StageLanding {
     if (this.#kept !== undefined) await this.#open.note(this.#kept, group, answered);
   }
 
-  /** All pages of a group are read. Resolves when its documents are written. */
-  async closePages(group: number, read: ReadGroup): Promise<void> {
-    const closed = await this.#close(group);
-    const stage = this.#kept;
-    if (stage !== undefined && isListStage(stage))
-      await this.#options.checkpoint.listed(stage, group, { ...read, ...closed });
-  }
-
-  /** All single items of a group are read. Resolves when their documents are written. */
-  async closeSingles(group: number, { answers }: ReadSingles): Promise<void> {
-    const closed = await this.#close(group);
-    const stage = this.#kept;
-    if (stage !== undefined && !isListStage(stage))
-      await this.#options.checkpoint.single(stage, group, { answers, ...closed });
-  }
-
-  /** Has a group written by its thread. */
-  async #close(group: number) {
+  /** All pages, or single items, of a group are read. Resolves when its documents are written. */
+  async close(group: number, read: ReadGroup | ReadSingles): Promise<void> {
+    const { threads, checkpoint } = this.#options;
     if (this.#kept !== undefined) this.#open.closed(this.#kept, group);
-    const { threads } = this.#options;
     const rawFile = this.#fileOf(group);
     const result = await threads.ask(group, { kind: "close", pass: this.pass, group, rawFile });
     this.#take(rawFile, result);
     const { file = null, drift, fieldNames } = result;
-    return { file, drift, fieldNames };
+    if (this.#kept !== undefined)
+      await checkpoint.close(this.#kept, group, { ...read, file, drift, fieldNames });
   }
 
   #fileOf(group: number): string {

@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { z } from "zod";
 import type { ErrorCode } from "../../common/errors.ts";
 import { bytesOf, readSealed } from "../../common/sealed-file.ts";
 import type { RawFiles } from "../../raw/raw-files.ts";
@@ -122,7 +123,7 @@ class Reader {
     return {
       ...passes,
       singles: async (stage, group) =>
-        groups[stage].has(group) ? this.#soundSingles(stage, group) : undefined,
+        groups[stage].has(group) ? this.#sound(stage, group, forms.single, forms.openSingle) : undefined,
       repaired: [...groups.repair],
       pages: Object.values(passes).reduce((sum, { pages }) => sum + pages, 0),
       items,
@@ -131,7 +132,8 @@ class Reader {
   }
 
   async #pass(stage: ListStage): Promise<ResumedPass | undefined> {
-    const first = await this.#soundPages(stage, 0);
+    const read = (group: number) => this.#sound(stage, group, forms.listed, forms.openListed);
+    const first = await read(0);
     if (first?.pages[0]?.page !== 1) return undefined;
     const { startedMs, perPage, pagesPerGroup } = first;
     const numbers = await this.#groupsOf(stage);
@@ -139,10 +141,10 @@ class Reader {
     let pages = 0;
     let whole = true;
     for (const group of numbers) {
-      const found = group === 0 ? first : await this.#soundPages(stage, group);
+      const found = group === 0 ? first : await read(group);
       if (found === undefined || !belongs(found, first, group, group === numbers.at(-1))) continue;
       this.#vouch(stage, group, found);
-      groups.push({ group, read: async () => this.#again(stage, group) });
+      groups.push({ group, read: async () => (await read(group)) ?? lost(stage, group) });
       pages += found.pages.length;
       whole &&= !isOpen(found);
     }
@@ -150,18 +152,12 @@ class Reader {
     return { groups, pages, startedMs, endedMs: end?.endedMs, perPage, pagesPerGroup };
   }
 
-  async #again(stage: ListStage, group: number): Promise<ListedGroup | OpenListedGroup> {
-    const read = await this.#soundPages(stage, group);
-    if (read === undefined) throw new TypeError(`${stage} group ${group} was there a moment ago`);
-    return read;
-  }
-
   async #singles(stage: SingleStage): Promise<Singles> {
     const groups = new Set<number>();
     let items = 0;
     let whole = true;
     for (const group of await this.#groupsOf(stage)) {
-      const single = await this.#soundSingles(stage, group);
+      const single = await this.#sound(stage, group, forms.single, forms.openSingle);
       if (single === undefined) continue;
       this.#vouch(stage, group, single);
       groups.add(group);
@@ -195,16 +191,15 @@ class Reader {
   }
 
   /** What is whole wins over what was saved before; each counts only with what was written with it. */
-  async #soundPages(stage: ListStage, group: number): Promise<ReadPages | undefined> {
-    const closed = await readSealed(checkpointFile(this.#directory, stage, group), forms.listed);
+  async #sound<Whole extends Closed, Partial extends Open>(
+    stage: Stage,
+    group: number,
+    closedForm: z.ZodType<Whole>,
+    openForm: z.ZodType<Partial>,
+  ): Promise<Whole | Partial | undefined> {
+    const closed = await readSealed(checkpointFile(this.#directory, stage, group), closedForm);
     if (closed !== undefined && (await this.#hasFile(stage, group, closed))) return closed;
-    return readSealed(openFile(this.#directory, stage, group), forms.openListed);
-  }
-
-  async #soundSingles(stage: SingleStage, group: number): Promise<SingleGroup | OpenSingleGroup | undefined> {
-    const closed = await readSealed(checkpointFile(this.#directory, stage, group), forms.single);
-    if (closed !== undefined && (await this.#hasFile(stage, group, closed))) return closed;
-    return readSealed(openFile(this.#directory, stage, group), forms.openSingle);
+    return readSealed(openFile(this.#directory, stage, group), openForm);
   }
 
   /** Whether the raw file is the one that was written with the group. */
@@ -224,6 +219,10 @@ class Reader {
 }
 
 type ReadPages = ListedGroup | OpenListedGroup;
+
+function lost(stage: Stage, group: number): never {
+  throw new TypeError(`${stage} group ${group} was there a moment ago`);
+}
 
 interface Singles {
   readonly groups: ReadonlySet<number>;

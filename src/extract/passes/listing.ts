@@ -343,7 +343,7 @@ class PassReader {
     this.#closed.add(group);
     const read = this.#readGroup(group);
     this.#read.delete(group);
-    this.#queue.follow(landing.closePages(group, read));
+    this.#queue.follow(landing.close(group, read));
   }
 
   #readGroup(group: number): ReadGroup {

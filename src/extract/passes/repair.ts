@@ -158,7 +158,7 @@ async function askSingly(
       });
     }
     await queue.done();
-    await landing.closeSingles(group, { answers });
+    await landing.close(group, { answers });
   };
   try {
     for (let first = 0; first < ids.length; first += ITEMS_PER_GROUP)

@@ -136,7 +136,7 @@ class DetailsReader {
   }
 
   #close(group: number, items: readonly Listed[], answers: Answers): void {
-    this.#queue.follow(this.#landing.closeSingles(group, inOrder(items, answers)));
+    this.#queue.follow(this.#landing.close(group, inOrder(items, answers)));
   }
 
   /** Takes answers that were given before as if they were given now. */
