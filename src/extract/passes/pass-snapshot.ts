@@ -1,4 +1,4 @@
-/** What each pass saw of the items. Memory: about 4 bytes an item and pass. */
+/** What each pass saw of the items. Memory: about 8 bytes an item and pass. */
 import { createHash } from "node:crypto";
 import type { ItemIndex } from "../../raw/item-index.ts";
 
@@ -14,48 +14,11 @@ export function secondsOf(updatedAt: string | null): number {
   return -2 - createHash("sha256").update(updatedAt).digest().readUIntBE(0, 6);
 }
 
-const CODE_OF_UNSEEN = 0;
-const CODE_OF_OTHER = 0xffff_ffff;
-/** Makes the code of `NO_TIME` the first that is free, and that of 1970 the next. */
-const CODES_BEFORE_1970 = 2;
-
-/**
- * A time for each item, in seconds: of an item that has none yet, not a number. Whole seconds from 1970 to 2106 are kept
- * as codes of four bytes, others in a map.
- */
-class Times {
-  #codes = new Uint32Array(1024);
-  readonly #others = new Map<number, number>();
-
-  at(number: number): number {
-    const code = this.#codes[number] ?? CODE_OF_UNSEEN;
-    if (code === CODE_OF_UNSEEN) return UNSEEN;
-    return code === CODE_OF_OTHER ? (this.#others.get(number) ?? UNSEEN) : code - CODES_BEFORE_1970;
-  }
-
-  set(number: number, seconds: number): void {
-    if (number >= this.#codes.length) {
-      const length = Math.max(number + 1, this.#codes.length * 2);
-      this.#codes = new Uint32Array(this.#codes.buffer.transfer(length * Uint32Array.BYTES_PER_ELEMENT));
-    }
-    const code = codeOf(seconds);
-    this.#codes[number] = code;
-    if (code === CODE_OF_OTHER) this.#others.set(number, seconds);
-  }
-}
-
-function codeOf(seconds: number): number {
-  if (Number.isNaN(seconds)) return CODE_OF_UNSEEN;
-  const code = seconds + CODES_BEFORE_1970;
-  const fits = Number.isInteger(code) && code > CODE_OF_UNSEEN && code < CODE_OF_OTHER;
-  return fits ? code : CODE_OF_OTHER;
-}
-
 /** What one pass saw. */
 export class PassSnapshot {
   readonly #itemIndex: ItemIndex;
-  /** By the item's number: `updated_at`. */
-  readonly #updatedAt = new Times();
+  /** By the item's number: `updated_at`, in seconds. */
+  #updatedAt = new Float64Array(1024).fill(UNSEEN);
   distinct = 0;
   duplicates = 0;
   /** IDs that the pass listed more than once. */
@@ -75,23 +38,19 @@ export class PassSnapshot {
       this.repeated.add(id);
     }
     const seconds = secondsOf(updatedAt);
-    this.#updatedAt.set(number, seconds);
+    if (number >= this.#updatedAt.length) {
+      const { length, buffer } = this.#updatedAt;
+      const longer = Math.max(number + 1, length * 2);
+      const bytes = buffer.transfer(longer * Float64Array.BYTES_PER_ELEMENT);
+      this.#updatedAt = new Float64Array(bytes).fill(UNSEEN, length);
+    }
+    this.#updatedAt[number] = seconds;
     return seconds;
   }
 
-  /** `updated_at` of an item, in seconds; not a number where the pass did not see it. */
-  secondsOf(id: string): number {
-    const number = this.#itemIndex.find(id);
-    return number === undefined ? UNSEEN : this.at(number);
-  }
-
-  saw(id: string): boolean {
-    return !Number.isNaN(this.secondsOf(id));
-  }
-
-  /** By the item's number; not a number where the pass did not see it. */
+  /** `updated_at` of an item, by its number, in seconds; not a number where the pass did not see it. */
   at(number: number): number {
-    return this.#updatedAt.at(number);
+    return this.#updatedAt[number] ?? UNSEEN;
   }
 
   /** IDs of which the two passes say different things: listed by one alone, or of another time. */

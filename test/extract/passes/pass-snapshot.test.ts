@@ -37,8 +37,8 @@ test("a pass knows of each item the time that it saw last, whatever time it is, 
         snapshot.add(id, instant.text);
         seen.set(id, instant.seconds);
       }
-      for (const [id, seconds] of seen) assert.equal(snapshot.secondsOf(id), seconds);
-      assert.equal(snapshot.saw("never seen"), false);
+      for (const [id, seconds] of seen) assert.equal(snapshot.at(itemIndex.numberOf(id)), seconds);
+      assert.ok(Number.isNaN(snapshot.at(itemIndex.numberOf("never seen"))));
       const lines = [...seen]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([id, seconds]) => `${id}\t${seconds}\n`);
