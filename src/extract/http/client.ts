@@ -198,8 +198,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
 function notAgain(error: SourceError): SourceError {
   const { code, message, status, retryAfterMs } = error;
-  const facts = { retryAfterMs, cause: error, attemptsAtMost: 1 };
-  return new SourceError(code, message, status === null ? facts : { ...facts, status });
+  return new SourceError(code, message, { status, retryAfterMs, cause: error, attemptsAtMost: 1 });
 }
 
 /** What reads a body may quote the service's own words, and those the token. */

@@ -72,7 +72,7 @@ export class Requests {
     const place = this.#size % RECORDS_OF_A_CHUNK;
     if (place === 0) this.#chunks.push(emptyChunk());
     const { figures, digests } = this.#chunkOf(this.#size);
-    figures.set(this.#figuresOf(record), place * WIDTH);
+    for (const [at, name] of FIGURES.entries()) figures[place * WIDTH + at] = this.#figureOf(record, name);
     digests.write(record.sha256, place * DIGEST_BYTES, "hex");
     this.#size += 1;
     this.#bytes += record.bytes;
@@ -84,21 +84,11 @@ export class Requests {
     for (const place of places.sort((a, b) => this.#compare(a, b))) yield this.#at(place);
   }
 
-  #figuresOf(record: RequestRecord): number[] {
+  #figureOf(record: RequestRecord, name: Figure): number {
     const { contentId, mode } = record;
-    return [
-      MODES.indexOf(mode),
-      record.pass ?? Number.NaN,
-      record.page ?? Number.NaN,
-      record.nextPage ?? Number.NaN,
-      record.previousPage ?? Number.NaN,
-      contentId === null ? Number.NaN : this.#contentIds.numberOf(contentId),
-      record.status,
-      record.attempts,
-      record.bytes,
-      record.milliseconds,
-      record.observedAt,
-    ];
+    if (name === "mode") return MODES.indexOf(mode);
+    if (name === "contentId") return contentId === null ? Number.NaN : this.#contentIds.numberOf(contentId);
+    return record[name] ?? Number.NaN;
   }
 
   #at(place: number): RequestRecord {

@@ -78,7 +78,8 @@ export interface Deadline {
 
 export function createRetry(options: RetryOptions): Retry {
   const { clock, random, limits, log, throttle, deadline } = options;
-  const budget = createBudget(limits);
+  let requests = 0;
+  let retries = 0;
   const takeConnection = createConnections(options.connections);
   const turns = new PQueue({ concurrency: 1 });
   const throttleLog = new ThrottleLog({ throttle, clock, log });
@@ -131,7 +132,10 @@ export function createRetry(options: RetryOptions): Retry {
     const askedMs = failure instanceof SourceError ? failure.retryAfterMs : null;
     const pause = pauseMs(failed, askedMs, random, limits);
     assertInTime(clock.elapsedMs() + pause, failure);
-    if (!budget.take()) throw gaveUp(failure, `This run has asked again ${budget.taken()} times already.`);
+    const share = Math.max(limits.retriesToBegin, Math.floor(requests * limits.retriesPerRequest));
+    if (retries >= Math.min(limits.retriesAtMost, share))
+      throw gaveUp(failure, `This run has asked again ${retries} times already.`);
+    retries += 1;
     return pause;
   }
 
@@ -173,7 +177,7 @@ export function createRetry(options: RetryOptions): Retry {
   }
 
   async function run<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
-    budget.request();
+    requests += 1;
     for (let failed = 0; ; ) {
       const tried = await once(attempt, signal);
       if ("value" in tried) return tried.value;
@@ -183,7 +187,7 @@ export function createRetry(options: RetryOptions): Retry {
     }
   }
 
-  return { run, retries: budget.taken };
+  return { run, retries: () => retries };
 }
 
 type Tried<T> = { readonly value: T } | { readonly failure: WarehouseError };
@@ -234,36 +238,7 @@ function overdue({ minutes }: Deadline): SourceError {
 }
 
 function gaveUp(failure: WarehouseError, why: string): SourceError {
-  const known = failure instanceof SourceError ? { retryAfterMs: failure.retryAfterMs } : {};
-  const status = failure instanceof SourceError && failure.status !== null ? { status: failure.status } : {};
-  return new SourceError(failure.code, `${failure.message} ${why}`, {
-    ...known,
-    ...status,
-    cause: failure,
-    attemptsAtMost: 1,
-  });
-}
-
-interface Budget {
-  request(): void;
-  /** One retry, if there is one left. */
-  take(): boolean;
-  taken(): number;
-}
-
-function createBudget(limits: RetryLimits): Budget {
-  let requests = 0;
-  let taken = 0;
-  return {
-    request: () => {
-      requests++;
-    },
-    take: () => {
-      const share = Math.max(limits.retriesToBegin, Math.floor(requests * limits.retriesPerRequest));
-      if (taken >= Math.min(limits.retriesAtMost, share)) return false;
-      taken++;
-      return true;
-    },
-    taken: () => taken,
-  };
+  const { status = null, retryAfterMs = null } = failure instanceof SourceError ? failure : {};
+  const facts = { status, retryAfterMs, cause: failure, attemptsAtMost: 1 };
+  return new SourceError(failure.code, `${failure.message} ${why}`, facts);
 }

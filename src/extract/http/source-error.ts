@@ -6,11 +6,11 @@ export const MAX_ATTEMPTS = 6;
 export interface SourceFacts {
   readonly cause?: unknown;
   /** HTTP status, where there was an answer. */
-  readonly status?: number;
+  readonly status?: number | null;
   /** The service's own wish: not before this many milliseconds from now. */
   readonly retryAfterMs?: number | null;
   /** Attempts in all that this kind of failure is worth; 1: asking again is of no use. */
-  readonly attemptsAtMost?: number;
+  readonly attemptsAtMost?: number | undefined;
 }
 
 /** A failure of the service or of the way to it, with what a retry policy and a caller need to know. */

@@ -109,9 +109,5 @@ function failure(
 ): SourceError {
   const words = answer.detail === "" ? "." : `. It said: ${answer.detail}`;
   const { status, retryAfterMs } = answer;
-  return new SourceError(code, `${sentence}${words}`, {
-    status,
-    retryAfterMs,
-    ...(attemptsAtMost === undefined ? {} : { attemptsAtMost }),
-  });
+  return new SourceError(code, `${sentence}${words}`, { status, retryAfterMs, attemptsAtMost });
 }

@@ -90,11 +90,7 @@ export function transportError(
   const cause = redactedCause(thrown, code, redact);
   const failure = failureOf(code);
   if (failure === undefined) return asWarehouseError(cause);
-  const { attemptsAtMost } = failure;
-  return new SourceError(failure.code, failure.say(host), {
-    cause,
-    ...(attemptsAtMost === undefined ? {} : { attemptsAtMost }),
-  });
+  return new SourceError(failure.code, failure.say(host), { cause, attemptsAtMost: failure.attemptsAtMost });
 }
 
 function failureOf(code: string): Failure | undefined {
