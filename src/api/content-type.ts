@@ -23,7 +23,6 @@ export const BODY_TYPES = [
   "video",
   "webinar",
 ] as const;
-export type BodyType = (typeof BODY_TYPES)[number];
 
 /** Any text: a body type that the specification does not name is a new value, no error. */
 export const bodyType = z.string().meta({ description: `Body type; known: ${BODY_TYPES.join(", ")}.` });

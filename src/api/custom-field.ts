@@ -3,7 +3,6 @@ import { flag, instant, optionalText, text, textList } from "./values.ts";
 
 /** Field types that the specification names; others may come, and their values are kept. */
 export const FIELD_TYPES = ["text", "image", "select", "multiselect", "date", "file"] as const;
-export type FieldType = (typeof FIELD_TYPES)[number];
 
 export const fieldType = z.string().meta({ description: `Field type; known: ${FIELD_TYPES.join(", ")}.` });
 
@@ -74,7 +73,6 @@ export const customFieldOptions = z
     publish_as_hash: flag.meta({ description: "Select and multiselect fields only." }),
   })
   .partial();
-export type CustomFieldOptions = z.infer<typeof customFieldOptions>;
 
 /** A custom field with its value, as an item's `custom_fields` has it in `full`. */
 export const fullCustomField = z
@@ -154,4 +152,3 @@ export const customFieldDetail = z
   })
   .partial()
   .meta({ description: "A custom field of this content with its value and value ID." });
-export type CustomFieldDetail = z.infer<typeof customFieldDetail>;

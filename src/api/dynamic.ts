@@ -51,7 +51,6 @@ export const campaign = z
   })
   .partial()
   .meta({ description: "A campaign (initiative)." });
-export type DynamicCampaign = z.infer<typeof campaign>;
 
 export const addedToCollection = z
   .looseObject({ collection_id: text, added_date: optionalInstant })
@@ -71,7 +70,6 @@ export const contentFile = z
   })
   .partial()
   .meta({ description: "The current content file revision." });
-export type DynamicContentFile = z.infer<typeof contentFile>;
 
 export const contentFileFormat = z.looseObject({ name: optionalText, extensions: textList }).partial();
 
@@ -113,7 +111,6 @@ export const nextTask = z
   })
   .partial()
   .meta({ description: "The first task that is not completed." });
-export type DynamicNextTask = z.infer<typeof nextTask>;
 
 export const publishedUrl = z
   .looseObject({ external_site_name: optionalText, published_url: optionalText })

@@ -36,4 +36,3 @@ export function lookupAnswer<Item extends z.ZodObject>(item: Item) {
 export const errorBody = z
   .looseObject({ error: z.string().meta({ description: "One sentence." }) })
   .meta({ description: "Why the request was refused." });
-export type ErrorBody = z.infer<typeof errorBody>;

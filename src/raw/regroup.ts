@@ -7,11 +7,12 @@ import { join } from "node:path";
 import { listValue } from "@duckdb/node-api";
 import { execute, openForBuilding } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
-import { quoteLiteral } from "../storage/sql-text.ts";
+import { quoteLiteral, sqlSteps } from "../storage/sql-text.ts";
 import { type BatchLimits, batches } from "./batches.ts";
 import type { Group } from "./groups.ts";
-import { loadSql } from "./load-sql.ts";
 import type { RawIndex } from "./raw-index.ts";
+
+const loadSql = sqlSteps(new URL("./sql/", import.meta.url));
 
 export interface RegroupRequest {
   readonly index: RawIndex;
