@@ -62,7 +62,7 @@ const task = z.object({
 });
 
 /** Event facts; dates as `MM/DD/YY`. */
-const event = z.object({
+export const eventFacts = z.object({
   event_start_date: optionalText.exactOptional(),
   event_end_date: optionalText.exactOptional(),
   latitude: optionalNumber.exactOptional(),
@@ -74,7 +74,7 @@ const event = z.object({
 const previewRevision = z.object({ id: text, url: text, filename: text, extension: text, size: number });
 
 /** Gallery facts: the gallery-only columns by their API names, and the collections the item is in. */
-const gallery = z.object({
+export const galleryFacts = z.object({
   collections: z
     .array(z.object({ collection_id: text, added_date: text, rank: number.exactOptional() }))
     .exactOptional(),
@@ -169,8 +169,8 @@ const document = z.strictObject({
   webinar_playback_url: optionalText.exactOptional(),
   social_media_channel: optionalText.exactOptional(),
   payment: optionalNumber.exactOptional(),
-  event: event.exactOptional(),
-  gallery: gallery.exactOptional(),
+  event: eventFacts.exactOptional(),
+  gallery: galleryFacts.exactOptional(),
   /**
    * API fields that the specification does not know: sent as they are, in every view, in place of a column of the
    * same name.

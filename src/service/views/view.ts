@@ -1,5 +1,5 @@
 import type { Default } from "../../api/defaults.ts";
-import type { Document } from "../content-set.ts";
+import { type Document, eventFacts, galleryFacts } from "../content-set.ts";
 import { JsonText, writeJson } from "../json-text.ts";
 import type { ContentSet, IndexedType } from "../loaded-set.ts";
 import type { Actor } from "../permissions.ts";
@@ -28,14 +28,40 @@ export interface ViewColumn {
   readonly fallback: JsonText;
 }
 
-/** Columns of a view: how each is computed, and what it is by default. */
+/** How the columns are computed; one that is not named shows the document's fact of the same name. */
+export type Computed<Name extends string> = Readonly<
+  Record<Exclude<Name, Fact>, Compute> & Partial<Record<Name, Compute>>
+>;
+type Fact = keyof Document | keyof typeof galleryFacts.shape | keyof typeof eventFacts.shape;
+
+/** Columns of a view, in the order of their defaults. */
 export function viewColumns<Name extends string>(
-  computed: Readonly<Record<Name, Compute>>,
+  computed: Computed<Name>,
   defaults: Readonly<Record<Name, Default>>,
 ): ViewColumn[] {
-  const columns: ViewColumn[] = [];
-  for (const name in computed) columns.push(viewColumn(name, computed[name], defaults[name]));
-  return columns;
+  return Object.entries<Default>(defaults).map(([name, fallback]) => viewColumn(name, computed, fallback));
+}
+
+export function viewColumn(
+  name: string,
+  computed: Readonly<Partial<Record<string, Compute>>>,
+  fallback: Default,
+): ViewColumn {
+  // Where the specification gives no default, a document that lacks the field has null.
+  const value = "value" in fallback ? fallback.value : null;
+  const compute = computed[name] ?? factOf(name);
+  return { name, key: memberKey(name), compute, fallback: new JsonText(JSON.stringify(value)) };
+}
+
+/** A fact under its own name: of the document, of its gallery, or of its event, which other items have not. */
+function factOf(name: string): Compute {
+  if (Object.hasOwn(galleryFacts.shape, name))
+    return ({ document }) => Reflect.get(document.gallery ?? {}, name);
+  if (Object.hasOwn(eventFacts.shape, name)) {
+    return ({ document, type }) =>
+      type?.bodyType === "event" ? Reflect.get(document.event ?? {}, name) : null;
+  }
+  return ({ document }) => Reflect.get(document, name);
 }
 
 /**
@@ -48,12 +74,6 @@ export function renderView(columns: readonly ViewColumn[], item: Item): string {
   const members = shown.map(({ key, compute, fallback }) => key + writeJson(compute(item) ?? fallback));
   for (const [name, value] of Object.entries(unknown ?? {})) members.push(memberKey(name) + writeJson(value));
   return `{${members.join(",")}}`;
-}
-
-export function viewColumn(name: string, compute: Compute, fallback: Default): ViewColumn {
-  // Where the specification gives no default, a document that lacks the field has null.
-  const value = "value" in fallback ? fallback.value : null;
-  return { name, key: memberKey(name), compute, fallback: new JsonText(JSON.stringify(value)) };
 }
 
 function memberKey(name: string): string {
