@@ -4,23 +4,33 @@ import { CONTRACTS } from "../audit/checks/contract.ts";
 import { editDistance, suggestion } from "../common/nearest.ts";
 import { isObject } from "../common/objects.ts";
 import { printable } from "../common/printable.ts";
+import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
+import type { RejectLimits } from "../extract/reject-limits.ts";
 import { PERSONAL_POLICIES } from "../raw/personal.ts";
+import { RUNS_KEPT } from "../warehouse/retention.ts";
 
-/** What a configuration file may say, and what is told where it says something else. */
+/** What a configuration file may say, what holds where it says nothing, and what is told where it is wrong. */
 
 /** Items that are asked for singly, for the fields that only such answers give. */
 export const DETAILS = ["events", "all", "none"] as const;
 
 const name = z.string().min(1);
-const destination = z.strictObject({
-  name,
-  /** `External` unless given. */
-  platform: name.optional(),
-});
+const destination = z.strictObject({ name, platform: name.default(DEFAULT_PLATFORM) });
 const personalPolicy = z.enum(PERSONAL_POLICIES);
 const personalData = z.strictObject({ policy: personalPolicy });
+/** A number of items, or a share of those that are listed. */
+const rejectLimits = z.union([
+  z
+    .int()
+    .min(0)
+    .transform((items) => ({ items, share: 0 })),
+  z
+    .string()
+    .regex(/^(?:100|\d{1,2}(?:\.\d+)?)%$/)
+    .transform((text) => ({ items: 0, share: Number(text.slice(0, -1)) / 100 })),
+]);
 
 export const configSpec = z.strictObject({
   /** Address of the service. `CONTENT_API_URL` and `--url` win over it. */
@@ -28,36 +38,39 @@ export const configSpec = z.strictObject({
   /** File with the API token, from the folder of the configuration file on. `CONTENT_API_TOKEN` wins over it. */
   tokenFile: name.optional(),
   /** Destinations whose external values are wanted. */
-  destinations: z.array(destination).optional(),
+  destinations: z.array(destination).readonly().default([]),
   /** Names of custom fields that no item may carry, besides those that items do. */
-  customFields: z.array(name).optional(),
+  customFields: z.array(name).readonly().default([]),
   /** Columns of the dynamic set, by their names at the service; all of the specification unless given. */
   columns: z.array(name).min(1).optional(),
+  /** As the pipeline has it unless given. */
   details: z.enum(DETAILS).optional(),
   /** Items a page; `auto`: as many as the service grants and are quickly read. */
-  perPage: z.union([z.int().min(1).max(1000), z.literal("auto")]).optional(),
+  perPage: z.union([z.int().min(1).max(1000), z.literal("auto")]).default("auto"),
   /** Requests at the same time. */
-  concurrency: z.int().min(1).max(64).optional(),
+  concurrency: z.int().min(1).max(64).default(4),
   /** Requests a second at most; `null`: as many as are answered. */
-  ratePerSecond: z.number().positive().nullable().optional(),
+  ratePerSecond: z.number().positive().nullable().default(null),
   /** Minutes after which a run asks nothing more and ends; `null`: never. */
-  deadlineMinutes: z.number().positive().nullable().optional(),
-  lookupMethod: z.enum(LOOKUP_METHODS).optional(),
+  deadlineMinutes: z.number().positive().nullable().default(300),
+  lookupMethod: z.enum(LOOKUP_METHODS).default("auto"),
   /** Whether the documents themselves are kept. */
-  raw: z.boolean().optional(),
-  personalData: z.union([personalPolicy, personalData]).optional(),
+  raw: z.boolean().default(true),
+  personalData: z.union([personalPolicy, personalData.transform(({ policy }) => policy)]).default("drop"),
   /** Name of a field at the service to its name in the specification. */
-  aliases: z.record(name, name).optional(),
+  aliases: z.record(name, name).default({}),
   /** What becomes of a run whose answers depart from the specification. `--contract` wins over it. */
-  contract: z.enum(CONTRACTS).optional(),
+  contract: z.enum(CONTRACTS).default("evolve"),
   /** Listed items that may be unreadable in a run that is published: a number, or a share such as "1%". */
-  maxRejects: z.union([z.int().min(0), z.string().regex(/^(?:100|\d{1,2}(?:\.\d+)?)%$/)]).optional(),
+  maxRejects: rejectLimits.optional().transform((limits): RejectLimits | null => limits ?? null),
   /** Published runs to keep, the newest; the current one is kept besides. */
-  keepRuns: z.int().min(1).optional(),
+  keepRuns: z.int().min(1).default(RUNS_KEPT),
   /** Folder of the warehouse, from the folder of the configuration file on. `--out` wins over it. */
-  out: name.optional(),
+  out: name.default("warehouse"),
 });
 export type ConfigSpec = z.input<typeof configSpec>;
+/** The same, complete. */
+export type Settings = z.output<typeof configSpec>;
 
 /** A typed configuration file: `export default defineConfig({ perPage: 50 });` */
 export function defineConfig(spec: ConfigSpec): ConfigSpec {
@@ -105,17 +118,15 @@ function oneOf(values: readonly string[]): string {
   return values.map((value) => `"${value}"`).join(", ");
 }
 
-/** Settings as they were given, or one sentence for each that is wrong: its name, what was expected, what was found. */
-export type ConfigSpecResult =
-  | { readonly spec: z.output<typeof configSpec> }
-  | { readonly problems: readonly string[] };
+/** The settings, or one sentence for each that is wrong: its name, what was expected, what was found. */
+export type ConfigSpecResult = { readonly settings: Settings } | { readonly problems: readonly string[] };
 
 export function readConfigSpec(value: unknown): ConfigSpecResult {
   const result = configSpec.safeParse(value);
   if (!result.success) return { problems: result.error.issues.flatMap((issue) => sentences(issue, value)) };
-  const { url, columns = [], aliases = {} } = result.data;
+  const { url, columns = [], aliases } = result.data;
   const problems = [...urlProblems(url), ...aliasProblems(aliases), ...columnProblems(columns, aliases)];
-  return problems.length === 0 ? { spec: result.data } : { problems };
+  return problems.length === 0 ? { settings: result.data } : { problems };
 }
 
 function urlProblems(url: string | undefined): string[] {

@@ -1,52 +1,28 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import type { DestinationName } from "../api/destination.ts";
 import { DYNAMIC_COLUMN_NAMES } from "../api/dynamic.ts";
 import type { Contract } from "../audit/checks/contract.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
-import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
-import type { LookupMethodSetting } from "../extract/lookups.ts";
-import type { PerPage } from "../extract/pages/page-size.ts";
-import type { RejectLimits } from "../extract/reject-limits.ts";
 import type { PersonalPolicy } from "../raw/personal.ts";
-import { RUNS_KEPT } from "../warehouse/retention.ts";
 import { type ConfigFile, readConfigFile, readTokenFile } from "./config-file.ts";
-import { type DETAILS, readConfigSpec } from "./config-spec.ts";
+import { readConfigSpec, type Settings } from "./config-spec.ts";
 
 export { type ConfigSpec, defineConfig } from "./config-spec.ts";
 
 /** What a run works by: complete, checked, and never looked up again. */
-export interface Config {
+export interface Config
+  extends Readonly<Omit<Settings, "url" | "tokenFile" | "columns" | "details" | "personalData" | "out">> {
   readonly source: Source;
-  readonly destinations: readonly DestinationName[];
-  readonly customFields: readonly string[];
   /** Columns of the dynamic set to ask for, by their names at the service. */
   readonly columns: readonly string[];
   /** Undefined: as the pipeline has it. */
-  readonly details: (typeof DETAILS)[number] | undefined;
-  /** Items a page to ask for; `auto`: as many as the service grants and are quickly read. */
-  readonly perPage: PerPage;
-  /** Requests at the same time. */
-  readonly concurrency: number;
-  /** Requests a second at most; `null`: as many as are answered. */
-  readonly ratePerSecond: number | null;
-  /** After so long nothing more is asked; null: there is no end. */
-  readonly deadlineMinutes: number | null;
-  readonly lookupMethod: LookupMethodSetting;
-  readonly raw: boolean;
+  readonly details: Settings["details"];
   readonly personalData: PersonalData;
-  /** Name of a field at the service to its name in the specification. */
-  readonly aliases: Readonly<Record<string, string>>;
   /** Absolute path of the warehouse's folder. */
   readonly out: string;
-  readonly contract: Contract;
-  /** Listed items that may be unreadable in a run that is published; null: as each check has it. */
-  readonly maxRejects: RejectLimits | null;
-  /** Published runs to keep, the newest; the current one is kept besides. */
-  readonly keepRuns: number;
   /** Whether a person said that this run may hold far less than the one before. */
   readonly acceptShrink: boolean;
 }
@@ -81,9 +57,6 @@ export interface ConfigInputs {
   readonly sampleBy: string;
 }
 
-/** Minutes that a run has, unless told otherwise: what it staged is of use for an hour longer. */
-const DEADLINE_MINUTES = 300;
-
 const MIN_KEY_BYTES = 32;
 
 /**
@@ -97,50 +70,30 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
   refuseUncheckedTls(env);
   const sample = flags.sample === true;
   const file = sample && flags.config === undefined ? null : await readConfigFile(cwd, flags.config);
-  const spec = file === null ? {} : specOf(file);
-  const aliases = spec.aliases ?? {};
+  const settings = settingsOf(file);
+  const { url: _url, tokenFile: _tokenFile, ...others } = settings;
   return {
-    source: sample ? sampleSource(flags) : await serviceSource({ env, flags, sampleBy, file, spec }),
-    destinations: (spec.destinations ?? []).map(({ name, platform = DEFAULT_PLATFORM }) => ({
-      name,
-      platform,
-    })),
-    customFields: spec.customFields ?? [],
-    columns: spec.columns ?? columnsAtService(aliases),
-    details: spec.details,
-    perPage: spec.perPage ?? "auto",
-    concurrency: spec.concurrency ?? 4,
-    ratePerSecond: spec.ratePerSecond ?? null,
-    deadlineMinutes: spec.deadlineMinutes === undefined ? DEADLINE_MINUTES : spec.deadlineMinutes,
-    lookupMethod: spec.lookupMethod ?? "auto",
-    raw: spec.raw ?? true,
-    personalData: personalDataOf(spec.personalData ?? "drop", env),
-    aliases,
-    out: outOf(cwd, flags, file, spec),
-    contract: flags.contract ?? spec.contract ?? "evolve",
-    maxRejects: spec.maxRejects === undefined ? null : rejectLimitsOf(spec.maxRejects),
-    keepRuns: spec.keepRuns ?? RUNS_KEPT,
+    ...others,
+    source: sample ? sampleSource(flags) : await serviceSource({ env, flags, sampleBy, file, settings }),
+    details: settings.details,
+    columns: settings.columns ?? columnsAtService(settings.aliases),
+    personalData: personalDataOf(settings.personalData, env),
+    out: outOf(cwd, flags, file, settings),
+    contract: flags.contract ?? settings.contract,
     acceptShrink: flags.acceptShrink === true,
   };
 }
 
-function rejectLimitsOf(given: number | string): RejectLimits {
-  if (typeof given === "number") return { items: given, share: 0 };
-  return { items: 0, share: Number(given.slice(0, -1)) / 100 };
-}
-
 /** Published runs to keep, as the configuration file in `cwd` says, where there is one. Errors: `config.invalid`. */
 export async function configuredKeepRuns(cwd: string): Promise<number> {
-  const file = await readConfigFile(cwd, undefined);
-  return (file === null ? undefined : specOf(file).keepRuns) ?? RUNS_KEPT;
+  return settingsOf(await readConfigFile(cwd, undefined)).keepRuns;
 }
 
-type Spec = ReturnType<typeof specOf>;
-
-function specOf(file: ConfigFile) {
-  const result = readConfigSpec(file.value);
-  if ("spec" in result) return result.spec;
-  throw invalid(`${file.name}: ${result.problems.join(" ")}`);
+/** Throws `config.invalid`. */
+function settingsOf(file: ConfigFile | null): Settings {
+  const result = readConfigSpec(file === null ? {} : file.value);
+  if ("settings" in result) return result.settings;
+  throw invalid(`${file?.name}: ${result.problems.join(" ")}`);
 }
 
 function sampleSource(flags: ConfigFlags): Source {
@@ -149,26 +102,26 @@ function sampleSource(flags: ConfigFlags): Source {
 }
 
 /** An empty path would be the working directory. */
-function outOf(cwd: string, { out }: ConfigFlags, file: ConfigFile | null, spec: Spec): string {
-  if (out === undefined) return resolve(file?.folder ?? cwd, spec.out ?? "warehouse");
+function outOf(cwd: string, { out }: ConfigFlags, file: ConfigFile | null, settings: Settings): string {
+  if (out === undefined) return resolve(file?.folder ?? cwd, settings.out);
   if (out.trim() !== "") return resolve(cwd, out);
   throw invalid("`out` is empty; give it the path of a folder, or leave it out.");
 }
 
 interface ServiceInputs extends Omit<ConfigInputs, "cwd"> {
   readonly file: ConfigFile | null;
-  readonly spec: Spec;
+  readonly settings: Settings;
 }
 
 async function serviceSource(inputs: ServiceInputs): Promise<Source> {
   return { kind: "service", url: urlOf(inputs), token: await tokenOf(inputs) };
 }
 
-function urlOf({ flags, env, sampleBy, file, spec }: ServiceInputs): ServiceUrl {
+function urlOf({ flags, env, sampleBy, file, settings }: ServiceInputs): ServiceUrl {
   const given: readonly (readonly [string, string | undefined])[] = [
     ["--url", flags.url],
     ["CONTENT_API_URL", nonEmpty(env.CONTENT_API_URL)],
-    [`${file?.name}: \`url\``, spec.url],
+    [`${file?.name}: \`url\``, settings.url],
   ];
   const [place, text] = given.find(([, value]) => value !== undefined) ?? [];
   if (place === undefined || text === undefined)
@@ -181,17 +134,17 @@ function urlOf({ flags, env, sampleBy, file, spec }: ServiceInputs): ServiceUrl 
   throw invalid(`${place}: ${result.problem}.`);
 }
 
-async function tokenOf({ env, sampleBy, file, spec }: ServiceInputs): Promise<Secret> {
+async function tokenOf({ env, sampleBy, file, settings }: ServiceInputs): Promise<Secret> {
   const text = nonEmpty(env.CONTENT_API_TOKEN);
   if (text !== undefined) return checkedToken(new Secret(text.trim()), "CONTENT_API_TOKEN");
-  if (file === null || spec.tokenFile === undefined) {
+  if (file === null || settings.tokenFile === undefined) {
     throw missing(
       "There is no API token: set CONTENT_API_TOKEN, or `tokenFile` in a configuration file",
       sampleBy,
     );
   }
   const setting = `${file.name}: \`tokenFile\``;
-  return checkedToken(await readTokenFile(resolve(file.folder, spec.tokenFile), setting), setting);
+  return checkedToken(await readTokenFile(resolve(file.folder, settings.tokenFile), setting), setting);
 }
 
 /** What Basic credentials can carry as a user name. The sentence says nothing of the token itself. */
@@ -202,8 +155,7 @@ function checkedToken(token: Secret, place: string): Secret {
   );
 }
 
-function personalDataOf(given: NonNullable<Spec["personalData"]>, env: ConfigInputs["env"]): PersonalData {
-  const policy = typeof given === "string" ? given : given.policy;
+function personalDataOf(policy: PersonalPolicy, env: ConfigInputs["env"]): PersonalData {
   if (policy !== "hash") return { policy, key: null };
   const text = env.CONTENT_WAREHOUSE_HASH_KEY ?? "";
   if (Buffer.byteLength(text) >= MIN_KEY_BYTES) return { policy, key: new Secret(text) };
