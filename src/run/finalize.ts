@@ -1,17 +1,19 @@
 /** From what was found to a result that can be published, with what it states about itself. */
 import { version as duckdbVersion } from "@duckdb/node-api";
-import { type Accounting, accountingChecks, assertPassed, type Judged } from "../audit/checks/checks.ts";
+import { type Accounting, accountingChecks, assertPassed, type Check } from "../audit/checks/checks.ts";
 import { judgeEchoes } from "../audit/checks/echoes.ts";
 import { inspect, type Loaded } from "../audit/checks/inspect.ts";
 import { judgeDrift, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
-import { type JudgedMatching, judgeMatching, type Matching } from "../audit/checks/unmatched.ts";
+import { judgeMatching, type Matching } from "../audit/checks/unmatched.ts";
 import { endMs } from "../common/clock.ts";
 import { VERSION } from "../common/version.ts";
-import { configFingerprint, treatmentOf } from "../config/config.ts";
+import { type Config, configFingerprint, treatmentOf } from "../config/config.ts";
+import type { Extraction } from "../extract/extract.ts";
 import type { PassRecord } from "../extract/passes/pass-record.ts";
 import { type BuildRequest, type RunRows, WarehouseBuild } from "../load/build-warehouse.ts";
 import type { LoadedTable } from "../load/load-table.ts";
 import { publishes } from "../pipeline.ts";
+import type { DriftEntry } from "../raw/drift.ts";
 import { assertSameInstance } from "../warehouse/baseline.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
 import { buildRequest } from "./build-request.ts";
@@ -23,7 +25,6 @@ import {
   driftRows,
   lineageRows,
   passRows,
-  type RunFacts,
   rejectRows,
   requestRows,
   runRows,
@@ -44,6 +45,14 @@ export interface Result {
   readonly noMappedValues: string | null;
 }
 
+/** Judgements on the loaded tables, and what they are written down from. */
+interface Judgements {
+  readonly loaded: Loaded;
+  readonly accounting: Accounting;
+  readonly checks: readonly Check[];
+  readonly drift: readonly DriftEntry[];
+}
+
 /**
  * Builds the tables and checks them. Throws what keeps a run from being published: `verify.failed`, `contract.drift`,
  * `guard.shrink`, and others.
@@ -53,191 +62,159 @@ export async function buildResult(
   extracted: Extracted,
   transformed: RunTransformed,
 ): Promise<Result> {
-  return new Build(run, extracted, transformed).result();
+  const { baseline, folder, journal, options, pipeline, history } = run;
+  const { extraction } = extracted;
+  const { tables } = pipeline;
+  const instance = { id: instanceIdOf(transformed), origin: originOf(options.config) };
+  assertSameInstance(baseline, instance, folder.root);
+  const request = requestOf(run, extracted, transformed);
+  judgeDrift(options.config, journal);
+  await using build = await WarehouseBuild.open(request);
+  const data = await build.loadData();
+  const drift = journal.drift.sorted();
+  const loaded = await inspect(build, { tables, loaded: data, directory: request.finalDirectory, drift });
+  const accounting = accountingOf(extraction, loaded);
+  const judged = judgeTables({ config: options.config, baseline, tables, loaded, extraction });
+  const matching = judgeMatching(matchingOf(run, extracted, transformed, loaded));
+  const echoes = judgeEchoes(drift);
+  const checks = [
+    ...loaded.checks,
+    ...accountingChecks(accounting),
+    ...matching.checks,
+    ...answerChecks(extraction),
+    ...echoes.checks,
+    ...judged.checks,
+    ...historyChecks(history, pipeline),
+  ];
+  assertPassed(checks);
+  const facts = factsOf(run, extraction);
+  const all = [...loaded.tables];
+  for (const rows of runTables(run, facts, extraction, { loaded, accounting, checks, drift })) {
+    all.push(await build.loadRows(rows));
+  }
+  await build.finish();
+  return {
+    tables: all,
+    statement: {
+      ...facts,
+      ...statementOf(run, extraction, accounting),
+      instance,
+      rows: rowCounts(all),
+      emptyColumns: [...loaded.emptyColumns],
+    },
+    passes: extraction.passes,
+    accounting,
+    warnings: [
+      ...matching.warnings,
+      ...echoes.warnings,
+      ...singlesWarnings(extraction),
+      ...pageWarnings(options.config, extraction),
+      ...judged.warnings,
+      ...historyWarnings(history),
+    ],
+    noMappedValues: matching.noMappedValues,
+  };
 }
 
-interface Account {
-  readonly accounting: Accounting;
-  readonly judged: Judged;
-  readonly matching: JudgedMatching;
-  readonly echoes: Judged;
+/** The ID of the instance that the items name, if they name one alone. */
+function instanceIdOf({ store }: RunTransformed): string | null {
+  const [first, second] = store.of("instances");
+  return first !== undefined && second === undefined ? first.id : null;
 }
 
-type Facts = Pick<RunFacts, "run" | "sequence" | "pipeline" | "verdict" | "reasons" | "versions">;
+function requestOf(run: RunContext, extracted: Extracted, transformed: RunTransformed): BuildRequest {
+  const { options, journal } = run;
+  return buildRequest({
+    ...run,
+    transformed,
+    lookups: extracted.rawLookups(),
+    record: extracted.record,
+    drift: journal.drift,
+    signal: options.signal,
+    onTable: (done, total) =>
+      options.onProgress({ stage: "load", done, total, items: journal.items, bytes: 0 }),
+  });
+}
 
-class Build {
-  readonly #run: RunContext;
-  readonly #extracted: Extracted;
-  readonly #transformed: RunTransformed;
-  readonly #facts: Facts;
+function pageWarnings({ perPage: asked }: Config, { pageSizes }: Extraction): string[] {
+  const { dynamic = 1, full = dynamic, basic = full } = pageSizes;
+  const perPage = Math.min(dynamic, full, basic);
+  if (asked === "auto" || perPage >= asked) return [];
+  return [`Pages of ${asked} items were too large to be read: set perPage to ${perPage}, which was used.`];
+}
 
-  constructor(run: RunContext, extracted: Extracted, transformed: RunTransformed) {
-    const { extraction } = extracted;
-    this.#run = run;
-    this.#extracted = extracted;
-    this.#transformed = transformed;
-    this.#facts = {
-      run: run.staging.run,
-      sequence: run.staging.sequence,
-      pipeline: run.pipeline.name,
-      verdict: extraction.disagreements.length === 0 ? "complete" : "unsettled",
-      reasons: extraction.disagreements,
-      versions: { package: VERSION, duckdb: duckdbVersion(), node: run.options.nodeVersion },
-    };
-  }
+function matchingOf(
+  { options, source }: RunContext,
+  { destinations, fields }: Extracted,
+  { store }: RunTransformed,
+  { tables }: Loaded,
+): Matching {
+  const named = [...store.of("custom_fields")].map(({ attributes }) => attributes.name);
+  return {
+    config: options.config,
+    wanted: source.destinations,
+    destinations,
+    fields,
+    fieldNames: named.filter((name) => typeof name === "string"),
+    rows: rowCounts(tables),
+  };
+}
 
-  async result(): Promise<Result> {
-    const { baseline, folder, journal, options, pipeline } = this.#run;
-    assertSameInstance(baseline, this.#instance(), folder.root);
-    const request = this.#request();
-    judgeDrift(options.config, journal);
-    await using build = await WarehouseBuild.open(request);
-    const loaded = await inspect(build, {
-      tables: pipeline.tables,
-      loaded: await build.loadData(),
-      directory: request.finalDirectory,
-      drift: journal.drift.sorted(),
-    });
-    const account = this.#account(loaded);
-    const own: LoadedTable[] = [];
-    for (const rows of this.#runRows(loaded, account)) own.push(await build.loadRows(rows));
-    await build.finish();
-    return this.#result([...loaded.tables, ...own], loaded, account);
-  }
+function factsOf({ staging, pipeline, options }: RunContext, { disagreements }: Extraction) {
+  return {
+    run: staging.run,
+    sequence: staging.sequence,
+    pipeline: pipeline.name,
+    verdict: disagreements.length === 0 ? ("complete" as const) : ("unsettled" as const),
+    reasons: [...disagreements],
+    versions: { package: VERSION, duckdb: duckdbVersion(), node: options.nodeVersion },
+  };
+}
 
-  #request(): BuildRequest {
-    const { options, journal } = this.#run;
-    const { record, rawLookups } = this.#extracted;
-    return buildRequest({
-      ...this.#run,
-      transformed: this.#transformed,
-      lookups: rawLookups(),
-      record,
-      drift: journal.drift,
-      signal: options.signal,
-      onTable: (done, total) =>
-        options.onProgress({ stage: "load", done, total, items: journal.items, bytes: 0 }),
-    });
-  }
-
-  #result(tables: readonly LoadedTable[], loaded: Loaded, account: Account): Result {
-    const { history } = this.#run;
-    const { accounting, judged, matching, echoes } = account;
-    const { extraction } = this.#extracted;
-    return {
-      tables,
-      statement: this.#statement(tables, loaded, accounting),
-      passes: extraction.passes,
+/** Rows of the run's own tables. */
+function runTables(
+  { options, pipeline, journal, beginning }: RunContext,
+  facts: ReturnType<typeof factsOf>,
+  { passes }: Extraction,
+  { loaded, accounting, checks, drift }: Judgements,
+): RunRows[] {
+  return [
+    runRows({
+      ...facts,
+      instanceUrl: originOf(options.config),
+      startedMs: beginning.startedMs,
+      endedMs: endMs(beginning.startedMs, options.clock),
       accounting,
-      warnings: [
-        ...matching.warnings,
-        ...echoes.warnings,
-        ...singlesWarnings(extraction),
-        ...this.#pageWarnings(),
-        ...judged.warnings,
-        ...historyWarnings(history),
-      ],
-      noMappedValues: matching.noMappedValues,
-    };
-  }
+      personalData: options.config.personalData.policy,
+    }),
+    passRows(passes),
+    requestRows(journal.requests),
+    rejectRows(journal.rejects),
+    driftRows(drift),
+    checkRows(checks),
+    tableRows(loaded, publishes(pipeline, "parquet")),
+    lineageRows(pipeline.tables),
+  ];
+}
 
-  #pageWarnings(): string[] {
-    const { perPage: asked } = this.#run.options.config;
-    const { dynamic = 1, full = dynamic, basic = full } = this.#extracted.extraction.pageSizes;
-    const perPage = Math.min(dynamic, full, basic);
-    if (asked === "auto" || perPage >= asked) return [];
-    return [`Pages of ${asked} items were too large to be read: set perPage to ${perPage}, which was used.`];
-  }
-
-  #account(loaded: Loaded): Account {
-    const { options, baseline, pipeline, journal } = this.#run;
-    const { extraction } = this.#extracted;
-    const { tables } = pipeline;
-    const accounting = accountingOf(extraction, loaded);
-    const judged = judgeTables({ config: options.config, baseline, tables, loaded, extraction });
-    const matching = judgeMatching(this.#matching(loaded));
-    return { accounting, judged, matching, echoes: judgeEchoes(journal.drift.sorted()) };
-  }
-
-  #matching(loaded: Loaded): Matching {
-    const { options, source } = this.#run;
-    const { destinations, fields } = this.#extracted;
-    const named = [...this.#transformed.store.of("custom_fields")].map(({ attributes }) => attributes.name);
-    return {
-      config: options.config,
-      wanted: source.destinations,
-      destinations,
-      fields,
-      fieldNames: named.filter((name) => typeof name === "string"),
-      rows: rowCounts(loaded.tables),
-    };
-  }
-
-  /** Rows of the run's own tables. Throws where a check failed. */
-  #runRows(loaded: Loaded, { accounting, judged, matching, echoes }: Account): RunRows[] {
-    const { options, pipeline, journal, beginning } = this.#run;
-    const { extraction } = this.#extracted;
-    const checks = [
-      ...loaded.checks,
-      ...accountingChecks(accounting),
-      ...matching.checks,
-      ...answerChecks(extraction),
-      ...echoes.checks,
-      ...judged.checks,
-      ...historyChecks(this.#run.history, pipeline),
-    ];
-    assertPassed(checks);
-    return [
-      runRows({
-        ...this.#facts,
-        instanceUrl: originOf(options.config),
-        startedMs: beginning.startedMs,
-        endedMs: endMs(beginning.startedMs, options.clock),
-        accounting,
-        personalData: options.config.personalData.policy,
-      }),
-      passRows(extraction.passes),
-      requestRows(journal.requests),
-      rejectRows(journal.rejects),
-      driftRows(journal.drift.sorted()),
-      checkRows(checks),
-      tableRows(loaded, publishes(pipeline, "parquet")),
-      lineageRows(pipeline.tables),
-    ];
-  }
-
-  #statement(
-    tables: readonly LoadedTable[],
-    loadedData: Loaded,
-    { listed, loaded, rejected, vanished, unread }: Accounting,
-  ): ManifestDraft {
-    const { options, pipeline, baseline, beginning, throttle } = this.#run;
-    const { config } = options;
-    const ratePerSecond = throttle.learned?.ratePerSecond ?? null;
-    const { resumedMs, startedMs } = beginning;
-    return {
-      ...this.#facts,
-      loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
-      reasons: [...this.#facts.reasons],
-      instance: this.#instance(),
-      startedAt: new Date(startedMs).toISOString(),
-      passes: this.#extracted.extraction.passes.map((pass) => ({ ...pass })),
-      items: { listed, loaded, rejected, vanished, unread },
-      rows: { ...rowCounts(tables) },
-      emptyColumns: [...loadedData.emptyColumns],
-      configuration: configFingerprint(config),
-      personalData: treatmentOf(config.personalData),
-      ...(resumedMs.length > 0 ? { resumedAt: resumedMs.map((ms) => new Date(ms).toISOString()) } : {}),
-      ...(config.perPage === "auto" ? { pageSizes: this.#extracted.extraction.pageSizes } : {}),
-      ...(ratePerSecond === null ? {} : { ratePerSecond }),
-      previousRun: baseline.kind === "none" ? null : baseline.run,
-    };
-  }
-
-  /** The instance that the items name, if they name one alone. */
-  #instance(): { readonly id: string | null; readonly origin: string } {
-    const [first, second] = this.#transformed.store.of("instances");
-    const id = first !== undefined && second === undefined ? first.id : null;
-    return { id, origin: originOf(this.#run.options.config) };
-  }
+/** What the manifest states besides of how the run was made. */
+function statementOf(
+  { options: { config }, pipeline, baseline, beginning, throttle }: RunContext,
+  { passes, pageSizes }: Extraction,
+  { listed, loaded, rejected, vanished, unread }: Accounting,
+) {
+  const ratePerSecond = throttle.learned?.ratePerSecond ?? null;
+  const { resumedMs, startedMs } = beginning;
+  return {
+    loaders: pipeline.loaders.flatMap(({ publishes: what }) => what ?? []),
+    startedAt: new Date(startedMs).toISOString(),
+    passes: passes.map((pass) => ({ ...pass })),
+    items: { listed, loaded, rejected, vanished, unread },
+    configuration: configFingerprint(config),
+    personalData: treatmentOf(config.personalData),
+    ...(resumedMs.length > 0 && { resumedAt: resumedMs.map((ms) => new Date(ms).toISOString()) }),
+    ...(config.perPage === "auto" && { pageSizes }),
+    ...(ratePerSecond !== null && { ratePerSecond }),
+    previousRun: baseline.kind === "none" ? null : baseline.run,
+  };
 }

@@ -1,4 +1,4 @@
-/** Taking up a run that was ended early: which one, and what of it counts. */
+/** Resuming a run that was interrupted: which one, and what of it counts. */
 import { createHash } from "node:crypto";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -63,22 +63,16 @@ export const resumeRecordForm = z.strictObject({
   version: z.literal(CHECKPOINT_VERSION),
   fingerprint: z.string(),
   startedMs: z.number(),
+  /** When it was resumed. */
   resumedMs: z.array(z.number()),
+  /** Whether it ended because it holds far less than the run before: then only explicit approval resumes it. */
   shrunk: z.boolean(),
+  /** Requests a second that the service was found to allow when the run ended; null: it refused none. */
   ratePerSecond: z.number().positive().nullable(),
 });
 
 /** How a run began. Instants are milliseconds since 1970, by this machine's clock. */
-export interface ResumeRecord {
-  readonly fingerprint: string;
-  readonly startedMs: number;
-  /** When it was taken up again. */
-  readonly resumedMs: readonly number[];
-  /** Whether it ended because it holds far less than the run before: then only explicit approval goes on with it. */
-  readonly shrunk: boolean;
-  /** Requests a second that the service was found to allow when the run ended; null: it refused none. */
-  readonly ratePerSecond: number | null;
-}
+export type ResumeRecord = Readonly<Omit<z.infer<typeof resumeRecordForm>, "version">>;
 
 function resumeFile(staging: StagingFolder): string {
   return join(staging.root, "resume.json");
@@ -86,11 +80,6 @@ function resumeFile(staging: StagingFolder): string {
 
 export async function writeResumeRecord(staging: StagingFolder, begun: ResumeRecord): Promise<void> {
   await writeSealed(resumeFile(staging), { version: CHECKPOINT_VERSION, ...begun });
-}
-
-/** Notes that a run ended because it holds far less than the run before. */
-export async function markShrunk(staging: StagingFolder, begun: ResumeRecord): Promise<void> {
-  await writeResumeRecord(staging, { ...begun, shrunk: true });
 }
 
 /** Leaves staged files for a person to look into; no run goes on from them. */
@@ -101,7 +90,6 @@ export async function keepForInspection(staging: StagingFolder): Promise<void> {
 /** Staged work that is older is not used again: too much may have changed since. */
 const RESUMABLE_MS = 6 * 60 * 60 * 1000;
 
-/** A run that is taken up. */
 export interface ResumableRun {
   readonly run: string;
   readonly beginning: ResumeRecord;
@@ -118,7 +106,7 @@ export interface Wanted {
 }
 
 /**
- * The latest run that was ended early, if it can be taken up: of the same configuration, begun less than six hours ago,
+ * The latest run that was interrupted, if it can be resumed: of the same configuration, begun less than six hours ago,
  * later than all that is published, and with staged work that is sound. Changes nothing. Only with the lock held.
  */
 export async function findResumable(folder: OutputFolder, wanted: Wanted): Promise<ResumableRun | undefined> {
@@ -143,7 +131,7 @@ function fits(found: ResumeRecord, { fingerprint, config, nowMs }: Wanted): bool
   return accepted && found.fingerprint === fingerprint && ageMs >= 0 && ageMs < RESUMABLE_MS;
 }
 
-/** Removes all staged files that do not count, and notes that the run is taken up. */
+/** Removes all staged files that do not count, and notes that the run is resumed. */
 export async function resume(
   staging: StagingFolder,
   taken: ResumableRun,
@@ -157,8 +145,8 @@ export async function resume(
 }
 
 /**
- * What becomes of staged work: taken up by the next run, by the next one with explicit approval, kept to be looked into
- * until then, or removed.
+ * What becomes of staged work: resumed by the next run, resumed by the next one with explicit approval, kept for
+ * inspection until then, or removed.
  */
 export function failureDisposition(code: ErrorCode): "resume" | "accept" | "inspect" | "remove" {
   if (code === "verify.failed") return "inspect";

@@ -1,4 +1,5 @@
 /** One run from lock to publication. */
+import { join } from "node:path";
 
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
@@ -41,7 +42,6 @@ import {
   failureDisposition,
   findResumable,
   keepForInspection,
-  markShrunk,
   type ResumableRun,
   type ResumeRecord,
   resume,
@@ -52,7 +52,7 @@ import { runExtraction } from "./run-extraction.ts";
 import { runTransform } from "./run-transform.ts";
 import { openSource, openThrottle, originOf } from "./source.ts";
 import { StagedLoads } from "./stage-loads.ts";
-import { type RunSummary, resumedOf, summaryOf } from "./summary.ts";
+import { type RunSummary, resumedOf } from "./summary.ts";
 
 /**
  * Runs a pipeline and publishes its result; goes on with a run that was ended early, where there is one. Errors are
@@ -71,13 +71,9 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
   try {
     await finishPublication(folder);
     const fingerprint = await resumeFingerprint(config, options.pipeline, pipeline);
-    const begun = { fingerprint, startedMs: clock.now() };
-    const resumable = await findResumable(folder, {
-      fingerprint: begun.fingerprint,
-      config,
-      listings: pipeline.listings,
-      nowMs: begun.startedMs,
-    });
+    const startedMs = clock.now();
+    const wanted = { fingerprint, config, listings: pipeline.listings, nowMs: startedMs };
+    const resumable = await findResumable(folder, wanted);
     await discardLeftovers(folder, resumable?.run);
     const baseline = await readBaseline(folder);
     assertSameInstance(baseline, { id: null, origin: originOf(config) }, folder.root);
@@ -86,12 +82,9 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
     const history = await previousHistory(baseline, pipeline, folder);
     const taken = await roomFor(options, folder, baseline, resumable);
     await using source = await openSource(config);
-    const beginning = taken?.beginning ?? { ...begun, resumedMs: [], shrunk: false, ratePerSecond: null };
-    return await new Run(
-      { options, pipeline, folder, source, baseline, history },
-      beginning,
-      taken,
-    ).execute();
+    const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, ratePerSecond: null };
+    const place = { options, pipeline, folder, source, baseline, history };
+    return await stageAndPublish(place, taken?.beginning ?? fresh, taken);
   } catch (thrown) {
     // A failure to tidy up does not hide why the run failed.
     await discardUnused(folder).catch((untidy: unknown) => {
@@ -130,160 +123,157 @@ const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
 
 type Place = Pick<RunContext, "options" | "pipeline" | "folder" | "source" | "baseline" | "history">;
 
-class Run {
-  readonly #place: Place;
-  #beginning: ResumeRecord;
-  readonly #taken: ResumableRun | undefined;
-
-  constructor(place: Place, beginning: ResumeRecord, taken: ResumableRun | undefined) {
-    this.#place = place;
-    this.#beginning = beginning;
-    this.#taken = taken;
-  }
-
-  async execute(): Promise<RunSummary> {
-    const startedAt = new Date(this.#beginning.startedMs);
-    const name = this.#taken?.run ?? (await nextRun(this.#place.folder, startedAt));
-    const staging = stagingFolder(this.#place.folder, name);
-    let run: RunContext | undefined;
-    let left: Left = "remove";
+async function stageAndPublish(
+  place: Place,
+  beginning: ResumeRecord,
+  taken: ResumableRun | undefined,
+): Promise<RunSummary> {
+  const { folder, options } = place;
+  const name = taken?.run ?? (await nextRun(folder, new Date(beginning.startedMs)));
+  const staging = stagingFolder(folder, name);
+  let run: RunContext | undefined;
+  let left: Left = "remove";
+  try {
+    run = await begin(place, staging, beginning, taken);
+    return await exportAndPublish(run);
+  } catch (thrown) {
+    if (run !== undefined) left = await leftBy(run, thrown);
+    throw thrown;
+  } finally {
     try {
-      run = await this.#begin(staging);
-      return await this.#export(run);
+      if (run === undefined || left === "remove") await removeStaging(folder, name);
+      else if (left === "inspect") await keepForInspection(staging);
+      else await writeResumeRecord(staging, nextBeginning(run, left));
     } catch (thrown) {
-      if (run !== undefined) left = await this.#leave(run, thrown);
-      throw thrown;
-    } finally {
-      await this.#clearAway(staging, left);
-    }
-  }
-
-  /** Makes the staging folder, or takes up the one that is there. */
-  async #begin(staging: StagingFolder): Promise<RunContext> {
-    const { folder, options } = this.#place;
-    const taken = this.#taken;
-    if (taken !== undefined) {
-      this.#beginning = await resume(staging, taken, options.clock.now());
-      this.#tellTakenUp(taken);
-    }
-    await createStaging(folder, staging.run);
-    if (taken === undefined) await writeResumeRecord(staging, this.#beginning);
-    return {
-      ...this.#place,
-      staging,
-      beginning: this.#beginning,
-      resumed: taken?.resumed ?? EMPTY_RESUME,
-      checkpoint: new Checkpoint(staging.root),
-      journal: new Journal(),
-      throttle: openThrottle(options.config, this.#beginning.ratePerSecond ?? rateOf(this.#place.baseline)),
-    };
-  }
-
-  #tellTakenUp({ run, resumed }: ResumableRun): void {
-    this.#place.options.log.warn("Resuming an interrupted run.", { run, ...resumedOf(resumed) });
-  }
-
-  /** What becomes of the staged files of a run that failed. */
-  async #leave({ staging, checkpoint, resumed, throttle }: RunContext, thrown: unknown): Promise<Left> {
-    await checkpoint.settled();
-    const left = failureDisposition(asWarehouseError(thrown).code);
-    const nothing = checkpoint.groups === 0 && resumed.pages === 0;
-    if (left === "remove" || (nothing && left !== "inspect")) return "remove";
-    this.#place.options.log.warn(LEFT[left], { run: staging.run });
-    this.#beginning = { ...this.#beginning, ratePerSecond: throttle.learned?.ratePerSecond ?? null };
-    return left;
-  }
-
-  /** A failure to clear away does not hide how the run ended: the next run clears away what is left. */
-  async #clearAway(staging: StagingFolder, left: Left): Promise<void> {
-    const { folder, options } = this.#place;
-    const { run } = staging;
-    try {
-      if (left === "remove") await removeStaging(folder, run);
-      if (left === "inspect") await keepForInspection(staging);
-      if (left === "accept") await markShrunk(staging, this.#beginning);
-      if (left === "resume") await writeResumeRecord(staging, this.#beginning);
-    } catch (thrown) {
+      // This does not hide how the run ended: the next run clears away what is left.
       const { message } = asWarehouseError(thrown);
-      options.log.warn(`The staged files could not be cleared away: ${message}`, { run });
+      options.log.warn(`The staged files could not be cleared away: ${message}`, { run: name });
     }
   }
+}
 
-  async #export(run: RunContext): Promise<RunSummary> {
-    const { folder, staging, options, journal } = run;
-    const { signal, clock } = options;
-    let result: Result;
-    // It takes a fifth of a second to load, while the database is at work.
-    let report: Promise<ReportModule> | undefined;
-    await using loads = new StagedLoads();
-    try {
-      const extracted = await runExtraction(run);
-      const transformed = await runTransform(run, extracted);
-      report = reportModule();
-      result = await buildResult(run, extracted, transformed);
-      await loads.stage(run, result.tables, result.statement.verdict);
-      signal.throwIfAborted();
-    } catch (thrown) {
-      // What was ended by the signal fails in many ways; the reason is the signal's.
-      throw signal.aborted ? signal.reason : thrown;
-    }
-    const unreported = await this.#report(run, result, report);
-    collectGarbage();
+/** Makes the staging folder, or goes on with the one of the resumed run. */
+async function begin(
+  place: Place,
+  staging: StagingFolder,
+  fresh: ResumeRecord,
+  taken: ResumableRun | undefined,
+): Promise<RunContext> {
+  const { folder, options, baseline } = place;
+  const { run } = staging;
+  let beginning = fresh;
+  if (taken !== undefined) {
+    beginning = await resume(staging, taken, options.clock.now());
+    options.log.warn("Resuming an interrupted run.", { run, ...resumedOf(taken.resumed) });
+  }
+  await createStaging(folder, run);
+  if (taken === undefined) await writeResumeRecord(staging, beginning);
+  return {
+    ...place,
+    staging,
+    beginning,
+    resumed: taken?.resumed ?? EMPTY_RESUME,
+    checkpoint: new Checkpoint(staging.root),
+    journal: new Journal(),
+    throttle: openThrottle(options.config, beginning.ratePerSecond ?? rateOf(baseline)),
+  };
+}
+
+/** What becomes of the staged files of a run that failed. */
+async function leftBy({ staging, checkpoint, resumed, options }: RunContext, thrown: unknown): Promise<Left> {
+  await checkpoint.settled();
+  const left = failureDisposition(asWarehouseError(thrown).code);
+  const nothing = checkpoint.groups === 0 && resumed.pages === 0;
+  if (left === "remove" || (nothing && left !== "inspect")) return "remove";
+  options.log.warn(LEFT[left], { run: staging.run });
+  return left;
+}
+
+/** What the next run goes on from. */
+function nextBeginning({ beginning, throttle }: RunContext, left: Left): ResumeRecord {
+  const ratePerSecond = throttle.learned?.ratePerSecond ?? null;
+  return { ...beginning, ratePerSecond, shrunk: beginning.shrunk || left === "accept" };
+}
+
+async function exportAndPublish(run: RunContext): Promise<RunSummary> {
+  const { folder, staging, options, journal } = run;
+  const { signal, clock } = options;
+  let result: Result;
+  // It takes a fifth of a second to load, while the database is at work.
+  let report: Promise<ReportModule> | undefined;
+  await using loads = new StagedLoads();
+  try {
+    const extracted = await runExtraction(run);
+    const transformed = await runTransform(run, extracted);
+    report = reportModule();
+    result = await buildResult(run, extracted, transformed);
+    await loads.stage(run, result.tables, result.statement.verdict);
     signal.throwIfAborted();
-    reportProgress(run, "publish", 0, 1);
-    const manifest = await publishRun(folder, staging, result.statement, clock);
-    await loads.commit();
-    reportProgress(run, "publish", 1, 1);
-    const retired = await this.#retire();
-    return summaryOf(
-      {
-        folder,
-        manifest,
-        tables: result.tables,
-        passes: result.passes,
-        accounting: result.accounting,
-        resumed: resumedOf(run.resumed),
-        throttled: run.throttle.learned,
-        removed: retired.removed,
-        noMappedValues: result.noMappedValues,
-        warnings: [...result.warnings, ...unreported, ...retired.warnings],
-      },
-      journal,
-    );
+  } catch (thrown) {
+    // What was ended by the signal fails in many ways; the reason is the signal's.
+    throw signal.aborted ? signal.reason : thrown;
   }
+  const unreported = await writeReportOf(run, result, report);
+  collectGarbage();
+  signal.throwIfAborted();
+  reportProgress(run, "publish", 0, 1);
+  const manifest = await publishRun(folder, staging, result.statement, clock);
+  await loads.commit();
+  reportProgress(run, "publish", 1, 1);
+  const retired = await retire(run);
+  return {
+    run: manifest.run,
+    sequence: manifest.sequence,
+    pipeline: manifest.pipeline,
+    verdict: manifest.verdict,
+    reasons: manifest.reasons,
+    out: folder.root,
+    directory: join(folder.runs, manifest.run),
+    accounting: result.accounting,
+    tables: result.tables.map(({ table, rows }) => ({ name: table, rows })),
+    passes: result.passes,
+    requests: journal.requests.size,
+    throttled: run.throttle.learned,
+    resumed: resumedOf(run.resumed),
+    bytesReceived: journal.requests.bytes,
+    bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
+    drift: journal.drift.sorted().length,
+    removedRuns: retired.removed,
+    warnings: [...result.warnings, ...unreported, ...retired.warnings],
+    noMappedValues: result.noMappedValues,
+    milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
+  };
+}
 
-  /** Writes the report of the run. A failure to do so is told, and takes nothing from the run. */
-  async #report(
-    { staging, options, pipeline }: RunContext,
-    { statement }: Result,
-    report: Promise<ReportModule>,
-  ): Promise<readonly string[]> {
-    try {
-      const { writeReport } = await report;
-      await writeReport({
-        result: staging.result,
-        database: databaseOf(staging, publishes(pipeline, "duckdb")),
-        temporaryDirectory: staging.temporary,
-        rows: statement.rows,
-      });
-      return [];
-    } catch (thrown) {
-      const { message } = asWarehouseError(thrown);
-      options.log.warn(`The report of the run could not be made: ${message}`, { run: staging.run });
-      return [`The run has no report: ${message} Make it with "content-warehouse report".`];
-    }
+/** Writes the report of the run. A failure to do so is told, and takes nothing from the run. */
+async function writeReportOf(
+  { staging, options, pipeline }: RunContext,
+  { statement }: Result,
+  report: Promise<ReportModule>,
+): Promise<readonly string[]> {
+  try {
+    const { writeReport } = await report;
+    await writeReport({
+      result: staging.result,
+      database: databaseOf(staging, publishes(pipeline, "duckdb")),
+      temporaryDirectory: staging.temporary,
+      rows: statement.rows,
+    });
+    return [];
+  } catch (thrown) {
+    const { message } = asWarehouseError(thrown);
+    options.log.warn(`The report of the run could not be made: ${message}`, { run: staging.run });
+    return [`The run has no report: ${message} Make it with "content-warehouse report".`];
   }
+}
 
-  /** Removes old runs. A failure to do so is told, and takes nothing from the run that was published. */
-  async #retire(): Promise<{ readonly removed: readonly string[]; readonly warnings: readonly string[] }> {
-    const { folder, options } = this.#place;
-    try {
-      const removed = await prune(folder, options.config.keepRuns);
-      return { removed: removed.map(({ run }) => run), warnings: [] };
-    } catch (thrown) {
-      const { message } = asWarehouseError(thrown);
-      return { removed: [], warnings: [`Old runs could not be removed: ${message}`] };
-    }
+/** Removes old runs. A failure to do so is told, and takes nothing from the run that was published. */
+async function retire({ folder, options }: RunContext) {
+  try {
+    const removed = await prune(folder, options.config.keepRuns);
+    return { removed: removed.map(({ run }) => run), warnings: [] };
+  } catch (thrown) {
+    return { removed: [], warnings: [`Old runs could not be removed: ${asWarehouseError(thrown).message}`] };
   }
 }
 

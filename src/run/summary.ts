@@ -1,14 +1,10 @@
 /** What came of a run: its accounting, its warnings, and the summary for people and programs. */
-import { join } from "node:path";
-import type { Accounting, Check } from "../audit/checks/checks.ts";
+import { type Accounting, type Check, noneExpected } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
 import type { Extraction } from "../extract/extract.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
-import type { Journal } from "../extract/journal.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
 import type { PassRecord } from "../extract/passes/pass-record.ts";
-import type { LoadedTable } from "../load/load-table.ts";
-import type { Manifest } from "../warehouse/manifest.ts";
 
 /** What a run did, for people and programs. */
 export interface RunSummary {
@@ -28,7 +24,7 @@ export interface RunSummary {
   readonly requests: number;
   /** The rate that the service was found to allow, and how many requests it refused; null: it refused none. */
   readonly throttled: Throttled | null;
-  /** Answers that were there already when the run was taken up; of these are the requests and bytes too. */
+  /** Answers that an interrupted run had read before it was resumed; requests and bytes count them too. */
   readonly resumed: Resumed | null;
   /** Bytes of the answers as they came. */
   readonly bytesReceived: number;
@@ -41,7 +37,7 @@ export interface RunSummary {
   readonly warnings: readonly string[];
   /** Why the configured destinations have no mapped values, as the first warning says; null: they have, or there are none. */
   readonly noMappedValues: string | null;
-  /** From the start, the first one of a run that was taken up, to the end, as its manifest has them. */
+  /** From the start, the first one of a resumed run, to the end, as its manifest has them. */
   readonly milliseconds: number;
 }
 
@@ -52,7 +48,7 @@ export interface Resumed {
   readonly items: number;
 }
 
-/** What was kept of a run that is taken up; null where nothing was. */
+/** What a resumed run had read before; null where it had read nothing. */
 export function resumedOf({ pages, items }: ResumeState): Resumed | null {
   return pages === 0 ? null : { pages, items };
 }
@@ -103,96 +99,49 @@ function itemsWarning(ids: readonly string[], what: string, so: string): string[
 
 /** Requests that were answered, but not with what was asked for: warnings, and no reason not to publish. */
 export function answerChecks(extraction: Extraction): Check[] {
+  const { detailsGone, detailsAsked, detailsRejected, repaired, vanished, modesDiffer, missing, unlisted } =
+    extraction;
   return [
-    {
-      name: "single items that were gone when they were asked for",
-      verdict: extraction.detailsGone.length === 0 ? "passed" : "warning",
-      figure: extraction.detailsGone.length,
-      expected: 0,
-      detail: `of ${extraction.detailsAsked} single-item requests`,
-    },
-    {
-      name: "items that could not be read singly",
-      verdict: extraction.detailsRejected.length === 0 ? "passed" : "warning",
-      figure: extraction.detailsRejected.length,
-      expected: 0,
-      detail: "each is a reject, and its listed views count",
-    },
+    noneExpected(
+      "single items that were gone when they were asked for",
+      detailsGone.length,
+      `of ${detailsAsked} single-item requests`,
+    ),
+    noneExpected(
+      "items that could not be read singly",
+      detailsRejected.length,
+      "each is a reject, and its listed views count",
+    ),
     {
       name: "items that were asked for again because passes differed",
       verdict: "passed",
-      figure: extraction.repaired,
+      figure: repaired,
       expected: null,
-      detail: `${extraction.vanished.length} of the listed items are gone`,
+      detail: `${vanished.length} of the listed items are gone`,
     },
-    {
-      name: "dynamic and full documents have the same updated_at",
-      verdict: extraction.modesDiffer ? "warning" : "passed",
-      figure: extraction.modesDiffer ? 1 : 0,
-      expected: 0,
-      detail: extraction.modesDiffer
+    noneExpected(
+      "dynamic and full documents have the same updated_at",
+      modesDiffer ? 1 : 0,
+      modesDiffer
         ? "the modes mean different times, so each was certified by passes of its own"
         : "where they differed, the item had changed",
-    },
+    ),
     {
       name: "items of the run before that no pass listed",
-      verdict: extraction.missing.notAsked === null ? "passed" : "warning",
-      figure: extraction.missing.count,
+      verdict: missing.notAsked === null ? "passed" : "warning",
+      figure: missing.count,
       expected: null,
       detail: missingDetail(extraction),
     },
-    {
-      name: "items that no pass listed, and that the service has all the same",
-      verdict: extraction.unlisted.length === 0 ? "passed" : "warning",
-      figure: extraction.unlisted.length,
-      expected: 0,
-      detail: "loaded besides those that were listed",
-    },
+    noneExpected(
+      "items that no pass listed, and that the service has all the same",
+      unlisted.length,
+      "loaded besides those that were listed",
+    ),
   ];
 }
 
 function missingDetail({ missing, removed, unlisted }: Extraction): string {
   if (missing.notAsked !== null) return `none was asked for singly: ${missing.notAsked}`;
   return `asked for singly: ${removed.length} are gone, ${unlisted.length} are there`;
-}
-
-export interface Made {
-  /** Folder of the warehouse, and the one with its runs. */
-  readonly folder: { readonly root: string; readonly runs: string };
-  readonly manifest: Manifest;
-  readonly tables: readonly LoadedTable[];
-  readonly passes: readonly PassRecord[];
-  readonly accounting: Accounting;
-  readonly resumed: Resumed | null;
-  readonly throttled: Throttled | null;
-  readonly removed: readonly string[];
-  readonly warnings: readonly string[];
-  readonly noMappedValues: string | null;
-}
-
-export function summaryOf(made: Made, journal: Journal): RunSummary {
-  const { folder, manifest } = made;
-  const { requests } = journal;
-  return {
-    run: manifest.run,
-    sequence: manifest.sequence,
-    pipeline: manifest.pipeline,
-    verdict: manifest.verdict,
-    reasons: manifest.reasons,
-    out: folder.root,
-    directory: join(folder.runs, manifest.run),
-    accounting: made.accounting,
-    tables: made.tables.map(({ table, rows }) => ({ name: table, rows })),
-    passes: made.passes,
-    requests: requests.size,
-    throttled: made.throttled,
-    resumed: made.resumed,
-    bytesReceived: requests.bytes,
-    bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
-    drift: journal.drift.sorted().length,
-    removedRuns: made.removed,
-    warnings: made.warnings,
-    noMappedValues: made.noMappedValues,
-    milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
-  };
 }
