@@ -16,7 +16,7 @@ import type { ContentSet } from "./loaded-set.ts";
 import { lookUpCustomFields, lookUpDestinations } from "./lookups.ts";
 import { describeApi } from "./openapi.ts";
 import { type PageBounds, parsePage, parseView, type ViewRequest } from "./query.ts";
-import { ConcurrencyLimit, createRateLimit, type RateLimitSpec } from "./rate-limit.ts";
+import { createConcurrencyLimit, createRateLimit, type RateLimitSpec } from "./rate-limit.ts";
 import { BASIC_VIEW } from "./views/basic.ts";
 import { dynamicView } from "./views/dynamic.ts";
 import { FULL_VIEW } from "./views/full.ts";
@@ -165,15 +165,12 @@ async function holdBack({ raw }: FastifyReply, latencyMs: number): Promise<void>
 
 /** Lets a request in whose token is known and within its limits. */
 function admission({ set, rateLimit, maxConcurrent, now }: AppOptions): Admit {
-  const rate = rateLimit === undefined ? undefined : createRateLimit(rateLimit, now);
-  const concurrency = maxConcurrent === undefined ? undefined : new ConcurrencyLimit(maxConcurrent);
+  const count = rateLimit === undefined ? undefined : createRateLimit(rateLimit, now);
+  const enter = maxConcurrent === undefined ? undefined : createConcurrencyLimit(maxConcurrent);
   return async (request, reply) => {
     const caller = identify(request.headers.authorization, set);
-    if (concurrency !== undefined) {
-      concurrency.enter(caller.token);
-      reply.raw.once("close", () => concurrency.leave(caller.token));
-    }
-    rate?.take(caller.token);
+    if (enter !== undefined) reply.raw.once("close", enter(caller.token));
+    count?.(caller.token);
     request.setDecorator<Caller>("caller", caller);
   };
 }
@@ -186,16 +183,13 @@ function route(
   admit: Admit | undefined,
   answer: (request: FastifyRequest) => Promise<string | Buffer>,
 ): void {
-  const admission = admit === undefined ? {} : { onRequest: admit };
   app.route({
     method: [...methods],
     url,
-    ...admission,
+    ...(admit && { onRequest: admit }),
     handler: async (request, reply) => sendJson(request, reply, await answer(request)),
   });
-  const allowed = ["GET", "HEAD", "POST"].filter(
-    (name) => name === "HEAD" || methods.some((m) => m === name),
-  );
+  const allowed = methods.includes("POST") ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
   const refuseMethod = async () => {
     throw methodRefusal(allowed);
   };

@@ -49,13 +49,7 @@ function paths(bounds: PageBounds): object {
         operationId: "getContent",
         summary: "One content item, with the columns that only single-item requests give",
         parameters: [
-          {
-            name: "content_id",
-            in: "path",
-            required: true,
-            description: "ID or slug of the item.",
-            schema: { type: "string" },
-          },
+          { ...parameter("content_id", "ID or slug of the item.", STRING), in: "path", required: true },
           ...VIEW_PARAMETERS,
         ],
         responses: {
@@ -69,7 +63,7 @@ function paths(bounds: PageBounds): object {
       "Destinations",
       "Destination",
       "Look up destinations by name and platform",
-      [DESTINATION_PLATFORM],
+      [parameter("platform", "Platform kind, e.g. External. Left out: any.", STRING)],
     ),
     "/api/v1/custom_fields_reference": lookup(
       "CustomFields",
@@ -82,23 +76,21 @@ function paths(bounds: PageBounds): object {
 
 interface Parameter {
   readonly name: string;
+  readonly in: "query";
   readonly description: string;
   readonly schema: object;
 }
 
-const DESTINATION_PLATFORM: Parameter = {
-  name: "platform",
-  description: "Platform kind, e.g. External. Left out: any.",
-  schema: { type: "string" },
-};
+/** A parameter of the query. */
+function parameter(name: string, description: string, schema: object): Parameter {
+  return { name, in: "query", description, schema };
+}
 
-const LOOKUP_NAMES: readonly Parameter[] = [
-  { name: "name", description: "Name to look up, compared exactly.", schema: { type: "string" } },
-  {
-    name: "name[]",
-    description: "Several names to look up.",
-    schema: { type: "array", items: { type: "string" } },
-  },
+const STRING = { type: "string" };
+
+const LOOKUP_NAMES = [
+  parameter("name", "Name to look up, compared exactly.", STRING),
+  parameter("name[]", "Several names to look up.", { type: "array", items: STRING }),
 ];
 
 function lookup(plural: string, schema: string, summary: string, more: readonly Parameter[]): object {
@@ -111,7 +103,7 @@ function lookup(plural: string, schema: string, summary: string, more: readonly 
     get: {
       operationId: `get${plural}`,
       summary,
-      parameters: parameters.map((parameter) => ({ ...parameter, in: "query" })),
+      parameters,
       responses,
     },
     post: {
@@ -140,24 +132,15 @@ function formSchema(parameters: readonly Parameter[]): object {
 }
 
 const VIEW_PARAMETERS = [
-  {
-    name: "detail",
-    in: "query",
-    description: "Level of detail; left out: the dynamic set, chosen by `columns[]`.",
-    schema: { enum: ["basic", "full"] },
-  },
-  {
-    name: "columns[]",
-    in: "query",
-    description: `Columns to add to the default set of the dynamic set; unknown names are ignored. ${gatedColumns()}`,
-    schema: { type: "array", items: { anyOf: [{ enum: DYNAMIC_COLUMN_NAMES }, { type: "string" }] } },
-  },
-  {
-    name: "gallery",
-    in: "query",
-    description: "`true` enables the gallery columns.",
-    schema: { type: "boolean", default: false },
-  },
+  parameter("detail", "Level of detail; left out: the dynamic set, chosen by `columns[]`.", {
+    enum: ["basic", "full"],
+  }),
+  parameter(
+    "columns[]",
+    `Columns to add to the default set of the dynamic set; unknown names are ignored. ${gatedColumns()}`,
+    { type: "array", items: { anyOf: [{ enum: DYNAMIC_COLUMN_NAMES }, STRING] } },
+  ),
+  parameter("gallery", "`true` enables the gallery columns.", { type: "boolean", default: false }),
 ];
 
 function gatedColumns(): string {
@@ -167,21 +150,16 @@ function gatedColumns(): string {
 }
 
 function pageParameters({ defaultPerPage, maxPerPage }: PageBounds): object[] {
+  const counted = (number: number) => ({ type: "integer", minimum: 1, default: number });
   return [
-    {
-      name: "page",
-      in: "query",
-      description: "Page number, counted from 1. Past the end the list is empty.",
-      schema: { type: "integer", minimum: 1, default: 1 },
-    },
-    {
-      name: "per_page",
-      in: "query",
-      description: `Items a page; more than ${maxPerPage} is taken as ${maxPerPage}.`,
-      schema: { type: "integer", minimum: 1, default: defaultPerPage },
-    },
+    parameter("page", "Page number, counted from 1. Past the end the list is empty.", counted(1)),
+    parameter(
+      "per_page",
+      `Items a page; more than ${maxPerPage} is taken as ${maxPerPage}.`,
+      counted(defaultPerPage),
+    ),
     { name: "sort_field", in: "query", schema: { enum: SORT_FIELDS, default: "created_at" } },
-    { name: "sort_dir", in: "query", description: "1: ascending.", schema: { enum: [1, -1], default: 1 } },
+    parameter("sort_dir", "1: ascending.", { enum: [1, -1], default: 1 }),
   ];
 }
 

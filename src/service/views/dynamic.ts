@@ -86,7 +86,7 @@ const DYNAMIC: Computed<DynamicColumnName> = {
         .map(({ collection_id, rank }) => [collection_id, rank]),
     ),
   preferred_title: preferredTitle,
-  preferred_title_sort: (item) => preferredTitle(item).toLowerCase(),
+  preferred_title_sort: (item) => preferredTitle(item)?.toLowerCase(),
   previewable_custom_field_values: previewableCustomFieldValues,
   published_url: ({ document }) => firstPublishedUrl(document),
   task_deadlines: ({ document }) =>

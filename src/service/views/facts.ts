@@ -5,10 +5,8 @@ import type { Item } from "./view.ts";
 
 /** Facts that more than one view shows. */
 
-export const NO_TITLE = "(no title)";
-
-export function preferredTitle({ document: { title } }: Item): string {
-  return title ? title : NO_TITLE;
+export function preferredTitle({ document: { title } }: Item): string | undefined {
+  return title || undefined;
 }
 
 export function nextTask({ tasks }: Document): Task | undefined {
