@@ -1,16 +1,13 @@
-import type { Document } from "../content-set.ts";
-import { accessOf } from "./access.ts";
+import type { Document, Task } from "../content-set.ts";
 import { type FieldContext, fieldValues } from "./field-values.ts";
 import { filesOf } from "./files.ts";
 import { galleryOf } from "./gallery.ts";
 import { type Lifecycle, lifecycleOf, precise } from "./lifecycle.ts";
-import { occasionOf } from "./occasion.ts";
 import { withOddity } from "./oddities.ts";
-import { iso, type Plan } from "./plan.ts";
+import { DAY_MS, iso, type Plan } from "./plan.ts";
 import { Random } from "./random.ts";
 import type { Story } from "./story.ts";
 import { originalOf, storyAt } from "./story-at.ts";
-import { tasksOf } from "./tasks.ts";
 import { sanitize, slugOf, wordCount } from "./text.ts";
 import { type Text, textOf } from "./writing.ts";
 
@@ -136,6 +133,90 @@ function publicationOf(plan: Plan, { planned, index }: Story, life: Lifecycle): 
     published_urls: urls,
     publish_destination: name,
   };
+}
+
+/** Who may see it, who works on it, what is shut. */
+function accessOf(plan: Plan, story: Story, life: Lifecycle): Partial<Document> {
+  const random = Random.at(plan.seed, "access", story.index);
+  const summary = life.publishedMs
+    ? "PUBLIC"
+    : random.pick(["PRIVATE_INSTANCE", "PRIVATE_MEMBERS", "PRIVATE"]);
+  const people = summary === "PRIVATE" ? random.some(plan.users, 2).map(({ id }) => id) : [];
+  const groups = summary === "PRIVATE_MEMBERS" ? random.some(plan.groupIds, random.int(1, 2)) : [];
+  const editing = life.stage === "in_progress" && random.chance(0.15) ? random.pick(plan.users) : undefined;
+  const locked = life.stage === "complete" && random.chance(0.06);
+  const seen = Math.floor((plan.profile.nowMs - random.int(1, 55) * 60_000) / 1000);
+  return {
+    ...(random.chance(0.8) && { acl: { group_ids: groups, user_ids: people, access_summary: summary } }),
+    ...(locked && { locked: true, field_locks: { body: { locked: true } } }),
+    ...(editing && {
+      currently_editing: [
+        { id: editing.id, name: editing.name, avatar_url: editing.avatar_thumbnail_url, last_seen: seen },
+      ],
+    }),
+  };
+}
+
+/** Facts of events and webinars; dates as `MM/DD/YY`, on the first Saturday some weeks after the item was begun. */
+function occasionOf(plan: Plan, { index, planned, createdMs, place }: Story): Partial<Document> {
+  const random = Random.at(plan.seed, "occasion", index);
+  const begin = createdMs + random.int(21, 80) * DAY_MS;
+  const saturday = begin + ((6 - new Date(begin).getUTCDay()) % 7) * DAY_MS;
+  if (planned.words.kind === "webinar" && saturday < plan.profile.nowMs) {
+    return {
+      webinar_playback_url: `https://live.${plan.instance.subdomain}.example/replay/${random.hex(12)}`,
+    };
+  }
+  if (planned.words.kind !== "event") return {};
+  return {
+    event: {
+      event_start_date: usDate(saturday),
+      event_end_date: usDate(saturday + random.int(0, 2) * DAY_MS),
+      latitude: place.latitude,
+      longitude: place.longitude,
+      place_id: `plc_${Random.at(plan.seed, "place", place.name).hex(20)}`,
+      timezone_name: place.tz,
+    },
+  };
+}
+
+function usDate(ms: number): string {
+  const [year = "", month = "", day = ""] = iso(ms).slice(0, 10).split("-");
+  return `${month}/${day}/${year.slice(2)}`;
+}
+
+const WAITING = 0;
+const CURRENT = 1;
+const COMPLETED = 2;
+
+/** The workflow of the item's kind: done up to where the item stands. Some items have none. */
+function tasksOf(plan: Plan, story: Story, { stage }: Lifecycle, owners: readonly string[]): Task[] {
+  const random = Random.at(plan.seed, "tasks", story.index);
+  if (random.chance(0.1)) return [];
+  const steps = plan.profile.vocabulary.workflows[story.planned.words.kind];
+  const done =
+    stage === "complete" ? steps.length : stage === "planned" ? 0 : random.int(1, steps.length - 1);
+  const ids = steps.map(() => random.hex(24));
+  return steps.map((description, position) => {
+    const deadline = iso(story.createdMs + (position + 1) * 4 * DAY_MS);
+    const before = ids[position - 1];
+    const relative = before !== undefined && random.chance(0.3);
+    return {
+      id: ids[position] ?? "",
+      completed: position < done,
+      completion_action:
+        position === steps.length - 1 ? "publish" : random.pick(["complete", "submit", "approve"]),
+      deadline: position >= done && relative && random.chance(0.3) ? null : deadline,
+      deadline_offset: relative ? random.int(1, 5) : null,
+      deadline_offset_unit: relative ? random.pick(["days", "business_days", "weeks"]) : null,
+      deadline_offset_task_id: relative ? before : null,
+      deadline_offset_task_action: relative ? random.pick(["completed", "started"]) : null,
+      description,
+      position,
+      state: position < done ? COMPLETED : position === done ? CURRENT : WAITING,
+      owner_ids: random.some(owners, random.chance(0.85) ? 1 : random.int(0, 2)),
+    };
+  });
 }
 
 function translationOf(plan: Plan, story: Story): Partial<Document> {

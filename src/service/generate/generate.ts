@@ -1,8 +1,8 @@
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { documentAt } from "./document.ts";
 import { makePlan, type Plan } from "./plan.ts";
-import { bulk, type Profile, sample } from "./profile.ts";
-import { ContentSetFolder } from "./write.ts";
+import { bulk, sample } from "./profile.ts";
+import { ContentSetFolder, type FileName } from "./write.ts";
 
 export interface GenerateOptions {
   /** Content items, from 0 to 10,000,000. */
@@ -33,8 +33,8 @@ export interface Summary {
   readonly bytes: number; // of all files
 }
 
-export const MOST_ITEMS = 10_000_000;
-export const SAMPLE_ITEMS = 500;
+const MAX_ITEMS = 10_000_000;
+const SAMPLE_ITEMS = 500;
 const SAMPLE_SEED = 2047;
 
 /**
@@ -42,18 +42,14 @@ const SAMPLE_SEED = 2047;
  * items. Errors: `config.output` (folder), `config.invalid` (numbers), `disk.io`, and the signal's reason.
  */
 export async function generateContentSet(options: GenerateOptions): Promise<Summary> {
-  requireInteger("items", options.items, 0, MOST_ITEMS);
+  requireInteger("items", options.items, 0, MAX_ITEMS);
   requireInteger("seed", options.seed, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   return write(makePlan(bulk, options.items, options.seed), options);
 }
 
 /** Writes the sample set of `data/sample`: a few hundred items of an invented company, made to be looked at. */
 export async function generateSampleSet(options: Omit<GenerateOptions, "items" | "seed">): Promise<Summary> {
-  return write(samplePlan(sample), options);
-}
-
-function samplePlan(profile: Profile): Plan {
-  return makePlan(profile, SAMPLE_ITEMS, SAMPLE_SEED);
+  return write(makePlan(sample, SAMPLE_ITEMS, SAMPLE_SEED), options);
 }
 
 function requireInteger(name: string, value: number, least: number, most: number): void {
@@ -104,21 +100,19 @@ async function writeFiles(
       yield `${JSON.stringify(document)}\n`;
     }
   }
-  const quiet = () => undefined;
+  const others: readonly (readonly [FileName, readonly string[]])[] = [
+    ["content_types.ndjson", lines(plan.types.map(({ type }) => type))],
+    ["users.ndjson", lines(plan.users)],
+    ["campaigns.ndjson", lines(plan.campaigns.map(({ campaign }) => campaign))],
+    ["custom_fields.ndjson", lines(plan.fields.map(({ field }) => field))],
+    ["destinations.ndjson", lines(plan.destinations)],
+    ["tokens.json", [`${JSON.stringify(plan.tokens, null, 2)}\n`]],
+    ["instance.json", [`${JSON.stringify(plan.instance, null, 2)}\n`]],
+  ];
   let bytes = await folder.write("content.ndjson", content(), (done) =>
     onProgress?.({ items: made, of: plan.items, bytes: done }),
   );
-  bytes += await folder.write("content_types.ndjson", lines(plan.types.map(({ type }) => type)), quiet);
-  bytes += await folder.write("users.ndjson", lines(plan.users), quiet);
-  bytes += await folder.write(
-    "campaigns.ndjson",
-    lines(plan.campaigns.map(({ campaign }) => campaign)),
-    quiet,
-  );
-  bytes += await folder.write("custom_fields.ndjson", lines(plan.fields.map(({ field }) => field)), quiet);
-  bytes += await folder.write("destinations.ndjson", lines(plan.destinations), quiet);
-  bytes += await folder.write("tokens.json", [`${JSON.stringify(plan.tokens, null, 2)}\n`], quiet);
-  bytes += await folder.write("instance.json", [`${JSON.stringify(plan.instance, null, 2)}\n`], quiet);
+  for (const [name, texts] of others) bytes += await folder.write(name, texts);
   return bytes;
 }
 

@@ -29,5 +29,5 @@ export function withOddity({ set, without = [] }: OddityEffect, change: OddityCh
   const base = { id, slug, content_type, created_at, updated_at };
   if (without === "all") return base;
   for (const key of without) delete rest[key];
-  return { ...base, ...rest, ...set?.(change) };
+  return { ...base, ...rest, ...(typeof set === "function" ? set(change) : set) };
 }

@@ -26,41 +26,25 @@ export function slotsOf(plan: Plan, story: Story, attempt: number): Slots {
   const { topic, subject, place, campaign, createdMs } = story;
   const [product, product2] = random.some(subject.products ?? topic.products, 2);
   const person = random.pick(plan.profile.vocabulary.people.filter(speaks)).name;
-  const slots: Record<string, string> = {
+  const season = seasonOf(createdMs);
+  const month = new Date(createdMs).toLocaleString("en-US", { month: "long", timeZone: "UTC" });
+  return {
     ...(product !== undefined && { product }),
     ...(product2 !== undefined && { product2 }),
     ...(campaign && { campaign: campaign.campaign.name }),
     place: place.name,
-    season: seasonOf(createdMs),
+    season,
+    Season: capital(season),
     year: String(new Date(createdMs).getUTCFullYear()),
-    month: MONTHS[new Date(createdMs).getUTCMonth()] ?? "",
+    month,
+    Month: month,
     angle: subject.angle,
+    Angle: capital(subject.angle),
     line: topic.prefers.product_line?.[0] ?? topic.category,
     person,
     n: random.pick(["three", "four", "five", "six", "seven", "eight", "nine"]),
   };
-  return {
-    ...slots,
-    Angle: capital(subject.angle),
-    Season: capital(slots.season ?? ""),
-    Month: slots.month ?? "",
-  };
 }
-
-const MONTHS = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
 
 function speaks({ removed, role }: PersonWords): boolean {
   return removed === undefined && role !== "viewer";

@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { WarehouseError } from "../../common/errors.ts";
 
@@ -38,9 +38,7 @@ export class ContentSetFolder {
       throw new WarehouseError(
         "config.output",
         `The folder ${path} cannot be written to; choose another with --out.`,
-        {
-          cause,
-        },
+        { cause },
       );
     }
     const known = new Set<string>(FILES.flatMap((name) => [name, partial(name)]));
@@ -60,16 +58,18 @@ export class ContentSetFolder {
    * `onChunk` hears how many bytes the disk has taken.
    * @returns bytes of the file
    */
-  async write(name: FileName, texts: Iterable<string>, onChunk: (bytes: number) => void): Promise<number> {
-    const file = await open(join(this.#path, partial(name)), "w");
-    try {
-      const bytes = await writeChunks(file, texts, onChunk);
-      await file.sync();
-      this.#written.push(name);
-      return bytes;
-    } finally {
-      await file.close();
+  async write(name: FileName, texts: Iterable<string>, onChunk?: (bytes: number) => void): Promise<number> {
+    await using file = await open(join(this.#path, partial(name)), "w");
+    let bytes = 0;
+    for (const chunk of chunks(texts)) {
+      const buffer = Buffer.from(chunk);
+      await file.writeFile(buffer);
+      bytes += buffer.length;
+      onChunk?.(bytes);
     }
+    await file.sync();
+    this.#written.push(name);
+    return bytes;
   }
 
   /** Gives every file its name. `instance.json` comes last and the old one goes first: a folder with it is whole. */
@@ -82,21 +82,6 @@ export class ContentSetFolder {
   async discard(): Promise<void> {
     for (const name of FILES) await rm(join(this.#path, partial(name)), { force: true });
   }
-}
-
-async function writeChunks(
-  file: FileHandle,
-  texts: Iterable<string>,
-  onChunk: (bytes: number) => void,
-): Promise<number> {
-  let bytes = 0;
-  for (const chunk of chunks(texts)) {
-    const buffer = Buffer.from(chunk);
-    await file.writeFile(buffer);
-    bytes += buffer.length;
-    onChunk(bytes);
-  }
-  return bytes;
 }
 
 function* chunks(texts: Iterable<string>): Generator<string> {

@@ -2,7 +2,7 @@ import type { Plan } from "./plan.ts";
 import { Random } from "./random.ts";
 import { type Slots, type Story, slotsOf } from "./story.ts";
 import { capital, escapeHtml, fill, isFilled, slugOf } from "./text.ts";
-import type { Kind, PressWords, Subject } from "./vocabulary.ts";
+import type { Kind, PressWords, Subject, TranslationWords } from "./vocabulary.ts";
 
 /** The words of an item. */
 export interface Text {
@@ -156,13 +156,10 @@ export function longBody(plan: Plan, story: Story, characters: number): string {
 
 function pressRelease(writer: Writer): string[] {
   const { story, slots, press, random } = writer;
-  const quote = `“${press?.quote ?? ""}” says ${slots.person} of Tarnbrook Outdoor.`.replace(
-    ".” says",
-    ",” says",
-  );
+  const said = (press?.quote ?? "").replace(/\.$/, ",");
   return [
     p(`${story.place.name} – ${fill(press?.lead ?? "", slots)}`),
-    p(quote),
+    p(`“${said}” says ${slots.person} of Tarnbrook Outdoor.`),
     random.chance(0.6)
       ? "<p>Images and figures are available in the press room.</p>"
       : link(writer, "To the press room"),
@@ -207,13 +204,7 @@ function link({ plan, slots, story }: Writer, text: string): string {
   return `<p><a href="https://www.${plan.instance.subdomain}.example/${path}">${escapeHtml(text)}</a></p>`;
 }
 
-function translated({
-  paragraphs,
-  rtl,
-}: {
-  readonly paragraphs: readonly string[];
-  readonly rtl?: true;
-}): string {
+function translated({ paragraphs, rtl }: TranslationWords): string {
   const open = rtl ? '<p dir="rtl">' : "<p>";
   return paragraphs.map((text) => `${open}${escapeHtml(text)}</p>`).join("\n");
 }

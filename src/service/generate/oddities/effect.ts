@@ -12,7 +12,7 @@ export interface OddityEffect {
   /** Only in every so many rounds of the profile's `oddityPeriod`, the first among them; missing: in each. */
   readonly everyRounds?: number;
   /** What the item has in place of, or besides, what it had. */
-  readonly set?: (change: OddityChange) => Partial<Document>;
+  readonly set?: Partial<Document> | ((change: OddityChange) => Partial<Document>);
   /** What the item lacks; `all`: whatever may be missing. */
   readonly without?: readonly OptionalKey[] | "all";
 }

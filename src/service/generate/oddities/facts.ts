@@ -28,13 +28,13 @@ function whole(instant: string): string {
 /** States, people, dates, events, tasks, the gallery, fields that nobody has heard of. */
 export const factOddities = {
   "only what every item has": { harsh: true, without: "all" },
-  archived: { set: () => ({ archived: true }) },
+  archived: { set: { archived: true } },
   deleted: { set: ({ document }) => ({ deleted_at: whole(document.updated_at) }) },
   "updated without fraction": { set: ({ document }) => ({ updated_at: whole(document.updated_at) }) },
   "instant with fraction": {
     set: ({ document }) => ({ assigned_date: document.created_at.replace("Z", ".250Z") }),
   },
-  "instant unreadable": { harsh: true, set: () => ({ assigned_date: "last Tuesday" }) },
+  "instant unreadable": { harsh: true, set: { assigned_date: "last Tuesday" } },
   "event without date": {
     kind: "event",
     set: ({ document }) => ({ event: { ...document.event, event_start_date: null, event_end_date: null } }),
@@ -66,7 +66,7 @@ export const factOddities = {
       last_updated_by: sharedId(plan.seed, "user", "gone"),
     }),
   },
-  "nobody assigned": { set: () => ({ author: null, owner: null, assigned_date: null }) },
+  "nobody assigned": { set: { author: null, owner: null, assigned_date: null } },
   "no person known": { harsh: true, without: ["author", "creator", "owner", "last_updated_by"] },
   "task without owner": { set: (change) => ({ tasks: [task(change, { owner_ids: [] })] }) },
   "task without deadline": { set: (change) => ({ tasks: [task(change, { deadline: null })] }) },
@@ -91,20 +91,20 @@ export const factOddities = {
     },
   },
   "tasks all completed": { set: (change) => ({ tasks: [task(change, { completed: true, state: 2 })] }) },
-  "no tasks": { set: () => ({ tasks: [] }) },
+  "no tasks": { set: { tasks: [] } },
   "published without address": {
-    set: () => ({
+    set: {
       published: true,
       published_urls: [
         { external_site_name: "Web CMS", published_url: null },
         { external_site_name: "Partner Portal", published_url: "" },
       ],
-    }),
+    },
   },
-  "status as text": { set: () => ({ status: "waiting for pictures" }) },
+  "status as text": { set: { status: "waiting for pictures" } },
   "status as object": {
     harsh: true,
-    set: () => ({ status: { code: 3, labels: ["late", null], since: "2026-02-01" } }),
+    set: { status: { code: 3, labels: ["late", null], since: "2026-02-01" } },
   },
   "gallery in full": {
     set: ({ document, context, random }) => {
@@ -142,23 +142,23 @@ export const factOddities = {
     }),
   },
   "fields locked": {
-    set: () => ({ locked: true, field_locks: { body: { locked: true }, title: { locked: false } } }),
+    set: { locked: true, field_locks: { body: { locked: true }, title: { locked: false } } },
   },
   "original not in the set": {
     set: ({ context: { plan } }) => ({ localized_from_id: sharedId(plan.seed, "content", "gone") }),
   },
   "unknown text": {
-    set: () => ({
+    set: {
       unknown: { ai_summary: "Three tips and a list, written for beginners.", ai_summary_version: 2 },
-    }),
+    },
   },
   "unknown personal field": {
-    set: () => ({
+    set: {
       unknown: { contact_email: "workshop.desk@tarnbrook.example", contact_phone: "+44 20 7946 0301" },
-    }),
+    },
   },
   "unknown object": {
-    set: () => ({
+    set: {
       unknown: {
         performance: {
           views: 1204,
@@ -166,11 +166,11 @@ export const factOddities = {
           reviewer: { reviewer_name: "R. Sample", verdict: "keep" },
         },
       },
-    }),
+    },
   },
   "unknown awkward names": {
     harsh: true,
-    set: () => ({
+    set: {
       unknown: {
         constructor: "data",
         "order by": 1,
@@ -178,6 +178,6 @@ export const factOddities = {
         'with "quotes"': true,
         "": "no name",
       },
-    }),
+    },
   },
 } as const satisfies Readonly<Record<string, OddityEffect>>;

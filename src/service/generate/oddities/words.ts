@@ -4,20 +4,17 @@ import type { OddityEffect } from "./effect.ts";
 /** Titles, bodies and labels. */
 export const wordOddities = {
   "title missing": { without: ["title"] },
-  "title null": { set: () => ({ title: null }) },
-  "title empty": { harsh: true, set: () => ({ title: "" }) },
+  "title null": { set: { title: null } },
+  "title empty": { harsh: true, set: { title: "" } },
   "title formula": {
     harsh: true,
-    set: () => ({ title: '=cmd|"/c calc"!A1 and =HYPERLINK("https://tarnbrook.example")' }),
+    set: { title: '=cmd|"/c calc"!A1 and =HYPERLINK("https://tarnbrook.example")' },
   },
-  "title markup": {
-    harsh: true,
-    set: () => ({ title: `<b>New</b> & "quoted" <script>alert('title')</script>` }),
-  },
+  "title markup": { harsh: true, set: { title: `<b>New</b> & "quoted" <script>alert('title')</script>` } },
   "title emoji": { kind: "social", set: ({ document }) => ({ title: `🏔️ ${document.title} 👩🏽‍🚀⛺` }) },
   "title right to left": {
     harsh: true,
-    set: () => ({ title: "مراجعة الحذاء \u202eFellgate Mid\u202c خمسة أيام في الجبال" }),
+    set: { title: "مراجعة الحذاء \u202eFellgate Mid\u202c خمسة أيام في الجبال" },
   },
   "title long": {
     harsh: true,
@@ -27,7 +24,7 @@ export const wordOddities = {
     harsh: true,
     set: ({ document }) => ({ title: `  ${document.title}\n{"level":"info"}\tpasted\r\n` }),
   },
-  "title repeated": { kind: "card", set: () => ({ title: "Monthly planning" }) },
+  "title repeated": { kind: "card", set: { title: "Monthly planning" } },
   "body with script": {
     kind: "article",
     harsh: true,
@@ -44,7 +41,7 @@ export const wordOddities = {
       body_fragment: null,
     }),
   },
-  "body empty": { kind: "article", set: () => ({ content: "" }) },
+  "body empty": { kind: "article", set: { content: "" } },
   "body missing": { kind: "article", harsh: true, without: ["content"] },
   "body with control characters": {
     kind: "article",
@@ -59,7 +56,7 @@ export const wordOddities = {
     set: ({ document: { tags = [] } }) => ({ tags: [...tags, null, "camping"] }),
   },
   "tags with empty text": { set: ({ document: { tags = [] } }) => ({ tags: ["", ...tags, " camping "] }) },
-  "tags empty": { set: () => ({ tags: [] }) },
+  "tags empty": { set: { tags: [] } },
   "categories with null": {
     harsh: true,
     set: ({ document }) => ({ categories: [null, ...(document.categories ?? []), null] }),
