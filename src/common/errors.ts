@@ -62,39 +62,27 @@ export const UNSETTLED_EXIT_CODE = 10;
 /** Any thrown value as a WarehouseError; what is not one already is `internal`, with the cause kept. */
 export function asWarehouseError(thrown: unknown): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
+  const [code, sentence] = failureOf(thrown);
+  return new WarehouseError(code, sentence, { cause: thrown });
+}
+
+function failureOf(thrown: unknown): readonly [code: ErrorCode, sentence: string] {
   const { code, syscall } = (thrown ?? {}) as NodeJS.ErrnoException;
   if (syscall === "uv_cwd") {
-    return new WarehouseError(
-      "config.not_found",
-      "The working directory was removed; change to a folder that exists.",
-      { cause: thrown },
-    );
+    return ["config.not_found", "The working directory was removed; change to a folder that exists."];
   }
   if (isOutOfHandles(thrown, code)) {
-    return new WarehouseError(
-      "disk.io",
-      "There are no file handles left; raise their limit (ulimit -n), or end what else uses them.",
-      { cause: thrown },
-    );
+    const wayOut = "raise their limit (ulimit -n), or end what else uses them";
+    return ["disk.io", `There are no file handles left; ${wayOut}.`];
   }
   if (code === "ENOSPC" || code === "EIO" || code === "EDQUOT" || code === "EFBIG") {
-    return new WarehouseError(
-      "disk.io",
-      `The disk refused a write (${code}); free space or check the disk.`,
-      {
-        cause: thrown,
-      },
-    );
+    return ["disk.io", `The disk refused a write (${code}); free space or check the disk.`];
   }
-  const message = thrown instanceof Error ? thrown.message : String(thrown);
   if (isOutOfMemory(thrown)) {
-    return new WarehouseError(
-      "internal",
-      "The memory ran out; give the program more, or raise its limits (ulimit -v, --max-old-space-size).",
-      { cause: thrown },
-    );
+    const wayOut = "give the program more, or raise its limits (ulimit -v, --max-old-space-size)";
+    return ["internal", `The memory ran out; ${wayOut}.`];
   }
-  return new WarehouseError("internal", `Unexpected failure: ${message}`, { cause: thrown });
+  return ["internal", `Unexpected failure: ${thrown instanceof Error ? thrown.message : String(thrown)}`];
 }
 
 /** What the system or Node calls an error, such as `ENOENT`; undefined: it has no name. */

@@ -1,5 +1,5 @@
-import type { Dirent } from "node:fs";
-import { chmod, lstat, open, readdir, rm, rmdir } from "node:fs/promises";
+import { type Dirent, lstatSync } from "node:fs";
+import { chmod, open, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { WarehouseError } from "./errors.ts";
 
@@ -108,11 +108,7 @@ export async function removeAllBut(folder: string, kept: ReadonlySet<string>): P
 
 /** Gives the owner leave to remove what is in the folders. */
 async function openUp(path: string): Promise<void> {
-  const stats = await lstat(path).catch((thrown: NodeJS.ErrnoException) => {
-    if (thrown.code === "ENOENT") return undefined;
-    throw thrown;
-  });
-  if (stats === undefined || !stats.isDirectory()) return;
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return;
   await chmod(path, 0o700);
   for (const entry of await readdir(path, { withFileTypes: true })) {
     if (entry.isDirectory()) await openUp(join(path, entry.name));

@@ -82,13 +82,8 @@ const OTHERS = 0o077;
  * the file that is read, whatever becomes of its name meanwhile.
  */
 export async function readTokenFile(path: string, setting: string): Promise<Secret> {
-  const file = await open(path, "r").catch((error: unknown) => {
-    throw invalid(
-      `${setting}: the file ${printable(path)} cannot be read (${codeOf(error) ?? "unknown reason"}).`,
-      error,
-    );
-  });
   try {
+    await using file = await open(path, "r");
     const { mode } = await file.stat();
     if ((mode & OTHERS) !== 0) {
       const found = (mode & 0o777).toString(8).padStart(4, "0");
@@ -103,8 +98,6 @@ export async function readTokenFile(path: string, setting: string): Promise<Secr
       `${setting}: the file ${printable(path)} cannot be read (${codeOf(error) ?? "unknown reason"}).`,
       error,
     );
-  } finally {
-    await file.close();
   }
 }
 

@@ -7,6 +7,7 @@ import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
 import { readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
 import type { PersonalPolicy } from "../raw/personal.ts";
+import type { PersonalTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, readConfigFile, readTokenFile } from "./config-file.ts";
 import { readConfigSpec, type Settings } from "./config-spec.ts";
 
@@ -190,10 +191,7 @@ export function keyId(key: Secret): string {
 }
 
 /** What a run says of its treatment of personal data. */
-export function treatmentOf({ policy, key }: PersonalData): {
-  readonly policy: PersonalData["policy"];
-  readonly keyId: string | null;
-} {
+export function treatmentOf({ policy, key }: PersonalData): PersonalTreatment {
   return { policy, keyId: key === null ? null : keyId(key) };
 }
 

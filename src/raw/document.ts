@@ -5,7 +5,7 @@
  * below it. Where they differ, the drift says so.
  */
 import type { UnknownWalker } from "../api/unknown.ts";
-import { isPrintOf } from "../common/decimal.ts";
+import { isPrintOf } from "../common/json.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Origin } from "../tables/declare.ts";
 import type { Drift } from "./drift.ts";

@@ -2,7 +2,7 @@
 import type { Clock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
-import type { Config, PersonalData } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import type { Throttle } from "../extract/http/throttle.ts";
 import type { Journal } from "../extract/journal.ts";
 import type { Checkpoint } from "../extract/landing/checkpoint.ts";
@@ -53,8 +53,4 @@ export function reportProgress(
   total: number,
 ): void {
   options.onProgress({ stage, done, total, items: journal.items, bytes: 0 });
-}
-
-export function hashKeyOf({ key }: PersonalData): Uint8Array | undefined {
-  return key === null ? undefined : Buffer.from(key.reveal());
 }

@@ -26,7 +26,7 @@ import { RawIndex } from "../raw/raw-index.ts";
 import { type RawLookups, readLookups } from "../raw/raw-lookups.ts";
 import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissing } from "../warehouse/previous-items.ts";
-import { hashKeyOf, type RunContext, reportProgress } from "./context.ts";
+import { type RunContext, reportProgress } from "./context.ts";
 import { openClient } from "./source.ts";
 
 /** Which items there are, and where their documents lie. */
@@ -93,8 +93,8 @@ function rawFilesOf({ staging, options }: RunContext): RawFiles {
 }
 
 function personalOf({ options }: RunContext): PolicyOptions {
-  const { personalData } = options.config;
-  return { policy: personalData.policy, hashKey: hashKeyOf(personalData) };
+  const { policy, key } = options.config.personalData;
+  return { policy, hashKey: key === null ? undefined : Buffer.from(key.reveal()) };
 }
 
 function once<Value>(value: Value): () => Value {

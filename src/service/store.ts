@@ -65,7 +65,8 @@ export class FileStore implements DocumentStore {
     const start = documentAt(offsets, first);
     const last = first + length - 1;
     const bytes = Buffer.allocUnsafe(documentAt(offsets, last) + documentAt(lengths, last) - start);
-    await readFully(this.#file, bytes, start);
+    const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, start);
+    if (bytesRead < bytes.length) throw new Error("content.ndjson became shorter while it was being served.");
     return Array.from({ length }, (_, index) => {
       const from = documentAt(offsets, first + index) - start;
       const document: Document = JSON.parse(
@@ -73,14 +74,6 @@ export class FileStore implements DocumentStore {
       );
       return document;
     });
-  }
-}
-
-async function readFully(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let read = 0; read < bytes.length; ) {
-    const { bytesRead } = await file.read(bytes, read, bytes.length - read, position + read);
-    if (bytesRead === 0) throw new Error("content.ndjson became shorter while it was being served.");
-    read += bytesRead;
   }
 }
 

@@ -115,16 +115,11 @@ export async function readManifest(directory: string): Promise<Manifest> {
 }
 
 async function parseFile(file: string): Promise<unknown> {
-  let text: string;
   try {
-    text = await readFile(file, "utf8");
+    return JSON.parse(await readFile(file, "utf8"));
   } catch (cause) {
-    throw unreadable(file, "it is missing or cannot be opened", cause);
-  }
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw unreadable(file, "it is not JSON", cause);
+    const reason = cause instanceof SyntaxError ? "it is not JSON" : "it is missing or cannot be opened";
+    throw unreadable(file, reason, cause);
   }
 }
 

@@ -36,8 +36,7 @@ export async function publishRun(
     result: staging.result,
     database: databaseOf(staging, stated.loaders.includes("duckdb")),
     temporaryDirectory: staging.temporary,
-    expected: stated.rows,
-    parquet: stated.loaders.includes("parquet"),
+    stated,
   });
   const endedAt = new Date(endMs(Date.parse(stated.startedAt), clock)).toISOString();
   const manifest = await writeManifest(staging.result, { ...stated, endedAt }, files);

@@ -1,6 +1,6 @@
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { join } from "node:path";
-import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { suggestion } from "../common/nearest.ts";
 import { sealTree } from "../common/tree.ts";
 import { assertNoWal } from "../storage/duckdb.ts";
@@ -80,7 +80,7 @@ export async function rollback(folder: OutputFolder, wanted: string): Promise<Pu
   await finishErase(folder);
   const found = await findRun(folder, wanted);
   if (found.manifest instanceof WarehouseError) throw found.manifest;
-  await assertWhole(found.directory, found.manifest);
+  assertWhole(found.directory, found.manifest);
   await sealTree(found.directory);
   await forgetInterruptions(folder);
   await pointCurrentAt(folder, found.run);
@@ -92,25 +92,16 @@ async function forgetInterruptions(folder: OutputFolder): Promise<void> {
   for (const { run } of await runsIn(folder)) await removeStaging(folder, run);
 }
 
-async function assertWhole(directory: string, manifest: Manifest): Promise<void> {
+function assertWhole(directory: string, manifest: Manifest): void {
   assertNoWal(join(directory, DATABASE_FILE));
   for (const file of manifest.files) {
-    const size = await sizeOf(join(directory, file.path));
+    const size = statSync(join(directory, file.path), { throwIfNoEntry: false })?.size;
     if (size === file.bytes) continue;
     const found = size === undefined ? "is missing" : `has ${size} bytes instead of ${file.bytes}`;
     throw new WarehouseError(
       "verify.failed",
       `${file.path} of run ${manifest.run} ${found}; this run is damaged, choose another.`,
     );
-  }
-}
-
-async function sizeOf(file: string): Promise<number | undefined> {
-  try {
-    return (await stat(file)).size;
-  } catch (thrown) {
-    if (codeOf(thrown) === "ENOENT") return undefined;
-    throw thrown;
   }
 }
 

@@ -102,16 +102,15 @@ async function verifyRun(published: PublishedRun, temporaryDirectory: string): P
 /** A run that cannot be examined at all, which nothing else is found of, is a finding too. */
 async function examineRun(
   { directory }: PublishedRun,
-  { loaders, rows }: Manifest,
+  stated: Manifest,
   temporaryDirectory: string,
 ): Promise<Examination> {
   try {
     return await examine({
       result: directory,
-      database: loaders.includes("duckdb") ? join(directory, DATABASE_FILE) : undefined,
+      database: stated.loaders.includes("duckdb") ? join(directory, DATABASE_FILE) : undefined,
       temporaryDirectory,
-      expected: rows,
-      parquet: loaders.includes("parquet"),
+      stated,
     });
   } catch (thrown) {
     return { files: [], unread: [unreadOf("", thrown)], findings: [] };

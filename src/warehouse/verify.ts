@@ -9,7 +9,7 @@ import { all, openForReading, openForScanning, scalar, toSafeInteger } from "../
 import { together } from "../storage/parallel.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { isDenied, reasonOf } from "./layout.ts";
-import { MANIFEST_FILE, type PublishedFile } from "./manifest.ts";
+import { MANIFEST_FILE, type Manifest, type PublishedFile } from "./manifest.ts";
 
 /** Of the database that reads a result which is examined. */
 const LIMITS = { memoryLimitMb: 160, threads: 2 };
@@ -17,6 +17,8 @@ const PIECE_BYTES = 1024 * 1024;
 /** Files whose rows one query counts. */
 const FILES_AT_ONCE = 500;
 
+/** What was published, and the rows of each table: in all that was. */
+export type Stated = Pick<Manifest, "loaders" | "rows">;
 /** Rows by table. */
 export type RowCounts = Readonly<Record<string, number>>;
 
@@ -29,9 +31,7 @@ export interface Proof {
   readonly temporaryDirectory: string;
   /** The database, which need not lie in the result; undefined where Parquet files alone were published. */
   readonly database: string | undefined;
-  readonly expected: RowCounts;
-  /** Whether the result has the tables as Parquet files, all of them. */
-  readonly parquet: boolean;
+  readonly stated: Stated;
 }
 
 /** What could not be read. */
@@ -216,7 +216,7 @@ async function countRows(
 }
 
 async function tableFindings(
-  { expected, temporaryDirectory }: Proof,
+  { stated, temporaryDirectory }: Proof,
   file: string,
 ): Promise<readonly string[]> {
   const options = { file, temporaryDirectory, allowedDirectories: [], ...LIMITS };
@@ -224,7 +224,7 @@ async function tableFindings(
     await using database = await openForReading(options);
     return await countTables(database.connection);
   });
-  return "finding" in counted ? [counted.finding] : differences("DuckDB", counted.value, expected);
+  return "finding" in counted ? [counted.finding] : differences("DuckDB", counted.value, stated.rows);
 }
 
 async function countTables(connection: DuckDBConnection): Promise<Map<string, number>> {
@@ -239,8 +239,8 @@ async function countTables(connection: DuckDBConnection): Promise<Map<string, nu
   return counts;
 }
 
-function parquetFindings({ expected, parquet }: Proof, files: readonly PublishedFile[]): readonly string[] {
-  return differences("Parquet", rowsByTable(files), parquet ? expected : {});
+function parquetFindings({ stated }: Proof, files: readonly PublishedFile[]): readonly string[] {
+  return differences("Parquet", rowsByTable(files), stated.loaders.includes("parquet") ? stated.rows : {});
 }
 
 /** Rows by table in its Parquet files; other files than those of tables are none of their business. */

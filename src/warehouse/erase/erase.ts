@@ -4,17 +4,11 @@ import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { megabytes } from "../../common/figures.ts";
 import { removeTree } from "../../common/tree.ts";
 import type { FreeBytes } from "../disk.ts";
 import { commitPlan, erasePlace, finishErase, type Replacement, stagedReplacement } from "../erase-plan.ts";
-import {
-  databaseOf,
-  nextRun,
-  type OutputFolder,
-  parseRunName,
-  type RunIdentity,
-  runName,
-} from "../layout.ts";
+import { nextRun, type OutputFolder, parseRunName, type RunIdentity, runName } from "../layout.ts";
 import { type Manifest, writeManifest } from "../manifest.ts";
 import { finishPublication } from "../publish.ts";
 import { listRuns, type PublishedRun } from "../retention.ts";
@@ -94,7 +88,8 @@ export async function eraseUser(folder: OutputFolder, options: EraseOptions): Pr
       options.onStep({ kind: "prove", run });
       await assertWhole(folder, run, temporary);
     }
-    const identities = await identifyIn(runs, options.userId, temporary);
+    const identities: Identity[] = [];
+    for (const run of runs) identities.push(await identify(run, options.userId, temporary));
     const person = new Person(options.userId, whoseIdIs(options.userId, identities));
     const found = await searchAll(runs, person, temporary, options);
     const { planned, renamed } = await plan(folder, runs, found, temporary);
@@ -117,16 +112,6 @@ function readable(run: PublishedRun): Readable {
   const { manifest } = run;
   if (manifest instanceof WarehouseError) throw manifest;
   return { ...run, manifest };
-}
-
-async function identifyIn(
-  runs: readonly Readable[],
-  id: string,
-  temporary: string,
-): Promise<readonly Identity[]> {
-  const identities: Identity[] = [];
-  for (const run of runs) identities.push(await identify(run, id, temporary));
-  return identities;
 }
 
 /** Throws `config.not_found` for the ID of another thing: whatever has that ID would lose what it says. */
@@ -244,7 +229,6 @@ async function assertRoom(
     .reduce((sum, file) => sum + file.bytes, 0);
   const left = await freeBytes(folder.root);
   if (left === undefined || left >= needed) return;
-  const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
   throw new WarehouseError(
     "disk.io",
     `${folder.root} has ${megabytes(left)} free, and the runs that hold this user take ${megabytes(needed)}; nothing ` +
@@ -267,13 +251,11 @@ async function stage(
   const staging = stagedReplacement(folder, to);
   await rewriteRun({ from, to: staging, erasure, person, renamed, threads });
   const { manifestVersion: _version, files: _files, ...stated } = from.manifest;
-  const { loaders, rows } = stated;
   const files = await verifyResult({
     result: staging.result,
-    database: loaders.includes("duckdb") ? databaseOf(staging, loaders.includes("duckdb")) : undefined,
+    database: stated.loaders.includes("duckdb") ? staging.database : undefined,
     temporaryDirectory: staging.temporary,
-    expected: rows,
-    parquet: loaders.includes("parquet"),
+    stated,
   });
   const made = { directory: staging.result, manifest: { ...from.manifest, files: [...files] } };
   await assertSamePast(from, made, renamed, staging.temporary);
