@@ -12,14 +12,8 @@ import type {
 import { type FieldIndex, indexFields } from "./field-index.ts";
 import { sortableInstant } from "./instant.ts";
 import { JsonText } from "./json-text.ts";
-import { type DocumentStore, MemoryStore } from "./store.ts";
+import type { DocumentStore } from "./store.ts";
 import { type UserViews, userViews } from "./views/user.ts";
-
-/** A content set as values; `documents` in creation order. */
-export interface ContentSetData {
-  readonly documents: readonly Document[];
-  readonly shared: SharedData;
-}
 
 /** Everything of a content set but its documents. */
 export interface SharedData {
@@ -129,11 +123,4 @@ export function assembleContentSet(
     instance: shared.instance,
     close: () => documents.close(),
   };
-}
-
-/** A content set held in memory, e.g. `contentSetOf({ documents, shared })` in a test. */
-export function contentSetOf({ documents, shared }: ContentSetData): ContentSet {
-  const outline = new Outline();
-  for (const document of documents) outline.add(document);
-  return assembleContentSet(new MemoryStore(documents), outline, shared);
 }

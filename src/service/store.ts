@@ -9,24 +9,6 @@ export interface DocumentStore {
   close(): Promise<void>;
 }
 
-export class MemoryStore implements DocumentStore {
-  readonly #documents: readonly Document[];
-
-  constructor(documents: readonly Document[]) {
-    this.#documents = documents;
-  }
-
-  get count(): number {
-    return this.#documents.length;
-  }
-
-  async read(positions: readonly number[]): Promise<Document[]> {
-    return positions.map((position) => documentAt(this.#documents, position));
-  }
-
-  async close(): Promise<void> {}
-}
-
 /** Where the lines of `content.ndjson` are: byte offset and length of each document. */
 export interface LineIndex {
   readonly offsets: readonly number[];

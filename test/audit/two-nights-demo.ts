@@ -11,8 +11,8 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
-import { applyChanges } from "../../src/service/overlay.ts";
 import { createService } from "../../src/service/service.ts";
+import { applyChanges } from "../overlay.ts";
 
 const QUESTIONS: readonly (readonly [question: string, sql: string])[] = [
   [

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { importModule } from "../../src/common/import-module.ts";
 import * as library from "../../src/index.ts";
-import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { TABLES } from "../../src/tables/all.ts";
 import { CONTENT_SET } from "../service/fixture.ts";
+import { contentSetOf } from "../service/memory-set.ts";
 
 test("the library has one door, with these names in it", () => {
   assert.deepEqual(Object.keys(library).sort(), [

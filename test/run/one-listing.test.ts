@@ -10,7 +10,6 @@ import { duckdb, parquet } from "../../src/load/stages.ts";
 import type { PipelineSpec } from "../../src/pipeline.ts";
 import { pipelineFingerprint } from "../../src/run/resume.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
-import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { createService } from "../../src/service/service.ts";
 import { CONTENT_TABLES } from "../../src/tables/all.ts";
 import { bigint, type Column } from "../../src/tables/declare.ts";
@@ -18,6 +17,7 @@ import { contentTables, sqlTable } from "../../src/transform/stages.ts";
 import { assertSame, interrupted, oddItems, SETTINGS, staged } from "../extract/landing/resuming.ts";
 import { few, long } from "../long.ts";
 import { CONTENT_SET } from "../service/fixture.ts";
+import { contentSetOf } from "../service/memory-set.ts";
 import { exportFrom, openPublished, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, type Question, Scripted } from "./scripted.ts";
 

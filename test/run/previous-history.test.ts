@@ -3,7 +3,7 @@ import { chmod, readdir, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
-import { applyChanges } from "../../src/service/overlay.ts";
+import { applyChanges } from "../overlay.ts";
 import { servedNight } from "./nights.ts";
 import { openPublished, temporaryFolder } from "./running.ts";
 

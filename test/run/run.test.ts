@@ -8,12 +8,12 @@ import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import { removeTree } from "../../src/common/tree.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
-import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { DATA_TABLES, isAboutTheRun } from "../../src/tables/all.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
 import { long } from "../long.ts";
 import { CONTENT_SET } from "../service/fixture.ts";
+import { contentSetOf } from "../service/memory-set.ts";
 import {
   CANARY,
   exportFrom,

@@ -4,10 +4,11 @@ import type { RequestListener } from "node:http";
 import type { Socket } from "node:net";
 import { type TestContext, test } from "node:test";
 import { createHttpServer } from "../../src/service/connections.ts";
-import { type ContentSet, contentSetOf } from "../../src/service/loaded-set.ts";
+import type { ContentSet } from "../../src/service/loaded-set.ts";
 import type { Service } from "../../src/service/service.ts";
 import { ask, heldSet, serve } from "./ask.ts";
 import { BARE, CONTENT_SET } from "./fixture.ts";
+import { contentSetOf } from "./memory-set.ts";
 import { assertRefusal, FORM, LAST, open, rawRequest, received, TUNNEL, talk } from "./raw.ts";
 
 /** A connection that should end and does not would be waited for without end. */

@@ -6,7 +6,7 @@ import type {
   FileValue,
   User,
 } from "../../src/service/content-set.ts";
-import type { ContentSetData } from "../../src/service/loaded-set.ts";
+import type { ContentSetData } from "./memory-set.ts";
 
 /** A content set small enough to be read: one item with nothing, one with everything, and the odd ones. */
 

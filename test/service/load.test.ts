@@ -6,10 +6,10 @@ import { type TestContext, test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { loadContentSet } from "../../src/service/load.ts";
-import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { createService } from "../../src/service/service.ts";
 import { ALL_COLUMNS, ask, assertRefused, serve } from "./ask.ts";
 import { BARE, CONTENT_SET, DOCUMENTS } from "./fixture.ts";
+import { contentSetOf } from "./memory-set.ts";
 
 const { shared } = CONTENT_SET;
 

@@ -4,11 +4,12 @@ import { z } from "zod";
 import { packagePath } from "../../src/common/package-root.ts";
 import type { Document } from "../../src/service/content-set.ts";
 import { loadContentSet } from "../../src/service/load.ts";
-import { type ContentSet, contentSetOf } from "../../src/service/loaded-set.ts";
+import type { ContentSet } from "../../src/service/loaded-set.ts";
 import type { Service } from "../../src/service/service.ts";
 import { ALL_COLUMNS, ask, json, serve } from "./ask.ts";
 import { describe, Presence, validator } from "./described.ts";
 import { BARE, CONTENT_SET } from "./fixture.ts";
+import { contentSetOf } from "./memory-set.ts";
 
 /** Schema of an item, and the query that asks for it. */
 const VIEWS: readonly (readonly [schema: string, query: string])[] = [

@@ -5,9 +5,9 @@ import type { z } from "zod";
 import { basicItem } from "../../src/api/basic.ts";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { listEnvelope } from "../../src/api/envelope.ts";
-import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { ask, assertRefused, read, serve } from "./ask.ts";
 import { BARE, CONTENT_SET } from "./fixture.ts";
+import { contentSetOf } from "./memory-set.ts";
 
 const list = listEnvelope(dynamicItem);
 const basicList = listEnvelope(basicItem);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { METHODS } from "node:http";
 import { test } from "node:test";
-import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { createService } from "../../src/service/service.ts";
 import { ask, serve } from "./ask.ts";
 import { CONTENT_SET } from "./fixture.ts";
+import { contentSetOf } from "./memory-set.ts";
 import { assertRefusal, FORM, LAST, open, rawRequest, received, TUNNEL, talk } from "./raw.ts";
 
 test("what is not HTTP is refused after the answers that are due", { timeout: 30_000 }, async (t) => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { test } from "node:test";
-import { contentSetOf } from "../../src/service/loaded-set.ts";
 import type { Service } from "../../src/service/service.ts";
 import { type Answer, ask, assertRefused, basic, type Question, serve } from "./ask.ts";
 import { CONTENT_SET } from "./fixture.ts";
+import { contentSetOf } from "./memory-set.ts";
 
 const ADDRESSES = [
   "/api/v1/content",

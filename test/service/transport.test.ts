@@ -5,10 +5,10 @@ import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import pino from "pino";
 import type { WarehouseError } from "../../src/common/errors.ts";
-import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { createService } from "../../src/service/service.ts";
 import { ask, assertRefused, basic, heldSet, json, serve } from "./ask.ts";
 import { BARE, CONTENT_SET } from "./fixture.ts";
+import { contentSetOf } from "./memory-set.ts";
 import { open, rawRequest, TUNNEL } from "./raw.ts";
 
 test("an answer is compressed where the client accepts gzip and the body is large enough", async (t) => {

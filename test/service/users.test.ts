@@ -4,9 +4,9 @@ import { basicItem } from "../../src/api/basic.ts";
 import { dynamicItem } from "../../src/api/dynamic.ts";
 import { listEnvelope, singleEnvelope } from "../../src/api/envelope.ts";
 import type { Document } from "../../src/service/content-set.ts";
-import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { ask, assertRefused, read, serve } from "./ask.ts";
 import { BARE, CONTENT_SET, PRIVATE } from "./fixture.ts";
+import { contentSetOf } from "./memory-set.ts";
 
 const PERMISSIONS =
   "columns[]=can_modify&columns[]=can_destroy&columns[]=available_actions&columns[]=favorite";

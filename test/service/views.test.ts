@@ -5,9 +5,9 @@ import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS, dynamicItem } from "../../src/ap
 import { listEnvelope, singleEnvelope } from "../../src/api/envelope.ts";
 import { fullItem } from "../../src/api/full.ts";
 import type { Document } from "../../src/service/content-set.ts";
-import { contentSetOf } from "../../src/service/loaded-set.ts";
 import { ALL_COLUMNS, ask, json, read, serve } from "./ask.ts";
 import { BARE, CAMPAIGN, CONTENT_SET, EVENT, makeType, makeUser, RICH } from "./fixture.ts";
+import { contentSetOf } from "./memory-set.ts";
 
 const DEFAULT_SET = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].defaultSet);
 const GALLERY = DYNAMIC_COLUMN_NAMES.filter((name) => DYNAMIC_COLUMNS[name].galleryOnly);
