@@ -36,21 +36,18 @@ const reasonOf = (sentence: string): string => sentence.replace(/\.$/, "");
 /** For `run_checks`; nothing where the pipeline has no history. */
 export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Check[] {
   if (!hasHistory(pipeline)) return [];
-  const common = { name: "runs before this one whose history was carried on", expected: null };
+  const check = (verdict: Check["verdict"], figure: number, detail: string): Check[] => [
+    { name: "runs before this one whose history was carried on", verdict, figure, expected: null, detail },
+  ];
   switch (history.kind) {
     case "none":
-      return [{ ...common, verdict: "passed", figure: 0, detail: "none was published yet" }];
-    case "anew":
-      return [
-        {
-          ...common,
-          verdict: "warning",
-          figure: 0,
-          detail: `the history starts anew: ${history.run} cannot be carried on, because ${history.reason}`,
-        },
-      ];
+      return check("passed", 0, "none was published yet");
+    case "anew": {
+      const { run, reason } = history;
+      return check("warning", 0, `the history starts anew: ${run} cannot be carried on, because ${reason}`);
+    }
     case "carried":
-      return [{ ...common, verdict: "passed", figure: 1, detail: history.run }];
+      return check("passed", 1, history.run);
   }
 }
 

@@ -9,12 +9,8 @@ const compress = promisify(gzip);
 const GZIP_FROM_BYTES = 1024;
 
 /** Sends JSON, compressed where the client accepts it and the body is large enough. */
-export async function sendJson(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  json: string | Buffer,
-): Promise<void> {
-  const body = typeof json === "string" ? Buffer.from(json) : json;
+export async function sendJson(request: FastifyRequest, reply: FastifyReply, json: string): Promise<void> {
+  const body = Buffer.from(json);
   reply.header("content-type", "application/json; charset=utf-8").header("vary", "accept-encoding");
   if (body.length < GZIP_FROM_BYTES || !acceptsGzip(request.headers["accept-encoding"])) {
     return reply.send(body);

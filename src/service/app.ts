@@ -6,15 +6,14 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from "fastify";
-import type { Pagination } from "../api/envelope.ts";
 import { checkAccepts, sendJson } from "./answer.ts";
 import { type ConnectionLimits, createHttpServer } from "./connections.ts";
-import { type Caller, identify } from "./credentials.ts";
 import { badRequest, errorBody, HttpError, methodRefusal } from "./http-error.ts";
 import { Listing } from "./listing.ts";
 import type { ContentSet } from "./loaded-set.ts";
 import { lookUpCustomFields, lookUpDestinations } from "./lookups.ts";
 import { describeApi } from "./openapi.ts";
+import { type Caller, identify } from "./permissions.ts";
 import { type PageBounds, parsePage, parseView, type ViewRequest } from "./query.ts";
 import { createConcurrencyLimit, createRateLimit, type RateLimitSpec } from "./rate-limit.ts";
 import { BASIC_VIEW } from "./views/basic.ts";
@@ -119,15 +118,14 @@ function addRoutes(app: FastifyInstance, options: AppOptions): void {
     const view = viewOf(parseView(query), false);
     const { actor } = request.getDecorator<Caller>("caller");
     const { positions, pagination } = listing.page(parsePage(query, bounds), actor);
-    const items: Buffer[] = [];
+    const items: string[] = [];
     for (const batch of batchesOf(positions)) {
-      const documents = await set.documents.read(batch);
-      for (const document of documents) {
-        const item = renderView(view, itemOf(document, set, actor));
-        items.push(Buffer.from(items.length === 0 ? item : `,${item}`));
+      for (const document of await set.documents.read(batch)) {
+        items.push(renderView(view, itemOf(document, set, actor)));
       }
     }
-    return listBody(items, pagination);
+    const response = `{"response":[${items.join(",")}],"count":${items.length}`;
+    return `${response},"pagination":${JSON.stringify(pagination)}}`;
   });
 
   route(app, "/api/v1/content/:id", ["GET"], admit, async (request) => {
@@ -181,7 +179,7 @@ function route(
   url: string,
   methods: readonly ("GET" | "POST")[],
   admit: Admit | undefined,
-  answer: (request: FastifyRequest) => Promise<string | Buffer>,
+  answer: (request: FastifyRequest) => Promise<string>,
 ): void {
   app.route({
     method: [...methods],
@@ -204,12 +202,6 @@ function* batchesOf(positions: readonly number[]): Generator<readonly number[]> 
   for (let start = 0; start < positions.length; start += BATCH_ITEMS) {
     yield positions.slice(start, start + BATCH_ITEMS);
   }
-}
-
-/** Items are encoded one by one: one with letters beyond Latin-1 does not make the whole page costly to encode. */
-function listBody(items: readonly Buffer[], pagination: Pagination): Buffer {
-  const end = `],"count":${items.length},"pagination":${JSON.stringify(pagination)}}`;
-  return Buffer.concat([Buffer.from('{"response":['), ...items, Buffer.from(end)]);
 }
 
 function viewOf({ detail, columns, gallery }: ViewRequest, singleItem: boolean): readonly ViewColumn[] {

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { z } from "zod";
+import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
 import { contentSetSchema, type Document } from "./content-set.ts";
 import { assembleContentSet, type ContentSet, Outline, type SharedData } from "./loaded-set.ts";
@@ -83,16 +83,10 @@ function refuseFolder(folder: string, name: string, cause: unknown): never {
 
 function parseAs<T>(schema: z.ZodType<T>, bytes: Buffer, where: string): T {
   if (!isUtf8(bytes)) throw unreadable(where, "it is not UTF-8 text");
-  const checked = schema.safeParse(parseJson(bytes, where));
-  if (!checked.success) throw unreadable(where, firstIssue(checked.error));
-  return checked.data;
-}
-
-function parseJson(bytes: Buffer, where: string): unknown {
   try {
-    return JSON.parse(bytes.toString());
+    return schema.parse(JSON.parse(bytes.toString()));
   } catch (cause) {
-    throw unreadable(where, "it is not valid JSON", cause);
+    throw unreadable(where, cause instanceof z.ZodError ? firstIssue(cause) : "it is not valid JSON", cause);
   }
 }
 

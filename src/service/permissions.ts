@@ -1,8 +1,9 @@
 import type { Document, User } from "./content-set.ts";
-import type { Restriction } from "./loaded-set.ts";
+import { HttpError } from "./http-error.ts";
+import type { ContentSet, Restriction } from "./loaded-set.ts";
 
 /**
- * What the current user may do. The specification says that this is decided per user and names the actions, but not
+ * Who asks, and what that user may do. The specification says that this is decided per user and names the actions, but not
  * the rules; these are ours: admins and editors work on everything, others on what they have a part in.
  */
 
@@ -10,8 +11,37 @@ import type { Restriction } from "./loaded-set.ts";
 export type Actor = Pick<User, "id" | "superadmin" | "role" | "removed" | "group_ids">;
 
 /** A user that a token names and the content set does not describe: sees what is public, may do nothing. */
-export function unknownActor(id: string): Actor {
+function unknownActor(id: string): Actor {
   return { id, superadmin: false, role: "viewer", removed: false, group_ids: [] };
+}
+
+/** Who asks: the token that was presented and the user that it belongs to. */
+export interface Caller {
+  readonly token: string;
+  readonly actor: Actor;
+}
+
+/** Basic credentials: the token is the user name, the password means nothing. Throws 401. */
+export function identify(authorization: string | undefined, set: ContentSet): Caller {
+  const token = tokenOf(authorization);
+  const userId = token === undefined ? undefined : set.tokens.get(token);
+  if (token === undefined || userId === undefined) {
+    throw new HttpError(401, refusal(authorization), {
+      "www-authenticate": 'Basic realm="Content API", charset="UTF-8"',
+    });
+  }
+  return { token, actor: set.users.get(userId)?.user ?? unknownActor(userId) };
+}
+
+function tokenOf(authorization: string | undefined): string | undefined {
+  const [, encoded] = /^basic +([a-z0-9+/_-]+=*) *$/i.exec(authorization ?? "") ?? [];
+  return encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("utf8").split(":", 1)[0];
+}
+
+function refusal(authorization: string | undefined): string {
+  return authorization === undefined
+    ? "Credentials are missing: send an API token as the user name of HTTP Basic credentials."
+    : "The credentials were not accepted: the user name must be a valid API token.";
 }
 
 function isAdmin({ superadmin, role }: Actor): boolean {

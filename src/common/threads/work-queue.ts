@@ -9,9 +9,7 @@ export class WorkQueue {
   readonly signal: AbortSignal;
   readonly #queue: PQueue;
   readonly #failure = new AbortController();
-  readonly #underWay = new Set<Promise<void>>();
-  /** Resolves when the next task is begun. */
-  #begun = Promise.withResolvers<void>();
+  readonly #underWay = new Set<Promise<unknown>>();
 
   constructor(concurrency: number, signal: AbortSignal) {
     this.#queue = new PQueue({ concurrency });
@@ -23,27 +21,16 @@ export class WorkQueue {
    * is begun all the same, so that it can give back what it holds: whatever it asks for must heed `signal`.
    */
   async add(task: () => Promise<void>): Promise<void> {
-    while (this.#queue.size >= this.#queue.concurrency) await this.#begun.promise;
+    const { concurrency } = this.#queue;
+    while (this.#queue.size >= concurrency) await this.#queue.onSizeLessThan(concurrency);
     this.signal.throwIfAborted();
-    const work = this.#queue.add(async () => {
-      this.#tellBegun();
-      await task();
-    });
-    this.follow(work);
-  }
-
-  #tellBegun(): void {
-    this.#begun.resolve();
-    this.#begun = Promise.withResolvers();
+    this.follow(this.#queue.add(task));
   }
 
   /** Takes the failure of work that goes on beside the tasks for one of theirs; `done` waits for it. */
   follow(work: Promise<unknown>): void {
     const settled = work
-      .then(
-        () => {},
-        (error: unknown) => this.#failure.abort(error),
-      )
+      .catch((error: unknown) => this.#failure.abort(error))
       .finally(() => this.#underWay.delete(settled));
     this.#underWay.add(settled);
   }

@@ -1,3 +1,4 @@
+import { SHARE_CHANNELS } from "../../api/defaults.ts";
 import type { Document } from "../content-set.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { iso, type Plan } from "./plan.ts";
@@ -14,7 +15,6 @@ const SHOWN: Readonly<Record<string, number>> = {
   page: 0.3,
   card: 0.1,
 };
-const CHANNELS = ["published_url", "tracking_url", "email", "social_a", "social_b", "social_c"];
 const NOTES = [
   "Cleared for dealers until the end of the season.",
   "Please credit the photographer.",
@@ -57,7 +57,9 @@ export function galleryOf(plan: Plan, story: Story, life: Lifecycle, text: Text)
       gallery_bundle_can_download: random.chance(0.9),
       gallery_bundle_can_share: random.chance(0.9),
       gallery_bundle_settings_overridden: random.chance(0.1),
-      ...(random.chance(0.4) && { gallery_share_settings: random.some(CHANNELS, random.int(1, 5)) }),
+      ...(random.chance(0.4) && {
+        gallery_share_settings: random.some<string>(SHARE_CHANNELS, random.int(1, 5)),
+      }),
       ...(kind === "file" && {
         download_url: `${host}/download/${previewId}`,
         gallery_viewer_compatibility: key === "photo" ? "photo" : "pdf",

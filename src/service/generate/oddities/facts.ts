@@ -1,4 +1,5 @@
 import type { Task } from "../../content-set.ts";
+import { toSecond } from "../../instant.ts";
 import { DAY_MS, iso, sharedId } from "../plan.ts";
 import type { OddityChange, OddityEffect } from "./effect.ts";
 
@@ -20,17 +21,12 @@ function task({ context, random }: OddityChange, shape: Partial<Task>): Task {
   };
 }
 
-/** An instant without its fraction. */
-function whole(instant: string): string {
-  return instant.replace(/\.\d+Z$/, "Z");
-}
-
 /** States, people, dates, events, tasks, the gallery, fields that nobody has heard of. */
 export const factOddities = {
   "only what every item has": { harsh: true, without: "all" },
   archived: { set: { archived: true } },
-  deleted: { set: ({ document }) => ({ deleted_at: whole(document.updated_at) }) },
-  "updated without fraction": { set: ({ document }) => ({ updated_at: whole(document.updated_at) }) },
+  deleted: { set: ({ document }) => ({ deleted_at: toSecond(document.updated_at) }) },
+  "updated without fraction": { set: ({ document }) => ({ updated_at: toSecond(document.updated_at) }) },
   "instant with fraction": {
     set: ({ document }) => ({ assigned_date: document.created_at.replace("Z", ".250Z") }),
   },
