@@ -3,8 +3,7 @@ import type { Clock } from "./clock.ts";
 import { printable } from "./printable.ts";
 import { redactor, type Secret } from "./secret.ts";
 
-export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 /**
  * Everything that a log line may carry besides its message. The list is complete on purpose: headers, bodies, query

@@ -45,18 +45,17 @@ function indexField(definition: CustomField, instanceId: string): IndexedField {
   return {
     definition,
     textById: values && new Map(values.map(({ id, value }) => [id, value])),
-    idByText: firstOf([
-      ...(values ?? []).map(({ id, value }) => [value, id] as const),
-      ...(values ?? []).map(({ id, display }) => [display, id] as const),
-    ]),
+    // Of several entries of a text a map keeps the last, so the first comes last.
+    idByText: new Map(
+      [
+        ...(values ?? []).map(({ id, value }) => [value, id] as const),
+        ...(values ?? []).map(({ id, display }) => [display, id] as const),
+      ].reverse(),
+    ),
     mappedIds: new Set(definition.mappings.flatMap((mapping) => mapping.values.map((v) => v.value_id))),
     isFile: definition.field_type === "file" || definition.field_type === "image",
     fullEntry: `${JSON.stringify(fullEntry(definition, instanceId)).slice(0, -1)},"value":`,
   };
-}
-
-function firstOf(entries: readonly (readonly [string, string])[]): Map<string, string> {
-  return new Map([...entries].reverse());
 }
 
 function fullEntry(definition: CustomField, instanceId: string): object {

@@ -61,18 +61,12 @@ async function openLock(folder: OutputFolder): Promise<DuckDBInstance> {
   for (let opened = 1; ; opened++) {
     await createLockFile(folder);
     const before = inodeOf(folder.lock);
-    const instance = await openLockFile(folder);
+    const instance = await DuckDBInstance.create(folder.lock, SETTINGS).catch((thrown: unknown) => {
+      throw lockError(thrown, folder);
+    });
     if (before !== undefined && inodeOf(folder.lock) === before) return instance;
     instance.closeSync();
     if (opened === MAX_OPENED) throw locked(folder, undefined);
-  }
-}
-
-async function openLockFile(folder: OutputFolder): Promise<DuckDBInstance> {
-  try {
-    return await DuckDBInstance.create(folder.lock, SETTINGS);
-  } catch (thrown) {
-    throw lockError(thrown, folder);
   }
 }
 
@@ -90,21 +84,16 @@ async function createLockFile(folder: OutputFolder): Promise<void> {
     const place = await mkdtemp(join(folder.root, ".lock-"));
     try {
       const file = join(place, "lock.duckdb");
-      await createDatabase(file);
+      const database = await DuckDBInstance.create(file, SETTINGS).catch((thrown: unknown) => {
+        throw duckdbError(thrown);
+      });
+      database.closeSync();
       await link(file, folder.lock);
     } finally {
       await rm(place, { recursive: true, force: true });
     }
   } catch (thrown) {
     if (!existsSync(folder.lock) && !hasNoHardLinks(thrown)) throw outputError(thrown, folder);
-  }
-}
-
-async function createDatabase(file: string): Promise<void> {
-  try {
-    (await DuckDBInstance.create(file, SETTINGS)).closeSync();
-  } catch (thrown) {
-    throw duckdbError(thrown);
   }
 }
 

@@ -9,36 +9,39 @@ import type { Item } from "./view.ts";
  * in place of an ID, null in a list) is shown as it is.
  */
 
-type Values = [fieldId: string, value: unknown][];
-
-function valuesOf({ document }: Item): Values {
-  return Object.entries(document.custom_fields ?? {});
+/** By field ID, what each value is shown as; a value that is shown as undefined is left out. */
+function valuesAs(item: Item, show: (field: IndexedField | undefined, value: unknown) => unknown): object {
+  const { byId } = item.set.fields;
+  const entries = Object.entries(item.document.custom_fields ?? {});
+  const shown = entries.map(([id, value]) => [id, show(byId.get(id), value)] as const);
+  return Object.fromEntries(shown.filter(([, value]) => value !== undefined));
 }
 
 /** `custom_fields` of the dynamic set: value IDs as they are, a file as its ID. */
 export function customFields(item: Item): object {
-  return Object.fromEntries(valuesOf(item).map(([id, value]) => [id, fileAsId(value)]));
+  return valuesAs(item, (_field, value) => fileAsId(value));
 }
 
 /** `custom_field_values`: select values as their text, a file as an object. */
 export function customFieldValues(item: Item): object {
-  return Object.fromEntries(
-    valuesOf(item).map(([id, value]) => [id, asText(item.set.fields.byId.get(id), value)]),
-  );
+  return valuesAs(item, asText);
 }
 
 /** `custom_field_value_ids`: the values that have IDs, select values and files. */
 export function customFieldValueIds(item: Item): object {
-  return Object.fromEntries(
-    valuesOf(item)
-      .map(([id, value]) => [id, asId(item.set.fields.byId.get(id), value)] as const)
-      .filter(([, valueId]) => valueId !== undefined),
+  return valuesAs(item, asId);
+}
+
+/** `previewable_custom_field_values`: as `custom_field_values`, of fields that are visible in previews. */
+export function previewableCustomFieldValues(item: Item): object {
+  return valuesAs(item, (field, value) =>
+    field?.definition.visible_in_previews === true ? asText(field, value) : undefined,
   );
 }
 
 /** `custom_fields_details`: one entry for each value of a field that has a definition. */
 export function customFieldsDetails(item: Item): object[] {
-  return valuesOf(item).flatMap(([id, value]) => {
+  return Object.entries(item.document.custom_fields ?? {}).flatMap(([id, value]) => {
     const field = item.set.fields.byId.get(id);
     return field ? [detail(item, field, value)] : [];
   });
@@ -55,16 +58,6 @@ function detail({ document }: Item, field: IndexedField, value: unknown): object
     value_id: asId(field, value) ?? null,
     updated_at: document.custom_fields_updated_at?.[id] ?? null,
   };
-}
-
-/** `previewable_custom_field_values`: as `custom_field_values`, of fields that are visible in previews. */
-export function previewableCustomFieldValues(item: Item): object {
-  const { byId } = item.set.fields;
-  return Object.fromEntries(
-    valuesOf(item)
-      .filter(([id]) => byId.get(id)?.definition.visible_in_previews === true)
-      .map(([id, value]) => [id, asText(byId.get(id), value)]),
-  );
 }
 
 /** `custom_fields` in full: every field that items of this type carry, and those that this item has nevertheless. */
@@ -91,8 +84,8 @@ function asText(field: IndexedField | undefined, value: unknown): unknown {
 }
 
 /**
- * Value IDs of a select field, file IDs of a file; undefined where a value has none, null where one in a list has. A text in place of an ID gives
- * the ID of the select value that it is the text of.
+ * Value IDs of a select field, file IDs of a file; undefined where a value has none, null for one in a list that has
+ * none. A text in place of an ID gives the ID of the select value that it is the text of.
  */
 function asId(field: IndexedField | undefined, value: unknown): unknown {
   if (isFile(value)) return value.id;

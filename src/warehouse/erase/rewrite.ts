@@ -202,12 +202,8 @@ async function noteCells(connection: DuckDBConnection, erasure: Erasure): Promis
   );
   for (const [column, texts] of erasure.cells) {
     for (const [old, { text, unknownFields }] of texts) {
-      await execute(connection, `INSERT INTO ${CELLS} VALUES ($1, $2, $3, $4)`, [
-        column,
-        old,
-        text,
-        unknownFields,
-      ]);
+      const cell = [column, old, text, unknownFields];
+      await execute(connection, `INSERT INTO ${CELLS} VALUES ($1, $2, $3, $4)`, cell);
     }
   }
 }
@@ -287,16 +283,17 @@ async function ownFacts(
 
 /** The histories of a run know it, and those before it that are numbered anew, by their new names and numbers. */
 function newNames({ renamed }: Rewriting, columns: readonly SourceColumn[]): ReadonlyMap<string, string> {
+  const renaming = (cell: string, newFor: (run: string) => string, otherwise: string) => {
+    const cases = [...renamed].map(([from, to]) => `WHEN ${quoteLiteral(from)} THEN ${newFor(to)}`);
+    return `CASE ${cell} ${cases.join(" ")} ELSE ${otherwise} END`;
+  };
   const facts = new Map<string, string>();
   for (const { name } of columns.filter((column) => /(^|_)run$/.test(column.name))) {
     const cell = `t.${quoteIdentifier(name)}`;
-    const names = [...renamed].map(([from, to]) => `WHEN ${quoteLiteral(from)} THEN ${quoteLiteral(to)}`);
-    facts.set(name, `CASE ${cell} ${names.join(" ")} ELSE ${cell} END`);
+    facts.set(name, renaming(cell, quoteLiteral, cell));
   }
-  const numbers = [...renamed].map(
-    ([from, to]) => `WHEN ${quoteLiteral(from)} THEN ${Number(to.split("-", 1)[0])}`,
-  );
-  if (facts.has("run")) facts.set("sequence", `CASE t.run ${numbers.join(" ")} ELSE t.sequence END`);
+  const sequenceOf = (run: string) => String(Number(run.split("-", 1)[0]));
+  if (facts.has("run")) facts.set("sequence", renaming("t.run", sequenceOf, "t.sequence"));
   return facts;
 }
 
