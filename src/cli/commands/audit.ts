@@ -166,7 +166,8 @@ function answer(opened: OpenedRun, coverage: Coverage, options: Options, width: 
   const { run, manifest } = opened;
   if (options.format === "csv") {
     const section = wanted.find((each) => each.key === (key ?? "coverage"));
-    return section === undefined ? "" : sectionCsv(section, options.raw === true, width !== undefined);
+    const form = { raw: options.raw === true, toScreen: width !== undefined };
+    return section === undefined ? "" : sectionCsv(section, form);
   }
   if (options.format === "json") {
     const head = [

@@ -1,13 +1,12 @@
+import type { DuckDBValue } from "@duckdb/node-api";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { loadSql } from "../../audit/load-sql.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { type Diff, diffRuns, whyOf } from "../../audit/questions/diff.ts";
 import { findPair, type RunPair } from "../../audit/questions/diff-runs.ts";
-import { csvRow, safeText } from "../../common/csv.ts";
 import { counted } from "../../common/figures.ts";
 import { all, type Row, stream } from "../../storage/duckdb.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
-import { cellText, jsonObject } from "../render/cells.ts";
 import {
   causesText,
   changeWords,
@@ -17,8 +16,9 @@ import {
   headline,
   totalText,
 } from "../render/diff-text.ts";
+import { csvTexts, jsonArray, jsonRows, type RowStream, type Rows } from "../render/rows.ts";
 import { type Section, sectionMarkdown, sectionTables } from "../render/sections.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { paragraph } from "../render/wrap.ts";
 import { withRuns } from "../with-run.ts";
 import { DEFAULT_OUT } from "./sql.ts";
@@ -99,7 +99,7 @@ function texts(opened: OpenedRun, told: Told): AsyncIterable<string> {
     case "json":
       return jsonTexts(opened, told);
     case "csv":
-      return csvTexts(opened, told);
+      return csv(opened, told);
     case "markdown":
       return markdownTexts(opened, told);
     default:
@@ -159,18 +159,9 @@ function itemsSection(rows: readonly Row[]): Section {
   return {
     key: "items",
     title: "Items",
-    none: "none",
-    columns: [],
-    shown: [
-      ["content_id", "item"],
-      ["title"],
-      ["destination"],
-      ["custom_field", "field"],
-      ["shown", "change"],
-      ["causes", "cause"],
-    ],
+    shown: "content_id title destination custom_field shown causes",
     rows: rows.map((row) => ({ ...row, causes: causesText(row.causes), shown: changeWords(row) })),
-    whole: ["content_id"],
+    whole: "content_id",
     limit: rows.length,
   };
 }
@@ -179,21 +170,12 @@ async function* markdownTexts({ connection }: OpenedRun, told: Told): AsyncItera
   const { pair, diff, options } = told;
   yield `${headline(pair, diff)}\n\n`;
   if (diff.values === 0) return yield `${nothing(options)}\n`;
-  const some = options.limit === undefined ? "" : ` LIMIT ${options.limit}`;
+  const some = limitSql(options);
   const lines = await all(connection, `${loadSql("audit_diff_lines")}${some}`);
   const section: Section = {
     key: "lines",
     title: "What changed",
-    none: "none",
-    columns: [],
-    shown: [
-      ["causes", "cause"],
-      ["destination"],
-      ["custom_field", "field"],
-      ["shown", "change"],
-      ["why"],
-      ["items"],
-    ],
+    shown: "causes destination custom_field shown why items",
     rows: lines.map((row) => ({
       ...row,
       causes: causesText(row.causes),
@@ -208,59 +190,42 @@ async function* markdownTexts({ connection }: OpenedRun, told: Told): AsyncItera
 }
 
 /** Rows of a step as they come, each with why. */
-async function* rowsOf(
+async function streamed(
   { connection }: OpenedRun,
   { diff, options }: Told,
   step: "audit_diff_lines" | "audit_diff_items",
-): AsyncIterable<[string, Row[string]][][]> {
-  const some = options.limit === undefined ? "" : ` LIMIT ${options.limit}`;
-  const result = await stream(connection, `${loadSql(step)}${some}`);
+): Promise<RowStream> {
+  const result = await stream(connection, `${loadSql(step)}${limitSql(options)}`);
   const names = result.columnNames();
-  for await (const chunk of result.yieldRows()) {
-    yield chunk.map((cells) => {
-      const row: [string, Row[string]][] = names.map((name, index) => [name, cells[index] ?? null]);
-      return [...row, ["why", whyOf(diff, Object.fromEntries(row)).join("; ")]];
-    });
-  }
+  const whyAt = (row: readonly DuckDBValue[]) =>
+    whyOf(diff, Object.fromEntries(names.map((name, index) => [name, row[index] ?? null]))).join("; ");
+  const chunks = async function* (): AsyncIterable<Rows> {
+    for await (const rows of result.yieldRows()) yield rows.map((row) => [...row, whyAt(row)]);
+  };
+  return { names: [...names, "why"], chunks: chunks() };
+}
+
+function limitSql({ limit }: Options): string {
+  return limit === undefined ? "" : ` LIMIT ${limit}`;
 }
 
 async function* jsonTexts(opened: OpenedRun, told: Told): AsyncIterable<string> {
   const { pair, diff, options } = told;
   const { before, after, basis } = pair;
-  const rows = (some: readonly object[]) =>
-    some.length === 0 ? "[]" : `[\n${some.map((row) => jsonObject(Object.entries(row))).join(",\n")}\n]`;
   yield `{"from":${JSON.stringify(before)},\n"to":${JSON.stringify(after)},\n`;
   yield `"history_of":${JSON.stringify(basis ?? null)},"causes_known":${basis !== undefined},`;
   yield `"items_changed":${diff.items},"values_changed":${diff.values},\n`;
-  yield `"causes":${rows(diff.causes)},\n"groups":${rows(diff.groups)}`;
+  yield `"causes":${jsonRows(diff.causes)},\n"groups":${jsonRows(diff.groups)}`;
   const steps = options.items === true ? (["lines", "items"] as const) : (["lines"] as const);
   for (const name of steps) {
-    yield `,\n"${name}":[`;
-    let between = "\n";
-    for await (const chunk of rowsOf(opened, told, `audit_diff_${name}`)) {
-      let text = "";
-      for (const row of chunk) {
-        text += `${between}${jsonObject(row)}`;
-        between = ",\n";
-      }
-      yield text;
-    }
-    yield between === "\n" ? "]" : "\n]";
+    yield `,\n"${name}":`;
+    yield* jsonArray(await streamed(opened, told, `audit_diff_${name}`));
   }
   yield "}\n";
 }
 
-/** A line per change, or with --items per changed value of an item; no text is a formula to a spreadsheet. */
-async function* csvTexts(opened: OpenedRun, told: Told): AsyncIterable<string> {
+/** A line per change, or with --items per changed value of an item. */
+async function* csv(opened: OpenedRun, told: Told): AsyncIterable<string> {
   const step = told.options.items === true ? "audit_diff_items" : "audit_diff_lines";
-  const shown = (text: string) => (told.width === undefined ? text : printableText(text));
-  const { connection } = opened;
-  const names = (await connection.runAndReadAll(`${loadSql(step)} LIMIT 0`)).columnNames();
-  yield csvRow([...names, "why"]);
-  for await (const chunk of rowsOf(opened, told, step)) {
-    const lines = chunk.map((row) =>
-      csvRow(row.map(([, cell]) => (typeof cell === "string" ? safeText(cell) : cellText(cell)))),
-    );
-    yield shown(lines.join(""));
-  }
+  yield* csvTexts(await streamed(opened, told, step), { toScreen: told.width !== undefined });
 }

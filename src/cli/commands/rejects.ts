@@ -10,7 +10,8 @@ import type { Row } from "../../storage/duckdb.ts";
 import { assertSameInstance } from "../../warehouse/baseline.ts";
 import { readRejects } from "../../warehouse/read-rejects.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
-import { cellText, jsonObject } from "../render/cells.ts";
+import { cellText } from "../render/cells.ts";
+import { jsonRows } from "../render/rows.ts";
 import { drawInParts, type TextColumn } from "../render/table.ts";
 import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { processSettings, type Settings } from "../settings.ts";
@@ -63,7 +64,8 @@ function listCommand(terminal: Terminal): Command {
     .addHelpText("after", "\nExample:\n  $ content-warehouse rejects list --out /srv/warehouse\n")
     .action(async ({ out, format }: Options) => {
       const { run, rejects } = await currentRejects(out);
-      const text = format === "json" ? jsonText(rejects) : listText(run.run, rejects, terminal.columns);
+      const text =
+        format === "json" ? `${jsonRows(rejects)}\n` : listText(run.run, rejects, terminal.columns);
       await writeAll(terminal, [text]);
     });
 }
@@ -159,11 +161,6 @@ function listText(run: string, rejects: readonly Row[], width: number | undefine
   const rows = rejects.map((reject) => SHOWN.map(({ name }) => cellText(reject[name] ?? null)));
   const text = drawInParts({ columns: SHOWN, rows }, 1, width);
   return `${text}${counted(rejects.length, "reject")} in the run ${run}; --format json shows the documents\n`;
-}
-
-function jsonText(rejects: readonly Row[]): string {
-  if (rejects.length === 0) return "[]\n";
-  return `[\n${rejects.map((reject) => jsonObject(Object.entries(reject))).join(",\n")}\n]\n`;
 }
 
 function retriedText(retried: readonly Retried[], nameless: number, width: number | undefined): string {

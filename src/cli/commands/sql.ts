@@ -4,11 +4,9 @@ import {
   type DuckDBDataChunk,
   type DuckDBResult,
   DuckDBTypeId,
-  type DuckDBValue,
   StatementType,
 } from "@duckdb/node-api";
 import { Command, Option } from "commander";
-import { csvRow, safeText } from "../../common/csv.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
 import { collectKeepingCode } from "../../common/gc.ts";
@@ -16,7 +14,8 @@ import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { all, type Database, duckdbError, openForReading } from "../../storage/duckdb.ts";
 import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
 import { findRun } from "../../warehouse/retention.ts";
-import { cellText, jsonObject } from "../render/cells.ts";
+import { cellText } from "../render/cells.ts";
+import { csvTexts, jsonArray, PIECE, pieces, type RowStream, type Rows } from "../render/rows.ts";
 import { layOut, leftOutText, type TableLayout } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
@@ -221,15 +220,15 @@ function formatted(
   columns: number | undefined,
 ): AsyncIterable<string> {
   if (isPlan && options.format === "table") return planTexts(result);
-  if (options.format === "json") return jsonTexts(result);
-  if (options.format === "csv") return csvTexts(result, options.raw !== true, columns !== undefined);
-  return tableTexts(result, columns);
+  const chunks = rowsOf(result);
+  if (options.format === "json") return jsonTexts({ names: result.deduplicatedColumnNames(), chunks });
+  if (options.format === "table") return tableTexts(result, columns);
+  const form = { raw: options.raw === true, toScreen: columns !== undefined };
+  return csvTexts({ names: result.columnNames(), chunks }, form);
 }
 
 /** Of cells that were handed over, before garbage is taken away: some ten megabytes. */
 const CELLS_KEPT = 250_000;
-
-type Rows = Iterable<readonly DuckDBValue[]>;
 
 /**
  * Rows as they are asked for, some thousand at a time. What the engine hands over lies outside of the heap, where it would
@@ -251,28 +250,15 @@ function* rowsIn(chunk: DuckDBDataChunk): Rows {
   for (let row = 0; row < chunk.rowCount; row++) yield chunk.getRowValues(row);
 }
 
-/** Characters that are written at once, roughly. */
-const PIECE = 1024 * 1024;
-
-/** Texts put together, so that there are few writes, and none is longer than a text may be. */
-function* pieces(texts: Iterable<string>): Iterable<string> {
-  let piece = "";
-  for (const text of texts) {
-    piece += text;
-    if (piece.length < PIECE) continue;
-    yield piece;
-    piece = "";
-  }
-  if (piece !== "") yield piece;
-}
-
 /** So many rows, or characters, decide how wide the columns are; those after them are written as they come. */
 const ROWS_LAID_OUT = 1000;
 const LAID_OUT = 8 * PIECE;
 
 async function* tableTexts(result: DuckDBResult, width: number | undefined): AsyncIterable<string> {
   const columns = result.columnNames().map((name, index) => {
-    const align = NUMBERS.has(result.columnTypeId(index)) ? ("right" as const) : ("left" as const);
+    const align = NUMBERS.has(DuckDBTypeId[result.columnTypeId(index)])
+      ? ("right" as const)
+      : ("left" as const);
     return { name, align };
   });
   const table = { columns, rows: [] };
@@ -311,48 +297,15 @@ async function* planTexts(result: DuckDBResult): AsyncIterable<string> {
   }
 }
 
-const NUMBERS: ReadonlySet<DuckDBTypeId> = new Set([
-  DuckDBTypeId.TINYINT,
-  DuckDBTypeId.SMALLINT,
-  DuckDBTypeId.INTEGER,
-  DuckDBTypeId.BIGINT,
-  DuckDBTypeId.HUGEINT,
-  DuckDBTypeId.UTINYINT,
-  DuckDBTypeId.USMALLINT,
-  DuckDBTypeId.UINTEGER,
-  DuckDBTypeId.UBIGINT,
-  DuckDBTypeId.UHUGEINT,
-  DuckDBTypeId.FLOAT,
-  DuckDBTypeId.DOUBLE,
-  DuckDBTypeId.DECIMAL,
-  DuckDBTypeId.BIGNUM,
-]);
+const NUMBERS: ReadonlySet<string | undefined> = new Set(
+  (
+    "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT " +
+    "FLOAT DOUBLE DECIMAL BIGNUM"
+  ).split(" "),
+);
 
-/** An array of objects, one per line; equal column names are told apart as DuckDB's client does, `a` and `a:1`. */
-async function* jsonTexts(result: DuckDBResult): AsyncIterable<string> {
-  const names = result.deduplicatedColumnNames();
-  let before = "[\n";
-  const texts = function* (chunk: Rows): Iterable<string> {
-    for (const row of chunk) {
-      yield `${before}${jsonObject(names.map((name, index) => [name, row[index] ?? null]))}`;
-      before = ",\n";
-    }
-  };
-  for await (const chunk of rowsOf(result)) yield* pieces(texts(chunk));
-  yield before === "[\n" ? "[]\n" : "\n]\n";
-}
-
-/** Numbers are never formulas; every other cell, and the names of the columns, are guarded. */
-async function* csvTexts(result: DuckDBResult, guarded: boolean, toScreen: boolean): AsyncIterable<string> {
-  const numeric = result.columnNames().map((_, index) => NUMBERS.has(result.columnTypeId(index)));
-  const cell = (text: string, isNumber: boolean) => (guarded && !isNumber ? safeText(text) : text);
-  const lines = function* (rows: Rows): Iterable<string> {
-    for (const row of rows)
-      yield csvRow(row.map((value, index) => cell(cellText(value), numeric[index] === true)));
-  };
-  const shown = (text: string) => (toScreen ? printableText(text) : text);
-  yield shown(csvRow(result.columnNames().map((name) => cell(name, false))));
-  for await (const chunk of rowsOf(result)) {
-    for (const piece of pieces(lines(chunk))) yield shown(piece);
-  }
+/** Equal column names are told apart as DuckDB's client does, `a` and `a:1`. */
+async function* jsonTexts(rows: RowStream): AsyncIterable<string> {
+  yield* jsonArray(rows);
+  yield "\n";
 }

@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
+import type { DuckDBConnection } from "@duckdb/node-api";
 import { Command, Option } from "commander";
 import { loadSql } from "../../audit/load-sql.ts";
 import { readMapping } from "../../audit/mapping/mapping-file.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { type WhatIf, whatIf } from "../../audit/questions/what-if.ts";
-import { csvRow, safeText } from "../../common/csv.ts";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { all, stream } from "../../storage/duckdb.ts";
-import { cellText, jsonObject } from "../render/cells.ts";
+import { csvTexts, jsonArray, jsonRows, type RowStream } from "../render/rows.ts";
 import { type Section, sectionTables } from "../render/sections.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 import { mappingFormat } from "./audit.ts";
 import { DEFAULT_OUT } from "./sql.ts";
@@ -51,7 +51,13 @@ export function whatIfCommand(terminal: Terminal = standardOutput()): Command {
       const rows = readMapping(await bytesOf(file), file, format);
       await withRun(options.out, run, async (opened) => {
         const found = await whatIf(opened, rows);
-        await writeAll(terminal, texts(opened, found, options, terminal.columns));
+        const toScreen = terminal.columns !== undefined;
+        const texts = {
+          table: () => tableTexts(opened, found, terminal.columns),
+          json: () => jsonTexts(opened, found),
+          csv: async () => csvTexts(await itemRows(opened.connection), { toScreen }),
+        };
+        await writeAll(terminal, await texts[options.format]());
       });
     });
 }
@@ -61,25 +67,9 @@ async function bytesOf(file: string): Promise<Uint8Array> {
     return await readFile(file);
   } catch (cause) {
     const why = codeOf(cause) ?? String(cause);
-    throw new WarehouseError(
-      "config.not_found",
-      `The mapping file ${file} cannot be read (${why}); name one that exists.`,
-      {
-        cause,
-      },
-    );
+    const message = `The mapping file ${file} cannot be read (${why}); name one that exists.`;
+    throw new WarehouseError("config.not_found", message, { cause });
   }
-}
-
-function texts(
-  opened: OpenedRun,
-  found: WhatIf,
-  { format }: Options,
-  width: number | undefined,
-): AsyncIterable<string> {
-  if (format === "json") return jsonTexts(opened, found);
-  if (format === "csv") return csvTexts(opened, width !== undefined);
-  return tableTexts(opened, found, width);
 }
 
 /** Items that a screen gets. */
@@ -101,17 +91,7 @@ async function* tableTexts(
     {
       key: "groups",
       title: "Changes by destination and field",
-      none: "none",
-      columns: [],
-      shown: [
-        ["destination"],
-        ["custom_field", "field"],
-        ["items"],
-        ["values"],
-        ["gained"],
-        ["lost"],
-        ["changed"],
-      ],
+      shown: `${PLACE} items values gained lost changed`,
       rows: found.groups,
       whole: PLACE,
       keys: 2,
@@ -120,27 +100,17 @@ async function* tableTexts(
     {
       key: "values",
       title: "What would change, by value",
-      none: "none",
-      columns: [],
-      shown: [["destination"], ["custom_field", "field"], ["value"], ...BEFORE_AND_AFTER, ["items"]],
+      shown: `${PLACE} value ${SENT} items`,
       rows: found.byValue,
-      whole: [...PLACE, "value", ...SENT],
+      whole: `${PLACE} value ${SENT}`,
       keys: 3,
     },
     {
       key: "items",
       title: "Items",
-      none: "none",
-      columns: [],
-      shown: [
-        ["content_id", "item"],
-        ["title"],
-        ["destination"],
-        ["custom_field", "field"],
-        ...BEFORE_AND_AFTER,
-      ],
+      shown: `content_id title ${PLACE} ${SENT}`,
       rows: items,
-      whole: ["content_id", ...PLACE, ...SENT],
+      whole: `content_id ${PLACE} ${SENT}`,
     },
   ];
   yield sectionTables(sections, width);
@@ -149,46 +119,19 @@ async function* tableTexts(
   yield `\n${counted(found.values, "external value")} of ${counted(found.items, "item")} would change in the run ${run}. ${entries}.\n`;
 }
 
-const BEFORE_AND_AFTER = [
-  ["name_before", "name"],
-  ["external_value_before", "sends"],
-  ["name_after", "new name"],
-  ["external_value_after", "would send"],
-] as const;
-
 /** What people type again, into a filter or into the mapping. */
-const PLACE = ["destination", "custom_field"] as const;
-const SENT = BEFORE_AND_AFTER.map(([name]) => name);
+const PLACE = "destination custom_field";
+const SENT = "name_before external_value_before name_after external_value_after";
 
 async function* jsonTexts({ run, connection }: OpenedRun, found: WhatIf): AsyncIterable<string> {
-  const rows = (some: readonly object[]) =>
-    some.length === 0 ? "[]" : `[\n${some.map((row) => jsonObject(Object.entries(row))).join(",\n")}\n]`;
   yield `{"run":${JSON.stringify(run)},"items_changed":${found.items},"values_changed":${found.values},\n`;
-  yield `"groups":${rows(found.groups)},\n"values":${rows(found.byValue)},\n"items":[`;
-  const result = await stream(connection, loadSql("audit_what_if_items"));
-  const names = result.columnNames();
-  let before = "\n";
-  for await (const chunk of result.yieldRows()) {
-    let text = "";
-    for (const row of chunk) {
-      text += `${before}${jsonObject(names.map((name, index) => [name, row[index] ?? null]))}`;
-      before = ",\n";
-    }
-    yield text;
-  }
-  yield before === "\n" ? "]}\n" : "\n]}\n";
+  yield `"groups":${jsonRows(found.groups)},\n"values":${jsonRows(found.byValue)},\n"items":`;
+  yield* jsonArray(await itemRows(connection));
+  yield "}\n";
 }
 
-/** A line per changed value of an item; no text is a formula to a spreadsheet. */
-async function* csvTexts({ connection }: OpenedRun, toScreen: boolean): AsyncIterable<string> {
-  const shown = (text: string) => (toScreen ? printableText(text) : text);
+/** A row per changed value of an item. */
+async function itemRows(connection: DuckDBConnection): Promise<RowStream> {
   const result = await stream(connection, loadSql("audit_what_if_items"));
-  yield csvRow(result.columnNames());
-  for await (const chunk of result.yieldRows()) {
-    yield shown(
-      chunk
-        .map((row) => csvRow(row.map((cell) => (typeof cell === "string" ? safeText(cell) : cellText(cell)))))
-        .join(""),
-    );
-  }
+  return { names: result.columnNames(), chunks: result.yieldRows() };
 }

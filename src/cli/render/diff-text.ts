@@ -8,48 +8,23 @@ import { type Section, sectionTables } from "./sections.ts";
 import { printableLine } from "./terminal.ts";
 import { paragraph } from "./wrap.ts";
 
-const COUNTS = [
-  ["items"],
-  ["values"],
-  ["gained"],
-  ["lost"],
-  ["changed"],
-  ["reordered"],
-  ["alike", "no payload change"],
-] as const;
+const COUNTS = "items values gained lost changed reordered alike";
 
 /** Changes by cause, and by cause, destination and field. */
-export function diffSections({ causes, groups }: Diff): Section[] {
+export function diffSections({ causes, groups }: Diff): [causes: Section, groups: Section] {
   return [
     {
       key: "causes",
       title: "Changes by cause",
-      none: "none",
-      columns: ["causes", "items", "values", "gained", "lost", "changed", "reordered", "alike"],
-      shown: [["causes", "cause"], ...COUNTS],
+      shown: `causes ${COUNTS}`,
       rows: causes.map(shownCauses),
-      whole: ["causes"],
+      whole: "causes",
       limit: 100,
     },
     {
       key: "groups",
       title: "Changes by cause, destination and field",
-      none: "none",
-      columns: [
-        "causes",
-        "destination_id",
-        "destination",
-        "custom_field_id",
-        "custom_field",
-        "items",
-        "values",
-        "gained",
-        "lost",
-        "changed",
-        "reordered",
-        "alike",
-      ],
-      shown: [["causes", "cause"], ["destination"], ["custom_field", "field"], ...COUNTS],
+      shown: `causes destination custom_field ${COUNTS}`,
       rows: groups.map(shownCauses),
       keys: 3,
       limit: 100,
@@ -63,10 +38,8 @@ function shownCauses(row: Row): Row {
 }
 
 export function causesText(causes: Row[string] | undefined): string {
-  return typeof causes === "string" ? causes.split(" ").join(", ") : UNKNOWN;
+  return typeof causes === "string" ? causes.split(" ").join(", ") : "not known";
 }
-
-const UNKNOWN = "not known";
 
 /** What was compared, and how far it can be relied on. */
 export function headline(
@@ -114,7 +87,7 @@ export interface Room {
 /** The lines of each group under its cause, destination and field. */
 export function diffText(diff: Diff, groups: readonly Group[], { width, limit }: Room): string {
   const [totals] = diffSections(diff);
-  const parts = [totals === undefined ? "" : sectionTables([totals], width)];
+  const parts = [sectionTables([totals], width)];
   for (const cause of diff.causes) {
     const own = groups.filter(({ row }) => row.causes === cause.causes);
     const head = `${causesText(cause.causes)}: ${counted(Number(cause.values), "value")} of ${counted(Number(cause.items), "item")}`;

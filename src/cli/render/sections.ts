@@ -1,29 +1,55 @@
 /** Results of several parts, as tables on a screen, Markdown, JSON or CSV. */
 
-import { csvRow, safeText } from "../../common/csv.ts";
 import { count, counted } from "../../common/figures.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { cellText, jsonObject } from "./cells.ts";
+import { cellText } from "./cells.ts";
+import { type CsvOptions, csvLine, jsonRows } from "./rows.ts";
 import { drawInParts, type TextColumn } from "./table.ts";
-import { printableLine, printableText } from "./terminal.ts";
+import { printableLine } from "./terminal.ts";
 
+/** Lists of columns are their names with a space between. */
 export interface Section {
   /** Name in JSON. */
   readonly key: string;
   readonly title: string;
-  /** Said in place of a table without rows. */
-  readonly none: string;
+  /** Said in place of a table without rows; undefined: "none". */
+  readonly none?: string;
   /** Columns of the whole result, in JSON and CSV. */
-  readonly columns: readonly string[];
-  /** Columns for people, in the order shown: name, and heading where it is another. */
-  readonly shown: readonly (readonly [name: string, heading?: string])[];
+  readonly columns?: string;
+  /** Columns for people, in the order shown. */
+  readonly shown: string;
   readonly rows: readonly Row[];
   /** Columns whose cells are not cut: people type them again. */
-  readonly whole?: readonly string[];
+  readonly whole?: string;
   /** Leading columns that say what a row is, repeated where a table takes several parts; undefined: 1. */
   readonly keys?: number;
   /** Rows that a screen gets; undefined: 20. */
   readonly limit?: number;
+}
+
+/** Headings of columns, where people read another name. */
+const HEADINGS: Readonly<Record<string, string>> = {
+  alike: "no payload change",
+  causes: "cause",
+  content_id: "item",
+  custom_field: "field",
+  custom_fields: "fields",
+  entries_unused: "unused",
+  external_field_name: "external name",
+  external_value: "external value",
+  external_value_after: "would send",
+  external_value_before: "sends",
+  field_type: "type",
+  given_by: "given by",
+  name_after: "new name",
+  name_before: "name",
+  no_value_mapping: "as is",
+  shown: "change",
+  unknown_value: "unknown",
+};
+
+function namesIn(columns = ""): string[] {
+  return columns.split(" ").filter((name) => name !== "");
 }
 
 /** Rows of a section that a screen gets unless it says otherwise; the other forms have them all. */
@@ -50,15 +76,17 @@ export function sectionTables(sections: readonly Section[], width: number | unde
 }
 
 function sectionTable(section: Section, width: number | undefined): string {
-  const { title, none, rows } = section;
+  const { title, none = "none", rows } = section;
   if (rows.length === 0) return `${title}: ${none}\n`;
-  const columns = section.shown.map(([name, heading = name]): TextColumn => {
+  const shown = namesIn(section.shown);
+  const whole = namesIn(section.whole);
+  const columns = shown.map((name): TextColumn => {
     const align = isNumber(section, name) ? "right" : "left";
-    return { name: heading, align, ...(section.whole?.includes(name) ? { whole: true } : {}) };
+    return { name: HEADINGS[name] ?? name, align, ...(whole.includes(name) ? { whole: true } : {}) };
   });
   const some = rows
     .slice(0, section.limit ?? ROWS_SHOWN)
-    .map((row) => section.shown.map(([name]) => shownText(row, name)));
+    .map((row) => shown.map((name) => shownText(row, name)));
   const text = drawInParts({ columns, rows: some }, section.keys ?? 1, width);
   const more = rows.length - some.length;
   return `${title}\n${text}${more > 0 ? `and ${counted(more, "more row")}; other formats show all of them\n` : ""}`;
@@ -67,14 +95,13 @@ function sectionTable(section: Section, width: number | undefined): string {
 /** Headings of the second level with tables below, for a page or a ticket. */
 export function sectionMarkdown(sections: readonly Section[]): string {
   const parts = sections.map((section) => {
-    const { title, none, rows, shown } = section;
+    const { title, none = "none", rows } = section;
     if (rows.length === 0) return `## ${title}\n\n${none}\n`;
-    const heads = shown.map(([name, heading = name]) => heading);
-    const rule = shown.map(([name]) => (isNumber(section, name) ? "---:" : "---"));
+    const shown = namesIn(section.shown);
     const lines = [
-      heads,
-      rule,
-      ...rows.map((row) => shown.map(([name]) => markdownText(shownText(row, name)))),
+      shown.map((name) => HEADINGS[name] ?? name),
+      shown.map((name) => (isNumber(section, name) ? "---:" : "---")),
+      ...rows.map((row) => shown.map((name) => markdownText(shownText(row, name)))),
     ];
     return `## ${title}\n\n${lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("")}`;
   });
@@ -91,21 +118,20 @@ function markdownText(text: string): string {
 
 /** The sections by their names, a row a line, after further members. */
 export function sectionJson(head: readonly string[], sections: readonly Section[]): string {
-  const members = sections.map(({ key, columns, rows }) => {
-    const lines = rows.map((row) => jsonObject(columns.map((name) => [name, row[name] ?? null])));
-    return `${JSON.stringify(key)}:[${lines.length === 0 ? "" : `\n${lines.join(",\n")}\n`}]`;
-  });
+  const members = sections.map(
+    ({ key, columns, rows }) => `${JSON.stringify(key)}:${jsonRows(rows, namesIn(columns))}`,
+  );
   return `{${[...head, ...members].join(",\n")}}\n`;
 }
 
-/** A section with all columns; no text of it is a formula to a spreadsheet, unless `raw`. */
-export function sectionCsv({ columns, rows }: Section, raw: boolean, toScreen: boolean): string {
-  const cell = (row: Row, name: string) => {
-    const value = row[name] ?? null;
-    return typeof value === "string" && !raw ? safeText(value) : cellText(value);
-  };
-  const text = [csvRow(columns), ...rows.map((row) => csvRow(columns.map((name) => cell(row, name))))].join(
-    "",
+/** A section with all columns. */
+export function sectionCsv({ columns, rows }: Section, options: CsvOptions): string {
+  const names = namesIn(columns);
+  const lines = rows.map((row) =>
+    csvLine(
+      names.map((name) => row[name] ?? null),
+      options,
+    ),
   );
-  return toScreen ? printableText(text) : text;
+  return [csvLine(names, options), ...lines].join("");
 }

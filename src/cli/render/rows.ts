@@ -1,0 +1,74 @@
+/** Rows of an answer as JSON or CSV, written as they come. */
+import { DuckDBDecimalValue, type DuckDBValue } from "@duckdb/node-api";
+import { csvRow, safeText } from "../../common/csv.ts";
+import type { Row } from "../../storage/duckdb.ts";
+import { cellText, jsonObject } from "./cells.ts";
+import { printableText } from "./terminal.ts";
+
+export type Rows = Iterable<readonly DuckDBValue[]>;
+
+export interface RowStream {
+  readonly names: readonly string[];
+  /** Some rows at a time. */
+  readonly chunks: AsyncIterable<Rows>;
+}
+
+/** Characters that are written at once, roughly. */
+export const PIECE = 1024 * 1024;
+
+/** Texts put together, so that there are few writes, and none is longer than a text may be. */
+export function* pieces(texts: Iterable<string>): Iterable<string> {
+  let piece = "";
+  for (const text of texts) {
+    piece += text;
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = "";
+  }
+  if (piece !== "") yield piece;
+}
+
+/** An array of objects, one per line. */
+export async function* jsonArray({ names, chunks }: RowStream): AsyncIterable<string> {
+  let before = "[\n";
+  const texts = function* (rows: Rows): Iterable<string> {
+    for (const row of rows) {
+      yield `${before}${jsonObject(names.map((name, index) => [name, row[index] ?? null]))}`;
+      before = ",\n";
+    }
+  };
+  for await (const rows of chunks) yield* pieces(texts(rows));
+  yield before === "[\n" ? "[]" : "\n]";
+}
+
+/** The same of rows that are all there; `names`: the columns to take, all unless given. */
+export function jsonRows(rows: readonly Row[], names?: readonly string[]): string {
+  if (rows.length === 0) return "[]";
+  const entries = (row: Row) =>
+    names?.map((name) => [name, row[name] ?? null] as const) ?? Object.entries(row);
+  return `[\n${rows.map((row) => jsonObject(entries(row))).join(",\n")}\n]`;
+}
+
+export interface CsvOptions {
+  /** Texts as they are, also those that a spreadsheet would take for formulas. */
+  readonly raw?: boolean;
+  readonly toScreen: boolean;
+}
+
+export async function* csvTexts({ names, chunks }: RowStream, options: CsvOptions): AsyncIterable<string> {
+  const lines = function* (rows: Rows): Iterable<string> {
+    for (const row of rows) yield csvLine(row, options);
+  };
+  yield csvLine(names, options);
+  for await (const rows of chunks) yield* pieces(lines(rows));
+}
+
+/** Numbers are never formulas; every other cell is guarded. */
+export function csvLine(row: readonly DuckDBValue[], { raw = false, toScreen }: CsvOptions): string {
+  const cells = row.map((value) => (raw || isNumber(value) ? cellText(value) : safeText(cellText(value))));
+  return toScreen ? printableText(csvRow(cells)) : csvRow(cells);
+}
+
+function isNumber(value: DuckDBValue): boolean {
+  return typeof value === "number" || typeof value === "bigint" || value instanceof DuckDBDecimalValue;
+}
