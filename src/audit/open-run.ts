@@ -53,7 +53,7 @@ export interface OpenRequest {
   /** For spilled blocks; exists. */
   readonly temporaryDirectory: string;
   /** Another run, whose tables are views beside those of the first: their names begin with `before_`. */
-  readonly beside?: string;
+  readonly beside?: string | undefined;
 }
 
 /** Tables without which there is nothing to audit. */

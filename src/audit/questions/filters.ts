@@ -13,9 +13,9 @@ export interface Scope {
 }
 
 export interface NamedScope {
-  readonly destination: string | undefined;
-  readonly field: string | undefined;
-  readonly contentType: string | undefined;
+  readonly destination?: string | undefined;
+  readonly field?: string | undefined;
+  readonly contentType?: string | undefined;
 }
 
 /** Several things may share a name. Throws `config.not_found` for a name that nothing in the run has. */

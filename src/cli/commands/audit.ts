@@ -10,12 +10,12 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, fileSize } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
+import { DEFAULT_OUT } from "../options.ts";
 import { coverageSections } from "../render/audit-sections.ts";
 import { sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "../render/sections.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 import { openNamedFile } from "../write-file.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 
 const FORMATS = ["table", "json", "csv", "markdown"] as const;
 const SECTIONS = [

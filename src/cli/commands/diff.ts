@@ -1,5 +1,5 @@
 import type { DuckDBValue } from "@duckdb/node-api";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { loadSql } from "../../audit/load-sql.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { type Diff, diffRuns, whyOf } from "../../audit/questions/diff.ts";
@@ -7,6 +7,7 @@ import { findPair, type RunPair } from "../../audit/questions/diff-runs.ts";
 import { counted } from "../../common/figures.ts";
 import { all, type Row, stream } from "../../storage/duckdb.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
+import { DEFAULT_OUT, positive } from "../options.ts";
 import {
   causesText,
   changeWords,
@@ -18,10 +19,8 @@ import {
 } from "../render/diff-text.ts";
 import { csvTexts, jsonArray, jsonRows, type RowStream, type Rows } from "../render/rows.ts";
 import { type Section, sectionMarkdown, sectionTables } from "../render/sections.ts";
-import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
-import { paragraph } from "../render/wrap.ts";
+import { paragraph, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 
 const FORMATS = ["table", "json", "csv", "markdown"] as const;
 
@@ -79,11 +78,6 @@ export function diffCommand(terminal: Terminal = standardOutput()): Command {
         },
       ),
     );
-}
-
-function positive(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("Give a whole number from 1.");
-  return Number(text);
 }
 
 interface Told {

@@ -7,10 +7,9 @@ import { count, counted } from "../../common/figures.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { type EraseReport, eraseUser } from "../../warehouse/erase/erase.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { drawInParts, type TextColumn } from "../render/table.ts";
+import { DEFAULT_OUT, existingFolder } from "../options.ts";
+import { drawInParts, right, whole } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeOutcome } from "../render/terminal.ts";
-import { existingFolder } from "./runs.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 
 interface Options {
   readonly user: string;
@@ -60,9 +59,6 @@ export function eraseCommand(terminal: Terminal = standardOutput(), err: Writabl
       await writeOutcome(terminal, err, { text, done });
     });
 }
-
-const whole = (name: string): TextColumn => ({ name, align: "left", whole: true });
-const right = (name: string): TextColumn => ({ name, align: "right" });
 
 function reportText({ searched, named, replaced }: EraseReport, width: number | undefined): string {
   const runs = `${counted(searched, "retained run")}`;

@@ -3,18 +3,19 @@ import { placeKey } from "../../audit/mapping/mapped-value.ts";
 import { payloadJson } from "../../audit/mapping/payload.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { assertNotPast, type Moment, runAsOf } from "../../audit/questions/as-of.ts";
-import { pointerTo } from "../../audit/questions/evidence.ts";
+import { type DocumentEvidence, pointerTo } from "../../audit/questions/evidence.ts";
 import { explainItem, type ItemExplanation } from "../../audit/questions/explain.ts";
 import { explainPast } from "../../audit/questions/explain-past.ts";
 import { matching, resolveScope } from "../../audit/questions/filters.ts";
 import type { KnownRun } from "../../audit/questions/run-history.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { pastJson, pastText, type ToldOfPast } from "../render/explain-past-text.ts";
-import { explanationText, type Told } from "../render/explain-text.ts";
+import { DEFAULT_OUT } from "../options.ts";
+import { pastJson, pastText } from "../render/explain-past-text.ts";
+import { isWanted, type Told } from "../render/explain-sentences.ts";
+import { explanationText } from "../render/explain-text.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 
 interface Options {
   readonly out: string;
@@ -58,10 +59,15 @@ export function explainCommand(terminal: Terminal = standardOutput()): Command {
       await withRuns(
         options.out,
         (folder, temporaryDirectory) => momentOf(folder, options, temporaryDirectory),
-        (opened, { past }) =>
-          past === undefined
-            ? explain(terminal, opened, item, options)
-            : tellPast(terminal, opened, { item, past, options }),
+        async (opened, { past }) => {
+          const answer =
+            past === undefined
+              ? await explain(opened, item, options, terminal.columns)
+              : await explainFromHistory(opened, { item, past }, options, terminal.columns);
+          const text = typeof answer === "string" ? answer : `${JSON.stringify(answer, undefined, 2)}\n`;
+          const toFile = options.json === true && terminal.columns === undefined;
+          await writeAll(terminal, [toFile ? text : printableText(text)]);
+        },
       );
     });
 }
@@ -82,40 +88,33 @@ async function momentOf(
   return { wanted: run ?? "current" };
 }
 
-async function explain(terminal: Terminal, opened: OpenedRun, item: string, options: Options): Promise<void> {
-  const { destination, field, json } = options;
-  const { destinationIds, fieldIds } = await resolveScope(opened.connection, {
-    destination,
-    field,
-    contentType: undefined,
-  });
+/** The object for `--json`, else the text. */
+async function explain(
+  opened: OpenedRun,
+  item: string,
+  { destination, field, json }: Options,
+  width: number | undefined,
+): Promise<object | string> {
+  const scope = await resolveScope(opened.connection, { destination, field });
   const explanation = await explainItem(opened, item);
-  const told: Told = { run: opened.run, verdict: opened.manifest.verdict, destinationIds, fieldIds };
-  const answer =
-    json === true
-      ? `${JSON.stringify(explanationJson(explanation, told), undefined, 2)}\n`
-      : explanationText(explanation, told, terminal.columns);
-  await write(terminal, answer, json === true);
+  const told = { run: opened.run, verdict: opened.manifest.verdict, ...scope };
+  return json === true ? explanationJson(explanation, told) : explanationText(explanation, told, width);
 }
 
 /** The same of a run whose files are gone, as far as the history knows it. */
-async function tellPast(
-  terminal: Terminal,
+async function explainFromHistory(
   opened: OpenedRun,
-  asked: { readonly item: string; readonly past: KnownRun; readonly options: Options },
-): Promise<void> {
-  const { destination, field, json } = asked.options;
-  const explanation = await explainPast(opened, asked.item, asked.past);
-  const told: ToldOfPast = {
+  { item, past }: { readonly item: string; readonly past: KnownRun },
+  { destination, field, json }: Options,
+  width: number | undefined,
+): Promise<object | string> {
+  const explanation = await explainPast(opened, item, past);
+  const told: Told = {
     run: opened.run,
     destinationIds: idsOfName(explanation.destinations, "destination", destination),
     fieldIds: idsOfName(explanation.fields, "custom field", field),
   };
-  const answer =
-    json === true
-      ? `${JSON.stringify(pastJson(explanation, told), undefined, 2)}\n`
-      : pastText(explanation, told, terminal.columns);
-  await write(terminal, answer, json === true);
+  return json === true ? pastJson(explanation, told) : pastText(explanation, told, width);
 }
 
 function idsOfName(
@@ -123,72 +122,56 @@ function idsOfName(
   what: string,
   wanted: string | undefined,
 ): string[] | undefined {
-  if (wanted === undefined) return undefined;
-  return matching(
-    [...names].map(([id, name]) => ({ id, name })),
-    what,
-    wanted,
-  );
-}
-
-async function write(terminal: Terminal, text: string, isJson: boolean): Promise<void> {
-  await writeAll(terminal, [isJson && terminal.columns === undefined ? text : printableText(text)]);
+  const things = [...names].map(([id, name]) => ({ id, name }));
+  return wanted === undefined ? undefined : matching(things, what, wanted);
 }
 
 /** The explanation for programs: the steps as the procedure takes them, with the filters applied. */
-export function explanationJson(explanation: ItemExplanation, told: Told): object {
-  const { item, mapped, definitions, evidence, passthrough, since } = explanation;
-  const { destinationIds, fieldIds } = told;
-  const isDestination = (id: string) => destinationIds?.includes(id) ?? true;
-  const isField = (id: string) => fieldIds?.includes(id) ?? true;
+function explanationJson(
+  { item, mapped, definitions, evidence, passthrough, since }: ItemExplanation,
+  { run, verdict, destinationIds, fieldIds }: Told & { readonly verdict: string },
+): object {
+  const isShown = (each: { readonly destinationId: string; readonly customFieldId?: string }) =>
+    isWanted(destinationIds, each.destinationId) &&
+    (each.customFieldId === undefined || isWanted(fieldIds, each.customFieldId));
   const { document, lookups } = evidence;
   return {
-    run: told.run,
-    verdict: told.verdict,
+    run,
+    verdict,
     item,
     passthrough,
-    destinations: definitions.destinations
-      .filter(({ destinationId }) => isDestination(destinationId))
-      .map(({ destinationId, identification, supportsMappings }) => {
-        const payload = mapped.payloads.find((each) => each.destinationId === destinationId);
-        return {
-          destinationId,
-          identification,
-          supportsMappings,
-          payload: payload === undefined ? null : (JSON.parse(payloadJson(payload)) as unknown),
-          steps: mapped.steps.filter(
-            (step) =>
-              step.destinationId === destinationId &&
-              (!("customFieldId" in step) || isField(step.customFieldId)),
-          ),
-        };
-      }),
+    destinations: definitions.destinations.filter(isShown).map((destination) => {
+      const isThere = (each: { readonly destinationId: string }) =>
+        each.destinationId === destination.destinationId;
+      const payload = mapped.payloads.find(isThere);
+      return {
+        ...destination,
+        payload: payload === undefined ? null : (JSON.parse(payloadJson(payload)) as unknown),
+        steps: mapped.steps.filter((step) => isThere(step) && isShown(step)),
+      };
+    }),
     fields: definitions.fields
-      .filter(({ customFieldId }) => isField(customFieldId))
+      .filter(({ customFieldId }) => isWanted(fieldIds, customFieldId))
       .map(({ customFieldId, name, fieldType }) => ({ customFieldId, name, fieldType })),
     since:
       since === undefined
         ? null
-        : mapped.ledger
-            .filter(
-              ({ destinationId, customFieldId }) => isDestination(destinationId) && isField(customFieldId),
-            )
-            .map((row) => {
-              const { destinationId, customFieldId, ordinal } = row;
-              return { destinationId, customFieldId, ordinal, ...since.get(placeKey(row)) };
-            }),
+        : mapped.ledger.filter(isShown).map((row) => {
+            const { destinationId, customFieldId, ordinal } = row;
+            return { destinationId, customFieldId, ordinal, ...since.get(placeKey(row)) };
+          }),
     evidence: {
-      document:
-        document === undefined
-          ? null
-          : {
-              ...document,
-              request: document.request ?? null,
-              parts: [...document.parts]
-                .filter(([id]) => isField(id))
-                .map(([id, json]) => ({ customFieldId: id, pointer: pointerTo(id), json })),
-            },
+      document: document === undefined ? null : documentJson(document, fieldIds),
       lookups,
     },
+  };
+}
+
+function documentJson(document: DocumentEvidence, fieldIds: Told["fieldIds"]): object {
+  const parts = [...document.parts].filter(([id]) => isWanted(fieldIds, id));
+  return {
+    ...document,
+    request: document.request ?? null,
+    parts: parts.map(([id, json]) => ({ customFieldId: id, pointer: pointerTo(id), json })),
   };
 }

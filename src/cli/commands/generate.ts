@@ -7,6 +7,7 @@ import {
   type Progress,
   type Summary,
 } from "../../service/generate/generate.ts";
+import { StopSignals } from "../options.ts";
 
 /** Between two lines of progress. */
 const PROGRESS_MS = 2000;
@@ -50,22 +51,13 @@ The folder must be empty or hold a content set, which is replaced.`,
 }
 
 async function generate({ items, seed, out, sample }: Options): Promise<Summary> {
-  const controller = new AbortController();
-  const interrupt = () =>
-    controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was written."));
-  const terminate = () =>
-    controller.abort(new WarehouseError("run.terminated", "Terminated; nothing was written."));
-  process.once("SIGINT", interrupt).once("SIGTERM", terminate);
-  const common = { out, signal: controller.signal, onProgress: progressLines() };
-  try {
-    if (sample) return await generateSampleSet(common);
-    if (items === undefined) {
-      throw new WarehouseError("config.invalid", "--items is missing; say how many items, or --sample.");
-    }
-    return await generateContentSet({ items, seed, ...common });
-  } finally {
-    process.off("SIGINT", interrupt).off("SIGTERM", terminate);
+  using stop = new StopSignals("nothing was written");
+  const common = { out, signal: stop.signal, onProgress: progressLines() };
+  if (sample) return await generateSampleSet(common);
+  if (items === undefined) {
+    throw new WarehouseError("config.invalid", "--items is missing; say how many items, or --sample.");
   }
+  return await generateContentSet({ items, seed, ...common });
 }
 
 /** A line to standard error every few seconds, none for work that is done before the first. */

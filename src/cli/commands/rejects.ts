@@ -1,23 +1,25 @@
 import { Command, Option } from "commander";
-import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
-import { createLog } from "../../common/log.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
 import { type Retried, retryItems } from "../../run/retry-rejects.ts";
-import { openSource, originOf } from "../../run/source.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { assertSameInstance } from "../../warehouse/baseline.ts";
 import { readRejects } from "../../warehouse/read-rejects.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
+import { askAgain, assertReadFrom } from "../ask-again.ts";
+import {
+  CONFIG_OPTION,
+  DEFAULT_OUT,
+  existingFolder,
+  processEnvironment,
+  type Settings,
+  URL_OPTION,
+} from "../options.ts";
 import { cellText } from "../render/cells.ts";
 import { jsonRows } from "../render/rows.ts";
-import { drawInParts, type TextColumn } from "../render/table.ts";
+import { drawInParts, left, right, whole } from "../render/table.ts";
 import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
-import { processSettings, type Settings } from "../settings.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
-import { existingFolder } from "./runs.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 
 interface Options {
   readonly out: string;
@@ -42,7 +44,7 @@ Examples:
 /** `content-warehouse rejects`: what the current run could not read, and whether the service sends it better now. */
 export function rejectsCommand(
   terminal: Terminal = standardOutput(),
-  settings: Settings = processSettings(),
+  settings: Settings = processEnvironment(),
 ): Command {
   const command = new Command("rejects")
     .description("show what the current run could not read, and ask for it again")
@@ -81,11 +83,8 @@ takes what can be read by then. --sample is for a run of the sample.
 function retryCommand(terminal: Terminal, settings: Settings): Command {
   return subcommand("retry", "ask the service for rejected items again, and say which can be read now")
     .option("--sample", "ask the embedded service with the sample content")
-    .option("--url <url>", "address of the service; CONTENT_API_URL otherwise")
-    .option(
-      "--config <file>",
-      "configuration file (default: content-warehouse.config.ts or .json, where there is one)",
-    )
+    .addOption(URL_OPTION)
+    .addOption(CONFIG_OPTION)
     .addHelpText("after", RETRY_HELP)
     .action(async (options: RetryOptions) => {
       const { env, cwd } = settings;
@@ -117,42 +116,26 @@ async function currentRejects(out: string): Promise<{ run: PublishedRun; rejects
 
 /** Asks the service that the run read for each rejected item once, whatever the number of its rejects. */
 async function retry(
-  { run, manifest, directory }: PublishedRun,
+  published: PublishedRun,
   rejects: readonly Row[],
   config: Config,
   { err }: Settings,
 ): Promise<Retried[]> {
+  const { manifest } = published;
   if (manifest instanceof WarehouseError) throw manifest;
-  assertSameInstance(
-    { kind: "run", run, manifest },
-    { id: null, origin: originOf(config) },
-    directory,
-    "question",
-  );
+  assertReadFrom({ ...published, manifest }, config);
   const ids = new Set(rejects.flatMap(({ content_id }) => (content_id === null ? [] : [String(content_id)])));
   if (ids.size === 0) return [];
-  await using source = await openSource(config);
-  const log = createLog({
-    level: "warn",
-    format: "text",
-    secrets: [source.token],
-    clock: systemClock,
-    write: (line) => err.write(line),
-  });
-  const { signal } = new AbortController();
-  return await retryItems([...ids], source, { config, clock: systemClock, log, signal });
+  return askAgain(config, err, (source, asking) => retryItems([...ids], source, asking));
 }
 
-const left = (name: string): TextColumn => ({ name, align: "left" });
-const right = (name: string): TextColumn => ({ name, align: "right" });
-
-const SHOWN: readonly TextColumn[] = [
+const SHOWN = [
   right("reject"),
   left("mode"),
   right("pass"),
   right("page"),
   right("position"),
-  { ...left("content_id"), whole: true },
+  whole("content_id"),
   left("reason"),
 ];
 
@@ -165,7 +148,7 @@ function listText(run: string, rejects: readonly Row[], width: number | undefine
 
 function retriedText(retried: readonly Retried[], nameless: number, width: number | undefined): string {
   const rows = retried.map(({ contentId, now, reason }) => [contentId, now, reason]);
-  const columns = [{ ...left("content_id"), whole: true as const }, left("now"), left("reason")];
+  const columns = [whole("content_id"), left("now"), left("reason")];
   const drawn = rows.length === 0 ? "" : drawInParts({ columns, rows }, 1, width);
   const readable = retried.filter(({ now }) => now === "readable").length;
   const told = [

@@ -5,10 +5,10 @@ import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { fileSize } from "../../common/figures.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
+import { DEFAULT_OUT } from "../options.ts";
 import { printableText } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 import { openNamedFile } from "../write-file.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 
 interface Options {
   readonly warehouse: string;

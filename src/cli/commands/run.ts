@@ -1,9 +1,8 @@
 import { availableParallelism } from "node:os";
-import type { Writable } from "node:stream";
 import { Command, Option } from "commander";
 import { CONTRACTS, type Contract } from "../../audit/checks/contract.ts";
 import { systemClock } from "../../common/clock.ts";
-import { UNSETTLED_EXIT_CODE, WarehouseError } from "../../common/errors.ts";
+import { UNSETTLED_EXIT_CODE } from "../../common/errors.ts";
 import { createLog } from "../../common/log.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { loadConfig } from "../../config/config.ts";
@@ -11,6 +10,13 @@ import { runExport } from "../../run/run.ts";
 import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { assertAddressSpace, processLimits } from "../address-space.ts";
+import {
+  type CliEnvironment,
+  CONFIG_OPTION,
+  processEnvironment,
+  StopSignals,
+  URL_OPTION,
+} from "../options.ts";
 import { createDisplay, type Display } from "../render/display.ts";
 import { summaryText } from "../render/summary.ts";
 import { writeOutcome } from "../render/terminal.ts";
@@ -38,46 +44,15 @@ Exit code 0: complete. 10: published, but no two passes over the listing agree. 
 run before; look why, and if that is right, run once with --accept-shrink.
 `;
 
-/** What a run has around it. */
-export interface CliEnvironment {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Absolute. Throws where the folder was removed, so only those who need it ask. */
-  readonly cwd: string;
-  /** Takes the summary. */
-  readonly out: Writable;
-  /** Takes progress and the log. */
-  readonly err: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  /** Says how the program is to end although nothing failed. */
-  readonly endWith: (exitCode: number) => void;
-}
-
-function processSurroundings(): CliEnvironment {
-  const endWith = (exitCode: number) => {
-    process.exitCode = exitCode;
-  };
-  return {
-    env: process.env,
-    get cwd() {
-      return process.cwd();
-    },
-    out: process.stdout,
-    err: process.stderr,
-    endWith,
-  };
-}
-
 /** `content-warehouse run PIPELINE`: one export, published only if it is whole. */
-export function runCommand(environment: CliEnvironment = processSurroundings()): Command {
+export function runCommand(environment: CliEnvironment = processEnvironment()): Command {
   return new Command("run")
     .description("run a pipeline: export the service's content and publish it")
     .argument("<pipeline>", "name of a pipeline of the package, or path of a module of your own")
     .option("--out <dir>", "folder of the warehouse (default: ./warehouse)")
     .option("--sample", "read the sample content from the embedded service")
-    .option("--url <url>", "address of the service; CONTENT_API_URL otherwise")
-    .option(
-      "--config <file>",
-      "configuration file (default: content-warehouse.config.ts or .json, where there is one)",
-    )
+    .addOption(URL_OPTION)
+    .addOption(CONFIG_OPTION)
     .addOption(
       new Option(
         "--contract <contract>",
@@ -103,37 +78,29 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
   const threads = Math.max(1, Math.min(8, availableParallelism()));
   assertAddressSpace(await processLimits(), threads);
   const display = displayOn(environment);
-  const stop = stopSignals();
-  try {
-    const summary = await runExport({
-      config,
-      pipeline: url,
+  using stop = new StopSignals("nothing was published");
+  const summary = await runExport({
+    config,
+    pipeline: url,
+    clock: systemClock,
+    log: createLog({
+      level: "warn",
+      format: isTerminal(environment) ? "text" : "json",
+      secrets: config.source.kind === "service" ? [config.source.token] : [],
       clock: systemClock,
-      log: createLog({
-        level: "warn",
-        format: isTerminal(environment) ? "text" : "json",
-        secrets: config.source.kind === "service" ? [config.source.token] : [],
-        clock: systemClock,
-        write: display.log,
-      }),
-      signal: stop.signal,
-      onProgress: display.onProgress,
-      threads,
-      nodeVersion: process.versions.node,
-      freeBytes,
-    });
-    display.end();
-    const text = flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary);
-    const { out, err } = environment;
-    const done = "The run is published, but its summary";
-    await writeOutcome({ out, columns: undefined }, err, { text, done });
-    if (summary.verdict === "unsettled") endWith(UNSETTLED_EXIT_CODE);
-  } catch (thrown) {
-    display.end();
-    throw thrown;
-  } finally {
-    stop.release();
-  }
+      write: display.log,
+    }),
+    signal: stop.signal,
+    onProgress: display.onProgress,
+    threads,
+    nodeVersion: process.versions.node,
+    freeBytes,
+  }).finally(() => display.end());
+  const text = flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary);
+  const { out, err } = environment;
+  const done = "The run is published, but its summary";
+  await writeOutcome({ out, columns: undefined }, err, { text, done });
+  if (summary.verdict === "unsettled") endWith(UNSETTLED_EXIT_CODE);
 }
 
 function isTerminal({ env, err }: CliEnvironment): boolean {
@@ -150,20 +117,4 @@ function displayOn(environment: CliEnvironment): Display {
     columns: isTerminal(environment) ? () => err.columns || COLUMNS : undefined,
     elapsedMs: () => performance.now(),
   });
-}
-
-/** A signal that is aborted by SIGINT or SIGTERM; a second one ends the process at once, as it does by default. */
-function stopSignals(): { readonly signal: AbortSignal; release(): void } {
-  const controller = new AbortController();
-  const interrupt = () =>
-    controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published."));
-  const terminate = () =>
-    controller.abort(new WarehouseError("run.terminated", "Terminated; nothing was published."));
-  process.once("SIGINT", interrupt).once("SIGTERM", terminate);
-  return {
-    signal: controller.signal,
-    release: () => {
-      process.off("SIGINT", interrupt).off("SIGTERM", terminate);
-    },
-  };
 }

@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
-import { Command, InvalidArgumentError } from "commander";
+import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, duration, fileSize } from "../../common/figures.ts";
 import { configuredKeepRuns } from "../../config/config.ts";
-import { type OutputFolder, outputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
+import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import {
@@ -14,9 +13,9 @@ import {
   RUNS_KEPT,
   rollback,
 } from "../../warehouse/retention.ts";
-import { drawTable, leftOutText, type TextColumn } from "../render/table.ts";
+import { DEFAULT_OUT, existingFolder, positive } from "../options.ts";
+import { drawTable, left, leftOutText, right, whole } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 
 interface Options {
   readonly out: string;
@@ -99,25 +98,6 @@ function pruneCommand(terminal: Terminal): Command {
       await writeAll(terminal, lines.length === 0 ? ["nothing to remove\n"] : lines);
     });
 }
-
-function positive(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("Give a whole number from 1.");
-  return Number(text);
-}
-
-/** The folder of a warehouse that is there. Throws `config.not_found`. */
-export function existingFolder(out: string): OutputFolder {
-  const folder = outputFolder(out);
-  if (existsSync(folder.runs)) return folder;
-  throw new WarehouseError(
-    "config.not_found",
-    `There is no warehouse in ${folder.root}; name its folder with --out, or make one with "content-warehouse run".`,
-  );
-}
-
-const left = (name: string): TextColumn => ({ name, align: "left" });
-const whole = (name: string): TextColumn => ({ name, align: "left", whole: true });
-const right = (name: string): TextColumn => ({ name, align: "right" });
 
 function listText(runs: readonly PublishedRun[], width: number | undefined): string {
   if (runs.length === 0) return "nothing was published yet\n";

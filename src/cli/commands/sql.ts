@@ -14,13 +14,12 @@ import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { all, type Database, duckdbError, openForReading } from "../../storage/duckdb.ts";
 import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
 import { findRun } from "../../warehouse/retention.ts";
+import { DEFAULT_OUT } from "../options.ts";
 import { cellText } from "../render/cells.ts";
 import { csvTexts, jsonArray, PIECE, pieces, type RowStream, type Rows } from "../render/rows.ts";
 import { layOut, leftOutText, type TableLayout } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
-
-export const DEFAULT_OUT = "./warehouse";
 
 /** Of DuckDB's buffers; what does not fit is spilled. */
 const MEMORY_LIMIT_MB = 256;

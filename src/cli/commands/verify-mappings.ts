@@ -1,22 +1,25 @@
 import { randomInt } from "node:crypto";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import type { Definitions } from "../../audit/mapping/definitions.ts";
 import type { ExplainedDifference, VerifiedItem } from "../../audit/mapping/verify-item.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
-import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
-import { createLog } from "../../common/log.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
-import { openSource, originOf } from "../../run/source.ts";
 import { type VerifiedMappings, verifyMappings } from "../../run/verify-mappings.ts";
-import { assertSameInstance } from "../../warehouse/baseline.ts";
+import { askAgain, assertReadFrom } from "../ask-again.ts";
+import {
+  CONFIG_OPTION,
+  DEFAULT_OUT,
+  positive,
+  processEnvironment,
+  type Settings,
+  URL_OPTION,
+} from "../options.ts";
 import { createDisplay } from "../render/display.ts";
-import { drawInParts, type TextColumn } from "../render/table.ts";
+import { drawInParts, left, right, whole } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
-import { processSettings, type Settings } from "../settings.ts";
 import { withRun } from "../with-run.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 
 interface Options {
   readonly out: string;
@@ -47,7 +50,7 @@ explains.
 /** `content-warehouse verify-mappings [RUN]`: holds published mapped values against the service's answers of now. */
 export function verifyMappingsCommand(
   terminal: Terminal = standardOutput(),
-  settings: Settings = processSettings(),
+  settings: Settings = processEnvironment(),
 ): Command {
   return new Command("verify-mappings")
     .description("ask the service again for some items, and prove the published mapped values by its answers")
@@ -58,11 +61,8 @@ export function verifyMappingsCommand(
       "which items: the same seed draws the same ones (default: another draw each time)",
     )
     .option("--embedded", "ask the embedded service with the sample content")
-    .option("--url <url>", "address of the service; CONTENT_API_URL otherwise")
-    .option(
-      "--config <file>",
-      "configuration file (default: content-warehouse.config.ts or .json, where there is one)",
-    )
+    .addOption(URL_OPTION)
+    .addOption(CONFIG_OPTION)
     .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
     .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
     .addHelpText("after", EXAMPLES)
@@ -79,11 +79,6 @@ export function verifyMappingsCommand(
     });
 }
 
-function positive(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("Give a whole number from 1.");
-  return Number(text);
-}
-
 async function verify(
   terminal: Terminal,
   opened: OpenedRun,
@@ -91,15 +86,19 @@ async function verify(
   options: Options,
   { err }: Settings,
 ): Promise<void> {
-  const { run, manifest, directory } = opened;
-  assertSameInstance(
-    { kind: "run", run, manifest },
-    { id: null, origin: originOf(config) },
-    directory,
-    "question",
-  );
+  const { run } = opened;
+  assertReadFrom(opened, config);
   const seed = options.seed ?? String(randomInt(2 ** 32));
-  const found = await ask(opened, config, { items: options.sample, seed }, err);
+  const { onProgress } = createDisplay({
+    write: (text) => err.write(text),
+    columns: undefined,
+    elapsedMs: () => performance.now(),
+  });
+  const onItem = (done: number, total: number) =>
+    onProgress({ stage: "items", done, total, items: done, bytes: 0 });
+  const found = await askAgain(config, err, (source, asking) =>
+    verifyMappings(opened, { items: options.sample, seed, source, onItem, ...asking }),
+  );
   const text =
     options.format === "json" ? jsonText(run, seed, found) : reportText(run, seed, found, terminal.columns);
   await writeAll(terminal, [text]);
@@ -112,42 +111,17 @@ async function verify(
   );
 }
 
-async function ask(
-  opened: OpenedRun,
-  config: Config,
-  draw: { readonly items: number; readonly seed: string },
-  err: Settings["err"],
-): Promise<VerifiedMappings> {
-  await using source = await openSource(config);
-  const log = createLog({
-    level: "warn",
-    format: "text",
-    secrets: [source.token],
-    clock: systemClock,
-    write: (line) => err.write(line),
-  });
-  const display = createDisplay({
-    write: (text) => err.write(text),
-    columns: undefined,
-    elapsedMs: () => performance.now(),
-  });
-  const { signal } = new AbortController();
-  const onItem = (done: number, total: number) =>
-    display.onProgress({ stage: "items", done, total, items: done, bytes: 0 });
-  return await verifyMappings(opened, { ...draw, source, config, clock: systemClock, log, signal, onItem });
-}
-
 const CAUSES = { item_changed: "item changed", definition_changed: "definition changed" } as const;
 
 /** A row's number says which rows belong together where the table takes several parts. */
-const COLUMNS: readonly TextColumn[] = [
-  { name: "row", align: "right" },
-  { name: "item", align: "left", whole: true },
-  { name: "destination", align: "left", whole: true },
-  { name: "field", align: "left", whole: true },
-  { name: "because", align: "left" },
-  { name: "published", align: "left" },
-  { name: "by the answers", align: "left" },
+const COLUMNS = [
+  right("row"),
+  whole("item"),
+  whole("destination"),
+  whole("field"),
+  left("because"),
+  left("published"),
+  left("by the answers"),
 ];
 
 /** Rows that a screen gets; `--format json` has all. */

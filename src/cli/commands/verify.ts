@@ -2,10 +2,9 @@ import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, fileSize } from "../../common/figures.ts";
 import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../../warehouse/verify-run.ts";
+import { DEFAULT_OUT, existingFolder } from "../options.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
-import { existingFolder } from "./runs.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 
 interface Options {
   readonly out: string;

@@ -8,12 +8,12 @@ import { type WhatIf, whatIf } from "../../audit/questions/what-if.ts";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { all, stream } from "../../storage/duckdb.ts";
+import { DEFAULT_OUT } from "../options.ts";
 import { csvTexts, jsonArray, jsonRows, type RowStream } from "../render/rows.ts";
 import { type Section, sectionTables } from "../render/sections.ts";
 import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 import { mappingFormat } from "./audit.ts";
-import { DEFAULT_OUT } from "./sql.ts";
 
 const FORMATS = ["table", "json", "csv"] as const;
 

@@ -18,11 +18,13 @@ import {
 /** A value as text: numbers exact, instants in ISO 8601, lists and structures as JSON. Null is the empty text. */
 export function cellText(value: DuckDBValue): string {
   if (value === null) return "";
-  if (isNested(value)) return cellJson(value);
   if (value instanceof DuckDBTimestampTZValue) return instant(value.micros, "Z") ?? String(value);
   if (value instanceof DuckDBTimestampValue) return instant(value.micros, "") ?? String(value);
   if (value instanceof DuckDBDateValue) return value.isFinite ? String(value) : infinite(value.days);
-  return isPlainTimestamp(value) ? plainInstant(value) : String(value);
+  if (value instanceof DuckDBTimestampSecondsValue) return plainInstant(value, value.seconds);
+  if (value instanceof DuckDBTimestampMillisecondsValue) return plainInstant(value, value.millis);
+  if (value instanceof DuckDBTimestampNanosecondsValue) return plainInstant(value, value.nanos);
+  return nestedJson(value) ?? String(value);
 }
 
 /**
@@ -34,24 +36,23 @@ export function cellJson(value: DuckDBValue): string {
   if (typeof value === "number")
     return Number.isFinite(value) ? JSON.stringify(value) : jsonText(String(value));
   if (typeof value === "bigint" || value instanceof DuckDBDecimalValue) return String(value);
-  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue) return jsonList(value.items);
+  return nestedJson(value) ?? jsonText(cellText(value));
+}
+
+/** JSON of a value that has values within; undefined of any other. */
+function nestedJson(value: DuckDBValue): string | undefined {
+  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue)
+    return `[${value.items.map(cellJson).join(",")}]`;
   if (value instanceof DuckDBStructValue) return jsonObject(Object.entries(value.entries));
-  if (value instanceof DuckDBMapValue) {
-    const pairs = value.entries.map((entry) => jsonObject(Object.entries(entry)));
-    return `[${pairs.join(",")}]`;
-  }
+  if (value instanceof DuckDBMapValue)
+    return `[${value.entries.map((entry) => jsonObject(Object.entries(entry))).join(",")}]`;
   if (value instanceof DuckDBUnionValue) return jsonObject([[value.tag, value.value]]);
-  if (value instanceof DuckDBVariantValue) return cellJson(value.value);
-  return jsonText(cellText(value));
+  return value instanceof DuckDBVariantValue ? cellJson(value.value) : undefined;
 }
 
 /** An object of values by name, in their order. */
 export function jsonObject(entries: readonly (readonly [string, DuckDBValue])[]): string {
   return `{${entries.map(([name, value]) => `${jsonText(name)}:${cellJson(value)}`).join(",")}}`;
-}
-
-function jsonList(items: readonly DuckDBValue[]): string {
-  return `[${items.map(cellJson).join(",")}]`;
 }
 
 const STEERING = /[\u007f-\u009f\u2028\u2029\p{Bidi_Control}]/gu;
@@ -63,34 +64,8 @@ function jsonText(text: string): string {
   );
 }
 
-function isNested(value: DuckDBValue): boolean {
-  return (
-    value instanceof DuckDBListValue ||
-    value instanceof DuckDBArrayValue ||
-    value instanceof DuckDBStructValue ||
-    value instanceof DuckDBMapValue ||
-    value instanceof DuckDBUnionValue ||
-    value instanceof DuckDBVariantValue
-  );
-}
-
-type PlainTimestamp =
-  | DuckDBTimestampSecondsValue
-  | DuckDBTimestampMillisecondsValue
-  | DuckDBTimestampNanosecondsValue;
-
-function plainInstant(value: PlainTimestamp): string {
-  if (value.isFinite) return String(value).replace(" ", "T");
-  if (value instanceof DuckDBTimestampSecondsValue) return infinite(value.seconds);
-  return infinite(value instanceof DuckDBTimestampMillisecondsValue ? value.millis : value.nanos);
-}
-
-function isPlainTimestamp(value: DuckDBValue): value is PlainTimestamp {
-  return (
-    value instanceof DuckDBTimestampSecondsValue ||
-    value instanceof DuckDBTimestampMillisecondsValue ||
-    value instanceof DuckDBTimestampNanosecondsValue
-  );
+function plainInstant(value: { readonly isFinite: boolean }, sign: bigint): string {
+  return value.isFinite ? String(value).replace(" ", "T") : infinite(sign);
 }
 
 const MICROS = 1_000_000n;

@@ -5,8 +5,7 @@ import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import { type Section, sectionTables } from "./sections.ts";
-import { printableLine } from "./terminal.ts";
-import { paragraph } from "./wrap.ts";
+import { paragraph, printableLine } from "./terminal.ts";
 
 const COUNTS = "items values gained lost changed reordered alike";
 

@@ -3,20 +3,20 @@
 import type { MappedValue } from "../../audit/mapping/mapped-value.ts";
 import type { PastExplanation } from "../../audit/questions/explain-past.ts";
 import type { HeldValue } from "../../audit/questions/item-history.ts";
-import { bare, quoted, shownInstant, sinceSentence, titleText } from "./explain-sentences.ts";
-import { printableLine } from "./terminal.ts";
-import { paragraph } from "./wrap.ts";
+import {
+  bare,
+  isWanted,
+  memberText,
+  quoted,
+  shownInstant,
+  sinceSentence,
+  type Told,
+  titleText,
+  withId,
+} from "./explain-sentences.ts";
+import { paragraph } from "./terminal.ts";
 
-/** What of it is told. */
-export interface ToldOfPast {
-  /** The run whose history is asked. */
-  readonly run: string;
-  /** Undefined: all. */
-  readonly destinationIds: readonly string[] | undefined;
-  readonly fieldIds: readonly string[] | undefined;
-}
-
-export function pastText(explanation: PastExplanation, told: ToldOfPast, width: number | undefined): string {
+export function pastText(explanation: PastExplanation, told: Told, width: number | undefined): string {
   const say = (lead: string, text: string) => paragraph(lead, text, width);
   const { destinations } = explanation;
   const wanted = wantedValues(explanation, told);
@@ -41,7 +41,7 @@ type Say = (lead: string, text: string) => string;
 
 function headingText(
   { item, past }: PastExplanation,
-  { run }: ToldOfPast,
+  { run }: Told,
   say: Say,
   width: number | undefined,
 ): string {
@@ -52,14 +52,8 @@ function headingText(
       : `Item ${bare(contentId)}${slug === null ? "" : `, slug ${bare(slug)}`}, as it is called now.`;
   const unsettled =
     past.verdict === "unsettled" ? ", which was unsettled, so that what it did not see counts as it was" : "";
-  return [
-    say("", titleText(title, width)),
-    say("", names),
-    say(
-      "",
-      `This is what run ${past.run} of ${shownInstant(past.startedAt)} published${unsettled}, as the history of run ${run} has it. The run's own files are gone, and with them the steps of the mapping procedure and the evidence.`,
-    ),
-  ].join("");
+  const source = `This is what run ${past.run} of ${shownInstant(past.startedAt)} published${unsettled}, as the history of run ${run} has it. The run's own files are gone, and with them the steps of the mapping procedure and the evidence.`;
+  return [titleText(title, width), names, source].map((text) => say("", text)).join("");
 }
 
 function fieldText(
@@ -73,7 +67,7 @@ function fieldText(
   const name = first?.row.externalFieldName ?? null;
   const called = name === null ? "without a name there" : `called ${quoted(name)} there`;
   return [
-    `\n  ${own}${own === bare(fieldId) ? "" : ` (${bare(fieldId)})`}, ${called}\n`,
+    `\n  ${withId(own, fieldId)}, ${called}\n`,
     ...values.map(({ row, since }) => say("     ", `${valueSentence(row)} ${sinceSentence(since)}`)),
   ].join("");
 }
@@ -83,10 +77,10 @@ function valueSentence(row: MappedValue): string {
   const value = own === null ? "A value without text" : quoted(own);
   const archived = row.valueArchived ? ", archived," : "";
   switch (row.status) {
-    case "mapped":
-      return row.externalValue === null
-        ? `${value}${archived} was mapped to nothing by the entry ${bare(row.mappingValueId ?? "")}.`
-        : `${value}${archived} was made ${quoted(row.externalValue)} by the entry ${bare(row.mappingValueId ?? "")}.`;
+    case "mapped": {
+      const made = row.externalValue === null ? "mapped to nothing" : `made ${quoted(row.externalValue)}`;
+      return `${value}${archived} was ${made} by the entry ${bare(row.mappingValueId ?? "")}.`;
+    }
     case "unmapped":
       return `${value}${archived} had no entry in the mapping ${bare(row.mappingId)}: unmapped.`;
     case "unknown_value":
@@ -98,35 +92,26 @@ function valueSentence(row: MappedValue): string {
 
 function payloadText(
   { payloads, values }: PastExplanation,
-  { fieldIds }: ToldOfPast,
+  { fieldIds }: Told,
   { id, at }: { readonly id: string; readonly at: string },
   say: Say,
 ): string {
-  const names = new Set(
-    values.flatMap(({ row }) =>
-      row.destinationId === id && (fieldIds?.includes(row.customFieldId) ?? true)
-        ? [row.externalFieldName]
-        : [],
-    ),
-  );
+  const own = values.filter(({ row }) => row.destinationId === id && isWanted(fieldIds, row.customFieldId));
+  const names = new Set(own.map(({ row }) => row.externalFieldName));
   const members = [...(payloads.get(id) ?? [])].filter(([name]) => names.has(name));
   if (members.length === 0) return `\n${say("  ", `So ${at} received nothing by this.`)}`;
-  const lines = members.map(([name, sent]) =>
-    say("       ", `${printableLine(JSON.stringify(name))}: ${printableLine(JSON.stringify(sent))}`),
-  );
+  const lines = members.map(([name, sent]) => say("       ", memberText(name, sent)));
   return `\n${say("  ", `So ${at} received:`)}${lines.join("")}`;
 }
 
-function wantedValues({ values }: PastExplanation, { destinationIds, fieldIds }: ToldOfPast): HeldValue[] {
+function wantedValues({ values }: PastExplanation, { destinationIds, fieldIds }: Told): HeldValue[] {
   return values.filter(
-    ({ row }) =>
-      (destinationIds?.includes(row.destinationId) ?? true) &&
-      (fieldIds?.includes(row.customFieldId) ?? true),
+    ({ row }) => isWanted(destinationIds, row.destinationId) && isWanted(fieldIds, row.customFieldId),
   );
 }
 
 /** The same for programs. */
-export function pastJson(explanation: PastExplanation, told: ToldOfPast): object {
+export function pastJson(explanation: PastExplanation, told: Told): object {
   const { item, past, payloads, destinations, fields } = explanation;
   const { run, sequence, startedAt, verdict, passthrough } = past;
   return {
@@ -138,14 +123,14 @@ export function pastJson(explanation: PastExplanation, told: ToldOfPast): object
     historyOf: told.run,
     item,
     destinations: [...destinations]
-      .filter(([id]) => told.destinationIds?.includes(id) ?? true)
+      .filter(([id]) => isWanted(told.destinationIds, id))
       .map(([destinationId, identification]) => {
         const members = payloads.get(destinationId);
         const payload = members === undefined ? null : Object.fromEntries(members);
         return { destinationId, identification, payload };
       }),
     fields: [...fields]
-      .filter(([id]) => told.fieldIds?.includes(id) ?? true)
+      .filter(([id]) => isWanted(told.fieldIds, id))
       .map(([customFieldId, name]) => ({ customFieldId, name })),
     values: wantedValues(explanation, told).map(({ row, since }) => ({ ...row, since })),
     steps: null,

@@ -10,6 +10,30 @@ import { printableLine, truncate } from "./terminal.ts";
 export const quoted = (text: string): string => `"${printableLine(text)}"`;
 export const bare = (text: string): string => printableLine(text);
 
+/** What of an explanation is told. */
+export interface Told {
+  readonly run: string;
+  /** Undefined: all. */
+  readonly destinationIds: readonly string[] | undefined;
+  readonly fieldIds: readonly string[] | undefined;
+}
+
+export function isWanted(ids: readonly string[] | undefined, id: string): boolean {
+  return ids?.includes(id) ?? true;
+}
+
+/** A field's name, with its ID where that is another. */
+export function withId(name: string, id: string): string {
+  return name === bare(id) ? name : `${name} (${bare(id)})`;
+}
+
+/** A member of a payload. */
+export function memberText(name: string, values: readonly string[]): string {
+  return `${quotedJson(name)}: ${quotedJson(values)}`;
+}
+
+const quotedJson = (value: unknown): string => printableLine(JSON.stringify(value));
+
 export function entryCount(entries: number): string {
   if (entries === 0) return "no entries";
   return entries === 1 ? "one entry" : `${count(entries)} entries`;
@@ -94,26 +118,24 @@ export function entrySentence({ entryIds, row }: EntryStep, passthrough: boolean
 }
 
 /** Words for each cause, of a value. */
-const CAUSE_WORDS: Readonly<Record<Cause, string>> = {
-  first_seen: "the item was first seen",
-  item_removed: "the item was removed",
-  item_returned: "the item came back",
-  item_changed: "the item changed",
-  destination_changed: "the destination changed",
-  mapping_changed: "the mapping changed",
-  definition_changed: "the definition of the field changed",
-  reordered: "the values were put in another order",
-};
-
-function isCause(word: string): word is Cause {
-  return Object.hasOwn(CAUSE_WORDS, word);
-}
+const CAUSE_WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    first_seen: "the item was first seen",
+    item_removed: "the item was removed",
+    item_returned: "the item came back",
+    item_changed: "the item changed",
+    destination_changed: "the destination changed",
+    mapping_changed: "the mapping changed",
+    definition_changed: "the definition of the field changed",
+    reordered: "the values were put in another order",
+  } satisfies Record<Cause, string>),
+);
 
 /** Since when a value is as it is, and why. */
 export function sinceSentence({ run, startedAt, causes, begins, why }: Since): string {
   const when = `So since ${shownInstant(startedAt)}, run ${run}`;
   if (begins) return `${when}, with which the history begins.`;
-  const words = causes.map((cause) => (isCause(cause) ? CAUSE_WORDS[cause] : bare(cause)));
+  const words = causes.map((cause) => CAUSE_WORDS.get(cause) ?? bare(cause));
   const because = why.length === 0 ? "" : ` (${why.map(bare).join("; ")})`;
   return `${when}: ${listed(words, "and")}${because}.`;
 }

@@ -8,6 +8,10 @@ export interface TextColumn {
   readonly whole?: true;
 }
 
+export const left = (name: string): TextColumn => ({ name, align: "left" });
+export const right = (name: string): TextColumn => ({ name, align: "right" });
+export const whole = (name: string): TextColumn => ({ name, align: "left", whole: true });
+
 export interface TextTable {
   readonly columns: readonly TextColumn[];
   /** Cells as they came; they are made printable here. */

@@ -1,0 +1,37 @@
+import { systemClock } from "../common/clock.ts";
+import { createLog } from "../common/log.ts";
+import type { Config } from "../config/config.ts";
+import { type Asking, type OpenSource, openSource, originOf } from "../run/source.ts";
+import { assertSameInstance } from "../warehouse/baseline.ts";
+import type { Manifest } from "../warehouse/manifest.ts";
+import type { Settings } from "./options.ts";
+
+interface AskedRun {
+  readonly run: string;
+  readonly directory: string;
+  readonly manifest: Manifest;
+}
+
+/** Throws `config.other_instance` where the configuration names another service than the one that the run read. */
+export function assertReadFrom({ run, manifest, directory }: AskedRun, config: Config): void {
+  const instance = { id: null, origin: originOf(config) };
+  assertSameInstance({ kind: "run", run, manifest }, instance, directory, "question");
+}
+
+/** Opens the service to ask it again for what a run read, and closes it afterwards. */
+export async function askAgain<T>(
+  config: Config,
+  err: Settings["err"],
+  use: (source: OpenSource, asking: Asking & { readonly signal: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  await using source = await openSource(config);
+  const log = createLog({
+    level: "warn",
+    format: "text",
+    secrets: [source.token],
+    clock: systemClock,
+    write: (line) => err.write(line),
+  });
+  const { signal } = new AbortController();
+  return await use(source, { config, clock: systemClock, log, signal });
+}

@@ -1,0 +1,87 @@
+/** Options that several commands have, and what they have around them. */
+import { existsSync } from "node:fs";
+import type { Writable } from "node:stream";
+import { InvalidArgumentError, Option } from "commander";
+import { WarehouseError } from "../common/errors.ts";
+import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
+
+/** Where the settings of a command come from. */
+export interface Settings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Absolute. Throws where the folder was removed, so only those who need it ask. */
+  readonly cwd: string;
+  /** Takes progress and the log. */
+  readonly err: { write(text: string): unknown };
+}
+
+/** What a run has around it. */
+export interface CliEnvironment extends Settings {
+  /** Takes the summary. */
+  readonly out: Writable;
+  readonly err: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  /** Says how the program is to end although nothing failed. */
+  readonly endWith: (exitCode: number) => void;
+}
+
+export function processEnvironment(): CliEnvironment {
+  return {
+    env: process.env,
+    get cwd() {
+      return process.cwd();
+    },
+    out: process.stdout,
+    err: process.stderr,
+    endWith: (exitCode) => {
+      process.exitCode = exitCode;
+    },
+  };
+}
+
+export const DEFAULT_OUT = "./warehouse";
+
+export const URL_OPTION = new Option("--url <url>", "address of the service; CONTENT_API_URL otherwise");
+export const CONFIG_OPTION = new Option(
+  "--config <file>",
+  "configuration file (default: content-warehouse.config.ts or .json, where there is one)",
+);
+
+export function positive(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("Give a whole number from 1.");
+  return Number(text);
+}
+
+/** The folder of a warehouse that is there. Throws `config.not_found`. */
+export function existingFolder(out: string): OutputFolder {
+  const folder = outputFolder(out);
+  if (existsSync(folder.runs)) return folder;
+  throw new WarehouseError(
+    "config.not_found",
+    `There is no warehouse in ${folder.root}; name its folder with --out, or make one with "content-warehouse run".`,
+  );
+}
+
+/**
+ * A signal that SIGINT or SIGTERM aborts with an error; a second one ends the process at once, as it does by default.
+ * `left`: what the work leaves behind then, such as `nothing was published`.
+ */
+export class StopSignals implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #interrupt: () => void;
+  readonly #terminate: () => void;
+
+  constructor(left: string) {
+    this.#interrupt = () =>
+      this.#controller.abort(new WarehouseError("run.interrupted", `Interrupted; ${left}.`));
+    this.#terminate = () =>
+      this.#controller.abort(new WarehouseError("run.terminated", `Terminated; ${left}.`));
+    process.once("SIGINT", this.#interrupt).once("SIGTERM", this.#terminate);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  [Symbol.dispose](): void {
+    process.off("SIGINT", this.#interrupt).off("SIGTERM", this.#terminate);
+  }
+}
