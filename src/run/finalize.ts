@@ -1,9 +1,8 @@
 /** From what was found to a result that can be published, with what it states about itself. */
 import { version as duckdbVersion } from "@duckdb/node-api";
 import { type Accounting, accountingChecks, assertPassed, type Check } from "../audit/checks/checks.ts";
-import { judgeEchoes } from "../audit/checks/echoes.ts";
 import { inspect, type Loaded } from "../audit/checks/inspect.ts";
-import { judgeDrift, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
+import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
 import { judgeMatching, type Matching } from "../audit/checks/unmatched.ts";
 import { endMs } from "../common/clock.ts";
 import { VERSION } from "../common/version.ts";

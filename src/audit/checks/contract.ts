@@ -71,7 +71,7 @@ export async function misfitsIn(
   const paths = new Set(drift.filter(({ kind }) => MISFIT.has(kind)).map(({ path }) => path));
   if (paths.size === 0) return [];
   const found: Misfits[] = [];
-  for (const table of tables.filter(hasExtra)) {
+  for (const table of tables.filter(({ columns }) => columns.some(({ name }) => name === "extra"))) {
     const fields = table.name === CONTENT ? fieldsOfItems(tables).filter((field) => paths.has(field)) : [];
     const suspects = [...suspectsOf(table, paths), ...fields.map((key) => ({ column: undefined, key }))];
     if (suspects.length > 0) found.push(...(await countMisfits(connection, table, suspects, columns)));
@@ -88,27 +88,19 @@ function fieldsOfItems(tables: readonly Table[]): string[] {
   return [...new Set(nested.map(({ path }) => path.replace(/[.[{].*$/, "")))];
 }
 
-function hasExtra(table: Table): boolean {
-  return table.columns.some((column) => column.name === "extra");
-}
-
 /** A column, and the key in `extra` under which a value lies that did not fit it; undefined: a field of the item. */
 interface Suspect {
   readonly column: Column | undefined;
   readonly key: string;
 }
 
+/** Not of dates of events, which stand as text beside the date because people write what they like there. */
 function suspectsOf(table: Table, paths: ReadonlySet<string>): Suspect[] {
   return table.columns
-    .filter((column) => column.name !== "extra" && !hasTextTwin(column))
+    .filter((column) => column.name !== "extra" && column.format !== "us_date")
     .flatMap((column) =>
       [...new Set(keysOf(table, column))].filter((key) => paths.has(key)).map((key) => ({ column, key })),
     );
-}
-
-/** Dates of events stand as text beside the date, because people write what they like there. */
-function hasTextTwin(column: Column): boolean {
-  return column.format === "us_date";
 }
 
 /** Keys in `extra` that may hold what did not fit a column: as the transform of each kind of table names them. */

@@ -1,12 +1,16 @@
 /** What keeps a run that is whole from being published: too many rejects, the contract, the run before it. */
 
+import { WarehouseError } from "../../common/errors.ts";
+import { count } from "../../common/figures.ts";
+import { printable } from "../../common/printable.ts";
 import type { Extraction } from "../../extract/extract.ts";
 import type { Journal } from "../../extract/journal.ts";
-import type { RejectLimits } from "../../extract/reject-limits.ts";
+import { type RejectLimits, rejectLimit } from "../../extract/reject-limits.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
+import type { DriftEntry } from "../../raw/drift.ts";
 import type { Table } from "../../tables/declare.ts";
 import type { Baseline } from "../../warehouse/baseline.ts";
-import type { Judged } from "./checks.ts";
+import { type Check, type Judged, noneExpected } from "./checks.ts";
 import { assertFrozen, assertTyped, type Contract, misfitChecks } from "./contract.ts";
 import type { Loaded } from "./inspect.ts";
 import {
@@ -18,7 +22,6 @@ import {
   vanished,
   vanishedCheck,
 } from "./mass-change.ts";
-import { assertFewRejects, rejectCheck, rejectCount } from "./rejects.ts";
 
 /** What a person settled about it. */
 export interface GateSettings {
@@ -28,9 +31,53 @@ export interface GateSettings {
   readonly acceptShrink: boolean;
 }
 
-/** Throws `source.rejects` or `contract.drift`, before the tables are made. */
-export function judgeAnswers({ maxRejects }: GateSettings, extraction: Extraction, journal: Journal): void {
-  assertFewRejects(rejectCount(extraction, maxRejects), journal.rejects);
+/** Unless `maxRejects` says otherwise. */
+const REJECT_LIMITS: RejectLimits = { share: 0.005, items: 20 };
+
+/**
+ * `rejected`: listed documents that are no items, the most that any pass listed, and items that could not be read, or
+ * not in both modes.
+ */
+function rejectCount({ items, rejected, unread, inPart }: Extraction, { maxRejects }: GateSettings) {
+  const listed = items + rejected;
+  return {
+    listed,
+    rejected: rejected + unread.rejected + inPart.length,
+    limit: rejectLimit(listed, maxRejects ?? REJECT_LIMITS),
+  };
+}
+
+const OTHER_TYPE_OF_ID = /^the item's id is a /;
+const REASONS_NAMED = 2;
+
+/**
+ * Throws `source.rejects`, before the tables are made, where too many were rejected. Where the IDs themselves are of
+ * another type, or not one of all that was listed can be read, what an item is has changed: `contract.drift`.
+ */
+export function judgeAnswers(settings: GateSettings, extraction: Extraction, journal: Journal): void {
+  const { listed, rejected, limit } = rejectCount(extraction, settings);
+  const none = rejected > 0 && rejected === listed;
+  if (rejected <= limit && !none) return;
+  const reasons = journal.rejects.filter(({ mode }) => mode !== "item").map(({ reason }) => reason);
+  const byType = reasons.filter((reason) => OTHER_TYPE_OF_ID.test(reason)).length;
+  const drifted = none || byType > reasons.length / 2;
+  throw new WarehouseError(
+    drifted ? "contract.drift" : "source.rejects",
+    `${rejected} of ${listed} listed items could not be read, limit: ${limit} ` +
+      `(${[...new Set(reasons)].slice(0, REASONS_NAMED).join("; ")}); nothing was published. ` +
+      `Ask the operator of the service what changed${drifted ? "" : ", or set `maxRejects`"}.`,
+  );
+}
+
+function rejectCheck({ config, extraction }: Evidence): Check {
+  const { listed, rejected, limit } = rejectCount(extraction, config);
+  return {
+    name: "listed items that could not be read, or not in both modes",
+    verdict: rejected === 0 ? "passed" : "warning",
+    figure: rejected,
+    expected: limit,
+    detail: `of ${listed}; see run_rejects`,
+  };
 }
 
 /** Throws `contract.drift` where the contract is frozen and an answer departs from it. */
@@ -48,17 +95,10 @@ export interface Evidence {
 
 /** Throws `contract.drift` and `guard.shrink`. */
 export function judgeTables(evidence: Evidence): Judged {
-  const { config, loaded, extraction } = evidence;
-  assertTyped(loaded.misfits);
+  const { misfits } = evidence.loaded;
+  assertTyped(misfits);
   const { checks, warnings } = compare(evidence);
-  return {
-    checks: [
-      rejectCheck(rejectCount(extraction, config.maxRejects)),
-      ...misfitChecks(loaded.misfits),
-      ...checks,
-    ],
-    warnings,
-  };
+  return { checks: [rejectCheck(evidence), ...misfitChecks(misfits), ...checks], warnings };
 }
 
 /** Holds the tables against those of the run before. */
@@ -78,4 +118,23 @@ function compare({ config, baseline, tables, loaded }: Evidence): Judged {
 /** Rows by table. */
 export function rowCounts(tables: readonly LoadedTable[]): RowCounts {
   return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
+}
+
+const PLACES_NAMED = 5;
+
+/** What a run says where the service repeats the API token in its answers. */
+export function judgeEchoes(drift: readonly DriftEntry[]): Judged {
+  const echoes = drift.filter(({ kind }) => kind === "token_redacted").sort((a, b) => b.count - a.count);
+  const total = echoes.reduce((sum, echo) => sum + echo.count, 0);
+  const name = "texts in which the service repeats the API token";
+  if (total === 0) return { checks: [noneExpected(name, 0, "")], warnings: [] };
+  const detail = `each is published with [redacted] in its place; in ${namesOf(echoes)}`;
+  const warning = `The service repeats the API token in ${count(total)} texts (${namesOf(echoes)}): [redacted] is published in its place. Ask its operator why others may read it there.`;
+  return { checks: [noneExpected(name, total, detail)], warnings: [warning] };
+}
+
+/** Those that there are most of first. */
+function namesOf(echoes: readonly DriftEntry[]): string {
+  const named = echoes.slice(0, PLACES_NAMED).map(({ path }) => JSON.stringify(printable(path, 60)));
+  return named.join(", ") + (echoes.length > PLACES_NAMED ? ` and ${echoes.length - PLACES_NAMED} more` : "");
 }

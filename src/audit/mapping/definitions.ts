@@ -2,49 +2,52 @@
  * What the mapping procedure reads besides an item: custom field definitions with their mappings, and destinations,
  * indexed once per run.
  */
-
+import { z } from "zod";
 import { compareUtf8 } from "../../common/utf8-order.ts";
+import { flag } from "../rows.ts";
+
+const text = z.string();
+const textOrNull = text.nullable();
 
 /** A value that a select or multiselect field offers; `valueId` is unique in the field. */
-export interface SelectValue {
-  readonly valueId: string;
-  readonly display: string | null;
-  readonly value: string | null;
-  readonly archived: boolean;
-}
+export const selectValueRow = z.object({
+  valueId: text,
+  display: textOrNull,
+  value: textOrNull,
+  archived: flag,
+});
+export type SelectValue = Readonly<z.output<typeof selectValueRow>>;
 
 /** An entry of a mapping: the external value of an internal value ID. */
-export interface MappingEntry {
-  readonly mappingValueId: string;
-  readonly valueId: string | null;
-  readonly externalValue: string | null;
-}
+export const entryRow = z.object({ mappingValueId: text, valueId: textOrNull, externalValue: textOrNull });
+export type MappingEntry = Readonly<z.output<typeof entryRow>>;
 
-export interface Mapping {
-  readonly mappingId: string;
-  /** NULL: the mapping names no destination, and no value goes anywhere by it. */
-  readonly destinationId: string | null;
-  readonly externalFieldName: string | null;
+/** `destinationId`: where it is NULL, no value goes anywhere by the mapping. */
+export const mappingRow = z.object({
+  mappingId: text,
+  destinationId: textOrNull,
+  externalFieldName: textOrNull,
+});
+export interface Mapping extends Readonly<z.output<typeof mappingRow>> {
   /** In source order. */
   readonly entries: readonly MappingEntry[];
 }
 
-export interface FieldDefinition {
-  readonly customFieldId: string;
-  readonly name: string | null;
-  readonly fieldType: string | null;
+export const fieldRow = z.object({ customFieldId: text, name: textOrNull, fieldType: textOrNull });
+export interface FieldDefinition extends Readonly<z.output<typeof fieldRow>> {
   /** In source order. */
   readonly selectValues: readonly SelectValue[];
   /** In source order. */
   readonly mappings: readonly Mapping[];
 }
 
-export interface Destination {
-  readonly destinationId: string;
-  readonly identification: string | null;
-  /** NULL: the destination is known only by its ID. */
-  readonly supportsMappings: boolean | null;
-}
+/** `supportsMappings`: NULL where the destination is known only by its ID. */
+export const destinationRow = z.object({
+  destinationId: text,
+  identification: textOrNull,
+  supportsMappings: z.boolean().nullable(),
+});
+export type Destination = Readonly<z.output<typeof destinationRow>>;
 
 export interface Definitions {
   /** In ascending order of custom field ID. */

@@ -14,6 +14,8 @@
  * Whether a string is an ID is a fact of the field, not of the destination: an entry of any of its mappings, also of
  * one that was not picked, makes it an ID. Once it is an ID, it is never matched as a text.
  */
+import { z } from "zod";
+import { flag, integer } from "../rows.ts";
 import {
   type Definitions,
   type Destination,
@@ -27,17 +29,18 @@ import type { MappedValue, Status } from "./mapped-value.ts";
 import { type Payload, payloadMembers } from "./payload.ts";
 
 /** One value of one custom field of an item. */
-export interface ItemValue {
-  readonly customFieldId: string;
+export const itemValueRow = z.object({
+  customFieldId: z.string(),
   /** 0-based position in the source list. */
-  readonly ordinal: number;
+  ordinal: integer,
   /** The value as `custom_fields` gives it there, as text; NULL where it gives nothing: then there is no row. */
-  readonly input: string | null;
+  input: z.string().nullable(),
   /** Whether `custom_field_value_ids` has the same string in that place. */
-  readonly inputIsId: boolean;
+  inputIsId: flag,
   /** The value's text in the other views. */
-  readonly text: string | null;
-}
+  text: z.string().nullable(),
+});
+export type ItemValue = Readonly<z.output<typeof itemValueRow>>;
 
 export interface Item {
   readonly contentId: string;
@@ -77,11 +80,8 @@ interface FieldAtDestination {
 }
 
 /** The destination whose `id` the mappings are searched for. */
-export interface DestinationStep {
+export interface DestinationStep extends Destination {
   readonly rule: 1;
-  readonly destinationId: string;
-  readonly identification: string | null;
-  readonly supportsMappings: boolean | null;
 }
 
 /** The mappings of the field for the destination in source order, and the one that is picked: the first, or none. */
@@ -197,7 +197,7 @@ const NOTHING_GIVEN = { ordinal: null, input: null, readAs: "absent", valueId: n
 
 /** What rules 1 to 4 settle for a field at a destination, before any value is looked at. */
 interface Target {
-  readonly at: { readonly destinationId: string; readonly customFieldId: string };
+  readonly at: FieldAtDestination;
   readonly mapping: Mapping;
   readonly severalMappings: boolean;
   readonly hasValueMappings: boolean;

@@ -3,57 +3,44 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { isObject } from "../../common/objects.ts";
 import { all } from "../../storage/duckdb.ts";
-import { type Definitions, indexDefinitions } from "../mapping/definitions.ts";
+import {
+  type Definitions,
+  destinationRow,
+  entryRow,
+  fieldRow,
+  indexDefinitions,
+  mappingRow,
+  selectValueRow,
+} from "../mapping/definitions.ts";
 import { type MappedValue, mappedValueRow } from "../mapping/mapped-value.ts";
-import type { Item } from "../mapping/procedure.ts";
-import { flag, integer, rowsOf } from "../rows.ts";
+import { type Item, itemValueRow } from "../mapping/procedure.ts";
+import { rowsOf } from "../rows.ts";
 
-const text = z.string();
-const textOrNull = text.nullable();
-
-const ENTRY = z.object({
-  mappingId: text,
-  mappingValueId: text,
-  valueId: textOrNull,
-  externalValue: textOrNull,
-});
-const MAPPING = z.object({
-  customFieldId: text,
-  mappingId: text,
-  destinationId: textOrNull,
-  externalFieldName: textOrNull,
-});
-const SELECT_VALUE = z.object({
-  customFieldId: text,
-  valueId: text,
-  display: textOrNull,
-  value: textOrNull,
-  archived: flag,
-});
-const FIELD = z.object({ customFieldId: text, name: textOrNull, fieldType: textOrNull });
-const DESTINATION = z.object({
-  destinationId: text,
-  identification: textOrNull,
-  supportsMappings: z.boolean().nullable(),
-});
+const entryOfMapping = entryRow.extend({ mappingId: z.string() });
+const mappingOfField = mappingRow.extend({ customFieldId: z.string() });
+const valueOfField = selectValueRow.extend({ customFieldId: z.string() });
 
 /** Definitions, mappings and destinations of the run. */
 export async function readDefinitions(connection: DuckDBConnection): Promise<Definitions> {
   const entries = Map.groupBy(
-    await rowsOf(connection, ENTRY, "FROM custom_field_mapping_values ORDER BY ordinal, mapping_value_id"),
+    await rowsOf(
+      connection,
+      entryOfMapping,
+      "FROM custom_field_mapping_values ORDER BY ordinal, mapping_value_id",
+    ),
     ({ mappingId }) => mappingId,
   );
   const mappings = Map.groupBy(
-    await rowsOf(connection, MAPPING, "FROM custom_field_mappings ORDER BY ordinal, mapping_id"),
+    await rowsOf(connection, mappingOfField, "FROM custom_field_mappings ORDER BY ordinal, mapping_id"),
     ({ customFieldId }) => customFieldId,
   );
   const selectValues = Map.groupBy(
-    await rowsOf(connection, SELECT_VALUE, "FROM custom_field_select_values ORDER BY ordinal, value_id"),
+    await rowsOf(connection, valueOfField, "FROM custom_field_select_values ORDER BY ordinal, value_id"),
     ({ customFieldId }) => customFieldId,
   );
   const fields = await rowsOf(
     connection,
-    FIELD,
+    fieldRow,
     `SELECT custom_field_id, name, field_type FROM custom_fields
      UNION ALL BY NAME
      SELECT DISTINCT custom_field_id FROM custom_field_mappings ANTI JOIN custom_fields USING (custom_field_id)`,
@@ -69,25 +56,17 @@ export async function readDefinitions(connection: DuckDBConnection): Promise<Def
     })),
     await rowsOf(
       connection,
-      DESTINATION,
+      destinationRow,
       "SELECT destination_id, identification, supports_custom_field_mappings AS supports_mappings FROM destinations",
     ),
   );
 }
 
-const ITEM_VALUE = z.object({
-  customFieldId: text,
-  ordinal: integer,
-  input: textOrNull,
-  inputIsId: flag,
-  text: textOrNull,
-});
-
 /** The values of an item that the procedure reads. */
 export async function readItemValues(connection: DuckDBConnection, contentId: string): Promise<Item> {
   const values = await rowsOf(
     connection,
-    ITEM_VALUE,
+    itemValueRow,
     `SELECT custom_field_id, ordinal, mapping_input AS input, mapping_input_is_id AS input_is_id, value AS text
      FROM content_custom_field_values WHERE content_id = $1 ORDER BY custom_field_id, ordinal`,
     [contentId],

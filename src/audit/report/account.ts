@@ -1,7 +1,9 @@
-/** The tables about the run, read for the report. */
+/** What the run says of itself: checks, passes, tables. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
+import { count, counted, fileSize } from "../../common/figures.ts";
 import { flag, instant, integer, rowsOf } from "../rows.ts";
+import { type Column, foreign, html, type Markup, table } from "./markup.ts";
 
 const runRow = z.object({
   run: z.string(),
@@ -38,7 +40,7 @@ const passRow = z.object({
   clean: flag,
   reason: z.string().nullable(),
 });
-export type Pass = Readonly<z.output<typeof passRow>>;
+type Pass = Readonly<z.output<typeof passRow>>;
 
 const checkRow = z.object({
   checkName: z.string(),
@@ -47,10 +49,10 @@ const checkRow = z.object({
   expected: integer.nullable(),
   detail: z.string().nullable(),
 });
-export type RunCheck = Readonly<z.output<typeof checkRow>>;
+type RunCheck = Readonly<z.output<typeof checkRow>>;
 
 const tableRow = z.object({ tableName: z.string(), rowCount: integer, parquetBytes: integer });
-export type TableSize = Readonly<z.output<typeof tableRow>>;
+type TableSize = Readonly<z.output<typeof tableRow>>;
 
 export interface Account extends Readonly<z.output<typeof runRow>> {
   readonly passes: readonly Pass[];
@@ -81,3 +83,72 @@ export async function readAccount(connection: DuckDBConnection): Promise<Account
     tables: await rowsOf(connection, tableRow, "FROM run_tables ORDER BY row_count DESC, table_name"),
   };
 }
+
+export function checksSection({ checks, passes, itemsRejected, drift }: Account): Markup {
+  const warnings = checks.filter(({ verdict }) => verdict !== "passed");
+  const passed = checks.filter(({ verdict }) => verdict === "passed");
+  return html`<section id="checks" aria-labelledby="checks-title">
+<h2 id="checks-title">Checks</h2>
+${
+  warnings.length === 0
+    ? html`<p class="empty">All ${counted(checks.length, "check")} passed.</p>`
+    : table({ caption: "Checks that did not pass", columns: CHECK_COLUMNS, rows: warnings })
+}
+${
+  passed.length > 0 &&
+  html`<details><summary>${counted(passed.length, "check")} passed</summary>${table({ caption: "Checks that passed", columns: CHECK_COLUMNS, rows: passed })}</details>`
+}
+<p class="note">${
+    drift === 0
+      ? "No answer departed from the specification."
+      : html`Answers departed from the specification in ${counted(drift, "way")}: see the table <code>run_drift</code>.`
+  }${itemsRejected > 0 && html` Why ${counted(itemsRejected, "item")} could not be read: see the table <code>run_rejects</code>.`}</p>
+<h3>Passes over the listing</h3>
+${table({ caption: "Passes over the listing", columns: PASS_COLUMNS, rows: passes })}
+</section>`;
+}
+
+const CHECK_COLUMNS: readonly Column<RunCheck>[] = [
+  { head: "Check", cell: ({ checkName }) => foreign(checkName), kind: "head" },
+  { head: "Verdict", cell: ({ verdict }) => html`<span class="status check-${verdict}">${verdict}</span>` },
+  { head: "Counted", cell: ({ figure }) => count(figure), kind: "number" },
+  { head: "Expected", cell: ({ expected }) => (expected === null ? "" : count(expected)), kind: "number" },
+  { head: "Detail", cell: ({ detail }) => foreign(detail ?? "") },
+];
+
+const PASS_COLUMNS: readonly Column<Pass>[] = [
+  { head: "Pass", cell: ({ pass }) => pass, kind: "head" },
+  { head: "View", cell: ({ mode }) => mode },
+  { head: "Pages", cell: ({ pages }) => count(pages), kind: "number" },
+  { head: "Items", cell: ({ distinctItems }) => count(distinctItems), kind: "number" },
+  { head: "Repeats", cell: ({ duplicates }) => count(duplicates), kind: "number" },
+  {
+    head: "Service’s count",
+    cell: ({ countBefore, countAfter }) => {
+      const ends = [countBefore, countAfter].map((each) => (each === null ? "none" : count(each)));
+      return ends[0] === ends[1] ? ends[0] : ends.join(", then ");
+    },
+    kind: "number",
+  },
+  {
+    head: "Clean",
+    cell: ({ clean, reason }) => (clean ? "yes" : html`no: ${foreign(reason ?? "")}`),
+  },
+];
+
+export function tablesSection({ tables }: Account): Markup {
+  const rows = tables.reduce((sum, each) => sum + each.rowCount, 0);
+  const bytes = tables.reduce((sum, each) => sum + each.parquetBytes, 0);
+  return html`<section id="tables" aria-labelledby="tables-title">
+<h2 id="tables-title">Tables</h2>
+<p class="lead">${counted(rows, "row")} in ${counted(tables.length, "table")}${bytes > 0 && `, ${fileSize(bytes)} as Parquet`}. <code>content-warehouse schema</code> says what each column is.</p>
+<details><summary>Rows per table</summary>
+${table({ caption: "Rows per table", columns: TABLE_COLUMNS, rows: tables })}</details>
+</section>`;
+}
+
+const TABLE_COLUMNS: readonly Column<TableSize>[] = [
+  { head: "Table", cell: (each) => html`<code>${each.tableName}</code>`, kind: "head" },
+  { head: "Rows", cell: ({ rowCount }) => count(rowCount), kind: "number" },
+  { head: "Parquet", cell: ({ parquetBytes }) => fileSize(parquetBytes), kind: "number" },
+];

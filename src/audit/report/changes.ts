@@ -2,12 +2,16 @@
 
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
+import { count, counted } from "../../common/figures.ts";
 import { historySql } from "../../load/macros.ts";
 import { CAUSES } from "../../tables/history.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { loadSql } from "../load-sql.ts";
 import { keep } from "../questions/temp-tables.ts";
 import { instant, integer, rowsOf } from "../rows.ts";
+import { barChart } from "./charts.ts";
+import { minute } from "./format.ts";
+import { type Column, html, type Markup, sql, table } from "./markup.ts";
 
 /** Runs that the chart goes back. */
 const RUNS_SHOWN = 30;
@@ -28,7 +32,7 @@ const changeRow = z.object({
   items: integer,
   values: integer,
 });
-export type Change = Readonly<z.output<typeof changeRow>>;
+type Change = Readonly<z.output<typeof changeRow>>;
 
 export interface RunChanges extends Readonly<z.output<typeof runRow>> {
   /** By cause, in the order of the causes; only those that are there. */
@@ -51,4 +55,106 @@ export async function readChanges(
     "SELECT *, previous_run IS NULL AS begins FROM report_runs ORDER BY sequence",
   );
   return runs.map((run) => ({ ...run, changes: byRun.get(run.run) ?? [] }));
+}
+
+/** What a cause is called, and what it says. */
+const CAUSE_NAMES: Readonly<Record<string, string>> = {
+  first_seen: "new item or value",
+  item_removed: "item removed",
+  item_returned: "item returned",
+  item_changed: "item changed",
+  destination_changed: "destination changed",
+  mapping_changed: "mapping changed",
+  definition_changed: "definition changed",
+  reordered: "reordered",
+};
+
+export function changesSection(runs: readonly RunChanges[] | undefined, run: string): Markup {
+  return html`<section id="changes" aria-labelledby="changes-title">
+<h2 id="changes-title">Changes</h2>
+${runs === undefined ? html`<p class="empty">The pipeline of this run leaves the history out, so it cannot say what changed.</p>` : body(runs, run)}
+</section>`;
+}
+
+function body(runs: readonly RunChanges[], run: string): Markup {
+  const compared = runs.filter(({ begins }) => !begins);
+  if (compared.length === 0) {
+    return html`<p class="empty">The history begins with this run: from the next one on, what changed stands here, with its cause.</p>`;
+  }
+  const total = compared.flatMap(({ changes }) => changes).reduce((sum, { values }) => sum + values, 0);
+  const begun = runs.find(({ begins }) => begins);
+  return html`<p class="lead">Mapped values that changed in each run, by the first of their causes.${begun !== undefined && ` With run ${begun.sequence} the history begins, so it is compared with nothing.`}</p>
+${total === 0 ? html`<p class="empty">Nothing changed ${compared.length === 1 ? "since the run before" : `in the last ${compared.length} runs`}.</p>` : chart(compared)}
+${total > 0 && html`<details><summary>The figures as a table</summary>${figures(compared)}</details>`}
+${runs.length > 1 && html`<details><summary>Each change since the run before</summary><p class="note"><code>content-warehouse diff ${runs.at(-2)?.run ?? run} ${run}</code>, or in SQL:</p>${sql(changesSql(runs, run))}</details>`}`;
+}
+
+function present(runs: readonly RunChanges[]): string[] {
+  const there = new Set(runs.flatMap(({ changes }) => changes.map(({ cause }) => cause)));
+  return CAUSES.filter((cause) => there.has(cause));
+}
+
+function nameOf(cause: string): string {
+  return CAUSE_NAMES[cause] ?? cause;
+}
+
+function chart(runs: readonly RunChanges[]): Markup {
+  const causes = present(runs);
+  const total = (cause: string) => runs.reduce((sum, { changes }) => sum + valuesOf(changes, cause), 0);
+  const description = `Bar chart of changed values in ${counted(runs.length, "run")}, by cause: ${causes
+    .map((cause) => `${nameOf(cause)} ${count(total(cause))}`)
+    .join(", ")}. The table below has the figures.`;
+  const days = new Map(runs.map(({ run, sequence, startedAt }) => [run, `${sequence} · ${day(startedAt)}`]));
+  return html`<figure>
+${barChart({
+  runs: runs.map(({ run }) => run),
+  labelOf: (run) => days.get(run) ?? run,
+  causes,
+  bars: runs.flatMap(({ run, changes }) =>
+    changes.map(({ cause, values, items }) => ({
+      run,
+      cause,
+      values,
+      title: `${nameOf(cause)}: ${counted(values, "value")} of ${counted(items, "item")}`,
+    })),
+  ),
+  description,
+})}
+<figcaption><ul class="legend">${causes.map((cause) => html`<li><span class="swatch cause-${cause}"></span>${nameOf(cause)}</li>`)}</ul></figcaption></figure>`;
+}
+
+/** `5 Nov`, of `Thu, 05 Nov 2026 02:00:00 GMT`. */
+function day(instant: Date): string {
+  return instant.toUTCString().slice(5, 11).replace(/^0/, "");
+}
+
+function valuesOf(changes: readonly Change[], cause: string): number {
+  return changes.find((change) => change.cause === cause)?.values ?? 0;
+}
+
+function figures(runs: readonly RunChanges[]): Markup {
+  const columns: Column<RunChanges>[] = [
+    { head: "Run", cell: ({ run, sequence }) => html`<abbr title="${run}">${sequence}</abbr>`, kind: "head" },
+    { head: "Started", cell: ({ startedAt }) => minute(startedAt) },
+    { head: "Verdict", cell: ({ verdict }) => verdict },
+    ...present(runs).map(
+      (cause): Column<RunChanges> => ({
+        head: capitalized(nameOf(cause)),
+        cell: ({ changes }) => count(valuesOf(changes, cause)),
+        kind: "number",
+      }),
+    ),
+  ];
+  return table({ caption: "Changed values per run and cause", columns, rows: runs.toReversed() });
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+function changesSql(runs: readonly RunChanges[], run: string): string {
+  const before = runs.at(-2)?.run ?? run;
+  return `SELECT causes, custom_field_id, destination_id, count(*) AS values
+FROM mapped_value_changes('${before}', '${run}')
+GROUP BY ALL ORDER BY values DESC`;
 }

@@ -2,15 +2,12 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { Coverage } from "../questions/coverage.ts";
-import type { Account } from "./account.ts";
-import type { RunChanges } from "./changes.ts";
-import { changesSection } from "./changes-section.ts";
+import { type Account, checksSection, tablesSection } from "./account.ts";
+import { changesSection, type RunChanges } from "./changes.ts";
 import { coverageSection, unmappedSection } from "./coverage-section.ts";
-import type { ReportItems } from "./items.ts";
-import { itemsSection } from "./items-section.ts";
+import { itemsSection, type ReportItems } from "./items.ts";
 import { dataIsland, html, trusted } from "./markup.ts";
 import { overview, subtitle } from "./overview.ts";
-import { checksSection, tablesSection } from "./run-section.ts";
 
 export interface Report {
   readonly account: Account;
