@@ -39,8 +39,9 @@ export function compareLedgers(
     );
 }
 
+type Members = ReadonlyMap<string, readonly string[]>;
 /** Members of payloads by destination ID. */
-export type Payloads = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+export type Payloads = ReadonlyMap<string, Members>;
 
 /** IDs of the destinations whose payloads differ, or that one side alone has a payload for. */
 export function comparePayloads(published: Payloads, { payloads }: MappedItem): string[] {
@@ -49,8 +50,6 @@ export function comparePayloads(published: Payloads, { payloads }: MappedItem): 
     .filter((id) => !sameMembers(published.get(id), computed.get(id)))
     .sort(compareUtf8);
 }
-
-type Members = ReadonlyMap<string, readonly string[]>;
 
 /** The order of keys is no content of a JSON object; that of values is. */
 function sameMembers(a: Members = new Map(), b: Members = new Map()): boolean {

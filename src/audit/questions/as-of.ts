@@ -33,7 +33,11 @@ export async function runAsOf(
   if (current === undefined || !hasHistory(current)) {
     const started = runs.find(({ startedAt }) => instant !== undefined && startedAt.getTime() <= instant);
     if (started !== undefined) return { wanted: started.run };
-    throw notKept(asOf, instant !== undefined, runs.at(-1)?.run);
+    const oldest = runs.at(-1)?.run;
+    const kept = oldest === undefined ? "none was published" : `the oldest that is kept is ${oldest}`;
+    const what =
+      instant === undefined ? `No run "${asOf}" is kept` : `No run that is kept had started by ${asOf}`;
+    throw new WarehouseError("config.not_found", `${what} (${kept}); "runs list" shows them.`);
   }
   const known = await readRunHistory(folder, current.run, temporaryDirectory);
   const past = known.find((each) =>
@@ -43,7 +47,12 @@ export async function runAsOf(
     const kept = runs.some(({ run }) => run === past.run);
     return kept ? { wanted: past.run } : { wanted: current.run, past };
   }
-  if (instant !== undefined) throw notKnown(asOf, current.run, known.at(-1)?.run);
+  if (instant !== undefined) {
+    throw new WarehouseError(
+      "config.not_found",
+      `No run had started by ${asOf}: the history of the current run ${current.run} begins with ${known.at(-1)?.run ?? "itself"}.`,
+    );
+  }
   const names = [...runs, ...known].flatMap(({ run, sequence }) => [run, String(sequence)]);
   throw new WarehouseError(
     "config.not_found",
@@ -92,17 +101,4 @@ function instantOf(text: string): number | undefined {
 function isDay(day: string): boolean {
   const start = Date.parse(`${day}T00:00Z`);
   return !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
-}
-
-function notKept(asOf: string, isInstant: boolean, oldest: string | undefined): WarehouseError {
-  const kept = oldest === undefined ? "none was published" : `the oldest that is kept is ${oldest}`;
-  const what = isInstant ? `No run that is kept had started by ${asOf}` : `No run "${asOf}" is kept`;
-  return new WarehouseError("config.not_found", `${what} (${kept}); "runs list" shows them.`);
-}
-
-function notKnown(asOf: string, current: string, first: string | undefined): WarehouseError {
-  return new WarehouseError(
-    "config.not_found",
-    `No run had started by ${asOf}: the history of the current run ${current} begins with ${first ?? "itself"}.`,
-  );
 }

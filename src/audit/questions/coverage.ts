@@ -12,9 +12,9 @@ import type { Scope } from "./filters.ts";
 import { keep, keepRange } from "./temp-tables.ts";
 
 export interface CoverageFilter extends Scope {
-  readonly status: Status | undefined;
+  readonly status?: Status | undefined;
   /** Value ID, text of the value, or external value. */
-  readonly value: string | undefined;
+  readonly value?: string | undefined;
 }
 
 /** What is counted in uses: one use is one row of `content_mapped_values`. */
@@ -32,15 +32,10 @@ export interface Coverage {
    * Mapping entries that no item uses; fields with values that no destination maps; external values that several
    * internal values give; external names that several fields have.
    */
-  readonly definitions: Definitions | undefined;
+  readonly definitions:
+    | Readonly<Record<"unusedEntries" | "unmappedFields" | "manyToOne" | "collisions", readonly Row[]>>
+    | undefined;
   readonly totals: Readonly<Record<Counted, number>>;
-}
-
-export interface Definitions {
-  readonly unusedEntries: readonly Row[];
-  readonly unmappedFields: readonly Row[];
-  readonly manyToOne: readonly Row[];
-  readonly collisions: readonly Row[];
 }
 
 /** Throws `config.not_found` for a value that no item in the filter has. */
@@ -67,22 +62,20 @@ export async function coverageOf(
   return {
     coverage,
     values: await all(connection, loadSql("audit_values"), [...given, !isNarrow]),
-    definitions: isNarrow ? undefined : await definitionsOf(connection),
+    definitions: isNarrow
+      ? undefined
+      : {
+          unusedEntries: await all(connection, loadSql("audit_unused_entries")),
+          unmappedFields: await all(connection, loadSql("audit_unmapped_fields")),
+          manyToOne: await all(connection, loadSql("audit_many_to_one")),
+          collisions: await all(connection, loadSql("audit_collisions")),
+        },
     totals: {
       unmapped: total("unmapped"),
       unknown_value: total("unknown_value"),
       ambiguous: total("ambiguous"),
       collision: total("collision"),
     },
-  };
-}
-
-async function definitionsOf(connection: DuckDBConnection): Promise<Definitions> {
-  return {
-    unusedEntries: await all(connection, loadSql("audit_unused_entries")),
-    unmappedFields: await all(connection, loadSql("audit_unmapped_fields")),
-    manyToOne: await all(connection, loadSql("audit_many_to_one")),
-    collisions: await all(connection, loadSql("audit_collisions")),
   };
 }
 

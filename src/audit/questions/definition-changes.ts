@@ -96,15 +96,8 @@ export class DefinitionChanges {
 }
 
 /** Where a change is looked up; an entry by its value before and after. */
-function placesOf({
-  kind,
-  id,
-  customFieldId,
-  destinationId,
-  valueId,
-  before,
-  after,
-}: DefinitionChange): string[] {
+function placesOf(change: DefinitionChange): string[] {
+  const { kind, id, customFieldId, destinationId, valueId, before, after } = change;
   const place = (...parts: readonly unknown[]) => JSON.stringify([kind, ...parts]);
   switch (kind) {
     case "destination":

@@ -15,10 +15,7 @@ export interface RunPair {
   readonly basis: string | undefined;
 }
 
-interface History {
-  readonly run: string;
-  readonly knows: readonly KnownRun[];
-}
+type Histories = readonly { readonly run: string; readonly knows: readonly KnownRun[] }[];
 
 /**
  * Finds two runs by name, number, `current`, or `previous`, the one whose history the current run carried on. Throws
@@ -30,14 +27,18 @@ export async function findPair(
   wanted: readonly [before: string, after: string],
   temporaryDirectory: string,
 ): Promise<RunPair> {
-  if (wanted.includes("current") || wanted.includes("previous")) await assertCurrentReadable(folder);
+  if (wanted.includes("current") || wanted.includes("previous")) {
+    const { manifest } = await findRun(folder, "current");
+    if (manifest instanceof WarehouseError) throw manifest;
+  }
   const runs = await listRuns(folder);
   const kept = runs.flatMap(({ run, sequence, manifest }) =>
     manifest instanceof WarehouseError ? [] : [{ run, sequence, verdict: manifest.verdict }],
   );
-  const histories: History[] = [];
+  const histories: Histories[number][] = [];
   let unreadable: WarehouseError | undefined;
-  for (const each of currentFirst(runs)) {
+  // The one that readers see, then the newest first.
+  for (const each of runs.toSorted((a, b) => Number(b.current) - Number(a.current))) {
     if (each.current && each.manifest instanceof WarehouseError) unreadable = each.manifest;
     if (!hasHistory(each)) continue;
     try {
@@ -70,26 +71,16 @@ export async function findPair(
   return ordered({ before, after, basis: undefined });
 }
 
-async function assertCurrentReadable(folder: OutputFolder): Promise<void> {
-  const { manifest } = await findRun(folder, "current");
-  if (manifest instanceof WarehouseError) throw manifest;
-}
-
 /** Why a run of this name or number cannot be read; undefined: it can, or it is not there. */
 function unreadableRun(wanted: string, runs: readonly PublishedRun[]): WarehouseError | undefined {
   const found = runs.find((each) => isCalled(wanted, each));
   return found?.manifest instanceof WarehouseError ? found.manifest : undefined;
 }
 
-/** The one that readers see, then the newest first. */
-function currentFirst(runs: readonly PublishedRun[]): PublishedRun[] {
-  return [...runs.filter(({ current }) => current), ...runs.filter(({ current }) => !current)];
-}
-
 function resolve(
   wanted: string,
   runs: readonly PublishedRun[],
-  histories: readonly History[],
+  histories: Histories,
   among: readonly ComparedRun[],
 ): ComparedRun | undefined {
   const current = runs.find((each) => each.current)?.run;

@@ -121,9 +121,7 @@ async function compareHistory(
   );
   const passthrough = { before: sent[0]?.passthrough === true, after: sent.at(-1)?.passthrough === true };
   const starts = await all(connection, loadSql("audit_diff_ranges"), [...sequences, rowsPerRange]);
-  const given = fillMarks(loadSql("audit_diff_history_rows"), {
-    intervals: intervalsSql(),
-  });
+  const given = fillMarks(loadSql("audit_diff_history_rows"), { intervals: intervalsSql() });
   const changes = historySql("audit_diff", loadSql);
   const causes = JSON.stringify(CAUSES);
   const ranges = rangesOf(starts.map(({ first_id }) => String(first_id)));
@@ -181,22 +179,16 @@ async function nameThings(connection: DuckDBConnection, { before, after, basis }
 }
 
 async function show(connection: DuckDBConnection, { cause, destination, field }: DiffFilter): Promise<void> {
-  const destinations = await idsOf(
-    connection,
-    "destination",
-    destination,
-    "SELECT destination_id AS id, unnest([identification, identification_before]) AS name FROM diff_destinations",
-  );
-  const fields = await idsOf(
-    connection,
-    "custom field",
-    field,
-    "SELECT custom_field_id AS id, unnest([name, name_before]) AS name FROM diff_fields",
-  );
+  const destinations = await idsOf(connection, "destination", destination, DESTINATIONS);
+  const fields = await idsOf(connection, "custom field", field, FIELDS);
   const bound = (ids: readonly string[] | undefined) => (ids === undefined ? null : JSON.stringify(ids));
   await keep(connection, "diff_filter", FILTER, [cause ?? null, bound(destinations), bound(fields)]);
   await execute(connection, SHOWN);
 }
+
+const DESTINATIONS =
+  "SELECT destination_id AS id, unnest([identification, identification_before]) AS name FROM diff_destinations";
+const FIELDS = "SELECT custom_field_id AS id, unnest([name, name_before]) AS name FROM diff_fields";
 
 const FILTER = `
   SELECT $1::VARCHAR AS cause, CAST($2::JSON AS VARCHAR[]) AS destination_ids, CAST($3::JSON AS VARCHAR[]) AS field_ids`;

@@ -31,9 +31,9 @@ export async function explainPast(
   await assertPresent(opened, item.contentId, past);
   const values = await readHeldValues(connection, item.contentId, past.sequence);
   const byDestination = Map.groupBy(values, ({ row }) => row.destinationId);
-  const payloads = [...byDestination].map(([id, held]): [string, ReadonlyMap<string, string[]>] => {
+  const payloads = [...byDestination].map(([id, held]) => {
     const rows = held.map(({ row }) => row);
-    return [id, payloadMembers(rows, past.passthrough)];
+    return [id, payloadMembers(rows, past.passthrough)] as const;
   });
   return {
     item,
@@ -48,19 +48,14 @@ export async function explainPast(
 /** An item that is there, or one of this ID that was. */
 async function findKnown(opened: OpenedRun, wanted: string): Promise<ItemFacts> {
   const { connection } = opened;
-  const present = await all(connection, "SELECT 1 FROM content WHERE content_id = $1 OR slug = $1 LIMIT 1", [
-    wanted,
-  ]);
-  if (present.length === 0) {
-    const known = await all(connection, "SELECT 1 FROM content_history WHERE content_id = $1 LIMIT 1", [
-      wanted,
-    ]);
-    if (known.length > 0) {
-      return { contentId: wanted, slug: null, title: null, contentType: null, updatedAt: null };
-    }
-  }
-  return findItem(opened, wanted);
+  const [found] = await all(connection, GONE_BUT_KNOWN, [wanted]);
+  if (found?.known !== true) return findItem(opened, wanted);
+  return { contentId: wanted, slug: null, title: null, contentType: null, updatedAt: null };
 }
+
+const GONE_BUT_KNOWN = `
+  SELECT NOT EXISTS (FROM content WHERE content_id = $1 OR slug = $1)
+    AND EXISTS (FROM content_history WHERE content_id = $1) AS known`;
 
 const PRESENCE = `
   SELECT history.valid_from_run, history.valid_to_run,

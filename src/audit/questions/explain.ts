@@ -50,11 +50,8 @@ export async function explainItem(opened: OpenedRun, wanted: string): Promise<It
   const { mapped, passthrough } = await agreeing(opened, values, definitions);
   const wrong = evidence.document === undefined ? [] : contradicted(evidence.document, values);
   if (wrong.length > 0) {
-    throw disagreement(
-      opened,
-      item.contentId,
-      `the raw document ${evidence.document?.file} has other values in the custom field ${listed(wrong, "and")}`,
-    );
+    const what = `the raw document ${evidence.document?.file} has other values in the custom field ${listed(wrong, "and")}`;
+    throw disagreement(opened, item.contentId, what);
   }
   const since = await sinceOf(opened, item.contentId);
   return { item, values, definitions, mapped, passthrough, evidence, since };
@@ -79,23 +76,17 @@ async function agreeing(
   const [first] = compareLedgers(ledger, plain.ledger);
   if (first !== undefined) {
     const { destinationId, customFieldId, ordinal, columns } = first;
-    const what =
+    const how =
       columns.length === 0 ? "one of them has no such row" : `they differ in ${listed(columns, "and")}`;
-    throw disagreement(
-      opened,
-      values.contentId,
-      `of value ${ordinal} of the custom field ${customFieldId} at the destination ${destinationId}, ${what}`,
-    );
+    const what = `of value ${ordinal} of the custom field ${customFieldId} at the destination ${destinationId}, ${how}`;
+    throw disagreement(opened, values.contentId, what);
   }
   if (comparePayloads(payloads, plain).length === 0) return { mapped: plain, passthrough: false };
   const passing = mapItem(values, definitions, { passthrough: true });
   const different = comparePayloads(payloads, passing);
   if (different.length === 0) return { mapped: passing, passthrough: true };
-  throw disagreement(
-    opened,
-    values.contentId,
-    `the payloads for the destination ${listed(different, "and")} differ`,
-  );
+  const what = `the payloads for the destination ${listed(different, "and")} differ`;
+  throw disagreement(opened, values.contentId, what);
 }
 
 function disagreement({ run }: OpenedRun, contentId: string, what: string): WarehouseError {

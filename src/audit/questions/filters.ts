@@ -7,9 +7,9 @@ import { rowsOf } from "../rows.ts";
 
 /** IDs to keep to; undefined: all. */
 export interface Scope {
-  readonly destinationIds: readonly string[] | undefined;
-  readonly fieldIds: readonly string[] | undefined;
-  readonly contentTypeIds: readonly string[] | undefined;
+  readonly destinationIds?: readonly string[] | undefined;
+  readonly fieldIds?: readonly string[] | undefined;
+  readonly contentTypeIds?: readonly string[] | undefined;
 }
 
 export interface NamedScope {
@@ -23,27 +23,20 @@ export async function resolveScope(
   connection: DuckDBConnection,
   { destination, field, contentType }: NamedScope,
 ): Promise<Scope> {
+  const ids = (what: string, wanted: string | undefined, things: string) =>
+    idsOf(connection, what, wanted, things);
   return {
-    destinationIds: await idsOf(
-      connection,
-      "destination",
-      destination,
-      "SELECT destination_id AS id, identification AS name FROM destinations",
-    ),
-    fieldIds: await idsOf(
-      connection,
-      "custom field",
-      field,
-      "SELECT custom_field_id AS id, name FROM custom_fields UNION SELECT custom_field_id, NULL FROM custom_field_mappings",
-    ),
-    contentTypeIds: await idsOf(
-      connection,
-      "content type",
-      contentType,
-      "SELECT content_type_id AS id, unnest([display_name, field_name]) AS name FROM content_types",
-    ),
+    destinationIds: await ids("destination", destination, DESTINATIONS),
+    fieldIds: await ids("custom field", field, FIELDS),
+    contentTypeIds: await ids("content type", contentType, CONTENT_TYPES),
   };
 }
+
+const DESTINATIONS = "SELECT destination_id AS id, identification AS name FROM destinations";
+const FIELDS =
+  "SELECT custom_field_id AS id, name FROM custom_fields UNION SELECT custom_field_id, NULL FROM custom_field_mappings";
+const CONTENT_TYPES =
+  "SELECT content_type_id AS id, unnest([display_name, field_name]) AS name FROM content_types";
 
 const named = z.object({ id: z.string(), name: z.string().nullable() });
 

@@ -41,12 +41,9 @@ export async function readHeldValues(
   contentId: string,
   sequence: number,
 ): Promise<HeldValue[]> {
-  for (const [name, table] of [
-    ["item_values", "mapped_value_history"],
-    ["item_orders", "mapped_value_order_history"],
-  ] as const) {
-    await keep(connection, name, `FROM ${table} WHERE content_id = $1`, [contentId]);
-  }
+  const ofItem = (table: string) => `FROM ${table} WHERE content_id = $1`;
+  await keep(connection, "item_values", ofItem("mapped_value_history"), [contentId]);
+  await keep(connection, "item_orders", ofItem("mapped_value_order_history"), [contentId]);
   const sql = fillMarks(loadSql("audit_item_rows"), { intervals: intervalsSql() });
   const definitions = new Map<string, DefinitionChanges>();
   const held: HeldValue[] = [];

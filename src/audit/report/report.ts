@@ -14,21 +14,13 @@ import { ITEM_LIMITS, type ItemLimits, readItems } from "./items.ts";
 /** Name of the report in the folder of a run. */
 export const REPORT_FILE = "report.html";
 
-const EVERYTHING = {
-  destinationIds: undefined,
-  fieldIds: undefined,
-  contentTypeIds: undefined,
-  status: undefined,
-  value: undefined,
-};
-
 /** The page, as HTML. Its two long parts are read beside each other: each makes tables on a connection of its own. */
 export async function reportOf(run: ConnectedRun, limits: ItemLimits = ITEM_LIMITS): Promise<string> {
   const { connection, manifest } = run;
   const account = await readAccount(connection);
   const changes = await readChanges(connection, manifest.rows);
   const beside = { connection: await run.connect(), manifest };
-  const [coverage, items] = await together(coverageOf(run, EVERYTHING), readItems(beside, limits));
+  const [coverage, items] = await together(coverageOf(run, {}), readItems(beside, limits));
   return pageOf({ account, coverage, changes, items });
 }
 

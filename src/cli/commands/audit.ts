@@ -18,14 +18,7 @@ import { withRun } from "../with-run.ts";
 import { openNamedFile } from "../write-file.ts";
 
 const FORMATS = ["table", "json", "csv", "markdown"] as const;
-const SECTIONS = [
-  "coverage",
-  "values",
-  "unused-entries",
-  "unmapped-fields",
-  "many-to-one",
-  "collisions",
-] as const;
+const SECTIONS = "coverage values unused-entries unmapped-fields many-to-one collisions".split(" ");
 
 /** What may be there before the command fails. */
 type Limits = ReadonlyMap<Counted, number>;
@@ -33,7 +26,7 @@ type Limits = ReadonlyMap<Counted, number>;
 interface Options {
   readonly out: string;
   readonly format: (typeof FORMATS)[number];
-  readonly section?: (typeof SECTIONS)[number];
+  readonly section?: string;
   readonly destination?: string;
   readonly field?: string;
   readonly value?: string;
@@ -109,14 +102,9 @@ function limits(text: string): Limits {
   return found;
 }
 
-interface Outputs {
-  readonly terminal: Terminal;
-  /** Takes what is no answer, so that the answer stays what its format says. */
-  readonly err: Writable;
-}
-
+/** `err`: takes what is not the answer, so that the answer stays what its format says. */
 async function exportAndAudit(
-  { terminal, err }: Outputs,
+  { terminal, err }: { readonly terminal: Terminal; readonly err: Writable },
   opened: OpenedRun,
   options: Options,
 ): Promise<void> {
@@ -170,12 +158,9 @@ function answer(opened: OpenedRun, coverage: Coverage, options: Options, width: 
     return section === undefined ? "" : sectionCsv(section, form);
   }
   if (options.format === "json") {
-    const head = [
-      `"run":${JSON.stringify(run)}`,
-      `"verdict":"${manifest.verdict}"`,
-      `"totals":${JSON.stringify(coverage.totals)}`,
-    ];
-    return sectionJson(head, wanted);
+    const head = { run, verdict: manifest.verdict, totals: coverage.totals };
+    const members = Object.entries(head).map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
+    return sectionJson(members, wanted);
   }
   if (options.format === "markdown") return sectionMarkdown(wanted);
   return `${sectionTables(wanted, width)}\n${totalText(coverage)} in the run ${printableText(run)}\n`;

@@ -143,7 +143,7 @@ function facts({ manifest, startedAt }: PublishedRun): string[] {
     manifest.verdict,
     count(manifest.rows.content ?? 0),
     manifest.items === undefined ? "" : count(manifest.items.rejected),
-    fileSize(size(manifest)),
+    fileSize(sizeOf(manifest.files)),
     took(manifest),
     minute(new Date(manifest.startedAt)),
   ];
@@ -162,17 +162,16 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
     ...supersession(manifest),
     [
       "Personal data",
-      personalData.keyId === null ? personalData.policy : `${personalData.policy}, key ${personalData.keyId}`,
+      personalData.policy + (personalData.keyId === null ? "" : `, key ${personalData.keyId}`),
     ],
     ["Made by", `content-warehouse ${versions.package}, DuckDB ${versions.duckdb}, Node ${versions.node}`],
-    ["Size", `${fileSize(size(manifest))} in ${count(manifest.files.length)} files`],
+    ["Size", `${fileSize(sizeOf(manifest.files))} in ${count(manifest.files.length)} files`],
   ];
   const facts = lines.map(([name, value]) => `${name.padEnd(14)} ${value}\n`).join("");
-  const rows = Object.entries(manifest.rows).map(([table, number]) => [
-    table,
-    count(number),
-    parquetSize(manifest, table),
-  ]);
+  const rows = Object.entries(manifest.rows).map(([table, number]) => {
+    const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
+    return [table, count(number), fileSize(sizeOf(files))];
+  });
   const { text } = drawTable({ columns: [left("table"), right("rows"), right("Parquet")], rows }, width);
   return `${printableText(facts)}\n${text}`;
 }
@@ -192,13 +191,8 @@ function supersession({ supersedes, erasedAt }: Manifest): [string, string][] {
   return [["Supersedes", `${supersedes}, erased ${minute(new Date(last))} UTC`]];
 }
 
-function parquetSize(manifest: Manifest, table: string): string {
-  const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
-  return fileSize(files.reduce((sum, file) => sum + file.bytes, 0));
-}
-
-function size(manifest: Manifest): number {
-  return manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+function sizeOf(files: Manifest["files"]): number {
+  return files.reduce((sum, file) => sum + file.bytes, 0);
 }
 
 function took({ startedAt, endedAt }: Manifest): string {

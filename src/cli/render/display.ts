@@ -19,26 +19,16 @@ export interface Display {
   end(): void;
 }
 
-const LABELS: Record<StageName, string> = {
-  lookups: "lookups",
-  dynamic: "dynamic listing",
-  items: "single items",
-  full: "full listing",
-  basic: "basic listing",
-  transform: "transform",
-  load: "tables",
-  publish: "publish",
-};
-
-const UNITS: Record<StageName, string> = {
-  lookups: "lookups",
-  dynamic: "pages",
-  items: "items",
-  full: "pages",
-  basic: "pages",
-  transform: "items",
-  load: "tables",
-  publish: "",
+/** What a stage is called, and what it counts. */
+const STAGES: Record<StageName, readonly [label: string, unit: string]> = {
+  lookups: ["lookups", "lookups"],
+  dynamic: ["dynamic listing", "pages"],
+  items: ["single items", "items"],
+  full: ["full listing", "pages"],
+  basic: ["basic listing", "pages"],
+  transform: ["transform", "items"],
+  load: ["tables", "tables"],
+  publish: ["publish", ""],
 };
 
 const REDRAW_MS = 100;
@@ -100,7 +90,7 @@ function lineDisplay(write: Write, elapsedMs: Elapsed): Display {
       const state = timed(stages, progress, nowMs);
       if (nowMs - lastMs < LINE_MS) return;
       lastMs = nowMs;
-      write(`${LABELS[state.stage]}: ${details(state)}\n`);
+      write(`${STAGES[state.stage][0]}: ${details(state)}\n`);
     },
     log: write,
     end: () => {},
@@ -111,7 +101,7 @@ function liveLine(state: Timed): string {
   const { total, done } = state;
   const share = total === undefined || total === 0 ? 0 : Math.min(1, done / total);
   const filled = Math.round(share * BAR);
-  return `${LABELS[state.stage].padEnd(16)} ${"█".repeat(filled)}${"░".repeat(BAR - filled)} ${details(state)}`;
+  return `${STAGES[state.stage][0].padEnd(16)} ${"█".repeat(filled)}${"░".repeat(BAR - filled)} ${details(state)}`;
 }
 
 function details(state: Timed): string {
@@ -119,7 +109,7 @@ function details(state: Timed): string {
   if (stage === "publish") return done === total ? "done" : "proving the files";
   const seconds = (atMs - startedMs) / 1000;
   const parts = [
-    `${count(done)}${total === undefined ? "" : ` of ${count(total)}`} ${UNITS[stage]}`.trimEnd(),
+    `${count(done)}${total === undefined ? "" : ` of ${count(total)}`} ${STAGES[stage][1]}`.trimEnd(),
   ];
   if (stage === "dynamic" || stage === "full" || stage === "basic") {
     parts.push(`${count(items)} items`);

@@ -14,8 +14,8 @@ export const bare = (text: string): string => printableLine(text);
 export interface Told {
   readonly run: string;
   /** Undefined: all. */
-  readonly destinationIds: readonly string[] | undefined;
-  readonly fieldIds: readonly string[] | undefined;
+  readonly destinationIds?: readonly string[] | undefined;
+  readonly fieldIds?: readonly string[] | undefined;
 }
 
 export function isWanted(ids: readonly string[] | undefined, id: string): boolean {
