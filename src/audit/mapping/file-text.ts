@@ -15,14 +15,16 @@ export function invalidAt({ file, line, column }: Place, problem: string): Wareh
   return new WarehouseError("config.invalid", `${file}, line ${line}, column ${column}: ${problem}`);
 }
 
-export interface Cell {
-  readonly value: unknown;
+interface TextCell {
+  readonly value: string;
   /** Of its first character in the text. */
   readonly offset: number;
 }
 
-export interface Member extends Cell {
+export interface Member {
   readonly name: string;
+  readonly value: unknown;
+  readonly offset: number;
 }
 
 export interface Members {
@@ -44,10 +46,8 @@ export class FileText {
     this.#file = file;
     this.#text = new TextDecoder().decode(bytes);
     if (isUtf8(bytes)) return;
-    throw this.invalid(
-      this.#text.indexOf("\uFFFD"),
-      'this is not UTF-8; save the file as "CSV UTF-8" or as JSON.',
-    );
+    const problem = 'this is not UTF-8; save the file as "CSV UTF-8" or as JSON.';
+    throw this.invalid(this.#text.indexOf("\uFFFD"), problem);
   }
 
   get isEmpty(): boolean {
@@ -67,15 +67,15 @@ export class FileText {
    * Rows of cells, empty lines left out. Lines end with LF, CRLF or CR; cells may be quoted, and quotes in them doubled.
    * The separator is the first of comma, semicolon and tab that the first line has outside of quotes.
    */
-  csv(): (Cell & { readonly value: string })[][] {
+  csv(): TextCell[][] {
     const text = this.#text;
     const [first = ""] = text.replace(/"[^"]*"/g, "").split(/[\r\n]/, 1);
     const separator = SEPARATORS.find((each) => first.includes(each)) ?? ",";
     const quoted = '"(?<quoted>[^"]*(?:""[^"]*)*)(?<closing>"?)';
     const plain = `(?<plain>[^${separator}\\r\\n]*)`;
     const cell = new RegExp(`(?:${quoted}|${plain})(?<end>${separator}|\\r\\n|\\r|\\n|)`, "y");
-    const rows: { value: string; offset: number }[][] = [];
-    let row: { value: string; offset: number }[] = [];
+    const rows: TextCell[][] = [];
+    let row: TextCell[] = [];
     let end: string | undefined;
     do {
       const offset = cell.lastIndex;
@@ -83,10 +83,8 @@ export class FileText {
       end = found.end;
       if (found.closing === "") throw this.invalid(offset, "the quote that opens here is never closed.");
       if (end === "" && cell.lastIndex < text.length) {
-        throw this.invalid(
-          cell.lastIndex,
-          "there is text after a closing quote; a quote inside a cell is written twice.",
-        );
+        const problem = "there is text after a closing quote; a quote inside a cell is written twice.";
+        throw this.invalid(cell.lastIndex, problem);
       }
       row.push({ value: found.quoted?.replaceAll('""', '"') ?? found.plain ?? "", offset });
       if (end === separator) continue;

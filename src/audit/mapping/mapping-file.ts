@@ -16,18 +16,6 @@ import { FileText, invalidAt, type Member, type Members, type Place } from "./fi
 export const MAPPING_FORMATS = ["csv", "json"] as const;
 export type MappingFormat = (typeof MAPPING_FORMATS)[number];
 
-/** What what-if reads; a file needs all of them. */
-const READ = [
-  "custom_field_id",
-  "destination_id",
-  "mapping_id",
-  "external_field_name",
-  "mapping_value_id",
-  "value_id",
-  "external_value",
-] as const;
-type ReadColumn = (typeof READ)[number];
-
 /** Columns of an export: names and texts besides, for the person who reads it; they may be left out of a file. */
 const WRITTEN = [
   "custom_field_id",
@@ -42,22 +30,22 @@ const WRITTEN = [
   "external_value",
 ] as const;
 
+type ReadColumn = Exclude<(typeof WRITTEN)[number], "custom_field" | "destination" | "value">;
+
+/** What what-if reads; a file needs all of them. */
+const READ = WRITTEN.filter((name) => !["custom_field", "destination", "value"].includes(name));
+
 /** A row of a file. */
 export interface MappingRow {
   readonly customFieldId: string;
   readonly destinationId: string | null;
   readonly mappingId: string;
   readonly externalFieldName: string | null;
-  /** Undefined: a mapping without entries. */
-  readonly entry: EntryRow | undefined;
+  /** Undefined: a mapping without entries. The ID is NULL of an entry that a person added. */
+  readonly entry:
+    | Readonly<{ id: string | null; valueId: string | null; externalValue: string | null }>
+    | undefined;
   readonly placeOf: (column: ReadColumn) => Place;
-}
-
-export interface EntryRow {
-  /** NULL: an entry that a person added. */
-  readonly id: string | null;
-  readonly valueId: string | null;
-  readonly externalValue: string | null;
 }
 
 /** All mappings of the run, in the form of the file. */
@@ -104,10 +92,13 @@ function plainText(cell: string): string | null {
 export function readMapping(bytes: Uint8Array, file: string, format: MappingFormat): MappingRow[] {
   const text = new FileText(bytes, file);
   if (text.isEmpty) {
-    const way = '"audit --export-mapping" writes one with all mappings of a run';
-    throw text.invalid(0, `the file is empty; ${way}.`);
+    throw text.invalid(
+      0,
+      'the file is empty; "audit --export-mapping" writes one with all mappings of a run.',
+    );
   }
-  const objects = format === "csv" ? csvObjects(text) : jsonObjects(text);
+  const objects = format === "csv" ? csvObjects(text) : text.json();
+  if (format === "json") for (const object of objects) assertColumns(object, text);
   const rows = objects.map((object) => mappingRow(object, text));
   assertConsistent(rows);
   return rows;
@@ -125,19 +116,9 @@ function csvObjects(text: FileText): Members[] {
       const problem = `the row has ${cells.length} cells where the first line has ${names.length}.`;
       throw text.invalid(last?.offset ?? 0, problem);
     }
-    const members = cells.map(({ value, offset }, i) => ({
-      name: names[i] ?? "",
-      value: plainText(value),
-      offset,
-    }));
+    const members = cells.map((cell, i) => ({ ...cell, name: names[i] ?? "", value: plainText(cell.value) }));
     return { members, offset: cells[0]?.offset ?? 0 };
   });
-}
-
-function jsonObjects(text: FileText): Members[] {
-  const objects = text.json();
-  for (const object of objects) assertColumns(object, text);
-  return objects;
 }
 
 function assertColumns({ members, offset: start }: Members, text: FileText): void {
@@ -176,15 +157,10 @@ function mappingRow({ members, offset }: Members, text: FileText): MappingRow {
   };
 }
 
-function textMember(
-  { name, value, offset }: Member,
-  text: FileText,
-): { value: string | null; offset: number } {
+function textMember({ name, value, offset }: Member, text: FileText) {
   if (value === null || typeof value === "string") return { value, offset };
-  throw text.invalid(
-    offset,
-    `${name} is ${JSON.stringify(value)}; every value is a text in quotes, or null.`,
-  );
+  const problem = `${name} is ${JSON.stringify(value)}; every value is a text in quotes, or null.`;
+  throw text.invalid(offset, problem);
 }
 
 const MISSING = {
@@ -217,10 +193,8 @@ function assertConsistent(rows: readonly MappingRow[]): void {
     const before = entries.get(id);
     if (before !== undefined) {
       const { line } = before.placeOf("mapping_value_id");
-      throw invalidAt(
-        row.placeOf("mapping_value_id"),
-        `the entry ${id} is in line ${line} already; leave the ID of an added entry empty.`,
-      );
+      const problem = `the entry ${id} is in line ${line} already; leave the ID of an added entry empty.`;
+      throw invalidAt(row.placeOf("mapping_value_id"), problem);
     }
     entries.set(id, row);
   }
@@ -240,8 +214,6 @@ function assertSameMapping(row: MappingRow, first: MappingRow): void {
     );
   }
   if (row.entry !== undefined && first.entry !== undefined) return;
-  throw invalidAt(
-    row.placeOf("mapping_id"),
-    `the mapping ${row.mappingId} has a row without an entry and another one besides.`,
-  );
+  const problem = `the mapping ${row.mappingId} has a row without an entry and another one besides.`;
+  throw invalidAt(row.placeOf("mapping_id"), problem);
 }

@@ -104,20 +104,17 @@ function assertNewEntry(row: MappingRow, id: string, valueId: string | null, map
 }
 
 function quotedList(ids: readonly string[]): string {
-  return listed(
-    ids.map((id) => JSON.stringify(id)),
-    "and",
-  );
+  const quoted = ids.map((id) => JSON.stringify(id));
+  return listed(quoted, "and");
 }
+
+const USES = `
+  SELECT count(*)
+  FROM (SELECT 1 FROM content_mapped_values WHERE custom_field_id = $1 AND value_id = $2 LIMIT 1)`;
 
 /** A value that the field does not offer any more can still be in items, and an entry for it counts. */
 async function isUsed(connection: DuckDBConnection, fieldId: string, valueId: string): Promise<boolean> {
-  const found = await scalar(
-    connection,
-    `SELECT count(*) FROM (SELECT 1 FROM content_mapped_values WHERE custom_field_id = $1 AND value_id = $2 LIMIT 1)`,
-    [fieldId, valueId],
-  );
-  return found > 0;
+  return (await scalar(connection, USES, [fieldId, valueId])) > 0;
 }
 
 function unknownValue(field: FieldDefinition, valueId: string, known: ReadonlySet<string>): string {

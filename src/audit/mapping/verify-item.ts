@@ -12,11 +12,9 @@ import { type Item, mapItem } from "./procedure.ts";
  */
 export type ItemVerdict = "agrees" | "changed" | "gone" | "differs";
 
-export type Cause = "item_changed" | "definition_changed";
-
 export interface ExplainedDifference extends LedgerDifference {
   /** Undefined: nothing explains it. */
-  readonly cause: Cause | undefined;
+  readonly cause: "item_changed" | "definition_changed" | undefined;
 }
 
 export interface VerifiedItem {

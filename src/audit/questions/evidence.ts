@@ -22,15 +22,21 @@ const requestRow = z.object({
 /** A request of the run. */
 export type RequestEvidence = Readonly<z.output<typeof requestRow>>;
 
-export interface DocumentEvidence {
+const documentRow = z.object({
+  filename: z.string(),
+  mode: z.string(),
+  pass: integer,
+  page: integer,
+  position: integer,
+  /** Of the document as it is kept. */
+  sha256: z.string(),
+  document: z.string(),
+});
+
+export interface DocumentEvidence
+  extends Readonly<Omit<z.output<typeof documentRow>, "filename" | "document">> {
   /** Below the run's folder. */
   readonly file: string;
-  readonly mode: string;
-  readonly pass: number;
-  readonly page: number;
-  readonly position: number;
-  /** Of the document as it is kept. */
-  readonly sha256: string;
   /** The answer that it came with. */
   readonly request: RequestEvidence | undefined;
   /** What the procedure read there, by custom field ID: the JSON text at `/custom_fields/<ID>`. */
@@ -63,16 +69,6 @@ const REQUEST_OF_DOCUMENT = `${REQUESTS}
     ELSE page = $3 AND content_id IS NULL
   END
   ORDER BY request DESC LIMIT 1`;
-
-const documentRow = z.object({
-  filename: z.string(),
-  mode: z.string(),
-  pass: integer,
-  page: integer,
-  position: integer,
-  sha256: z.string(),
-  document: z.string(),
-});
 
 /**
  * The latest document of the item whose `custom_fields` is an object: that is what the run read. Only the column of

@@ -1,6 +1,7 @@
 /** The charts, drawn with Observable Plot into SVG that needs no script. Colours are the page's own, by theme. */
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
+import { count } from "../../common/figures.ts";
 import { html, type Markup, trusted } from "./markup.ts";
 
 /** Steps of the heat map: 0 is all covered, the last one nothing. */
@@ -50,19 +51,16 @@ export function heatMap(map: HeatMap): Markup {
   );
 }
 
-interface Frame {
-  readonly width: number;
-  readonly marginLeft: number;
-  /** Of the font, in pixels. */
-  readonly size: number;
-}
-
 /** Letters that fit into so many pixels, whatever the font; a label that is longer is cut. */
 function lettersIn(width: number, size: number): number {
   return Math.floor(width / (size * 0.62));
 }
 
-function drawHeatMap(map: HeatMap, { width, marginLeft, size }: Frame): string {
+/** All in pixels; `size`: of the font. */
+function drawHeatMap(
+  map: HeatMap,
+  { width, marginLeft, size }: Readonly<Record<"width" | "marginLeft" | "size", number>>,
+): string {
   const columnLetters = lettersIn((width - marginLeft) / Math.max(1, map.columns.length) - 8, size);
   const rowLetters = lettersIn(marginLeft - 12, size);
   const heads = new Map(map.columns.map((key) => [key, twoLines(map.nameOf(key), columnLetters)]));
@@ -168,7 +166,14 @@ function drawBars(chart: BarChart, width: number, height: number): string {
       tickFormat: (run: string, index: number) =>
         (chart.runs.length - 1 - index) % every === 0 ? chart.labelOf(run) : "",
     },
-    y: { grid: true, label: null, ticks: 4, nice: true, tickSize: 0, tickFormat: wholeNumber },
+    y: {
+      grid: true,
+      label: null,
+      ticks: 4,
+      nice: true,
+      tickSize: 0,
+      tickFormat: (value: number) => (Number.isInteger(value) ? count(value) : ""),
+    },
     color: {
       type: "ordinal",
       domain: [...chart.causes],
@@ -186,10 +191,6 @@ function drawBars(chart: BarChart, width: number, height: number): string {
       Plot.ruleY([0], { stroke: "var(--line-strong)" }),
     ],
   });
-}
-
-function wholeNumber(value: number): string {
-  return Number.isInteger(value) ? value.toLocaleString("en-US") : "";
 }
 
 function cut(text: string, letters: number): string {
@@ -210,16 +211,15 @@ function both(wide: string, narrow: string): Markup {
   return html`<div class="chart-scroll" role="region" aria-label="Chart" tabindex="0"><div class="chart wide">${trusted(wide)}</div><div class="chart narrow">${trusted(narrow)}</div></div>`;
 }
 
-interface Drawing extends Plot.PlotOptions {
-  readonly fontSize: number;
-  readonly ariaLabel: string;
-}
-
 /**
  * The SVG alone, as one picture with a description: what it says stands in a table beside it. Plot's own style element
  * goes, because the page allows no style but its own.
  */
-function draw({ fontSize, ariaLabel, ...options }: Drawing): string {
+function draw({
+  fontSize,
+  ariaLabel,
+  ...options
+}: Plot.PlotOptions & { readonly fontSize: number; readonly ariaLabel: string }): string {
   const { document } = parseHTML("<!doctype html><html><body></body></html>");
   const svg = Plot.plot({ ...options, document, className: "plot" });
   for (const element of svg.querySelectorAll("style")) element.remove();

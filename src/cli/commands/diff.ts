@@ -15,7 +15,6 @@ import {
   diffText,
   type Group,
   headline,
-  totalText,
 } from "../render/diff-text.ts";
 import { csvTexts, jsonArray, jsonRows, type RowStream, type Rows } from "../render/rows.ts";
 import { type Section, sectionMarkdown, sectionTables } from "../render/sections.ts";
@@ -89,16 +88,8 @@ interface Told {
 }
 
 function texts(opened: OpenedRun, told: Told): AsyncIterable<string> {
-  switch (told.options.format) {
-    case "json":
-      return jsonTexts(opened, told);
-    case "csv":
-      return csv(opened, told);
-    case "markdown":
-      return markdownTexts(opened, told);
-    default:
-      return screenTexts(opened, told);
-  }
+  const forms = { table: screenTexts, json: jsonTexts, csv, markdown: markdownTexts };
+  return forms[told.options.format](opened, told);
 }
 
 /** What a screen gets of each list: lines of a group, groups of a cause, items. */
@@ -122,12 +113,11 @@ async function* screenTexts({ connection }: OpenedRun, told: Told): AsyncIterabl
     const more = diff.values - items.length;
     if (more > 0) yield `and ${counted(more, "more value")} of items; --limit shows more, --format csv all\n`;
   }
-  yield `\n${totalText(diff)}\n`;
+  yield `\n${counted(diff.values, "mapped value")} of ${counted(diff.items, "item")} changed\n`;
 }
 
 function nothing({ cause, destination, field }: Options): string {
-  const filtered = cause !== undefined || destination !== undefined || field !== undefined;
-  return filtered
+  return [cause, destination, field].some((each) => each !== undefined)
     ? "Nothing that the filters let through changed."
     : "Nothing changed: every mapped value is as it was.";
 }
@@ -142,11 +132,7 @@ const LINES_OF_GROUPS = `
   ORDER BY place`;
 
 function sameGroup(line: Row, group: Row): boolean {
-  return (
-    line.causes === group.causes &&
-    line.destination_id === group.destination_id &&
-    line.custom_field_id === group.custom_field_id
-  );
+  return ["causes", "destination_id", "custom_field_id"].every((name) => line[name] === group[name]);
 }
 
 function itemsSection(rows: readonly Row[]): Section {

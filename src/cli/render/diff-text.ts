@@ -58,15 +58,11 @@ export function headline(
   const sending = sendsOtherwise
     ? " Their pipelines differ in sending values of fields without value mappings as they are; that alone is no change here."
     : "";
-  if (basis === undefined) {
-    return `${from}, by their own ledgers: no history knows both, so that causes cannot be told.${caution}${sending}`;
-  }
-  return `${from}, by the history of run ${basis}.${caution}${sending}`;
-}
-
-/** How many changes there are. */
-export function totalText({ items, values }: Pick<Diff, "items" | "values">): string {
-  return `${counted(values, "mapped value")} of ${counted(items, "item")} changed`;
+  const by =
+    basis === undefined
+      ? "their own ledgers: no history knows both, so that causes cannot be told"
+      : `the history of run ${basis}`;
+  return `${from}, by ${by}.${caution}${sending}`;
 }
 
 export interface Group {
@@ -76,31 +72,22 @@ export interface Group {
   readonly more: number;
 }
 
-export interface Room {
-  /** Of the screen. */
-  readonly width: number | undefined;
-  /** Groups of a cause. */
-  readonly limit: number;
-}
-
-/** The lines of each group under its cause, destination and field. */
-export function diffText(diff: Diff, groups: readonly Group[], { width, limit }: Room): string {
+/** The lines of each group under its cause, destination and field; `limit`: groups of a cause. */
+export function diffText(
+  diff: Diff,
+  groups: readonly Group[],
+  { width, limit }: { readonly width: number | undefined; readonly limit: number },
+): string {
   const [totals] = diffSections(diff);
   const parts = [sectionTables([totals], width)];
   for (const cause of diff.causes) {
     const own = groups.filter(({ row }) => row.causes === cause.causes);
     const head = `${causesText(cause.causes)}: ${counted(Number(cause.values), "value")} of ${counted(Number(cause.items), "item")}`;
-    const shown = own.slice(0, limit);
+    const more = own.length - limit;
     parts.push(
       `\n${paragraph("", head, width)}`,
-      ...shown.map((group) => groupText(diff, group, width)),
-      own.length > shown.length
-        ? paragraph(
-            "  ",
-            `and ${counted(own.length - shown.length, "more field")}; --limit shows more`,
-            width,
-          )
-        : "",
+      ...own.slice(0, limit).map((group) => groupText(diff, group, width)),
+      more > 0 ? paragraph("  ", `and ${counted(more, "more field")}; --limit shows more`, width) : "",
     );
   }
   return parts.join("");
@@ -137,8 +124,8 @@ export function changeWords(row: Row): string {
   const what = valueWords(row);
   const states = stateWords(row);
   const name = row.name_before !== row.name_after;
-  const copies = copiesOf(row);
-  if (copies !== undefined) return copiesWords(row, copies) + states;
+  const copies = copiesWords(row, what);
+  if (copies !== undefined) return copies + states;
   switch (row.change) {
     case "gained":
       return `${what} sends ${sentText(row, "after")}, and sent nothing${states}`;
@@ -161,20 +148,14 @@ export function changeWords(row: Row): string {
   }
 }
 
-interface Copies {
-  readonly before: number;
-  readonly after: number;
-}
-
-/** How often a value sends this; undefined where the item does not give the value on both sides. */
-function copiesOf({ copies_before, copies_after }: Row): Copies | undefined {
+/**
+ * What a further copy of a value sends, or one that is gone; undefined where the item does not give the value on both
+ * sides.
+ */
+function copiesWords(row: Row, what: string): string | undefined {
+  const { copies_before, copies_after } = row;
   if (typeof copies_before !== "bigint" || typeof copies_after !== "bigint") return undefined;
-  return { before: Number(copies_before), after: Number(copies_after) };
-}
-
-/** What a further copy of a value sends, or one that is gone. */
-function copiesWords(row: Row, { before, after }: Copies): string {
-  const what = valueWords(row);
+  const [before, after] = [Number(copies_before), Number(copies_after)];
   if (row.change === "alike")
     return `${what} sends nothing, as before, ${times(after)} instead of ${times(before)}`;
   const sent = sentText(row, row.change === "gained" ? "after" : "before");

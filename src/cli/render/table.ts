@@ -28,11 +28,9 @@ export interface TableLayout {
   readonly shownColumns: number;
 }
 
-export interface DrawnTable {
+export interface DrawnTable extends Pick<TableLayout, "shownColumns"> {
   /** Lines, each with its end. */
   readonly text: string;
-  /** Columns that found room, from the left. */
-  readonly shownColumns: number;
 }
 
 /** Widths of a column's frame: a line and two spaces; the table ends with one more line. */
@@ -51,11 +49,7 @@ export function drawTable(table: TextTable, width: number | undefined): DrawnTab
 
 /** The layout that suits these rows; others may follow, and hold to it. */
 export function layOut(table: TextTable, width: number | undefined): TableLayout {
-  const columns = table.columns.map((column) => ({ ...column, name: printableLine(column.name) }));
-  const natural = naturalWidths(
-    columns,
-    table.rows.map((row) => row.map(printableLine)),
-  );
+  const { columns, natural } = measured(table);
   if (width === undefined) return withWidths(columns, natural, () => false);
   const widths = fit(columns, natural, width);
   // A number is told whole, though it pushes the rest of its line aside.
@@ -97,19 +91,11 @@ function withWidths(
  */
 export function drawInParts(table: TextTable, keys: number, width: number | undefined): string {
   if (width === undefined) return drawTable(table, width).text;
-  const columns = table.columns.map((column) => ({ ...column, name: printableLine(column.name) }));
-  const natural = naturalWidths(
-    columns,
-    table.rows.map((row) => row.map(printableLine)),
-  );
+  const { columns, natural } = measured(table);
   const fits = (some: readonly number[], narrowest: number) =>
-    capped(
-      some.map((index) => natural[index] ?? 0),
-      width,
-      leastWidths(columns, natural, some, narrowest),
-    ) !== undefined;
-  const leading = columns.map((_, index) => index).slice(0, keys);
-  let rest = columns.map((_, index) => index).slice(keys);
+    frameWidth(leastWidths(columns, natural, some, narrowest)) <= width;
+  const leading = [...columns.keys()].slice(0, keys);
+  let rest = [...columns.keys()].slice(keys);
   const parts: string[] = [];
   do {
     const some = rest.slice(0, partOf(leading, rest, fits));
@@ -154,12 +140,14 @@ export function leftOutText(
   return `${counted(hidden, "column")} left out: widen the terminal or pipe the output\n`;
 }
 
-type Rows = readonly (readonly string[])[];
-
-function naturalWidths(columns: readonly TextColumn[], rows: Rows): number[] {
-  return columns.map((column, index) =>
-    rows.reduce((most, row) => Math.max(most, displayWidth(row[index] ?? "")), displayWidth(column.name)),
+/** The columns with printable names, and the width of the longest text in each. */
+function measured({ columns, rows }: TextTable): { columns: TextColumn[]; natural: number[] } {
+  const named = columns.map((column) => ({ ...column, name: printableLine(column.name) }));
+  const width = (text: string) => displayWidth(printableLine(text));
+  const natural = named.map(({ name }, index) =>
+    rows.reduce((most, row) => Math.max(most, width(row[index] ?? "")), displayWidth(name)),
   );
+  return { columns: named, natural };
 }
 
 /** What each column must have: all of it, or what a cut text needs to say anything. */
@@ -179,8 +167,7 @@ function leastWidths(
 /** Widths of the columns that find room, from the left: all of them, or fewer beside the one in place of the others. */
 function fit(columns: readonly TextColumn[], natural: readonly number[], width: number): readonly number[] {
   if (frameWidth(natural) <= width) return natural;
-  const indexes = columns.map((_, index) => index);
-  const least = leastWidths(columns, natural, indexes, NARROWEST);
+  const least = leastWidths(columns, natural, [...columns.keys()], NARROWEST);
   const whole = capped(natural, width, least);
   if (whole !== undefined) return whole;
   for (let shown = columns.length - 1; shown > 1; shown--) {
