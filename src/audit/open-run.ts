@@ -13,7 +13,6 @@ import {
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { CONTENT_TABLES } from "../tables/all.ts";
-import type { Table } from "../tables/declare.ts";
 import { DATABASE_FILE, type OutputFolder } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import { filesOf } from "../warehouse/published-tables.ts";
@@ -123,9 +122,6 @@ export function missingTables(rows: Manifest["rows"]): string[] {
   return NEEDED.filter((table) => !Object.hasOwn(rows, table));
 }
 
-/** Tables that an audit reads too, for names alone: where a run has none of them, they are empty. */
-const FOR_NAMES: readonly Table[] = CONTENT_TABLES.filter(({ name }) => name === "content_types");
-
 export interface TablesSource {
   readonly tables: readonly string[];
   /** Database that has the tables; undefined: their Parquet files are read. */
@@ -157,10 +153,8 @@ export async function openTables(request: TablesRequest): Promise<Database> {
     threads: THREADS,
   });
   try {
-    await createViews(database, request, { catalog: PUBLISHED_CATALOG, prefix: "" });
-    if (beside !== undefined) {
-      await createViews(database, beside, { catalog: PREVIOUS_CATALOG, prefix: "before_" });
-    }
+    await createViews(database, request, PUBLISHED_CATALOG, "");
+    if (beside !== undefined) await createViews(database, beside, PREVIOUS_CATALOG, "before_");
   } catch (thrown) {
     await database[Symbol.asyncDispose]();
     throw thrown;
@@ -171,7 +165,8 @@ export async function openTables(request: TablesRequest): Promise<Database> {
 async function createViews(
   { connection }: Database,
   { tables, database, filesOf }: TablesSource,
-  { catalog, prefix }: { readonly catalog: string; readonly prefix: string },
+  catalog: string,
+  prefix: string,
 ): Promise<void> {
   for (const table of tables) {
     const source =
@@ -180,7 +175,8 @@ async function createViews(
         : `${quoteIdentifier(catalog)}.${quoteIdentifier(table)}`;
     await execute(connection, `CREATE VIEW ${quoteIdentifier(`${prefix}${table}`)} AS FROM ${source}`);
   }
-  for (const table of FOR_NAMES) {
+  // An audit reads this one too, for names alone: where a run does not have it, it is empty.
+  for (const table of CONTENT_TABLES.filter(({ name }) => name === "content_types")) {
     if (tables.includes(table.name)) continue;
     const view = quoteIdentifier(`${prefix}${table.name}`);
     await execute(connection, `CREATE VIEW ${view} AS SELECT ${emptyColumns(table)} WHERE false`);

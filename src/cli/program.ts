@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { asWarehouseError } from "../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { diffCommand } from "./commands/diff.ts";
@@ -16,7 +16,6 @@ import { sqlCommand } from "./commands/sql.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { verifyMappingsCommand } from "./commands/verify-mappings.ts";
 import { whatIfCommand } from "./commands/what-if.ts";
-import { refuseEmptyText } from "./render/empty-text.ts";
 import { printableText } from "./render/terminal.ts";
 
 const EXIT_CODES = `
@@ -59,6 +58,36 @@ export function program(): Command {
   for (const command of commands) root.addCommand(command);
   for (const command of everyCommand(root)) command.exitOverride();
   return root;
+}
+
+/** An external value may be the empty text. */
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set(["--value"]);
+
+/**
+ * Refuses empty text for any option or argument of a command: a variable that is not set leaves one, and an empty path
+ * would be the working directory. Throws `config.invalid`.
+ */
+function refuseEmptyText(command: Command): void {
+  for (const option of command.options) {
+    if (MAY_BE_EMPTY.has(option.long ?? "") || !isEmpty(command.getOptionValue(option.attributeName())))
+      continue;
+    throw empty(`The option ${option.long}`, !option.mandatory);
+  }
+  for (const [index, argument] of command.registeredArguments.entries()) {
+    if (isEmpty(command.processedArgs[index]))
+      throw empty(`The argument ${argument.name()}`, !argument.required);
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "string" && value.trim() === "";
+}
+
+function empty(what: string, isOptional: boolean): WarehouseError {
+  return new WarehouseError(
+    "config.invalid",
+    `${what} is empty, as a variable that is not set leaves it; give it a value${isOptional ? ", or leave it out" : ""}.`,
+  );
 }
 
 /** A command and all within it. */

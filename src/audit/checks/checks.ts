@@ -87,10 +87,9 @@ function namerOfKey({ reference, target }: Referring): string | undefined {
 
 async function danglingIn(connection: DuckDBConnection, referring: Referring, range: Range): Promise<number> {
   const { table, reference, target } = referring;
-  const pairs = reference.columns.map((column, i) => ({ column, to: reference.to[i] ?? column }));
-  const named = pairs.map(({ column }) => quoteIdentifier(column));
+  const named = reference.columns.map(quoteIdentifier);
   const present = named.map((column) => `${column} IS NOT NULL`);
-  const wanted = pairs.map(({ to }) => `target.${quoteIdentifier(to)}`);
+  const wanted = reference.to.map((column) => `target.${quoteIdentifier(column)}`);
   const from = rangeConditions(table, range, namerOfKey(referring));
   const to = rangeConditions(target, range);
   // The range is a condition of both sides, so that only it is read of either.

@@ -144,12 +144,9 @@ async function countMisfits(
   );
   return suspects.map(({ column, key }, i) => {
     const misfits = toSafeInteger(row?.[String(i)] ?? null);
-    if (column === undefined) {
-      const items = columns.get(`${CONTENT}.content_id`) ?? 0;
-      return { place: key, misfits, values: items, limit: limitOf(column, items) };
-    }
-    const place = `${table.name}.${column.name}`;
-    const values = (columns.get(place) ?? 0) + (column.nullable ? misfits : 0);
+    const place = column === undefined ? key : `${table.name}.${column.name}`;
+    const counted = columns.get(column === undefined ? `${CONTENT}.content_id` : place) ?? 0;
+    const values = counted + (column?.nullable === true ? misfits : 0);
     return { place, misfits, values, limit: limitOf(column, values) };
   });
 }

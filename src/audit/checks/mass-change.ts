@@ -33,13 +33,10 @@ export function changesOf(before: RowCounts, now: RowCounts): Change[] {
     const [was, is] = [before[table], now[table]];
     if (was === undefined || is === undefined) return [];
     const gone = table === "content" && is === 0 && was > 0;
-    return [{ rows, before: was, now: is, shrunk: gone || isFewer(was, is) }];
+    const fewer = was - is;
+    const shrunk = gone || (fewer > SHRINK_LIMITS.rows && fewer > was * SHRINK_LIMITS.share);
+    return [{ rows, before: was, now: is, shrunk }];
   });
-}
-
-function isFewer(before: number, now: number): boolean {
-  const fewer = before - now;
-  return fewer > SHRINK_LIMITS.rows && fewer > before * SHRINK_LIMITS.share;
 }
 
 /** Throws `guard.shrink` where something shrank. */
@@ -70,13 +67,10 @@ export function baselineCheck(baseline: Baseline): Check {
   switch (baseline.kind) {
     case "none":
       return { ...common, verdict: "passed", figure: 0, detail: "none was published yet" };
-    case "damaged":
-      return {
-        ...common,
-        verdict: "warning",
-        figure: 0,
-        detail: `${baseline.run} is damaged, and --accept-shrink was given: ${baseline.reason}`,
-      };
+    case "damaged": {
+      const detail = `${baseline.run} is damaged, and --accept-shrink was given: ${baseline.reason}`;
+      return { ...common, verdict: "warning", figure: 0, detail };
+    }
     case "run":
       return { ...common, verdict: "passed", figure: 1, detail: baseline.run };
   }

@@ -12,7 +12,7 @@ export interface Lookups {
 }
 
 /** What the configuration asks for by names of the service. */
-export interface Asked {
+interface Asked {
   readonly customFields: readonly string[];
   /** Columns, by their names at the service. */
   readonly columns: readonly string[];
@@ -31,19 +31,19 @@ export interface Matching extends Lookups {
 }
 
 const MAPPED_VALUES = "content_mapped_values";
-const PAYLOADS = "content_external_payloads";
-const FIELD_VALUES = "content_custom_field_values";
 const CUSTOM_FIELDS = "custom_fields";
 
 /** Warnings with the one that matters most first. */
 export interface JudgedMatching extends Judged {
-  /** Why the configured destinations have no mapped values; null: they have some, or none is wanted. */
+  /** As a sentence; null: there are some, or none is wanted. */
   readonly noMappedValues: string | null;
 }
 
 export function judgeMatching(matching: Matching): JudgedMatching {
   const { destinations, fields, rows } = matching;
-  const missing = noMappedValues(matching);
+  const cause = causeOf(matching);
+  const missing =
+    cause === null ? null : `There are no mapped values for the configured destinations: ${cause}.`;
   const places = destinations.unmatched.map(({ name }) => name);
   return {
     noMappedValues: missing,
@@ -94,32 +94,24 @@ function fieldWarning(name: string, { config, fieldNames, fields }: Matching): s
   return `The service knows no custom field "${name}".${near}`;
 }
 
-function noMappedValues(matching: Matching): string | null {
-  const { wanted, rows } = matching;
-  if (wanted.length === 0 || rows[MAPPED_VALUES] === undefined) return null;
-  const cause = causeOf(matching);
-  return cause === null ? null : `There are no mapped values for the configured destinations: ${cause}.`;
-}
-
+/** Why the configured destinations have no mapped values; null: they have some, or none is wanted. */
 function causeOf(matching: Matching): string | null {
   const { destinations, wanted, rows, config } = matching;
+  if (wanted.length === 0 || rows[MAPPED_VALUES] === undefined) return null;
   if (destinations.destinations.length === 0) return notFound(wanted);
   const isEmpty = rows[MAPPED_VALUES] === 0;
   if (isEmpty && !asksForCustomFields(config)) {
     return `the setting \`columns\` leaves out "${CUSTOM_FIELDS}", which they are made from; add it`;
   }
-  if ((rows[FIELD_VALUES] ?? 0) === 0) return null;
+  if ((rows.content_custom_field_values ?? 0) === 0) return null;
   if (!hasMapping(matching)) return "no custom field of the items has a mapping for any of them";
   if (isEmpty) return "no item has a value of a custom field that is mapped for them";
-  return rows[PAYLOADS] === 0 ? "no value of an item has an entry in a mapping" : null;
+  return rows.content_external_payloads === 0 ? "no value of an item has an entry in a mapping" : null;
 }
 
 function notFound(wanted: readonly DestinationName[]): string {
-  const names = listed(
-    wanted.map(({ name }) => JSON.stringify(name)),
-    "and",
-  );
-  return wanted.length === 1 ? `the service does not have ${names}` : `the service has none of ${names}`;
+  const names = wanted.map(({ name }) => JSON.stringify(name));
+  return `the service ${wanted.length === 1 ? "does not have" : "has none of"} ${listed(names, "and")}`;
 }
 
 function asksForCustomFields({ columns, aliases }: Asked): boolean {
@@ -127,10 +119,6 @@ function asksForCustomFields({ columns, aliases }: Asked): boolean {
 }
 
 function hasMapping({ destinations, fields }: Matching): boolean {
-  const ids = new Set(destinations.destinations.map(({ id }) => id));
-  return fields.definitions.some(({ mappings }) =>
-    (mappings ?? []).some(
-      ({ external_site_id }) => external_site_id !== undefined && ids.has(external_site_id),
-    ),
-  );
+  const ids = new Set<string | undefined>(destinations.destinations.map(({ id }) => id));
+  return fields.definitions.some(({ mappings }) => mappings?.some(({ external_site_id: id }) => ids.has(id)));
 }

@@ -80,12 +80,8 @@ function chart(coverage: readonly Row[]): Markup {
     "destination",
     DESTINATIONS_SHOWN,
   );
-  const known = new Map(
-    coverage.map((row) => [
-      `custom_field_id ${row.custom_field_id} destination_id ${row.destination_id}`,
-      row,
-    ]),
-  );
+  const pair = (row: Row) => `custom_field_id ${row.custom_field_id} destination_id ${row.destination_id}`;
+  const known = new Map(coverage.map((row) => [pair(row), row]));
   const cells = fields.flatMap((field) =>
     destinations.map((destination) => heatCell(field, destination, known.get(`${field} ${destination}`))),
   );
@@ -128,37 +124,24 @@ function keysOf(
     names.set(key, plainForeign(textOrNull(row[name]) ?? text(row[id])));
   }
   const worst = [...gaps].sort(([, a], [, b]) => b - a).slice(0, most);
-  const kept = new Set(worst.map(([key]) => key));
   const order = (key: string) => names.get(key) ?? "";
-  return [
-    [...kept].sort((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : a < b ? -1 : 1)),
-    names,
-  ];
+  const keys = worst.map(([key]) => key);
+  keys.sort((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : a < b ? -1 : 1));
+  return [keys, names];
 }
 
 function heatCell(row: string, column: string, cell: Row | undefined): HeatCell {
-  if (cell === undefined) return { row, column, step: "none", label: "–", title: "not mapped" };
-  const possible = coverable(cell);
-  if (possible === 0) {
-    const values = integer(cell.values);
-    return values === 0
-      ? { row, column, step: "none", label: "no values", title: "mapped, but no item has a value" }
-      : {
-          row,
-          column,
-          step: "as-is",
-          label: "as is",
-          title: `${counted(values, "value")}, sent as they are or not at all`,
-        };
+  const at = { row, column };
+  if (cell === undefined) return { ...at, step: "none", label: "–", title: "not mapped" };
+  const [possible, values, mapped] = [coverable(cell), integer(cell.values), integer(cell.mapped)];
+  if (possible > 0) {
+    const title = `${count(mapped)} of ${counted(possible, "value")} mapped, in ${counted(integer(cell.items), "item")}`;
+    return { ...at, step: heatStep(mapped / possible), label: share(cell) ?? "", title };
   }
-  const mapped = integer(cell.mapped);
-  return {
-    row,
-    column,
-    step: heatStep(mapped / possible),
-    label: share(cell) ?? "",
-    title: `${count(mapped)} of ${counted(possible, "value")} mapped, in ${counted(integer(cell.items), "item")}`,
-  };
+  if (values === 0)
+    return { ...at, step: "none", label: "no values", title: "mapped, but no item has a value" };
+  const title = `${counted(values, "value")}, sent as they are or not at all`;
+  return { ...at, step: "as-is", label: "as is", title };
 }
 
 function description(fields: number, destinations: number, coverage: readonly Row[]): string {

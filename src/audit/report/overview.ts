@@ -25,23 +25,19 @@ ${attention(facts)}
 </section>`;
 }
 
-function verdict(account: Account): Markup {
-  const complete = account.verdict === "complete";
+function verdict({ verdict, reason }: Account): Markup {
+  const complete = verdict === "complete";
   const word = complete ? "Complete" : "Unsettled";
+  const why = reason !== null && html`: ${foreign(reason)}`;
+  const unsettled = html`No two passes over the listing agreed, so items may be missing or may have changed meanwhile${why}.`;
   return html`<div class="verdict ${complete ? "good" : "poor"}">
 <p class="verdict-word"><span class="sign" aria-hidden="true">${complete ? "✓" : "!"}</span>${word}</p>
-<p class="verdict-why">${complete ? COMPLETE : unsettled(account)}</p>
+<p class="verdict-why">${complete ? COMPLETE : unsettled}</p>
 </div>`;
 }
 
 const COMPLETE =
   "Two passes over the listing agreed with each other, and with the service’s own count of its items.";
-
-function unsettled({ reason }: Account): Markup {
-  return html`No two passes over the listing agreed, so items may be missing or may have changed meanwhile${
-    reason === null ? "" : html`: ${foreign(reason)}`
-  }.`;
-}
 
 function figures({ account, coverage, items }: OverviewFacts): Markup[] {
   const { covered, coverable } = coverageTotals(coverage);

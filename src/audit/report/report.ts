@@ -42,22 +42,17 @@ export interface ReportRequest {
  * Writes the report of a run that is about to be published. A run whose pipeline leaves the mapped values out has
  * none: false.
  */
-export async function writeReport({
-  result,
-  database,
-  temporaryDirectory,
-  rows,
-}: ReportRequest): Promise<boolean> {
+export async function writeReport(request: ReportRequest): Promise<boolean> {
+  const { result, rows, ...opening } = request;
   const file = join(result, REPORT_FILE);
   // A run that was killed may have left a part of one.
   await rm(file, { force: true });
   if (missingTables(rows).length > 0) return false;
   await using opened = await openTables({
+    ...opening,
     tables: Object.keys(rows),
-    database,
     directory: result,
     filesOf: (table) => filesIn(join(result, "parquet", table)),
-    temporaryDirectory,
     memoryLimitMb: MEMORY_LIMIT_MB,
   });
   const { connection } = opened;

@@ -147,17 +147,11 @@ function listText(run: string, rejects: readonly Row[], width: number | undefine
 }
 
 function retriedText(retried: readonly Retried[], nameless: number, width: number | undefined): string {
+  const rest = nameless === 0 ? "" : `${counted(nameless, "reject")} without an ID cannot be asked for\n`;
+  if (retried.length === 0) return `no rejected item to ask for\n${rest}`;
   const rows = retried.map(({ contentId, now, reason }) => [contentId, now, reason]);
   const columns = [whole("content_id"), left("now"), left("reason")];
-  const drawn = rows.length === 0 ? "" : drawInParts({ columns, rows }, 1, width);
   const readable = retried.filter(({ now }) => now === "readable").length;
-  const told = [
-    ...(rows.length === 0
-      ? ["no rejected item to ask for"]
-      : [
-          `${readable} of ${counted(rows.length, "item")} can be read now: the next run takes what it can read; --format json has the reasons in full`,
-        ]),
-    ...(nameless === 0 ? [] : [`${counted(nameless, "reject")} without an ID cannot be asked for`]),
-  ];
-  return `${drawn}${told.map((line) => `${line}\n`).join("")}`;
+  const told = `${readable} of ${counted(rows.length, "item")} can be read now: the next run takes what it can read; --format json has the reasons in full\n`;
+  return `${drawInParts({ columns, rows }, 1, width)}${told}${rest}`;
 }

@@ -94,9 +94,9 @@ function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): (given: str
 
 /** `5` and `0.5/second` by the second, `300/minute`, `5000/hour`. */
 function rateLimit(given: string): RateLimitSpec {
-  const [, number = "", period = "second"] = /^(\d+(?:\.\d+)?)(?:\/(second|minute|hour))?$/.exec(given) ?? [];
+  const [, number = "", period = "second"] = /^(\d+(?:\.\d+)?)(?:\/(\w+))?$/.exec(given) ?? [];
   const requests = Number(number);
-  const per = PERIODS[period];
+  const per = PERIODS.find((each) => each === period);
   if (per !== undefined && requests > 0 && (per === "second" || Number.isSafeInteger(requests)))
     return { requests, per };
   throw new InvalidArgumentError(
@@ -104,4 +104,4 @@ function rateLimit(given: string): RateLimitSpec {
   );
 }
 
-const PERIODS: Readonly<Record<string, RatePeriod>> = { second: "second", minute: "minute", hour: "hour" };
+const PERIODS: readonly RatePeriod[] = ["second", "minute", "hour"];

@@ -74,9 +74,8 @@ async function openCurrent(out: string, temporaryDirectory: string): Promise<Dat
       `Run ${run} was published as Parquet files alone; read ${join(folder.current, "parquet")} with DuckDB or another engine.`,
     );
   }
-  const file = join(directory, DATABASE_FILE);
   return openForReading({
-    file,
+    file: join(directory, DATABASE_FILE),
     temporaryDirectory,
     allowedDirectories: [],
     memoryLimitMb: MEMORY_LIMIT_MB,
@@ -192,16 +191,12 @@ function refusal(thrown: unknown): WarehouseError {
   const error = duckdbError(thrown);
   if (error === thrown || error.code !== "internal") return error;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  if (/^Invalid string length|string longer than/.test(message)) return tooLong(thrown);
-  const why = message.startsWith("Out of Memory")
-    ? `it needs more than the ${MEMORY_LIMIT_MB} MB that it may take, and cannot go on from the disk; ask for fewer rows or columns at a time`
-    : oneSentence(message);
+  const why = /^Invalid string length|string longer than/.test(message)
+    ? "a row of its answer is longer than 512 MB; ask for fewer columns"
+    : message.startsWith("Out of Memory")
+      ? `it needs more than the ${MEMORY_LIMIT_MB} MB that it may take, and cannot go on from the disk; ask for fewer rows or columns at a time`
+      : oneSentence(message);
   return new WarehouseError("config.sql", `The query was refused: ${why}.`, { cause: thrown });
-}
-
-function tooLong(cause: unknown): WarehouseError {
-  const message = "The query was refused: a row of its answer is longer than 512 MB; ask for fewer columns.";
-  return new WarehouseError("config.sql", message, { cause });
 }
 
 /** The message without the excerpt of the query, its lines joined. */

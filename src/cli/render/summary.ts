@@ -15,23 +15,20 @@ export function summaryText(summary: RunSummary): string {
     field("Evidence", evidence(summary)),
     field("Rows", rows(summary)),
     field("Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`),
-    ...(summary.throttled === null ? [] : [field("Throttled", throttled(summary.throttled))]),
-    ...(summary.resumed === null ? [] : [field("Resumed", resumed(summary.resumed))]),
+    summary.throttled !== null && field("Throttled", throttled(summary.throttled)),
+    summary.resumed !== null && field("Resumed", resumed(summary.resumed)),
     field("Published", `${summary.directory} (${megabytes(summary.bytesPublished)})`),
     ...reasons.map((reason) => field("Unsettled", reason)),
-    ...(accounting.rejected > 0
-      ? [
-          field(
-            "Rejected",
-            `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
-          ),
-        ]
-      : []),
-    ...(drift > 0 ? [field("Drift", `${count(drift)} kinds: see the table run_drift`)] : []),
-    ...(removedRuns.length > 0 ? [field("Removed", counted(removedRuns.length, "old run"))] : []),
+    accounting.rejected > 0 &&
+      field(
+        "Rejected",
+        `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
+      ),
+    drift > 0 && field("Drift", `${count(drift)} kinds: see the table run_drift`),
+    removedRuns.length > 0 && field("Removed", counted(removedRuns.length, "old run")),
     ...warnings.map((warning) => field("Warning", warning)),
   ];
-  return `${printableText(lines.join("\n"))}\n`;
+  return `${printableText(lines.filter((line) => line !== false).join("\n"))}\n`;
 }
 
 function headline({ verdict, run, pipeline, milliseconds, noMappedValues }: RunSummary): string {
@@ -48,14 +45,13 @@ function field(name: string, value: string): string {
 
 function items({ accounting }: RunSummary): string {
   const { listed, loaded, rejected, vanished, unread } = accounting;
-  const rest = [
-    rejected > 0 ? `${count(rejected)} rejected` : "",
-    vanished > 0 ? `${count(vanished)} vanished` : "",
-    unread > 0 ? `${count(unread)} unread` : "",
+  const parts = [
+    `${count(listed)} listed, ${count(loaded)} loaded`,
+    rejected > 0 && `${count(rejected)} rejected`,
+    vanished > 0 && `${count(vanished)} vanished`,
+    unread > 0 && `${count(unread)} unread`,
   ];
-  return [`${count(listed)} listed, ${count(loaded)} loaded`, ...rest.filter((text) => text !== "")].join(
-    ", ",
-  );
+  return parts.filter((part) => part !== false).join(", ");
 }
 
 function throttled({ ratePerSecond, refused }: Throttled): string {
