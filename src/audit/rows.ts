@@ -1,4 +1,4 @@
-/** Rows of a run's tables, parsed into plain values. */
+/** Rows of a run's tables, parsed into plain values, and tables that a question makes beside them. */
 import {
   type DuckDBConnection,
   DuckDBListValue,
@@ -6,7 +6,8 @@ import {
   type DuckDBValue,
 } from "@duckdb/node-api";
 import { z } from "zod";
-import { all, toSafeInteger } from "../storage/duckdb.ts";
+import { all, execute, toSafeInteger } from "../storage/duckdb.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
 
 /** An integer of any width, as a number. */
 export const integer = z.union([z.int(), z.bigint()]).transform(toSafeInteger);
@@ -36,4 +37,25 @@ export async function rowsOf<S extends z.ZodObject>(
 
 function camelCase(column: string): string {
   return column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Makes a table of the rows of a query, on this connection alone, in the place of one that is there. */
+export async function keep(
+  connection: DuckDBConnection,
+  name: string,
+  sql: string,
+  params: readonly DuckDBValue[] = [],
+): Promise<void> {
+  await execute(connection, `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${sql}`, params);
+}
+
+/** Makes a table of the rows of several queries, one for each range: the first makes it anew. */
+export async function keepRange(
+  connection: DuckDBConnection,
+  name: string,
+  sql: string,
+  { index, params }: { readonly index: number; readonly params: readonly DuckDBValue[] },
+): Promise<void> {
+  if (index === 0) return keep(connection, name, sql, params);
+  await execute(connection, `INSERT INTO ${quoteIdentifier(name)} BY NAME ${sql}`, params);
 }

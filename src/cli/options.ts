@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { InvalidArgumentError, Option } from "commander";
-import { WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
 
 /** Where the settings of a command come from. */
@@ -79,6 +79,11 @@ export class StopSignals implements Disposable {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** Of the signal that came. */
+  get exitCode(): number {
+    return asWarehouseError(this.signal.reason).exitCode;
   }
 
   [Symbol.dispose](): void {

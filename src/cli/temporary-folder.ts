@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { interruptStatements } from "../storage/duckdb.ts";
+import { StopSignals } from "./options.ts";
 
 /** What kill(2) may answer for a process that is there. */
 const NOT_OURS = "EPERM";
@@ -25,47 +26,22 @@ export async function withTemporaryFolder<T>(
 ): Promise<T> {
   await removeAbandoned();
   // Before there is a folder: else a signal could come between the two.
-  using signals = new Signals();
-  const directory = temporaryFolder(purpose);
-  signals.directory = directory;
+  using stop = new StopSignals("the question was not answered");
+  let directory: string | undefined;
+  stop.signal.addEventListener("abort", () => {
+    interruptStatements();
+    setInterval(interruptStatements, INTERRUPT_EVERY_MS);
+    setTimeout(() => {
+      if (directory !== undefined) rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
+      process.exit(stop.exitCode);
+    }, GRACE_MS);
+  });
+  directory = temporaryFolder(purpose);
   try {
     return await use(directory);
   } finally {
     await rm(directory, { recursive: true, force: true });
-    signals.end();
-  }
-}
-
-/** Ends the work on a signal. The exit codes are those of a run. */
-class Signals implements Disposable {
-  directory: string | undefined;
-  #exitCode: number | undefined;
-  readonly #interrupt = () => this.#come(130);
-  readonly #terminate = () => this.#come(143);
-
-  constructor() {
-    process.once("SIGINT", this.#interrupt).once("SIGTERM", this.#terminate);
-  }
-
-  #come(exitCode: number): void {
-    this.#exitCode = exitCode;
-    interruptStatements();
-    setInterval(interruptStatements, INTERRUPT_EVERY_MS);
-    setTimeout(() => {
-      if (this.directory !== undefined) {
-        rmSync(this.directory, { recursive: true, force: true, maxRetries: 3 });
-      }
-      process.exit(exitCode);
-    }, GRACE_MS);
-  }
-
-  /** Ends the process where a signal came. */
-  end(): void {
-    if (this.#exitCode !== undefined) process.exit(this.#exitCode);
-  }
-
-  [Symbol.dispose](): void {
-    process.off("SIGINT", this.#interrupt).off("SIGTERM", this.#terminate);
+    if (stop.signal.aborted) process.exit(stop.exitCode);
   }
 }
 

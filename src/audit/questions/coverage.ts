@@ -8,8 +8,8 @@ import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
 import type { Status } from "../mapping/mapped-value.ts";
 import type { AskedRun } from "../open-run.ts";
+import { keep, keepRange } from "../rows.ts";
 import type { Scope } from "./filters.ts";
-import { keep, keepRange } from "./temp-tables.ts";
 
 export interface CoverageFilter extends Scope {
   readonly status?: Status | undefined;

@@ -26,16 +26,7 @@ const changeRow = z.object({
 });
 
 /** A definition that is not as it was. */
-export type DefinitionChange = Readonly<z.output<typeof changeRow>>;
-
-/** Net changes from one run to a later one, by their sequence numbers; reads the tables of the history. */
-export function readDefinitionChanges(
-  connection: DuckDBConnection,
-  from: number,
-  to: number,
-): Promise<DefinitionChange[]> {
-  return rowsOf(connection, changeRow, loadSql("audit_diff_definitions"), [from, to]);
-}
+type DefinitionChange = Readonly<z.output<typeof changeRow>>;
 
 /** A changed value, by what it was and is; null where a side has none. */
 export interface ChangedValue {
@@ -47,52 +38,56 @@ export interface ChangedValue {
   readonly names: readonly string[];
 }
 
-/** Looks up, for a changed value, the changes of definitions that its causes speak of. */
-export class DefinitionChanges {
-  readonly #byPlace: ReadonlyMap<string, readonly { readonly change: DefinitionChange }[]>;
+/**
+ * The definitions behind a changed value, by its causes: sentences without a stop, in the order of the causes; empty
+ * where no definition is behind it.
+ */
+export type Why = (value: ChangedValue) => string[];
 
-  constructor(changes: readonly DefinitionChange[]) {
-    const placed = changes.flatMap((change) => placesOf(change).map((place) => ({ place, change })));
-    this.#byPlace = Map.groupBy(placed, ({ place }) => place);
-  }
-
-  /** Sentences without a stop, in the order of the causes; empty where no definition is behind it. */
-  why(value: ChangedValue): string[] {
-    const found = value.causes.flatMap((cause) => this.#changesOf(cause, value));
+/** Net changes from one run to a later one, by their sequence numbers; reads the tables of the history. */
+export async function readDefinitionChanges(
+  connection: DuckDBConnection,
+  from: number,
+  to: number,
+): Promise<Why> {
+  const changes = await rowsOf(connection, changeRow, loadSql("audit_diff_definitions"), [from, to]);
+  const placed = changes.flatMap((change) => placesOf(change).map((place) => ({ place, change })));
+  const byPlace = Map.groupBy(placed, ({ place }) => place);
+  const at: ChangesAt = (...place) => (byPlace.get(JSON.stringify(place)) ?? []).map(({ change }) => change);
+  return (value) => {
+    const found = value.causes.flatMap((cause) => changesBehind(cause, value, at));
     return [...new Set(found.map(definitionWords))];
-  }
+  };
+}
 
-  #changesOf(cause: string, value: ChangedValue): DefinitionChange[] {
-    const { destinationId, customFieldId, valueIds } = value;
-    switch (cause) {
-      case "destination_changed":
-        return this.#at("destination", destinationId);
-      case "mapping_changed":
-        return this.#mappingsOf(value);
-      case "definition_changed":
-        return [
-          ...this.#at("field", customFieldId),
-          ...valueIds.flatMap((id) => this.#at("value", customFieldId, id)),
-        ];
-      default:
-        return [];
-    }
-  }
+type ChangesAt = (...place: readonly string[]) => DefinitionChange[];
 
-  /** The field's own mappings and entries there; where none of them changed, the mappings of others with its name. */
-  #mappingsOf({ destinationId, customFieldId, valueIds, names }: ChangedValue): DefinitionChange[] {
-    const there = this.#at("mapping", destinationId);
-    const own = there.filter((change) => change.customFieldId === customFieldId);
-    const entries = valueIds.flatMap((id) => this.#at("entry", destinationId, customFieldId, id));
-    if (own.length > 0 || entries.length > 0) return [...own, ...entries];
-    return there.filter(({ before, after }) =>
-      [before, after].some((each) => names.includes(String(each?.external_field_name ?? ""))),
-    );
+function changesBehind(cause: string, value: ChangedValue, at: ChangesAt): DefinitionChange[] {
+  const { destinationId, customFieldId, valueIds } = value;
+  switch (cause) {
+    case "destination_changed":
+      return at("destination", destinationId);
+    case "mapping_changed":
+      return mappingsBehind(value, at);
+    case "definition_changed":
+      return [at("field", customFieldId), ...valueIds.map((id) => at("value", customFieldId, id))].flat();
+    default:
+      return [];
   }
+}
 
-  #at(...place: readonly string[]): DefinitionChange[] {
-    return (this.#byPlace.get(JSON.stringify(place)) ?? []).map(({ change }) => change);
-  }
+/** The field's own mappings and entries there; where none of them changed, the mappings of others with its name. */
+function mappingsBehind(
+  { destinationId, customFieldId, valueIds, names }: ChangedValue,
+  at: ChangesAt,
+): DefinitionChange[] {
+  const there = at("mapping", destinationId);
+  const own = there.filter((change) => change.customFieldId === customFieldId);
+  const entries = valueIds.flatMap((id) => at("entry", destinationId, customFieldId, id));
+  if (own.length > 0 || entries.length > 0) return [...own, ...entries];
+  return there.filter(({ before, after }) =>
+    [before, after].some((each) => names.includes(String(each?.external_field_name ?? ""))),
+  );
 }
 
 /** Where a change is looked up; an entry by its value before and after. */

@@ -9,11 +9,11 @@ import { CAUSES, type Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
 import { sendsAsIs } from "../mapping/passthrough.ts";
 import type { AskedRun } from "../open-run.ts";
+import { keep, keepRange } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
-import { DefinitionChanges, readDefinitionChanges } from "./definition-changes.ts";
+import { readDefinitionChanges, type Why } from "./definition-changes.ts";
 import type { RunPair } from "./diff-runs.ts";
 import { idsOf } from "./filters.ts";
-import { keep, keepRange } from "./temp-tables.ts";
 
 /**
  * By what a destination is sent: it is sent what it was not, no longer what it was, another value or under another
@@ -47,7 +47,7 @@ export interface Diff {
    * What became of the definitions up to the later run, by the number of the run that they are compared from: that of the
    * column definitions_from; null: the earlier run. Nothing where causes cannot be told.
    */
-  readonly definitions: ReadonlyMap<number | null, DefinitionChanges>;
+  readonly definitions: ReadonlyMap<number | null, Why>;
 }
 
 /** Values of a range, before and after together: with so many, each step keeps to the memory of an opened run. */
@@ -87,10 +87,9 @@ export async function diffRuns(
 async function definitionsOf(
   connection: DuckDBConnection,
   { before, after }: RunPair,
-): Promise<Map<number | null, DefinitionChanges>> {
-  const changesFrom = async (sequence: number) =>
-    new DefinitionChanges(await readDefinitionChanges(connection, sequence, after.sequence));
-  const found = new Map<number | null, DefinitionChanges>([[null, await changesFrom(before.sequence)]]);
+): Promise<Map<number | null, Why>> {
+  const changesFrom = (sequence: number) => readDefinitionChanges(connection, sequence, after.sequence);
+  const found = new Map<number | null, Why>([[null, await changesFrom(before.sequence)]]);
   const rows = await all(
     connection,
     "SELECT DISTINCT definitions_from FROM diff_shown WHERE definitions_from IS NOT NULL",
@@ -212,9 +211,9 @@ export function whyOf({ definitions }: Pick<Diff, "definitions">, row: Row): str
     names.flatMap((name) => (typeof row[name] === "string" ? [row[name]] : []));
   const [causes = ""] = texts("causes");
   const from = row.definitions_from ?? null;
-  const changes = definitions.get(from === null ? null : toSafeInteger(from));
-  if (changes === undefined) return [];
-  return changes.why({
+  const why = definitions.get(from === null ? null : toSafeInteger(from));
+  if (why === undefined) return [];
+  return why({
     causes: causes.split(" "),
     destinationId: String(row.destination_id),
     customFieldId: String(row.custom_field_id),

@@ -5,9 +5,8 @@ import { intervalsSql } from "../../load/macros.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { loadSql } from "../load-sql.ts";
 import { type MappedValue, mappedValueRow } from "../mapping/mapped-value.ts";
-import { integer, rowsOf, textList } from "../rows.ts";
-import { DefinitionChanges, readDefinitionChanges } from "./definition-changes.ts";
-import { keep } from "./temp-tables.ts";
+import { integer, keep, rowsOf, textList } from "../rows.ts";
+import { readDefinitionChanges, type Why } from "./definition-changes.ts";
 
 /** The beginning of a version of a value. */
 export interface Since {
@@ -45,7 +44,8 @@ export async function readHeldValues(
   await keep(connection, "item_values", ofItem("mapped_value_history"), [contentId]);
   await keep(connection, "item_orders", ofItem("mapped_value_order_history"), [contentId]);
   const sql = fillMarks(loadSql("audit_item_rows"), { intervals: intervalsSql() });
-  const definitions = new Map<string, DefinitionChanges>();
+  /** By the run that a version is from; nothing where it is the first of the history. */
+  const behind = new Map<string, Why>();
   const held: HeldValue[] = [];
   for (const found of await rowsOf(connection, heldRow, sql, [sequence])) {
     const {
@@ -57,27 +57,18 @@ export async function readHeldValues(
       sequenceBefore,
       ...row
     } = found;
-    const changes = definitions.get(run) ?? (await changesSince(connection, sequenceBefore, sinceSequence));
-    definitions.set(run, changes);
+    if (sequenceBefore !== null && !behind.has(run)) {
+      behind.set(run, await readDefinitionChanges(connection, sequenceBefore, sinceSequence));
+    }
     const { destinationId, customFieldId, valueId, externalFieldName } = row;
-    const why = changes.why({
+    const why = behind.get(run)?.({
       causes: cause,
       destinationId,
       customFieldId,
       valueIds: valueId === null ? [] : [valueId],
       names: externalFieldName === null ? [] : [externalFieldName],
     });
-    held.push({ row, since: { run, startedAt: sinceStartedAt, causes: cause, begins, why } });
+    held.push({ row, since: { run, startedAt: sinceStartedAt, causes: cause, begins, why: why ?? [] } });
   }
   return held;
-}
-
-async function changesSince(
-  connection: DuckDBConnection,
-  before: number | null,
-  sequence: number,
-): Promise<DefinitionChanges> {
-  return new DefinitionChanges(
-    before === null ? [] : await readDefinitionChanges(connection, before, sequence),
-  );
 }

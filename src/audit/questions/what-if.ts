@@ -14,8 +14,8 @@ import type { MappingRow } from "../mapping/mapping-file.ts";
 import { sendsAsIs } from "../mapping/passthrough.ts";
 import { assertKnown } from "../mapping/validate-mapping.ts";
 import type { OpenedRun } from "../open-run.ts";
+import { keep, keepRange } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
-import { keep, keepRange } from "./temp-tables.ts";
 
 const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
 

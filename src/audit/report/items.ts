@@ -8,7 +8,7 @@ import { STATUSES } from "../mapping/mapped-value.ts";
 import { sendsAsIs } from "../mapping/passthrough.ts";
 import type { AskedRun } from "../open-run.ts";
 import { itemBounds } from "../questions/coverage.ts";
-import { keep, keepRange } from "../questions/temp-tables.ts";
+import { keep, keepRange } from "../rows.ts";
 import { text, textOrNull } from "./format.ts";
 import { html, type Markup, sql } from "./markup.ts";
 
