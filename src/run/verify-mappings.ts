@@ -2,8 +2,8 @@
 
 import type { DestinationName } from "../api/destination.ts";
 import { LIVE_COLUMNS, liveDefinitions, liveItem } from "../audit/mapping/api-definitions.ts";
+import { type VerifiedItem, verifyItem } from "../audit/mapping/compare.ts";
 import type { Definitions } from "../audit/mapping/definitions.ts";
-import { type VerifiedItem, verifyItem } from "../audit/mapping/verify-item.ts";
 import type { OpenedRun } from "../audit/open-run.ts";
 import { readDefinitions, readLedger } from "../audit/questions/read-run.ts";
 import { WorkQueue } from "../common/threads/work-queue.ts";

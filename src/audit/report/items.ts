@@ -54,13 +54,13 @@ export async function readItems(run: AskedRun, limits: ItemLimits): Promise<Repo
   await keep(connection, "report_chosen", loadSql("report_chosen"), [limits.items, limits.values]);
   const passthrough = await sendsAsIs(connection);
   await keep(connection, "report_ledger", loadSql("report_ledger"), [TEXT_LIMIT, passthrough]);
-  const packed = packItems({
+  const unpacked = {
     destinations: await all(connection, DESTINATIONS),
     fields: await all(connection, FIELDS),
     answers: await all(connection, loadSql("report_answers")),
     items: await all(connection, loadSql("report_item_rows"), [TEXT_LIMIT]),
-    room: limits.bytes,
-  });
+  };
+  const packed = packItems(unpacked, limits.bytes);
   return {
     total: await scalar(connection, "SELECT count(*) FROM report_items"),
     withGaps: await scalar(connection, "SELECT count(*) FROM report_items WHERE gaps > 0"),
@@ -86,23 +86,16 @@ const ANSWER_TEXTS = [
   "external_value",
 ] as const;
 
-interface Unpacked {
-  readonly destinations: readonly Row[];
-  readonly fields: readonly Row[];
-  /** By number. */
-  readonly answers: readonly Row[];
-  readonly items: readonly Row[];
-  /** In bytes. */
-  readonly room: number;
-}
+type Unpacked = Readonly<Record<"destinations" | "fields" | "answers" | "items", readonly Row[]>>;
 
-/** Items as long as there is room, and with each the answers, texts and names that it brings along. */
-function packItems({ destinations: sites, fields: given, answers: rows, items: all, room }: Unpacked) {
+/** Items up to a size in bytes, and with each the answers (by number), texts and names that it refers to. */
+function packItems(unpacked: Unpacked, bytesLimit: number) {
+  const { answers: rows } = unpacked;
   // What only a mapping names has its ID alone.
   const destinations = new Numbered((id: string): unknown[] => [id, null, null, false]);
   const fields = new Numbered((id: string): unknown[] => [id, null, null, null]);
-  for (const row of sites) destinations.add(text(row.destination_id), Object.values(row));
-  for (const row of given) fields.add(text(row.custom_field_id), Object.values(row));
+  for (const row of unpacked.destinations) destinations.add(text(row.destination_id), Object.values(row));
+  for (const row of unpacked.fields) fields.add(text(row.custom_field_id), Object.values(row));
   const types = new Numbered((name: string) => name);
   const texts = new Numbered((name: string) => name);
   const statuses: readonly unknown[] = STATUSES;
@@ -120,7 +113,7 @@ function packItems({ destinations: sites, fields: given, answers: rows, items: a
   /** ID, title, number of the content type, day of publication, numbers of the answers. */
   const items: unknown[][] = [];
   let bytes = 0;
-  for (const row of all) {
+  for (const row of unpacked.items) {
     const item = [
       text(row.content_id),
       textOrNull(row.title),
@@ -130,7 +123,7 @@ function packItems({ destinations: sites, fields: given, answers: rows, items: a
     ];
     bytes += jsonBytes(item);
     // Where there is no room for the item, what it brought along is small, and stays.
-    if (bytes + answers.bytes + texts.bytes + types.bytes > room) break;
+    if (bytes + answers.bytes + texts.bytes + types.bytes > bytesLimit) break;
     items.push(item);
   }
   return {

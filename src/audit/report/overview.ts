@@ -100,12 +100,10 @@ function runPoints({ checks, itemsRejected }: Account): Markup[] {
     itemsRejected > 0 &&
       html`<a href="#checks">${counted(itemsRejected, "item")} could not be read</a>: the table <code>run_rejects</code> says why.`,
     warnings.length > 0 &&
-      html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${warnings
-        .slice(0, NAMED)
-        .map(
-          (check, index) =>
-            html`${index > 0 ? "; " : ""}${foreign(check.checkName)} (${count(check.figure)})`,
-        )}${warnings.length > NAMED ? ", and more" : ""}.`,
+      html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${some(
+        warnings,
+        (check) => html`${foreign(check.checkName)} (${count(check.figure)})`,
+      )}${warnings.length > NAMED ? ", and more" : ""}.`,
   ].filter((point) => point !== false);
 }
 
@@ -127,15 +125,19 @@ function mappingPoints({ values, definitions, totals }: Coverage): Markup[] {
     more > 0 &&
       html`<a href="#unmapped">${counted(more, "more value")}</a> ${more === 1 ? "has" : "have"} no external value.`,
     collisions.length > 0 &&
-      html`<a href="#coverage">${counted(collisions.length, "external name")} of several fields</a>: ${collisions
-        .slice(0, NAMED)
-        .map(
-          (row, index) =>
-            html`${index > 0 ? "; " : ""}${foreign(text(row.external_field_name))} at ${named(textOrNull(row.destination), text(row.destination_id))} (${foreign(text(row.custom_fields))})`,
-        )}.`,
+      html`<a href="#coverage">${counted(collisions.length, "external name")} of several fields</a>: ${some(
+        collisions,
+        (row) =>
+          html`${foreign(text(row.external_field_name))} at ${named(textOrNull(row.destination), text(row.destination_id))} (${foreign(text(row.custom_fields))})`,
+      )}.`,
     totals.ambiguous > 0 &&
       html`<a href="#items">${counted(totals.ambiguous, "value")}</a> ${totals.ambiguous === 1 ? "is" : "are"} ambiguous: several entries, select values or mappings fit, of which the first was used.`,
   ].filter((point) => point !== false);
+}
+
+/** The first ones, with semicolons between. */
+function some<T>(rows: readonly T[], shown: (row: T) => Markup): Markup[] {
+  return rows.slice(0, NAMED).map((row, index) => html`${index > 0 ? "; " : ""}${shown(row)}`);
 }
 
 /** A value's text, or its ID where it has none. */

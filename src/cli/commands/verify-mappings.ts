@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { Command, Option } from "commander";
+import type { ExplainedDifference, VerifiedItem } from "../../audit/mapping/compare.ts";
 import type { Definitions } from "../../audit/mapping/definitions.ts";
-import type { ExplainedDifference, VerifiedItem } from "../../audit/mapping/verify-item.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
