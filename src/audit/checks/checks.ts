@@ -20,7 +20,7 @@ export interface Check {
   /** `warning`: worth a look, no reason not to publish. */
   readonly verdict: "passed" | "warning" | "failed";
   readonly figure: number;
-  /** What the figure was held against, where there is such a thing. */
+  /** What the figure is compared with; null: nothing. */
   readonly expected: number | null;
   readonly detail: string;
 }
@@ -36,7 +36,7 @@ export interface Judged {
   readonly warnings: readonly string[];
 }
 
-/** No key of a table stands twice. */
+/** No table has a key twice. */
 export function keyChecks(loaded: readonly LoadedTable[]): Check[] {
   return loaded.map((table) => ({
     name: `unique key of ${table.table}`,
@@ -115,7 +115,7 @@ export function assertPassed(checks: readonly Check[]): void {
 
 /** What became of everything that the passes listed. */
 export interface Accounting {
-  /** Distinct items and things that are no items. */
+  /** Distinct items, and listed documents that are not items. */
   readonly listed: number;
   readonly loaded: number;
   readonly rejected: number;

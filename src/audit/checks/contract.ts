@@ -25,7 +25,7 @@ export type Contract = (typeof CONTRACTS)[number];
  */
 export const MISFIT_LIMITS = { values: 0.1, instants: 0.01, anyway: 20 } as const;
 
-/** What a frozen contract does not bear. */
+/** What a frozen contract does not allow. */
 const FROZEN: ReadonlySet<DriftKind> = new Set(["unknown_field", "type", "unreadable", "single_for_list"]);
 const EXAMPLES = 3;
 
@@ -81,7 +81,7 @@ export async function misfitsIn(
 
 const CONTENT = "content";
 
-/** Fields of an item that have tables of their own: what stands there and is of another kind stays with the item. */
+/** Fields of an item that have tables of their own: a value there of another kind stays with the item. */
 function fieldsOfItems(tables: readonly Table[]): string[] {
   const own = tables.filter(({ stage }) => stage === "item").flatMap(({ columns }) => columns);
   const nested = own.flatMap(({ origins }) => origins.filter(({ path }) => /[.[{]/.test(path)));

@@ -7,7 +7,7 @@ import type { Table } from "../../tables/declare.ts";
 import { type Baseline, SHRINK_LIMITS } from "../../warehouse/baseline.ts";
 import { type Check, noneExpected } from "./checks.ts";
 
-/** Tables that are held against those of the run before, and what people call their rows. */
+/** Tables that are compared with those of the run before, and what people call their rows. */
 const GUARDED: readonly (readonly [table: string, rows: string])[] = [
   ["content", "items"],
   ["content_mapped_values", "mapped values"],
@@ -61,7 +61,7 @@ export function guardChecks(changes: readonly Change[]): Check[] {
   }));
 }
 
-/** What this run was held against, for `run_checks`. */
+/** What this run was compared with, for `run_checks`. */
 export function baselineCheck(baseline: Baseline): Check {
   const common = { name: "runs before this one that it was held against", expected: null };
   switch (baseline.kind) {

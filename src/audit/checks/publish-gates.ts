@@ -35,7 +35,7 @@ export interface GateSettings {
 const REJECT_LIMITS: RejectLimits = { share: 0.005, items: 20 };
 
 /**
- * `rejected`: listed documents that are no items, the most that any pass listed, and items that could not be read, or
+ * `rejected`: listed documents that are not items, the most that any pass listed, and items that could not be read, or
  * not in both modes.
  */
 function rejectCount({ items, rejected, unread, inPart }: Extraction, { maxRejects }: GateSettings) {
@@ -101,7 +101,7 @@ export function judgeTables(evidence: Evidence): Judged {
   return { checks: [rejectCheck(evidence), ...misfitChecks(misfits), ...checks], warnings };
 }
 
-/** Holds the tables against those of the run before. */
+/** Compares the tables with those of the run before. */
 function compare({ config, baseline, tables, loaded }: Evidence): Judged {
   if (baseline.kind !== "run") return { checks: [baselineCheck(baseline)], warnings: [] };
   const before = baseline.manifest;

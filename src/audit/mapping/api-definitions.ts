@@ -35,7 +35,7 @@ export function liveDefinitions(
   );
 }
 
-/** Of an ID that stands twice the first counts. */
+/** Of two values with the same ID, the first counts. */
 function selectValues({ formatted_select_values: offered }: CustomFieldDefinition): SelectValue[] {
   const found = new Map<string, SelectValue>();
   (offered ?? []).forEach((each, ordinal) => {

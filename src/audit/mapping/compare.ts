@@ -52,7 +52,7 @@ export function comparePayloads(published: Payloads, { payloads }: MappedItem): 
     .sort(compareUtf8);
 }
 
-/** The order of keys is no content of a JSON object; that of values is. */
+/** The order of a JSON object's keys does not matter; that of its values does. */
 function sameMembers(a: Members = new Map(), b: Members = new Map()): boolean {
   if (a.size !== b.size) return false;
   return [...a].every(([name, values]) => JSON.stringify(values) === JSON.stringify(b.get(name)));

@@ -94,7 +94,7 @@ export class FileText {
     return rows.filter((cells) => cells.length > 1 || cells[0]?.value !== "");
   }
 
-  /** Objects of a list; a member that an object has twice stands there twice. */
+  /** Objects of a list; a member that an object has twice is returned twice. */
   json(): Members[] {
     const parsed = this.#parsed();
     if (!Array.isArray(parsed)) throw this.invalid(0, "a mapping file is a list of objects.");

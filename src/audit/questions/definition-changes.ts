@@ -123,7 +123,7 @@ function definitionWords(change: DefinitionChange): string {
   return `${what}: ${parts.join(", ")}`;
 }
 
-/** Whether it is no destination of the service, or one that only a mapping names. */
+/** Whether the service does not have the destination, so that at most a mapping names it. */
 function isUnnamed(destination: Definition | null): boolean {
   return destination === null || Object.values(destination).every((member) => member === null);
 }

@@ -1,4 +1,4 @@
-/** Why an item produces what it produces: the procedure, step by step, held against what was published. */
+/** Why an item produces what it produces: the procedure, step by step, compared with what was published. */
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";

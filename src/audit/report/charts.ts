@@ -22,7 +22,7 @@ export interface HeatCell {
   /** Of the row and the column; unique. */
   readonly row: string;
   readonly column: string;
-  /** Number of a step, or what is no step. */
+  /** Number of a step, or a word for a cell without a share. */
   readonly step: number | "none" | "as-is";
   readonly label: string;
   readonly title: string;

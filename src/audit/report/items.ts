@@ -122,7 +122,7 @@ function packItems(unpacked: Unpacked, bytesLimit: number) {
       (textOrNull(row.answers)?.split(",") ?? []).map((number) => answers.of(Number(number))),
     ];
     bytes += jsonBytes(item);
-    // Where there is no room for the item, what it brought along is small, and stays.
+    // The texts and names of an item that does not fit are small: they stay.
     if (bytes + answers.bytes + texts.bytes + types.bytes > bytesLimit) break;
     items.push(item);
   }

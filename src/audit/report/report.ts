@@ -60,7 +60,7 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
   try {
     await writeFile(file, page, { mode: 0o600 });
   } catch (thrown) {
-    // A part of the page is no page, and what lies in the folder is published.
+    // All that is in the folder is published, so an incomplete page must not stay.
     await rm(file, { force: true });
     throw thrown;
   }

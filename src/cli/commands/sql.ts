@@ -152,7 +152,7 @@ async function assertNothingSet(connection: DuckDBConnection, query: string): Pr
   );
 }
 
-/** Names of the functions that a question calls, as the engine's parser reads it; undefined: it is no question. */
+/** Names of the functions that a question calls, as the engine's parser reads it; undefined: it is not a question. */
 async function functionsOf(connection: DuckDBConnection, query: string): Promise<string[] | undefined> {
   const [row] = await all(connection, "SELECT json_serialize_sql($1::VARCHAR) AS tree", [query]);
   const tree: unknown = JSON.parse(String(row?.tree));

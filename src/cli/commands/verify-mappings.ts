@@ -47,7 +47,7 @@ changed definition or mapping, explains is a change since the run. Exit code 31:
 explains.
 `;
 
-/** `content-warehouse verify-mappings [RUN]`: holds published mapped values against the service's answers of now. */
+/** `content-warehouse verify-mappings [RUN]`: compares published mapped values with what the service answers now. */
 export function verifyMappingsCommand(
   terminal: Terminal = standardOutput(),
   settings: Settings = processEnvironment(),

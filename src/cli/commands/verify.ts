@@ -21,7 +21,7 @@ Examples:
 RUN is a run's name, its number, or "current". Exit code 0: everything is as it was published. 31: it is not.
 `;
 
-/** `content-warehouse verify [RUN]`: holds published files against the manifest. */
+/** `content-warehouse verify [RUN]`: compares published files with the manifest. */
 export function verifyCommand(terminal: Terminal = standardOutput()): Command {
   return new Command("verify")
     .description("prove that published runs are as they were published")

@@ -108,7 +108,7 @@ export function sectionMarkdown(sections: readonly Section[]): string {
   return parts.join("\n");
 }
 
-/** Text of foreign origin that is no markup, whatever it looks like. */
+/** Text of foreign origin with its markup escaped. */
 function markdownText(text: string): string {
   return printableLine(text)
     .replace(/[\\`*_{}[\]|~#!]/g, (character) => `\\${character}`)

@@ -82,7 +82,7 @@ export function paragraph(lead: string, text: string, width: number | undefined)
 }
 
 /**
- * Writes texts as fast as they are taken. A reader that goes away, such as `head`, ends the writing and is no error.
+ * Writes texts as fast as they are taken. A reader that goes away, such as `head`, ends the writing and is not an error.
  */
 export async function writeAll(
   terminal: Terminal,
