@@ -2,14 +2,14 @@ import { constants } from "node:fs";
 import { type FileHandle, open, realpath, rm } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { codeOf, WarehouseError } from "../common/errors.ts";
+import { fileSize } from "../common/figures.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
+import { printableText } from "./render/terminal.ts";
 
 /** A file that a person named, open to be written; what it had stays until then. */
 export interface NamedFile extends AsyncDisposable {
-  /** End of a sentence that says what was written: empty where nothing was in the file before. */
-  readonly replacing: string;
-  /** Writes the whole file, once. Throws `config.output`. */
-  write(text: string): Promise<void>;
+  /** Writes the whole file, once; returns a line for the screen: the file `what`. Throws `config.output`. */
+  write(text: string, what: string): Promise<string>;
 }
 
 /**
@@ -33,8 +33,7 @@ export async function openNamedFile(file: string, { runs, staging }: OutputFolde
   const before = await handle.stat();
   let isWritten = false;
   return {
-    replacing: before.size > 0 ? "; what was in the file before is replaced" : "",
-    write: async (text) => {
+    write: async (text, what) => {
       try {
         if (before.isFile()) await handle.truncate();
         await handle.writeFile(text);
@@ -42,6 +41,8 @@ export async function openNamedFile(file: string, { runs, staging }: OutputFolde
         throw notWritten(file, cause);
       }
       isWritten = true;
+      const replacing = before.size > 0 ? "; what was in the file before is replaced" : "";
+      return printableText(`${resolve(file)} (${fileSize(Buffer.byteLength(text))}) ${what}${replacing}\n`);
     },
     [Symbol.asyncDispose]: async () => {
       await handle.close();

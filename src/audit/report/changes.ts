@@ -56,18 +56,6 @@ export async function readChanges(
   return runs.map((run) => ({ ...run, changes: byRun.get(run.run) ?? [] }));
 }
 
-/** What a cause is called, and what it says. */
-const CAUSE_NAMES: Readonly<Record<string, string>> = {
-  first_seen: "new item or value",
-  item_removed: "item removed",
-  item_returned: "item returned",
-  item_changed: "item changed",
-  destination_changed: "destination changed",
-  mapping_changed: "mapping changed",
-  definition_changed: "definition changed",
-  reordered: "reordered",
-};
-
 export function changesSection(runs: readonly RunChanges[] | undefined, run: string): Markup {
   return html`<section id="changes" aria-labelledby="changes-title">
 <h2 id="changes-title">Changes</h2>
@@ -94,7 +82,7 @@ function present(runs: readonly RunChanges[]): string[] {
 }
 
 function nameOf(cause: string): string {
-  return CAUSE_NAMES[cause] ?? cause;
+  return cause === "first_seen" ? "new item or value" : cause.replaceAll("_", " ");
 }
 
 function chart(runs: readonly RunChanges[]): Markup {

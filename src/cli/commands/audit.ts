@@ -1,4 +1,4 @@
-import { extname, resolve } from "node:path";
+import { extname } from "node:path";
 import type { Writable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
@@ -7,7 +7,7 @@ import type { OpenedRun } from "../../audit/open-run.ts";
 import { COUNTED, type Counted, type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
 import { resolveScope } from "../../audit/questions/filters.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { count, counted, fileSize } from "../../common/figures.ts";
+import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { DEFAULT_OUT } from "../options.ts";
@@ -114,11 +114,7 @@ async function exportAndAudit(
   await using named = await openNamedFile(file, outputFolder(options.out));
   const coverage = await audit(terminal, opened, options);
   const text = await exportMapping(opened.connection, format);
-  await named.write(text);
-  const size = fileSize(Buffer.byteLength(text));
-  err.write(
-    printableText(`${resolve(file)} (${size}) has the mappings of ${opened.run}${named.replacing}\n`),
-  );
+  err.write(await named.write(text, `has the mappings of ${opened.run}`));
   assertWithin(coverage, options.failOn);
 }
 

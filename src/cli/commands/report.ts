@@ -1,12 +1,9 @@
 import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
-import { fileSize } from "../../common/figures.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { DEFAULT_OUT } from "../options.ts";
-import { printableText } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 import { openNamedFile } from "../write-file.ts";
 
@@ -39,12 +36,7 @@ export function reportCommand(err: Writable = process.stderr): Command {
         const file = out ?? `report-${opened.run}.html`;
         await using named = await openNamedFile(file, outputFolder(warehouse));
         const { reportOf } = await import("../../audit/report/report.ts");
-        const page = await reportOf(opened);
-        await named.write(page);
-        const size = fileSize(Buffer.byteLength(page));
-        err.write(
-          printableText(`${resolve(file)} (${size}) is the report of ${opened.run}${named.replacing}\n`),
-        );
+        err.write(await named.write(await reportOf(opened), `is the report of ${opened.run}`));
       });
     });
 }

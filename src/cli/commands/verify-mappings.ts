@@ -111,8 +111,6 @@ async function verify(
   );
 }
 
-const CAUSES = { item_changed: "item changed", definition_changed: "definition changed" } as const;
-
 /** A row's number says which rows belong together where the table takes several parts. */
 const COLUMNS = [
   right("row"),
@@ -162,7 +160,7 @@ function differenceCells(
   return [
     destinations.find((each) => each.destinationId === destinationId)?.identification ?? destinationId,
     fields.find((each) => each.customFieldId === customFieldId)?.name ?? customFieldId,
-    cause === undefined ? "NOTHING EXPLAINS IT" : CAUSES[cause],
+    cause?.replaceAll("_", " ") ?? "NOTHING EXPLAINS IT",
     shown(published),
     shown(computed),
   ];
