@@ -56,17 +56,10 @@ export interface OpenRequest {
 }
 
 /** Tables without which there is nothing to audit. */
-const NEEDED = [
-  "content",
-  "content_custom_field_values",
-  "custom_fields",
-  "custom_field_select_values",
-  "custom_field_mappings",
-  "custom_field_mapping_values",
-  "destinations",
-  "content_mapped_values",
-  "content_external_payloads",
-];
+const NEEDED = (
+  "content content_custom_field_values custom_fields custom_field_select_values custom_field_mappings " +
+  "custom_field_mapping_values destinations content_mapped_values content_external_payloads"
+).split(" ");
 
 /**
  * Throws `config.not_found` for a run that does not exist, with the nearest names of those that do, and for one whose

@@ -77,14 +77,9 @@ const FIELDS = `
   FROM custom_fields ORDER BY name NULLS LAST, custom_field_id`;
 
 /** Texts of an answer, in the order in which the page has their numbers. */
-const ANSWER_TEXTS = [
-  "external_field_name",
-  "value_id",
-  "value",
-  "mapping_id",
-  "mapping_value_id",
-  "external_value",
-] as const;
+const ANSWER_TEXTS = "external_field_name value_id value mapping_id mapping_value_id external_value".split(
+  " ",
+);
 
 type Unpacked = Readonly<Record<"destinations" | "fields" | "answers" | "items", readonly Row[]>>;
 
