@@ -17,7 +17,7 @@ import { findRun } from "../../warehouse/retention.ts";
 import { DEFAULT_OUT } from "../options.ts";
 import { cellText } from "../render/cells.ts";
 import { csvTexts, jsonArray, PIECE, pieces, type RowStream, type Rows } from "../render/rows.ts";
-import { layOut, leftOutText, type TableLayout } from "../render/table.ts";
+import { layOut, left, leftOutText, right, type TableLayout } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
@@ -250,12 +250,9 @@ const LAID_OUT = 8 * PIECE;
 
 async function* tableTexts(result: DuckDBResult, width: number | undefined): AsyncIterable<string> {
   const columns = result.columnNames().map((name, index) => {
-    const align = NUMBERS.has(DuckDBTypeId[result.columnTypeId(index)])
-      ? ("right" as const)
-      : ("left" as const);
-    return { name, align };
+    const isNumber = NUMBERS.has(DuckDBTypeId[result.columnTypeId(index)]);
+    return isNumber ? right(name) : left(name);
   });
-  const table = { columns, rows: [] };
   let first: string[][] = [];
   let characters = 0;
   let layout: TableLayout | undefined;
@@ -281,8 +278,8 @@ async function* tableTexts(result: DuckDBResult, width: number | undefined): Asy
   };
   for await (const chunk of rowsOf(result)) yield* pieces(texts(chunk));
   if (layout === undefined) yield* pieces(laidOut());
-  const drawn = layout ?? layOut(table, width);
-  yield `${drawn.foot}${counted(count, "row")}, ${counted(columns.length, "column")}\n${leftOutText(table, drawn)}`;
+  const drawn = layout ?? layOut({ columns, rows: [] }, width);
+  yield `${drawn.foot}${counted(count, "row")}, ${counted(columns.length, "column")}\n${leftOutText({ columns }, drawn)}`;
 }
 
 async function* planTexts(result: DuckDBResult): AsyncIterable<string> {
