@@ -101,10 +101,7 @@ async function definitionsOf(
   return found;
 }
 
-interface Passthrough {
-  readonly before: boolean;
-  readonly after: boolean;
-}
+type Passthrough = Readonly<Record<"before" | "after", boolean>>;
 
 /** Only what the history saw change between the two is looked at. */
 async function compareHistory(

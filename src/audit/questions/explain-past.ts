@@ -2,6 +2,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { all } from "../../storage/duckdb.ts";
 import { loadSql } from "../load-sql.ts";
+import type { Payloads } from "../mapping/compare.ts";
 import { payloadMembers } from "../mapping/payload.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { findItem, type ItemFacts } from "./explain.ts";
@@ -14,7 +15,7 @@ export interface PastExplanation {
   readonly past: KnownRun;
   readonly values: readonly HeldValue[];
   /** Members of the payload by destination ID; none where nothing was sent. */
-  readonly payloads: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+  readonly payloads: Payloads;
   /** Names by ID, as that run had them. */
   readonly destinations: ReadonlyMap<string, string | null>;
   readonly fields: ReadonlyMap<string, string | null>;

@@ -3,6 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { isObject } from "../../common/objects.ts";
 import { all } from "../../storage/duckdb.ts";
+import type { Payloads } from "../mapping/compare.ts";
 import {
   type Definitions,
   destinationRow,
@@ -85,10 +86,7 @@ export function readLedger(connection: DuckDBConnection, contentId: string): Pro
 }
 
 /** Members of the published payloads of an item, by destination ID. */
-export async function readPayloads(
-  connection: DuckDBConnection,
-  contentId: string,
-): Promise<Map<string, ReadonlyMap<string, readonly string[]>>> {
+export async function readPayloads(connection: DuckDBConnection, contentId: string): Promise<Payloads> {
   const rows = await all(
     connection,
     "SELECT destination_id, payload FROM content_external_payloads WHERE content_id = $1 ORDER BY destination_id",
