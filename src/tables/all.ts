@@ -1,4 +1,4 @@
-import { content, contentEvents, contentFiles, contentGallery, contentNextTasks } from "./content.ts";
+import { ITEM_TABLES } from "./content.ts";
 import {
   contentCustomFieldValues,
   customFieldFiles,
@@ -14,58 +14,15 @@ import {
   destinations,
 } from "./destinations.ts";
 import { HISTORY_TABLES } from "./history.ts";
-import {
-  contentAclPrincipals,
-  contentAttachments,
-  contentAvailableActions,
-  contentCampaigns,
-  contentCategories,
-  contentCollections,
-  contentCrmShares,
-  contentCurrentEditors,
-  contentFavorites,
-  contentFileExtensions,
-  contentGalleryShareChannels,
-  contentNextTaskOwners,
-  contentPersonas,
-  contentPublishedUrls,
-  contentStages,
-  contentTags,
-  contentTaskDeadlines,
-} from "./lists.ts";
+import { LIST_TABLES } from "./lists.ts";
 import { checks, drift, lineage, passes, rejects, requests, run, tablesTable } from "./run.ts";
-import { campaigns, contentTypes, instances, userGroups, users, userToursSeen } from "./shared.ts";
+import { SHARED_TABLES } from "./shared.ts";
 
 /** Tables that are made from documents of items and of lookups: what the specification's fields land in. */
 export const CONTENT_TABLES = [
-  content,
-  contentGallery,
-  contentEvents,
-  contentFiles,
-  contentNextTasks,
-  contentTags,
-  contentCategories,
-  contentCampaigns,
-  contentPersonas,
-  contentStages,
-  contentAttachments,
-  contentPublishedUrls,
-  contentTaskDeadlines,
-  contentNextTaskOwners,
-  contentAvailableActions,
-  contentCurrentEditors,
-  contentCrmShares,
-  contentGalleryShareChannels,
-  contentFileExtensions,
-  contentFavorites,
-  contentCollections,
-  contentAclPrincipals,
-  contentTypes,
-  users,
-  userGroups,
-  userToursSeen,
-  campaigns,
-  instances,
+  ...ITEM_TABLES,
+  ...LIST_TABLES,
+  ...SHARED_TABLES,
   customFields,
   customFieldSelectValues,
   contentCustomFieldValues,
@@ -83,7 +40,7 @@ export const MAPPED_VALUE_TABLES: readonly Table[] = [contentMappedValues, conte
 /** Tables of the content. */
 export const DATA_TABLES: readonly Table[] = [...CONTENT_TABLES, ...MAPPED_VALUE_TABLES, ...HISTORY_TABLES];
 
-/** The run's own account of itself; in every warehouse, whatever the pipeline. */
+/** What a run says about itself; in every warehouse, whatever the pipeline. */
 export const RUN_TABLES: readonly Table[] = [
   run,
   passes,

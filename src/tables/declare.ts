@@ -99,17 +99,18 @@ export interface Table<Name extends string = string> {
   readonly rows: Rows;
 }
 
-/** `"basic:title dynamic:title"` as origins. */
-export function origins(text: string): Origin[] {
-  return text
-    .split(" ")
-    .filter((part) => part !== "")
-    .map((part) => {
-      const colon = part.indexOf(":");
-      const resource = RESOURCES.find((name) => name === part.slice(0, colon));
-      if (resource === undefined) throw new TypeError(`no such resource: ${part}`);
-      return { resource, path: part.slice(colon + 1) };
-    });
+/**
+ * `"basic:title dynamic:title"` as origins. In those of a column, `*` is the column's name, and so is the path of a
+ * resource that has none: of a column `url`, `"dynamic full:attachments[].*"` is `"dynamic:url full:attachments[].url"`.
+ */
+export function origins(text: string, column = ""): Origin[] {
+  return text.split(" ").flatMap((part) => {
+    if (part === "") return [];
+    const [named, path = "*"] = part.split(":");
+    const resource = RESOURCES.find((name) => name === named);
+    if (resource === undefined) throw new TypeError(`no such resource: ${part}`);
+    return { resource, path: path.replace("*", column) };
+  });
 }
 
 export interface ColumnOptions {
@@ -134,26 +135,14 @@ export function column<
   comment: string,
   options?: Options,
 ): Column<Name, Type, IsNullable<Options>> {
-  return columnOf(name, type, from, comment, options ?? {}) as Column<Name, Type, IsNullable<Options>>;
-}
-
-function columnOf(
-  name: string,
-  type: ColumnType,
-  from: string,
-  comment: string,
-  options: ColumnOptions,
-): Column {
-  return {
-    name,
-    type,
-    nullable: options.required !== true,
-    comment,
-    personal: options.personal === true,
-    origins: origins(from),
-    format: options.format ?? "plain",
-    emptyDefault: options.emptyDefault === true,
-  };
+  const {
+    required = false,
+    personal = false,
+    format = "plain",
+    emptyDefault = false,
+  }: ColumnOptions = options ?? {};
+  const nullable = !required as IsNullable<Options>;
+  return { name, type, nullable, comment, personal, origins: origins(from, name), format, emptyDefault };
 }
 
 const of =
@@ -175,6 +164,8 @@ export const timestamp = of("timestamp");
 export const date = of("date");
 export const json = of("json");
 
+export const REQUIRED = { required: true } as const;
+
 /** What the specification does not know, and values that are not of their column's type, by API path. */
 export const EXTRA: Column = json(
   "extra",
@@ -186,8 +177,15 @@ export function reference(columns: string, table: string, to: string = columns):
   return { columns: columns.split(" "), table, to: to.split(" ") };
 }
 
-/** A table, checked: its key columns exist and are not nullable, and no column is there twice. */
-export function defineTable<const Name extends string>(table: Table<Name>): Table<Name> {
+type Declaration<Name extends string> = Omit<Table<Name>, "rows" | "references"> &
+  Partial<Pick<Table, "rows" | "references">>;
+
+/**
+ * A table, checked: its key columns exist and are not nullable, and no column name is repeated. Unless declared, its rows
+ * are a program's and refer to no other table.
+ */
+export function defineTable<const Name extends string>(declaration: Declaration<Name>): Table<Name> {
+  const table: Table<Name> = { rows: { kind: "program" }, references: [], ...declaration };
   const names = new Set(table.columns.map((each) => each.name.toLowerCase()));
   if (names.size !== table.columns.length) throw new TypeError(`${table.name}: duplicate column`);
   for (const name of table.key) {
@@ -195,4 +193,21 @@ export function defineTable<const Name extends string>(table: Table<Name>): Tabl
     if (found === undefined || found.nullable) throw new TypeError(`${table.name}: bad key column ${name}`);
   }
   return table;
+}
+
+const ITEM = reference("content_id", "content");
+export const contentId = text("content_id", "", "Item; content.content_id.", REQUIRED);
+
+/** A table of rows of an item: the declaration leaves out `content_id`, first in key and columns, and `extra`. */
+export function itemTable<const Name extends string>(
+  declaration: Omit<Declaration<Name>, "stage">,
+): Table<Name> {
+  const { key, columns, references = [] } = declaration;
+  return defineTable({
+    ...declaration,
+    stage: "item",
+    key: ["content_id", ...key],
+    references: [ITEM, ...references],
+    columns: [contentId, ...columns, EXTRA],
+  });
 }

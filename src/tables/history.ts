@@ -1,4 +1,14 @@
-import { boolean, type Column, defineTable, integer, json, type Table, text, timestamp } from "./declare.ts";
+import {
+  boolean,
+  type Column,
+  defineTable,
+  integer,
+  json,
+  REQUIRED,
+  type Table,
+  text,
+  timestamp,
+} from "./declare.ts";
 import { contentMappedValues } from "./destinations.ts";
 
 /** Form of the history: higher where an older program could misread it. */
@@ -17,35 +27,26 @@ export const CAUSES = [
 ] as const;
 export type Cause = (typeof CAUSES)[number];
 
-const required = { required: true } as const;
-
 /** When a row held, from a run (inclusive) to a run (exclusive), and why it began and ended. */
 const INTERVAL: readonly Column[] = [
-  text("valid_from_run", "", "Run that first found it so; run_history.run.", required),
-  timestamp("valid_from", "", "Start of that run, to the second, as its name says it.", required),
+  text("valid_from_run", "", "Run that first found it so; run_history.run.", REQUIRED),
+  timestamp("valid_from", "", "Start of that run, to the second, as its name says it.", REQUIRED),
   text("valid_to_run", "", "First run that no longer found it so; NULL while it holds."),
   timestamp("valid_to", "", "Start of that run; NULL while it holds."),
-  json("cause", "", 'Why it began: a list such as ["item_changed", "mapping_changed"].', required),
+  json("cause", "", 'Why it began: a list such as ["item_changed", "mapping_changed"].', REQUIRED),
   json("valid_to_cause", "", "Why it ended: a list of the same words; NULL while it holds."),
 ];
 
-interface HistoryTable {
-  readonly name: string;
-  readonly comment: string;
-  /** Without the run from which a version holds. */
-  readonly key: readonly string[];
-  readonly columns: readonly Column[];
+interface HistoryTable extends Pick<Table, "name" | "comment" | "key" | "columns"> {
   readonly interval?: readonly Column[];
 }
 
-function historyTable({ name, comment, key, columns, interval = INTERVAL }: HistoryTable): Table {
+/** `key`: without the run from which a version holds. */
+function historyTable({ key, columns, interval = INTERVAL, ...rest }: HistoryTable): Table {
   return defineTable({
-    name,
-    comment,
+    ...rest,
     stage: "history",
     key: [...key, "valid_from_run"],
-    rows: { kind: "program" },
-    references: [],
     columns: [...columns, ...interval],
   });
 }
@@ -55,44 +56,42 @@ export const runHistory = defineTable({
   comment: "The runs that the history knows, this one included, also those whose files are gone.",
   stage: "history",
   key: ["run"],
-  rows: { kind: "program" },
-  references: [],
   columns: [
-    text("run", "", "Run name: sequence number and start.", required),
-    integer("sequence", "", "Runs are ordered by this number, never by a clock.", required),
-    timestamp("started_at", "", "Start, to the second, as the name says it.", required),
+    text("run", "", "Run name: sequence number and start.", REQUIRED),
+    integer("sequence", "", "Runs are ordered by this number, never by a clock.", REQUIRED),
+    timestamp("started_at", "", "Start, to the second, as the name says it.", REQUIRED),
     timestamp(
       "extracted_at",
       "",
       "When the last of its answers was there, by its machine's clock.",
-      required,
+      REQUIRED,
     ),
-    text("pipeline", "", "Pipeline.", required),
-    text("verdict", "", "`complete` or `unsettled`: an unsettled run ends nothing by absence.", required),
+    text("pipeline", "", "Pipeline.", REQUIRED),
+    text("verdict", "", "`complete` or `unsettled`: an unsettled run ends nothing by absence.", REQUIRED),
     text("previous_run", "", "Run whose history this one carried on; NULL where the history begins."),
     boolean(
       "passthrough",
       "",
       "Whether values of fields without value mappings joined the payloads of the run.",
-      required,
+      REQUIRED,
     ),
-    text("package_version", "", "Version of content-warehouse.", required),
-    integer("history_version", "", "Form of the history that the run wrote.", required),
+    text("package_version", "", "Version of content-warehouse.", REQUIRED),
+    integer("history_version", "", "Form of the history that the run wrote.", REQUIRED),
   ],
 });
 
-const contentId = text("content_id", "", "Item; it may be gone from content.", required);
-const destinationId = text("destination_id", "", "Destination.", required);
-const customFieldId = text("custom_field_id", "", "Custom field.", required);
+const contentId = text("content_id", "", "Item; it may be gone from content.", REQUIRED);
+const destinationId = text("destination_id", "", "Destination.", REQUIRED);
+const customFieldId = text("custom_field_id", "", "Custom field.", REQUIRED);
 
-export const contentHistory: Table = historyTable({
+export const contentHistory = historyTable({
   name: "content_history",
   comment: "When each item was there: from the run that first had it to the one that found it removed.",
   key: ["content_id"],
   columns: [contentId],
   interval: [
     ...INTERVAL,
-    text("last_seen_run", "", "Last run that had the item; run_history.run.", required),
+    text("last_seen_run", "", "Last run that had the item; run_history.run.", REQUIRED),
     text(
       "values_digest",
       "",
@@ -106,7 +105,7 @@ export const VALUE_COLUMNS: readonly Column[] = contentMappedValues.columns.filt
   ({ name }) => !["content_id", "destination_id", "custom_field_id", "ordinal"].includes(name),
 );
 
-export const mappedValueHistory: Table = historyTable({
+export const mappedValueHistory = historyTable({
   name: "mapped_value_history",
   comment:
     "Versions of each mapped value: one per item, destination, field, value and answer of the mapping.",
@@ -119,14 +118,14 @@ export const mappedValueHistory: Table = historyTable({
       "value_number",
       "",
       "Number of the value in its field, from 1: the same through its versions; free again once it is gone.",
-      required,
+      REQUIRED,
     ),
     ...VALUE_COLUMNS,
     text("matched_text", "", "Text that the item gave, where the value was matched by text."),
   ],
 });
 
-export const mappedValueOrderHistory: Table = historyTable({
+export const mappedValueOrderHistory = historyTable({
   name: "mapped_value_order_history",
   comment:
     "Versions of the order of an item's values of a field at a destination; a field that never had more than one " +
@@ -140,12 +139,12 @@ export const mappedValueOrderHistory: Table = historyTable({
       "value_numbers",
       "",
       "The value_number at each ordinal, from 0; null where the item's list has nothing that is mapped.",
-      required,
+      REQUIRED,
     ),
   ],
 });
 
-export const customFieldHistory: Table = historyTable({
+export const customFieldHistory = historyTable({
   name: "custom_field_history",
   comment: "Versions of the custom field definitions, as far as mapped values depend on them.",
   key: ["custom_field_id"],
@@ -157,47 +156,47 @@ export const customFieldHistory: Table = historyTable({
   ],
 });
 
-export const selectValueHistory: Table = historyTable({
+export const selectValueHistory = historyTable({
   name: "select_value_history",
   comment: "Versions of the values that select and multiselect fields offer.",
   key: ["custom_field_id", "value_id"],
   columns: [
     customFieldId,
-    text("value_id", "", "Value ID.", required),
-    integer("ordinal", "", "Position in the definition, from 0.", required),
+    text("value_id", "", "Value ID.", REQUIRED),
+    integer("ordinal", "", "Position in the definition, from 0.", REQUIRED),
     text("display", "", "Text shown to people."),
     text("value", "", "Text of the value."),
     boolean("archived", "", "Whether the value can no longer be chosen."),
   ],
 });
 
-export const mappingHistory: Table = historyTable({
+export const mappingHistory = historyTable({
   name: "mapping_history",
   comment: "Versions of the mappings: the external field name of a custom field at a destination.",
   key: ["mapping_id"],
   columns: [
-    text("mapping_id", "", "Mapping.", required),
+    text("mapping_id", "", "Mapping.", REQUIRED),
     customFieldId,
     text("destination_id", "", "Destination."),
-    integer("ordinal", "", "Position in the field's mappings, from 0.", required),
+    integer("ordinal", "", "Position in the field's mappings, from 0.", REQUIRED),
     text("external_field_name", "", "Name of the field at the destination."),
   ],
 });
 
-export const mappingValueHistory: Table = historyTable({
+export const mappingValueHistory = historyTable({
   name: "mapping_value_history",
   comment: "Versions of the entries of the mappings: the external value of an internal value ID.",
   key: ["mapping_value_id"],
   columns: [
-    text("mapping_value_id", "", "Entry.", required),
-    text("mapping_id", "", "Mapping.", required),
-    integer("ordinal", "", "Position in the mapping's values, from 0.", required),
+    text("mapping_value_id", "", "Entry.", REQUIRED),
+    text("mapping_id", "", "Mapping.", REQUIRED),
+    integer("ordinal", "", "Position in the mapping's values, from 0.", REQUIRED),
     text("value_id", "", "Internal value ID."),
     text("external_value", "", "External value."),
   ],
 });
 
-export const destinationHistory: Table = historyTable({
+export const destinationHistory = historyTable({
   name: "destination_history",
   comment: "Versions of the destinations.",
   key: ["destination_id"],

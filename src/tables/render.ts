@@ -1,22 +1,28 @@
 /** The declared tables as text, JSON, Markdown and a Mermaid diagram. */
-import type { ColumnType, Origin, Table } from "./declare.ts";
-import { UNPLACED, type UnplacedField } from "./unplaced.ts";
+import type { Column, Origin, Table } from "./declare.ts";
+
+/** An API field that no column comes from, and why. */
+interface UnplacedField extends Origin {
+  /** One sentence. */
+  readonly reason: string;
+}
+
+const UNPLACED: readonly UnplacedField[] = [
+  {
+    resource: "envelope",
+    path: "count",
+    reason:
+      "Services disagree on whether it is the rows of the page or of the listing, so nothing is taken from it: rows are counted, and pagination.count is the total.",
+  },
+];
+
+type SchemaColumn = Pick<Column, "name" | "type" | "nullable" | "comment" | "personal" | "origins">;
 
 /** The form that programs read. `unplaced`: API fields that no column comes from, each with its reason. */
 export interface SchemaDocument {
-  readonly tables: readonly {
-    readonly name: string;
-    readonly comment: string;
-    readonly key: readonly string[];
-    readonly columns: readonly {
-      readonly name: string;
-      readonly type: ColumnType;
-      readonly nullable: boolean;
-      readonly comment: string;
-      readonly personal: boolean;
-      readonly origins: readonly Origin[];
-    }[];
-  }[];
+  readonly tables: readonly (Pick<Table, "name" | "comment" | "key"> & {
+    readonly columns: readonly SchemaColumn[];
+  })[];
   readonly unplaced: readonly UnplacedField[];
 }
 
@@ -26,27 +32,15 @@ export function schemaDocument(tables: readonly Table[]): SchemaDocument {
       name,
       comment,
       key,
-      columns: columns.map((column) => ({
-        name: column.name,
-        type: column.type,
-        nullable: column.nullable,
-        comment: column.comment,
-        personal: column.personal,
-        origins: column.origins,
-      })),
+      columns: columns.map(({ format: _format, emptyDefault: _default, ...column }) => column),
     })),
     unplaced: UNPLACED,
   };
 }
 
-function marks(table: Table, name: string): string {
-  const column = table.columns.find((each) => each.name === name);
-  const all = [
-    table.key.includes(name) ? "key" : "",
-    column?.nullable === false && !table.key.includes(name) ? "not null" : "",
-    column?.personal === true ? "personal" : "",
-  ];
-  return all.filter((mark) => mark !== "").join(", ");
+function marks(table: Table, { name, nullable, personal }: Column): string {
+  const required = nullable ? [] : ["not null"];
+  return [...(table.key.includes(name) ? ["key"] : required), ...(personal ? ["personal"] : [])].join(", ");
 }
 
 /** One block a table: name, comment, then a line a column. */
@@ -54,7 +48,7 @@ export function schemaText(tables: readonly Table[]): string {
   const blocks = tables.map((table) => {
     const width = Math.max(...table.columns.map((column) => column.name.length));
     const lines = table.columns.map((column) => {
-      const mark = marks(table, column.name);
+      const mark = marks(table, column);
       const type = column.type.padEnd(9);
       return `  ${column.name.padEnd(width)}  ${type}  ${column.comment}${mark === "" ? "" : ` [${mark}]`}`;
     });
@@ -71,7 +65,7 @@ export function schemaMarkdown(tables: readonly Table[]): string {
   const blocks = tables.map((table) => {
     const rows = table.columns.map((column) => {
       const from = column.origins.map(({ resource, path }) => `\`${resource}: ${path}\``).join(", ");
-      return `| \`${column.name}\` | ${column.type} | ${marks(table, column.name)} | ${cell(column.comment)} | ${from} |`;
+      return `| \`${column.name}\` | ${column.type} | ${marks(table, column)} | ${cell(column.comment)} | ${from} |`;
     });
     return [
       `## ${table.name}`,
