@@ -15,7 +15,7 @@ import { type Cell, TableBuilder } from "../storage/table-builder.ts";
 import type { Stage, Table } from "../tables/declare.ts";
 import { type Absences, fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRun } from "./history.ts";
 import type { PreviousHistory } from "./history-previous.ts";
-import { exportTables, type LoadedTable, loadTable } from "./load-table.ts";
+import { type ExportRequest, exportTables, type LoadedTable, loadTable } from "./load-table.ts";
 import { createHistoryMacros } from "./macros.ts";
 import { boundsTogether } from "./range-bounds.ts";
 import { fillDerivedTables, LEDGER_ROWS_PER_RANGE } from "./steps.ts";
@@ -60,6 +60,24 @@ export interface RunRows {
   readonly rows: Iterable<readonly Cell[]>;
 }
 
+/**
+ * Bytes of a row, roughly, from which a table is never loaded beside another such: the database holds some 60,000 rows
+ * before it writes them, which with articles is more than it may have in memory.
+ */
+const WIDE_ROW_BYTES = 500;
+
+/** Stages of tables that are made from other tables. */
+const FROM_TABLES: ReadonlySet<Stage> = new Set(["derived", "history", "query"]);
+
+/** Two for each connection: so none of them waits long for the last of the other. */
+const RANGES_OF_STEPS = 4;
+
+/** Ranges whose items are looked up together: 80,000 IDs take some 20 MB. */
+const RANGES_OF_CHECKS = 8;
+
+/** Rows of this thread that go into a part: it holds no more of them at once. */
+const ROWS_PER_PART = 5000;
+
 /** The tables of a run on their way into its files: first those of the data, then the run's own, then the views. */
 export class WarehouseBuild implements AsyncDisposable {
   readonly connections: Connections;
@@ -86,14 +104,48 @@ export class WarehouseBuild implements AsyncDisposable {
     return new WarehouseBuild(request, database, [database.connection, await database.connect()]);
   }
 
-  /** Loads the tables of the pipeline. Errors: `verify.failed` where rows went missing on the way. */
+  /**
+   * Loads the tables of the pipeline: two at a time, which keeps two cores at work, but one wide table at a time, from the
+   * beginning. Then what is made from other tables, step by step, each with both connections.
+   * Errors: `verify.failed` where rows went missing on the way.
+   */
   async loadData(): Promise<LoadedTable[]> {
-    return loadTables(this.connections, this.#request);
+    const { tables, signal, parts, stagedBytes, onTable } = this.#request;
+    let count = 0;
+    onTable(0, tables.length);
+    const done = (table: LoadedTable): LoadedTable => {
+      signal.throwIfAborted();
+      count += 1;
+      onTable(count, tables.length);
+      return table;
+    };
+    const bytes = ({ name }: Table) => stagedBytes.get(name) ?? 0;
+    const isWide = (table: Table) => bytes(table) > WIDE_ROW_BYTES * sumOfRows(parts.get(table.name) ?? []);
+    const staged = tables.filter(({ stage }) => !FROM_TABLES.has(stage));
+    const wide = staged.filter(isWide);
+    const beside = staged.filter((table) => !wide.includes(table)).toSorted((a, b) => bytes(b) - bytes(a));
+    const oneAfterAnother = [wide, ...beside.map((table) => [table])];
+    const loaded = await inParallel(this.connections, oneAfterAnother, async (connection, several) => {
+      const some: LoadedTable[] = [];
+      for (const table of several) some.push(done(await this.#loadStaged(connection, table)));
+      return some;
+    });
+    for (const step of [this.#derive, this.#carryOn, this.#query]) {
+      loaded.push((await step.call(this)).map(done));
+    }
+    const places = new Map(tables.map(({ name }, place) => [name, place]));
+    return loaded.flat().sort((a, b) => (places.get(a.table) ?? 0) - (places.get(b.table) ?? 0));
   }
 
   /** Bytes of a table's Parquet files, by table. */
   async parquetBytes(loaded: readonly LoadedTable[]): Promise<Map<string, number>> {
-    return bytesOf(this.#request, loaded);
+    const bytes = new Map<string, number>();
+    for (const { table, files } of loaded) {
+      let sum = 0;
+      for (const { path } of files) sum += (await stat(join(this.#request.finalDirectory, path))).size;
+      bytes.set(table, sum);
+    }
+    return bytes;
   }
 
   /** Bounds of ranges of items that are looked up together. */
@@ -102,7 +154,7 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   async loadRows(rows: RunRows): Promise<LoadedTable> {
-    return loadRows(this.connections[0], this.#request, rows);
+    return this.#loadRows(this.connections[0], rows);
   }
 
   /** Makes the views and closes the database. Gives the names of the views. */
@@ -121,6 +173,104 @@ export class WarehouseBuild implements AsyncDisposable {
     this.#interrupting[Symbol.dispose]();
     await this.#database[Symbol.asyncDispose]();
   }
+
+  async #loadStaged(connection: DuckDBConnection, table: Table): Promise<LoadedTable> {
+    const { name, stage } = table;
+    const { parts, entityRows, stagedBytes, finalDirectory, sequence } = this.#request;
+    if (stage === "shared") return this.#loadRows(connection, { table, rows: entityRows.get(name) ?? [] });
+    const bounds = boundsTogether(this.#request.bounds, stagedBytes.get(name) ?? 0);
+    return loadTable(connection, { table, parts: parts.get(name) ?? [], bounds, finalDirectory, sequence });
+  }
+
+  /** Loads rows that were made on this thread, by way of parts like all others. */
+  async #loadRows(connection: DuckDBConnection, { table, rows }: RunRows): Promise<LoadedTable> {
+    const { directory, finalDirectory, sequence } = this.#request;
+    const parts: StagedPart[] = [];
+    const builder = new TableBuilder(table);
+    const writer = new PartWriter();
+    const write = () => {
+      const file = join(directory, "parts", table.name, `${table.name}-${parts.length}.parquet`);
+      parts.push({ file, rows: builder.rows, firstKey: "", lastKey: "" });
+      builder.take((batch) => writer.write(file, batch));
+    };
+    for (const row of rows) {
+      builder.append(row);
+      if (builder.rows === ROWS_PER_PART) write();
+    }
+    if (builder.rows > 0) write();
+    return loadTable(connection, { table, parts, bounds: [], finalDirectory, sequence });
+  }
+
+  /** Mapped values and payloads, a range of items at a time. */
+  async #derive(): Promise<LoadedTable[]> {
+    const tables = await this.#created("derived");
+    if (tables.length === 0) return [];
+    const bounds = await fillDerivedTables(this.connections, {
+      itemBounds: this.#boundsOfSteps,
+      passthrough: this.#request.passthrough,
+      rowsPerRange: LEDGER_ROWS_PER_RANGE,
+    });
+    return this.#export(tables, bounds);
+  }
+
+  /**
+   * The history, from that of the run before and the tables of this one. While its files are written, a checkpoint writes
+   * what waits of all tables: little is left for the end, when nothing else can be done meanwhile.
+   */
+  async #carryOn(): Promise<LoadedTable[]> {
+    const tables = await this.#created("history");
+    if (tables.length === 0) return [];
+    const bounds = await fillHistory(this.connections, {
+      ...this.#request.history,
+      passthrough: this.#request.passthrough,
+      itemBounds: this.#boundsOfSteps,
+      rowsPerRange: HISTORY_ROWS_PER_RANGE,
+    });
+    return this.#export(tables, bounds, checkpoint);
+  }
+
+  /** Tables of the user's own that are queries over the others. Errors: `config.invalid` where a query fails. */
+  async #query(): Promise<LoadedTable[]> {
+    const [connection] = this.connections;
+    const { queries, signal } = this.#request;
+    const byName = new Map(this.#request.tables.map((table) => [table.name, table]));
+    const tables: Table[] = [];
+    for (const [name, text] of Object.entries(queries)) {
+      const table = byName.get(name);
+      if (table === undefined) continue;
+      tables.push(table);
+      await createTable(connection, table);
+      const names = table.columns.map((column) => quoteIdentifier(column.name)).join(", ");
+      const insert = `INSERT INTO ${quoteIdentifier(name)} (${names}) SELECT ${names} FROM (${text}\n)`;
+      await execute(connection, insert).catch((thrown: unknown) => {
+        signal.throwIfAborted();
+        throw queryFailed(name, thrown);
+      });
+    }
+    return this.#export(tables, []);
+  }
+
+  /** The tables of a stage, made without rows. */
+  async #created(stage: Stage): Promise<Table[]> {
+    const tables = this.#request.tables.filter((table) => table.stage === stage);
+    for (const table of tables) await createTable(this.connections[0], table);
+    return tables;
+  }
+
+  /** Of what is made from the values of items, range by range. */
+  get #boundsOfSteps(): Bounds {
+    const { bounds, stagedBytes } = this.#request;
+    return boundsTogether(bounds, stagedBytes.get("content_custom_field_values") ?? 0, RANGES_OF_STEPS);
+  }
+
+  async #export(
+    tables: readonly Table[],
+    bounds: Bounds,
+    beside?: ExportRequest["beside"],
+  ): Promise<LoadedTable[]> {
+    const { finalDirectory, sequence } = this.#request;
+    return exportTables(this.connections, { tables, bounds, finalDirectory, sequence, beside });
+  }
 }
 
 function interruptOn(signal: AbortSignal, connections: readonly DuckDBConnection[]): Disposable {
@@ -129,170 +279,6 @@ function interruptOn(signal: AbortSignal, connections: readonly DuckDBConnection
   };
   signal.addEventListener("abort", interrupt);
   return { [Symbol.dispose]: () => signal.removeEventListener("abort", interrupt) };
-}
-
-/**
- * Bytes of a row, roughly, from which a table is never loaded beside another such: the database holds some 60,000 rows
- * before it writes them, which with articles is more than it may have in memory.
- */
-const WIDE_ROW_BYTES = 500;
-
-/** Stages of tables that are made from other tables. */
-const FROM_TABLES: ReadonlySet<Stage> = new Set(["derived", "history", "query"]);
-
-/** A table, or several one after another. */
-type Job = (connection: DuckDBConnection) => Promise<readonly LoadedTable[]>;
-
-/**
- * Two tables at a time, which keeps two cores at work, but one wide table at a time, from the beginning. Then what is
- * made from other tables, step by step, each with both connections.
- */
-async function loadTables(connections: Connections, request: BuildRequest): Promise<LoadedTable[]> {
-  const { tables, signal } = request;
-  let count = 0;
-  request.onTable(0, tables.length);
-  const done = (table: LoadedTable): LoadedTable => {
-    signal.throwIfAborted();
-    count += 1;
-    request.onTable(count, tables.length);
-    return table;
-  };
-  const load = (table: Table) => async (connection: DuckDBConnection) => [
-    done(await loadStaged(connection, request, table)),
-  ];
-  const staged = tables.filter(({ stage }) => !FROM_TABLES.has(stage));
-  const wide = staged.filter((table) => isWide(request, table));
-  const bytes = ({ name }: Table) => request.stagedBytes.get(name) ?? 0;
-  const beside = staged.filter((table) => !wide.includes(table)).toSorted((a, b) => bytes(b) - bytes(a));
-  const oneByOne: Job = async (connection) => {
-    const loaded: LoadedTable[] = [];
-    for (const table of wide) loaded.push(...(await load(table)(connection)));
-    return loaded;
-  };
-  const loaded = [
-    ...(await inParallel(connections, [oneByOne, ...beside.map(load)], (lane, job) => job(lane))).flat(),
-    ...(await derive(connections, request)).map(done),
-    ...(await carryOn(connections, request)).map(done),
-    ...(await query(connections, request)).map(done),
-  ];
-  const places = new Map(tables.map(({ name }, place) => [name, place]));
-  return loaded.sort((a, b) => (places.get(a.table) ?? 0) - (places.get(b.table) ?? 0));
-}
-
-function isWide({ parts, stagedBytes }: BuildRequest, { name }: Table): boolean {
-  return (stagedBytes.get(name) ?? 0) > WIDE_ROW_BYTES * sumOfRows(parts.get(name) ?? []);
-}
-
-async function loadStaged(
-  connection: DuckDBConnection,
-  request: BuildRequest,
-  table: Table,
-): Promise<LoadedTable> {
-  const { parts, entityRows, finalDirectory, sequence } = request;
-  if (table.stage === "shared") {
-    return loadRows(connection, request, { table, rows: entityRows.get(table.name) ?? [] });
-  }
-  const staged = parts.get(table.name) ?? [];
-  const bounds = boundsOf(request, table.name);
-  return loadTable(connection, { table, parts: staged, bounds, finalDirectory, sequence });
-}
-
-function boundsOf({ bounds, stagedBytes }: BuildRequest, table: string): Bounds {
-  return boundsTogether(bounds, stagedBytes.get(table) ?? 0);
-}
-
-/** Two for each connection: so none of them waits long for the last of the other. */
-const RANGES_OF_STEPS = 4;
-
-/** Of what is made from the values of items, range by range. */
-function boundsOfSteps({ bounds, stagedBytes }: BuildRequest): Bounds {
-  return boundsTogether(bounds, stagedBytes.get("content_custom_field_values") ?? 0, RANGES_OF_STEPS);
-}
-
-/** Ranges whose items are looked up together: 80,000 IDs take some 20 MB. */
-const RANGES_OF_CHECKS = 8;
-
-/** Rows of this thread that go into a part: it holds no more of them at once. */
-const ROWS_PER_PART = 5000;
-
-/** Loads rows that were made on this thread, by way of parts like all others. */
-async function loadRows(
-  connection: DuckDBConnection,
-  request: BuildRequest,
-  { table, rows }: RunRows,
-): Promise<LoadedTable> {
-  const { directory, finalDirectory, sequence } = request;
-  const parts: StagedPart[] = [];
-  const builder = new TableBuilder(table);
-  const writer = new PartWriter();
-  const write = () => {
-    const file = join(directory, "parts", table.name, `${table.name}-${parts.length}.parquet`);
-    parts.push({ file, rows: builder.rows, firstKey: "", lastKey: "" });
-    builder.take((batch) => writer.write(file, batch));
-  };
-  for (const row of rows) {
-    builder.append(row);
-    if (builder.rows === ROWS_PER_PART) write();
-  }
-  if (builder.rows > 0) write();
-  return loadTable(connection, { table, parts, bounds: [], finalDirectory, sequence });
-}
-
-/** Mapped values and payloads, a range of items at a time. */
-async function derive(connections: Connections, request: BuildRequest): Promise<LoadedTable[]> {
-  const derived = request.tables.filter((table) => table.stage === "derived");
-  if (derived.length === 0) return [];
-  for (const table of derived) await createTable(connections[0], table);
-  const bounds = await fillDerivedTables(connections, {
-    itemBounds: boundsOfSteps(request),
-    passthrough: request.passthrough,
-    rowsPerRange: LEDGER_ROWS_PER_RANGE,
-  });
-  const { finalDirectory, sequence } = request;
-  return exportTables(connections, { tables: derived, bounds, finalDirectory, sequence });
-}
-
-/**
- * The history, from that of the run before and the tables of this one. Beside its files what waits of all tables is
- * written: the end, where nothing else is to be done, has little left.
- */
-async function carryOn(connections: Connections, request: BuildRequest): Promise<LoadedTable[]> {
-  const tables = request.tables.filter((table) => table.stage === "history");
-  if (tables.length === 0) return [];
-  for (const table of tables) await createTable(connections[0], table);
-  const bounds = await fillHistory(connections, {
-    ...request.history,
-    passthrough: request.passthrough,
-    itemBounds: boundsOfSteps(request),
-    rowsPerRange: HISTORY_ROWS_PER_RANGE,
-  });
-  const { finalDirectory, sequence } = request;
-  return exportTables(connections, { tables, bounds, finalDirectory, sequence, beside: checkpoint });
-}
-
-/** Tables of the user's own that are queries over the others. Errors: `config.invalid` where a query fails. */
-async function query(connections: Connections, request: BuildRequest): Promise<LoadedTable[]> {
-  const [connection] = connections;
-  const byName = new Map(request.tables.map((table) => [table.name, table]));
-  const tables: Table[] = [];
-  for (const [name, text] of Object.entries(request.queries)) {
-    const table = byName.get(name);
-    if (table === undefined) continue;
-    tables.push(table);
-    await createTable(connection, table);
-    const names = table.columns.map((column) => quoteIdentifier(column.name)).join(", ");
-    try {
-      await execute(
-        connection,
-        `INSERT INTO ${quoteIdentifier(table.name)} (${names}) SELECT ${names} FROM (${text}\n)`,
-      );
-    } catch (thrown) {
-      request.signal.throwIfAborted();
-      throw queryFailed(name, thrown);
-    }
-  }
-  const { finalDirectory, sequence } = request;
-  return exportTables(connections, { tables, bounds: [], finalDirectory, sequence });
 }
 
 /** Damage and want of disk are nothing that the user's text could have to do with. */
@@ -307,21 +293,4 @@ function queryFailed(table: string, thrown: unknown): WarehouseError {
     `The table ${table} of the pipeline cannot be made: its query failed: ${why}.`,
     { cause: thrown },
   );
-}
-
-async function bytesOf(
-  { finalDirectory }: BuildRequest,
-  loaded: readonly LoadedTable[],
-): Promise<Map<string, number>> {
-  const bytes = new Map<string, number>();
-  for (const { table, files } of loaded) {
-    const sizes = await Promise.all(
-      files.map(async ({ path }) => (await stat(join(finalDirectory, path))).size),
-    );
-    bytes.set(
-      table,
-      sizes.reduce((sum, size) => sum + size, 0),
-    );
-  }
-  return bytes;
 }

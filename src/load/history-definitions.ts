@@ -1,5 +1,5 @@
 /** The history of the definitions: destinations, fields, select values, mappings and their entries. */
-import type { DuckDBConnection } from "@duckdb/node-api";
+import { type DuckDBConnection, DuckDBTimestampTZValue } from "@duckdb/node-api";
 import { execute } from "../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";
 import type { Table } from "../tables/declare.ts";
@@ -11,7 +11,6 @@ import {
   mappingValueHistory,
   selectValueHistory,
 } from "../tables/history.ts";
-import { instant } from "./instant.ts";
 import { loadSql } from "./load-sql.ts";
 
 /** The run that has the definitions as they are now. */
@@ -66,6 +65,11 @@ const CAUSE_OF: Readonly<Record<Family, Cause>> = {
   mapping: "mapping_changed",
   definition: "definition_changed",
 };
+
+/** Milliseconds since 1970 as a value of the database, which counts microseconds. */
+export function instant(milliseconds: number): DuckDBTimestampTZValue {
+  return new DuckDBTimestampTZValue(BigInt(milliseconds) * 1000n);
+}
 
 /** Columns of the definition itself, without the interval. */
 export function definitionColumns({ columns }: Table): string[] {

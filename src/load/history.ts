@@ -9,10 +9,9 @@ import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
 import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { HISTORY_VERSION } from "../tables/history.ts";
-import { fillDefinitions, type ObservingRun } from "./history-definitions.ts";
+import { fillDefinitions, instant, type ObservingRun } from "./history-definitions.ts";
 import { Epochs } from "./history-epochs.ts";
 import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
-import { instant } from "./instant.ts";
 import { loadSql } from "./load-sql.ts";
 import { ends } from "./steps.ts";
 
@@ -69,7 +68,7 @@ export async function fillHistory(connections: Connections, request: HistoryRequ
   await inEachLane(lanes, async (steps) => steps.begin());
   const itemRanges = rangesOf(request.itemBounds);
   const firsts = await inParallel(lanes, itemRanges, async (steps, items) => steps.fill(items));
-  await inEachLane(lanes, async (steps) => steps.end());
+  await inEachLane(lanes, async (steps) => steps.insertMade(1));
   return firsts.flat();
 }
 
@@ -101,9 +100,8 @@ export async function keepTemporary(
 }
 
 async function keepIds(connection: DuckDBConnection, name: string, ids: ReadonlySet<string>): Promise<void> {
-  const table = quoteIdentifier(name);
   const read = `SELECT unnest(CAST(CAST($1 AS JSON) AS VARCHAR[])) AS content_id`;
-  await execute(connection, `CREATE OR REPLACE TEMP TABLE ${table} AS ${read}`, [JSON.stringify([...ids])]);
+  await execute(connection, `CREATE OR REPLACE TEMP TABLE ${name} AS ${read}`, [JSON.stringify([...ids])]);
 }
 
 /**
@@ -111,12 +109,13 @@ async function keepIds(connection: DuckDBConnection, name: string, ids: Readonly
  * a range of items at a time nearly all would: they are collected until they are one.
  */
 const COMPARED = ["mapped_value_history", "mapped_value_order_history"] as const;
-type Compared = (typeof COMPARED)[number];
 
 /** The temporary table that collects its rows. */
-function made(table: Compared): string {
-  return `made_${table}`;
-}
+const made = (table: (typeof COMPARED)[number]) => `made_${table}`;
+
+const FIELDS =
+  "content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, state VARCHAR, " +
+  "removed_in_run VARCHAR, epoch INTEGER";
 
 /** The steps over ranges of items. */
 class Steps {
@@ -137,17 +136,9 @@ class Steps {
     await keepIds(this.#connection, "history_unread", absences.unread);
     await this.#epochs.begin();
     for (const table of COMPARED) {
-      const none = `FROM ${quoteIdentifier(table)} LIMIT 0`;
-      await execute(
-        this.#connection,
-        `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(made(table))} AS ${none}`,
-      );
+      const create = `CREATE OR REPLACE TEMP TABLE ${made(table)} AS FROM ${table} LIMIT 0`;
+      await execute(this.#connection, create);
     }
-  }
-
-  /** After the last items. */
-  async end(): Promise<void> {
-    await this.#insertMade(1);
   }
 
   /** All of these items. Answers the first of each range that it cut them into. */
@@ -157,34 +148,23 @@ class Steps {
     await this.#keep("history_several", ends(items));
     await this.#keep("history_texts", ends(items));
     const firsts = await this.#firsts("history_ranges", [rowsPerRange]);
-    await this.#findFields(within(items, firsts));
-    await this.#copy(items);
+    // Finds what has to be compared.
+    await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE history_fields (${FIELDS})`);
+    const findFields = `INSERT INTO history_fields BY NAME ${loadSql("history_fields")}`;
+    for (const range of within(items, firsts)) await execute(this.#connection, findFields, ends(range));
+    // What goes on and what begins without a comparison streams: so all items at once, whatever their rows.
+    const goingOn = `INSERT INTO mapped_value_history BY NAME ${loadSql("history_going_on")}`;
+    await execute(this.#connection, goingOn, ends(items));
+    await this.#insert("mapped_value_history", "history_first_values", items);
     await execute(this.#connection, "CREATE OR REPLACE TEMP TABLE history_kept (content_id VARCHAR)");
     const rows = Math.ceil(rowsPerRange / TIMES_MEMORY_TO_COMPARE);
     const compared = await this.#firsts("history_compared_ranges", [...ends(items), rows]);
     for (const range of within(items, compared)) {
       await this.#compare(range);
-      await this.#insertMade(Math.min(ROWS_PER_GROUP, rowsPerRange));
+      await this.insertMade(Math.min(ROWS_PER_GROUP, rowsPerRange));
     }
     await this.#insert("content_history", "history_content", items);
     return firsts;
-  }
-
-  /** Finds what has to be compared. */
-  async #findFields(ranges: readonly Range[]): Promise<void> {
-    const columns =
-      "content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, state VARCHAR, " +
-      "removed_in_run VARCHAR, epoch INTEGER";
-    await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE history_fields (${columns})`);
-    const sql = `INSERT INTO history_fields BY NAME ${loadSql("history_fields")}`;
-    for (const range of ranges) await execute(this.#connection, sql, ends(range));
-  }
-
-  /** What goes on and what begins without a comparison: streams, so all items at once, whatever their rows. */
-  async #copy(items: Range): Promise<void> {
-    const goingOn = `INSERT INTO mapped_value_history BY NAME ${loadSql("history_going_on")}`;
-    await execute(this.#connection, goingOn, ends(items));
-    await this.#insert("mapped_value_history", "history_first_values", items);
   }
 
   async #firsts(step: string, params: readonly DuckDBValue[]): Promise<string[]> {
@@ -208,15 +188,15 @@ class Steps {
   }
 
   /** Of what is collected as many rows as make whole groups of `rows`; the rest stays. */
-  async #insertMade(rows: number): Promise<void> {
+  async insertMade(rows: number): Promise<void> {
     for (const table of COMPARED) {
-      const collected = quoteIdentifier(made(table));
+      const collected = made(table);
       const there = await scalar(this.#connection, `SELECT count(*) FROM ${collected}`);
       const whole = there - (there % rows);
       if (whole === 0) continue;
       await execute(
         this.#connection,
-        `INSERT INTO ${quoteIdentifier(table)} FROM ${collected} LIMIT ${whole};
+        `INSERT INTO ${table} FROM ${collected} LIMIT ${whole};
          CREATE OR REPLACE TEMP TABLE ${collected} AS FROM ${collected} OFFSET ${whole}`,
       );
     }
@@ -224,16 +204,11 @@ class Steps {
 
   /** Each with a statement of its own: joins take memory for as long as the statement lasts. */
   async #pair(range: Range): Promise<void> {
-    await this.#drop("history_pairs");
+    await execute(this.#connection, "DROP TABLE IF EXISTS history_pairs");
     await this.#keep("history_now", ends(range));
     await this.#keep("history_before", ends(range));
     await this.#keep("history_pairs", [this.#request.run.verdict === "complete"]);
-    await this.#drop("history_now");
-    await this.#drop("history_before");
-  }
-
-  async #drop(name: string): Promise<void> {
-    await execute(this.#connection, `DROP TABLE IF EXISTS ${quoteIdentifier(name)}`);
+    await execute(this.#connection, "DROP TABLE history_now; DROP TABLE history_before");
   }
 
   async #keep(name: string, params: readonly DuckDBValue[]): Promise<void> {

@@ -38,7 +38,7 @@ export interface ExportRequest {
   readonly finalDirectory: string;
   readonly sequence: number;
   /** Done beside the first files, on one of the connections; it must insert no rows. */
-  readonly beside?: (connection: DuckDBConnection) => Promise<void>;
+  readonly beside?: ((connection: DuckDBConnection) => Promise<void>) | undefined;
 }
 
 /** A table and where its files are to be. */
@@ -71,10 +71,8 @@ export interface LoadedTable {
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
   const { ranges, replacedRows } = await sourceOf(connection, request);
   const files = await writeRanges(connection, request, ranges);
-  const longTexts =
-    sumOfRows(files) === 0 ? new Set<string>() : await longTextsIn(connection, request, files);
-  await createTable(connection, request.table, longTexts);
-  if (sumOfRows(files) > 0) await insertFiles(connection, request, files);
+  await createTable(connection, request.table, await longTextsIn(connection, request, files));
+  await insertFiles(connection, request, files);
   let duplicateKeys = 0;
   for (const file of files) duplicateKeys += await duplicateKeysIn(connection, request, file);
   return accounted({
@@ -95,24 +93,25 @@ export async function exportTables(
   { tables, bounds, beside, ...place }: ExportRequest,
 ): Promise<LoadedTable[]> {
   const exports = tables.flatMap((table) =>
-    [...rangesOf(boundsFor(table, bounds)).entries()].map(
-      ([number, range]): ExportJob =>
+    rangesOf(boundsFor(table, bounds)).map(
+      (range, number): ExportJob =>
         (connection) =>
           exportRange(connection, { ...place, table }, number, range),
     ),
   );
-  const jobs = beside === undefined ? exports : [withoutFile(beside), ...exports];
-  const done = await inParallel(connections, jobs, (connection, job) => job(connection));
-  const written = done.filter((range) => range !== undefined);
+  if (beside !== undefined) {
+    exports.unshift(async (connection) => {
+      await beside(connection);
+      return [];
+    });
+  }
+  const written = (await inParallel(connections, exports, (connection, job) => job(connection))).flat();
   return inParallel(connections, tables, async (connection, table) => {
     const own = written.filter((range) => range.table === table);
+    const files = own.map(({ file }) => file);
     return accounted({
       table: table.name,
-      files: await atLeastOne(
-        connection,
-        { ...place, table },
-        own.map(({ file }) => file),
-      ),
+      files: await atLeastOne(connection, { ...place, table }, files),
       stagedRows: await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(table.name)}`),
       replacedRows: 0,
       duplicateKeys: own.reduce((sum, range) => sum + range.duplicateKeys, 0),
@@ -126,29 +125,20 @@ interface ExportedRange {
   readonly duplicateKeys: number;
 }
 
-/** Takes one of the connections. */
-type ExportJob = (connection: DuckDBConnection) => Promise<ExportedRange | undefined>;
+/** Takes one of the connections. None: the range has no rows. */
+type ExportJob = (connection: DuckDBConnection) => Promise<ExportedRange[]>;
 
-function withoutFile(work: (connection: DuckDBConnection) => Promise<void>): ExportJob {
-  return async (connection) => {
-    await work(connection);
-    return undefined;
-  };
-}
-
-/** Undefined: the range has no rows. */
 async function exportRange(
   connection: DuckDBConnection,
   request: FileRequest,
   number: number,
   range: Range,
-): Promise<ExportedRange | undefined> {
+): Promise<ExportedRange[]> {
   const { table } = request;
   const { conditions, params } = rangeConditions(table, range);
   const text = `SELECT ${parquetColumns(table)} FROM ${quoteIdentifier(table.name)}${whereClause(conditions)}`;
   const [file] = await writeRange(connection, request, number, { text, params });
-  if (file === undefined) return undefined;
-  return { table, file, duplicateKeys: await duplicateKeysIn(connection, request, file) };
+  return file ? [{ table, file, duplicateKeys: await duplicateKeysIn(connection, request, file) }] : [];
 }
 
 /** The rows of each range, valid until the next is asked for. Undefined: it has none. */
@@ -158,17 +148,14 @@ async function sourceOf(
   connection: DuckDBConnection,
   { table, parts, bounds }: LoadRequest,
 ): Promise<{ readonly ranges: RowsOfRanges; readonly replacedRows: number }> {
-  if (table.stage === "pooled") {
-    const ranges = rangesOf(await pooledBounds(connection, table, parts));
-    return {
-      ranges: ranges.map((range) => pooledRows(table, parts, range)),
-      replacedRows: await repeatedRows(connection, table, parts),
-    };
+  if (table.stage !== "pooled") {
+    const ranges = rangesOf(boundsFor(table, bounds));
+    return { ranges: stagedRanges(connection, { table, parts }, ranges), replacedRows: 0 };
   }
-  const ranges = rangesOf(boundsFor(table, bounds));
+  const ranges = rangesOf(await pooledBounds(connection, table, parts));
   return {
-    ranges: stagedRanges(connection, { table, parts }, ranges),
-    replacedRows: 0,
+    ranges: ranges.map((range) => pooledRows(table, parts, range)),
+    replacedRows: await repeatedRows(connection, table, parts),
   };
 }
 

@@ -7,13 +7,14 @@ import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../common/utf8-order.ts";
+import { parquetColumns } from "../storage/ddl.ts";
 import { scalar } from "../storage/duckdb.ts";
-import { overlaps, type Range } from "../storage/id-ranges.ts";
+import { isBounded, overlaps, type Range, rangeConditions, whereClause } from "../storage/id-ranges.ts";
+import { readParquet } from "../storage/parquet-sql.ts";
 import type { Query } from "../storage/query.ts";
 import { quoteLiteral } from "../storage/sql-text.ts";
 import type { StagedPart } from "../storage/staged-part.ts";
 import type { Table } from "../tables/declare.ts";
-import { stagedRows } from "./staged-rows.ts";
 
 export interface StagedTable {
   readonly table: Table;
@@ -46,10 +47,21 @@ export async function* stagedRanges(
   }
 }
 
+/** Staged rows of a range, as they were staged. Undefined where no part can have a row. */
+function stagedRows(table: Table, staged: readonly StagedPart[], range: Range): Query | undefined {
+  const parts = isBounded(range) ? staged.filter((part) => overlaps(part, range)) : staged;
+  if (parts.length === 0) return undefined;
+  const { conditions, params } = rangeConditions(table, range);
+  const files = parts.map(({ file }) => file);
+  return {
+    text: `SELECT ${parquetColumns(table)} FROM ${readParquet(files)}${whereClause(conditions)}`,
+    params,
+  };
+}
+
 function looksPerPart(parts: readonly StagedPart[], ranges: readonly Range[]): number {
-  let looks = 0;
-  for (const range of ranges) looks += parts.filter((part) => overlaps(part, range)).length;
-  return looks / Math.max(1, parts.length);
+  const looks = ranges.flatMap((range) => parts.filter((part) => overlaps(part, range)));
+  return looks.length / Math.max(1, parts.length);
 }
 
 /** Writes rows of the parts as a part beside them, in any order: to keep theirs, many would have to wait in memory. */
@@ -58,23 +70,10 @@ async function gather(
   { table, parts }: StagedTable,
   rows: Query,
 ): Promise<StagedPart> {
-  const all = parts.reduce(joined);
-  const file = join(dirname(all.file), `${table.name}-gathered.parquet`);
+  const file = join(dirname(parts[0]?.file ?? ""), `${table.name}-gathered.parquet`);
   const options = "FORMAT parquet, COMPRESSION snappy, ROW_GROUP_SIZE 2048, PRESERVE_ORDER false";
-  const written = await scalar(
-    connection,
-    `COPY (${rows.text}) TO ${quoteLiteral(file)} (${options})`,
-    rows.params,
-  );
-  return { ...all, file, rows: written };
-}
-
-/** Two parts as if they were one. */
-function joined(one: StagedPart, other: StagedPart): StagedPart {
-  return {
-    ...one,
-    rows: one.rows + other.rows,
-    firstKey: compareUtf8(one.firstKey, other.firstKey) <= 0 ? one.firstKey : other.firstKey,
-    lastKey: compareUtf8(one.lastKey, other.lastKey) >= 0 ? one.lastKey : other.lastKey,
-  };
+  const copy = `COPY (${rows.text}) TO ${quoteLiteral(file)} (${options})`;
+  const firstKey = parts.map((part) => part.firstKey).reduce((a, b) => (compareUtf8(a, b) <= 0 ? a : b));
+  const lastKey = parts.map((part) => part.lastKey).reduce((a, b) => (compareUtf8(a, b) >= 0 ? a : b));
+  return { file, rows: await scalar(connection, copy, rows.params), firstKey, lastKey };
 }
