@@ -14,10 +14,7 @@ import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Table } from "../tables/declare.ts";
 import type { ItemRows } from "./rows.ts";
 
-const ROLES = [
-  { role: "content_file", key: "content_file" },
-  { role: "gallery_preview", key: "gallery_preview_revision" },
-] as const;
+const ROLES = { content_file: "content_file", gallery_preview: "gallery_preview_revision" };
 
 /** The latest view that has `key`. */
 export function latestWith(item: Item, key: string): View | undefined {
@@ -37,35 +34,36 @@ export function latestObject(item: Item, key: string): JsonObject | undefined {
 export function fileRows(table: Table): ItemRows {
   const role = columnOf(table, "role");
   return (item, emit) => {
-    for (const { role: name, key } of ROLES) {
+    for (const [name, key] of Object.entries(ROLES)) {
       const view = latestWith(item, key);
       const file = view?.document[key];
       if (view === undefined || file === null || file === undefined) continue;
       const extra = new Extra();
       if (!isObject(file)) misfit(item, role, key, file, extra);
-      emit(fileRow(table, item, view, { role: name, file, extra }));
+      const fixed = { content_id: item.contentId, role: name };
+      emit(fileRow({ table, item, views: [view], extra, fixed }, isObject(file) ? file : {}));
     }
   };
 }
 
-function fileRow(
-  table: Table,
-  item: Item,
-  view: View,
-  found: { role: string; file: unknown; extra: Extra },
-): Cell[] {
-  const { role, file, extra } = found;
-  const attributes = isObject(file) ? file : {};
-  const row = table.columns.map((column): Cell => {
-    if (column.name === "content_id") return item.contentId;
-    if (column.name === "role") return role;
-    if (column.name === "extra") return null;
+interface FileRow {
+  readonly table: Table;
+  readonly item: Item;
+  /** Where the file is described. */
+  readonly views: readonly View[];
+  readonly extra: Extra;
+  /** Cells that are no attributes, by column. */
+  readonly fixed: Readonly<Record<string, Cell>>;
+}
+
+/** A row of a file: each column from the attribute of its name, `extra` at the end. */
+export function fileRow({ table, item, views, extra, fixed }: FileRow, file: JsonObject): Cell[] {
+  const row = table.columns.slice(0, -1).map((column): Cell => {
     const attribute = column.name === "file_id" ? "id" : column.name;
-    return fit(item, column, attribute, attributes[attribute], extra);
+    return fixed[column.name] ?? fit(item, column, attribute, file[attribute], extra);
   });
-  extra.claim(view.unknown, file);
-  row[row.length - 1] = extra.cell();
-  return row;
+  for (const view of views) extra.claim(view.unknown, file);
+  return [...row, extra.cell()];
 }
 
 export function columnOf(table: Table, name: string): Column {

@@ -3,12 +3,12 @@
  * (item, field, position).
  */
 
-import { Extra, fit, type Item, isObject, type JsonObject, sameJson, type View } from "../raw/document.ts";
+import { Extra, fit, type Item, isObject, type JsonObject, sameJson } from "../raw/document.ts";
 import { jsonText } from "../raw/values.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
-import { columnOf, latestObject, latestWith } from "./content.ts";
-import type { Emit, ItemRows } from "./rows.ts";
+import { columnOf, fileRow, latestObject, latestWith } from "./content.ts";
+import type { ItemRows } from "./rows.ts";
 
 const VALUE_TYPES = new Set(["select", "multiselect"]);
 const FILE_TYPES = new Set(["file", "image"]);
@@ -27,6 +27,8 @@ interface FieldViews {
   readonly fullValues: readonly unknown[];
   /** undefined: the view was not given. */
   readonly previewable: readonly unknown[] | undefined;
+  /** All of these lists. */
+  readonly all: readonly (readonly unknown[])[];
 }
 
 /** One value at one position, resolved from all views. */
@@ -63,10 +65,6 @@ function byId(item: Item, key: string, value: unknown): Map<string, JsonObject> 
   return found;
 }
 
-function fullView(item: Item): View | undefined {
-  return item.views.find((view) => view.shape === "full" && view.document.custom_fields !== undefined);
-}
-
 /** Every field that some view names, with what each view says of it. */
 function* fieldsOf(item: Item): Generator<FieldViews> {
   const customFields = latestObject(item, "custom_fields");
@@ -75,26 +73,32 @@ function* fieldsOf(item: Item): Generator<FieldViews> {
   const previewable = latestObject(item, "previewable_custom_field_values");
   const detailList = latestWith(item, "custom_fields_details")?.document.custom_fields_details;
   const details = byId(item, "custom_fields_details", detailList);
-  const full = byId(item, "custom_fields", fullView(item)?.document.custom_fields);
-  const ids = new Set<string>();
-  for (const map of [customFields, values, valueIds, previewable]) for (const id in map) ids.add(id);
-  for (const map of [details, full]) for (const id of map.keys()) ids.add(id);
+  const fullView = item.views.find(
+    ({ shape, document }) => shape === "full" && document.custom_fields !== undefined,
+  );
+  const full = byId(item, "custom_fields", fullView?.document.custom_fields);
+  const named = [customFields, values, valueIds, previewable].flatMap((map) => Object.keys(map ?? {}));
+  const ids = new Set([...named, ...details.keys(), ...full.keys()]);
   for (const id of ids) {
     const detail = details.get(id);
     const fullField = full.get(id);
     const fieldType = detail?.field_type ?? fullField?.field_type;
-    yield {
-      id,
-      fieldType: typeof fieldType === "string" ? fieldType : "",
+    const lists = {
       customFields: asList(own(customFields, id)),
       values: asList(own(values, id)),
       valueIds: asList(own(valueIds, id)),
-      detail,
       detailValues: asList(detail?.value),
       detailIds: asList(detail?.value_id),
-      full: fullField,
       fullValues: asList(fullField?.value),
-      previewable: previewable === undefined ? undefined : asList(own(previewable, id)),
+      previewable: previewable && asList(own(previewable, id)),
+    };
+    yield {
+      id,
+      fieldType: typeof fieldType === "string" ? fieldType : "",
+      detail,
+      full: fullField,
+      ...lists,
+      all: Object.values(lists).filter((list) => list !== undefined),
     };
   }
 }
@@ -180,11 +184,6 @@ function mappingInput(sent: unknown): string | null {
   return filled(sent) ? (scalarText(sent) ?? jsonText(sent)) : null;
 }
 
-export interface CustomFieldTables {
-  readonly values: Table | undefined;
-  readonly files: Table | undefined;
-}
-
 /** Notes what a view shows at a position and the row does not: there the views differ. */
 function noteDifferences(item: Item, table: Table, field: FieldViews, at: number, value: Value): void {
   const { values, detailValues, fullValues, previewable, valueIds, detailIds } = field;
@@ -215,85 +214,42 @@ export function customFieldValueRows(
   return (item, emit) => {
     for (const field of fieldsOf(item)) {
       const extra = new Extra();
-      const changed = fit(
-        item,
-        updatedAt,
-        "custom_fields_details.updated_at",
-        field.detail?.updated_at,
-        extra,
-      );
+      const path = "custom_fields_details.updated_at";
+      const changed = fit(item, updatedAt, path, field.detail?.updated_at, extra);
       // The definition has them too: nobody knows whether they are the item's or the field's.
       for (const { unknown } of item.views) {
         extra.copy(unknown, field.detail);
         extra.copy(unknown, field.full);
       }
-      const positions = Math.max(
-        field.customFields.length,
-        field.values.length,
-        field.valueIds.length,
-        field.detailValues.length,
-        field.detailIds.length,
-        field.fullValues.length,
-        field.previewable?.length ?? 0,
-      );
+      const positions = Math.max(...field.all.map((list) => list.length));
       for (let at = 0; at < positions; at++) {
-        if (!isGiven(field, at)) continue;
+        // A null inside a list gives no row and leaves its position free.
+        if (!field.all.some((list) => filled(list[at]))) continue;
         const value = valueAt(field, at);
         if (value.file !== undefined) emitFile(item, value.file);
         if (value.valueJson !== null) claimObjects(item, field, at);
         noteDifferences(item, table, field, at, value);
-        emitValue(emit, item, field, { at, value, changed, extra: extra.cell() });
+        const input = mappingInput(field.customFields[at]);
+        emit([
+          item.contentId,
+          field.id,
+          at,
+          value.valueId,
+          value.value,
+          value.valueJson,
+          value.fileId,
+          changed,
+          field.previewable === undefined ? null : filled(field.previewable[at]),
+          input,
+          input === null ? null : input === field.valueIds[at],
+          extra.cell(),
+        ]);
       }
     }
   };
 }
 
-/** A null inside a list gives no row and leaves its position free. */
-function isGiven(field: FieldViews, at: number): boolean {
-  return (
-    filled(field.customFields[at]) ||
-    filled(field.values[at]) ||
-    filled(field.valueIds[at]) ||
-    filled(field.detailValues[at]) ||
-    filled(field.detailIds[at]) ||
-    filled(field.fullValues[at]) ||
-    filled(field.previewable?.[at])
-  );
-}
-
-function emitValue(
-  emit: Emit,
-  item: Item,
-  field: FieldViews,
-  row: { at: number; value: Value; changed: Cell; extra: Cell },
-): void {
-  const { at, value } = row;
-  const input = mappingInput(field.customFields[at]);
-  emit([
-    item.contentId,
-    field.id,
-    at,
-    value.valueId,
-    value.value,
-    value.valueJson,
-    value.fileId,
-    row.changed,
-    field.previewable === undefined ? null : filled(field.previewable[at]),
-    input,
-    input === null ? null : input === field.valueIds[at],
-    row.extra,
-  ]);
-}
-
 /** One row of `custom_field_files` from the object that a file value is. */
 export function fileValueRow(table: Table, item: Item, file: JsonObject): Cell[] {
-  const extra = new Extra();
-  const row = table.columns.map((column): Cell => {
-    if (column.name === "extra") return null;
-    const attribute = column.name === "file_id" ? "id" : column.name;
-    return fit(item, column, attribute, file[attribute], extra);
-  });
-  for (const view of item.views) extra.claim(view.unknown, file);
-  row[row.length - 1] = extra.cell();
-  return row;
+  return fileRow({ table, item, views: item.views, extra: new Extra(), fixed: {} }, file);
 }

@@ -8,7 +8,7 @@ import type { RawLookups } from "../raw/raw-lookups.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
 import { entityRow, type Put, tableNamed } from "./entities.ts";
-import type { EntityKind, EntityStore } from "./entity-store.ts";
+import type { EntityStore } from "./entity-store.ts";
 import { listOf } from "./rows.ts";
 import { selectValueRows } from "./select-values.ts";
 
@@ -33,8 +33,9 @@ export function entityRows(facts: EntityFacts): EntityRows {
   const subject: Subject = { contentId: null, order: LOOKUP_ORDER, drift: facts.drift };
   const { destinations, definitions } = facts.lookups;
   for (const definition of definitions) describe(facts.store, definition);
-  for (const kind of ["content_types", "campaigns", "instances"] as const)
-    plainRows(facts, kind, subject, put);
+  for (const kind of ["content_types", "campaigns", "instances"] as const) {
+    for (const thing of facts.store.of(kind)) put(kind, entityRow(tableNamed(kind), subject, thing));
+  }
   userRows(facts, subject, put);
   customFieldRows(facts, subject, put);
   const named = mappingRows(definitions, subject, put);
@@ -56,11 +57,6 @@ function describe(store: EntityStore, { id, answer, unknown }: LookupAnswer): vo
     attributes: JSON.stringify(attributes),
     unknown: String(strange),
   });
-}
-
-function plainRows(facts: EntityFacts, kind: EntityKind, subject: Subject, put: Put): void {
-  const table = tableNamed(kind);
-  for (const thing of facts.store.of(kind)) put(kind, entityRow(table, subject, thing));
 }
 
 function userRows(facts: EntityFacts, subject: Subject, put: Put): void {
@@ -100,10 +96,8 @@ function customFieldRows(facts: EntityFacts, subject: Subject, put: Put): void {
       subject.drift.note(`custom_fields.${path}`, "type", subject.order, null, strange[path]);
     }
     const fixed = { from_lookup: lookedUp.has(id), options: otherOptions(table, attributes) };
-    put(
-      "custom_fields",
-      entityRow(table, subject, { attributes, unknown: { ...strange, ...unknown } }, fixed),
-    );
+    const described = { attributes, unknown: { ...strange, ...unknown } };
+    put("custom_fields", entityRow(table, subject, described, fixed));
   }
 }
 
@@ -131,20 +125,19 @@ function mappingRows(definitions: readonly LookupAnswer[], subject: Subject, put
     objectsOf(answer.mappings).forEach((mapping, ordinal) => {
       const mappingId = uniqueId(seenMappings, mapping.id, `${fieldId}#${ordinal}`);
       if (typeof mapping.external_site_id === "string") named.add(mapping.external_site_id);
-      const given = { destination_id: mapping.external_site_id, external_field_name: mapping.field_name };
+      const attributes = {
+        destination_id: mapping.external_site_id,
+        external_field_name: mapping.field_name,
+      };
       const fixed = { mapping_id: mappingId, custom_field_id: fieldId, ordinal };
-      put(
-        mappings.name,
-        entityRow(mappings, subject, { attributes: given, unknown: own(unknown, mapping) }, fixed),
-      );
+      const described = { attributes, unknown: own(unknown, mapping) };
+      put(mappings.name, entityRow(mappings, subject, described, fixed));
       objectsOf(mapping.values).forEach((entry, at) => {
         const id = uniqueId(seenEntries, entry.id, `${mappingId}#${at}`);
         const values = { value_id: entry.value_id, external_value: entry.value };
         const placed = { mapping_value_id: id, mapping_id: mappingId, ordinal: at };
-        put(
-          entries.name,
-          entityRow(entries, subject, { attributes: values, unknown: own(unknown, entry) }, placed),
-        );
+        const inner = { attributes: values, unknown: own(unknown, entry) };
+        put(entries.name, entityRow(entries, subject, inner, placed));
       });
     });
   }

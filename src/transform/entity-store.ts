@@ -4,7 +4,16 @@
  * newest observation winning, and an attribute that a description lacks never overwriting one that another gave.
  */
 
-import { Extra, type Item, isObject, type JsonObject, misplace, type View } from "../raw/document.ts";
+import { parseExact } from "../common/json.ts";
+import {
+  Extra,
+  type Item,
+  isObject,
+  type JsonObject,
+  misplace,
+  type Shape,
+  type View,
+} from "../raw/document.ts";
 import { listOf } from "./rows.ts";
 
 /** Tables whose rows come from described things, by the name of the thing's own table. */
@@ -24,34 +33,34 @@ export interface EntityVersion {
 
 interface Place {
   readonly kind: EntityKind;
-  readonly shape: "dynamic" | "full";
+  readonly shape: Shape;
   readonly key: string;
   readonly list: boolean;
   /** Attributes that belong to the item that carries the description. */
   readonly ofTheItem: readonly string[];
 }
 
+/** A place; a key with `[]` has a list of descriptions. */
+function place(kind: EntityKind, shape: Shape, key: string, ofTheItem: readonly string[] = []): Place {
+  return { kind, shape, key: key.replace("[]", ""), list: key.endsWith("[]"), ofTheItem };
+}
+
 const PLACES: readonly Place[] = [
-  { kind: "users", shape: "full", key: "last_updated_by", list: false, ofTheItem: [] },
-  { kind: "users", shape: "full", key: "last_updated_by_details", list: false, ofTheItem: [] },
-  { kind: "users", shape: "full", key: "owner_details", list: false, ofTheItem: [] },
-  { kind: "users", shape: "dynamic", key: "author_details", list: false, ofTheItem: [] },
-  { kind: "users", shape: "dynamic", key: "creator_details", list: false, ofTheItem: [] },
-  { kind: "content_types", shape: "full", key: "content_type", list: false, ofTheItem: [] },
-  { kind: "content_types", shape: "dynamic", key: "content_type_details", list: false, ofTheItem: [] },
-  { kind: "content_types", shape: "dynamic", key: "full_content_type", list: false, ofTheItem: [] },
-  { kind: "campaigns", shape: "dynamic", key: "campaign_details", list: true, ofTheItem: [] },
-  { kind: "campaigns", shape: "dynamic", key: "initiatives_details", list: true, ofTheItem: [] },
-  { kind: "instances", shape: "dynamic", key: "instance", list: false, ofTheItem: [] },
-  { kind: "custom_fields", shape: "full", key: "custom_fields", list: true, ofTheItem: ["value"] },
-  {
-    kind: "custom_fields",
-    shape: "dynamic",
-    key: "custom_fields_details",
-    list: true,
-    ofTheItem: ["value", "value_id", "updated_at"],
-  },
+  place("users", "full", "last_updated_by"),
+  place("users", "full", "last_updated_by_details"),
+  place("users", "full", "owner_details"),
+  place("users", "dynamic", "author_details"),
+  place("users", "dynamic", "creator_details"),
+  place("content_types", "full", "content_type"),
+  place("content_types", "dynamic", "content_type_details"),
+  place("content_types", "dynamic", "full_content_type"),
+  place("campaigns", "dynamic", "campaign_details[]"),
+  place("campaigns", "dynamic", "initiatives_details[]"),
+  place("instances", "dynamic", "instance"),
+  place("custom_fields", "full", "custom_fields[]", ["value"]),
+  place("custom_fields", "dynamic", "custom_fields_details[]", ["value", "value_id", "updated_at"]),
 ];
+const INSTANCE_ID = place("instances", "dynamic", "newsroom_id");
 
 interface Pointer {
   readonly place: Place;
@@ -68,7 +77,8 @@ interface Pointer {
  * by side, so that none loses what only another says.
  */
 export class EntityPool {
-  readonly #newest = new Map<EntityKind, Map<string, Pointer[]>>();
+  /** By kind and ID. */
+  readonly #newest = new Map<string, Pointer[]>();
 
   describe(item: Item): void {
     for (const view of item.views) {
@@ -84,11 +94,8 @@ export class EntityPool {
   #describePlace(item: Item, view: View, place: Place): void {
     const value = view.document[place.key];
     if (value === null || value === undefined) return;
-    if (!place.list) {
-      this.#describeOne(item, view, place, value);
-    } else {
-      for (const element of listOf(item, place.key, value)) this.#describeOne(item, view, place, element);
-    }
+    const described = place.list ? listOf(item, place.key, value) : [value];
+    for (const each of described) this.#describeOne(item, view, place, each);
   }
 
   /** A description that is none (a text, no ID) stays with the item. */
@@ -99,7 +106,9 @@ export class EntityPool {
   }
 
   #see(place: Place, view: View, object: JsonObject): void {
-    const known = this.#known(place.kind, String(object.id));
+    const key = `${place.kind} ${object.id}`;
+    const known = this.#newest.get(key) ?? [];
+    this.#newest.set(key, known);
     const pointer: Pointer = {
       place,
       order: view.order,
@@ -113,42 +122,16 @@ export class EntityPool {
     else if (other.order <= pointer.order) known[at] = pointer;
   }
 
-  #known(kind: EntityKind, id: string): Pointer[] {
-    let things = this.#newest.get(kind);
-    if (things === undefined) {
-      things = new Map();
-      this.#newest.set(kind, things);
-    }
-    let known = things.get(id);
-    if (known === undefined) {
-      known = [];
-      things.set(id, known);
-    }
-    return known;
-  }
-
   /** The newest description of each thing since the last call, one for each set of attributes. */
   take(): EntityVersion[] {
-    const versions = [...this.#newest.values()].flatMap((things) =>
-      [...things.values()].flatMap((pointers) => pointers.map(version)),
-    );
+    const versions = [...this.#newest.values()].flatMap((pointers) => pointers.map(version));
     this.#newest.clear();
     return versions;
   }
 }
 
-const INSTANCE_ID: Place = {
-  kind: "instances",
-  shape: "dynamic",
-  key: "newsroom_id",
-  list: false,
-  ofTheItem: [],
-};
-
 function sameKeys(a: readonly string[], b: readonly string[]): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
+  return a.length === b.length && a.every((key, place) => key === b[place]);
 }
 
 function isContentTypeId(place: Place, value: unknown): boolean {
@@ -199,33 +182,19 @@ interface Known {
 
 /** All descriptions of a run. Memory grows with the number of distinct things, not with the items. */
 export class EntityStore {
-  readonly #parse: (json: string) => unknown;
   readonly #things = new Map<EntityKind, Map<string, Known[]>>();
 
-  /** `parse` reads JSON without loss of digits. */
-  constructor(parse: (json: string) => unknown) {
-    this.#parse = parse;
-  }
-
   add(version: EntityVersion): void {
-    let things = this.#things.get(version.kind);
-    if (things === undefined) {
-      things = new Map();
-      this.#things.set(version.kind, things);
-    }
-    const attributes = this.#object(version.attributes);
-    const unknown = this.#object(version.unknown);
+    const things = this.#things.get(version.kind) ?? new Map<string, Known[]>();
+    this.#things.set(version.kind, things);
+    const attributes = objectOf(version.attributes);
+    const unknown = objectOf(version.unknown);
     const shape = JSON.stringify([Object.keys(attributes), Object.keys(unknown)]);
     const known = things.get(version.id) ?? [];
     const same = known.find((one) => one.shape === shape);
     if (same !== undefined && same.order > version.order) return;
     const others = known.filter((one) => one !== same);
     things.set(version.id, [...others, { order: version.order, shape, attributes, unknown }]);
-  }
-
-  #object(json: string): JsonObject {
-    const value = this.#parse(json);
-    return isObject(value) ? value : {};
   }
 
   /** The things of a kind in ascending order of ID, each with its attributes put together. */
@@ -240,6 +209,12 @@ export class EntityStore {
       };
     }
   }
+}
+
+/** Numbers keep all of their digits. */
+function objectOf(json: string): JsonObject {
+  const value = parseExact(json);
+  return isObject(value) ? value : {};
 }
 
 /** One object of all keys, the last value of each. */

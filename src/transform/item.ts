@@ -9,9 +9,6 @@ import type { EntityPool } from "./entity-store.ts";
 import { aclRows, collectionRows, favoriteRows } from "./lists.ts";
 import { type Emit, type ItemRows, itemRows, listRows, objectRows } from "./rows.ts";
 
-/** Takes the rows of one table. */
-export type Sink = (table: Table) => Emit;
-
 /** Rows of a custom table from an item. */
 export type RowsOfItem = (item: ItemDocuments) => Iterable<Row>;
 
@@ -20,7 +17,8 @@ export interface TransformPlan {
   readonly tables: readonly Table[];
   /** Functions of custom tables, by table name. */
   readonly rows: Readonly<Record<string, RowsOfItem>>;
-  readonly sink: Sink;
+  /** Gives what takes the rows of a table. */
+  readonly sink: (table: Table) => Emit;
   readonly pool: EntityPool;
 }
 
@@ -56,21 +54,18 @@ function rowsOf(plan: TransformPlan, table: Table): ItemRows {
 function programOf(plan: TransformPlan, table: Table): ItemRows {
   const custom = plan.rows[table.name];
   if (custom !== undefined) return customRows(table, custom);
-  switch (table.name) {
-    case "content_files":
-      return fileRows(table);
-    case "content_favorites":
-      return favoriteRows(table);
-    case "content_collections":
-      return collectionRows(table);
-    case "content_acl_principals":
-      return aclRows(table);
-    case "content_custom_field_values":
-      return customFieldValueRows(table, fileSink(plan));
-    default:
-      throw new TypeError(`no program for table ${table.name}`);
-  }
+  const program = PROGRAMS[table.name];
+  if (program === undefined) throw new TypeError(`no program for table ${table.name}`);
+  return program(table, plan);
 }
+
+const PROGRAMS: Readonly<Record<string, (table: Table, plan: TransformPlan) => ItemRows>> = {
+  content_files: fileRows,
+  content_favorites: favoriteRows,
+  content_collections: collectionRows,
+  content_acl_principals: aclRows,
+  content_custom_field_values: (table, plan) => customFieldValueRows(table, fileSink(plan)),
+};
 
 function fileSink(plan: TransformPlan): (item: Item, file: JsonObject) => void {
   const files = plan.tables.find((table) => table.name === "custom_field_files");

@@ -6,7 +6,6 @@ import {
   fit,
   type Item,
   isObject,
-  type JsonObject,
   misfit,
   type Reader,
   reach,
@@ -45,16 +44,24 @@ type Source = Reader | Made;
 
 const NOTHING: Made = () => null;
 
-function sourcesOf(table: Table, readers: ReadonlyMap<string, Reader>): Source[] {
-  return table.columns.map(({ name }) => readers.get(name) ?? MADE[name] ?? NOTHING);
+function sourcesOf(table: Table, readers: readonly Reader[]): Source[] {
+  const byName = new Map(readers.map((reader) => [reader.column.name, reader]));
+  return table.columns.map(({ name }) => byName.get(name) ?? MADE[name] ?? NOTHING);
+}
+
+/** Readers of the columns that are neither made nor `extra`; `relative` as `readerOf` takes it. */
+function readersOf(table: Table, relative: (column: Column, origin: Origin) => string | undefined): Reader[] {
+  return table.columns
+    .filter((column) => !isMade(column) && column.name !== "extra")
+    .map((column) => readerOf(table.name, column, (origin) => relative(column, origin)));
 }
 
 /** One row per item. `extra` is the last column, so that it sees what the others could not hold. */
 export function itemRows(table: Table, when: "always" | "given" | "event"): ItemRows {
-  const readers = table.columns
-    .filter((column) => !isMade(column) && column.name !== "extra")
-    .map((column) => readerOf(table.name, column, (origin) => origin.path));
-  const sources = sourcesOf(table, new Map(readers.map((reader) => [reader.column.name, reader])));
+  const sources = sourcesOf(
+    table,
+    readersOf(table, (_column, { path }) => path),
+  );
   const ownsTheRest = when === "always";
   return (item, emit) => {
     const extra = new Extra();
@@ -67,15 +74,13 @@ export function itemRows(table: Table, when: "always" | "given" | "event"): Item
       valued ||= cell !== undefined && cell !== null;
       return cell ?? null;
     });
-    if (!given || (when === "event" && !valued && extra.cell() === null && !isEvent(item))) return;
+    if (!given) return;
+    const isEvent = () => item.views.some((view) => view.document.body_type === "event");
+    if (when === "event" && !valued && extra.cell() === null && !isEvent()) return;
     if (ownsTheRest) claimRest(item, extra);
     row[row.length - 1] = extra.cell();
     emit(row);
   };
-}
-
-function isEvent(item: Item): boolean {
-  return item.views.some((view) => view.document.body_type === "event");
 }
 
 /** What no other row claimed, by its whole path; of several views the latest, as with every fact. */
@@ -109,16 +114,11 @@ function isReplaced(item: Item, place: number, { path }: UnknownField): boolean 
 }
 
 /** Where lists or objects stand in the documents of each shape, in the order of the declaration. */
-interface Containers {
-  readonly full: readonly { path: string; steps: readonly string[] }[];
-  readonly dynamic: readonly { path: string; steps: readonly string[] }[];
-}
+type Containers = Readonly<Record<Shape, readonly { path: string; steps: readonly string[] }[]>>;
 
 function containersOf(at: readonly Origin[]): Containers {
   const of = (shape: Shape) =>
-    at
-      .filter((origin) => shapeOf(origin) === shape)
-      .map((origin) => ({ path: origin.path, steps: origin.path.split(".") }));
+    at.filter((origin) => shapeOf(origin) === shape).map(({ path }) => ({ path, steps: path.split(".") }));
   return { full: of("full"), dynamic: of("dynamic") };
 }
 
@@ -156,38 +156,26 @@ function claimWithin(view: View, path: string): void {
 }
 
 /** Readers of a table's columns below a container, `suffix` being `[]` for the elements of a list. */
-function readersBelow(table: Table, at: readonly Origin[], suffix: "" | "[]"): Map<string, Reader> {
-  const containers = new Set(at.map((origin) => origin.path));
-  const readers = table.columns
-    .filter((column) => !isMade(column) && column.name !== "extra")
-    .map((column) => {
-      const deeper = column.origins.some((origin) => !containers.has(origin.path));
-      return readerOf(table.name, column, (origin) => {
-        if (containers.has(origin.path)) return deeper ? undefined : "";
-        const container = [...containers].find((path) => origin.path.startsWith(`${path}${suffix}.`));
-        return container === undefined ? undefined : origin.path.slice(container.length + suffix.length + 1);
-      });
-    });
-  return new Map(readers.map((reader) => [reader.column.name, reader]));
-}
-
-/** Names of the objects that are nested in a row's object and have no row of their own. */
-function nestedIn(readers: ReadonlyMap<string, Reader>): string[] {
-  const names = [...readers.values()].flatMap((reader) =>
-    [...reader.places.dynamic, ...reader.places.full]
-      .filter((place) => place.steps.length > 1)
-      .map((place) => place.steps[0] ?? ""),
-  );
-  return [...new Set(names)];
+function readersBelow(table: Table, at: readonly Origin[], suffix: "" | "[]"): Reader[] {
+  const containers = [...new Set(at.map((origin) => origin.path))];
+  return readersOf(table, (column, { path }) => {
+    if (containers.includes(path)) {
+      return column.origins.some((origin) => !containers.includes(origin.path)) ? undefined : "";
+    }
+    const container = containers.find((each) => path.startsWith(`${each}${suffix}.`));
+    return container === undefined ? undefined : path.slice(container.length + suffix.length + 1);
+  });
 }
 
 /** Makes one row of `value`, an object or an element of a list. */
-function rowMaker(table: Table, readers: ReadonlyMap<string, Reader>) {
-  const nested = nestedIn(readers);
-  const takesObject = [...readers.values()].some((reader) =>
-    [...reader.places.dynamic, ...reader.places.full].some((place) => place.path !== ""),
-  );
-  const first = table.columns.find((column) => readers.has(column.name));
+function rowMaker(table: Table, readers: readonly Reader[]) {
+  const places = readers.flatMap((reader) => [...reader.places.dynamic, ...reader.places.full]);
+  // Names of the objects that are nested in the row's object and have no row of their own.
+  const nested = [
+    ...new Set(places.flatMap(({ steps: [name = "", ...deeper] }) => (deeper.length > 0 ? [name] : []))),
+  ];
+  const takesObject = places.some(({ path }) => path !== "");
+  const first = readers[0]?.column;
   const sources = sourcesOf(table, readers);
   return (item: Item, found: Found, value: unknown, ordinal: number): Cell[] => {
     const extra = new Extra();
@@ -197,27 +185,19 @@ function rowMaker(table: Table, readers: ReadonlyMap<string, Reader>) {
       if (typeof source === "function") return source(item, ordinal);
       return misplaced ? null : readPlaces(item, found, source, value, extra);
     });
-    if (isObject(value)) keepMisplaced(item, found.path, value, nested, extra);
+    if (isObject(value)) {
+      for (const name of nested) {
+        // What stands where a nested object should stays in the row.
+        const inner = value[name];
+        if (inner === null || inner === undefined || isObject(inner)) continue;
+        item.drift.note(`${found.path}[].${name}`, "type", item.order, item.contentId, inner);
+        extra.set(name, inner);
+      }
+    }
     extra.claim(found.view.unknown, value, nested);
     row[row.length - 1] = extra.cell();
     return row;
   };
-}
-
-/** What stands where a nested object should stays in the row. */
-function keepMisplaced(
-  item: Item,
-  path: string,
-  object: JsonObject,
-  nested: readonly string[],
-  extra: Extra,
-): void {
-  for (const name of nested) {
-    const value = object[name];
-    if (value === null || value === undefined || isObject(value)) continue;
-    item.drift.note(`${path}[].${name}`, "type", item.order, item.contentId, value);
-    extra.set(name, value);
-  }
 }
 
 function readPlaces(item: Item, found: Found, reader: Reader, value: unknown, extra: Extra): Cell {

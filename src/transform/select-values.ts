@@ -43,12 +43,8 @@ export function selectValueRows(
       ([key, value]) => !KEYS.includes(key) || isStrangeId(key, value),
     );
     const fixed = { custom_field_id: fieldId, value_id: valueId, ordinal };
-    const row = entityRow(
-      table,
-      subject,
-      { attributes: complete, unknown: Object.fromEntries(unknown) },
-      fixed,
-    );
+    const described = { attributes: complete, unknown: Object.fromEntries(unknown) };
+    const row = entityRow(table, subject, described, fixed);
     values.set(valueId, row[valueAt] ?? null);
     put(table.name, row);
   }

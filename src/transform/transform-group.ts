@@ -81,32 +81,33 @@ export class GroupTransformer {
 
   /** Transforms the items of a group; gives their number. Throws a TypeError for a raw file that cannot be read. */
   group({ files, documents }: Group): number {
-    using opened = new OpenFiles(files);
-    let items = 0;
-    for (let at = 0; at < documents.length; items += 1) {
-      const count = documents[at++] ?? 0;
-      const views: View[] = [];
-      let contentId = "";
-      for (let each = 0; each < count; each++) {
-        const rows = opened.at(documents[at++] ?? 0);
-        const row = documents[at++] ?? 0;
-        views.push(rows.view(row));
-        contentId = rows.ids[row] ?? "";
+    const opened = files.map((file) => new RawRows(file));
+    try {
+      let items = 0;
+      for (let at = 0; at < documents.length; items += 1) {
+        const count = documents[at++] ?? 0;
+        const views: View[] = [];
+        let contentId = "";
+        for (let each = 0; each < count; each++) {
+          const rows = opened[documents[at++] ?? 0];
+          const row = documents[at++] ?? 0;
+          if (rows === undefined) throw new RangeError("a group names a file that it does not have");
+          views.push(rows.view(row));
+          contentId = rows.ids[row] ?? "";
+        }
+        this.#item(contentId, views);
       }
-      this.#item(contentId, views);
+      return items;
+    } finally {
+      for (const rows of opened) rows[Symbol.dispose]();
     }
-    return items;
   }
 
   #item(contentId: string, views: readonly View[]): void {
     this.#transform({ contentId, views, order: views[0]?.order ?? 0, drift: this.#drift });
-    if (this.#bytes() > FLUSH_BYTES) this.#write(FLUSH_BYTES / (2 * this.#tables.size));
-  }
-
-  #bytes(): number {
     let bytes = 0;
     for (const { builder } of this.#tables.values()) bytes += builder.bytes;
-    return bytes;
+    if (bytes > FLUSH_BYTES) this.#write(FLUSH_BYTES / (2 * this.#tables.size));
   }
 
   /** Writes out all rows that are held; gives everything that was not given before. */
@@ -131,24 +132,5 @@ export class GroupTransformer {
       held.firstKey = undefined;
       held.lastKey = "";
     }
-  }
-}
-
-class OpenFiles {
-  readonly #rows: readonly RawRows[];
-
-  constructor(files: readonly string[]) {
-    this.#rows = files.map((file) => new RawRows(file));
-  }
-
-  at(place: number): RawRows {
-    const rows = this.#rows[place];
-    if (rows === undefined) throw new RangeError(`a group has no file ${place}`);
-    return rows;
-  }
-
-  /** Gives the memory of the files back. */
-  [Symbol.dispose](): void {
-    for (const rows of this.#rows) rows[Symbol.dispose]();
   }
 }

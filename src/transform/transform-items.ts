@@ -1,7 +1,6 @@
 /** The transform of a run: the raw documents that count in, parts of every item table out. */
 import { extname } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { parseExact } from "../common/json.ts";
 import type { OnProgress } from "../common/progress.ts";
 import { ThreadPool } from "../common/threads/thread-pool.ts";
 import { WorkQueue } from "../common/threads/work-queue.ts";
@@ -23,16 +22,8 @@ export interface TransformSetup extends TransformerOptions {
   readonly pipelineUrl: string | undefined;
 }
 
-interface GroupTask extends Group {
-  readonly kind: "group";
-}
-
-/** Writes out the rows that are held. */
-interface FlushTask {
-  readonly kind: "flush";
-}
-
-export type TransformTask = GroupTask | FlushTask;
+/** `flush` writes out the rows that are held. */
+export type TransformTask = (Group & { readonly kind: "group" }) | { readonly kind: "flush" };
 
 interface TransformResults {
   /** Items. */
@@ -105,7 +96,7 @@ function transformers(request: TransformRequest): Transformers {
   const hasFunctions = Object.keys(rows).length > 0;
   const threads = Math.min(request.threads, Math.ceil(index.size / DOCUMENTS_PER_THREAD));
   if (hasFunctions ? pipelineUrl === undefined : index.size <= DOCUMENTS_PER_THREAD)
-    return new OwnThread(new GroupTransformer(pipeline, { directory, thread: 0 }));
+    return onThisThread(new GroupTransformer(pipeline, { directory, thread: 0 }));
   return new Threads({
     module: MODULE,
     threads,
@@ -132,33 +123,25 @@ class Threads extends ThreadPool<TransformTask, TransformResults> implements Tra
   }
 }
 
-class OwnThread implements Transformers {
-  readonly size = 1;
-  readonly failure = new AbortController().signal;
-  readonly #transformer: GroupTransformer;
-
-  constructor(transformer: GroupTransformer) {
-    this.#transformer = transformer;
-  }
-
-  async transform(group: Group): Promise<number> {
-    // Others have their turn between groups.
-    await setImmediate();
-    return this.#transformer.group(group);
-  }
-
-  async flush(): Promise<TransformedGroups[]> {
-    return [this.#transformer.flush()];
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {}
+function onThisThread(transformer: GroupTransformer): Transformers {
+  return {
+    size: 1,
+    failure: new AbortController().signal,
+    transform: async (group) => {
+      // Others have their turn between groups.
+      await setImmediate();
+      return transformer.group(group);
+    },
+    flush: async () => [transformer.flush()],
+    [Symbol.asyncDispose]: async () => {},
+  };
 }
 
 /** What all threads gave. */
 function together(results: readonly TransformedGroups[]): Transformed {
   const parts = new Map<string, StagedPart[]>();
   const stagedBytes = new Map<string, number>();
-  const store = new EntityStore(parseExact);
+  const store = new EntityStore();
   const drift = new Drift();
   for (const result of results) {
     for (const { table, part, bytes } of result.parts) {

@@ -54,7 +54,7 @@ describe("integers beyond 2^53", () => {
       `{"id":"i","content_type_details":{"id":"u","badge":${BIG},"icon":${BIG}}}`,
       `{"id":"i","custom_fields":[{"id":"cf","options":{"limit":${BIG}}}]}`,
     );
-    const store = new EntityStore(parseJson);
+    const store = new EntityStore();
     for (const sighting of structuredClone(result.versions)) store.add(sighting);
     const [type] = store.of("content_types");
     assert.equal(JSON.stringify([type?.attributes.icon, type?.unknown]), `[${BIG},{"badge":${BIG}}]`);

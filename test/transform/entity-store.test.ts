@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { parseExact } from "../../src/common/json.ts";
 import type { JsonObject, Shape } from "../../src/raw/document.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { EntityPool, EntityStore, type EntityVersion } from "../../src/transform/entity-store.ts";
@@ -64,7 +63,7 @@ describe("a thing that several answers describe", () => {
       [2, 0, 3, 1],
       [1, 3, 0, 2],
     ]) {
-      const store = new EntityStore(parseExact);
+      const store = new EntityStore();
       for (const at of order) store.add(versions[at] ?? version(0, {}));
       assert.deepEqual(
         [...store.of("users")].map(({ attributes }) => attributes),

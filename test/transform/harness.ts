@@ -95,7 +95,7 @@ function shared(
   options: DocumentOptions,
   drift: Drift,
 ) {
-  const store = new EntityStore(parseExact);
+  const store = new EntityStore();
   for (const version of pool.take()) store.add(version);
   const prepare = lookupPreparer(options);
   const answersOf = (resource: LookupResource, documents: readonly JsonObject[]) =>
