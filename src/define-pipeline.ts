@@ -7,7 +7,7 @@ import { printable } from "./common/printable.ts";
 import type { Extractor, Pipeline, PipelineSpec, Transformer } from "./pipeline.ts";
 import { DATA_TABLES } from "./tables/all.ts";
 import type { Table } from "./tables/declare.ts";
-import { ownTableFaults } from "./tables/own-tables.ts";
+import { ownTableFaults, repeated, unless } from "./tables/own-tables.ts";
 
 /** Checks a composition. Errors: `config.invalid`, with all that is wrong in one message. */
 export function definePipeline(spec: PipelineSpec): Pipeline {
@@ -36,39 +36,39 @@ export function definePipeline(spec: PipelineSpec): Pipeline {
     customFields: stageOf("custom_fields")?.names,
     tables: given.flatMap(({ tables }) => tables),
     rows: Object.fromEntries(rows),
-    queries: inOrder(transform),
+    queries: Object.fromEntries(ordered(transform).map((query) => [nameOf(query), query.sql ?? ""])),
     passthrough: transform.some(({ passthrough }) => passthrough === true),
     loaders: load,
   };
 }
 
-const KEYS = ["name", "description", "extract", "transform", "load"];
+const LISTS = ["extract", "transform", "load"] as const;
+type List = (typeof LISTS)[number];
+
+const KEYS = ["name", "description", ...LISTS];
 
 function faultsOf(spec: PipelineSpec): string[] {
   if (!isObject(spec)) return ["definePipeline takes an object"];
   const unknown = Object.keys(spec).filter((key) => !KEYS.includes(key));
-  const lists = (["extract", "transform", "load"] as const).filter((key) => !Array.isArray(spec[key]));
+  const lists = LISTS.filter((key) => !Array.isArray(spec[key]));
   const faults = [
     ...unknown.map((key) => `there is no key ${JSON.stringify(key)}${hint(key, KEYS)}`),
-    ...(typeof spec.name === "string" && /^[a-z][a-z0-9-]*$/.test(spec.name)
-      ? []
-      : ["its name is not in lower-case letters, digits and -"]),
-    ...(spec.description === undefined || typeof spec.description === "string"
-      ? []
-      : ["its description is not a text"]),
+    ...unless(
+      typeof spec.name === "string" && /^[a-z][a-z0-9-]*$/.test(spec.name),
+      "its name is not in lower-case letters, digits and -",
+    ),
+    ...unless(
+      spec.description === undefined || typeof spec.description === "string",
+      "its description is not a text",
+    ),
     ...lists.map((key) => `${key} is not a list of stages`),
   ];
-  const strange = [
-    ...strangers(spec, "extract"),
-    ...strangers(spec, "transform"),
-    ...strangers(spec, "load"),
-  ];
+  const strange = LISTS.flatMap((list) => strangers(spec, list));
   // What lists that can be read say together; of one that cannot, nobody knows what it lacks.
   if (lists.length > 0 || strange.length > 0) return [...faults, ...strange];
   return [...faults, ...extractFaults(spec), ...transformFaults(spec), ...loadFaults(spec)];
 }
 
-type List = "extract" | "transform" | "load";
 type Stage = Readonly<Record<string, unknown>>;
 
 /** What is wrong with the stages of a list, each by itself. Undefined: it is none. */
@@ -94,8 +94,7 @@ const FAULTS_OF_STAGES: Readonly<Record<List, (stage: Stage) => readonly string[
 const EXAMPLES = { extract: 'listing("full")', transform: "contentTables()", load: "duckdb()" } as const;
 
 function misplaced(stage: unknown, list: List): string {
-  const lists: readonly List[] = ["extract", "transform", "load"];
-  const home = isObject(stage) ? lists.find((each) => FAULTS_OF_STAGES[each](stage)) : undefined;
+  const home = isObject(stage) ? LISTS.find((each) => FAULTS_OF_STAGES[each](stage)) : undefined;
   return home === undefined
     ? `is no stage: call its factory, as in ${EXAMPLES[list]}`
     : `belongs into ${home}`;
@@ -105,16 +104,19 @@ function misplaced(stage: unknown, list: List): string {
 function extractorFaults(stage: Stage): readonly string[] | undefined {
   const { extract, mode, of, names } = stage;
   if (!isFaultList(stage.faults)) return undefined;
-  if (extract === "listing")
-    return mode === "dynamic" || mode === "full" ? [] : ["lists neither dynamic nor full"];
-  if (extract === "single_items")
-    return of === "events" || of === "all" ? [] : ["is of neither events nor all"];
-  if (extract === "destinations") {
-    const fit = (each: unknown) => isObject(each) && isText(each.name) && isText(each.platform);
-    return names === undefined || isArrayOf(names, fit) ? [] : ["has names that are none"];
+  const isName = (each: unknown) => isObject(each) && isText(each.name) && isText(each.platform);
+  switch (extract) {
+    case "listing":
+      return unless(mode === "dynamic" || mode === "full", "lists neither dynamic nor full");
+    case "single_items":
+      return unless(of === "events" || of === "all", "is of neither events nor all");
+    case "destinations":
+      return unless(names === undefined || isArrayOf(names, isName), "has names that are none");
+    case "custom_fields":
+      return unless(isTexts(names), "has names that are none");
+    default:
+      return undefined;
   }
-  if (extract !== "custom_fields") return undefined;
-  return isTexts(names) ? [] : ["has names that are none"];
 }
 
 function transformerFaults(stage: Stage): readonly string[] | undefined {
@@ -144,10 +146,11 @@ function loaderFaults({ name, publishes: what, stage, faults }: Stage) {
   if (!isText(name) || name === "" || !isFaultList(faults)) return undefined;
   if (what === undefined && stage === undefined) return undefined;
   return [
-    ...(what === undefined || what === "duckdb" || what === "parquet"
-      ? []
-      : ["publishes neither duckdb nor parquet"]),
-    ...(stage === undefined || typeof stage === "function" ? [] : ["has a stage that is not a function"]),
+    ...unless(
+      [undefined, "duckdb", "parquet"].some((known) => known === what),
+      "publishes neither duckdb nor parquet",
+    ),
+    ...unless(stage === undefined || typeof stage === "function", "has a stage that is not a function"),
   ];
 }
 
@@ -159,27 +162,26 @@ function isFaultList(value: unknown): boolean {
   return value === undefined || isTexts(value);
 }
 
-function twice(names: readonly string[]): string[] {
-  return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
-}
-
 function extractFaults({ extract }: PipelineSpec): string[] {
   const modes = extract.flatMap((each) => (each.extract === "listing" ? [each.mode] : []));
   const kinds = extract.map((each) =>
     each.extract === "listing" ? `listing("${each.mode}")` : each.extract,
   );
   return [
-    ...twice(kinds).map((kind) => `extract has ${kind} twice`),
-    ...(modes.length === 0
-      ? ['extract has no listing, so there are no items: add listing("dynamic"), listing("full") or both']
-      : []),
-    ...(kinds.includes("single_items") && !modes.includes("dynamic")
-      ? ['singleItems needs listing("dynamic"), which says which items are events']
-      : []),
+    ...repeated(kinds).map((kind) => `extract has ${kind} twice`),
+    ...unless(
+      modes.length > 0,
+      'extract has no listing, so there are no items: add listing("dynamic"), listing("full") or both',
+    ),
+    ...unless(
+      !kinds.includes("single_items") || modes.includes("dynamic"),
+      'singleItems needs listing("dynamic"), which says which items are events',
+    ),
     // The dynamic view has the IDs and labels of custom fields alone, and definitions are looked up by name.
-    ...(modes.includes("dynamic") && !modes.includes("full") && extract.some(isNameless)
-      ? ['customFields needs listing("full"), which names the fields that items carry, or names of its own']
-      : []),
+    ...unless(
+      !modes.includes("dynamic") || modes.includes("full") || !extract.some(isNameless),
+      'customFields needs listing("full"), which names the fields that items carry, or names of its own',
+    ),
   ];
 }
 
@@ -226,8 +228,8 @@ function transformFaults(spec: PipelineSpec): string[] {
   const names = new Set(tables.map(({ name }) => name));
   const mapped = transform.find(({ name }) => name === "mappedValues");
   return [
-    ...(tables.length === 0 ? ["transform gives no table: add contentTables()"] : []),
-    ...twice(tables.map(({ name }) => name.toLowerCase())).map(
+    ...unless(tables.length > 0, "transform gives no table: add contentTables()"),
+    ...repeated(tables.map(({ name }) => name.toLowerCase())).map(
       (name) => `two of its tables are called ${name}`,
     ),
     ...tables
@@ -238,9 +240,10 @@ function transformFaults(spec: PipelineSpec): string[] {
       return missing.map((read) => `${name} reads ${read}, which ${whyMissing(read, spec, names)}`);
     }),
     ...inCircles(transform).map((name) => `${name} reads what is made from its own rows`),
-    ...(mapped !== undefined && !extract.some((each) => each.extract === "destinations")
-      ? ["mappedValues needs destinations() in extract"]
-      : []),
+    ...unless(
+      mapped === undefined || extract.some((each) => each.extract === "destinations"),
+      "mappedValues needs destinations() in extract",
+    ),
   ];
 }
 
@@ -259,33 +262,25 @@ function wayTo({ stage }: Table): string {
 
 /** Names of stages whose queries read, by way of others, their own tables. */
 function inCircles(transform: readonly Transformer[]): string[] {
-  const queries = transform.filter(({ sql }) => sql !== undefined);
-  const made = ordered(queries);
-  return queries.filter((each) => !made.includes(each)).map(({ name }) => name);
+  const made = ordered(transform);
+  return transform.filter((each) => each.sql !== undefined && !made.includes(each)).map(({ name }) => name);
 }
 
 /** Queries so that each comes after those whose tables it reads; without those that read in circles. */
-function ordered(queries: readonly Transformer[]): Transformer[] {
-  const nameOf = ({ tables }: Transformer) => tables[0]?.name ?? "";
-  const names = new Set(queries.map(nameOf));
-  const made = new Set<string>();
+function ordered(transform: readonly Transformer[]): Transformer[] {
   const inTurn: Transformer[] = [];
-  for (let before = -1; before < inTurn.length; ) {
-    before = inTurn.length;
-    for (const each of queries) {
-      if (inTurn.includes(each) || each.reads.some((read) => names.has(read) && !made.has(read))) continue;
-      inTurn.push(each);
-      made.add(nameOf(each));
-    }
+  let rest = transform.filter(({ sql }) => sql !== undefined);
+  for (;;) {
+    const unmade = new Set(rest.map(nameOf));
+    const next = rest.find((each) => !each.reads.some((read) => unmade.has(read)));
+    if (next === undefined) return inTurn;
+    inTurn.push(next);
+    rest = rest.filter((each) => each !== next);
   }
-  return inTurn;
 }
 
-/** Queries by the names of their tables, in the order in which they are made. */
-function inOrder(transform: readonly Transformer[]): Readonly<Record<string, string>> {
-  const queries = ordered(transform.filter(({ sql }) => sql !== undefined));
-  return Object.fromEntries(queries.map(({ tables, sql = "" }) => [tables[0]?.name ?? "", sql]));
-}
+/** Of the table of a query. */
+const nameOf = ({ tables }: Transformer) => tables[0]?.name ?? "";
 
 const FACTORY: Readonly<Record<string, string>> = {
   dynamic: 'listing("dynamic")',
@@ -300,9 +295,10 @@ function wantedBy(table: Table): string {
 
 function loadFaults({ load }: PipelineSpec): string[] {
   return [
-    ...twice(load.map(({ name }) => name)).map((name) => `load has ${name} twice`),
-    ...(load.some((each) => each.publishes !== undefined)
-      ? []
-      : ["load has neither duckdb() nor parquet(), so the warehouse folder would get nothing"]),
+    ...repeated(load.map(({ name }) => name)).map((name) => `load has ${name} twice`),
+    ...unless(
+      load.some((each) => each.publishes !== undefined),
+      "load has neither duckdb() nor parquet(), so the warehouse folder would get nothing",
+    ),
   ];
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBResult, type DuckDBValue } from "@duckdb/node-api";
-import { WarehouseError } from "../common/errors.ts";
+import { type ErrorCode, WarehouseError } from "../common/errors.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
 /** Catalog name under which the previous run is attached to the one that is being built. */
@@ -38,12 +38,6 @@ export const LONG_TEXT_BYTES = 512;
 const GIVE_BACK_AT = "8MB";
 
 const IN_MEMORY = ":memory:";
-
-const NO_EXTENSIONS = {
-  autoinstall_known_extensions: "false",
-  autoload_known_extensions: "false",
-  allow_community_extensions: "false",
-};
 
 export interface BuildOptions {
   /** Database file to create; lies in `staging`. */
@@ -83,7 +77,7 @@ export function interruptStatements(): void {
 /** An open database with its connections. Leave it with `close()`; disposal is for ways out that failed. */
 export class Database implements AsyncDisposable {
   readonly connection: DuckDBConnection;
-  readonly #others: DuckDBConnection[] = [];
+  readonly #connections: DuckDBConnection[];
   readonly #instance: DuckDBInstance;
   readonly #built: string | undefined;
   #open = true;
@@ -92,18 +86,19 @@ export class Database implements AsyncDisposable {
   constructor(instance: DuckDBInstance, connection: DuckDBConnection, built: string | undefined) {
     this.#instance = instance;
     this.connection = connection;
+    this.#connections = [connection];
     this.#built = built;
     OPEN.add(this);
   }
 
   interrupt(): void {
-    for (const connection of [this.connection, ...this.#others]) connection.interrupt();
+    for (const connection of this.#connections) connection.interrupt();
   }
 
   /** A further connection, for work beside that of the first; what is temporary there is not seen here. */
   async connect(): Promise<DuckDBConnection> {
     const other = await this.#instance.connect();
-    this.#others.push(other);
+    this.#connections.push(other);
     if (this.#built !== undefined) await execute(other, `USE ${BUILT_CATALOG}`);
     return other;
   }
@@ -127,7 +122,7 @@ export class Database implements AsyncDisposable {
     if (!this.#open) return;
     this.#open = false;
     OPEN.delete(this);
-    for (const connection of [this.connection, ...this.#others]) connection.closeSync();
+    for (const connection of this.#connections) connection.closeSync();
     this.#instance.closeSync();
   }
 }
@@ -176,22 +171,19 @@ export async function openForBuilding(options: BuildOptions): Promise<Database> 
   const { file, staging, previous, temporaryDirectory, memoryLimitMb } = options;
   assertUsableFolder(staging);
   const settings = {
-    ...NO_EXTENSIONS,
-    ...limitsOf({ temporaryDirectory, memoryLimitMb, threads: 1 }),
+    ...settingsOf({ temporaryDirectory, memoryLimitMb, threads: 1 }),
     allocator_bulk_deallocation_flush_threshold: GIVE_BACK_AT,
     preserve_insertion_order: "true",
     // Never by itself: a checkpoint on the way compresses again what is no full row group yet.
     checkpoint_threshold: "64GB",
     zstd_min_string_length: String(LONG_TEXT_BYTES),
   };
-  return open(IN_MEMORY, { built: file, settings }, async (connection) => {
+  return open(IN_MEMORY, settings, file, async (connection) => {
     await giveBack(connection, memoryLimitMb);
     const attached = `RECOVERY_MODE no_wal_writes, STORAGE_VERSION ${quoteLiteral(STORAGE_VERSION)}, ROW_GROUP_SIZE ${ROWS_PER_GROUP}`;
     await execute(connection, `ATTACH ${quoteLiteral(file)} AS ${BUILT_CATALOG} (${attached})`);
     await execute(connection, `USE ${BUILT_CATALOG}`);
-    if (typeof previous === "string") {
-      await execute(connection, attachment(previous, PREVIOUS_CATALOG));
-    }
+    if (typeof previous === "string") await attachReadOnly(connection, previous, PREVIOUS_CATALOG);
     const readable = typeof previous === "object" ? [previous.directory] : [];
     await harden(connection, [await realpath(staging), staging, ...readable]);
   });
@@ -200,14 +192,16 @@ export async function openForBuilding(options: BuildOptions): Promise<Database> 
 /** A finished database, read-only, with the same walls around it. Throws `verify.failed` if there is none. */
 export async function openForReading(options: ReadOptions): Promise<Database> {
   assertThere(options.file);
-  const settings = { ...NO_EXTENSIONS, access_mode: "READ_ONLY", ...limitsOf(options) };
-  return open(options.file, { settings }, (connection) => harden(connection, options.allowedDirectories));
+  const settings = { ...settingsOf(options), access_mode: "READ_ONLY" };
+  return open(options.file, settings, undefined, (connection) =>
+    harden(connection, options.allowedDirectories),
+  );
 }
 
 /** A database in memory that reads files of these folders and nothing else, each once. */
 export async function openForScanning(options: Omit<ReadOptions, "file">): Promise<Database> {
-  const settings = { ...NO_EXTENSIONS, ...limitsOf(options), enable_external_file_cache: "false" };
-  return open(IN_MEMORY, { settings }, (connection) => harden(connection, options.allowedDirectories));
+  const settings = { ...settingsOf(options), enable_external_file_cache: "false" };
+  return open(IN_MEMORY, settings, undefined, (connection) => harden(connection, options.allowedDirectories));
 }
 
 export interface AttachOptions extends Omit<ReadOptions, "file"> {
@@ -241,11 +235,8 @@ export async function openBeside({ file, previous, ...options }: AttachOptions):
     ...(file === undefined ? [] : [{ file, catalog: PUBLISHED_CATALOG }]),
     ...(previous === undefined ? [] : [{ file: previous, catalog: PREVIOUS_CATALOG }]),
   ];
-  for (const each of attached) {
-    assertThere(each.file);
-  }
-  const settings = { ...NO_EXTENSIONS, ...limitsOf(options) };
-  return open(IN_MEMORY, { settings }, async (connection) => {
+  for (const each of attached) assertThere(each.file);
+  return open(IN_MEMORY, settingsOf(options), undefined, async (connection) => {
     if (memoryLimitMb !== undefined) await giveBack(connection, memoryLimitMb);
     for (const each of attached) await attachReadOnly(connection, each.file, each.catalog);
     await harden(connection, options.allowedDirectories);
@@ -257,36 +248,32 @@ async function giveBack(connection: DuckDBConnection, memoryLimitMb: number): Pr
   await execute(connection, `SET memory_limit = '${memoryLimitMb}MB'`);
 }
 
-function attachment(file: string, catalog: string): string {
-  return `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
-}
-
 async function attachReadOnly(connection: DuckDBConnection, file: string, catalog: string): Promise<void> {
-  await connection.run(attachment(file, catalog)).catch((thrown: unknown) => {
+  const attach = `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
+  await connection.run(attach).catch((thrown: unknown) => {
     throw unreadable(thrown, file);
   });
 }
 
-function limitsOf({
-  temporaryDirectory,
-  memoryLimitMb,
-  threads,
-}: Pick<ReadOptions, "temporaryDirectory" | "memoryLimitMb" | "threads">): Record<string, string> {
-  const settings: Record<string, string> = { temp_directory: temporaryDirectory };
-  if (memoryLimitMb !== undefined) settings.memory_limit = `${memoryLimitMb}MB`;
-  if (threads !== undefined) settings.threads = String(threads);
-  return settings;
+type Limits = Pick<ReadOptions, "temporaryDirectory" | "memoryLimitMb" | "threads">;
+
+/** With the limits, and without extensions. */
+function settingsOf({ temporaryDirectory, memoryLimitMb, threads }: Limits): Record<string, string> {
+  return {
+    autoinstall_known_extensions: "false",
+    autoload_known_extensions: "false",
+    allow_community_extensions: "false",
+    temp_directory: temporaryDirectory,
+    ...(memoryLimitMb === undefined ? {} : { memory_limit: `${memoryLimitMb}MB` }),
+    ...(threads === undefined ? {} : { threads: String(threads) }),
+  };
 }
 
-interface Opening {
-  readonly settings: Record<string, string>;
-  /** File that is built and attached for it. */
-  readonly built?: string;
-}
-
+/** `built`: the file that is built, which `prepare` attaches. */
 async function open(
   file: string,
-  { settings, built }: Opening,
+  settings: Record<string, string>,
+  built: string | undefined,
   prepare: (connection: DuckDBConnection) => Promise<void>,
 ): Promise<Database> {
   let instance: DuckDBInstance;
@@ -306,12 +293,13 @@ async function open(
 }
 
 function unreadable(thrown: unknown, file: string): WarehouseError {
-  const denied = deniedFile(thrown);
-  if (denied !== undefined) return denied;
-  return new WarehouseError(
-    "verify.failed",
-    `The database ${file} cannot be opened (${firstLine(thrown)}); it is damaged or being written by another program.`,
-    { cause: thrown },
+  return (
+    deniedFile(thrown) ??
+    new WarehouseError(
+      "verify.failed",
+      `The database ${file} cannot be opened (${firstLine(thrown)}); it is damaged or being written by another program.`,
+      { cause: thrown },
+    )
   );
 }
 
@@ -421,32 +409,20 @@ export function duckdbError(thrown: unknown): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
   const denied = deniedFile(thrown);
   if (denied !== undefined) return denied;
+  const error = (code: ErrorCode, sentence: string) => new WarehouseError(code, sentence, { cause: thrown });
   const line = firstLine(thrown);
   const damage = DAMAGE.exec(line);
   if (damage !== null) {
-    return new WarehouseError(
+    return error(
       "verify.failed",
       `A file is damaged (${damage[1] ?? damage[2]}); "content-warehouse verify" says which of a published run, and "content-warehouse runs rollback" makes another run current.`,
-      { cause: thrown },
     );
   }
   const memory = MEMORY.test(line);
-  if (DISK.test(line) || (INVALIDATED.test(line) && !memory)) {
-    return new WarehouseError(
-      "disk.io",
-      "The disk refused a write of the database; free space or check the disk.",
-      {
-        cause: thrown,
-      },
-    );
-  }
-  if (memory) {
-    return new WarehouseError("internal", "The database ran out of memory; give the run more memory.", {
-      cause: thrown,
-    });
-  }
-  const shown = REPEATS_CELLS.exec(line)?.[0] ?? line;
-  return new WarehouseError("internal", `The database refused a step: ${shown}.`, { cause: thrown });
+  if (DISK.test(line) || (INVALIDATED.test(line) && !memory))
+    return error("disk.io", "The disk refused a write of the database; free space or check the disk.");
+  if (memory) return error("internal", "The database ran out of memory; give the run more memory.");
+  return error("internal", `The database refused a step: ${REPEATS_CELLS.exec(line)?.[0] ?? line}.`);
 }
 
 function firstLine(thrown: unknown): string {

@@ -1,9 +1,9 @@
 /** Files of staged parts and of raw documents: complete or not at all, for their owner alone. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import type { TakenRows } from "./filled-columns.ts";
 import { type Columns, readColumns } from "./parquet/read.ts";
 import { ParquetWriter } from "./parquet/write.ts";
+import type { TakenRows } from "./table-builder.ts";
 
 /** Writes one Parquet file after another, inside the calling thread. */
 export class PartWriter {
@@ -14,17 +14,13 @@ export class PartWriter {
   /** Writes rows, under a temporary name first. Returns what was written. */
   write(file: string, rows: TakenRows): Uint8Array {
     const bytes = this.#parquet.file(rows);
-    this.#makeFolder(dirname(file));
+    const folder = dirname(file);
+    if (!this.#folders.has(folder)) mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#folders.add(folder);
     const temporary = `${file}.tmp`;
     writeFileSync(temporary, bytes, { mode: 0o600 });
     renameSync(temporary, file);
     return bytes;
-  }
-
-  #makeFolder(folder: string): void {
-    if (this.#folders.has(folder)) return;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    this.#folders.add(folder);
   }
 }
 

@@ -1,6 +1,5 @@
 /** Columns built over typed arrays: a builder per column, no object per row. */
 import type { Column, ColumnType, Table } from "../tables/declare.ts";
-import { type FilledColumn, TakenRows } from "./filled-columns.ts";
 
 /**
  * One value on its way into a column. text, json: string. boolean: boolean. integer, double: number. bigint: an
@@ -11,22 +10,57 @@ export type Cell = string | number | bigint | boolean | null;
 /** Of text or json also the text's bytes in UTF-8. */
 type EncodedCell = Cell | Uint8Array;
 
+/** A column as its builder holds it and the Parquet writer takes it: typed arrays, no object per value. */
+export interface FilledColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly nullable: boolean;
+  readonly rows: number;
+  readonly nulls: number;
+  /** A bit a row, the least significant first: 1 where it has a value. Empty where no row is without one. */
+  readonly validity: Uint8Array;
+  /**
+   * Of text and json the texts in UTF-8, one after another; of booleans a bit a row, the least significant first; of
+   * others the numbers, little-endian, in 4 bytes (integer, date) or 8. A null takes no text, and as much as any number.
+   */
+  readonly values: Uint8Array;
+  /** Of text and json where each row's text begins, and where the last one ends; of others empty. */
+  readonly offsets: Int32Array;
+}
+
+/** Rows in a builder's own buffers: nobody sees them any more once they are disposed of. */
+export class TakenRows implements Disposable {
+  readonly count: number;
+  #columns: readonly FilledColumn[] | undefined;
+
+  constructor(count: number, columns: readonly FilledColumn[]) {
+    this.count = count;
+    this.#columns = columns;
+  }
+
+  get columns(): readonly FilledColumn[] {
+    if (this.#columns === undefined) throw new TypeError("the rows were given back to their builder");
+    return this.#columns;
+  }
+
+  [Symbol.dispose](): void {
+    this.#columns = undefined;
+  }
+}
+
 const INITIAL_ROWS = 1024;
 const INITIAL_TEXT_BYTES = 16 * 1024;
-/** A buffer that a large text made larger is let go of. */
+/** A buffer that a large text made larger than this is not kept. */
 const KEPT_TEXT_BYTES = 8 * 1024 * 1024;
-const TWO_TO_32 = 4294967296;
 const NO_BITS = new Uint8Array(0);
 const NO_OFFSETS = new Int32Array(0);
 
-function grow<T extends Uint8Array | Int32Array | Float64Array>(
-  array: T,
-  length: number,
-  make: (n: number) => T,
-): T {
+type Values = Int32Array | Float64Array | BigInt64Array;
+
+function grow<T extends Uint8Array | Values>(array: T, length: number, make: (n: number) => T): T {
   if (length <= array.length) return array;
   const larger = make(Math.max(length, array.length * 2));
-  larger.set(array);
+  new Uint8Array(larger.buffer, larger.byteOffset).set(new Uint8Array(array.buffer, array.byteOffset));
   return larger;
 }
 
@@ -146,14 +180,10 @@ class BooleanBuilder implements Builder {
   }
 }
 
-type Values = Int32Array | Float64Array;
-
-/** How values of fixed width are kept. `width`: slots of the array that a value takes. */
+/** How values of fixed width are kept. */
 interface Fixed<Array extends Values> {
-  readonly width: number;
   readonly allocate: (length: number) => Array;
-  /** Writes a value, at its first slot. */
-  readonly store: (values: Array, at: number, cell: EncodedCell) => void;
+  readonly store: (values: Array, row: number, cell: EncodedCell) => void;
 }
 
 class FixedBuilder<Array extends Values> implements Builder {
@@ -164,19 +194,18 @@ class FixedBuilder<Array extends Values> implements Builder {
 
   constructor(fixed: Fixed<Array>) {
     this.#fixed = fixed;
-    this.#values = fixed.allocate(INITIAL_ROWS * fixed.width);
+    this.#values = fixed.allocate(INITIAL_ROWS);
   }
 
   get bytes(): number {
-    return this.#rows * this.#fixed.width * this.#values.BYTES_PER_ELEMENT;
+    return this.#rows * this.#values.BYTES_PER_ELEMENT;
   }
 
   append(cell: EncodedCell): void {
-    const { width, allocate, store } = this.#fixed;
-    const at = this.#rows * width;
+    const { allocate, store } = this.#fixed;
     this.#validity.set(this.#rows, cell !== null);
-    if (at + width > this.#values.length) this.#values = grow(this.#values, at + width, allocate);
-    store(this.#values, at, cell ?? 0);
+    if (this.#rows >= this.#values.length) this.#values = grow(this.#values, this.#rows + 1, allocate);
+    store(this.#values, this.#rows, cell ?? 0);
     this.#rows += 1;
   }
 
@@ -191,34 +220,24 @@ class FixedBuilder<Array extends Values> implements Builder {
   }
 }
 
-/** 64-bit integers are written as two 32-bit halves: a BigInt for each value would cost more. */
-function storeHalves(halves: Int32Array, at: number, cell: EncodedCell): void {
-  if (typeof cell === "bigint") {
-    halves[at] = Number(BigInt.asIntN(32, cell));
-    halves[at + 1] = Number(cell >> 32n);
-  } else {
-    const value = Number(cell);
-    const high = Math.floor(value / TWO_TO_32);
-    halves[at] = value - high * TWO_TO_32;
-    halves[at + 1] = high;
-  }
-}
-
 const INT32: Fixed<Int32Array> = {
-  width: 1,
   allocate: (length) => new Int32Array(length),
-  store: (values, at, cell) => {
-    values[at] = Number(cell);
+  store: (values, row, cell) => {
+    values[row] = Number(cell);
   },
 };
 
-const INT64: Fixed<Int32Array> = { width: 2, allocate: INT32.allocate, store: storeHalves };
+const INT64: Fixed<BigInt64Array> = {
+  allocate: (length) => new BigInt64Array(length),
+  store: (values, row, cell) => {
+    values[row] = typeof cell === "bigint" ? cell : BigInt(Number(cell));
+  },
+};
 
 const DOUBLE: Fixed<Float64Array> = {
-  width: 1,
   allocate: (length) => new Float64Array(length),
-  store: (values, at, cell) => {
-    values[at] = Number(cell);
+  store: (values, row, cell) => {
+    values[row] = Number(cell);
   },
 };
 
@@ -261,7 +280,10 @@ export class TableBuilder {
 
   /** Gives the rows since the last call, in the builder's own buffers: for the time of the call. Starts anew. */
   take<Result>(use: (rows: TakenRows) => Result): Result {
-    const columns = this.#builders.map((builder, i) => ({ ...this.#declared(i), ...builder.shown() }));
+    const columns = this.columns.flatMap(({ name, type, nullable }, place) => {
+      const shown = this.#builders[place]?.shown();
+      return shown === undefined ? [] : [{ name, type, nullable, ...shown }];
+    });
     using rows = new TakenRows(this.rows, columns);
     try {
       return use(rows);
@@ -269,12 +291,5 @@ export class TableBuilder {
       for (const builder of this.#builders) builder.clear();
       this.rows = 0;
     }
-  }
-
-  #declared(place: number): Pick<FilledColumn, "name" | "type" | "nullable"> {
-    const column = this.columns[place];
-    if (column === undefined) throw new RangeError(`no column ${place}`);
-    const { name, type, nullable } = column;
-    return { name, type, nullable };
   }
 }

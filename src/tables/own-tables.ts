@@ -28,10 +28,8 @@ export function ownTableFaults(table: unknown): string[] {
   const { name, comment, references, rows } = table;
   const faults = [
     ...nameFaults(name),
-    ...(typeof comment === "string" ? [] : ["its comment is not a text"]),
-    ...(Array.isArray(references) && isObject(rows)
-      ? []
-      : ["it is no table: references or rows are missing"]),
+    ...unless(typeof comment === "string", "its comment is not a text"),
+    ...unless(Array.isArray(references) && isObject(rows), "it is no table: references or rows are missing"),
   ];
   if (!Array.isArray(table.columns)) return [...faults, "its columns are no list"];
   const columns = Array.from(table.columns);
@@ -68,9 +66,8 @@ function columnFaults(column: unknown, place: number): string[] {
   if (!isColumn)
     return [`columns[${place}] is no column: call its factory, as in text("title", "", "Title.")`];
   const { name } = column;
-  return typeof name === "string" && NAME.test(name) && name !== "constructor"
-    ? []
-    : [`the name of columns[${place}] is not in lower-case letters, digits and _`];
+  const fits = typeof name === "string" && NAME.test(name) && name !== "constructor";
+  return unless(fits, `the name of columns[${place}] is not in lower-case letters, digits and _`);
 }
 
 function keyFaults(
@@ -88,6 +85,12 @@ function keyFaults(
   return [...new Set(strange), ...repeated(key).map((each) => `its key has ${each} twice`)];
 }
 
-function repeated(names: readonly string[]): string[] {
+/** A fault, unless all is well. */
+export function unless(fits: boolean, fault: string): string[] {
+  return fits ? [] : [fault];
+}
+
+/** Names that a list has more than once. */
+export function repeated(names: readonly string[]): string[] {
   return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))];
 }

@@ -46,17 +46,32 @@ export function readColumns(file: Buffer): Columns {
   const metadata = parquetMetadata(file, { geoparquet: false });
   const schema = parquetSchema(metadata);
   const rows = Number(metadata.num_rows);
-  const memory = new Memory(file);
-  const dispose = () => memory.release();
+  const decompressed: Uint8Array[] = [];
+  const compressors: Compressors = {
+    ZSTD: (compressed, bytes) => {
+      // One byte more: a buffer that is just full would be followed by another.
+      const chunkSize = Math.max(bytes + 1, 64);
+      const plain = zstdDecompressSync(compressed, { chunkSize, maxOutputLength: Math.max(bytes, 1) });
+      if (plain.buffer.byteLength === chunkSize) decompressed.push(new Uint8Array(plain.buffer));
+      return plain;
+    },
+  };
+  let released = false;
+  const dispose = () => {
+    released = true;
+    for (const bytes of decompressed.splice(0)) release(bytes);
+    release(file);
+  };
   return {
     rows,
     cells: (name) => {
+      if (released) throw new TypeError("the file's memory was given back");
       const column = schema.children.find(({ element }) => element.name === name);
       if (column === undefined) throw new RangeError(`the file has no column ${name}`);
       const cells = metadata.row_groups.flatMap(({ columns, num_rows }) => {
         const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === name)?.meta_data;
         if (chunk === undefined) throw new RangeError(`a row group has no column ${name}`);
-        return cellsOf({ chunk, schemaPath: [schema, column], rows: Number(num_rows) }, memory);
+        return cellsOf({ file, chunk, schemaPath: [schema, column], rows: Number(num_rows), compressors });
       });
       if (cells.length !== rows) throw new RangeError(`the column ${name} is not as long as the file`);
       return cells;
@@ -66,46 +81,17 @@ export function readColumns(file: Buffer): Columns {
   };
 }
 
-/** What the cells of a file are parts of: its bytes, and what was decompressed of them. */
-class Memory {
-  #file: Buffer | undefined;
-  readonly #decompressed: Uint8Array[] = [];
-
-  constructor(file: Buffer) {
-    this.#file = file;
-  }
-
-  get file(): Buffer {
-    if (this.#file === undefined) throw new TypeError("the file's memory was given back");
-    return this.#file;
-  }
-
-  readonly compressors: Compressors = {
-    ZSTD: (compressed, bytes) => {
-      // One byte more: a buffer that is just full would be followed by another.
-      const chunkSize = Math.max(bytes + 1, 64);
-      const plain = zstdDecompressSync(compressed, { chunkSize, maxOutputLength: Math.max(bytes, 1) });
-      if (plain.buffer.byteLength === chunkSize) this.#decompressed.push(new Uint8Array(plain.buffer));
-      return plain;
-    },
-  };
-
-  release(): void {
-    for (const bytes of this.#decompressed.splice(0)) release(bytes);
-    if (this.#file !== undefined) release(this.#file);
-    this.#file = undefined;
-  }
-}
-
 /** A column in one row group. */
 interface Chunk {
+  readonly file: Buffer;
   readonly chunk: ColumnMetaData;
   /** From the root to the column. */
   readonly schemaPath: [SchemaTree, SchemaTree];
   readonly rows: number;
+  readonly compressors: Compressors;
 }
 
-function cellsOf({ chunk, schemaPath, rows }: Chunk, { file, compressors }: Memory): Cell[] {
+function cellsOf({ file, chunk, schemaPath, rows, compressors }: Chunk): Cell[] {
   const begin = Number(chunk.dictionary_page_offset ?? chunk.data_page_offset);
   const view = new DataView(file.buffer, file.byteOffset + begin, Number(chunk.total_compressed_size));
   const [, { element }] = schemaPath;

@@ -4,7 +4,7 @@
  */
 import { constants, zstdCompressSync } from "node:zlib";
 import { release } from "../../common/free-buffer.ts";
-import type { FilledColumn, TakenRows } from "../filled-columns.ts";
+import type { FilledColumn, TakenRows } from "../table-builder.ts";
 import {
   CODECS,
   DATA_PAGE,
@@ -142,8 +142,13 @@ export class ParquetWriter {
     const start = column.nullable ? writeLevels(room, column, from, to) : 0;
     const page = room.subarray(0, writeValues(room, start, column, from, to));
     if (codec === CODECS.none) return this.#add(page, to - from, page.length);
-    using compressed = new Compressed(page);
-    return this.#add(compressed.bytes, to - from, page.length);
+    const chunkSize = Math.min(Math.max(page.length >> 1, MIN_COMPRESSED_BYTES), MOST_COMPRESSED_BYTES);
+    const compressed = zstdCompressSync(page, { params: ZSTD, chunkSize });
+    const added = this.#add(compressed, to - from, page.length);
+    // A part of one buffer, or joined from several.
+    const isPart = compressed.buffer.byteLength === chunkSize;
+    release(isPart ? new Uint8Array(compressed.buffer) : compressed);
+    return added;
   }
 
   #add(kept: Buffer, rows: number, plainBytes: number): number {
@@ -151,23 +156,6 @@ export class ParquetWriter {
     this.#file.add(header);
     this.#file.add(kept);
     return header.length + plainBytes;
-  }
-}
-
-/** A page as it is kept. Its memory is given back when it is disposed of; the bytes are empty then. */
-class Compressed implements Disposable {
-  readonly bytes: Buffer;
-  readonly #memory: Uint8Array;
-
-  constructor(page: Buffer) {
-    const chunkSize = Math.min(Math.max(page.length >> 1, MIN_COMPRESSED_BYTES), MOST_COMPRESSED_BYTES);
-    this.bytes = zstdCompressSync(page, { params: ZSTD, chunkSize });
-    const isPart = this.bytes.buffer.byteLength === chunkSize;
-    this.#memory = isPart ? new Uint8Array(this.bytes.buffer) : this.bytes;
-  }
-
-  [Symbol.dispose](): void {
-    release(this.#memory);
   }
 }
 
@@ -194,8 +182,8 @@ function writeLevels(room: Buffer, { nulls, validity }: Column, from: number, to
   const groups = Math.ceil(rows / ROWS_PER_STEP);
   const header: number[] = [];
   writeVarint(header, nulls === 0 ? rows * 2 : groups * 2 + 1);
-  const run =
-    nulls === 0 ? Uint8Array.of(1) : validity.subarray(from / ROWS_PER_STEP, from / ROWS_PER_STEP + groups);
+  const first = from / ROWS_PER_STEP;
+  const run = nulls === 0 ? Uint8Array.of(1) : validity.subarray(first, first + groups);
   room.writeUInt32LE(header.length + run.length);
   room.set(header, LENGTH_BYTES);
   room.set(run, LENGTH_BYTES + header.length);
