@@ -4,21 +4,14 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import { createTable, duckdbColumns, emptyColumns, keyColumns, parquetColumns } from "../storage/ddl.ts";
 import { all, execute, LONG_TEXT_BYTES, scalar } from "../storage/duckdb.ts";
-import {
-  type Bounds,
-  boundsFor,
-  type Range,
-  rangeConditions,
-  rangesOf,
-  whereClause,
-} from "../storage/id-ranges.ts";
+import { type Bounds, boundsFor, rangeConditions, rangesOf, whereClause } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
 import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
 import type { Query } from "../storage/query.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { type StagedPart, sumOfRows } from "../storage/staged-part.ts";
 import type { Table } from "../tables/declare.ts";
-import { pooledBounds, pooledRows, repeatedRows } from "./pooled-rows.ts";
+import { pooledRows } from "./pooled-rows.ts";
 import { stagedRanges } from "./staged-ranges.ts";
 
 export interface LoadRequest {
@@ -69,20 +62,39 @@ export interface LoadedTable {
  * Throws `verify.failed` when rows went missing on the way.
  */
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
-  const { ranges, replacedRows } = await sourceOf(connection, request);
-  const files = await writeRanges(connection, request, ranges);
-  await createTable(connection, request.table, await longTextsIn(connection, request, files));
-  await insertFiles(connection, request, files);
+  const { table, parts, bounds } = request;
+  const out = new FinalFiles(connection, request);
+  const pooled = table.stage === "pooled" ? await pooledRows(connection, table, parts) : undefined;
+  const ranges =
+    pooled?.ranges ?? stagedRanges(connection, { table, parts }, rangesOf(boundsFor(table, bounds)));
+  const written: FinalFile[] = [];
+  let number = -1;
+  for await (const rows of ranges) {
+    number += 1;
+    if (rows !== undefined) written.push(...(await out.writeRange(number, rows)));
+  }
+  const files = await out.atLeastOne(written);
+  await createTable(connection, table, await out.longTexts(files));
+  // All at once: whole row groups are compressed and written as they come, lesser ones wait for the checkpoint.
+  const source = readParquet(files.map(({ path }) => out.pathOf(path)));
+  await execute(
+    connection,
+    `INSERT INTO ${quoteIdentifier(table.name)} SELECT ${duckdbColumns(table)} FROM ${source}`,
+  );
   let duplicateKeys = 0;
-  for (const file of files) duplicateKeys += await duplicateKeysIn(connection, request, file);
-  return accounted({
-    table: request.table.name,
-    files,
-    stagedRows: sumOfRows(request.parts),
-    replacedRows,
-    duplicateKeys,
-  });
+  for (const file of files) duplicateKeys += await out.duplicateKeys(file);
+  const replacedRows = pooled?.replacedRows ?? 0;
+  return accounted({ table: table.name, files, stagedRows: sumOfRows(parts), replacedRows, duplicateKeys });
 }
+
+interface ExportedRange {
+  readonly table: Table;
+  readonly file: FinalFile;
+  readonly duplicateKeys: number;
+}
+
+/** Takes one of the connections. None: the range has no rows. */
+type ExportJob = (connection: DuckDBConnection) => Promise<ExportedRange[]>;
 
 /**
  * Writes the Parquet files of tables that SQL steps filled, sorted and in ranges as `loadTable` does: a file at a time
@@ -95,8 +107,13 @@ export async function exportTables(
   const exports = tables.flatMap((table) =>
     rangesOf(boundsFor(table, bounds)).map(
       (range, number): ExportJob =>
-        (connection) =>
-          exportRange(connection, { ...place, table }, number, range),
+        async (connection) => {
+          const out = new FinalFiles(connection, { ...place, table });
+          const { conditions, params } = rangeConditions(table, range);
+          const text = `SELECT ${parquetColumns(table)} FROM ${quoteIdentifier(table.name)}${whereClause(conditions)}`;
+          const [file] = await out.writeRange(number, { text, params });
+          return file ? [{ table, file, duplicateKeys: await out.duplicateKeys(file) }] : [];
+        },
     ),
   );
   if (beside !== undefined) {
@@ -111,7 +128,7 @@ export async function exportTables(
     const files = own.map(({ file }) => file);
     return accounted({
       table: table.name,
-      files: await atLeastOne(connection, { ...place, table }, files),
+      files: await new FinalFiles(connection, { ...place, table }).atLeastOne(files),
       stagedRows: await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(table.name)}`),
       replacedRows: 0,
       duplicateKeys: own.reduce((sum, range) => sum + range.duplicateKeys, 0),
@@ -119,121 +136,65 @@ export async function exportTables(
   });
 }
 
-interface ExportedRange {
-  readonly table: Table;
-  readonly file: FinalFile;
-  readonly duplicateKeys: number;
-}
+/** The final files of a table, written and read by one connection. */
+class FinalFiles {
+  readonly #connection: DuckDBConnection;
+  readonly #request: FileRequest;
 
-/** Takes one of the connections. None: the range has no rows. */
-type ExportJob = (connection: DuckDBConnection) => Promise<ExportedRange[]>;
-
-async function exportRange(
-  connection: DuckDBConnection,
-  request: FileRequest,
-  number: number,
-  range: Range,
-): Promise<ExportedRange[]> {
-  const { table } = request;
-  const { conditions, params } = rangeConditions(table, range);
-  const text = `SELECT ${parquetColumns(table)} FROM ${quoteIdentifier(table.name)}${whereClause(conditions)}`;
-  const [file] = await writeRange(connection, request, number, { text, params });
-  return file ? [{ table, file, duplicateKeys: await duplicateKeysIn(connection, request, file) }] : [];
-}
-
-/** The rows of each range, valid until the next is asked for. Undefined: it has none. */
-type RowsOfRanges = AsyncIterable<Query | undefined> | Iterable<Query | undefined>;
-
-async function sourceOf(
-  connection: DuckDBConnection,
-  { table, parts, bounds }: LoadRequest,
-): Promise<{ readonly ranges: RowsOfRanges; readonly replacedRows: number }> {
-  if (table.stage !== "pooled") {
-    const ranges = rangesOf(boundsFor(table, bounds));
-    return { ranges: stagedRanges(connection, { table, parts }, ranges), replacedRows: 0 };
+  constructor(connection: DuckDBConnection, request: FileRequest) {
+    this.#connection = connection;
+    this.#request = request;
   }
-  const ranges = rangesOf(await pooledBounds(connection, table, parts));
-  return {
-    ranges: ranges.map((range) => pooledRows(table, parts, range)),
-    replacedRows: await repeatedRows(connection, table, parts),
-  };
-}
 
-/** One sorted file per range that has rows; at least one file. */
-async function writeRanges(
-  connection: DuckDBConnection,
-  request: FileRequest,
-  ranges: RowsOfRanges,
-): Promise<readonly FinalFile[]> {
-  const files: FinalFile[] = [];
-  let number = -1;
-  for await (const rows of ranges) {
-    number += 1;
-    if (rows !== undefined) files.push(...(await writeRange(connection, request, number, rows)));
+  pathOf(path: string): string {
+    return join(this.#request.finalDirectory, path);
   }
-  return atLeastOne(connection, request, files);
-}
 
-/** A sorted file; none where there are no rows. */
-async function writeRange(
-  connection: DuckDBConnection,
-  request: FileRequest,
-  number: number,
-  rows: Query,
-): Promise<FinalFile[]> {
-  const text = `SELECT * FROM (${rows.text}) ORDER BY ${keyColumns(request.table)}`;
-  const file = await writeFile(connection, request, number, { text, params: rows.params });
-  if (file.rows > 0) return [file];
-  await rm(join(request.finalDirectory, file.path));
-  return [];
-}
+  /** A sorted file; none where there are no rows. */
+  async writeRange(number: number, { text, params }: Query): Promise<FinalFile[]> {
+    const sorted = `SELECT * FROM (${text}) ORDER BY ${keyColumns(this.#request.table)}`;
+    const file = await this.#write(number, { text: sorted, params });
+    if (file.rows > 0) return [file];
+    await rm(this.pathOf(file.path));
+    return [];
+  }
 
-async function atLeastOne(
-  connection: DuckDBConnection,
-  request: FileRequest,
-  files: readonly FinalFile[],
-): Promise<readonly FinalFile[]> {
-  if (files.length > 0) return files;
-  const nothing = { text: `SELECT ${emptyColumns(request.table)} WHERE false`, params: [] };
-  return [await writeFile(connection, request, 0, nothing)];
-}
+  async atLeastOne(files: readonly FinalFile[]): Promise<readonly FinalFile[]> {
+    if (files.length > 0) return files;
+    const nothing = `SELECT ${emptyColumns(this.#request.table)} WHERE false`;
+    return [await this.#write(0, { text: nothing, params: [] })];
+  }
 
-async function writeFile(
-  connection: DuckDBConnection,
-  { table, sequence, finalDirectory }: FileRequest,
-  number: number,
-  query: Query,
-): Promise<FinalFile> {
-  const path = parquetPath(table.name, sequence, number);
-  return { path, rows: await writeParquet(connection, { table, query, file: join(finalDirectory, path) }) };
-}
+  async #write(number: number, query: Query): Promise<FinalFile> {
+    const { table, sequence } = this.#request;
+    const path = parquetPath(table.name, sequence, number);
+    return { path, rows: await writeParquet(this.#connection, { table, query, file: this.pathOf(path) }) };
+  }
 
-/** Columns whose texts are long on average, in some file: items of old may have had no bodies. */
-async function longTextsIn(
-  connection: DuckDBConnection,
-  { finalDirectory }: FileRequest,
-  files: readonly FinalFile[],
-): Promise<ReadonlySet<string>> {
-  const list = files.map(({ path }) => quoteLiteral(exactPattern(join(finalDirectory, path)))).join(", ");
-  const rows = await all(
-    connection,
-    `SELECT path_in_schema AS name FROM parquet_metadata([${list}]) WHERE type = 'BYTE_ARRAY'
-     GROUP BY name, file_name HAVING sum(total_uncompressed_size) > ${LONG_TEXT_BYTES} * sum(num_values)`,
-  );
-  return new Set(rows.map(({ name }) => String(name)));
-}
+  /** Columns whose texts are long on average, in some file: old items may have had no bodies. */
+  async longTexts(files: readonly FinalFile[]): Promise<ReadonlySet<string>> {
+    const list = files.map(({ path }) => quoteLiteral(exactPattern(this.pathOf(path)))).join(", ");
+    const rows = await all(
+      this.#connection,
+      `SELECT path_in_schema AS name FROM parquet_metadata([${list}]) WHERE type = 'BYTE_ARRAY'
+       GROUP BY name, file_name HAVING sum(total_uncompressed_size) > ${LONG_TEXT_BYTES} * sum(num_values)`,
+    );
+    return new Set(rows.map(({ name }) => String(name)));
+  }
 
-/** All at once: whole row groups are compressed and written as they come, lesser ones wait for the checkpoint. */
-async function insertFiles(
-  connection: DuckDBConnection,
-  { table, finalDirectory }: FileRequest,
-  files: readonly FinalFile[],
-): Promise<void> {
-  const source = readParquet(files.map(({ path }) => join(finalDirectory, path)));
-  await execute(
-    connection,
-    `INSERT INTO ${quoteIdentifier(table.name)} SELECT ${duckdbColumns(table)} FROM ${source}`,
-  );
+  /**
+   * All rows of a key lie in one file, each holding a range of its first column, and beside each other, for it is
+   * sorted: so a look at each row and the two before it tells, where a table of all keys would take ten times as long.
+   */
+  async duplicateKeys({ path, rows }: FinalFile): Promise<number> {
+    if (rows < 2) return 0;
+    const keys = `SELECT hash(${keyColumns(this.#request.table)}) AS key FROM ${readParquet([this.pathOf(path)])}`;
+    const before = "lag(key) OVER () AS first, lag(key, 2) OVER () AS second";
+    return scalar(
+      this.#connection,
+      `SELECT count(*) FILTER (key = first AND key IS DISTINCT FROM second) FROM (SELECT key, ${before} FROM (${keys}))`,
+    );
+  }
 }
 
 function accounted(written: Omit<LoadedTable, "rows">): LoadedTable {
@@ -247,22 +208,4 @@ function accounted(written: Omit<LoadedTable, "rows">): LoadedTable {
     );
   }
   return { ...written, rows };
-}
-
-/**
- * All rows of a key lie in one file, each holding a range of its first column, and beside each other, for it is sorted:
- * so a look at each row and the two before it tells, where a table of all keys would take ten times as long.
- */
-async function duplicateKeysIn(
-  connection: DuckDBConnection,
-  { table, finalDirectory }: FileRequest,
-  file: FinalFile,
-): Promise<number> {
-  if (file.rows < 2) return 0;
-  const keys = `SELECT hash(${keyColumns(table)}) AS key FROM ${readParquet([join(finalDirectory, file.path)])}`;
-  const before = "lag(key) OVER () AS first, lag(key, 2) OVER () AS second";
-  return scalar(
-    connection,
-    `SELECT count(*) FILTER (key = first AND key IS DISTINCT FROM second) FROM (SELECT key, ${before} FROM (${keys}))`,
-  );
 }

@@ -14,7 +14,7 @@ import { loadSql, payloadSql } from "./load-sql.ts";
 export interface DerivedStep {
   readonly table: "content_mapped_values" | "content_external_payloads";
   /** Rows of the range in key order, with the columns of the declared table in their order; `COPY` takes it too. */
-  select(range: Range): Query;
+  readonly select: (range: Range) => Query;
 }
 
 export interface DerivedOptions {
@@ -88,15 +88,13 @@ export async function fillDerivedTables(connections: Connections, request: FillR
   const steps = derivedSteps(request);
   for (const connection of connections) await execute(connection, "BEGIN TRANSACTION");
   await inParallel(connections, rangesOf(bounds), async (connection, range) => {
-    for (const step of steps) await insertRange(connection, step, range);
+    for (const { table, select } of steps) {
+      const { text, params } = select(range);
+      await execute(connection, `INSERT INTO ${quoteIdentifier(table)} BY NAME (${text})`, params);
+    }
   });
   for (const connection of connections) await execute(connection, "COMMIT");
   return bounds;
-}
-
-async function insertRange(connection: DuckDBConnection, step: DerivedStep, range: Range): Promise<void> {
-  const { text, params } = step.select(range);
-  await execute(connection, `INSERT INTO ${quoteIdentifier(step.table)} BY NAME (${text})`, params);
 }
 
 /** Values of `$1` and `$2` of a step over a range of items. */

@@ -20,8 +20,8 @@ export interface FilledColumn {
   /** A bit a row, the least significant first: 1 where it has a value. Empty where no row is without one. */
   readonly validity: Uint8Array;
   /**
-   * Of text and json the texts in UTF-8, one after another; of booleans a bit a row, the least significant first; of
-   * others the numbers, little-endian, in 4 bytes (integer, date) or 8. A null takes no text, and as much as any number.
+   * Of text and json the texts in UTF-8, one after another; of booleans a byte a row, 0 or 1; of others the
+   * numbers, little-endian, in 4 bytes (integer, date) or 8. A null takes no text, and as much as any number.
    */
   readonly values: Uint8Array;
   /** Of text and json where each row's text begins, and where the last one ends; of others empty. */
@@ -55,9 +55,9 @@ const KEPT_TEXT_BYTES = 8 * 1024 * 1024;
 const NO_BITS = new Uint8Array(0);
 const NO_OFFSETS = new Int32Array(0);
 
-type Values = Int32Array | Float64Array | BigInt64Array;
+type Values = Uint8Array | Int32Array | Float64Array | BigInt64Array;
 
-function grow<T extends Uint8Array | Values>(array: T, length: number, make: (n: number) => T): T {
+function grow<T extends Values>(array: T, length: number, make: (n: number) => T): T {
   if (length <= array.length) return array;
   const larger = make(Math.max(length, array.length * 2));
   new Uint8Array(larger.buffer, larger.byteOffset).set(new Uint8Array(array.buffer, array.byteOffset));
@@ -151,35 +151,6 @@ class TextBuilder implements Builder {
   }
 }
 
-class BooleanBuilder implements Builder {
-  #validity = new Validity();
-  #values = new Uint8Array(INITIAL_ROWS / 8);
-  #rows = 0;
-
-  get bytes(): number {
-    return this.#rows >> 2;
-  }
-
-  append(cell: EncodedCell): void {
-    this.#validity.set(this.#rows, cell !== null);
-    const byte = this.#rows >> 3;
-    if (byte >= this.#values.length) this.#values = grow(this.#values, byte + 1, (n) => new Uint8Array(n));
-    if (cell === true) this.#values[byte] = (this.#values[byte] ?? 0) | (1 << (this.#rows & 7));
-    this.#rows += 1;
-  }
-
-  shown(): Filling {
-    const values = this.#values.subarray(0, (this.#rows + 7) >> 3);
-    return { ...this.#validity.shown(this.#rows), values, offsets: NO_OFFSETS };
-  }
-
-  clear(): void {
-    this.#validity.clear();
-    this.#values.fill(0);
-    this.#rows = 0;
-  }
-}
-
 /** How values of fixed width are kept. */
 interface Fixed<Array extends Values> {
   readonly allocate: (length: number) => Array;
@@ -220,6 +191,13 @@ class FixedBuilder<Array extends Values> implements Builder {
   }
 }
 
+const BOOLEAN: Fixed<Uint8Array> = {
+  allocate: (length) => new Uint8Array(length),
+  store: (values, row, cell) => {
+    values[row] = cell === true ? 1 : 0;
+  },
+};
+
 const INT32: Fixed<Int32Array> = {
   allocate: (length) => new Int32Array(length),
   store: (values, row, cell) => {
@@ -244,7 +222,7 @@ const DOUBLE: Fixed<Float64Array> = {
 const BUILDERS: Record<ColumnType, () => Builder> = {
   text: () => new TextBuilder(),
   json: () => new TextBuilder(),
-  boolean: () => new BooleanBuilder(),
+  boolean: () => new FixedBuilder(BOOLEAN),
   integer: () => new FixedBuilder(INT32),
   date: () => new FixedBuilder(INT32),
   bigint: () => new FixedBuilder(INT64),

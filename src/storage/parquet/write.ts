@@ -204,11 +204,7 @@ function writeValues(room: Buffer, start: number, column: Column, from: number, 
 }
 
 function isThere({ nulls, validity }: Column, row: number): boolean {
-  return nulls === 0 || bitAt(validity, row) === 1;
-}
-
-function bitAt(bits: Uint8Array, place: number): number {
-  return ((bits[place >> 3] ?? 0) >> (place & 7)) & 1;
+  return nulls === 0 || (((validity[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
 }
 
 function writeTexts(room: Buffer, start: number, column: Column, from: number, to: number): number {
@@ -240,7 +236,7 @@ function writeBits(room: Buffer, start: number, column: Column, from: number, to
     if (!isThere(column, row)) continue;
     const at = start + (place >> 3);
     if ((place & 7) === 0) room[at] = 0;
-    room[at] = (room[at] ?? 0) | (bitAt(column.values, row) << (place & 7));
+    room[at] = (room[at] ?? 0) | ((column.values[row] ?? 0) << (place & 7));
     place += 1;
   }
   return start + Math.ceil(place / 8);
