@@ -1,8 +1,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, execute } from "../storage/duckdb.ts";
+import { all, execute, type Query } from "../storage/duckdb.ts";
 import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
 import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts";
-import type { Query } from "../storage/query.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
 

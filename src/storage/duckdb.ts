@@ -368,6 +368,12 @@ export async function stream(connection: DuckDBConnection, sql: string): Promise
   return attempt(async () => connection.stream(sql));
 }
 
+/** A SELECT with the values of its `$1`, `$2`, ... */
+export interface Query {
+  readonly text: string;
+  readonly params: readonly DuckDBValue[];
+}
+
 async function attempt<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();

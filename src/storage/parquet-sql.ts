@@ -3,8 +3,7 @@ import { dirname, join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import type { Table } from "../tables/declare.ts";
-import { scalar } from "./duckdb.ts";
-import type { Query } from "./query.ts";
+import { type Query, scalar } from "./duckdb.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
 /**

@@ -1,16 +1,23 @@
 /** Rows of the shared tables, from the described things and the lookups. */
 
-import { Extra, fit, isObject, type JsonObject, type Subject, type UnknownField } from "../raw/document.ts";
+import {
+  Extra,
+  fit,
+  isObject,
+  type JsonObject,
+  reach,
+  type Subject,
+  type UnknownField,
+} from "../raw/document.ts";
 import type { Drift } from "../raw/drift.ts";
 import { LOOKUP_ORDER } from "../raw/prepare.ts";
 import type { LookupAnswer } from "../raw/raw-file.ts";
 import type { RawLookups } from "../raw/raw-lookups.ts";
 import type { Cell } from "../storage/table-builder.ts";
+import { DATA_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
-import { entityRow, type Put, tableNamed } from "./entities.ts";
-import type { EntityStore } from "./entity-store.ts";
+import type { Entity, EntityStore } from "./entity-store.ts";
 import { listOf } from "./rows.ts";
-import { selectValueRows } from "./select-values.ts";
 
 /** Rows of each shared table, in ascending order of the things' IDs. */
 export type EntityRows = Map<string, Cell[][]>;
@@ -170,4 +177,139 @@ function destinationRows(
   for (const id of [...named].sort()) {
     if (!seen.has(id)) put(table.name, entityRow(table, subject, { attributes: { id }, unknown: {} }));
   }
+}
+
+/** Attributes of a select value. */
+const KEYS = ["id", "display", "value", "archived"];
+
+/** A select value as a definition has it, at its place. */
+interface Offered {
+  readonly ordinal: number;
+  readonly valueId: string;
+  readonly sent: JsonObject;
+}
+
+/**
+ * Puts the rows of one field's select values: those of `formatted_select_values`, else of `select_value_ids`. Returns
+ * what stands in these attributes and is no select value, by its path.
+ */
+function selectValueRows(fieldId: string, attributes: JsonObject, subject: Subject, put: Put): JsonObject {
+  const strange: [string, unknown][] = [];
+  const texts = mapAt(attributes, "select_value_ids", strange);
+  const archived = listAt(attributes, "archived_value_ids", strange);
+  const plain = listAt(attributes, "select_values", strange);
+  const offered = offeredValues(attributes, texts, strange);
+  const values = new Map<string, Cell>();
+  const table = tableNamed("custom_field_select_values");
+  const valueAt = table.columns.findIndex(({ name }) => name === "value");
+  for (const { ordinal, valueId, sent } of offered) {
+    const complete = {
+      display: sent.display,
+      value: sent.value ?? texts.get(valueId) ?? plain[ordinal],
+      archived:
+        sent.archived ??
+        (Array.isArray(attributes.archived_value_ids) ? archived.includes(valueId) : undefined),
+    };
+    const unknown = Object.entries(sent).filter(
+      ([key, value]) => !KEYS.includes(key) || isStrangeId(key, value),
+    );
+    const fixed = { custom_field_id: fieldId, value_id: valueId, ordinal };
+    const described = { attributes: complete, unknown: Object.fromEntries(unknown) };
+    const row = entityRow(table, subject, described, fixed);
+    values.set(valueId, row[valueAt] ?? null);
+    put(table.name, row);
+  }
+  noteOthers(subject, values, { texts, archived, plain });
+  return Object.fromEntries(strange);
+}
+
+function isStrangeId(key: string, value: unknown): boolean {
+  return key === "id" && typeof value !== "string" && value !== null;
+}
+
+function offeredValues(
+  attributes: JsonObject,
+  texts: ReadonlyMap<string, unknown>,
+  strange: [string, unknown][],
+): Offered[] {
+  const formatted = listAt(attributes, "formatted_select_values", strange);
+  const isFormatted = Array.isArray(attributes.formatted_select_values);
+  const listed: readonly unknown[] = isFormatted
+    ? formatted
+    : [...texts].map(([id, value]) => ({ id, value }));
+  const offered = new Map<string, Offered>();
+  listed.forEach((sent, ordinal) => {
+    if (sent === null) return;
+    const valueId = isObject(sent) && typeof sent.id === "string" ? sent.id : `#${ordinal}`;
+    // An ID that stands twice has one row: the first in source order is what it means.
+    if (isObject(sent) && !offered.has(valueId)) offered.set(valueId, { ordinal, valueId, sent });
+    else strange.push([`formatted_select_values[${ordinal}]`, sent]);
+  });
+  return [...offered.values()];
+}
+
+function listAt(attributes: JsonObject, key: string, strange: [string, unknown][]): readonly unknown[] {
+  const value = attributes[key];
+  if (Array.isArray(value)) return value;
+  if (value !== null && value !== undefined) strange.push([key, value]);
+  return [];
+}
+
+function mapAt(attributes: JsonObject, key: string, strange: [string, unknown][]): Map<string, unknown> {
+  const value = attributes[key];
+  if (isObject(value)) return new Map(Object.entries(value));
+  if (value !== null && value !== undefined) strange.push([key, value]);
+  return new Map();
+}
+
+/** Notes what the other attributes say and the rows do not. */
+function noteOthers(
+  subject: Subject,
+  values: ReadonlyMap<string, Cell>,
+  others: { texts: ReadonlyMap<string, unknown>; archived: readonly unknown[]; plain: readonly unknown[] },
+): void {
+  const note = (column: string, value: unknown) =>
+    subject.drift.note(`custom_field_select_values.${column}`, "views_differ", subject.order, null, value);
+  const known = new Set<unknown>(values.values());
+  for (const [id, text] of others.texts) if (values.get(id) !== text) note("value", { [id]: text });
+  for (const text of others.plain) if (text !== null && !known.has(text)) note("value", text);
+  for (const id of others.archived)
+    if (!values.has(String(id)) || typeof id !== "string") note("archived", id);
+}
+
+/** Takes a row of the table of this name. */
+type Put = (table: string, row: Cell[]) => void;
+
+function tableNamed(name: string): Table {
+  const table = DATA_TABLES.find((each) => each.name === name);
+  if (table === undefined) throw new TypeError(`no table ${name}`);
+  return table;
+}
+
+/** The attribute of a column: its name, but for a thing's own ID, the instance and the options. */
+function attributeOf(table: Table, name: string): string[] {
+  if (table.key.includes(name)) return ["id"];
+  if (name === "instance_id") return ["newsroom_id"];
+  if (name.startsWith("option_")) return ["options", name.slice("option_".length)];
+  return [name];
+}
+
+/** A row of a thing: each column from the attribute of its name. */
+function entityRow(
+  table: Table,
+  subject: Subject,
+  { attributes, unknown }: Pick<Entity, "attributes" | "unknown">,
+  fixed: Readonly<Record<string, Cell>> = {},
+): Cell[] {
+  const extra = new Extra();
+  for (const [path, value] of Object.entries(unknown)) extra.set(path, value);
+  const row = table.columns.map((column): Cell => {
+    const given = fixed[column.name];
+    if (given !== undefined) return given;
+    if (column.name === "extra") return null;
+    const path = attributeOf(table, column.name);
+    return fit(subject, column, `${table.name}.${path.join(".")}`, reach(attributes, path), extra);
+  });
+  row[row.length - 1] = extra.cell();
+  return row;
 }

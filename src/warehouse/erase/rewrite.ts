@@ -6,9 +6,15 @@ import { WarehouseError } from "../../common/errors.ts";
 import { readTree } from "../../common/tree.ts";
 import { createViewsOver } from "../../load/views.ts";
 import { EXTRACT_FILE } from "../../raw/extract-record.ts";
-import { all, execute, openForBuilding, openForScanning, PREVIOUS_CATALOG } from "../../storage/duckdb.ts";
+import {
+  all,
+  execute,
+  openForBuilding,
+  openForScanning,
+  PREVIOUS_CATALOG,
+  type Query,
+} from "../../storage/duckdb.ts";
 import { PARQUET_OPTIONS, readParquet } from "../../storage/parquet-sql.ts";
-import type { Query } from "../../storage/query.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { isAboutTheRun, TABLES } from "../../tables/all.ts";
 import { DATABASE_FILE, databaseOf, type StagingFolder } from "../layout.ts";
