@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
-import type { Column, ColumnType, Table } from "../tables/declare.ts";
+import type { ColumnType, Table } from "../tables/declare.ts";
 import { execute } from "./duckdb.ts";
 import { quoteIdentifier, quoteLiteral } from "./sql-text.ts";
 
@@ -22,41 +22,32 @@ export const DUCKDB_TYPES: Readonly<Record<ColumnType, string>> = {
 export const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };
 
 /**
- * Statements that create a table with its comments. No PRIMARY KEY: its index would have to fit in memory, so
- * uniqueness is checked by a query instead. The columns in `longTexts` are compressed with Zstandard: left to choose, the
- * engine keeps such texts in a way that reads fast and takes several times the bytes.
+ * Creates a table with its comments in one transaction: on its own, each comment would wait for the disk. No PRIMARY KEY:
+ * its index would have to fit in memory, so uniqueness is checked by a query instead. The columns in `longTexts` are
+ * compressed with Zstandard: left to choose, the engine keeps such texts in a way that reads fast and takes several times
+ * the bytes.
  */
-export function createTableStatements(table: Table, longTexts: ReadonlySet<string> = new Set()): string[] {
-  const name = quoteIdentifier(table.name);
-  const definitions = table.columns.map((column) => {
-    const compression = longTexts.has(column.name) ? " USING COMPRESSION zstd" : "";
-    return `${columnDefinition(column)}${compression}`;
-  });
-  return [
-    `CREATE TABLE ${name} (${definitions.join(", ")})`,
-    `COMMENT ON TABLE ${name} IS ${quoteLiteral(table.comment)}`,
-    ...table.columns.map(
-      (column) =>
-        `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`,
-    ),
-  ];
-}
-
-function columnDefinition(column: Column): string {
-  const definition = `${quoteIdentifier(column.name)} ${DUCKDB_TYPES[column.type]}`;
-  return column.nullable ? definition : `${definition} NOT NULL`;
-}
-
-/** Creates a table with its comments in one transaction: on its own, each comment would wait for the disk. */
 export async function createTable(
   connection: DuckDBConnection,
   table: Table,
-  longTexts?: ReadonlySet<string>,
+  longTexts: ReadonlySet<string> = new Set(),
 ): Promise<void> {
+  const name = quoteIdentifier(table.name);
+  const definitions = table.columns.map((column) => {
+    const required = column.nullable ? "" : " NOT NULL";
+    const compression = longTexts.has(column.name) ? " USING COMPRESSION zstd" : "";
+    return `${quoteIdentifier(column.name)} ${DUCKDB_TYPES[column.type]}${required}${compression}`;
+  });
+  const comments = table.columns.map(
+    (column) =>
+      `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`,
+  );
+  const create = `CREATE TABLE ${name} (${definitions.join(", ")})`;
+  const comment = `COMMENT ON TABLE ${name} IS ${quoteLiteral(table.comment)}`;
   try {
-    await execute(connection, ["BEGIN", ...createTableStatements(table, longTexts), "COMMIT"].join(";\n"));
+    await execute(connection, ["BEGIN", create, comment, ...comments, "COMMIT"].join(";\n"));
   } catch (thrown) {
-    // The first failure is the one to tell; the connection is given up with it.
+    // The first failure is the one to report; the connection is not used after it.
     await execute(connection, "ROLLBACK").catch(() => undefined);
     throw thrown;
   }

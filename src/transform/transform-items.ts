@@ -25,8 +25,8 @@ export interface TransformSetup extends TransformerOptions {
 /** `flush` writes out the rows that are held. */
 export type TransformTask = (Group & { readonly kind: "group" }) | { readonly kind: "flush" };
 
+/** Of a group the number of its items. */
 interface TransformResults {
-  /** Items. */
   group: number;
   flush: TransformedGroups;
 }
