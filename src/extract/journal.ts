@@ -7,7 +7,7 @@ import type { Reject } from "./landing/tasks.ts";
 
 /** Microseconds since 1970 UTC of an answer: its `Date`, or this machine's clock where it has none. */
 export function observedAtOf(response: HttpResponse, clock: Clock): number {
-  return (response.date?.getTime() ?? clock.now()) * 1000;
+  return Math.floor((response.date?.getTime() ?? clock.now()) * 1000);
 }
 
 /** The parts of an answer that a record keeps. Its body may have moved to a thread: `bytes` are counted before. */

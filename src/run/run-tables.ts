@@ -27,7 +27,7 @@ export interface RunFacts {
   readonly versions: { readonly package: string; readonly duckdb: string; readonly node: string };
 }
 
-const micros = (milliseconds: number): number => milliseconds * 1000;
+const micros = (milliseconds: number): number => Math.floor(milliseconds * 1000);
 
 export function runRows(facts: RunFacts): RunRows {
   const { accounting, versions } = facts;
