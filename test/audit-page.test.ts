@@ -102,7 +102,7 @@ test("the page's commands can be given as they stand, and have its answers", asy
   let answered = page;
   for (const [block, language = "", question = "", expected] of questions) {
     const commands =
-      language === "sql" ? `npx content-warehouse sql "${question}" --out two-nights` : question;
+      language === "sql" ? `npx content-warehouse sql "${question}" --warehouse two-nights` : question;
     const text = masked(await given(commands.replace(PORT, String(port)), bin));
     if (expected === undefined) continue;
     answered = answered.replace(

@@ -13,7 +13,7 @@ const out = await mkdtemp(join(tmpdir(), "content-warehouse-readme-"));
 after(async () => removeTree(out));
 
 function command(...args: string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(process.execPath, ["src/cli/main.ts", ...args, "--out", out], {
+  return spawnSync(process.execPath, ["src/cli/main.ts", ...args, "--warehouse", out], {
     cwd: ROOT,
     encoding: "utf8",
   });

@@ -12,7 +12,7 @@ export async function globalSetup(): Promise<void> {
   const made = (["nightly", "parquet"] as const).map(async (pipeline) => {
     const cwd = join(folder ?? "", pipeline);
     await mkdir(cwd);
-    await runPipeline({ pipeline, sample: true, out: join(cwd, "warehouse"), cwd });
+    await runPipeline({ pipeline, sample: true, warehouse: join(cwd, "warehouse"), cwd });
   });
   await Promise.all(made);
   process.env.SAMPLE_WAREHOUSES = folder;

@@ -72,7 +72,7 @@ async function exportCase(t: TestContext, folder: string, given: Case): Promise<
   const config = await loadConfig({
     cwd: out,
     env: { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token },
-    flags: { out: join(out, "warehouse") },
+    flags: { warehouse: join(out, "warehouse") },
     sampleBy: "--sample",
   });
   const summary = await runExport({

@@ -1,8 +1,9 @@
 /** Options that several commands have, and what they have around them. */
 import { existsSync } from "node:fs";
 import type { Writable } from "node:stream";
-import { InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { warehouseFolder } from "../config/config.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
 
 /** Where the settings of a command come from. */
@@ -37,7 +38,21 @@ export function processEnvironment(): CliEnvironment {
   };
 }
 
-export const DEFAULT_OUT = "./warehouse";
+/** The folder of the warehouse. {@link findWarehouse} gives it a value where it is not given. */
+export function warehouseOption(): Option {
+  return new Option(
+    "--warehouse <dir>",
+    "folder of the warehouse; else CONTENT_WAREHOUSE_DIR, else `warehouse` in the configuration, else ./warehouse",
+  );
+}
+
+/** A hook of commands that read a warehouse: its folder, also where no option names it. */
+export async function findWarehouse(command: Command): Promise<void> {
+  const { env, cwd } = processEnvironment();
+  const { warehouse, config, sample } = command.opts();
+  const folder = await warehouseFolder({ env, cwd, flags: { warehouse, config, sample } });
+  command.setOptionValue("warehouse", folder);
+}
 
 export const URL_OPTION = new Option("--url <url>", "address of the service; CONTENT_API_URL otherwise");
 export const CONFIG_OPTION = new Option(
@@ -51,12 +66,12 @@ export function positive(text: string): number {
 }
 
 /** The folder of a warehouse that is there. Throws `config.not_found`. */
-export function existingFolder(out: string): OutputFolder {
-  const folder = outputFolder(out);
+export function existingFolder(warehouse: string): OutputFolder {
+  const folder = outputFolder(warehouse);
   if (existsSync(folder.runs)) return folder;
   throw new WarehouseError(
     "config.not_found",
-    `There is no warehouse in ${folder.root}; name its folder with --out, or make one with "content-warehouse run".`,
+    `There is no warehouse in ${folder.root}; name its folder with --warehouse, or make one with "content-warehouse run".`,
   );
 }
 

@@ -10,17 +10,21 @@ export interface Choice {
 }
 
 /** Opens a published run for a question, and closes it afterwards. */
-export function withRun<T>(out: string, wanted: string, use: (opened: OpenedRun) => Promise<T>): Promise<T> {
-  return withRuns(out, async () => ({ wanted }), use);
+export function withRun<T>(
+  warehouse: string,
+  wanted: string,
+  use: (opened: OpenedRun) => Promise<T>,
+): Promise<T> {
+  return withRuns(warehouse, async () => ({ wanted }), use);
 }
 
 /** Like `withRun`, where it takes a look at the warehouse to say which run is meant. */
 export async function withRuns<C extends Choice, T>(
-  out: string,
+  warehouse: string,
   choose: (folder: OutputFolder, temporaryDirectory: string) => Promise<C>,
   use: (opened: OpenedRun, chosen: C) => Promise<T>,
 ): Promise<T> {
-  const folder = existingFolder(out);
+  const folder = existingFolder(warehouse);
   return withTemporaryFolder("audit", async (temporaryDirectory) => {
     const chosen = await choose(folder, temporaryDirectory);
     const { wanted, beside } = chosen;

@@ -65,8 +65,8 @@ export const configSpec = z.strictObject({
   maxRejects: rejectLimits.optional().transform((limits): RejectLimits | null => limits ?? null),
   /** Published runs to keep, the newest; the current one is kept besides. */
   keepRuns: z.int().min(1).default(RUNS_KEPT),
-  /** Folder of the warehouse, from the folder of the configuration file on. `--out` wins over it. */
-  out: name.default("warehouse"),
+  /** Folder of the warehouse, from the folder of the configuration file on. `--warehouse` and `CONTENT_WAREHOUSE_DIR` win over it. */
+  warehouse: name.default("warehouse"),
 });
 export type ConfigSpec = z.input<typeof configSpec>;
 /** The same, complete. */
@@ -111,7 +111,7 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   contract: oneOf(CONTRACTS),
   maxRejects: 'a whole number from 0, or a share such as "1%"',
   keepRuns: "a whole number from 1",
-  out: "the path of a folder",
+  warehouse: "the path of a folder",
 };
 
 function oneOf(values: readonly string[]): string {

@@ -15,7 +15,9 @@ export { type ConfigSpec, defineConfig } from "./config-spec.ts";
 
 /** What a run works by: complete, checked, and never looked up again. */
 export interface Config
-  extends Readonly<Omit<Settings, "url" | "tokenFile" | "columns" | "details" | "personalData" | "out">> {
+  extends Readonly<
+    Omit<Settings, "url" | "tokenFile" | "columns" | "details" | "personalData" | "warehouse">
+  > {
   readonly source: Source;
   /** Columns of the dynamic set to ask for, by their names at the service. */
   readonly columns: readonly string[];
@@ -23,7 +25,7 @@ export interface Config
   readonly details: Settings["details"];
   readonly personalData: PersonalData;
   /** Absolute path of the warehouse's folder. */
-  readonly out: string;
+  readonly warehouse: string;
   /** Whether a person said that this run may hold far less than the one before. */
   readonly acceptShrink: boolean;
 }
@@ -42,7 +44,7 @@ export type PersonalData =
 export interface ConfigFlags {
   readonly config?: string | undefined;
   readonly url?: string | undefined;
-  readonly out?: string | undefined;
+  readonly warehouse?: string | undefined;
   readonly sample?: boolean | undefined;
   readonly contract?: Contract | undefined;
   /** Never a setting of a file: it is said of one run. */
@@ -70,7 +72,7 @@ const MIN_KEY_BYTES = 32;
 export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): Promise<Config> {
   refuseUncheckedTls(env);
   const sample = flags.sample === true;
-  const file = sample && flags.config === undefined ? null : await readConfigFile(cwd, flags.config);
+  const file = await configFileOf({ cwd, flags });
   const settings = settingsOf(file);
   const { url: _url, tokenFile: _tokenFile, ...others } = settings;
   return {
@@ -79,7 +81,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     details: settings.details,
     columns: settings.columns ?? columnsAtService(settings.aliases),
     personalData: personalDataOf(settings.personalData, env),
-    out: outOf(cwd, flags, file, settings),
+    warehouse: namedWarehouse({ cwd, env, flags }) ?? resolve(file?.folder ?? cwd, settings.warehouse),
     contract: flags.contract ?? settings.contract,
     acceptShrink: flags.acceptShrink === true,
   };
@@ -102,11 +104,29 @@ function sampleSource(flags: ConfigFlags): Source {
   throw invalid("--sample and --url name two services; leave one of them out.");
 }
 
+/**
+ * Absolute path of the warehouse's folder: the flag, else `CONTENT_WAREHOUSE_DIR`, else the configuration file, else
+ * `warehouse` in the working directory. Throws `config.invalid`; a configuration is read only where it is needed.
+ */
+export async function warehouseFolder(inputs: Omit<ConfigInputs, "sampleBy">): Promise<string> {
+  const named = namedWarehouse(inputs);
+  if (named !== undefined) return named;
+  const file = await configFileOf(inputs);
+  return resolve(file?.folder ?? inputs.cwd, settingsOf(file).warehouse);
+}
+
 /** An empty path would be the working directory. */
-function outOf(cwd: string, { out }: ConfigFlags, file: ConfigFile | null, settings: Settings): string {
-  if (out === undefined) return resolve(file?.folder ?? cwd, settings.out);
-  if (out.trim() !== "") return resolve(cwd, out);
-  throw invalid("`out` is empty; give it the path of a folder, or leave it out.");
+function namedWarehouse({ cwd, env, flags }: Omit<ConfigInputs, "sampleBy">): string | undefined {
+  const named = flags.warehouse ?? nonEmpty(env.CONTENT_WAREHOUSE_DIR);
+  if (named === undefined) return undefined;
+  if (named.trim() !== "") return resolve(cwd, named);
+  throw invalid("`warehouse` is empty; give it the path of a folder, or leave it out.");
+}
+
+/** The file that is named or found; the sample has none that is not named. */
+async function configFileOf({ cwd, flags }: Pick<ConfigInputs, "cwd" | "flags">): Promise<ConfigFile | null> {
+  if (flags.sample === true && flags.config === undefined) return null;
+  return readConfigFile(cwd, flags.config);
 }
 
 interface ServiceInputs extends Omit<ConfigInputs, "cwd"> {

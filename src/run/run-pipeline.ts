@@ -27,7 +27,7 @@ export interface RunPipelineOptions {
   /** Configuration file; without it `content-warehouse.config.ts`, or such in `.mts`, `.js`, `.mjs` or `.json`, in `cwd`. */
   readonly config?: string;
   /** Folder of the warehouse; `./warehouse` unless given or configured. */
-  readonly out?: string;
+  readonly warehouse?: string;
   /** `freeze`: nothing that departs from the specification is published; `evolve` unless given or configured. */
   readonly contract?: Contract;
   /** Publishes even where there is far less than in the run before. */
@@ -52,7 +52,7 @@ export interface RunPipelineOptions {
  * ended the run, the code is `run.interrupted`, or what is thrown is the signal's reason, if that is a `WarehouseError`.
  */
 export async function runPipeline(options: RunPipelineOptions): Promise<RunSummary> {
-  const { pipeline, env = {}, sample, url, config, out, contract, acceptShrink } = options;
+  const { pipeline, env = {}, sample, url, config, warehouse, contract, acceptShrink } = options;
   const cwd = resolve(options.cwd ?? ".");
   const signal = options.signal ?? new AbortController().signal;
   try {
@@ -60,7 +60,7 @@ export async function runPipeline(options: RunPipelineOptions): Promise<RunSumma
       config: await loadConfig({
         cwd,
         env,
-        flags: { sample, url, config, out, contract, acceptShrink },
+        flags: { sample, url, config, warehouse, contract, acceptShrink },
         sampleBy: "`sample: true`",
       }),
       pipeline: sourceOf(pipeline, cwd),

@@ -63,7 +63,7 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
   const { config, clock } = options;
   const pipeline =
     typeof options.pipeline === "string" ? await loadPipeline(options.pipeline) : options.pipeline;
-  const folder = await prepareOutput(config.out);
+  const folder = await prepareOutput(config.warehouse);
   await using _lock = await acquireLock(folder).catch(async (thrown: unknown) => {
     await removeEmpty(folder.made);
     throw thrown;
@@ -227,7 +227,7 @@ async function exportAndPublish(run: RunContext): Promise<RunSummary> {
     pipeline: manifest.pipeline,
     verdict: manifest.verdict,
     reasons: manifest.reasons,
-    out: folder.root,
+    warehouse: folder.root,
     directory: join(folder.runs, manifest.run),
     accounting: result.accounting,
     tables: result.tables.map(({ table, rows }) => ({ name: table, rows })),

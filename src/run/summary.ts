@@ -15,7 +15,7 @@ export interface RunSummary {
   /** Why it is unsettled. */
   readonly reasons: readonly string[];
   /** Folder of the warehouse. */
-  readonly out: string;
+  readonly warehouse: string;
   /** Folder of the published run, below `out`. */
   readonly directory: string;
   readonly accounting: Accounting;

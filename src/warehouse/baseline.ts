@@ -61,8 +61,8 @@ export interface Instance {
 }
 
 const OTHER_INSTANCE = {
-  run: "name another folder with --out, so that the two do not mix.",
-  question: "name the service that the run read, or the folder of its own warehouse with --out.",
+  run: "name another folder with --warehouse, so that the two do not mix.",
+  question: "name the service that the run read, or the folder of its own warehouse with --warehouse.",
 } as const;
 
 /** Throws `config.other_instance` where the warehouse holds the content of another instance. */
@@ -105,6 +105,6 @@ export function assertSameKey(baseline: Baseline, { policy, keyId }: PersonalTre
   throw new WarehouseError(
     "config.invalid",
     `The key of CONTENT_WAREHOUSE_HASH_KEY (${keyId}) is not the one of the current run ${baseline.run} in ${root} ` +
-      `(${before.keyId}), so the same person would have another hash; restore that key, or name another folder with --out.`,
+      `(${before.keyId}), so the same person would have another hash; restore that key, or name another folder with --warehouse.`,
   );
 }

@@ -26,6 +26,6 @@ export async function assertRoom(folder: string, baseline: Baseline, free: FreeB
   throw new WarehouseError(
     "disk.io",
     `${folder} has ${megabytes(left)} free, and a run may take ${megabytes(needed)}, ${ROOM} times the run ${run}; ` +
-      'free space, remove old runs with "runs prune", or name another folder with --out.',
+      'free space, remove old runs with "runs prune", or name another folder with --warehouse.',
   );
 }

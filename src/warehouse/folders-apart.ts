@@ -30,6 +30,6 @@ function oneFolder(root: string, one: string, other: string): WarehouseError {
   const first = one === root ? root : `${basename(one)} in ${root}`;
   return new WarehouseError(
     "config.output",
-    `${first} and ${basename(other)} are one folder, by a link or a mount; make them two, or name another folder with --out.`,
+    `${first} and ${basename(other)} are one folder, by a link or a mount; make them two, or name another folder with --warehouse.`,
   );
 }

@@ -186,7 +186,7 @@ export function outputError(thrown: unknown, folder: OutputFolder): WarehouseErr
   }
   return new WarehouseError(
     "config.output",
-    `The output folder ${folder.root} cannot be used: ${reason}; fix it or name another with --out.`,
+    `The output folder ${folder.root} cannot be used: ${reason}; fix it or name another with --warehouse.`,
     { cause: thrown },
   );
 }
@@ -208,7 +208,7 @@ export async function currentRun(folder: OutputFolder): Promise<string | undefin
 function notOurs(folder: OutputFolder): WarehouseError {
   return new WarehouseError(
     "config.output",
-    `${folder.current} is no link to a run; move it away or name another folder with --out.`,
+    `${folder.current} is no link to a run; move it away or name another folder with --warehouse.`,
   );
 }
 

@@ -122,7 +122,7 @@ function locked(folder: OutputFolder, holder: string | undefined, cause?: unknow
   const who = holder === undefined ? "" : ` (process ${holder})`;
   return new WarehouseError(
     "run.locked",
-    `Another run is under way in ${folder.root}${who}; wait until it ends, or name another folder with --out.`,
+    `Another run is under way in ${folder.root}${who}; wait until it ends, or name another folder with --warehouse.`,
     { cause },
   );
 }

@@ -63,7 +63,7 @@ export function isCalled(
 function notFound({ root }: OutputFolder, wanted: string, runs: readonly PublishedRun[]): string {
   const newest = runs[0]?.run;
   if (newest === undefined) {
-    return `Nothing was published in ${root} yet; run "content-warehouse run nightly --sample", or name the folder with --out.`;
+    return `Nothing was published in ${root} yet; run "content-warehouse run nightly --sample", or name the folder with --warehouse.`;
   }
   if (wanted === "current") {
     return `No run in ${root} is current, though ${newest} was published; "content-warehouse runs rollback ${newest}" makes it so.`;

@@ -17,7 +17,7 @@ export async function sampleWarehouse(pipeline: "nightly" | "parquet" | URL = "n
   const out = join(folder, "warehouse");
   const made = process.env.SAMPLE_WAREHOUSES;
   if (made === undefined || pipeline instanceof URL) {
-    await runPipeline({ pipeline, sample: true, out, cwd: folder });
+    await runPipeline({ pipeline, sample: true, warehouse: out, cwd: folder });
   } else {
     await cp(join(made, pipeline, "warehouse"), out, { recursive: true, verbatimSymlinks: true });
   }

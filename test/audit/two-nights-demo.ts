@@ -83,7 +83,7 @@ async function night(data: string): Promise<void> {
     const config = join(work, "config.json");
     await writeFile(config, JSON.stringify({ destinations }));
     const env = { ...process.env, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: token };
-    const summary = await runPipeline({ pipeline: "nightly", out, env, cwd: work, config });
+    const summary = await runPipeline({ pipeline: "nightly", warehouse: out, env, cwd: work, config });
     process.stdout.write(`${summary.run}: ${summary.verdict}, ${summary.accounting.loaded} items\n`);
   } finally {
     await service.close();

@@ -49,7 +49,7 @@ export async function site(): Promise<Site> {
   const night = async (data: string, pipeline: "nightly" | URL = "nightly") => {
     const service = await serve(data);
     try {
-      return (await runPipeline({ pipeline, out, cwd: folder, env, config })).run;
+      return (await runPipeline({ pipeline, warehouse: out, cwd: folder, env, config })).run;
     } finally {
       await service.close();
     }

@@ -13,7 +13,7 @@ const began = performance.now();
 const stages = new StageClock();
 const summary = await runPipeline({
   pipeline: "nightly",
-  out,
+  warehouse: out,
   env: process.env,
   cwd: process.cwd(),
   onProgress: ({ stage }) => stages.enter(stage),

@@ -33,7 +33,7 @@ async function exportOf(data: string, out: string): Promise<void> {
   try {
     const [token] = service.contentSet.tokens.keys();
     const env = { CONTENT_API_TOKEN: token };
-    await runPipeline({ pipeline: "nightly", url: service.url, out, env });
+    await runPipeline({ pipeline: "nightly", url: service.url, warehouse: out, env });
   } finally {
     await service.close();
   }

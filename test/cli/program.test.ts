@@ -40,11 +40,13 @@ suite("empty text, as a lost variable leaves it, is refused", () => {
   test("and nothing is written into the working directory", async () => {
     const cwd = await mkdtemp(join(tmpdir(), "empty-"));
     after(() => rm(cwd, { recursive: true }));
-    const { code, stdout, stderr } = await program(["run", "nightly", "--sample", "--out", ""], { cwd });
+    const { code, stdout, stderr } = await program(["run", "nightly", "--sample", "--warehouse", ""], {
+      cwd,
+    });
     assert.deepEqual([code, stdout], [2, ""]);
     assert.equal(
       stderr,
-      "The option --out is empty, as a variable that is not set leaves it; give it a value, or leave it out.\n",
+      "The option --warehouse is empty, as a variable that is not set leaves it; give it a value, or leave it out.\n",
     );
     assert.deepEqual(await readdir(cwd), []);
   });
@@ -112,14 +114,14 @@ function pathOf(command: Command): string {
 }
 
 suite("a failure", { concurrency: 2 }, () => {
-  const args = ["run", "nightly", "--sample", "--out", "/dev/null"];
+  const args = ["run", "nightly", "--sample", "--warehouse", "/dev/null"];
 
   test("is one sentence on standard error, without a stack trace", async () => {
     assert.deepEqual(await program(args), {
       code: 2,
       stdout: "",
       stderr:
-        "The output folder /dev/null cannot be used: a file is in the way; fix it or name another with --out.\n",
+        "The output folder /dev/null cannot be used: a file is in the way; fix it or name another with --warehouse.\n",
     });
   });
 

@@ -21,7 +21,7 @@ for (const [at, flags] of [[], ["--json"]].entries()) {
       const service = await Scripted.start(t, itemsOf(12));
       const out = join(await temporaryFolder(t), "warehouse");
       await using refusing = await open("/dev/full", "w");
-      const args = [packagePath("src/cli/main.ts"), "run", SMALL, "--out", out, ...flags];
+      const args = [packagePath("src/cli/main.ts"), "run", SMALL, "--warehouse", out, ...flags];
       const child = spawn(process.execPath, args, {
         env: {
           PATH: process.env.PATH,

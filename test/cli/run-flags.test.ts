@@ -14,7 +14,7 @@ test("flags of a run are explicit approval: to publish what shrank, and to freez
   const silent = () => new Writable({ write: (_chunk, _encoding, done) => done() });
   const run = async (...flags: string[]) => {
     const command = runCommand({ env, cwd: out, out: silent(), err: silent(), endWith: () => {} });
-    const args = [packagePath("test/run/small-pipeline.ts"), "--out", out, ...flags];
+    const args = [packagePath("test/run/small-pipeline.ts"), "--warehouse", out, ...flags];
     await command
       .exitOverride()
       .configureOutput({ writeErr: () => {} })

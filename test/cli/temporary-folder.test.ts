@@ -14,10 +14,10 @@ test("a TMPDIR that is not there ends a question with 2, and the sentence names 
   await exportFrom({ url: service.url, out, pipelineUrl: SMALL });
   const TMPDIR = join(out, "no-such-folder");
   const questions = [
-    ["sql", "SELECT 1", "--out", out],
-    ["verify", "--out", out],
-    ["audit", "--out", out],
-    ["rejects", "--out", out],
+    ["sql", "SELECT 1", "--warehouse", out],
+    ["verify", "--warehouse", out],
+    ["audit", "--warehouse", out],
+    ["rejects", "--warehouse", out],
     ["report", "--warehouse", out],
   ];
   for (const args of few(questions, 3)) {

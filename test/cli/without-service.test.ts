@@ -17,8 +17,8 @@ const COMMANDS = {
 
 test("a command that lacks a service or a token names a way out that works for itself", async (t) => {
   const out = await temporaryFolder(t);
-  await runPipeline({ pipeline: "nightly", sample: true, out });
-  for (const asked of ["rejects retry", "verify-mappings --sample 3"]) {
+  await runPipeline({ pipeline: "nightly", sample: true, warehouse: out });
+  for (const asked of ["rejects retry", "verify-mappings --items 3"]) {
     for (const more of [[], ["--url", "https://content.example.com"]]) {
       const { error } = await ask([...asked.split(" "), ...more], out);
       assert.equal(error?.code, "config.missing_service");
@@ -46,5 +46,5 @@ test("a program without a service is told of its own option for the sample", asy
 function ask([command = "", ...args]: readonly string[], out: string): ReturnType<typeof outcome> {
   const make = Object.entries(COMMANDS).find(([name]) => name === command)?.[1];
   assert.ok(make !== undefined, command);
-  return outcome(make, [...args, "--out", out]);
+  return outcome(make, [...args, "--warehouse", out]);
 }

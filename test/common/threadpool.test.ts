@@ -31,7 +31,7 @@ for (const { env, threads } of few(
     const counting = ["--import", `data:text/javascript,${encodeURIComponent(COUNTING)}`];
     const service = await Scripted.start(t, itemsOf(12));
     const source = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-    const args = ["run", packagePath("test/run/small-pipeline.ts"), "--out", out];
+    const args = ["run", packagePath("test/run/small-pipeline.ts"), "--warehouse", out];
     const { code, stdout, stderr } = await program(args, { env: { ...source, ...env }, node: counting });
     assert.equal(code, 0, stderr);
     assert.match(stdout, new RegExp(`^threads of libuv: ${threads}$`, "m"));

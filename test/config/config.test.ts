@@ -9,12 +9,14 @@ import { type ErrorCode, WarehouseError } from "../../src/common/errors.ts";
 import { Secret } from "../../src/common/secret.ts";
 import {
   type Config,
+  type ConfigFlags,
   type ConfigInputs,
   type ConfigSpec,
   configFingerprint,
   defineConfig,
   keyId,
   loadConfig,
+  warehouseFolder,
 } from "../../src/config/config.ts";
 import { assertNoToken, CANARY } from "../extract/loopback.ts";
 
@@ -72,7 +74,7 @@ test("without a file, everything has its default", async (t) => {
     raw: true,
     personalData: { policy: "drop", key: null },
     aliases: {},
-    out: join(cwd, "warehouse"),
+    warehouse: join(cwd, "warehouse"),
     contract: "evolve",
     keepRuns: 7,
     acceptShrink: false,
@@ -100,7 +102,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     contract: "freeze",
     keepRuns: 30,
     maxRejects: "1%",
-    out: "data/out",
+    warehouse: "data/out",
   };
   const cwd = await folder(t, { [JSON_FILE]: `\ufeff${JSON.stringify(spec)}` });
   const { source, ...config } = await load(cwd, { env: { CONTENT_API_TOKEN: CANARY, CONTENT_API_URL: " " } });
@@ -114,7 +116,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     ],
     personalData: { policy: "keep", key: null },
     aliases: {},
-    out: join(cwd, "data/out"),
+    warehouse: join(cwd, "data/out"),
     acceptShrink: false,
   });
   assert.ok(source.kind === "service" && source.url.prefix === "/tenants/a");
@@ -133,23 +135,39 @@ test("a TypeScript file is imported as it is", async (t) => {
 });
 
 test("flags win over the environment, the environment over the file", async (t) => {
-  const spec = { url: "https://file.example.com", out: "from-file" };
+  const spec = { url: "https://file.example.com", warehouse: "from-file" };
   const urlOf = (config: Config) => (config.source.kind === "service" ? config.source.url.host : "");
   assert.equal(urlOf(await loadSpec(t, spec, { env: { CONTENT_API_TOKEN: "t" } })), "file.example.com");
   assert.equal(urlOf(await loadSpec(t, spec)), "content.example.com");
   const cwd = await folder(t, { [JSON_FILE]: JSON.stringify(spec) });
-  const flagged = await load(cwd, { flags: { url: "http://127.0.0.1:8080", out: "from-flag" } });
+  const flagged = await load(cwd, { flags: { url: "http://127.0.0.1:8080", warehouse: "from-flag" } });
   assert.equal(urlOf(flagged), "127.0.0.1:8080");
-  assert.equal(flagged.out, join(cwd, "from-flag"));
-  await assert.rejects(load(cwd, { flags: { out: "" } }), {
+  assert.equal(flagged.warehouse, join(cwd, "from-flag"));
+  await assert.rejects(load(cwd, { flags: { warehouse: "" } }), {
     code: "config.invalid",
-    message: "`out` is empty; give it the path of a folder, or leave it out.",
+    message: "`warehouse` is empty; give it the path of a folder, or leave it out.",
   });
+});
+
+test("the folder of the warehouse is named alike for all: flag, environment, file, ./warehouse", async (t) => {
+  const cwd = await folder(t, { [JSON_FILE]: '{"warehouse":"from-file"}' });
+  const folderOf = (flags: ConfigFlags, env = {}) => warehouseFolder({ cwd, env, flags });
+  const variable = { CONTENT_WAREHOUSE_DIR: "from-variable" };
+  assert.equal(await folderOf({ warehouse: "from-flag" }, variable), join(cwd, "from-flag"));
+  assert.equal(await folderOf({}, variable), join(cwd, "from-variable"));
+  assert.equal(await folderOf({}, { CONTENT_WAREHOUSE_DIR: " " }), join(cwd, "from-file"));
+  assert.equal(await folderOf({ sample: true }), join(cwd, "warehouse"));
+  const elsewhere = await folder(t);
+  assert.equal(await warehouseFolder({ cwd: elsewhere, env: {}, flags: {} }), join(elsewhere, "warehouse"));
+  const named = { config: join(cwd, JSON_FILE) };
+  assert.equal(await warehouseFolder({ cwd: elsewhere, env: {}, flags: named }), join(cwd, "from-file"));
+  const { warehouse } = await load(cwd, { env: { ...ENV, ...variable } });
+  assert.equal(warehouse, join(cwd, "from-variable"));
 });
 
 test("paths in a file go from its folder, wherever the program is started", async (t) => {
   const etc = await folder(t, {
-    "nightly.json": '{"out":"warehouse","tokenFile":"token"}',
+    "nightly.json": '{"warehouse":"warehouse","tokenFile":"token"}',
     token: ` ${CANARY}\n`,
   });
   await chmod(join(etc, "token"), 0o600);
@@ -157,7 +175,7 @@ test("paths in a file go from its folder, wherever the program is started", asyn
     flags: { config: join(etc, "nightly.json") },
     env: { CONTENT_API_URL: "https://content.example.com" },
   });
-  assert.equal(config.out, join(etc, "warehouse"));
+  assert.equal(config.warehouse, join(etc, "warehouse"));
   assert.ok(config.source.kind === "service");
   assert.equal(config.source.token.reveal(), CANARY, "the space around a token is no part of it");
 });
@@ -256,7 +274,7 @@ const WRONG: [setting: string, value: unknown, says: string][] = [
     { a: "x", b: "x" },
     '`aliases`: expected each name of the specification once, found "x" twice.',
   ],
-  ["out", {}, "`out`: expected the path of a folder, found an object."],
+  ["warehouse", {}, "`warehouse`: expected the path of a folder, found an object."],
   ["colums", ["id"], "`colums` is not a setting; did you mean `columns`?"],
   ["per_page", 5, "`per_page` is not a setting; did you mean `perPage`?"],
   ["tokenfile", "x", "`tokenfile` is not a setting; did you mean `tokenFile`?"],
@@ -412,7 +430,7 @@ test("the fingerprint holds what decides the data, and nothing else", async (t) 
   assert.ok(base.source.kind === "service");
   const { url } = base.source;
   const same: Partial<Config>[] = [
-    { concurrency: 9, ratePerSecond: 3, lookupMethod: "post", out: "/elsewhere" },
+    { concurrency: 9, ratePerSecond: 3, lookupMethod: "post", warehouse: "/elsewhere" },
     { source: { kind: "service", url, token: new Secret("another") } },
   ];
   const hashed = (key: string) => ({ policy: "hash", key: new Secret(key) }) as const;

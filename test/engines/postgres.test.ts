@@ -43,7 +43,7 @@ after(async () => {
 });
 
 function run(pipeline: string, env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
-  return program(["run", packagePath(pipeline), "--sample", "--out", out], {
+  return program(["run", packagePath(pipeline), "--sample", "--warehouse", out], {
     env: { ...server.env("loader"), ...env },
   });
 }

@@ -14,7 +14,7 @@ const PIPELINE = packagePath("test/run/small-pipeline.ts");
 
 /** `content-warehouse run small` in a process of its own, below a shell that first does what `limit` says. */
 function startRun(service: Scripted, out: string, limit: string) {
-  const run = [process.execPath, packagePath("src/cli/main.ts"), "run", PIPELINE, "--out", out];
+  const run = [process.execPath, packagePath("src/cli/main.ts"), "run", PIPELINE, "--warehouse", out];
   const child = spawn("sh", ["-c", `${limit} exec "$@"`, "sh", ...run], {
     env: {
       PATH: process.env.PATH,

@@ -105,7 +105,7 @@ long(
     for (const place of PLACES) {
       const out = join(await temporaryFolder(t), "warehouse");
       const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY, ...place };
-      const { code, stderr } = await program(["run", "nightly", "--out", out], { env });
+      const { code, stderr } = await program(["run", "nightly", "--warehouse", out], { env });
       assert.equal(code, 0, stderr);
       digests.push(await dataDigests(join(out, "current", "parquet")));
     }
@@ -142,12 +142,12 @@ test("F12: an exception that nobody caught ends the program, publishes nothing, 
   const out = join(folder, "warehouse");
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
   service.script = ({ page }) => (page === 2 ? "hang" : undefined);
-  const failed = await program(["run", pipeline, "--out", out], { env: { ...env, SURPRISE: "1" } });
+  const failed = await program(["run", pipeline, "--warehouse", out], { env: { ...env, SURPRISE: "1" } });
   assert.equal(failed.code, 1, failed.stderr);
   assert.ok(!`${failed.stdout}${failed.stderr}`.includes(CANARY));
   await assert.rejects(readlink(join(out, "current")), { code: "ENOENT" });
   service.script = () => undefined;
-  const next = await program(["run", pipeline, "--out", out], { env });
+  const next = await program(["run", pipeline, "--warehouse", out], { env });
   assert.equal(next.code, 0, next.stderr);
   assert.match(await readlink(join(out, "current")), /^runs\//);
 });

@@ -33,7 +33,7 @@ test("each example is short, uses the library as its users do, and has its place
 /** Folder of a run of an example, made by the command in its comment. */
 async function runOf(t: TestContext, name: string): Promise<string> {
   const out = join(await temporaryFolder(t), "warehouse");
-  const ran = await program(["run", `./docs/examples/${name}`, "--sample", "--out", out], {
+  const ran = await program(["run", `./docs/examples/${name}`, "--sample", "--warehouse", out], {
     cwd: packagePath("."),
   });
   assert.equal(ran.code, 0, ran.stderr);

@@ -17,7 +17,7 @@ suite("runPipeline", () => {
     const onProgress: OnProgress = ({ stage }) => stages.add(stage);
     const summary = await runPipeline({ pipeline, sample: true, env: {}, cwd, onProgress });
     assert.deepEqual([summary.verdict, summary.pipeline], ["complete", "three-tables"]);
-    assert.equal(summary.out, join(cwd, "warehouse"));
+    assert.equal(summary.warehouse, join(cwd, "warehouse"));
     assert.deepEqual([...stages].sort(), ["basic", "dynamic", "load", "lookups", "publish", "transform"]);
     assert.equal((await publishedIds(summary.directory)).length, 500);
   });
@@ -30,7 +30,7 @@ suite("runPipeline", () => {
       const { directory } = await runPipeline({
         pipeline,
         url: service.url,
-        out: join(cwd, "warehouse"),
+        warehouse: join(cwd, "warehouse"),
         env,
         cwd: packagePath("test/run"),
       });

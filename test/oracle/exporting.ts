@@ -39,7 +39,7 @@ export async function runNightly(request: ExportRequest): Promise<RunSummary> {
   const config = await loadConfig({
     cwd: out,
     env: { CONTENT_API_URL: url, CONTENT_API_TOKEN: token },
-    flags: { out: join(out, "warehouse") },
+    flags: { warehouse: join(out, "warehouse") },
     sampleBy: "--sample",
   });
   return runExport({

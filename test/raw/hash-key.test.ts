@@ -20,7 +20,7 @@ test("S23: a changed hash key is refused before any request, and the sentence sa
   service.questions.length = 0;
   const error = await failsWith("config.invalid", run(hashing(OTHER)));
   assert.equal(error.exitCode, 2);
-  assert.match(error.message, /restore that key, or name another folder with --out/);
+  assert.match(error.message, /restore that key, or name another folder with --warehouse/);
   assert.ok(
     error.message.includes(keyId(KEY)) && error.message.includes(keyId(OTHER)),
     "both keys are named",

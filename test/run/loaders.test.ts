@@ -381,7 +381,7 @@ test("SIGTERM ends the command though a loader hangs, and keeps its connection o
     });`,
   );
   const out = join(folder, "warehouse");
-  const child = spawn(process.execPath, [packagePath("src/cli/main.ts"), "run", module, "--out", out], {
+  const child = spawn(process.execPath, [packagePath("src/cli/main.ts"), "run", module, "--warehouse", out], {
     env: { ...process.env, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
     stdio: ["ignore", "ignore", "pipe"],
   });

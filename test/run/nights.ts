@@ -36,7 +36,7 @@ export async function servedNight({
     const { source } = await loadConfig({
       cwd: out,
       env: { CONTENT_API_URL: url, CONTENT_API_TOKEN: token },
-      flags: { out },
+      flags: { warehouse: out },
       sampleBy: "--sample",
     });
     const summary = await exportFrom({

@@ -283,7 +283,7 @@ suite("the tables of one listing", () => {
         return runPipeline({
           pipeline,
           url: service.url,
-          out: join(folder, modes.join("-and-")),
+          warehouse: join(folder, modes.join("-and-")),
           env,
           cwd: folder,
         });

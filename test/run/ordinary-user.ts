@@ -74,7 +74,7 @@ const ACTIONS: Record<string, () => Promise<unknown>> = {
   async "list with closed staging"() {
     await publish(out);
     await chmod(join(out, ".staging"), 0);
-    const text = await capture(runsCommand, ["list", "--out", out]);
+    const text = await capture(runsCommand, ["list", "--warehouse", out]);
     await chmod(join(out, ".staging"), 0o700);
     return text;
   },
@@ -86,9 +86,9 @@ const ACTIONS: Record<string, () => Promise<unknown>> = {
     const limits = { temporaryDirectory: "", memoryLimitMb: 64, threads: 1 };
     await using database = await openForScanning({ allowedDirectories: [directory], ...limits });
     const scanned = await failure(() => all(database.connection, `FROM ${readParquet([file])}`));
-    const asked = await failure(() => capture(sqlCommand, ["SELECT 1", "--out", out]));
+    const asked = await failure(() => capture(sqlCommand, ["SELECT 1", "--warehouse", out]));
     await chmod(join(out, "runs"), 0o311);
-    const listed = await failure(() => capture(runsCommand, ["list", "--out", out]));
+    const listed = await failure(() => capture(runsCommand, ["list", "--warehouse", out]));
     await chmod(join(out, "runs"), 0o755);
     return { scanned, asked, listed };
   },
@@ -98,7 +98,7 @@ const ACTIONS: Record<string, () => Promise<unknown>> = {
     return { result: await outcome(() => prepareOutput(out)), left: await readdir(out) };
   },
   async verify() {
-    const { text, error } = await outcomeOf(verifyCommand, ["--out", out]);
+    const { text, error } = await outcomeOf(verifyCommand, ["--warehouse", out]);
     return { text, code: error?.code, message: error?.message };
   },
   async prepare() {

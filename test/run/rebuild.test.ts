@@ -92,7 +92,12 @@ long("the sample's tables come from its raw documents again, byte for byte", asy
   });
   t.after(() => service.close());
   const [token] = service.contentSet.tokens.keys();
-  await runPipeline({ pipeline: "nightly", url: service.url, out, env: { CONTENT_API_TOKEN: token } });
+  await runPipeline({
+    pipeline: "nightly",
+    url: service.url,
+    warehouse: out,
+    env: { CONTENT_API_TOKEN: token },
+  });
   const directory = join(out, "current");
   const published = await dataFilesIn(directory);
   assert.ok(published.size > 35, `${published.size} files`);

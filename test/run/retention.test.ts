@@ -68,9 +68,9 @@ long("runs prune keeps as many as the configuration in the working directory say
   const cwd = join(out, "work");
   await mkdir(cwd);
   await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify({ keepRuns: 3 }));
-  assert.equal((await program(["runs", "prune", "--out", out], { cwd })).code, 0);
+  assert.equal((await program(["runs", "prune", "--warehouse", out], { cwd })).code, 0);
   assert.deepEqual(await numbers(), [2, 3, 4]);
-  assert.equal((await program(["runs", "prune", "--keep", "1", "--out", out], { cwd })).code, 0);
+  assert.equal((await program(["runs", "prune", "--keep", "1", "--warehouse", out], { cwd })).code, 0);
   assert.deepEqual(await numbers(), [4]);
 });
 

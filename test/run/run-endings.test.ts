@@ -33,10 +33,14 @@ interface Ended {
 /** `content-warehouse run small` in a process of its own, against a service. */
 function startRun(service: Scripted, out: string) {
   const pipeline = packagePath("test/run/small-pipeline.ts");
-  const child = spawn(process.execPath, [packagePath("src/cli/main.ts"), "run", pipeline, "--out", out], {
-    env: { ...process.env, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
-    cwd: join(out, ".."),
-  });
+  const child = spawn(
+    process.execPath,
+    [packagePath("src/cli/main.ts"), "run", pipeline, "--warehouse", out],
+    {
+      env: { ...process.env, CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
+      cwd: join(out, ".."),
+    },
+  );
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (text) => {

@@ -85,7 +85,7 @@ export interface ExportOptions {
 export async function exportFrom(options: ExportOptions): Promise<RunSummary> {
   const { url, out } = options;
   const env = { CONTENT_API_URL: url, CONTENT_API_TOKEN: CANARY };
-  const config = await loadConfig({ cwd: tmpdir(), env, flags: { out }, sampleBy: "--sample" });
+  const config = await loadConfig({ cwd: tmpdir(), env, flags: { warehouse: out }, sampleBy: "--sample" });
   return runExport({
     config: { ...config, perPage: 5, details: "none", ...options.config },
     pipeline: options.pipelineUrl ?? SMALL,

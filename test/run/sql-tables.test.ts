@@ -140,7 +140,7 @@ test("a query reads mapped values and the history", async (t) => {
   const { directory } = await runPipeline({
     pipeline: new URL(pipelineUrl),
     sample: true,
-    out: join(folder, "out"),
+    warehouse: join(folder, "out"),
     cwd: folder,
   });
   await using reader = await openPublished(directory);

@@ -68,7 +68,7 @@ test(`F2, G8, I1: ${RUNS} runs, half of them killed at any moment, with a reader
     // Most of a small run is the loading of the program.
     NODE_COMPILE_CACHE: await temporaryFolder(t),
   };
-  const args = ["run", packagePath("test/run/small-pipeline.ts"), "--out", out, "--json"];
+  const args = ["run", packagePath("test/run/small-pipeline.ts"), "--warehouse", out, "--json"];
   const spawnRun = () => start("test/soak/run-when-told.ts", args, env);
   const began = performance.now();
   const tally = { runs: 0, complete: 0, killed: 0, published: 0 };

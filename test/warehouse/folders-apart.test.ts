@@ -42,10 +42,10 @@ suite("folders of a warehouse that are one by a link", () => {
       ["prune", "--keep", "1"],
       ["rollback", "1"],
     ]) {
-      const { error } = await outcome(runsCommand, [...args, "--out", out]);
+      const { error } = await outcome(runsCommand, [...args, "--warehouse", out]);
       assert.match(error?.message ?? "", /are one folder/, args.join(" "));
     }
-    const { error } = await outcome(eraseCommand, ["--user", "u-1", "--out", out]);
+    const { error } = await outcome(eraseCommand, ["--user", "u-1", "--warehouse", out]);
     assert.match(error?.message ?? "", /are one folder/);
     assert.equal((await publishedIds(directory)).length, 3);
     assert.equal((await stat(join(out, "runs"))).mode, mode);

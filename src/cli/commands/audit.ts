@@ -10,7 +10,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
-import { DEFAULT_OUT } from "../options.ts";
+import { findWarehouse, warehouseOption } from "../options.ts";
 import { coverageSections } from "../render/audit-sections.ts";
 import { sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "../render/sections.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
@@ -24,7 +24,7 @@ const SECTIONS = "coverage values unused-entries unmapped-fields many-to-one col
 type Limits = ReadonlyMap<Counted, number>;
 
 interface Options {
-  readonly out: string;
+  readonly warehouse: string;
   readonly format: (typeof FORMATS)[number];
   readonly section?: string;
   readonly destination?: string;
@@ -55,7 +55,8 @@ export function auditCommand(terminal: Terminal = standardOutput(), err: Writabl
   return new Command("audit")
     .description("show which values the mappings cover, and which they do not")
     .argument("[run]", "name or number of a run, or current", "current")
-    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--value <value>", "only this value, by its ID, its text or its external value")
@@ -80,7 +81,7 @@ export function auditCommand(terminal: Terminal = standardOutput(), err: Writabl
     .option("--raw", "CSV without the apostrophe before texts that a spreadsheet would take for formulas")
     .addHelpText("after", EXAMPLES)
     .action((run: string, options: Options) =>
-      withRun(options.out, run, (opened) => exportAndAudit({ terminal, err }, opened, options)),
+      withRun(options.warehouse, run, (opened) => exportAndAudit({ terminal, err }, opened, options)),
     );
 }
 
@@ -111,7 +112,7 @@ async function exportAndAudit(
   const { exportMapping: file } = options;
   if (file === undefined) return assertWithin(await audit(terminal, opened, options), options.failOn);
   const format = mappingFormat(file);
-  await using named = await openNamedFile(file, outputFolder(options.out));
+  await using named = await openNamedFile(file, outputFolder(options.warehouse));
   const coverage = await audit(terminal, opened, options);
   const text = await exportMapping(opened.connection, format);
   err.write(await named.write(text, `has the mappings of ${opened.run}`));

@@ -7,7 +7,7 @@ import { findPair, type RunPair } from "../../audit/questions/diff-runs.ts";
 import { counted } from "../../common/figures.ts";
 import { all, type Row, stream } from "../../storage/duckdb.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
-import { DEFAULT_OUT, positive } from "../options.ts";
+import { findWarehouse, positive, warehouseOption } from "../options.ts";
 import {
   causesText,
   changeWords,
@@ -24,7 +24,7 @@ import { withRuns } from "../with-run.ts";
 const FORMATS = ["table", "json", "csv", "markdown"] as const;
 
 interface Options {
-  readonly out: string;
+  readonly warehouse: string;
   readonly cause?: Cause;
   readonly destination?: string;
   readonly field?: string;
@@ -51,7 +51,8 @@ export function diffCommand(terminal: Terminal = standardOutput()): Command {
     .description("show which external values changed between two runs, and why")
     .argument("[run-a]", "the earlier run: its name or number, or previous", "previous")
     .argument("[run-b]", "the later run: its name or number, or current", "current")
-    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
     .addOption(new Option("--cause <cause>", "only changes with this cause").choices(CAUSES))
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
@@ -61,7 +62,7 @@ export function diffCommand(terminal: Terminal = standardOutput()): Command {
     .addHelpText("after", EXAMPLES)
     .action((before: string, after: string, options: Options) =>
       withRuns(
-        options.out,
+        options.warehouse,
         async (folder, temporaryDirectory) => {
           const pair = await findPair(folder, [before, after], temporaryDirectory);
           const opens =

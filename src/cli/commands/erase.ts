@@ -7,13 +7,13 @@ import { count, counted } from "../../common/figures.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { type EraseReport, eraseUser } from "../../warehouse/erase/erase.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { DEFAULT_OUT, existingFolder } from "../options.ts";
+import { existingFolder, findWarehouse, warehouseOption } from "../options.ts";
 import { drawInParts, right, whole } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeOutcome } from "../render/terminal.ts";
 
 interface Options {
   readonly user: string;
-  readonly out: string;
+  readonly warehouse: string;
   readonly json?: true;
 }
 
@@ -24,7 +24,7 @@ changes is replaced by one of its own, with a new number; what nobody holds of t
 forget the user first, or the next run brings the details again.
 
 Example:
-  $ content-warehouse erase --user 5f1e0c2ab4d3e90017c0ffee --out /srv/warehouse
+  $ content-warehouse erase --user 5f1e0c2ab4d3e90017c0ffee --warehouse /srv/warehouse
 
 Exit code 0: no retained run holds anything of the user any more. 2: the ID is that of another thing, such as a campaign.
 `;
@@ -34,18 +34,19 @@ export function eraseCommand(terminal: Terminal = standardOutput(), err: Writabl
   return new Command("erase")
     .description("erase one person's details from all retained runs")
     .requiredOption("--user <id>", "ID of the user (required)")
-    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
     .option("--json", "print one JSON object instead of the table")
     .addHelpText("after", HELP)
     .action(async (options: Options) => {
-      const { user: userId, out, json } = options;
+      const { user: userId, warehouse, json } = options;
       if (userId.trim() === "" || userId.trim() !== userId) {
         throw new WarehouseError(
           "config.invalid",
           "--user: give the ID of a user, as the table users has it.",
         );
       }
-      const folder = existingFolder(out);
+      const folder = existingFolder(warehouse);
       await using _lock = await acquireLock(folder);
       const report = await eraseUser(folder, {
         userId,

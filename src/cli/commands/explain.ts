@@ -10,7 +10,7 @@ import { matching, resolveScope } from "../../audit/questions/filters.ts";
 import type { KnownRun } from "../../audit/questions/run-history.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { DEFAULT_OUT } from "../options.ts";
+import { findWarehouse, warehouseOption } from "../options.ts";
 import { pastJson, pastText } from "../render/explain-past-text.ts";
 import { isWanted, type Told } from "../render/explain-sentences.ts";
 import { explanationText } from "../render/explain-text.ts";
@@ -18,7 +18,7 @@ import { printableText, standardOutput, type Terminal, writeAll } from "../rende
 import { withRuns } from "../with-run.ts";
 
 interface Options {
-  readonly out: string;
+  readonly warehouse: string;
   readonly destination?: string;
   readonly field?: string;
   readonly run?: string;
@@ -45,7 +45,8 @@ export function explainCommand(terminal: Terminal = standardOutput()): Command {
   return new Command("explain")
     .description("explain which external values an item produces, by which mapping, and where that was read")
     .argument("<item>", "ID or slug of an item", trimmed)
-    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--run <run>", "name or number of a run (default: current)")
@@ -57,7 +58,7 @@ export function explainCommand(terminal: Terminal = standardOutput()): Command {
     .addHelpText("after", EXAMPLES)
     .action(async (item: string, options: Options) => {
       await withRuns(
-        options.out,
+        options.warehouse,
         (folder, temporaryDirectory) => momentOf(folder, options, temporaryDirectory),
         async (opened, { past }) => {
           const answer =

@@ -9,11 +9,12 @@ import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
 import { askAgain, assertReadFrom } from "../ask-again.ts";
 import {
   CONFIG_OPTION,
-  DEFAULT_OUT,
   existingFolder,
+  findWarehouse,
   processEnvironment,
   type Settings,
   URL_OPTION,
+  warehouseOption,
 } from "../options.ts";
 import { cellText } from "../render/cells.ts";
 import { jsonRows } from "../render/rows.ts";
@@ -22,7 +23,7 @@ import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options {
-  readonly out: string;
+  readonly warehouse: string;
   readonly format: (typeof FORMATS)[number];
 }
 
@@ -57,15 +58,16 @@ export function rejectsCommand(
 function subcommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)
-    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
     .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"));
 }
 
 function listCommand(terminal: Terminal): Command {
   return subcommand("list", "list the rejects of the current run, each with its reason")
-    .addHelpText("after", "\nExample:\n  $ content-warehouse rejects list --out /srv/warehouse\n")
-    .action(async ({ out, format }: Options) => {
-      const { run, rejects } = await currentRejects(out);
+    .addHelpText("after", "\nExample:\n  $ content-warehouse rejects list --warehouse /srv/warehouse\n")
+    .action(async ({ warehouse, format }: Options) => {
+      const { run, rejects } = await currentRejects(warehouse);
       const text =
         format === "json" ? `${jsonRows(rejects)}\n` : listText(run.run, rejects, terminal.columns);
       await writeAll(terminal, [text]);
@@ -88,14 +90,14 @@ function retryCommand(terminal: Terminal, settings: Settings): Command {
     .addHelpText("after", RETRY_HELP)
     .action(async (options: RetryOptions) => {
       const { env, cwd } = settings;
-      const { out, format, sample, url, config: file } = options;
+      const { warehouse, format, sample, url, config: file } = options;
       const config = await loadConfig({
         cwd,
         env,
         flags: { sample, url, config: file },
         sampleBy: 'for a run of the sample, "content-warehouse rejects retry --sample"',
       });
-      const { run, rejects } = await currentRejects(out);
+      const { run, rejects } = await currentRejects(warehouse);
       const retried = await retry(run, rejects, config, settings);
       const nameless = rejects.length - rejects.filter(({ content_id }) => content_id !== null).length;
       const text =
@@ -106,8 +108,8 @@ function retryCommand(terminal: Terminal, settings: Settings): Command {
     });
 }
 
-async function currentRejects(out: string): Promise<{ run: PublishedRun; rejects: Row[] }> {
-  const run = await findRun(existingFolder(out), "current");
+async function currentRejects(warehouse: string): Promise<{ run: PublishedRun; rejects: Row[] }> {
+  const run = await findRun(existingFolder(warehouse), "current");
   return withTemporaryFolder("rejects", async (temporaryDirectory) => ({
     run,
     rejects: await readRejects(run.directory, temporaryDirectory),

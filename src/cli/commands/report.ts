@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
-import { DEFAULT_OUT } from "../options.ts";
+import { findWarehouse, warehouseOption } from "../options.ts";
 import { withRun } from "../with-run.ts";
 import { openNamedFile } from "../write-file.ts";
 
@@ -28,7 +28,8 @@ export function reportCommand(err: Writable = process.stderr): Command {
     .description("write one HTML page of a run: its verdict, coverage, changes, and each item's payloads")
     .argument("[run]", "name or number of a run, or current", "current")
     .option("--out <file>", "file to write (default: report-<run>.html)")
-    .option("--warehouse <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, { warehouse, out }: Options) => {
       if (out !== undefined) await assertNoFolder(out);

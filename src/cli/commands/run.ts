@@ -16,13 +16,14 @@ import {
   processEnvironment,
   StopSignals,
   URL_OPTION,
+  warehouseOption,
 } from "../options.ts";
 import { createDisplay, type Display } from "../render/display.ts";
 import { summaryText } from "../render/summary.ts";
 import { writeOutcome } from "../render/terminal.ts";
 
 interface RunFlags {
-  readonly out?: string;
+  readonly warehouse?: string;
   readonly sample?: true;
   readonly url?: string;
   readonly config?: string;
@@ -36,7 +37,7 @@ Pipelines of the package: ${pipelineNames().join(", ")}
 
 Examples:
   $ content-warehouse run nightly --sample
-  $ CONTENT_API_URL=https://content.example.com CONTENT_API_TOKEN=... content-warehouse run nightly --out /srv/warehouse
+  $ CONTENT_API_URL=https://content.example.com CONTENT_API_TOKEN=... content-warehouse run nightly --warehouse /srv/warehouse
   $ content-warehouse run ./my-pipeline.ts --config ./content-warehouse.config.json
 
 The token comes from CONTENT_API_TOKEN or from a file (setting \`tokenFile\`), never from a flag.
@@ -49,7 +50,7 @@ export function runCommand(environment: CliEnvironment = processEnvironment()): 
   return new Command("run")
     .description("run a pipeline: export the service's content and publish it")
     .argument("<pipeline>", "name of a pipeline of the package, or path of a module of your own")
-    .option("--out <dir>", "folder of the warehouse (default: ./warehouse)")
+    .addOption(warehouseOption())
     .option("--sample", "read the sample content from the embedded service")
     .addOption(URL_OPTION)
     .addOption(CONFIG_OPTION)

@@ -13,12 +13,12 @@ import {
   RUNS_KEPT,
   rollback,
 } from "../../warehouse/retention.ts";
-import { DEFAULT_OUT, existingFolder, positive } from "../options.ts";
+import { existingFolder, findWarehouse, positive, warehouseOption } from "../options.ts";
 import { drawTable, left, leftOutText, right, whole } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 
 interface Options {
-  readonly out: string;
+  readonly warehouse: string;
 }
 
 const EXAMPLES = `
@@ -46,26 +46,29 @@ export function runsCommand(terminal: Terminal = standardOutput()): Command {
 function subcommand(name: string, description: string, example: string): Command {
   return new Command(name)
     .description(description)
-    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
     .addHelpText("after", `\nExample:\n  $ content-warehouse runs ${example}\n`);
 }
 
 function listCommand(terminal: Terminal): Command {
-  return subcommand("list", "list the published runs, the newest first", "list --out /srv/warehouse").action(
-    async ({ out }: Options) => {
-      const folder = existingFolder(out);
-      const unpublished = await unpublishedRun(folder);
-      const runs = await listRuns(folder);
-      await writeAll(terminal, [listText(runs, terminal.columns), ...unpublishedText(runs, unpublished)]);
-    },
-  );
+  return subcommand(
+    "list",
+    "list the published runs, the newest first",
+    "list --warehouse /srv/warehouse",
+  ).action(async ({ warehouse }: Options) => {
+    const folder = existingFolder(warehouse);
+    const unpublished = await unpublishedRun(folder);
+    const runs = await listRuns(folder);
+    await writeAll(terminal, [listText(runs, terminal.columns), ...unpublishedText(runs, unpublished)]);
+  });
 }
 
 function showCommand(terminal: Terminal): Command {
   return subcommand("show", "show what a run published", "show current")
     .argument("<run>", "name or number of a run, or current")
-    .action(async (run: string, { out }: Options) => {
-      const { manifest, current } = await findRun(existingFolder(out), run);
+    .action(async (run: string, { warehouse }: Options) => {
+      const { manifest, current } = await findRun(existingFolder(warehouse), run);
       if (manifest instanceof WarehouseError) throw manifest;
       await writeAll(terminal, [showText(manifest, current, terminal.columns)]);
     });
@@ -74,8 +77,8 @@ function showCommand(terminal: Terminal): Command {
 function rollbackCommand(terminal: Terminal): Command {
   return subcommand("rollback", "make an earlier run the one that readers see", "rollback 41")
     .argument("<run>", "name or number of a run")
-    .action(async (wanted: string, { out }: Options) => {
-      const folder = existingFolder(out);
+    .action(async (wanted: string, { warehouse }: Options) => {
+      const folder = existingFolder(warehouse);
       await using _lock = await acquireLock(folder);
       const { run } = await rollback(folder, wanted);
       await writeAll(terminal, [`current is now ${run}\n`]);
@@ -89,8 +92,8 @@ function pruneCommand(terminal: Terminal): Command {
       `number of the newest runs to keep (default: the setting keepRuns, else ${RUNS_KEPT})`,
       positive,
     )
-    .action(async ({ out, keep: given }: Options & { readonly keep?: number }) => {
-      const folder = existingFolder(out);
+    .action(async ({ warehouse, keep: given }: Options & { readonly keep?: number }) => {
+      const folder = existingFolder(warehouse);
       const keep = given ?? (await configuredKeepRuns(process.cwd()));
       await using _lock = await acquireLock(folder);
       const removed = await prune(folder, keep);

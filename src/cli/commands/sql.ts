@@ -14,7 +14,7 @@ import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { all, type Database, duckdbError, openForReading } from "../../storage/duckdb.ts";
 import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
 import { findRun } from "../../warehouse/retention.ts";
-import { DEFAULT_OUT } from "../options.ts";
+import { findWarehouse, warehouseOption } from "../options.ts";
 import { cellText } from "../render/cells.ts";
 import { csvTexts, jsonArray, PIECE, pieces, type RowStream, type Rows } from "../render/rows.ts";
 import { layOut, left, leftOutText, right, type TableLayout } from "../render/table.ts";
@@ -27,7 +27,7 @@ const MEMORY_LIMIT_MB = 256;
 const FORMATS = ["table", "json", "csv"] as const;
 
 interface Options {
-  readonly out: string;
+  readonly warehouse: string;
   readonly format: (typeof FORMATS)[number];
   readonly raw?: true;
 }
@@ -44,7 +44,8 @@ export function sqlCommand(terminal: Terminal = standardOutput()): Command {
   return new Command("sql")
     .description("ask the published warehouse a question in SQL; it is opened read-only")
     .argument("<query>", "one SQL statement")
-    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
     .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
     .option(
       "--raw",
@@ -57,15 +58,15 @@ export function sqlCommand(terminal: Terminal = standardOutput()): Command {
 async function answer(terminal: Terminal, query: string, options: Options): Promise<void> {
   keepHeapsSmall();
   await withTemporaryFolder("sql", async (temporaryDirectory) => {
-    await using database = await openCurrent(options.out, temporaryDirectory);
+    await using database = await openCurrent(options.warehouse, temporaryDirectory);
     const answered = await ask(database.connection, query);
     await writeAll(terminal, refusals(formatted(answered, options, terminal.columns)));
   });
 }
 
 /** The database that `current` names now: the link is read once, so that a publication meanwhile changes nothing. */
-async function openCurrent(out: string, temporaryDirectory: string): Promise<Database> {
-  const folder = outputFolder(out);
+async function openCurrent(warehouse: string, temporaryDirectory: string): Promise<Database> {
+  const folder = outputFolder(warehouse);
   const { run, directory, manifest } = await findRun(folder, "current");
   if (manifest instanceof WarehouseError) throw manifest;
   if (!manifest.loaders.includes("duckdb")) {

@@ -10,11 +10,12 @@ import { type VerifiedMappings, verifyMappings } from "../../run/verify-mappings
 import { askAgain, assertReadFrom } from "../ask-again.ts";
 import {
   CONFIG_OPTION,
-  DEFAULT_OUT,
+  findWarehouse,
   positive,
   processEnvironment,
   type Settings,
   URL_OPTION,
+  warehouseOption,
 } from "../options.ts";
 import { createDisplay } from "../render/display.ts";
 import { drawInParts, left, right, whole } from "../render/table.ts";
@@ -22,10 +23,10 @@ import { printableText, standardOutput, type Terminal, writeAll } from "../rende
 import { withRun } from "../with-run.ts";
 
 interface Options {
-  readonly out: string;
-  readonly sample: number;
+  readonly warehouse: string;
+  readonly items: number;
   readonly seed?: string;
-  readonly embedded?: true;
+  readonly sample?: true;
   readonly url?: string;
   readonly config?: string;
   readonly format: (typeof FORMATS)[number];
@@ -35,11 +36,11 @@ const FORMATS = ["table", "json"] as const;
 
 const EXAMPLES = `
 Examples:
-  $ CONTENT_API_TOKEN=... content-warehouse verify-mappings --sample 200 --url https://content.example.com
-  $ content-warehouse verify-mappings 42 --sample 50 --seed 7 --config ./content-warehouse.config.json
-  $ content-warehouse verify-mappings --sample 50 --embedded
+  $ CONTENT_API_TOKEN=... content-warehouse verify-mappings --items 200 --url https://content.example.com
+  $ content-warehouse verify-mappings 42 --items 50 --seed 7 --config ./content-warehouse.config.json
+  $ content-warehouse verify-mappings --items 50 --sample
 
-RUN is a run's name, its number, or "current"; --embedded is for a run of the sample.
+RUN is a run's name, its number, or "current"; --sample is for a run of the sample.
 
 Asks the service that the run read for so many of its items and for its definitions and destinations, and holds what the
 mapping procedure gives for the answers against the published mapped values. A difference that the item's own time, or a
@@ -55,27 +56,28 @@ export function verifyMappingsCommand(
   return new Command("verify-mappings")
     .description("ask the service again for some items, and prove the published mapped values by its answers")
     .argument("[run]", "name or number of a run, or current", "current")
-    .requiredOption("--sample <n>", "number of items to ask for (required)", positive)
+    .requiredOption("--items <n>", "number of items to ask for (required)", positive)
     .option(
       "--seed <text>",
       "which items: the same seed draws the same ones (default: another draw each time)",
     )
-    .option("--embedded", "ask the embedded service with the sample content")
+    .option("--sample", "ask the embedded service with the sample content")
     .addOption(URL_OPTION)
     .addOption(CONFIG_OPTION)
-    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
     .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {
-      const { embedded, url, config: file } = options;
+      const { sample, url, config: file } = options;
       const { env, cwd } = settings;
       const config = await loadConfig({
         cwd,
         env,
-        flags: { sample: embedded, url, config: file },
-        sampleBy: `for a run of the sample, "content-warehouse verify-mappings --sample ${options.sample} --embedded"`,
+        flags: { sample, url, config: file },
+        sampleBy: `for a run of the sample, "content-warehouse verify-mappings --items ${options.items} --sample"`,
       });
-      await withRun(options.out, run, (opened) => verify(terminal, opened, config, options, settings));
+      await withRun(options.warehouse, run, (opened) => verify(terminal, opened, config, options, settings));
     });
 }
 
@@ -97,7 +99,7 @@ async function verify(
   const onItem = (done: number, total: number) =>
     onProgress({ stage: "items", done, total, items: done, bytes: 0 });
   const found = await askAgain(config, err, (source, asking) =>
-    verifyMappings(opened, { items: options.sample, seed, source, onItem, ...asking }),
+    verifyMappings(opened, { items: options.items, seed, source, onItem, ...asking }),
   );
   const text =
     options.format === "json" ? jsonText(run, seed, found) : reportText(run, seed, found, terminal.columns);

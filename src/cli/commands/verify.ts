@@ -2,12 +2,12 @@ import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, fileSize } from "../../common/figures.ts";
 import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../../warehouse/verify-run.ts";
-import { DEFAULT_OUT, existingFolder } from "../options.ts";
+import { existingFolder, findWarehouse, warehouseOption } from "../options.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options {
-  readonly out: string;
+  readonly warehouse: string;
   readonly all?: true;
   readonly json?: true;
 }
@@ -26,7 +26,8 @@ export function verifyCommand(terminal: Terminal = standardOutput()): Command {
   return new Command("verify")
     .description("prove that published runs are as they were published")
     .argument("[run]", "name or number of a run, or current", "current")
-    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
     .option("--all", "prove all published runs")
     .option("--json", "print one JSON object instead of the report")
     .addHelpText("after", EXAMPLES)
@@ -38,8 +39,8 @@ export function verifyCommand(terminal: Terminal = standardOutput()): Command {
     });
 }
 
-async function verify(terminal: Terminal, wanted: Wanted, { out, json }: Options): Promise<void> {
-  const folder = existingFolder(out);
+async function verify(terminal: Terminal, wanted: Wanted, { warehouse, json }: Options): Promise<void> {
+  const folder = existingFolder(warehouse);
   const found = await withTemporaryFolder("verify", (temporaryDirectory) =>
     verifyRuns(folder, wanted, temporaryDirectory),
   );
@@ -54,9 +55,9 @@ async function verify(terminal: Terminal, wanted: Wanted, { out, json }: Options
   throw new WarehouseError("verify.failed", `${counted(length, "finding")}: ${wayOut}.`);
 }
 
-function jsonText(out: string, { current, runs, findings }: Verification): string {
+function jsonText(warehouse: string, { current, runs, findings }: Verification): string {
   const ok = findings.length === 0;
-  return `${JSON.stringify({ ok, out, current: current ?? null, findings, runs })}\n`;
+  return `${JSON.stringify({ ok, warehouse, current: current ?? null, findings, runs })}\n`;
 }
 
 /** More of them say nothing new to a person; `--json` has them all. */

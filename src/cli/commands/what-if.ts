@@ -8,7 +8,7 @@ import { type WhatIf, whatIf } from "../../audit/questions/what-if.ts";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { all, stream } from "../../storage/duckdb.ts";
-import { DEFAULT_OUT } from "../options.ts";
+import { findWarehouse, warehouseOption } from "../options.ts";
 import { csvTexts, jsonArray, jsonRows, type RowStream } from "../render/rows.ts";
 import { type Section, sectionTables } from "../render/sections.ts";
 import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
@@ -18,7 +18,7 @@ import { mappingFormat } from "./audit.ts";
 const FORMATS = ["table", "json", "csv"] as const;
 
 interface Options {
-  readonly out: string;
+  readonly warehouse: string;
   readonly mapping: string;
   readonly format: (typeof FORMATS)[number];
 }
@@ -42,14 +42,15 @@ export function whatIfCommand(terminal: Terminal = standardOutput()): Command {
     .description("show which external values an edited mapping would change, and for which items")
     .argument("[run]", "name or number of a run, or current", "current")
     .requiredOption("--mapping <file>", "the edited mapping, .csv or .json (required)")
-    .option("--out <dir>", "folder of the warehouse", DEFAULT_OUT)
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
     .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {
       const { mapping: file } = options;
       const format = mappingFormat(file);
       const rows = readMapping(await bytesOf(file), file, format);
-      await withRun(options.out, run, async (opened) => {
+      await withRun(options.warehouse, run, async (opened) => {
         const found = await whatIf(opened, rows);
         const toScreen = terminal.columns !== undefined;
         const texts = {

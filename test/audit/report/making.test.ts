@@ -27,7 +27,7 @@ test("a run whose report cannot be made is published without it, and says so", a
   const summary = await runPipeline({
     pipeline: "nightly",
     sample: true,
-    out,
+    warehouse: out,
     cwd: folder,
     onProgress: ({ stage, done, total }) => {
       if (stage !== "load" || done !== total) return;
@@ -59,7 +59,7 @@ long("a service without items and mappings gets a page that says so in words", a
   const { warnings } = await runPipeline({
     pipeline: "nightly",
     url: service.url,
-    out,
+    warehouse: out,
     cwd: folder,
     env: { CONTENT_API_TOKEN: token },
   });
@@ -83,7 +83,7 @@ long(
     const out = join(folder, "warehouse");
     await writeFile(join(folder, "content-warehouse.config.json"), '{ "personalData": "keep" }');
     const config = join(folder, "content-warehouse.config.json");
-    await runPipeline({ pipeline: "nightly", sample: true, out, cwd: folder, config });
+    await runPipeline({ pipeline: "nightly", sample: true, warehouse: out, cwd: folder, config });
     const page = await readFile(join(out, "current", "report.html"), "utf8");
     await using run = await opened(out);
     const users = await all(run.connection, "SELECT email, phone, bio FROM users");
@@ -100,9 +100,9 @@ long(
 long("the SQL for the values that a page leaves out goes on where the page ends", async (t) => {
   const folder = await temporary(t);
   const out = join(folder, "warehouse");
-  await runPipeline({ pipeline: "nightly", sample: true, out, cwd: folder });
+  await runPipeline({ pipeline: "nightly", sample: true, warehouse: out, cwd: folder });
   const ask = async (offset: number) => {
-    const { stdout } = await program(["sql", unmappedSql(offset), "--out", out, "--format", "json"]);
+    const { stdout } = await program(["sql", unmappedSql(offset), "--warehouse", out, "--format", "json"]);
     return JSON.parse(stdout);
   };
   const [every, rest] = [await ask(0), await ask(10)];

@@ -141,7 +141,7 @@ async function night({ data, out, cwd, port }: Night): Promise<{ run: string; po
     const { run, warnings } = await runPipeline({
       pipeline: "nightly",
       url: service.url,
-      out,
+      warehouse: out,
       cwd,
       env: { CONTENT_API_TOKEN: token },
     });

@@ -25,15 +25,20 @@ for (const loader of few(["duckdb", "parquet"], 1)) {
     const pipeline = join(folder, "unnamed.mjs");
     await writeFile(pipeline, PIPELINE.replaceAll("LOADERS", loader));
     const out = join(folder, "warehouse");
-    const { directory, warnings } = await runPipeline({ pipeline, sample: true, out, cwd: folder });
+    const { directory, warnings } = await runPipeline({
+      pipeline,
+      sample: true,
+      warehouse: out,
+      cwd: folder,
+    });
     assert.doesNotMatch(warnings.join(), /report/);
     const page = await readFile(join(directory, "report.html"), "utf8");
     assert.match(page, /<title>Run 1: complete/);
     const [, item = ""] = /"items":\[\["([^"]+)"/.exec(page) ?? [];
     assert.notEqual(item, "");
-    const explained = await program(["explain", item, "--out", out]);
+    const explained = await program(["explain", item, "--warehouse", out]);
     assert.deepEqual([explained.code, explained.stderr], [0, ""]);
-    const filtered = await program(["audit", "--content-type", "no_such_type", "--out", out]);
+    const filtered = await program(["audit", "--content-type", "no_such_type", "--warehouse", out]);
     assert.equal(filtered.code, 2);
     assert.match(filtered.stderr, /no_such_type/);
   });

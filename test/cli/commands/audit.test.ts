@@ -9,10 +9,10 @@ import { capture, outcome } from "../capture.ts";
 import { program } from "../running.ts";
 
 const out = await sampleWarehouse();
-const audit = (...args: string[]) => capture(auditCommand, [...args, "--out", out]);
+const audit = (...args: string[]) => capture(auditCommand, [...args, "--warehouse", out]);
 
 test("a screen gets every part of the answer, and its lines fit", async () => {
-  const text = await capture(auditCommand, ["--out", out], 100);
+  const text = await capture(auditCommand, ["--warehouse", out], 100);
   for (const title of [
     "Coverage, in values",
     "Values that are unmapped, unknown, archived or ambiguous",
@@ -68,7 +68,7 @@ test("markdown has tables under headings, and no text is markup", async () => {
 });
 
 test("with --fail-on too many values end with 25 and a sentence, after the answer", async () => {
-  const run = (...args: string[]) => outcome(auditCommand, [...args, "--out", out]);
+  const run = (...args: string[]) => outcome(auditCommand, [...args, "--warehouse", out]);
   const { text, error } = await run("--fail-on", "unknown_value,unmapped=100000");
   assert.ok(text.includes("Coverage, in values"));
   assert.deepEqual([error?.code, error?.exitCode], ["audit.threshold", 25]);
@@ -89,7 +89,7 @@ test("with --fail-on too many values end with 25 and a sentence, after the answe
 });
 
 test("the exit codes of the process are 25 for a threshold and 2 for what cannot be asked", async () => {
-  const started = (...args: string[]) => program(["audit", "--out", out, ...args]);
+  const started = (...args: string[]) => program(["audit", "--warehouse", out, ...args]);
   const exceeded = await started("--fail-on", "ambiguous", "--format", "json");
   assert.equal(exceeded.code, 25);
   assert.match(exceeded.stderr, /^There are 396 ambiguous values where 0 are allowed .*\n$/);
@@ -118,7 +118,7 @@ test("no file is written among what is published, by whatever way", async () => 
   for (const file of few(["current/new.csv", "runs/new.json", ".staging/new.csv", "../way/new.csv"], 2)) {
     const { code, stderr } = await program([
       "audit",
-      "--out",
+      "--warehouse",
       out,
       "--export-mapping",
       join(warehouse, file),
@@ -144,7 +144,7 @@ test("what was exported where is said beside the answer, and that it replaces wh
   const file = join(out, "..", "said.csv");
   const exported = async () => {
     const { code, stdout, stderr } = await program([
-      ...["audit", "--out", out, "--export-mapping", file, "--format", "json", "--fail-on", "unmapped"],
+      ...["audit", "--warehouse", out, "--export-mapping", file, "--format", "json", "--fail-on", "unmapped"],
     ]);
     assert.equal(code, 25);
     assert.equal(typeof JSON.parse(stdout).run, "string");
@@ -160,7 +160,7 @@ test("what was exported where is said beside the answer, and that it replaces wh
 
 test("a file that cannot be written is told before anything is asked, and a failure leaves the file as it was", async () => {
   const asked = (file: string, ...args: string[]) =>
-    outcome(auditCommand, ["--out", out, "--export-mapping", file, ...args]);
+    outcome(auditCommand, ["--warehouse", out, "--export-mapping", file, ...args]);
   const { text, error } = await asked(join(out, "no", "m.csv"));
   assert.equal(text, "");
   assert.match(error?.message ?? "", /cannot be written \(ENOENT\)/);

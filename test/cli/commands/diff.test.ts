@@ -16,12 +16,12 @@ const { out, folder, night } = await site();
 const [sample, changed] = await sampleNights(folder);
 const first = await night(sample);
 const second = await night(changed);
-await capture(runsCommand, ["rollback", "1", "--out", out]);
+await capture(runsCommand, ["rollback", "1", "--warehouse", out]);
 const third = await night(sample);
 
-const diff = (...args: string[]) => capture(diffCommand, [...args, "--out", out]);
+const diff = (...args: string[]) => capture(diffCommand, [...args, "--warehouse", out]);
 const failed = async (...args: string[]) => {
-  const { text, error } = await outcome(diffCommand, [...args, "--out", out]);
+  const { text, error } = await outcome(diffCommand, [...args, "--warehouse", out]);
   assert.equal(text, "");
   return [error?.code, error?.message ?? ""] as const;
 };
@@ -29,7 +29,7 @@ const failed = async (...args: string[]) => {
 const ITEM = "6967a4fa9df0deca3500013d";
 
 test("a screen gets the totals per cause first, then a line per change with the definition behind it", async () => {
-  const { code, stdout, stderr } = await program(["diff", "1", second, "--out", out]);
+  const { code, stdout, stderr } = await program(["diff", "1", second, "--warehouse", out]);
   assert.deepEqual([code, stderr], [0, ""]);
   const lines = stdout.split("\n");
   assert.equal(lines[0], `From run ${first} to run ${second}, by the history of run ${second}.`);
@@ -41,7 +41,7 @@ test("a screen gets the totals per cause first, then a line per change with the 
     '    70 items: "UK & Ireland": "en-gb" -> "en-uk-ie" (mapping entry 43c870e0bd3ec33eccaf088c for "UK & Ireland": "en-gb" -> "en-uk-ie")',
   ]);
   assert.match(stdout, /\n736 mapped values of 429 items changed\n$/);
-  const narrow = await capture(diffCommand, ["1", "2", "--out", out], 80);
+  const narrow = await capture(diffCommand, ["1", "2", "--warehouse", out], 80);
   for (const line of narrow.split("\n")) assert.ok(line.length <= 80, line);
   assert.match(
     narrow,
@@ -111,7 +111,7 @@ test("a run that nothing knows, and the wrong order, end with 2 and a sentence",
   const [order, said] = await failed("2", "1");
   assert.equal(order, "config.invalid");
   assert.match(said, /is later than .* name the earlier one first: diff 1 2\.$/);
-  const { code: exit, stdout } = await program(["diff", "1", "9", "--out", join(out)]);
+  const { code: exit, stdout } = await program(["diff", "1", "9", "--warehouse", join(out)]);
   assert.deepEqual([exit, stdout], [2, ""]);
 });
 
@@ -137,7 +137,7 @@ long(
 
 test("an item that was removed is told with the run that found it gone, and the last one that had it", async () => {
   const removed = "696e3c5a9df0deca35000140";
-  const { error } = await outcome(explainCommand, [removed, "--run", "2", "--out", out]);
+  const { error } = await outcome(explainCommand, [removed, "--run", "2", "--warehouse", out]);
   assert.deepEqual(
     [error?.exitCode, error?.message],
     [
@@ -146,7 +146,7 @@ test("an item that was removed is told with the run that found it gone, and the 
     ],
   );
   assert.match(
-    await capture(explainCommand, [removed, "--as-of", "1", "--out", out]),
+    await capture(explainCommand, [removed, "--as-of", "1", "--warehouse", out]),
     new RegExp(`^Walking from hut to hut for the first time\nItem ${removed}, `),
   );
 });
@@ -154,8 +154,11 @@ test("an item that was removed is told with the run that found it gone, and the 
 test("the slug of an item that was removed is told to be known to the runs that had the item, and explained by them", async () => {
   const removed = "696e3c5a9df0deca35000140";
   const slugOf = `SELECT slug FROM content WHERE content_id = '${removed}'`;
-  const [, slug = ""] = (await capture(sqlCommand, [slugOf, "--format", "csv", "--out", out])).split("\r\n");
-  const explain = async (...args: string[]) => (await outcome(explainCommand, [...args, "--out", out])).error;
+  const [, slug = ""] = (await capture(sqlCommand, [slugOf, "--format", "csv", "--warehouse", out])).split(
+    "\r\n",
+  );
+  const explain = async (...args: string[]) =>
+    (await outcome(explainCommand, [...args, "--warehouse", out])).error;
   const error = await explain(slug, "--run", "2");
   assert.equal(error?.code, "config.not_found");
   assert.match(
@@ -163,7 +166,7 @@ test("the slug of an item that was removed is told to be known to the runs that 
     / Of removed items the history knows the ID alone: name one by it, or ask a kept run that had it, with --as-of\.$/,
   );
   assert.match(
-    await capture(explainCommand, [slug, "--as-of", "1", "--out", out]),
+    await capture(explainCommand, [slug, "--as-of", "1", "--warehouse", out]),
     new RegExp(`\nItem ${removed}, slug ${slug}`),
   );
   const unknown = await explain("no-such-slug", "--run", "1");
@@ -172,9 +175,10 @@ test("the slug of an item that was removed is told to be known to the runs that 
 
 test("a run whose files are gone is compared and explained from the history", async () => {
   const asked = ["--destination", "Web CMS", "--field", "region"];
-  const explain = (...args: string[]) => capture(explainCommand, [ITEM, ...asked, ...args, "--out", out]);
+  const explain = (...args: string[]) =>
+    capture(explainCommand, [ITEM, ...asked, ...args, "--warehouse", out]);
   assert.match(await explain("--as-of", "1"), /Where this was read/);
-  await capture(runsCommand, ["prune", "--keep", "1", "--out", out]);
+  await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
   assert.match(await diff("1", "3"), /Nothing changed/);
   const text = await explain("--as-of", first);
   assert.equal(await explain("--as-of", "1"), text);
@@ -196,10 +200,10 @@ test("a run whose files are gone is compared and explained from the history", as
   assert.deepEqual(json.destinations[0].payload.market, ["es-it"]);
   assert.deepEqual([json.run, json.historyOf, json.steps], [first, third, null]);
   assert.deepEqual(json.values[0].since.causes, ["first_seen"]);
-  const { error } = await outcome(explainCommand, [ITEM, "--as-of", "2", "--out", out]);
+  const { error } = await outcome(explainCommand, [ITEM, "--as-of", "2", "--warehouse", out]);
   assert.match(error?.message ?? "", /nor the history of its current run knows a run "2"/);
   const without = async (run: string) =>
-    (await outcome(explainCommand, [ITEM, "--run", run, "--out", out])).error?.message ?? "";
+    (await outcome(explainCommand, [ITEM, "--run", run, "--warehouse", out])).error?.message ?? "";
   assert.equal(
     await without("1"),
     `The files of run ${first} are gone; "--as-of 1" asks the history of the current run instead.`,

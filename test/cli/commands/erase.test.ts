@@ -26,19 +26,19 @@ async function warehouse(t: TestContext): Promise<string> {
 test("erase says which runs took the place of which, and then that there is nothing more to erase", async (t) => {
   const out = await warehouse(t);
   const [run = ""] = await readdir(join(out, "runs"));
-  const erase = (...args: string[]) => capture(eraseCommand, [...args, "--out", out]);
+  const erase = (...args: string[]) => capture(eraseCommand, [...args, "--warehouse", out]);
   assert.equal(
     await erase("--user", "5f1e0c2ab4d3e90017c0ffe9"),
     "nothing to erase: 1 retained run searched, none knows this user\n",
   );
-  const text = await capture(eraseCommand, ["--user", USER, "--out", out], 80);
+  const text = await capture(eraseCommand, ["--user", USER, "--warehouse", out], 80);
   const replacement = run.replace("000001", "000002");
   const lines = text.split("\n");
   assert.match(lines[3] ?? "", new RegExp(`^│ ${run} │ ${replacement} │ +3 │ +2 │$`));
   assert.equal(lines.length, 7, "all columns stand side by side on a screen of 80");
   assert.equal(lines[5], `1 retained run searched, 1 replaced; current is now ${replacement}`);
   assert.equal(await readlink(join(out, "current")), `runs/${replacement}`);
-  const shown = await capture(runsCommand, ["show", "current", "--out", out]);
+  const shown = await capture(runsCommand, ["show", "current", "--warehouse", out]);
   assert.match(shown, new RegExp(`\\nSupersedes +${run}, erased \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\n`));
   assert.equal(
     await erase("--user", USER),
@@ -65,7 +65,7 @@ long("an erasure whose report cannot be written is done, and says so without fai
     },
   });
   const command = eraseCommand({ out: full, columns: undefined }, err);
-  await command.parseAsync(["--user", USER, "--out", out, "--json"], { from: "user" });
+  await command.parseAsync(["--user", USER, "--warehouse", out, "--json"], { from: "user" });
   assert.match(said.join(""), /^No retained run holds .* could not be written: .*\n$/);
   assert.match(await readlink(join(out, "current")), /^runs\/000002-/);
 });
@@ -73,11 +73,11 @@ long("an erasure whose report cannot be written is done, and says so without fai
 test("erase needs an ID, a warehouse, and the lock", async (t) => {
   const out = await warehouse(t);
   const erase = (...args: string[]) => capture(eraseCommand, args);
-  await assert.rejects(erase("--out", out), { code: "commander.missingMandatoryOptionValue" });
-  await assert.rejects(erase("--user", " ", "--out", out), { code: "config.invalid", exitCode: 2 });
-  await assert.rejects(erase("--user", USER, "--out", await temporaryFolder(t)), {
+  await assert.rejects(erase("--warehouse", out), { code: "commander.missingMandatoryOptionValue" });
+  await assert.rejects(erase("--user", " ", "--warehouse", out), { code: "config.invalid", exitCode: 2 });
+  await assert.rejects(erase("--user", USER, "--warehouse", await temporaryFolder(t)), {
     code: "config.not_found",
   });
   await using _lock = await acquireLock(outputFolder(out));
-  await assert.rejects(erase("--user", USER, "--out", out), { code: "run.locked", exitCode: 75 });
+  await assert.rejects(erase("--user", USER, "--warehouse", out), { code: "run.locked", exitCode: 75 });
 });

@@ -7,7 +7,7 @@ import { program } from "../running.ts";
 
 const out = await sampleWarehouse();
 const SLUG = "why-your-tent-is-wet-inside-and-what-to-do-about-it";
-const explain = (...args: string[]) => capture(explainCommand, [...args, "--out", out]);
+const explain = (...args: string[]) => capture(explainCommand, [...args, "--warehouse", out]);
 
 test("one field at one destination is explained rule by rule, with the evidence", async () => {
   const text = await explain(SLUG, "--destination", "Web CMS", "--field", "region");
@@ -42,7 +42,7 @@ test("one field at one destination is explained rule by rule, with the evidence"
 });
 
 test("on a screen the lines fit, and nothing steers it", async () => {
-  const text = await capture(explainCommand, [SLUG, "--out", out], 80);
+  const text = await capture(explainCommand, [SLUG, "--warehouse", out], 80);
   for (const line of text.split("\n")) {
     const longest = Math.max(
       ...line
@@ -86,7 +86,7 @@ test("an earlier run is explained by its number, its name or an instant", async 
   assert.equal(await explain(SLUG, "--as-of", "1", "--field", "region"), text);
   assert.equal(await explain(SLUG, "--as-of", "2999-01-01T00:00:00Z", "--field", "region"), text);
   const failed = async (...args: string[]) =>
-    (await outcome(explainCommand, [SLUG, "--out", out, ...args])).error;
+    (await outcome(explainCommand, [SLUG, "--warehouse", out, ...args])).error;
   assert.match(
     (await failed("--as-of", "2001-01-01"))?.message ?? "",
     /^No run had started by 2001-01-01: the history of the current run 000001-\S+ begins with 000001-/,
@@ -127,7 +127,7 @@ test("an instant may have a blank before the time, and is UTC unless it names a 
     assert.match(await explain(SLUG, "--as-of", instant), /\nThis is what run 000001-/, instant);
   }
   const before = new Date(started - 1000).toISOString().slice(0, 19).replace("T", " ");
-  const { error } = await outcome(explainCommand, [SLUG, "--out", out, "--as-of", before]);
+  const { error } = await outcome(explainCommand, [SLUG, "--warehouse", out, "--as-of", before]);
   assert.match(error?.message ?? "", /^No run had started by /);
 });
 
@@ -137,7 +137,7 @@ test("what does not exist ends the process with 2 and one sentence with the near
     [[SLUG, "--destination", "web cms"], 'The nearest is "Web CMS".'],
     [[SLUG, "--field", "seasn"], 'The nearest is "season"'],
   ] as const) {
-    const { code, stdout, stderr } = await program(["explain", ...args, "--out", out]);
+    const { code, stdout, stderr } = await program(["explain", ...args, "--warehouse", out]);
     assert.deepEqual([code, stdout], [2, ""]);
     assert.ok(stderr.includes(said), stderr);
     assert.equal(stderr.trimEnd().split("\n").length, 1);
@@ -147,6 +147,6 @@ test("what does not exist ends the process with 2 and one sentence with the near
 test("a title that would fill a screen is cut there, and whole in a file", async () => {
   const title = "Why your tent is wet inside, and what to do about it";
   assert.ok((await explain(SLUG)).startsWith(`${title}\n`));
-  const shown = await capture(explainCommand, [SLUG, "--out", out], 16);
+  const shown = await capture(explainCommand, [SLUG, "--warehouse", out], 16);
   assert.ok(shown.replaceAll("\n", " ").startsWith(`${title.slice(0, 47)}… Item `), shown.slice(0, 100));
 });

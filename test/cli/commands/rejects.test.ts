@@ -38,7 +38,8 @@ async function warehouse(t: TestContext, pipeline = "small"): Promise<Rejected> 
   return {
     service,
     out,
-    rejects: (...args) => outcome((terminal) => rejectsCommand(terminal, settings), [...args, "--out", out]),
+    rejects: (...args) =>
+      outcome((terminal) => rejectsCommand(terminal, settings), [...args, "--warehouse", out]),
   };
 }
 
@@ -83,7 +84,7 @@ test("a run without rejects says so", async (t) => {
   await exportFrom({ url: service.url, out, threads: 1 });
   const settings = { env: {}, cwd: out, err: process.stderr };
   const list = (...args: string[]) =>
-    outcome((terminal) => rejectsCommand(terminal, settings), [...args, "--out", out]);
+    outcome((terminal) => rejectsCommand(terminal, settings), [...args, "--warehouse", out]);
   assert.match((await list()).text, /^no rejects in the run 000001-\S+\n$/);
   assert.equal((await list("list", "--format", "json")).text, "[]\n");
   assert.equal((await list("retry")).error?.code, "config.missing_service");

@@ -53,7 +53,7 @@ for (const [name, text] of few(Object.entries(MODULES), 3)) {
     const path = join(folder, name);
     await mkdir(join(path, ".."), { recursive: true });
     await writeFile(path, text);
-    const run = ["run", path, "--out", join(folder, "out")];
+    const run = ["run", path, "--warehouse", join(folder, "out")];
     const { code, stdout, stderr } = await program(["--debug", ...run], { cwd: folder, env });
     assert.deepEqual([code, stdout], [2, ""]);
     const lines = stderr.split("\n");
@@ -76,7 +76,10 @@ test("without --debug there is the sentence alone", async (t) => {
   const folder = await temporaryFolder(t);
   const path = join(folder, "mine.mjs");
   await writeFile(path, MODULE);
-  const { code, stderr } = await program(["run", path, "--out", join(folder, "out")], { cwd: folder, env });
+  const { code, stderr } = await program(["run", path, "--warehouse", join(folder, "out")], {
+    cwd: folder,
+    env,
+  });
   assert.equal(code, 2);
   assert.doesNotMatch(stderr, /caused by|^ +at /m);
 });

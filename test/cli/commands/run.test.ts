@@ -159,7 +159,7 @@ suite("a run that cannot begin ends with 2, says why, and writes nothing:", () =
       await writeFile(join(cwd, "file"), "");
       await mkdir(join(cwd, "taken/current"), { recursive: true });
       const before = await treeOf(cwd);
-      await assertRefused(run(["nightly", "--sample", "--out", out], {}, cwd), 2, reason);
+      await assertRefused(run(["nightly", "--sample", "--warehouse", out], {}, cwd), 2, reason);
       assert.deepEqual(await treeOf(cwd), before);
     });
   }
@@ -189,7 +189,7 @@ suite("a run against a service", () => {
   test("with --json prints one object and nothing else to standard output", async (t) => {
     const service = await Scripted.start(t, itemsOf(12));
     const cwd = await temporaryFolder(t);
-    const { out, exitCode } = await run([SMALL, "--json", "--out", "here"], against(service), cwd);
+    const { out, exitCode } = await run([SMALL, "--json", "--warehouse", "here"], against(service), cwd);
     assert.equal(exitCode, 0);
     assert.match(out, /^\{[^\n]*\}\n$/);
     const summary = JSON.parse(out);
@@ -295,7 +295,7 @@ suite("a pipeline of one's own", () => {
       await writeFile(
         join(cwd, "content-warehouse.config.ts"),
         `import { defineConfig } from "content-warehouse";
-         export default defineConfig({ perPage: 2, out: "data", url: ${JSON.stringify(service.url)} });`,
+         export default defineConfig({ perPage: 2, warehouse: "data", url: ${JSON.stringify(service.url)} });`,
       );
       const { exitCode } = await run([`./${name}`], { CONTENT_API_TOKEN: CANARY }, cwd);
       assert.equal(exitCode, 0);

@@ -21,7 +21,7 @@ type Runs = (...args: string[]) => Promise<string>;
 async function warehouse(t: TestContext, published: number): Promise<{ out: string; runs: Runs }> {
   const out = await temporaryFolder(t);
   for (let run = 1; run <= published; run++) await publish(out, run);
-  return { out, runs: (...args) => capture(runsCommand, [...args, "--out", out]) };
+  return { out, runs: (...args) => capture(runsCommand, [...args, "--warehouse", out]) };
 }
 
 test("a file or folder of the warehouse that this user may not read is named, with the way out", async (t) => {
@@ -32,7 +32,7 @@ test("a file or folder of the warehouse that this user may not read is named, wi
     scanned: `config.output ${run}/parquet/content_tags/content_tags-000001-0000.parquet ${denied}`,
     asked: `config.output ${run}/warehouse.duckdb ${denied}`,
     listed:
-      "config.output The output folder OUT cannot be used: permission is denied; fix it or name another with --out.",
+      "config.output The output folder OUT cannot be used: permission is denied; fix it or name another with --warehouse.",
   });
 });
 
@@ -115,9 +115,9 @@ test("where the link to the current run is lost, each command says how to set it
   await rm(join(out, "current"));
   const told = { exitCode: 2, message: /is current, .*runs rollback 000002-20261120T020000Z/ };
   await assert.rejects(runs("show", "current"), told);
-  await assert.rejects(capture(sqlCommand, ["SELECT 1", "--out", out]), told);
+  await assert.rejects(capture(sqlCommand, ["SELECT 1", "--warehouse", out]), told);
   await runs("rollback", "000002-20261120T020000Z");
-  assert.match(await capture(sqlCommand, ["SELECT 1 AS one", "--out", out]), /one/);
+  assert.match(await capture(sqlCommand, ["SELECT 1 AS one", "--warehouse", out]), /one/);
 });
 
 test("prune removes what is old and says what", async (t) => {
@@ -141,24 +141,24 @@ test("F13: while a run is under way nothing is rolled back or removed, but every
 test("a folder without a warehouse is said to be one, and is left as it is", async (t) => {
   const out = await temporaryFolder(t);
   for (const args of [["list"], ["show", "1"], ["rollback", "1"], ["prune"]]) {
-    await assert.rejects(capture(runsCommand, [...args, "--out", out]), { code: "config.not_found" });
+    await assert.rejects(capture(runsCommand, [...args, "--warehouse", out]), { code: "config.not_found" });
   }
   assert.deepEqual(await readdir(out), []);
   await prepareOutput(out);
-  assert.equal(await capture(runsCommand, ["--out", out]), "nothing was published yet\n");
+  assert.equal(await capture(runsCommand, ["--warehouse", out]), "nothing was published yet\n");
 });
 
 long(
   "a run takes the same time wherever that is said, and the report says how long its tables took",
   async (t) => {
     const out = await temporaryFolder(t);
-    const summary = await runPipeline({ pipeline: "nightly", sample: true, out });
+    const summary = await runPipeline({ pipeline: "nightly", sample: true, warehouse: out });
     const { startedAt, endedAt } = await readManifest(summary.directory);
     const milliseconds = Date.parse(endedAt) - Date.parse(startedAt);
     const took = duration(milliseconds / 1000);
     assert.equal(summary.milliseconds, milliseconds);
     assert.ok(summaryText(summary).startsWith(`Complete: run ${summary.run} of nightly, ${took}\n`));
-    const runs = (...args: string[]) => capture(runsCommand, [...args, "--out", out]);
+    const runs = (...args: string[]) => capture(runsCommand, [...args, "--warehouse", out]);
     assert.match(await runs("list"), new RegExp(`│ +${took} │`));
     assert.match(await runs("show", "1"), new RegExp(`UTC, took ${took}\n`));
     const report = join(summary.directory, "report.html");

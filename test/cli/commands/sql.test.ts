@@ -27,7 +27,7 @@ after(() => removeTree(base));
 
 function warehouse(): { out: string; ask: Ask } {
   const out = join(base, HOSTILE_NAME);
-  return { out, ask: (query, ...args) => capture(sqlCommand, [query, "--out", out, ...args]) };
+  return { out, ask: (query, ...args) => capture(sqlCommand, [query, "--warehouse", out, ...args]) };
 }
 
 const EVERY_TYPE = `SELECT
@@ -76,17 +76,17 @@ test("on a screen long cells are cut and columns that find no room are left out,
   const wide = `SELECT content_id, repeat('ab ', 100) AS text FROM content LIMIT 1`;
   const many = `SELECT ${Array.from({ length: 30 }, (_, index) => `'cell ${index}' AS column_${index}`).join(", ")}`;
   for (const query of [wide, many]) {
-    const narrow = await capture(sqlCommand, [query, "--out", out], 60);
+    const narrow = await capture(sqlCommand, [query, "--warehouse", out], 60);
     for (const line of narrow.split("\n")) assert.ok(line.length <= 60, line);
     assert.match(narrow, /…/);
   }
   assert.match(
-    await capture(sqlCommand, [many, "--out", out], 60),
+    await capture(sqlCommand, [many, "--warehouse", out], 60),
     /1 row, 30 columns\n\d\d columns left out: widen the terminal or pipe the output\n$/,
   );
-  const whole = await capture(sqlCommand, [wide, "--out", out]);
+  const whole = await capture(sqlCommand, [wide, "--warehouse", out]);
   assert.ok(whole.includes("ab ".repeat(99)));
-  const everything = await capture(sqlCommand, [many, "--out", out]);
+  const everything = await capture(sqlCommand, [many, "--warehouse", out]);
   assert.ok(everything.includes("cell 29") && !everything.includes("shown"));
 });
 
@@ -203,13 +203,13 @@ test("a table is laid out by its first rows: later texts are cut on a screen and
   const query =
     `SELECT i AS number, CASE WHEN i < 4000 THEN 'short' ELSE repeat('long ', 30) END AS text FROM range(99999990, 100004000) r(i)
     UNION ALL SELECT 12345678901234, 'end'`.replace("i < 4000", "i < 100003990");
-  const lines = (await capture(sqlCommand, [query, "--out", out], 40)).split("\n");
+  const lines = (await capture(sqlCommand, [query, "--warehouse", out], 40)).split("\n");
   assert.equal(lines.at(-2), "4,011 rows, 2 columns");
   assert.equal(lines.length, 4011 + 6);
   assert.equal(lines[3], "│  99999990 │ short │");
   assert.equal(lines[3 + 4005], "│ 100003995 │ long… │");
   assert.equal(lines[3 + 4010], "│ 12345678901234 │ end   │");
-  const piped = (await capture(sqlCommand, [query, "--out", out])).split("\n");
+  const piped = (await capture(sqlCommand, [query, "--warehouse", out])).split("\n");
   assert.equal(piped[3 + 4005], `│ 100003995 │ ${"long ".repeat(30)} │`);
 });
 
@@ -346,7 +346,7 @@ test("a plan is drawn as it comes, and steers no terminal", async () => {
 
 long("rows that no one text could hold together are written one after another", async () => {
   const query = "SELECT repeat('x', 300000) AS t FROM range(2048)";
-  const child = start([query, "--out", warehouse().out, "--format", "csv"], {
+  const child = start([query, "--warehouse", warehouse().out, "--format", "csv"], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let bytes = 0;
@@ -363,7 +363,7 @@ long("rows that no one text could hold together are written one after another", 
 
 test("without a published run the way to one is said", async (t) => {
   const out = await temporaryFolder(t);
-  const ask = () => capture(sqlCommand, ["SELECT 1", "--out", out]);
+  const ask = () => capture(sqlCommand, ["SELECT 1", "--warehouse", out]);
   await assert.rejects(ask(), { code: "config.not_found", message: /run nightly --sample/ });
   await symlink("runs/000001-20261120T020000Z", join(out, "current"));
   await assert.rejects(ask(), { code: "config.not_found", message: /run nightly --sample/ });
@@ -413,7 +413,7 @@ test("a signal ends a question and leaves no folder, and what a killed one left 
   const { out } = warehouse();
   const TMPDIR = await temporaryFolder(t);
   const startIn = (query: string) =>
-    start([query, "--out", out], {
+    start([query, "--warehouse", out], {
       stdio: ["ignore", "ignore", "inherit"],
       env: { ...process.env, TMPDIR },
     });
@@ -454,7 +454,9 @@ test("a reader that goes away ends the command quietly", async () => {
   const { out } = warehouse();
   const query = "SELECT i, repeat('x', 100) AS t FROM range(300000) r(i)";
   for (const format of ["csv", "json", "table"]) {
-    const child = start([query, "--out", out, "--format", format], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = start([query, "--warehouse", out, "--format", format], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let errors = "";
     child.stderr?.on("data", (chunk) => {
       errors += chunk;

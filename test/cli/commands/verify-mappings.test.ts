@@ -66,7 +66,7 @@ async function madeOnce(folder: string) {
   const config = join(folder, "config.json");
   await writeFile(config, JSON.stringify({ destinations }));
   const env = { CONTENT_API_URL: url, CONTENT_API_TOKEN: token };
-  await runPipeline({ pipeline: "nightly", out: join(folder, "warehouse"), config, cwd: folder, env });
+  await runPipeline({ pipeline: "nightly", warehouse: join(folder, "warehouse"), config, cwd: folder, env });
   await service.close();
   return { url, port, token, destinations };
 }
@@ -92,7 +92,7 @@ async function night(t: TestContext): Promise<Night> {
     out,
     folder,
     command,
-    verify: (...args) => outcome(command, [...args, "--config", config, "--out", out]),
+    verify: (...args) => outcome(command, [...args, "--config", config, "--warehouse", out]),
     change: async (file, edit) => {
       await service.close();
       const lines = (await readFile(join(data, file), "utf8")).trimEnd().split("\n");
@@ -107,7 +107,7 @@ const REGION = "0f54ae5d6e353c46e3583e1f";
 
 test("what the service still says is proven; what changed since the run is told with its cause", async (t) => {
   const { verify, change } = await night(t);
-  const whole = await verify("--sample", String(either(100, 1000)), "--seed", "1");
+  const whole = await verify("--items", String(either(100, 1000)), "--seed", "1");
   assert.equal(whole.error, undefined);
   const all = `${either(100, 500)} items of the run`;
   const agree = `${either(100, 500)} agree, 0 changed since the run, 0 gone, 0 differ`;
@@ -119,7 +119,7 @@ test("what the service still says is proven; what changed since the run is told 
     }
     return field;
   });
-  const changed = await verify("--sample", "500", "--format", "json");
+  const changed = await verify("--items", "500", "--format", "json");
   assert.equal(changed.error, undefined);
   const { asked, agreeing, items } = parsed(changed.text);
   assert.deepEqual([asked, agreeing, items.length], [500, 364, 136]);
@@ -140,7 +140,7 @@ test("what the service still says is proven; what changed since the run is told 
     const custom_fields = { ...document.custom_fields, [REGION]: [] };
     return { ...document, custom_fields, updated_at: "2027-01-01T00:00:00.000000Z" };
   });
-  const moved = await verify("--sample", "500");
+  const moved = await verify("--items", "500");
   assert.equal(moved.error, undefined);
   assert.match(moved.text, /, 1 gone, 0 differ\n/);
   assert.match(
@@ -153,7 +153,7 @@ long(
   "destinations that the run looked up are looked up again, though they are configured no more",
   async (t) => {
     const { out, command } = await night(t);
-    const { text } = await outcome(command, ["--sample", "500", "--out", out]);
+    const { text } = await outcome(command, ["--items", "500", "--warehouse", out]);
     assert.match(text, /: 500 agree, 0 changed since the run, /);
   },
 );
@@ -164,7 +164,7 @@ test("on a screen of 80 no ID and no name is cut, and the numbers say which part
     for (const { values } of field.mappings ?? []) for (const entry of values) entry.value += " and more";
     return field;
   });
-  const text = await capture(command, ["--sample", "3", "--seed", "1", "--out", out], 80);
+  const text = await capture(command, ["--items", "3", "--seed", "1", "--warehouse", out], 80);
   const lines = text.split("\n").map((line) => line.split("│").map((cell) => cell.trim()));
   const first = lines.filter((cells) => /^[0-9a-f]{24}$/.test(cells[2] ?? ""));
   const second = lines.filter((cells) => cells[2] === "definition changed");
@@ -188,7 +188,7 @@ long(
       changed += 1;
       return { ...document, custom_fields: { ...document.custom_fields, [REGION]: [] } };
     });
-    const { text, error } = await verify("--sample", "500", "--seed", "x");
+    const { text, error } = await verify("--items", "500", "--seed", "x");
     assert.deepEqual([error?.code, error?.exitCode], ["verify.failed", 31]);
     assert.match(text, /│ region +│ NOTHING EXPLAINS IT +│ \S.* │ no row +│/);
     assert.ok(text.endsWith(`, ${changed} differ\n`), text.slice(-200));
@@ -212,7 +212,7 @@ test("a published value that was never right is found, also beside a changed def
   await connection.run("CHECKPOINT");
   connection.closeSync();
   instance.closeSync();
-  const { text, error } = await verify("--sample", "500", "--format", "json");
+  const { text, error } = await verify("--items", "500", "--format", "json");
   assert.equal(error?.exitCode, 31);
   assert.match(
     error?.message ?? "",
@@ -230,16 +230,16 @@ long("the same seed asks for the same items, and another service or token is ref
   const { verify, change } = await night(t);
   await change("content.ndjson", (document) => ({ ...document, custom_fields: {} }));
   const drawn = async (seed: string) => {
-    const { items } = parsed((await verify("--sample", "9", "--seed", seed, "--format", "json")).text);
+    const { items } = parsed((await verify("--items", "9", "--seed", seed, "--format", "json")).text);
     return items.map((item) => item.contentId).join();
   };
   assert.equal(await drawn("a"), await drawn("a"));
   assert.notEqual(await drawn("a"), await drawn("b"));
-  const { error } = await verify("--sample", "1", "--embedded");
+  const { error } = await verify("--items", "1", "--sample");
   assert.equal(error?.code, "config.other_instance");
   assert.match(
     error?.message ?? "",
     /this question reads the sample; name the service that the run read, or /,
   );
-  assert.equal((await verify("--sample", "1", "7")).error?.code, "config.not_found");
+  assert.equal((await verify("--items", "1", "7")).error?.code, "config.not_found");
 });

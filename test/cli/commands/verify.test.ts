@@ -31,7 +31,7 @@ const SECOND = "000002-20261120T020000Z";
 const TAGS = "parquet/content_tags/content_tags-000001-0000.parquet";
 
 function verify(out: string, ...args: string[]): ReturnType<typeof outcome> {
-  return outcome(verifyCommand, [...args, "--out", out]);
+  return outcome(verifyCommand, [...args, "--warehouse", out]);
 }
 
 /** A warehouse with one run; with its folder that can be written to. */
@@ -84,7 +84,7 @@ test("a run that is as it was published is whole, in a line that says what was p
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
   assert.deepEqual(json, {
     ok: true,
-    out,
+    warehouse: out,
     current: FIRST,
     findings: [],
     runs: [{ run: FIRST, current: true, files: 5, bytes, tables: 2, rows: 6, denied: 0, findings: [] }],

@@ -10,9 +10,9 @@ import { program } from "../running.ts";
 
 const out = await sampleWarehouse();
 const file = join(out, "..", "mapping.csv");
-await capture(auditCommand, ["--out", out, "--export-mapping", file]);
+await capture(auditCommand, ["--warehouse", out, "--export-mapping", file]);
 const whatIf = (mapping: string, ...args: string[]) =>
-  capture(whatIfCommand, ["--mapping", mapping, "--out", out, ...args]);
+  capture(whatIfCommand, ["--mapping", mapping, "--warehouse", out, ...args]);
 
 /** The exported mapping with a change. */
 async function edited(name: string, from: string | RegExp, to: string): Promise<string> {
@@ -56,7 +56,7 @@ test("a screen of 80 has every name and value whole, as the mapping and the filt
     long,
     (await readFile(mapping, "utf8")).replaceAll(",Sales Territory,", ",Territory of the Sales,"),
   );
-  const text = await capture(whatIfCommand, ["--mapping", long, "--out", out], 80);
+  const text = await capture(whatIfCommand, ["--mapping", long, "--warehouse", out], 80);
   const [, byValue = "", items = ""] = text.split(/^(?:What would change, by value|Items)$/m);
   assert.doesNotMatch(byValue, /…/);
   // Of an item only the title is cut: no other cell stands beside the ID.
@@ -64,7 +64,7 @@ test("a screen of 80 has every name and value whole, as the mapping and the filt
 });
 
 test("a file that is wrong ends the process with 2 and its place, and nothing is written", async () => {
-  const started = (mapping: string) => program(["what-if", "--mapping", mapping, "--out", out]);
+  const started = (mapping: string) => program(["what-if", "--mapping", mapping, "--warehouse", out]);
   for (const [mapping, said] of [
     [
       await edited("value.csv", "caf893c7c05eb1c37b247cec", "caf893c7c05eb1c37b247ced"),

@@ -30,7 +30,7 @@ const COMPLETE: RunSummary = {
   pipeline: "nightly",
   verdict: "complete",
   reasons: [],
-  out: "/srv/warehouse",
+  warehouse: "/srv/warehouse",
   directory: "/srv/warehouse/runs/000042-20261120T020000Z",
   accounting: {
     listed: 12_345,

@@ -67,7 +67,7 @@ export async function startRun(service: Scripted, out: string, pipelineUrl = SMA
   await mkdir(out, { recursive: true });
   const config = join(out, "..", "settings.json");
   await writeFile(config, JSON.stringify(SETTINGS));
-  const run = ["run", fileURLToPath(pipelineUrl), "--out", out, "--config", config];
+  const run = ["run", fileURLToPath(pipelineUrl), "--warehouse", out, "--config", config];
   const child = spawn(process.execPath, [packagePath("src/cli/main.ts"), ...run], {
     env: {
       PATH: process.env.PATH,
