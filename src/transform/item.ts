@@ -81,8 +81,15 @@ function customRows(table: Table, custom: RowsOfItem): ItemRows {
   };
 }
 
-/** The documents are what was sent: that they are as the specification has them, nobody checks. */
+/**
+ * The documents are what was sent: that they are as the specification has them, nobody checks. A single-item answer may
+ * have but a few fields, so a key that a later document lacks is that of the one before, as in the package's own tables.
+ */
 function documentsOf({ contentId, views }: Item): ItemDocuments {
-  const document = (shape: Shape) => views.find((view) => view.shape === shape)?.document;
+  const document = (shape: Shape) => {
+    const [latest, ...earlier] = views.filter((view) => view.shape === shape).map((view) => view.document);
+    if (latest === undefined || earlier.length === 0) return latest;
+    return Object.fromEntries([...earlier.reverse(), latest].flatMap((each) => Object.entries(each)));
+  };
   return { contentId, dynamic: document("dynamic"), full: document("full") } as ItemDocuments;
 }
