@@ -256,10 +256,12 @@ class Extractor {
         : await askForUnlisted(this.#context, this.#asked("after", missing.ids));
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
-    journal.items = sorted.length;
+    // One may be gone in one shape when it was still there in the other: then a document of it landed.
+    const items = sorted.length - unlisted.removed.filter((id) => itemIndex.has(id)).length;
+    journal.items = items;
     return {
       passes: passes.map((pass) => passRecord(pass, sorted)),
-      items: sorted.length,
+      items,
       rejected: Math.max(0, ...passes.map(({ rejected }) => rejected)),
       rejectedLast: passes.at(-1)?.rejected ?? 0,
       unlisted: unlisted.found,

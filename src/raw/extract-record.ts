@@ -23,7 +23,7 @@ const extractRecord = z.strictObject({
   disagreements: z.array(z.string()),
   /** Items that were listed and are gone, by the word of a single-item request. Their documents do not count. */
   vanished: ids,
-  /** Items of the run before that no pass listed, and that are gone by such a word. */
+  /** Items of the run before that no pass listed, and that are gone by such a word. Nor do documents of theirs count. */
   removed: ids,
   /** Items of which some answer could not be read. */
   rejected: ids,

@@ -2,6 +2,7 @@
 import { collectGarbage } from "../common/gc.ts";
 import { rangeBounds, vectorBytes } from "../load/range-bounds.ts";
 import type { Pipeline } from "../pipeline.ts";
+import type { ExtractRecord } from "../raw/extract-record.ts";
 import type { Bounds } from "../storage/id-ranges.ts";
 import { type Transformed, transformItems } from "../transform/transform-items.ts";
 import type { StagingFolder } from "../warehouse/layout.ts";
@@ -19,8 +20,8 @@ export interface RawTransform {
   readonly options: Pick<RunOptions, "pipeline" | "threads" | "signal" | "onProgress">;
   readonly pipeline: Pipeline;
   readonly staging: Pick<StagingFolder, "parts" | "root" | "temporary">;
-  /** Items that do not count. */
-  readonly vanished: readonly string[];
+  /** Says which items are gone: documents of theirs may have landed, and do not count. */
+  readonly record: Pick<ExtractRecord, "vanished" | "removed">;
   /** Gives the index away. */
   readonly takeIndex: () => Landed;
 }
@@ -33,7 +34,7 @@ export async function runTransform(run: RunContext, extracted: Extracted): Promi
     options,
     pipeline,
     staging,
-    vanished: record.vanished,
+    record,
     takeIndex,
   });
   journal.takeDrift(transformed.drift);
@@ -52,11 +53,11 @@ async function transformIndexed({
   options,
   pipeline,
   staging,
-  vanished,
+  record,
   takeIndex,
 }: RawTransform): Promise<RunTransformed> {
   const { items, index } = takeIndex();
-  const gone = new Set(vanished.flatMap((id) => items.find(id) ?? []));
+  const gone = new Set([...record.vanished, ...record.removed].flatMap((id) => items.find(id) ?? []));
   const transformed = await transformItems({
     pipeline,
     pipelineUrl: typeof options.pipeline === "string" ? options.pipeline : undefined,

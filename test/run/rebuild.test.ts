@@ -43,12 +43,11 @@ async function rebuilt(t: TestContext, directory: string, before?: string): Prom
   const { items, index, lookups, record } = await readRaw(copy);
   const { signal } = new AbortController();
   const options = { pipeline: NIGHTLY, threads: 1, signal, onProgress: () => {} };
-  const { vanished } = record;
   const transformed = await transformRaw({
     options,
     pipeline,
     staging,
-    vanished,
+    record,
     takeIndex: () => ({ items, index }),
   });
   const history =

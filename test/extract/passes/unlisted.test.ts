@@ -86,6 +86,20 @@ test("an item that the listing hides is an item like any other, and the account 
   assert.equal((await rowsOf(directory, raw)).length, 4);
 });
 
+test("an item that is gone by one of two answers is a removal, whatever the other one brought", async (t) => {
+  const { service, run } = await warehouse(t);
+  service.items = itemsOf(29);
+  const [removed] = itemsOf(30).slice(29);
+  service.script = ({ kind, id, mode }) =>
+    kind === "item" && id === "c-029" && mode === "dynamic" ? { body: { response: removed } } : undefined;
+  const { directory, accounting, verdict } = await run();
+  assert.deepEqual([verdict, accounting.listed, accounting.loaded], ["complete", 29, 29]);
+  assert.equal((await publishedIds(directory)).length, 29);
+  assert.equal((await rowsOf(directory, CHECKS))[0]?.[2], "asked for singly: 1 are gone, 0 are there");
+  const raw = `SELECT content_id FROM '${directory}/raw/item/*.parquet'`;
+  assert.deepEqual(await rowsOf(directory, raw), [["c-029"]]);
+});
+
 test("an item that may not be read singly any more is a reject, and no removal", async (t) => {
   const { service, run } = await warehouse(t);
   service.items = itemsOf(29);
