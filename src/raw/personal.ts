@@ -36,9 +36,12 @@ const THINGS = new Set(
   ).split(" "),
 );
 
-/** Who is meant by a field of such a name: a text there is the person's name, and so is `name` in an object there. */
+/**
+ * Who is meant by a field of such a name: a text there, alone or in lists, is the person's name, and so is `name` in an
+ * object there.
+ */
 const PERSONS =
-  /(^|_)(person|contact|manager|reviewer|approver|editor|author|owner|assignee|creator|speaker|customer|employee)$/;
+  /(^|_)(person|contact|manager|reviewer|approver|editor|author|owner|assignee|creator|speaker|customer|employee)s?$/;
 
 function plainName(name: string): string {
   return name
@@ -133,22 +136,24 @@ function visit(
 }
 
 /**
- * A text where somebody's description is specified, alone or in a list, may be a name or an address: it is treated like
- * one.
+ * A text where somebody's description is specified, alone or in lists of any depth, may be a name or an address: it is
+ * treated like one.
  */
 function treatTexts(document: JsonObject, place: PersonalPlace, treat: Treatment, treated: () => void): void {
   const key = place.steps[0] ?? "";
   const value = document[key];
-  if (typeof value === "string") {
-    put(document, key, treat(key, value));
-    treated();
-  } else if (Array.isArray(value) && value.some((element) => typeof element === "string")) {
-    const others = value.map((element) =>
-      typeof element === "string" ? (treat(key, element) ?? null) : element,
-    );
-    document[key] = others;
-    treated();
-  }
+  if (!holdsText(value)) return;
+  const inList = (element: unknown): unknown => {
+    if (typeof element === "string") return treat(key, element) ?? null;
+    return Array.isArray(element) ? element.map(inList) : element;
+  };
+  put(document, key, Array.isArray(value) ? value.map(inList) : treat(key, value));
+  treated();
+}
+
+/** Whether it is a text, or a list that holds one at any depth of lists. */
+function holdsText(value: unknown): boolean {
+  return typeof value === "string" || (Array.isArray(value) && value.some(holdsText));
 }
 
 /** Fields of an item that describe people. */
@@ -224,7 +229,7 @@ export function unknownPolicy(options: PolicyOptions): UnknownPolicy | undefined
   const apply = (parent: JsonObject, names: readonly string[], treated: Treated): void => {
     const key = names.at(-1) ?? "";
     const ofPerson = key === "name" && PERSONS.test(plainName(names.at(-2) ?? ""));
-    const isPerson = typeof parent[key] === "string" && PERSONS.test(plainName(key));
+    const isPerson = holdsText(parent[key]) && PERSONS.test(plainName(key));
     if (looksPersonal(key) || ofPerson || isPerson || names.length > MAX_DEPTH) {
       put(parent, key, treat(key, parent[key]));
       treated(names);

@@ -151,12 +151,31 @@ describe("what describes a person", () => {
     );
   });
 
+  test("is personal where it is a text at any depth of lists", () => {
+    const listed = { author_details: [["Jane Canary", CANARY], [[{ id: "u" }, "Jane Canary"]], 5] };
+    const { document, drift } = prepared(listed, DROP);
+    assert.deepEqual(document, { author_details: [[null, null], [[{ id: "u" }, null]], 5] });
+    assert.deepEqual(drift, ["personal_dropped author_details"]);
+    const hash = personalHash(KEY, "author_details", "Jane");
+    assert.deepEqual(prepared({ author_details: [["Jane"]] }, HASH).document, { author_details: [[hash]] });
+  });
+
   test("is personal in the name of whom an unknown field speaks of", () => {
     const { document } = prepared(
-      { approver: "Jane Canary", manager: { name: "Jane Canary", level: 2 } },
+      {
+        approver: "Jane Canary",
+        manager: { name: "Jane Canary", level: 2 },
+        editor: ["Jane Canary"],
+        desk: { reviewers: [["Jane Canary"]], speakers: [{ name: "Jane Canary", seat: 1 }] },
+        owner: [7],
+      },
       DROP,
     );
-    assert.deepEqual(document, { manager: { level: 2 } });
+    assert.deepEqual(document, {
+      manager: { level: 2 },
+      desk: { speakers: [{ seat: 1 }] },
+      owner: [7],
+    });
   });
 });
 
