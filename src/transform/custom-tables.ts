@@ -10,8 +10,9 @@ import type { Column, ColumnType, Table } from "../tables/declare.ts";
 import type { RowsOfItem } from "./item.ts";
 
 /**
- * The same functions, with `content_id` filled in. One that throws, names a column that the table has not, leaves
- * out a required one or gives a value of another type ends the run with `config.invalid`, which names table and item.
+ * The same functions, with `content_id` filled in. One that throws, gives what is no row, names a column that the table
+ * has not, leaves out a required one or gives a value of another type ends the run with `config.invalid`, which names
+ * table and item.
  */
 export function watchedRows({
   tables,
@@ -28,6 +29,15 @@ function watch(table: Table, rows: RowsOfItem): RowsOfItem {
   const names = new Set(table.columns.map(({ name }) => name));
   return function* watchedRows(item) {
     for (const row of rowsFor(table, rows, item)) {
+      if (!isRow(row))
+        throw failed(
+          table,
+          item,
+          `a row is an object with columns by name, not ${printable(shown(row), 60)}`,
+        );
+      const own = row.content_id ?? item.contentId;
+      if (own !== item.contentId)
+        throw failed(table, item, `content_id is filled in, and cannot be ${printable(shown(own), 60)}`);
       const whole: Row = { ...row, content_id: item.contentId };
       const stranger = Object.keys(whole).find((name) => !names.has(name));
       if (stranger !== undefined) throw failed(table, item, `it has no column ${printable(stranger)}`);
@@ -35,6 +45,12 @@ function watch(table: Table, rows: RowsOfItem): RowsOfItem {
       yield whole;
     }
   };
+}
+
+/** What has no columns must be `{}` itself: a Date, a Map or a promise would pass for a row of NULLs. */
+function isRow(row: unknown): row is Row {
+  if (typeof row !== "object" || row === null || Array.isArray(row)) return false;
+  return Object.keys(row).length > 0 || [Object.prototype, null].includes(Object.getPrototypeOf(row));
 }
 
 function* rowsFor(table: Table, rows: RowsOfItem, item: ItemDocuments): Generator<Row> {

@@ -171,6 +171,37 @@ suite("rows of a custom table", () => {
     });
   }
 
+  for (const row of [
+    undefined,
+    null,
+    5,
+    "row",
+    [],
+    [1],
+    new Date(0),
+    new Map([["i", 1]]),
+    Promise.resolve({ i: 1 }),
+  ]) {
+    test(`end the run where a row is ${Object.prototype.toString.call(row)}`, () => {
+      const rows = (() => [row]) as unknown as RowsOfItem;
+      assert.throws(() => rowsOf([integer("i", "", "x")], rows), {
+        code: "config.invalid",
+        message: /from item c-1: a row is an object with columns by name, not /,
+      });
+    });
+  }
+
+  test("may name the content_id of their item, and no other one", () => {
+    assert.deepEqual(
+      rowsOf([], ({ contentId }) => [{ content_id: contentId }, Object.create(null)]),
+      [{ content_id: "c-1" }, { content_id: "c-1" }],
+    );
+    assert.throws(() => rowsOf([], () => [{ content_id: "c-2" }]), {
+      code: "config.invalid",
+      message: /from item c-1: content_id is filled in, and cannot be "c-2"/,
+    });
+  });
+
   test("are of a class, where the stage is", () => {
     class Titles {
       readonly name = "titles";
