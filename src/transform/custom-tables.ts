@@ -96,7 +96,7 @@ const OWN_SOURCES = new URL("../", import.meta.url).href;
 const FITTING: Readonly<
   Record<ColumnType, { readonly what: string; readonly fits: (cell: Cell) => boolean }>
 > = {
-  text: { what: "a text", fits: (cell) => typeof cell === "string" },
+  text: { what: "a text of whole characters", fits: isText },
   json: { what: "JSON as text", fits: isJson },
   boolean: { what: "true or false", fits: (cell) => typeof cell === "boolean" },
   double: { what: "a number", fits: (cell) => typeof cell === "number" },
@@ -115,8 +115,13 @@ const FITTING: Readonly<
 
 const HALF = /(?<!\\)(?:\\\\)*\\ud[89a-f]/i;
 
+/** Half of a character is no text: Parquet and DuckDB would have another character in its place. */
+function isText(cell: Cell): cell is string {
+  return typeof cell === "string" && cell.isWellFormed();
+}
+
 function isJson(cell: Cell): boolean {
-  if (typeof cell !== "string") return false;
+  if (!isText(cell)) return false;
   try {
     const value: unknown = JSON.parse(cell);
     // Half of a character, escaped: DuckDB takes no such text. That is how JSON.stringify writes it.

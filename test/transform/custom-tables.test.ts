@@ -130,8 +130,16 @@ suite("rows of a custom table", () => {
     [...own(json("j", "", "x"), "{"), 'column j takes JSON as text, not "{"'],
     [...own(json("j", "", "x"), { a: 1 }), "column j takes JSON as text, not an object"],
     [...own(json("j", "", "x"), JSON.stringify("half \ud83d")), /^column j takes JSON as text/.source],
-    [...own(text("t", "", "x"), Symbol("x")), "column t takes a text, not Symbol(x)"],
-    [...own(text("t", "", "x"), Object.create(null)), "column t takes a text, not an object"],
+    [...own(json("j", "", "x"), '"half \ud83d"'), /^column j takes JSON as text/.source],
+    [...own(text("t", "", "x"), Symbol("x")), "column t takes a text of whole characters, not Symbol(x)"],
+    [
+      ...own(text("t", "", "x"), Object.create(null)),
+      "column t takes a text of whole characters, not an object",
+    ],
+    [
+      ...own(text("t", "", "x"), "half \ud83d"),
+      'column t takes a text of whole characters, not "half \\ud83d"',
+    ],
     [...own(boolean("b", "", "x"), 1), "column b takes true or false, not 1"],
   ];
   for (const [columns, rows, sentence] of misfits) {
