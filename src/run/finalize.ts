@@ -136,8 +136,8 @@ function requestOf(run: RunContext, extracted: Extracted, transformed: RunTransf
 }
 
 function pageWarnings({ perPage: asked }: Config, { pageSizes }: Extraction): string[] {
-  const { dynamic = 1, full = dynamic, basic = full } = pageSizes;
-  const perPage = Math.min(dynamic, full, basic);
+  const used = Object.values(pageSizes);
+  const perPage = Math.min(...used.filter((size) => size !== undefined));
   if (asked === "auto" || perPage >= asked) return [];
   return [`Pages of ${asked} items were too large to be read: set perPage to ${perPage}, which was used.`];
 }

@@ -67,8 +67,9 @@ suite("certified", () => {
   for (const listings of few(ALL, 2)) {
     test(`D11: ${listings.join(" and ")}, by ${listings.length === 1 ? "a basic pass" : "each other"}`, async (t) => {
       const { service, run } = await world(t, listings, itemsOf(12));
-      const { verdict, directory, accounting } = await run();
+      const { verdict, directory, accounting, warnings } = await run();
       assert.equal(verdict, "complete");
+      assert.ok(!warnings.join().includes("set perPage"), "no page was too large");
       assert.deepEqual(modesOf(service), listings.length === 1 ? [...listings, "basic"] : listings);
       assert.equal(service.asked("list").length, 6, "three pages each");
       assert.deepEqual(service.asked("item"), []);
