@@ -218,9 +218,10 @@ async function exportAndPublish(run: RunContext): Promise<RunSummary> {
   signal.throwIfAborted();
   reportProgress(run, "publish", 0, 1);
   const manifest = await publishRun(folder, staging, result.statement, clock);
+  // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
+  const retired = await retire(run);
   await loads.commit();
   reportProgress(run, "publish", 1, 1);
-  const retired = await retire(run);
   return {
     run: manifest.run,
     sequence: manifest.sequence,

@@ -359,6 +359,20 @@ for (const thrown of few(
   });
 }
 
+test("old runs are removed though a commit fails, night after night", async (t) => {
+  const { run, out } = await world(t, {
+    commit: async (loader) => {
+      if (loader === "first") throw new Error("the lake is shut");
+    },
+  });
+  for (let night = 0; night < 3; night++) await failsWith("load.failed", run({ config: { keepRuns: 2 } }));
+  const runs = (await visibleIn(out)).filter((path) => path.endsWith("/manifest.json"));
+  assert.deepEqual(
+    runs.map((path) => Number(/00000\d/.exec(path)?.[0])),
+    [2, 3],
+  );
+});
+
 test("SIGTERM ends the command though a loader hangs, and keeps its connection open", {
   timeout: 60_000,
 }, async (t) => {
