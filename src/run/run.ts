@@ -1,4 +1,5 @@
 /** One run from lock to publication. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { asWarehouseError } from "../common/errors.ts";
@@ -180,8 +181,13 @@ async function begin(
 }
 
 /** What becomes of the staged files of a run that failed. */
-async function leftBy({ staging, checkpoint, resumed, options }: RunContext, thrown: unknown): Promise<Left> {
+async function leftBy(
+  { folder, staging, checkpoint, resumed, options }: RunContext,
+  thrown: unknown,
+): Promise<Left> {
   await checkpoint.settled();
+  // A published run does not go on: its loaders could not commit.
+  if (existsSync(join(folder.runs, staging.run))) return "remove";
   const left = failureDisposition(asWarehouseError(thrown).code);
   const nothing = checkpoint.groups === 0 && resumed.pages === 0;
   if (left === "remove" || (nothing && left !== "inspect")) return "remove";

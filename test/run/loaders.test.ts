@@ -233,7 +233,11 @@ suite("nothing is published, and what was staged is taken back, where", () => {
     assert.equal(error.exitCode, 26);
     assert.equal((error.cause as Error).message, "the lake is shut");
     assert.deepEqual(said, ["stage first", "stage second", "abort first"]);
-    assert.deepEqual(await treeOf(out).catch(() => []), []);
+    assert.deepEqual(await visibleIn(out), []);
+    tell({ stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
+    const { sequence, resumed } = await run();
+    assert.equal(sequence, 1);
+    assert.ok((resumed?.pages ?? 0) > 0, "the next run goes on from what was read");
   });
 
   for (const [what, given] of [
@@ -355,7 +359,8 @@ for (const thrown of few(
       [],
     );
     tell({ stage: async () => ({ commit: async () => {}, abort: async () => {} }) });
-    assert.equal((await run()).sequence, 2, "and the next run is as any other");
+    const { sequence, resumed } = await run();
+    assert.deepEqual([sequence, resumed], [2, null], "and the next run is as any other");
   });
 }
 

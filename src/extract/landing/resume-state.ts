@@ -36,6 +36,7 @@ const RESUMABLE: ReadonlySet<ErrorCode> = new Set([
   "source.timeout",
   "source.unavailable",
   "source.damaged",
+  "load.failed",
 ]);
 
 export function isResumable(code: ErrorCode): boolean {
