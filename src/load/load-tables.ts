@@ -1,7 +1,8 @@
 /** The tables of a run as loaders get them: read from their Parquet files. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { WarehouseError } from "../common/errors.ts";
 import type { LoadTable } from "../pipeline.ts";
-import { openForScanning } from "../storage/duckdb.ts";
+import { duckdbError, openForScanning } from "../storage/duckdb.ts";
 import { readParquet } from "../storage/parquet-sql.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
@@ -17,6 +18,13 @@ export interface TableFiles {
   readonly directories: readonly string[];
 }
 
+/** The disk failed while a loader read a table: no fault of the loader. */
+export class TableReadError extends WarehouseError {
+  constructor({ message }: WarehouseError, cause: unknown) {
+    super("disk.io", message, { cause });
+  }
+}
+
 const MEMORY_MB = 256;
 const ROWS_PER_BATCH = 4096;
 
@@ -27,14 +35,19 @@ export function loadTableOf(from: TableFiles): LoadTable {
 }
 
 async function* cellsOf({ table, files, temporaryDirectory, directories }: TableFiles) {
-  await using database = await openForScanning({
-    memoryLimitMb: MEMORY_MB,
-    threads: 1,
-    temporaryDirectory,
-    allowedDirectories: [...directories],
-  });
-  const columns = table.columns.map(expression).join(", ");
-  yield* rowsOf(database.connection, table.columns, `SELECT ${columns} FROM ${readParquet(files)}`);
+  try {
+    await using database = await openForScanning({
+      memoryLimitMb: MEMORY_MB,
+      threads: 1,
+      temporaryDirectory,
+      allowedDirectories: [...directories],
+    });
+    const columns = table.columns.map(expression).join(", ");
+    yield* rowsOf(database.connection, table.columns, `SELECT ${columns} FROM ${readParquet(files)}`);
+  } catch (thrown) {
+    const failure = duckdbError(thrown);
+    throw failure.code === "disk.io" ? new TableReadError(failure, thrown) : thrown;
+  }
 }
 
 /** What gives a cell as it is declared: instants in microseconds, dates in days since 1970. */

@@ -4,7 +4,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { isObject } from "../common/objects.ts";
 import { printable } from "../common/printable.ts";
 import type { LoadedTable } from "../load/load-table.ts";
-import { loadTableOf } from "../load/load-tables.ts";
+import { loadTableOf, TableReadError } from "../load/load-tables.ts";
 import { type Loader, type LoadRun, publishes, type StagedLoad } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
 import type { RunContext } from "./context.ts";
@@ -14,8 +14,8 @@ export class StagedLoads implements AsyncDisposable {
   readonly #staged: { readonly name: string; readonly load: StagedLoad }[] = [];
 
   /**
-   * Has each loader of the pipeline write the run. Errors: `load.failed`, and the reason of the signal, which no loader
-   * is waited for after.
+   * Has each loader of the pipeline write the run. Errors: `load.failed`, whatever a loader throws; `disk.io` where it
+   * could not read a table for that; and the reason of the signal, which no loader is waited for after.
    */
   async stage(
     run: RunContext,
@@ -73,7 +73,7 @@ async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
   } catch (thrown) {
     work.then(takeBack, () => {});
     run.signal.throwIfAborted();
-    if (thrown instanceof WarehouseError) throw thrown;
+    if (thrown instanceof TableReadError) throw thrown;
     const { message } = thrown instanceof Error ? thrown : asWarehouseError(thrown);
     throw failed(name, "cannot stage the run", message, NOTHING, thrown);
   }

@@ -9,6 +9,7 @@ import { suite, type TestContext, test } from "node:test";
 import { Table as ArrowTable, type RecordBatch, tableFromIPC, tableToIPC } from "apache-arrow";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { packagePath } from "../../src/common/package-root.ts";
+import { TableReadError } from "../../src/load/load-tables.ts";
 import type { LoadRun, StagedLoad } from "../../src/pipeline.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
 import type { Cell } from "../../src/storage/table-builder.ts";
@@ -238,6 +239,30 @@ suite("nothing is published, and what was staged is taken back, where", () => {
     const { sequence, resumed } = await run();
     assert.equal(sequence, 1);
     assert.ok((resumed?.pages ?? 0) > 0, "the next run goes on from what was read");
+  });
+
+  for (const code of ["source.unavailable", "disk.io"] as const) {
+    test(`another loader says ${code} of its own: it is the loader's failure all the same`, async (t) => {
+      const { run } = await world(t, {
+        stage: async (loader) => {
+          if (loader === "second") throw new WarehouseError(code, "The lake says 503.");
+        },
+      });
+      const { message } = await failsWith("load.failed", run());
+      assert.match(
+        message,
+        /^The loader second cannot stage the run: The lake says 503; nothing was published\.$/,
+      );
+    });
+  }
+
+  test("the disk fails while a loader reads a table, which is no fault of the loader", async (t) => {
+    const { run } = await world(t, {
+      stage: async () => {
+        throw new TableReadError(new WarehouseError("disk.io", "The disk is full."), undefined);
+      },
+    });
+    assert.equal((await failsWith("disk.io", run())).exitCode, 30);
   });
 
   for (const [what, given] of [
