@@ -142,7 +142,7 @@ class Run {
     const fresh = pages.flatMap(({ rows, observedAt }) =>
       rows.filter((row) => isFreshRow(row, observedAt)).map(({ id }) => id),
     );
-    if (documents) this.#land(shape, pages, { snapshot, fresh, unread: [] });
+    if (documents) this.#land(shape, pages, { pass, snapshot, fresh, unread: [] });
     if (pass === 2) for (const answer of this.#kept.repaired) this.#replay(answer);
     const countBefore = pages[0]?.mark.pagination.count ?? 0;
     const countAfter = pages.at(-1)?.mark.pagination.count ?? 0;

@@ -11,6 +11,7 @@ export interface Look {
 }
 
 export interface LandedPass {
+  readonly pass: number;
   readonly snapshot: PassSnapshot;
   /** Items that were read within the second of their own time. */
   readonly fresh: readonly string[];
@@ -68,12 +69,12 @@ export class ItemVersions {
    * The documents of a pass landed. Of an item that it saw more than once nobody knows which one is the latest, and of one
    * that it did not see, whether an earlier document is still what the service has.
    */
-  holdAll(shape: Shape, { snapshot, fresh, unread }: LandedPass): void {
+  holdAll(shape: Shape, { pass, snapshot, fresh, unread }: LandedPass): void {
     const numbers = new Set(unread.map((id) => this.#itemIndex.numberOf(id)));
     // To ask once more is of no use: what there is of the item counts, but a document of before is not as it was listed.
     const outdated = unread.filter((id) => this.#hasDocumentOf(shape, this.#itemIndex.numberOf(id)));
     this.#passes.push({ shape, snapshot, unread: numbers });
-    for (const number of numbers) this.#rejected.set(number, this.#passes.length);
+    for (const number of numbers) this.#rejected.set(number, pass);
     this.#held[shape].take(snapshot);
     for (const id of [...snapshot.repeated, ...fresh, ...outdated]) this.forget(shape, id);
   }

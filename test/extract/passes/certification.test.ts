@@ -143,7 +143,7 @@ test("an item whose document cannot be read any more keeps none of before as if 
   told.pass({ a: EARLY });
   const snapshot = new PassSnapshot(told.itemIndex);
   snapshot.add("a", LATE);
-  told.versions.holdAll("dynamic", { snapshot, fresh: [], unread: ["a"] });
+  told.versions.holdAll("dynamic", { pass: 3, snapshot, fresh: [], unread: ["a"] });
   assert.deepEqual(told.versions.differing("dynamic", { pass: 3, snapshot }), [0]);
 });
 
@@ -151,7 +151,7 @@ test("an item that no request ever gave a document of is a reject, and nothing t
   const told = new Told();
   const snapshot = new PassSnapshot(told.itemIndex);
   snapshot.add("a", EARLY);
-  told.versions.holdAll("dynamic", { snapshot, fresh: [], unread: ["a"] });
+  told.versions.holdAll("dynamic", { pass: 1, snapshot, fresh: [], unread: ["a"] });
   assert.deepEqual(told.versions.differing("dynamic", { pass: 1, snapshot }), []);
   assert.deepEqual(told.versions.unread([]), { rejected: 1, notAsked: 0 });
 });

@@ -32,7 +32,7 @@ test("what is held of an item is what was staged of it since the last pass, and 
         if (made.kind === "pass") {
           const snapshot = new PassSnapshot(itemIndex);
           for (const { id, seconds } of made.rows) snapshot.add(id, instantOf(seconds));
-          versions.holdAll(made.shape, { snapshot, fresh: made.fresh, unread: [] });
+          versions.holdAll(made.shape, { pass: 1, snapshot, fresh: made.fresh, unread: [] });
           model.clear();
           for (const { id, seconds } of made.rows) model.set(id, seconds);
           for (const id of [...snapshot.repeated, ...made.fresh]) model.delete(id);
@@ -65,4 +65,26 @@ test("what is held of an item is what was staged of it since the last pass, and 
     }),
     { numRuns: 500 },
   );
+});
+
+test("an item that a pass after a basic one could not read is not accounted for by a single answer in one shape", () => {
+  const itemIndex = new ItemIndex();
+  const versions = new ItemVersions(itemIndex);
+  const seen = (...ids: string[]) => {
+    const snapshot = new PassSnapshot(itemIndex);
+    for (const id of ids) snapshot.add(id, instantOf(1));
+    return snapshot;
+  };
+  const land = (shape: "dynamic" | "full", pass: number, snapshot: PassSnapshot, unread: string[] = []) =>
+    versions.holdAll(shape, { pass, snapshot, fresh: [], unread });
+  land("dynamic", 1, seen("b"));
+  land("full", 2, seen("b"));
+  const fourth = seen("a", "b");
+  land("dynamic", 4, fourth, ["a"]);
+  versions.answered("a", "there", 4);
+  const looks = [
+    { pass: 4, snapshot: fourth },
+    { pass: 5, snapshot: seen("b") },
+  ];
+  assert.deepEqual(versions.unaccounted(looks), [itemIndex.numberOf("a")]);
 });
