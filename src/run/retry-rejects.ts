@@ -1,12 +1,15 @@
 /** Asks again for items that a run could not read. Publishes nothing: that is for the next run. */
 
+import { z } from "zod";
 import { WorkQueue } from "../common/threads/work-queue.ts";
 import type { HttpClient, HttpResponse } from "../extract/http/client.ts";
 import { itemRequest } from "../extract/http/request.ts";
 import { SourceError } from "../extract/http/source-error.ts";
 import { DECODE_LIMITS, decodeBody } from "../extract/pages/decode.ts";
 import { readItem } from "../extract/pages/envelope.ts";
+import type { Shape } from "../raw/document.ts";
 import { itemId } from "../raw/prepare.ts";
+import type { Manifest } from "../warehouse/manifest.ts";
 import { type Asking, type OpenSource, openClient } from "./source.ts";
 
 export interface Retried {
@@ -17,11 +20,28 @@ export interface Retried {
   readonly reason: string;
 }
 
+export interface Retry extends Asking {
+  /** Of the run that rejected the items: an item can be read if it can be in all of them. */
+  readonly shapes: readonly Shape[];
+  readonly signal: AbortSignal;
+}
+
+/** Shapes that the passes of the run read. */
+export function shapesOf({ passes }: Manifest): Shape[] {
+  const modes = new Set(
+    z
+      .array(z.looseObject({ mode: z.string() }))
+      .parse(passes)
+      .map(({ mode }) => mode),
+  );
+  return (["dynamic", "full"] as const).filter((shape) => modes.has(shape));
+}
+
 /** Asks for each item singly, in the order given. Throws what is not the items' own failure: a refused token, say. */
 export async function retryItems(
   contentIds: readonly string[],
   source: OpenSource,
-  asking: Asking & { readonly signal: AbortSignal },
+  asking: Retry,
 ): Promise<Retried[]> {
   const client = openClient(source, asking);
   const queue = new WorkQueue(asking.config.concurrency, asking.signal);
@@ -42,13 +62,16 @@ export async function retryItems(
 async function retryItem(
   client: HttpClient,
   id: string,
-  { config }: Asking,
+  { config, shapes }: Retry,
   signal: AbortSignal,
 ): Promise<Omit<Retried, "contentId">> {
-  const request = itemRequest({ id, mode: "dynamic", columns: config.columns, gallery: true });
   try {
-    const { value } = await client.readAs(request, signal, (response) => outcomeOf(response, id));
-    return value;
+    for (const mode of shapes) {
+      const request = itemRequest({ id, mode, columns: config.columns, gallery: true });
+      const { value } = await client.readAs(request, signal, (response) => outcomeOf(response, id));
+      if (value.now !== "readable") return value;
+    }
+    return { now: "readable", reason: "" };
   } catch (thrown) {
     if (!isItemsOwn(thrown)) throw thrown;
     return { now: "unreadable", reason: thrown.message };

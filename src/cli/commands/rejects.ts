@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
-import { type Retried, retryItems } from "../../run/retry-rejects.ts";
+import { type Retried, retryItems, shapesOf } from "../../run/retry-rejects.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import { readRejects } from "../../warehouse/read-rejects.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
@@ -128,7 +128,8 @@ async function retry(
   assertReadFrom({ ...published, manifest }, config);
   const ids = new Set(rejects.flatMap(({ content_id }) => (content_id === null ? [] : [String(content_id)])));
   if (ids.size === 0) return [];
-  return askAgain(config, err, (source, asking) => retryItems([...ids], source, asking));
+  const shapes = shapesOf(manifest);
+  return askAgain(config, err, (source, asking) => retryItems([...ids], source, { ...asking, shapes }));
 }
 
 const SHOWN = [

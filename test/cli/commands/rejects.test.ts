@@ -90,7 +90,7 @@ test("a run without rejects says so", async (t) => {
   assert.equal((await list("retry")).error?.code, "config.missing_service");
 });
 
-test("items that were rejected are asked for again, each once, and it is said which can be read now", async (t) => {
+test("items that were rejected are asked for again in the shapes of the run, and it is said which can be read now", async (t) => {
   const { service, out, rejects } = await warehouse(t);
   service.script = ({ kind, id }) => (kind === "item" && id === "c-010" ? { status: 403 } : undefined);
   service.items = itemsOf(30);
@@ -116,11 +116,22 @@ test("items that were rejected are asked for again, each once, and it is said wh
   assert.deepEqual(service.questions.map(({ kind, id }) => `${kind} ${id}`).sort(), [
     "item c-010",
     "item c-020",
+    "item c-020",
     "item c-030",
   ]);
   assert.deepEqual(await readdir(out, { recursive: true }), before, "nothing is published");
   const { items } = JSON.parse((await rejects("retry", "--format", "json")).text);
   assert.deepEqual(items[1], { contentId: "c-020", now: "readable", reason: "" });
+});
+
+test("an item that can be read in one shape of the run alone is told as unreadable", async (t) => {
+  const { service, rejects } = await warehouse(t);
+  service.script = ({ kind, mode }) => (kind === "item" && mode === "full" ? { status: 403 } : undefined);
+  const { items } = JSON.parse((await rejects("retry", "--format", "json")).text);
+  assert.deepEqual(
+    items.map(({ now }: { now: string }) => now),
+    ["unreadable", "unreadable", "unreadable"],
+  );
 });
 
 test("an answer that is still of another item, or cannot be read, is told as such", async (t) => {
