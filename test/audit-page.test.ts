@@ -5,10 +5,10 @@ import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import { packagePath } from "../src/common/package-root.ts";
 import { removeTree } from "../src/common/tree.ts";
-import { either } from "./long.ts";
+import { either, long } from "./long.ts";
 
 const PAGE = new URL("../docs/audit.md", import.meta.url);
 /** Commands and SQL, with the answer where the page has it. */
@@ -93,7 +93,7 @@ async function given(commands: string, bin: string): Promise<string> {
 const UPDATES = process.env.UPDATE_README === "1";
 
 /** With UPDATE_README=1 the answers are written into the page instead; the short form gives the first commands alone. */
-test("the page's commands can be given as they stand, and have its answers", async () => {
+long("the page's commands can be given as they stand, and have its answers", async () => {
   const page = await readFile(PAGE, "utf8");
   const port = await freePort();
   const bin = await programs(port);

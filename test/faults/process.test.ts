@@ -41,27 +41,30 @@ async function published(t: TestContext) {
 }
 
 for (const mode of few(["full", "dynamic"] as const, 1)) {
-  test(`F11: a run that the kernel kills in the ${mode} listing leaves what was published, and the next needs no help`, async (t) => {
-    const { service, out, directory } = await published(t);
-    service.items = itemsOf(2500);
-    const asked = new Promise<void>((resolve) => {
-      service.script = (question) => {
-        if (question.mode !== mode || question.page !== 3) return undefined;
-        resolve();
-        return "hang";
-      };
-    });
-    const { child, ended } = startRun(service, out, "");
-    await asked;
-    child.kill("SIGKILL");
-    assert.equal((await ended).signal, "SIGKILL");
-    assert.equal(join(out, await readlink(join(out, "current"))), directory);
-    assert.equal((await publishedIds(directory)).length, 12);
-    service.script = () => undefined;
-    const next = await exportFrom({ url: service.url, out, threads: 1, config: { perPage: 100 } });
-    assert.equal(next.verdict, "complete");
-    assert.equal((await publishedIds(next.directory)).length, 2500);
-  });
+  long(
+    `F11: a run that the kernel kills in the ${mode} listing leaves what was published, and the next needs no help`,
+    async (t) => {
+      const { service, out, directory } = await published(t);
+      service.items = itemsOf(2500);
+      const asked = new Promise<void>((resolve) => {
+        service.script = (question) => {
+          if (question.mode !== mode || question.page !== 3) return undefined;
+          resolve();
+          return "hang";
+        };
+      });
+      const { child, ended } = startRun(service, out, "");
+      await asked;
+      child.kill("SIGKILL");
+      assert.equal((await ended).signal, "SIGKILL");
+      assert.equal(join(out, await readlink(join(out, "current"))), directory);
+      assert.equal((await publishedIds(directory)).length, 12);
+      service.script = () => undefined;
+      const next = await exportFrom({ url: service.url, out, threads: 1, config: { perPage: 100 } });
+      assert.equal(next.verdict, "complete");
+      assert.equal((await publishedIds(next.directory)).length, 2500);
+    },
+  );
 }
 
 test("F11: a limit on address space that no run fits into ends it before anything is made, and leaves what was published", async (t) => {

@@ -127,30 +127,33 @@ async function dataDigests(folder: string): Promise<string[]> {
   );
 }
 
-test("F12: an exception that nobody caught ends the program, publishes nothing, and the next run needs no help", async (t) => {
-  const service = await Scripted.start(t, itemsOf(12));
-  const folder = await temporaryFolder(t);
-  const pipeline = join(folder, "surprise.ts");
-  const small = packagePath("test/run/small-pipeline.ts");
-  await writeFile(
-    pipeline,
-    `import { isMainThread } from "node:worker_threads";
+long(
+  "F12: an exception that nobody caught ends the program, publishes nothing, and the next run needs no help",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(12));
+    const folder = await temporaryFolder(t);
+    const pipeline = join(folder, "surprise.ts");
+    const small = packagePath("test/run/small-pipeline.ts");
+    await writeFile(
+      pipeline,
+      `import { isMainThread } from "node:worker_threads";
      import small from ${JSON.stringify(small)};
      if (isMainThread && process.env.SURPRISE) setTimeout(() => { throw new Error("surprise"); }, 50);
      export default small;`,
-  );
-  const out = join(folder, "warehouse");
-  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-  service.script = ({ page }) => (page === 2 ? "hang" : undefined);
-  const failed = await program(["run", pipeline, "--warehouse", out], { env: { ...env, SURPRISE: "1" } });
-  assert.equal(failed.code, 1, failed.stderr);
-  assert.ok(!`${failed.stdout}${failed.stderr}`.includes(CANARY));
-  await assert.rejects(readlink(join(out, "current")), { code: "ENOENT" });
-  service.script = () => undefined;
-  const next = await program(["run", pipeline, "--warehouse", out], { env });
-  assert.equal(next.code, 0, next.stderr);
-  assert.match(await readlink(join(out, "current")), /^runs\//);
-});
+    );
+    const out = join(folder, "warehouse");
+    const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
+    service.script = ({ page }) => (page === 2 ? "hang" : undefined);
+    const failed = await program(["run", pipeline, "--warehouse", out], { env: { ...env, SURPRISE: "1" } });
+    assert.equal(failed.code, 1, failed.stderr);
+    assert.ok(!`${failed.stdout}${failed.stderr}`.includes(CANARY));
+    await assert.rejects(readlink(join(out, "current")), { code: "ENOENT" });
+    service.script = () => undefined;
+    const next = await program(["run", pipeline, "--warehouse", out], { env });
+    assert.equal(next.code, 0, next.stderr);
+    assert.match(await readlink(join(out, "current")), /^runs\//);
+  },
+);
 
 /** An hour earlier each time somebody looks. */
 class BackwardClock extends HurriedClock {

@@ -285,20 +285,23 @@ test("tells an item that comes back from a new one, with what changed meanwhile"
   );
 });
 
-test("removes no item by absence without evidence: an unsettled run, or an item that could not be read", async () => {
-  const gone = worldWith((draft) => {
-    draft.there = false;
-  });
-  const open = "SELECT count(*) FROM mapped_value_history WHERE valid_to_run IS NULL";
-  await runNights([worldWith(), { world: gone, verdict: "unsettled" }]);
-  assert.deepEqual(await lines(open), ["2"]);
-  await runNights([worldWith(), { world: gone, unread: new Set(["i"]) }]);
-  assert.deepEqual(await lines(open), ["2"]);
-  await runNights([worldWith(), { world: gone, listIsWhole: false }]);
-  assert.deepEqual(await lines(open), ["2"]);
-  await runNights([worldWith(), { world: gone, verdict: "unsettled", confirmed: new Set(["i"]) }]);
-  assert.deepEqual(await lines(open), ["0"]);
-});
+long(
+  "removes no item by absence without evidence: an unsettled run, or an item that could not be read",
+  async () => {
+    const gone = worldWith((draft) => {
+      draft.there = false;
+    });
+    const open = "SELECT count(*) FROM mapped_value_history WHERE valid_to_run IS NULL";
+    await runNights([worldWith(), { world: gone, verdict: "unsettled" }]);
+    assert.deepEqual(await lines(open), ["2"]);
+    await runNights([worldWith(), { world: gone, unread: new Set(["i"]) }]);
+    assert.deepEqual(await lines(open), ["2"]);
+    await runNights([worldWith(), { world: gone, listIsWhole: false }]);
+    assert.deepEqual(await lines(open), ["2"]);
+    await runNights([worldWith(), { world: gone, verdict: "unsettled", confirmed: new Set(["i"]) }]);
+    assert.deepEqual(await lines(open), ["0"]);
+  },
+);
 
 test("rebuilds repeated values in their places", async () => {
   const repeated = worldWith((draft) => {
@@ -315,7 +318,7 @@ test("rebuilds repeated values in their places", async () => {
   assert.deepEqual(await lines("SELECT count(*) FROM mapped_value_history"), ["2"]);
 });
 
-test("a further copy of a value begins and ends by itself, because the item changed", async () => {
+long("a further copy of a value begins and ends by itself, because the item changed", async () => {
   const given = (...inputs: string[]) =>
     worldWith((draft) => {
       draft.inputs = inputs;

@@ -50,7 +50,7 @@ test("F19: a run that fails removes nothing, and a rollback is undone by the nex
   assert.deepEqual(await numbers(), [4]);
 });
 
-test("a failure to remove old runs is told, and takes nothing from the run that was published", async (t) => {
+long("a failure to remove old runs is told, and takes nothing from the run that was published", async (t) => {
   const { out, run } = await warehouse(t);
   await run();
   // Named as a run and none: nothing that can be removed.

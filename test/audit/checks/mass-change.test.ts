@@ -114,27 +114,30 @@ function definition(mapped: number): Json {
   return { id: "f-1", field_type: "select", name: "region", formatted_select_values: VALUES, mappings };
 }
 
-test("D20: far fewer mapped values, or mapping values, than in the run before are not published either", async (t) => {
-  const withField = (value: (index: number) => string | null) =>
-    itemsOf(40).map((item, index) => ({ ...item, custom_fields: { "f-1": value(index) } }));
-  const { service, run } = await warehouse(
-    t,
-    withField((index) => `value-${index}`),
-    MAPPING,
-  );
-  // The full view has a list of fields here, which is of no use for mapping.
-  service.arrange = (items, { mode }) =>
-    mode === "full" ? items.map((item) => ({ ...(item as Json), custom_fields: [] })) : items;
-  let mapped = 40;
-  service.script = ({ kind }) => (kind === "custom_fields" ? { body: [definition(mapped)] } : undefined);
-  const named = () => run({ customFields: ["region"] });
-  await named();
-  mapped = 19;
-  assert.match((await failsWith("guard.shrink", named())).message, /: mapping values from 40 to 19;/);
-  mapped = 40;
-  service.items = withField((index) => (index < 10 ? `value-${index}` : null));
-  assert.match((await failsWith("guard.shrink", named())).message, /: mapped values from 40 to 10;/);
-});
+long(
+  "D20: far fewer mapped values, or mapping values, than in the run before are not published either",
+  async (t) => {
+    const withField = (value: (index: number) => string | null) =>
+      itemsOf(40).map((item, index) => ({ ...item, custom_fields: { "f-1": value(index) } }));
+    const { service, run } = await warehouse(
+      t,
+      withField((index) => `value-${index}`),
+      MAPPING,
+    );
+    // The full view has a list of fields here, which is of no use for mapping.
+    service.arrange = (items, { mode }) =>
+      mode === "full" ? items.map((item) => ({ ...(item as Json), custom_fields: [] })) : items;
+    let mapped = 40;
+    service.script = ({ kind }) => (kind === "custom_fields" ? { body: [definition(mapped)] } : undefined);
+    const named = () => run({ customFields: ["region"] });
+    await named();
+    mapped = 19;
+    assert.match((await failsWith("guard.shrink", named())).message, /: mapping values from 40 to 19;/);
+    mapped = 40;
+    service.items = withField((index) => (index < 10 ? `value-${index}` : null));
+    assert.match((await failsWith("guard.shrink", named())).message, /: mapped values from 40 to 10;/);
+  },
+);
 
 test("a first run has nothing to be held against, and needs no word", async (t) => {
   const { run } = await warehouse(t, []);
@@ -170,22 +173,25 @@ async function writeManifest(out: string, change: (text: string) => string): Pro
   await writeFile(file, change(await readFile(file, "utf8")));
 }
 
-test("G1: a published manifest that is damaged is no baseline, and a run needs explicit approval", async (t) => {
-  const { service, out, run } = await warehouse(t, itemsOf(5));
-  const { directory } = await run();
-  const whole = await readFile(join(directory, "manifest.json"), "utf8");
-  service.questions.length = 0;
-  for (const [damage, change] of Object.entries(DAMAGES)) {
-    await writeManifest(out, () => change(whole));
-    const error = await failsWith("guard.shrink", run());
-    assert.match(error.message, /^The published run 000001-\S+ is damaged, .*--accept-shrink\.$/, damage);
-  }
-  assert.deepEqual(service.questions, []);
-  const accepted = await run({ acceptShrink: true });
-  const [check] = await rowsOf(accepted.directory, BASELINE);
-  assert.deepEqual(check?.slice(1, 4), ["warning", "0", null]);
-  assert.match(String(check?.[4]), /is damaged, and --accept-shrink was given: Its manifest is that of/);
-});
+long(
+  "G1: a published manifest that is damaged is no baseline, and a run needs explicit approval",
+  async (t) => {
+    const { service, out, run } = await warehouse(t, itemsOf(5));
+    const { directory } = await run();
+    const whole = await readFile(join(directory, "manifest.json"), "utf8");
+    service.questions.length = 0;
+    for (const [damage, change] of Object.entries(DAMAGES)) {
+      await writeManifest(out, () => change(whole));
+      const error = await failsWith("guard.shrink", run());
+      assert.match(error.message, /^The published run 000001-\S+ is damaged, .*--accept-shrink\.$/, damage);
+    }
+    assert.deepEqual(service.questions, []);
+    const accepted = await run({ acceptShrink: true });
+    const [check] = await rowsOf(accepted.directory, BASELINE);
+    assert.deepEqual(check?.slice(1, 4), ["warning", "0", null]);
+    assert.match(String(check?.[4]), /is damaged, and --accept-shrink was given: Its manifest is that of/);
+  },
+);
 
 long("G1: so it is where the run that current names is gone", async (t) => {
   const { out, run } = await warehouse(t, itemsOf(5));

@@ -142,72 +142,75 @@ function itemWith(external: string, ...inputs: string[]): MappingWorld {
   return { ...world, items: [{ contentId: "item", values }] };
 }
 
-test("a copy more or less of a value is told as what it is by the diff, the report and since when a value is so", async () => {
-  const worlds = [
-    itemWith("nordic", "north-id", "south-id", "east-id"),
-    itemWith("nordic", "north-id", "south-id", "north-id", "east-id", "east-id"),
-    itemWith("nordic", "north-id", "south-id", "north-id", "north-id", "north-id", "east-id"),
-    itemWith("north", "north-id", "south-id", "north-id", "east-id"),
-    itemWith("nordic", "north-id", "south-id", "north-id", "north-id", "east-id"),
-  ];
-  const copied = await Nights.open();
-  for (const [at, world] of worlds.entries()) {
-    const { sequence } = runOf(at + 1);
-    const previous = at === 0 ? undefined : runOf(at).run;
-    await copied.run({ world, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
-  }
-  const asked = { connection: copied.connection, manifest: { rows: {} } };
-  const said = async (from: number, to: number) => {
-    const pair = { before: runOf(from), after: runOf(to), basis: runOf(5).run };
-    await diffRuns(asked, pair, { cause: undefined, destination: undefined, field: undefined });
-    const lines = await copied.rows(loadSql("audit_diff_lines"));
-    return lines.map((row) => `${row.causes}: ${changeWords(row)}, ${row.values}`);
-  };
-  assert.deepEqual(await said(1, 2), [
-    'item_changed: "East" sends nothing, as before, twice instead of once [unmapped], 1',
-    'item_changed: "Nordics" sends "nordic" twice, and sent it once, 1',
-  ]);
-  assert.deepEqual(await said(2, 3), [
-    'item_changed: "East" -> "Nordics" sends "nordic", and sent nothing [unmapped -> mapped], 1',
-    'item_changed: "Nordics" sends "nordic" 4 times, and sent it twice, 1',
-  ]);
-  assert.deepEqual(await said(3, 4), [
-    'item_changed mapping_changed: "Nordics" no longer sends "nordic", 2',
-    'mapping_changed: "Nordics": "nordic" -> "north", 2',
-  ]);
-  assert.deepEqual(await said(4, 5), [
-    'item_changed mapping_changed: "Nordics" sends "nordic" 3 times, and did not before, 1',
-    'mapping_changed: "Nordics": "north" -> "nordic", 2',
-  ]);
-  const rows = { run_history: 5, mapped_value_history: 5 };
-  const changes = await readChanges(copied.connection, rows);
-  assert.deepEqual(
-    changes?.slice(1).map((run) => run.changes.map(({ cause, items, values }) => [cause, items, values])),
-    [
-      [["item_changed", 1, 2]],
-      [["item_changed", 1, 3]],
+long(
+  "a copy more or less of a value is told as what it is by the diff, the report and since when a value is so",
+  async () => {
+    const worlds = [
+      itemWith("nordic", "north-id", "south-id", "east-id"),
+      itemWith("nordic", "north-id", "south-id", "north-id", "east-id", "east-id"),
+      itemWith("nordic", "north-id", "south-id", "north-id", "north-id", "north-id", "east-id"),
+      itemWith("north", "north-id", "south-id", "north-id", "east-id"),
+      itemWith("nordic", "north-id", "south-id", "north-id", "north-id", "east-id"),
+    ];
+    const copied = await Nights.open();
+    for (const [at, world] of worlds.entries()) {
+      const { sequence } = runOf(at + 1);
+      const previous = at === 0 ? undefined : runOf(at).run;
+      await copied.run({ world, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
+    }
+    const asked = { connection: copied.connection, manifest: { rows: {} } };
+    const said = async (from: number, to: number) => {
+      const pair = { before: runOf(from), after: runOf(to), basis: runOf(5).run };
+      await diffRuns(asked, pair, { cause: undefined, destination: undefined, field: undefined });
+      const lines = await copied.rows(loadSql("audit_diff_lines"));
+      return lines.map((row) => `${row.causes}: ${changeWords(row)}, ${row.values}`);
+    };
+    assert.deepEqual(await said(1, 2), [
+      'item_changed: "East" sends nothing, as before, twice instead of once [unmapped], 1',
+      'item_changed: "Nordics" sends "nordic" twice, and sent it once, 1',
+    ]);
+    assert.deepEqual(await said(2, 3), [
+      'item_changed: "East" -> "Nordics" sends "nordic", and sent nothing [unmapped -> mapped], 1',
+      'item_changed: "Nordics" sends "nordic" 4 times, and sent it twice, 1',
+    ]);
+    assert.deepEqual(await said(3, 4), [
+      'item_changed mapping_changed: "Nordics" no longer sends "nordic", 2',
+      'mapping_changed: "Nordics": "nordic" -> "north", 2',
+    ]);
+    assert.deepEqual(await said(4, 5), [
+      'item_changed mapping_changed: "Nordics" sends "nordic" 3 times, and did not before, 1',
+      'mapping_changed: "Nordics": "north" -> "nordic", 2',
+    ]);
+    const rows = { run_history: 5, mapped_value_history: 5 };
+    const changes = await readChanges(copied.connection, rows);
+    assert.deepEqual(
+      changes?.slice(1).map((run) => run.changes.map(({ cause, items, values }) => [cause, items, values])),
       [
-        ["item_changed", 1, 2],
-        ["mapping_changed", 1, 2],
+        [["item_changed", 1, 2]],
+        [["item_changed", 1, 3]],
+        [
+          ["item_changed", 1, 2],
+          ["mapping_changed", 1, 2],
+        ],
+        [
+          ["item_changed", 1, 1],
+          ["mapping_changed", 1, 2],
+        ],
       ],
+    );
+    const held = await readHeldValues(copied.connection, "item", 5);
+    assert.deepEqual(
+      held.map(({ row, since }) => [row.valueId, since.run, since.causes.join(", ")]),
       [
-        ["item_changed", 1, 1],
-        ["mapping_changed", 1, 2],
+        ["north-id", runOf(5).run, "mapping_changed"],
+        ["south-id", runOf(1).run, "first_seen"],
+        ["north-id", runOf(5).run, "mapping_changed"],
+        ["north-id", runOf(5).run, "item_changed, mapping_changed"],
+        ["east-id", runOf(1).run, "first_seen"],
       ],
-    ],
-  );
-  const held = await readHeldValues(copied.connection, "item", 5);
-  assert.deepEqual(
-    held.map(({ row, since }) => [row.valueId, since.run, since.causes.join(", ")]),
-    [
-      ["north-id", runOf(5).run, "mapping_changed"],
-      ["south-id", runOf(1).run, "first_seen"],
-      ["north-id", runOf(5).run, "mapping_changed"],
-      ["north-id", runOf(5).run, "item_changed, mapping_changed"],
-      ["east-id", runOf(1).run, "first_seen"],
-    ],
-  );
-});
+    );
+  },
+);
 
 test("a value that sends nothing is told as added or as removed", async () => {
   const worlds = [

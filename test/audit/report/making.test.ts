@@ -21,7 +21,7 @@ async function temporary(t: TestContext): Promise<string> {
   return folder;
 }
 
-test("a run whose report cannot be made is published without it, and says so", async (t) => {
+long("a run whose report cannot be made is published without it, and says so", async (t) => {
   const folder = await temporary(t);
   const out = join(folder, "warehouse");
   const summary = await runPipeline({

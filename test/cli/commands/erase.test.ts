@@ -23,33 +23,39 @@ async function warehouse(t: TestContext): Promise<string> {
   return out;
 }
 
-test("erase says which runs took the place of which, and then that there is nothing more to erase", async (t) => {
-  const out = await warehouse(t);
-  const [run = ""] = await readdir(join(out, "runs"));
-  const erase = (...args: string[]) => capture(eraseCommand, [...args, "--warehouse", out]);
-  assert.equal(
-    await erase("--user", "5f1e0c2ab4d3e90017c0ffe9"),
-    "nothing to erase: 1 retained run searched, none knows this user\n",
-  );
-  const text = await capture(eraseCommand, ["--user", USER, "--warehouse", out], 80);
-  const replacement = run.replace("000001", "000002");
-  const lines = text.split("\n");
-  assert.match(lines[3] ?? "", new RegExp(`^│ ${run} │ ${replacement} │ +3 │ +2 │$`));
-  assert.equal(lines.length, 7, "all columns stand side by side on a screen of 80");
-  assert.equal(lines[5], `1 retained run searched, 1 replaced; current is now ${replacement}`);
-  assert.equal(await readlink(join(out, "current")), `runs/${replacement}`);
-  const shown = await capture(runsCommand, ["show", "current", "--warehouse", out]);
-  assert.match(shown, new RegExp(`\\nSupersedes +${run}, erased \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\n`));
-  assert.equal(
-    await erase("--user", USER),
-    "nothing to erase: 1 retained run searched, the user is known in 1, by ID alone\n",
-  );
-  assert.deepEqual(JSON.parse(await erase("--user", USER, "--json")), {
-    searched: 1,
-    named: 1,
-    replaced: [],
-  });
-});
+long(
+  "erase says which runs took the place of which, and then that there is nothing more to erase",
+  async (t) => {
+    const out = await warehouse(t);
+    const [run = ""] = await readdir(join(out, "runs"));
+    const erase = (...args: string[]) => capture(eraseCommand, [...args, "--warehouse", out]);
+    assert.equal(
+      await erase("--user", "5f1e0c2ab4d3e90017c0ffe9"),
+      "nothing to erase: 1 retained run searched, none knows this user\n",
+    );
+    const text = await capture(eraseCommand, ["--user", USER, "--warehouse", out], 80);
+    const replacement = run.replace("000001", "000002");
+    const lines = text.split("\n");
+    assert.match(lines[3] ?? "", new RegExp(`^│ ${run} │ ${replacement} │ +3 │ +2 │$`));
+    assert.equal(lines.length, 7, "all columns stand side by side on a screen of 80");
+    assert.equal(lines[5], `1 retained run searched, 1 replaced; current is now ${replacement}`);
+    assert.equal(await readlink(join(out, "current")), `runs/${replacement}`);
+    const shown = await capture(runsCommand, ["show", "current", "--warehouse", out]);
+    assert.match(
+      shown,
+      new RegExp(`\\nSupersedes +${run}, erased \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC\\n`),
+    );
+    assert.equal(
+      await erase("--user", USER),
+      "nothing to erase: 1 retained run searched, the user is known in 1, by ID alone\n",
+    );
+    assert.deepEqual(JSON.parse(await erase("--user", USER, "--json")), {
+      searched: 1,
+      named: 1,
+      replaced: [],
+    });
+  },
+);
 
 long("an erasure whose report cannot be written is done, and says so without failing", async (t) => {
   const out = await warehouse(t);

@@ -195,7 +195,7 @@ long(
   },
 );
 
-test("a published value that was never right is found, also beside a changed definition", async (t) => {
+long("a published value that was never right is found, also beside a changed definition", async (t) => {
   const { out, verify, change } = await night(t);
   await change("custom_fields.ndjson", (field) => {
     for (const { values } of field.mappings ?? [])

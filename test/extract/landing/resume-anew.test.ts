@@ -329,15 +329,18 @@ long(
 );
 
 for (const share of few([2, 1], 1)) {
-  test(`G8: a bulk edit of every item in ${share} between the kill and the next start is read again`, async (t) => {
-    const service = await Scripted.start(t, itemsOf(ITEMS));
-    const out = join(await temporaryFolder(t), "warehouse");
-    await interrupted(service, { out }, inFull);
-    const edited = { title: "Edited", updated_at: "2026-11-20T01:00:00Z" };
-    service.items = itemsOf(ITEMS).map((each, i) => (i % share === 0 ? { ...each, ...edited } : each));
-    const { directory, verdict } = await exportFrom({ url: service.url, out, config: SETTINGS });
-    assert.equal(verdict, "complete");
-    const titles = await rowsOf(directory, "SELECT count(*) FROM content WHERE title = 'Edited'");
-    assert.deepEqual(titles, [[String(Math.ceil(ITEMS / share))]]);
-  });
+  long(
+    `G8: a bulk edit of every item in ${share} between the kill and the next start is read again`,
+    async (t) => {
+      const service = await Scripted.start(t, itemsOf(ITEMS));
+      const out = join(await temporaryFolder(t), "warehouse");
+      await interrupted(service, { out }, inFull);
+      const edited = { title: "Edited", updated_at: "2026-11-20T01:00:00Z" };
+      service.items = itemsOf(ITEMS).map((each, i) => (i % share === 0 ? { ...each, ...edited } : each));
+      const { directory, verdict } = await exportFrom({ url: service.url, out, config: SETTINGS });
+      assert.equal(verdict, "complete");
+      const titles = await rowsOf(directory, "SELECT count(*) FROM content WHERE title = 'Edited'");
+      assert.deepEqual(titles, [[String(Math.ceil(ITEMS / share))]]);
+    },
+  );
 }

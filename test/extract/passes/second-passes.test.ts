@@ -34,29 +34,32 @@ const TITLES = "SELECT title, count(*) FROM content GROUP BY ALL";
 const ALL_NEW = [["New", String(ITEMS)]];
 
 for (const order of few(["the same order", "another order"], 1)) {
-  test(`D12: items that were edited before the second passes are as these saw them, in ${order}`, async (t) => {
-    const service = await Scripted.start(t, itemsOf(ITEMS));
-    const begun = countPasses(service, (mode, nth) => {
-      if (mode === "dynamic" && nth === 2) {
-        service.items = service.items.map((element) => ({ ...asItem(element), ...ANEW }));
-      }
-    });
-    service.arrange = (items, asked) => {
-      if (asked.mode !== "full") return items;
-      if (begun.get("full") === 1) {
-        return items.map((each) =>
-          placeOf(each) < 230 ? { ...asItem(each), updated_at: BEFORE_FULL } : each,
-        );
-      }
-      return order === "another order" ? items.toReversed() : items;
-    };
-    const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 4 });
-    assert.deepEqual(
-      [verdict, passes.map(({ mode }) => mode)],
-      ["complete", ["dynamic", "full", "dynamic", "full"]],
-    );
-    assert.deepEqual(await rowsOf(directory, TITLES), ALL_NEW);
-  });
+  long(
+    `D12: items that were edited before the second passes are as these saw them, in ${order}`,
+    async (t) => {
+      const service = await Scripted.start(t, itemsOf(ITEMS));
+      const begun = countPasses(service, (mode, nth) => {
+        if (mode === "dynamic" && nth === 2) {
+          service.items = service.items.map((element) => ({ ...asItem(element), ...ANEW }));
+        }
+      });
+      service.arrange = (items, asked) => {
+        if (asked.mode !== "full") return items;
+        if (begun.get("full") === 1) {
+          return items.map((each) =>
+            placeOf(each) < 230 ? { ...asItem(each), updated_at: BEFORE_FULL } : each,
+          );
+        }
+        return order === "another order" ? items.toReversed() : items;
+      };
+      const { directory, verdict, passes } = await exported(t, service, { details: "none", perPage: 4 });
+      assert.deepEqual(
+        [verdict, passes.map(({ mode }) => mode)],
+        ["complete", ["dynamic", "full", "dynamic", "full"]],
+      );
+      assert.deepEqual(await rowsOf(directory, TITLES), ALL_NEW);
+    },
+  );
 }
 
 for (const nth of few([1, 2], 1)) {
@@ -230,17 +233,20 @@ for (const [what, second] of few(
   });
 }
 
-test("D12: what an edit takes out of a document altogether is not published, read again or asked for singly", async (t) => {
-  for (const items of [ITEMS, 50]) {
-    const before = itemsOf(items).map((item) => ({ ...item, slug: "before", unheard_of: "before" }));
-    const service = await Scripted.start(t, before);
-    editAll(service, ({ slug: _, unheard_of: __, ...rest }) => rest as Item);
-    const { directory, verdict } = await exported(t, service, { details: "none", perPage: 50 });
-    assert.equal(verdict, "complete");
-    const kept = "SELECT count(*) FROM content WHERE slug = 'before' OR extra::VARCHAR LIKE '%before%'";
-    assert.deepEqual(await rowsOf(directory, kept), [["0"]]);
-  }
-});
+long(
+  "D12: what an edit takes out of a document altogether is not published, read again or asked for singly",
+  async (t) => {
+    for (const items of [ITEMS, 50]) {
+      const before = itemsOf(items).map((item) => ({ ...item, slug: "before", unheard_of: "before" }));
+      const service = await Scripted.start(t, before);
+      editAll(service, ({ slug: _, unheard_of: __, ...rest }) => rest as Item);
+      const { directory, verdict } = await exported(t, service, { details: "none", perPage: 50 });
+      assert.equal(verdict, "complete");
+      const kept = "SELECT count(*) FROM content WHERE slug = 'before' OR extra::VARCHAR LIKE '%before%'";
+      assert.deepEqual(await rowsOf(directory, kept), [["0"]]);
+    }
+  },
+);
 
 long(
   "where single items are refused, a listing with edited items is read again in place of them",

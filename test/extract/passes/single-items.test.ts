@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { groupOfSingles } from "../../../src/extract/passes/single-items.ts";
 import type { RunSummary } from "../../../src/run/summary.ts";
-import { few } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import { exportFrom, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { type Item, itemsOf, listBody, type Question, Scripted } from "../../run/scripted.ts";
 import { interrupted } from "../landing/resuming.ts";
@@ -64,7 +64,7 @@ test("each item has what its own answer gives, also where several groups of page
   assert.deepEqual(await rowsOf(directory, BEGUN), [[`${ITEMS}`, `${ITEMS}`]]);
 });
 
-test("so it is where the listings are shifted against each other", async (t) => {
+long("so it is where the listings are shifted against each other", async (t) => {
   const service = await serviceOf(t);
   const { arrange } = service;
   service.arrange = (items, question) => {

@@ -534,37 +534,40 @@ long(
   },
 );
 
-test("S24: an ID that is no user's changes no byte, and one of another thing is refused with what it is", async (t) => {
-  const { folder, run, erase, service } = await warehouse(t, { pipelineUrl: NIGHTLY });
-  const details = { name: "Name of a thing", contact_email: "thing@example.com", slug: "slug-of-a-thing" };
-  const id = (thing: string) => `5f1e0c2ab4d3e90017c0${thing}`;
-  const named = {
-    campaign_details: [{ id: id("ca01"), ...details }],
-    content_type_details: { id: id("c701"), ...details },
-    custom_fields_details: [{ id: id("cf01"), ...details, field_type: "text", value: "x" }],
-    gadget: { id: id("9ad1"), ...details, parts: [{ id: id("9ad2"), ...details }] },
-    // The text shows an ID of nobody; so does the example of the drift.
-    gadget_link: `https://example.com/${id("9ad1")}/${id("ca01")}`,
-  };
-  service.items = [...ITEMS, item("c-3", 2, named), { title: "No ID either", ...named }];
-  await run();
-  const before = await bytesOf(folder.runs);
-  const others = [
-    [id("ca01"), "campaigns"],
-    [id("c701"), "content_types"],
-    [id("cf01"), "custom_fields"],
-    ["c-3", "content"],
-  ] as const;
-  for (const [other, table] of others) {
-    const { message } = await failsWith("config.not_found", erase(other));
-    assert.ok(message.includes(`a key of the table ${table}`), message);
-    assert.deepEqual(await bytesOf(folder.runs), before, table);
-  }
-  for (const unknown of [id("9ad1"), id("9ad2")]) {
-    assert.deepEqual(await erase(unknown), { searched: 1, named: 0, replaced: [] });
-    assert.deepEqual(await bytesOf(folder.runs), before);
-  }
-});
+long(
+  "S24: an ID that is no user's changes no byte, and one of another thing is refused with what it is",
+  async (t) => {
+    const { folder, run, erase, service } = await warehouse(t, { pipelineUrl: NIGHTLY });
+    const details = { name: "Name of a thing", contact_email: "thing@example.com", slug: "slug-of-a-thing" };
+    const id = (thing: string) => `5f1e0c2ab4d3e90017c0${thing}`;
+    const named = {
+      campaign_details: [{ id: id("ca01"), ...details }],
+      content_type_details: { id: id("c701"), ...details },
+      custom_fields_details: [{ id: id("cf01"), ...details, field_type: "text", value: "x" }],
+      gadget: { id: id("9ad1"), ...details, parts: [{ id: id("9ad2"), ...details }] },
+      // The text shows an ID of nobody; so does the example of the drift.
+      gadget_link: `https://example.com/${id("9ad1")}/${id("ca01")}`,
+    };
+    service.items = [...ITEMS, item("c-3", 2, named), { title: "No ID either", ...named }];
+    await run();
+    const before = await bytesOf(folder.runs);
+    const others = [
+      [id("ca01"), "campaigns"],
+      [id("c701"), "content_types"],
+      [id("cf01"), "custom_fields"],
+      ["c-3", "content"],
+    ] as const;
+    for (const [other, table] of others) {
+      const { message } = await failsWith("config.not_found", erase(other));
+      assert.ok(message.includes(`a key of the table ${table}`), message);
+      assert.deepEqual(await bytesOf(folder.runs), before, table);
+    }
+    for (const unknown of [id("9ad1"), id("9ad2")]) {
+      assert.deepEqual(await erase(unknown), { searched: 1, named: 0, replaced: [] });
+      assert.deepEqual(await bytesOf(folder.runs), before);
+    }
+  },
+);
 
 /** Digests of all files below a folder. */
 async function bytesOf(folder: string): Promise<Record<string, string>> {
@@ -577,7 +580,7 @@ async function bytesOf(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(digests));
 }
 
-test("S24: staged files of a killed run go too, whoever is in them", async (t) => {
+long("S24: staged files of a killed run go too, whoever is in them", async (t) => {
   const { out, erase } = await twoRuns(t);
   const left = join(out, ".staging", "000009-20261120T020000Z", "result", "raw");
   await mkdir(left, { recursive: true });
@@ -679,27 +682,30 @@ const FINISHERS = {
   prune: (folder: OutputFolder) => prune(folder, 2),
 };
 
-test("S24: whichever steps of the replacement a kill let happen, the next command takes the rest", async (t) => {
-  const { folder, runs } = await twoRuns(t);
-  await killedAt(folder, "replace");
-  const replaced = runs.map((name, index) => `00000${index + 3}${name.slice(6)}`);
-  for (const [index, step] of STEPS.entries()) {
-    await step(folder, runs, replaced);
-    // The short form takes each of them in turn.
-    const finishers = index % 2 === 0 ? Object.entries(FINISHERS) : Object.entries(FINISHERS).toReversed();
-    for (const [name, finish] of few(finishers, 1)) {
-      const { out, folder: copy, verify } = await warehouse(t);
-      await cp(folder.root, out, COPY);
-      await finish(copy);
-      const then = `${name} after step ${index + 1}`;
-      const left = (await listRuns(copy)).map(({ sequence }) => sequence);
-      assert.deepEqual(left, [4, 3], then);
-      assert.deepEqual(await readdir(copy.staging), [], then);
-      await assertGone(copy, CANARIES);
-      if (index === 0 || index === STEPS.length - 1) await verify();
+long(
+  "S24: whichever steps of the replacement a kill let happen, the next command takes the rest",
+  async (t) => {
+    const { folder, runs } = await twoRuns(t);
+    await killedAt(folder, "replace");
+    const replaced = runs.map((name, index) => `00000${index + 3}${name.slice(6)}`);
+    for (const [index, step] of STEPS.entries()) {
+      await step(folder, runs, replaced);
+      // The short form takes each of them in turn.
+      const finishers = index % 2 === 0 ? Object.entries(FINISHERS) : Object.entries(FINISHERS).toReversed();
+      for (const [name, finish] of few(finishers, 1)) {
+        const { out, folder: copy, verify } = await warehouse(t);
+        await cp(folder.root, out, COPY);
+        await finish(copy);
+        const then = `${name} after step ${index + 1}`;
+        const left = (await listRuns(copy)).map(({ sequence }) => sequence);
+        assert.deepEqual(left, [4, 3], then);
+        assert.deepEqual(await readdir(copy.staging), [], then);
+        await assertGone(copy, CANARIES);
+        if (index === 0 || index === STEPS.length - 1) await verify();
+      }
     }
-  }
-});
+  },
+);
 
 for (const load of ["duckdb", "parquet"] as const) {
   test(`S24: a run that was published as ${load} alone is erased like any other`, async (t) => {
