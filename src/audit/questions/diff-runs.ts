@@ -94,6 +94,12 @@ function resolve(
 
 function unknownRun(wanted: string, { root }: OutputFolder, known: readonly ComparedRun[]): WarehouseError {
   if (wanted === "previous") {
+    if (new Set(known.map(({ run }) => run)).size === 1) {
+      return new WarehouseError(
+        "config.not_found",
+        `There is one run alone in ${root}, and nothing to compare it with yet: run again.`,
+      );
+    }
     return new WarehouseError(
       "config.not_found",
       `The current run of ${root} carried on the history of none, so that there is no previous run; name two runs.`,

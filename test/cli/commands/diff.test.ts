@@ -15,6 +15,7 @@ import { program } from "../running.ts";
 const { out, folder, night } = await site();
 const [sample, changed] = await sampleNights(folder);
 const first = await night(sample);
+const alone = await outcome(diffCommand, ["--out", out]);
 const second = await night(changed);
 await capture(runsCommand, ["rollback", "1", "--warehouse", out]);
 const third = await night(sample);
@@ -101,6 +102,14 @@ test("the runs are the one before and the current one unless they are named", as
     `From run ${first} to run ${third}, by the history of run ${third}.\nNothing changed: every mapped value is as it was.\n`,
   );
   assert.equal(await diff("previous", "current"), text);
+});
+
+test("after the first run there is nothing to compare it with, and it is said so", () => {
+  assert.equal(alone.error?.code, "config.not_found");
+  assert.equal(
+    alone.error?.message,
+    `There is one run alone in ${out}, and nothing to compare it with yet: run again.`,
+  );
 });
 
 test("a run that nothing knows, and the wrong order, end with 2 and a sentence", async () => {
