@@ -60,7 +60,7 @@ export async function regroup(request: RegroupRequest, use: (group: Group) => Pr
         listValue(places.map((at) => BigInt(at.row))),
       ],
     );
-    const source = readParquet(files).replace(/\)$/, ", filename = true, file_row_number = true)");
+    const source = readParquet(files, ["filename", "file_row_number"]);
     const rows = loadSql("regroup").replace("FROM raw_files", () => `FROM ${source}`);
     await execute(connection, `COPY (${rows}) TO ${quoteLiteral(file)} (FORMAT parquet, COMPRESSION zstd)`);
     await use({ files: [file], documents: inOrder(counting.map(({ length }) => length)) });

@@ -33,10 +33,14 @@ export function parquetPath(table: string, sequence: number, bucket: number): st
   return join("parquet", table, `${table}-${run}-${String(bucket).padStart(4, "0")}.parquet`);
 }
 
-/** A table function that reads exactly these files: none that a name matches as a pattern, and no column is ever guessed from a folder named `x=1`. */
-export function readParquet(files: readonly string[]): string {
+/** A table function that reads exactly these files: none that a name matches as a pattern, and no column is ever guessed from a folder named `x=1`. `also` are columns about the file that it gives besides. */
+export function readParquet(
+  files: readonly string[],
+  also: readonly ("filename" | "file_row_number")[] = [],
+): string {
   const list = files.map((file) => quoteLiteral(exactPattern(file)));
-  return `read_parquet([${list.join(", ")}], hive_partitioning = false)`;
+  const options = ["hive_partitioning = false", ...also.map((column) => `${column} = true`)];
+  return `read_parquet([${list.join(", ")}], ${options.join(", ")})`;
 }
 
 export interface ParquetWrite {

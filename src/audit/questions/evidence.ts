@@ -78,7 +78,7 @@ async function findDocument(opened: OpenedRun, contentId: string): Promise<Docum
   const { connection } = opened;
   const files = rawFilesOf(opened, ["dynamic", "item"]);
   if (files.length === 0) return undefined;
-  const source = readParquet(files).replace(/\)$/, ", filename = true)");
+  const source = readParquet(files, ["filename"]);
   const [row] = await rowsOf(
     connection,
     documentRow,
