@@ -162,10 +162,16 @@ function isFaultList(value: unknown): boolean {
   return value === undefined || isTexts(value);
 }
 
+const FACTORIES = {
+  single_items: "singleItems",
+  destinations: "destinations",
+  custom_fields: "customFields",
+} as const;
+
 function extractFaults({ extract }: PipelineSpec): string[] {
   const modes = extract.flatMap((each) => (each.extract === "listing" ? [each.mode] : []));
   const kinds = extract.map((each) =>
-    each.extract === "listing" ? `listing("${each.mode}")` : each.extract,
+    each.extract === "listing" ? `listing("${each.mode}")` : FACTORIES[each.extract],
   );
   return [
     ...repeated(kinds).map((kind) => `extract has ${kind} twice`),
@@ -174,7 +180,7 @@ function extractFaults({ extract }: PipelineSpec): string[] {
       'extract has no listing, so there are no items: add listing("dynamic"), listing("full") or both',
     ),
     ...unless(
-      !kinds.includes("single_items") || modes.includes("dynamic"),
+      !kinds.includes("singleItems") || modes.includes("dynamic"),
       'singleItems needs listing("dynamic"), which says which items are events',
     ),
     // The dynamic view has the IDs and labels of custom fields alone, and definitions are looked up by name.

@@ -80,6 +80,10 @@ suite("a composition is refused for", () => {
       { extract: [destinations(), customFields()], transform: [contentTables({ only: ["destinations"] })] },
       'extract has no listing, so there are no items: add listing("dynamic"), listing("full") or both',
     ],
+    "a stage of single items twice": [
+      { extract: [listing("dynamic"), singleItems(), singleItems()] },
+      "extract has singleItems twice",
+    ],
     "a listing twice": [
       { extract: [listing("full"), listing("full")], transform: [contentTables()] },
       'extract has listing("full") twice',

@@ -7,6 +7,7 @@ import type { LoadedTable } from "../load/load-table.ts";
 import { loadTableOf, TableReadError } from "../load/load-tables.ts";
 import { type Loader, type LoadRun, publishes, type StagedLoad } from "../pipeline.ts";
 import { RUN_TABLES } from "../tables/all.ts";
+import { placeOf } from "../transform/custom-tables.ts";
 import type { RunContext } from "./context.ts";
 
 /** What loaders have written where no reader looks. */
@@ -48,7 +49,7 @@ export class StagedLoads implements AsyncDisposable {
       } catch (thrown) {
         // Whatever it is, it is no reason to doubt the run, nor one to go on from what was read.
         const { message } = thrown instanceof Error ? thrown : asWarehouseError(thrown);
-        throw failed(name, "cannot make the run visible", message, PUBLISHED, thrown);
+        throw failed(name, "cannot make the run visible", `${message}${placeOf(thrown)}`, PUBLISHED, thrown);
       }
       this.#staged.shift();
     }
@@ -61,9 +62,12 @@ export class StagedLoads implements AsyncDisposable {
 }
 
 const NOTHING = "nothing was published";
-const PUBLISHED = "in the warehouse folder it is published";
+const PUBLISHED = 'in the warehouse folder it is published and stays so: run "content-warehouse run" again';
 
-/** A loader that does not heed the signal is left alone; what it may have staged by then is taken back when it is there. */
+/**
+ * A loader that does not heed the signal is left alone. What it stages after that is taken back if the process lives long
+ * enough: the command ends a second later.
+ */
 async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
   const { name } = loader;
   const work = (async () => loader.stage?.(run))();

@@ -1,6 +1,7 @@
 /** The functions of custom tables, watched: what they give is checked before it becomes a column. */
 import { fileURLToPath } from "node:url";
 import { WarehouseError } from "../common/errors.ts";
+import { hint } from "../common/nearest.ts";
 import { printable } from "../common/printable.ts";
 import { shown } from "../common/shown.ts";
 import type { ItemDocuments, Pipeline, Row } from "../pipeline.ts";
@@ -40,7 +41,8 @@ function watch(table: Table, rows: RowsOfItem): RowsOfItem {
         throw failed(table, item, `content_id is filled in, and cannot be ${printable(shown(own), 60)}`);
       const whole: Row = { ...row, content_id: item.contentId };
       const stranger = Object.keys(whole).find((name) => !names.has(name));
-      if (stranger !== undefined) throw failed(table, item, `it has no column ${printable(stranger)}`);
+      if (stranger !== undefined)
+        throw failed(table, item, `it has no column ${printable(stranger)}${hint(stranger, names)}`);
       for (const column of table.columns) check(table, item, column, whole[column.name] ?? null);
       yield whole;
     }
@@ -78,7 +80,7 @@ function unchangeable(item: ItemDocuments): ItemDocuments {
 }
 
 /** Where in the user's own files an error was thrown: `, at titles.ts:17`. What they call in packages is not theirs. */
-function placeOf(thrown: unknown): string {
+export function placeOf(thrown: unknown): string {
   const stack = thrown instanceof Error && typeof thrown.stack === "string" ? thrown.stack : "";
   const places = stack.split("\n").flatMap((frame) => {
     const [, file = "", line = ""] = FRAME.exec(frame) ?? [];

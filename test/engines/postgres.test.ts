@@ -253,7 +253,7 @@ suite("the PostgreSQL loader of docs/examples", () => {
     assert.equal(code, 26, stderr);
     assert.match(
       stderr,
-      /The loader postgres cannot make the run visible: must be owner of schema content_warehouse; in the warehouse folder it is published\./,
+      /The loader postgres cannot make the run visible: must be owner of schema content_warehouse(, at .*:\d+)?; in the warehouse folder it is published and stays so/,
     );
     assert.notEqual(await current(), before);
     assert.equal(await loaded(), before);

@@ -368,8 +368,9 @@ for (const thrown of few(
     assert.equal(error.exitCode, 26);
     assert.match(
       error.message,
-      /^The loader first cannot make the run visible: .*[nN]o space; in the warehouse folder it is published\.$/,
+      /^The loader first cannot make the run visible: .*[nN]o space(, at .*loaders\.test\.ts:\d+)?; in the warehouse folder it is published and stays so: run "content-warehouse run" again\.$/,
     );
+    assert.equal(error.message.includes("loaders.test.ts:"), thrown instanceof Error);
     assert.deepEqual(said, [
       "stage first",
       "stage second",

@@ -90,6 +90,7 @@ suite("rows of a custom table", () => {
       /^its function failed: Cannot assign to read only property 'title' of object '#<Object>', at .*:\d+$/,
     ],
     ["a column that the table has not", () => [{ length: 1, width: 2 }], "it has no column width"],
+    ["a misspelled column", () => [{ lenght: 1 }], 'it has no column lenght (did you mean "length"?)'],
     [
       "a text for a number",
       () => [{ length: "3" }],
