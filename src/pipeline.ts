@@ -118,7 +118,7 @@ export interface Transformer {
 export interface LoadTable {
   readonly table: Table;
   readonly rows: number;
-  /** Absolute paths of its Parquet files, sorted by key; at least one. They lie there until the run is published. */
+  /** Absolute paths of its Parquet files, sorted by key; at least one. They lie there while `stage` is at work. */
   readonly files: readonly string[];
   /**
    * Its rows in the order of the key, cell by cell in the order of the columns. Instants are microseconds since 1970, as
@@ -156,7 +156,8 @@ export interface Loader {
   readonly publishes?: "duckdb" | "parquet";
   /**
    * Writes a run elsewhere. Whatever it throws ends the run with nothing published. When its signal is aborted it is not
-   * waited for; what it gives then is taken back.
+   * waited for: what it gives then is taken back if the process lives long enough, and the command ends a second later.
+   * A run that is killed takes nothing back, so begin by clearing what an earlier one has left.
    */
   readonly stage?: (run: LoadRun) => Promise<StagedLoad>;
   /** What was wrong with the options that it was made with. */

@@ -19,7 +19,7 @@ import type { Table } from "../tables/declare.ts";
 import type { Entity, EntityStore } from "./entity-store.ts";
 import { listOf } from "./rows.ts";
 
-/** Rows of each shared table, in ascending order of the things' IDs. */
+/** Rows of each shared table, in the order in which they are made: the load sorts them. */
 export type EntityRows = Map<string, Cell[][]>;
 
 /** Everything that the shared tables are made from. */
