@@ -9,12 +9,12 @@ export type OnHalf = (path: string) => void;
 
 /** The value with every text well-formed, names of fields included; lists and objects are changed in place. */
 export function replaceLoneSurrogates(value: unknown, onHalf: OnHalf): unknown {
-  return mended(value, "", onHalf);
+  return wellFormed(value, "", onHalf);
 }
 
-function mendMember(object: JsonObject, name: string, within: string, onHalf: OnHalf): void {
+function makeNameAndValueWellFormed(object: JsonObject, name: string, within: string, onHalf: OnHalf): void {
   const path = (within === "" ? "" : `${within}.`) + name.toWellFormed();
-  const value = mended(object[name], path, onHalf);
+  const value = wellFormed(object[name], path, onHalf);
   if (name.isWellFormed()) {
     if (value !== object[name]) put(object, name, value);
     return;
@@ -29,16 +29,16 @@ function put(object: JsonObject, name: string, value: unknown): void {
   Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-function mended(value: unknown, path: string, onHalf: OnHalf): unknown {
+function wellFormed(value: unknown, path: string, onHalf: OnHalf): unknown {
   if (typeof value === "string") {
     if (value.isWellFormed()) return value;
     onHalf(path);
     return value.toWellFormed();
   }
   if (Array.isArray(value)) {
-    for (let at = 0; at < value.length; at++) value[at] = mended(value[at], `${path}[]`, onHalf);
+    for (let at = 0; at < value.length; at++) value[at] = wellFormed(value[at], `${path}[]`, onHalf);
   } else if (isObject(value)) {
-    for (const name of Object.keys(value)) mendMember(value, name, path, onHalf);
+    for (const name of Object.keys(value)) makeNameAndValueWellFormed(value, name, path, onHalf);
   }
   return value;
 }

@@ -83,7 +83,7 @@ export class DocumentReader {
       const objects = this.#prepared(task, sent);
       const parsed = objects === undefined ? sent.whole() : sent.document;
       const document = sent.halves
-        ? mended(parsed, observation({ ...task, position, single: false }), drift)
+        ? wellFormed(parsed, observation({ ...task, position, single: false }), drift)
         : parsed;
       const found = itemId(document);
       if ("reason" in found || !isObject(document)) {
@@ -162,7 +162,7 @@ export class DocumentReader {
     const { pass, page, position, contentId, whole } = task;
     const order = observation({ pass, page, position, single: true });
     const sent = readItem(text);
-    const document = mayHoldHalves(text) ? mended(sent, order, drift) : sent;
+    const document = mayHoldHalves(text) ? wellFormed(sent, order, drift) : sent;
     const found = itemId(document);
     if ("reason" in found || found.id !== contentId || !isObject(document)) {
       const reason =
@@ -261,7 +261,7 @@ interface Rejected {
 }
 
 /** The document without halves of characters. */
-function mended(document: unknown, order: number, drift: Drift): unknown {
+function wellFormed(document: unknown, order: number, drift: Drift): unknown {
   return replaceLoneSurrogates(document, (path) => drift.note(path, "unreadable", order, null));
 }
 

@@ -131,7 +131,7 @@ test("an unsettled run says so first, and everything that is worth a look has a 
   );
 });
 
-test("a run that was taken up says what was there already", () => {
+test("a run that was resumed says what was there already", () => {
   const text = summaryText({ ...COMPLETE, resumed: { pages: 37, items: 1200 } });
   assert.match(text, /^ {2}Resumed {4}37 pages and 1,200 single items from before the run was ended early$/m);
   assert.match(

@@ -269,7 +269,7 @@ test("G8: what was edited between the kill and the next start is found", async (
   assert.deepEqual(await rowsOf(summary.directory, titles), await rowsOf(whole.directory, titles));
 });
 
-long("G8: a run of a pipeline module that was edited since is not taken up", async (t) => {
+long("G8: a run of a pipeline module that was edited since is not resumed", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
   const folder = await temporaryFolder(t);
   const out = join(folder, "warehouse");
