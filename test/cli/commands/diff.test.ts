@@ -15,7 +15,7 @@ import { program } from "../running.ts";
 const { out, folder, night } = await site();
 const [sample, changed] = await sampleNights(folder);
 const first = await night(sample);
-const alone = await outcome(diffCommand, ["--out", out]);
+const alone = await outcome(diffCommand, ["--warehouse", out]);
 const second = await night(changed);
 await capture(runsCommand, ["rollback", "1", "--warehouse", out]);
 const third = await night(sample);
