@@ -143,17 +143,18 @@ function treatTexts(document: JsonObject, place: PersonalPlace, treat: Treatment
   const key = place.steps[0] ?? "";
   const value = document[key];
   if (!holdsText(value)) return;
-  const inList = (element: unknown): unknown => {
-    if (typeof element === "string") return treat(key, element) ?? null;
-    return Array.isArray(element) ? element.map(inList) : element;
+  const inList = (element: unknown, depth: number): unknown => {
+    if (typeof element === "string" || depth > MAX_DEPTH) return treat(key, element) ?? null;
+    return Array.isArray(element) ? element.map((each) => inList(each, depth + 1)) : element;
   };
-  put(document, key, Array.isArray(value) ? value.map(inList) : treat(key, value));
+  put(document, key, Array.isArray(value) ? value.map((each) => inList(each, 1)) : treat(key, value));
   treated();
 }
 
-/** Whether it is a text, or a list that holds one at any depth of lists. */
+/** Whether it is a text, or a list that holds one within lists; what is nested too deeply counts as one. */
 function holdsText(value: unknown): boolean {
-  return typeof value === "string" || (Array.isArray(value) && value.some(holdsText));
+  if (!Array.isArray(value)) return typeof value === "string";
+  return value.flat(MAX_DEPTH).some((each) => typeof each === "string" || Array.isArray(each));
 }
 
 /** Fields of an item that describe people. */
@@ -229,7 +230,7 @@ export function unknownPolicy(options: PolicyOptions): UnknownPolicy | undefined
   const apply = (parent: JsonObject, names: readonly string[], treated: Treated): void => {
     const key = names.at(-1) ?? "";
     const ofPerson = key === "name" && PERSONS.test(plainName(names.at(-2) ?? ""));
-    const isPerson = holdsText(parent[key]) && PERSONS.test(plainName(key));
+    const isPerson = PERSONS.test(plainName(key)) && holdsText(parent[key]);
     if (looksPersonal(key) || ofPerson || isPerson || names.length > MAX_DEPTH) {
       put(parent, key, treat(key, parent[key]));
       treated(names);

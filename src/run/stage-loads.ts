@@ -48,8 +48,7 @@ export class StagedLoads implements AsyncDisposable {
         await load.commit();
       } catch (thrown) {
         // Whatever it is, it is no reason to doubt the run, nor one to go on from what was read.
-        const { message } = thrown instanceof Error ? thrown : asWarehouseError(thrown);
-        throw failed(name, "cannot make the run visible", `${message}${placeOf(thrown)}`, PUBLISHED, thrown);
+        throw failed(name, "cannot make the run visible", reasonOf(thrown), PUBLISHED, thrown);
       }
       this.#staged.shift();
     }
@@ -78,8 +77,7 @@ async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
     work.then(takeBack, () => {});
     run.signal.throwIfAborted();
     if (thrown instanceof TableReadError) throw thrown;
-    const { message } = thrown instanceof Error ? thrown : asWarehouseError(thrown);
-    throw failed(name, "cannot stage the run", message, NOTHING, thrown);
+    throw failed(name, "cannot stage the run", reasonOf(thrown), NOTHING, thrown);
   }
   if (isStaged(load)) return load;
   await takeBack(load);
@@ -111,9 +109,14 @@ async function takeBack(load: unknown): Promise<void> {
   }
 }
 
+/** The message of what a loader threw, and where in the user's own files. */
+function reasonOf(thrown: unknown): string {
+  const { message } = thrown instanceof Error ? thrown : asWarehouseError(thrown);
+  return printable(message, 300).replace(/\.$/, "") + placeOf(thrown);
+}
+
 function failed(name: string, what: string, why: string, so: string, cause?: unknown): WarehouseError {
-  const reason = printable(why, 300).replace(/\.$/, "");
-  return new WarehouseError("load.failed", `The loader ${printable(name)} ${what}: ${reason}; ${so}.`, {
+  return new WarehouseError("load.failed", `The loader ${printable(name)} ${what}: ${why}; ${so}.`, {
     cause,
   });
 }

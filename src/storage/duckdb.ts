@@ -183,7 +183,7 @@ export async function openForBuilding(options: BuildOptions): Promise<Database> 
     const attached = `RECOVERY_MODE no_wal_writes, STORAGE_VERSION ${quoteLiteral(STORAGE_VERSION)}, ROW_GROUP_SIZE ${ROWS_PER_GROUP}`;
     await execute(connection, `ATTACH ${quoteLiteral(file)} AS ${BUILT_CATALOG} (${attached})`);
     await execute(connection, `USE ${BUILT_CATALOG}`);
-    if (typeof previous === "string") await attachReadOnly(connection, previous, PREVIOUS_CATALOG);
+    if (typeof previous === "string") await execute(connection, attachment(previous, PREVIOUS_CATALOG));
     const readable = typeof previous === "object" ? [previous.directory] : [];
     await harden(connection, [await realpath(staging), staging, ...readable]);
   });
@@ -248,9 +248,12 @@ async function giveBack(connection: DuckDBConnection, memoryLimitMb: number): Pr
   await execute(connection, `SET memory_limit = '${memoryLimitMb}MB'`);
 }
 
+function attachment(file: string, catalog: string): string {
+  return `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
+}
+
 async function attachReadOnly(connection: DuckDBConnection, file: string, catalog: string): Promise<void> {
-  const attach = `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
-  await connection.run(attach).catch((thrown: unknown) => {
+  await connection.run(attachment(file, catalog)).catch((thrown: unknown) => {
     throw unreadable(thrown, file);
   });
 }

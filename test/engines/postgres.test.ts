@@ -224,7 +224,7 @@ suite("the PostgreSQL loader of docs/examples", () => {
     assert.equal(code, 26, stderr);
     assert.match(
       stderr,
-      /The loader broken cannot stage the run: there is no room left; nothing was published\./,
+      /The loader broken cannot stage the run: there is no room left, at .*failing-pipeline\.ts:\d+; nothing was published\./,
     );
     assert.deepEqual([await current(), await loaded()], [before, before]);
     assert.deepEqual(await schemas(), ["content_warehouse"]);

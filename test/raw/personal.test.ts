@@ -282,6 +282,18 @@ describe("unknown fields that look personal", () => {
     assert.ok(!JSON.stringify(prepared({ deep }, DROP).document).includes(CANARY));
   });
 
+  test("are dropped from lists within thousands of lists, of which others are kept", () => {
+    const nested = (inner: unknown) => {
+      let lists = inner;
+      for (let depth = 0; depth < 3000; depth++) lists = [lists];
+      return lists;
+    };
+    const given = { author_details: nested(CANARY), reviewer: nested(CANARY), levels: nested(7) };
+    const { document } = prepared(given, DROP);
+    assert.ok(!JSON.stringify(document).includes(CANARY));
+    assert.deepEqual(Object.keys(document), ["author_details", "levels"]);
+  });
+
   test("do not pass for data by being called __proto__ or standing in it", () => {
     const hostile: JsonObject = Object.fromEntries([["__proto__", { email: CANARY, kept: 1 }]]);
     const { document } = prepared({ nested: hostile }, DROP);

@@ -227,9 +227,9 @@ suite("nothing is published, and what was staged is taken back, where", () => {
       },
     });
     const error = await failsWith("load.failed", run());
-    assert.equal(
+    assert.match(
       error.message,
-      "The loader second cannot stage the run: the lake is shut; nothing was published.",
+      /^The loader second cannot stage the run: the lake is shut, at \S+loaders\.test\.ts:\d+; nothing was published\.$/,
     );
     assert.equal(error.exitCode, 26);
     assert.equal((error.cause as Error).message, "the lake is shut");
@@ -251,7 +251,7 @@ suite("nothing is published, and what was staged is taken back, where", () => {
       const { message } = await failsWith("load.failed", run());
       assert.match(
         message,
-        /^The loader second cannot stage the run: The lake says 503; nothing was published\.$/,
+        /^The loader second cannot stage the run: The lake says 503, at \S+:\d+; nothing was published\.$/,
       );
     });
   }
