@@ -73,7 +73,7 @@ export async function buildResult(
   const drift = journal.drift.sorted();
   const loaded = await inspect(build, { tables, loaded: data, directory: request.finalDirectory, drift });
   const accounting = accountingOf(extraction, loaded);
-  const judged = judgeTables({ config: options.config, baseline, tables, loaded, extraction });
+  const judged = judgeTables({ config: options.config, baseline, loaded, extraction });
   const matching = judgeMatching(matchingOf(run, extracted, transformed, loaded));
   const echoes = judgeEchoes(drift);
   const checks = [

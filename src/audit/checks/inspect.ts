@@ -91,12 +91,18 @@ function emptyColumns(tables: readonly Table[], values: ColumnValues): string[] 
 const VIEWERS = ["none", "pdf", "doc_provider", "photo", "video", "audio"];
 
 /** Table, column, and the values that the specification lists for it. */
-const LISTED: readonly (readonly [table: string, column: string, values: readonly string[]])[] = [
-  ["content", "state", ["production", "promotion", "completed"]],
-  ["content", "progress_stage", ["planned", "in_progress", "complete"]],
-  ["content", "viewer_compatibility", VIEWERS],
-  ["content_gallery", "gallery_viewer_compatibility", VIEWERS],
-];
+export const LISTED_VALUES: readonly (readonly [table: string, column: string, values: readonly string[]])[] =
+  [
+    ["content", "state", ["production", "promotion", "completed"]],
+    ["content", "progress_stage", ["planned", "in_progress", "complete"]],
+    ["content", "viewer_compatibility", VIEWERS],
+    ["content_gallery", "gallery_viewer_compatibility", VIEWERS],
+  ];
+
+/** Name of the check of such a column. */
+export function listedValuesCheck(table: string, column: string): string {
+  return `${table}.${column} has only values that the specification lists`;
+}
 
 const EXAMPLES = 5;
 
@@ -106,7 +112,7 @@ const EXAMPLES = 5;
 async function valueChecks(connection: DuckDBConnection, tables: readonly Table[]): Promise<Check[]> {
   const names = new Set(tables.map(({ name }) => name));
   const checks: Check[] = [];
-  for (const [table, column, values] of LISTED.filter(([table]) => names.has(table))) {
+  for (const [table, column, values] of LISTED_VALUES.filter(([table]) => names.has(table))) {
     const name = quoteIdentifier(column);
     const listed = values.map((_, i) => `$${i + 1}`).join(", ");
     const others = await all(
@@ -117,8 +123,9 @@ async function valueChecks(connection: DuckDBConnection, tables: readonly Table[
       values,
     );
     const examples = others.map(({ value }) => printable(String(value), 60)).join(", ");
-    const check = `${table}.${column} has only values that the specification lists`;
-    checks.push(noneExpected(check, toSafeInteger(others[0]?.total ?? 0), examples));
+    checks.push(
+      noneExpected(listedValuesCheck(table, column), toSafeInteger(others[0]?.total ?? 0), examples),
+    );
   }
   return checks;
 }

@@ -3,7 +3,8 @@
  * word. A token that may see less, a filter that somebody set, a half-restored service: all answer without an error.
  */
 import { WarehouseError } from "../../common/errors.ts";
-import type { Table } from "../../tables/declare.ts";
+import { RUN_TABLES } from "../../tables/all.ts";
+import { HISTORY_TABLES } from "../../tables/history.ts";
 import { type Baseline, SHRINK_LIMITS } from "../../warehouse/baseline.ts";
 import { type Check, noneExpected } from "./checks.ts";
 
@@ -82,13 +83,16 @@ export interface Fullness {
   readonly emptyColumns: readonly string[];
 }
 
+/** Tables of the history and of the run itself. */
+const TELL_OF_RUNS: ReadonlySet<string> = new Set([...HISTORY_TABLES, ...RUN_TABLES].map(({ name }) => name));
+
 /**
  * Columns, and tables of lists, that had values in the run before and have none in this one: a field may have vanished
  * from all items. Not those of the history, which tell of runs.
  */
-export function vanished(tables: readonly Table[], before: Fullness, now: Fullness): string[] {
+export function vanished(before: Fullness, now: Fullness): string[] {
   const emptyBefore = new Set(before.emptyColumns);
-  const ofContent = new Set(tables.filter(({ stage }) => stage !== "history").map(({ name }) => name));
+  const ofContent = new Set(Object.keys(now.rows).filter((table) => !TELL_OF_RUNS.has(table)));
   const hadRows = (table: string) => ofContent.has(table) && (before.rows[table] ?? 0) > 0;
   const emptied = [...ofContent].filter(
     (name) => name !== "content" && hadRows(name) && now.rows[name] === 0,

@@ -8,7 +8,6 @@ import type { Journal } from "../../extract/journal.ts";
 import { type RejectLimits, rejectLimit } from "../../extract/reject-limits.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
-import type { Table } from "../../tables/declare.ts";
 import type { Baseline } from "../../warehouse/baseline.ts";
 import { type Check, type Judged, noneExpected } from "./checks.ts";
 import { assertFrozen, assertTyped, type Contract, misfitChecks } from "./contract.ts";
@@ -88,7 +87,6 @@ export function judgeDrift({ contract }: GateSettings, journal: Journal): void {
 export interface Evidence {
   readonly config: GateSettings;
   readonly baseline: Baseline;
-  readonly tables: readonly Table[];
   readonly loaded: Loaded;
   readonly extraction: Extraction;
 }
@@ -102,13 +100,13 @@ export function judgeTables(evidence: Evidence): Judged {
 }
 
 /** Compares the tables with those of the run before. */
-function compare({ config, baseline, tables, loaded }: Evidence): Judged {
+function compare({ config, baseline, loaded }: Evidence): Judged {
   if (baseline.kind !== "run") return { checks: [baselineCheck(baseline)], warnings: [] };
   const before = baseline.manifest;
   const now = { rows: rowCounts(loaded.tables), emptyColumns: loaded.emptyColumns };
   const changes = changesOf(before.rows, now.rows);
   if (!config.acceptShrink) assertNotShrunk(changes, baseline.run);
-  const gone = vanished(tables, before, now);
+  const gone = vanished(before, now);
   return {
     checks: [baselineCheck(baseline), ...guardChecks(changes), vanishedCheck(gone)],
     warnings: gone.map((place) => `${place} had values in the run before, and has none now.`),

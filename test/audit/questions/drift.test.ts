@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { type DriftReport, driftOf } from "../../../src/audit/questions/drift.ts";
+import { execute } from "../../../src/storage/duckdb.ts";
+
+const DRIFT = "(path VARCHAR, kind VARCHAR, count BIGINT, example_content_id VARCHAR, example VARCHAR)";
+
+/** Two runs of three items: a field is renamed, another is new, one has another type, a person's field is dropped. */
+const BOTH = `
+  CREATE TABLE run_drift ${DRIFT};
+  CREATE TABLE before_run_drift ${DRIFT};
+  INSERT INTO run_drift VALUES
+    ('owner.name', 'personal_dropped', 900, NULL, NULL),
+    ('old_news', 'unknown_field', 9, 'a', 'known for long'),
+    ('word_count', 'unknown_field', 3, 'b', '512'),
+    ('contact_email', 'unknown_field', 2, 'b', NULL),
+    ('title', 'type', 1, 'c', '{"en":"Bread"}'),
+    ('event_start_date', 'unreadable', 2, 'a', 'Whitsun weekend');
+  INSERT INTO before_run_drift VALUES
+    ('owner.name', 'personal_dropped', 880, NULL, NULL),
+    ('old_news', 'unknown_field', 7, 'a', 'known for long'),
+    ('mood', 'unknown_field', 5, 'a', 'glad'),
+    ('slug', 'type', 1, 'a', '7');
+  CREATE TABLE run_checks (check_name VARCHAR, verdict VARCHAR, figure BIGINT, detail VARCHAR);
+  CREATE TABLE before_run_checks AS FROM run_checks;
+  INSERT INTO run_checks VALUES
+    ('content.state has only values that the specification lists', 'warning', 4, 'archived'),
+    ('unique key of content', 'passed', 0, '');
+  CREATE TABLE run_lineage AS SELECT * FROM (VALUES
+    ('content', 'wordcount', 'wordcount'), ('content', 'state', 'state')) AS t (table_name, column_name, path);
+  CREATE TABLE before_content AS SELECT * FROM (VALUES (1, 480), (2, 512), (3, NULL)) AS t (content_id, wordcount);
+  CREATE TABLE before_content_tags AS SELECT 'a' AS content_id, 'bread' AS tag;
+`;
+const BEFORE = { rows: { content: 3, content_tags: 1 }, emptyColumns: [] };
+const NOW = { rows: { content: 3, content_tags: 0 }, emptyColumns: ["content.wordcount"] };
+
+async function reportOf(before: typeof BEFORE | undefined): Promise<DriftReport> {
+  const instance = await DuckDBInstance.create(":memory:");
+  const connection = await instance.connect();
+  try {
+    for (const statement of BOTH.split(";\n").filter((text) => text.trim() !== ""))
+      await execute(connection, statement);
+    return await driftOf({ connection, now: NOW, before });
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}
+
+/** Path, count and the count before. */
+function figures(lines: DriftReport["policy"]): (readonly [string, number, number | null])[] {
+  return lines.map(({ path, count, before }) => [path, count, before]);
+}
+
+suite("the drift of a run", () => {
+  test("names what is new since the run before first, with its count and an example", async () => {
+    const { newFields } = await reportOf(BEFORE);
+    assert.deepEqual(figures(newFields), [
+      ["word_count", 3, 0],
+      ["contact_email", 2, 0],
+      ["old_news", 9, 7],
+    ]);
+    assert.deepEqual([newFields[0]?.example, newFields[0]?.exampleContentId], ["512", "b"]);
+    assert.equal(newFields[1]?.example, null, "the policy forbids it");
+  });
+
+  test("names fields that have no value any more, by their API path, with one that they had", async () => {
+    const { vanishedFields } = await reportOf(BEFORE);
+    assert.deepEqual(
+      vanishedFields.map(({ path, kind, count, before, example }) => [path, kind, count, before, example]),
+      [
+        ["content_tags", "empty", 0, 1, null],
+        ["mood", "unknown_field", 0, 5, "glad"],
+        ["wordcount", "empty", 0, 2, "480"],
+      ],
+    );
+  });
+
+  test("keeps types, values outside the contract and the policy's own counts apart", async () => {
+    const { changedTypes, outsideContract, policy } = await reportOf(BEFORE);
+    assert.deepEqual(figures(changedTypes), [["title", 1, 0]], "slug has its type again");
+    assert.deepEqual(figures(outsideContract), [
+      ["state", 4, 0],
+      ["event_start_date", 2, 0],
+    ]);
+    assert.deepEqual(figures(policy), [["owner.name", 900, 880]]);
+  });
+
+  test("of a first run has nothing to compare with, and lists all the same what there is", async () => {
+    const { newFields, vanishedFields, policy } = await reportOf(undefined);
+    assert.deepEqual(figures(newFields), [
+      ["old_news", 9, null],
+      ["word_count", 3, null],
+      ["contact_email", 2, null],
+    ]);
+    assert.deepEqual(vanishedFields, []);
+    assert.deepEqual(figures(policy), [["owner.name", 900, null]]);
+  });
+});
