@@ -53,6 +53,8 @@ export interface OpenRequest {
   readonly temporaryDirectory: string;
   /** Another run, whose tables are views beside those of the first: their names begin with `before_`. */
   readonly beside?: string | undefined;
+  /** Whether the runs may lack mapped values: for questions that do not read them. */
+  readonly anyPipeline?: boolean | undefined;
 }
 
 /** Tables without which there is nothing to audit. */
@@ -66,14 +68,15 @@ const NEEDED = (
  * pipeline left the mapped values out; `verify.failed` for one that is damaged.
  */
 export async function openRun(request: OpenRequest): Promise<OpenedRun> {
-  const { folder, wanted, beside, temporaryDirectory } = request;
-  const found = await findWithValues(folder, wanted);
+  const { folder, wanted, beside, temporaryDirectory, anyPipeline = false } = request;
+  const find = anyPipeline ? findReadable : findWithValues;
+  const found = await find(folder, wanted);
   const { run, directory, manifest } = found;
   const database = await openTables({
     ...sourceOf(found),
     temporaryDirectory,
     memoryLimitMb: MEMORY_LIMIT_MB,
-    beside: beside === undefined ? undefined : sourceOf(await findWithValues(folder, beside)),
+    beside: beside === undefined ? undefined : sourceOf(await find(folder, beside)),
   });
   return {
     run,
@@ -87,10 +90,16 @@ export async function openRun(request: OpenRequest): Promise<OpenedRun> {
 
 type ReadableRun = PublishedRun & { readonly manifest: Manifest };
 
-async function findWithValues(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
+async function findReadable(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
   const found = await findRun(folder, wanted);
-  const { run, manifest } = found;
+  const { manifest } = found;
   if (manifest instanceof WarehouseError) throw manifest;
+  return { ...found, manifest };
+}
+
+async function findWithValues(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
+  const found = await findReadable(folder, wanted);
+  const { run, manifest } = found;
   const missing = missingTables(manifest.rows);
   if (missing.length > 0) {
     throw new WarehouseError(
@@ -98,10 +107,11 @@ async function findWithValues(folder: OutputFolder, wanted: string): Promise<Rea
       `Run ${run} has no mapped values: its pipeline "${manifest.pipeline}" leaves out ${missing.join(", ")}; ask a run of the pipeline nightly.`,
     );
   }
-  return { ...found, manifest };
+  return found;
 }
 
-function sourceOf({ directory, manifest }: ReadableRun): TablesSource {
+/** The tables of a published run. */
+export function sourceOf({ directory, manifest }: Pick<ReadableRun, "directory" | "manifest">): TablesSource {
   return {
     tables: Object.keys(manifest.rows),
     database: manifest.loaders.includes("duckdb") ? join(directory, DATABASE_FILE) : undefined,

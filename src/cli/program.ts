@@ -3,6 +3,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { diffCommand } from "./commands/diff.ts";
+import { driftCommand } from "./commands/drift.ts";
 import { eraseCommand } from "./commands/erase.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { generateCommand } from "./commands/generate.ts";
@@ -52,6 +53,7 @@ export function program(): Command {
     eraseCommand(),
     explainCommand(),
     diffCommand(),
+    driftCommand(),
     whatIfCommand(),
     verifyMappingsCommand(),
   ];

@@ -6,7 +6,9 @@ import { withTemporaryFolder } from "./temporary-folder.ts";
 /** What is opened: a run, and another beside it. */
 export interface Choice {
   readonly wanted: string;
-  readonly beside?: string;
+  readonly beside?: string | undefined;
+  /** Whether the runs may lack mapped values. */
+  readonly anyPipeline?: boolean;
 }
 
 /** Opens a published run for a question, and closes it afterwards. */
@@ -27,8 +29,7 @@ export async function withRuns<C extends Choice, T>(
   const folder = existingFolder(warehouse);
   return withTemporaryFolder("audit", async (temporaryDirectory) => {
     const chosen = await choose(folder, temporaryDirectory);
-    const { wanted, beside } = chosen;
-    await using opened = await openRun({ folder, wanted, temporaryDirectory, beside });
+    await using opened = await openRun({ ...chosen, folder, temporaryDirectory });
     return await use(opened, chosen);
   });
 }

@@ -93,7 +93,12 @@ export function isNew({ before }: DriftLine): boolean {
 }
 
 function byWeight(a: DriftLine, b: DriftLine): number {
-  return Number(isNew(b)) - Number(isNew(a)) || b.count - a.count || (a.path < b.path ? -1 : 1);
+  return Number(isNew(b)) - Number(isNew(a)) || weightOf(b) - weightOf(a) || (a.path < b.path ? -1 : 1);
+}
+
+/** Of what is gone, what there was. */
+function weightOf({ count, before }: DriftLine): number {
+  return count > 0 ? count : (before ?? 0);
 }
 
 const notedLine = z.object({

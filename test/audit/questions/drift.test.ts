@@ -70,9 +70,9 @@ suite("the drift of a run", () => {
     assert.deepEqual(
       vanishedFields.map(({ path, kind, count, before, example }) => [path, kind, count, before, example]),
       [
-        ["content_tags", "empty", 0, 1, null],
         ["mood", "unknown_field", 0, 5, "glad"],
         ["wordcount", "empty", 0, 2, "480"],
+        ["content_tags", "empty", 0, 1, null],
       ],
     );
   });
