@@ -3,7 +3,8 @@ import { existsSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import { warehouseFolder } from "../config/config.ts";
+import { type ConfigFlags, warehouseFolder } from "../config/config.ts";
+import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
 
 /** Where the settings of a command come from. */
@@ -15,11 +16,14 @@ export interface Settings {
   readonly err: { write(text: string): unknown };
 }
 
+/** An output of the program; one that is a terminal knows its width. */
+export type Stream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
 /** What a run has around it. */
 export interface CliEnvironment extends Settings {
   /** Takes the summary. */
-  readonly out: Writable;
-  readonly err: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly out: Stream;
+  readonly err: Stream;
   /** Says how the program is to end although nothing failed. */
   readonly endWith: (exitCode: number) => void;
 }
@@ -59,6 +63,26 @@ export const CONFIG_OPTION = new Option(
   "--config <file>",
   "configuration file (default: content-warehouse.config.ts or .json, where there is one)",
 );
+
+/** `Web CMS`, or `Print Archive:Archive` for one on another platform than the generic one; may be given several times. */
+export function destinationOption(): Option {
+  return new Option(
+    "--destination <name[:platform]>",
+    `destination whose external values are wanted, in place of those of the configuration; may be repeated (platform: ${DEFAULT_PLATFORM} unless given)`,
+  ).argParser(anotherDestination);
+}
+
+export type Destinations = NonNullable<ConfigFlags["destinations"]>;
+
+/** A colon with a space behind it belongs to the name. */
+function anotherDestination(text: string, before: Destinations = []): Destinations {
+  const [, name = text, platform = DEFAULT_PLATFORM] = /^(.*):(?!\s)([^:]*)$/s.exec(text) ?? [];
+  if (name.trim() === "" || platform.trim() === "")
+    throw new InvalidArgumentError(
+      'Give a name such as "Web CMS", or with its platform "Print Archive:Archive".',
+    );
+  return [...before, { name, platform }];
+}
 
 export function positive(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("Give a whole number from 1.");

@@ -41,10 +41,13 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
 }
 
+/** `json`: one object a line. `text`: one line for a person. */
+export const LOG_FORMATS = ["text", "json"] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
 export interface LogOptions {
   readonly level: LogLevel;
-  /** `json`: one object a line. `text`: one line for a person. */
-  readonly format: "json" | "text";
+  readonly format: LogFormat;
   /** Replaced by value wherever they occur in a line. */
   readonly secrets: readonly Secret[];
   readonly clock: Clock;

@@ -47,6 +47,8 @@ export interface ConfigFlags {
   readonly warehouse?: string | undefined;
   readonly sample?: boolean | undefined;
   readonly contract?: Contract | undefined;
+  /** In the place of those of the file. */
+  readonly destinations?: Settings["destinations"] | undefined;
   /** Never a setting of a file: it is said of one run. */
   readonly acceptShrink?: boolean | undefined;
 }
@@ -83,6 +85,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     personalData: personalDataOf(settings.personalData, env),
     warehouse: namedWarehouse({ cwd, env, flags }) ?? resolve(file?.folder ?? cwd, settings.warehouse),
     contract: flags.contract ?? settings.contract,
+    destinations: flags.destinations ?? settings.destinations,
     acceptShrink: flags.acceptShrink === true,
   };
 }

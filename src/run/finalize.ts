@@ -39,9 +39,12 @@ export interface Result {
   readonly statement: ManifestDraft;
   readonly passes: readonly PassRecord[];
   readonly accounting: Accounting;
+  readonly checks: readonly Check[];
   readonly warnings: readonly string[];
   /** Why the configured destinations have no mapped values; null: they have, or there are none. */
   readonly noMappedValues: string | null;
+  /** IDs of destinations that mappings name and no lookup found. */
+  readonly namelessDestinations: readonly string[];
 }
 
 /** Judgements on the loaded tables, and what they are written down from. */
@@ -103,6 +106,7 @@ export async function buildResult(
     },
     passes: extraction.passes,
     accounting,
+    checks,
     warnings: [
       ...matching.warnings,
       ...echoes.warnings,
@@ -112,6 +116,7 @@ export async function buildResult(
       ...historyWarnings(history),
     ],
     noMappedValues: matching.noMappedValues,
+    namelessDestinations: matching.namelessDestinations,
   };
 }
 
@@ -152,6 +157,7 @@ function matchingOf(
   return {
     config: options.config,
     wanted: source.destinations,
+    wantsAll: options.config.source.kind === "sample" && options.config.destinations.length === 0,
     destinations,
     fields,
     fieldNames: named.filter((name) => typeof name === "string"),

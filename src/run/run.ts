@@ -34,8 +34,10 @@ import {
   stagingFolder,
 } from "../warehouse/layout.ts";
 import { acquireLock } from "../warehouse/lock.ts";
+import type { ManifestDraft } from "../warehouse/manifest.ts";
 import { finishPublication, publishRun } from "../warehouse/publish.ts";
 import { prune } from "../warehouse/retention.ts";
+import { type Comparison, compareWithPrevious } from "./comparison.ts";
 import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
 import { buildResult, type Result } from "./finalize.ts";
 import { previousHistory } from "./previous-history.ts";
@@ -53,7 +55,7 @@ import { runExtraction } from "./run-extraction.ts";
 import { runTransform } from "./run-transform.ts";
 import { openSource, openThrottle, originOf } from "./source.ts";
 import { StagedLoads } from "./stage-loads.ts";
-import { type RunSummary, resumedOf } from "./summary.ts";
+import { type RunSummary, resumedOf, summaryOfChecks } from "./summary.ts";
 
 /**
  * Runs a pipeline and publishes its result; goes on with a run that was ended early, where there is one. Errors are
@@ -219,11 +221,12 @@ async function exportAndPublish(run: RunContext): Promise<RunSummary> {
     // What was ended by the signal fails in many ways; the reason is the signal's.
     throw signal.aborted ? signal.reason : thrown;
   }
-  const unreported = await writeReportOf(run, result, report);
+  const comparison = await compareWithPrevious(run, result);
+  const reported = await writeReportOf(run, result, report);
   collectGarbage();
   signal.throwIfAborted();
   reportProgress(run, "publish", 0, 1);
-  const manifest = await publishRun(folder, staging, result.statement, clock);
+  const manifest = await publishRun(folder, staging, stated(result, comparison), clock);
   // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
   const retired = await retire(run);
   await loads.commit();
@@ -244,12 +247,29 @@ async function exportAndPublish(run: RunContext): Promise<RunSummary> {
     resumed: resumedOf(run.resumed),
     bytesReceived: journal.requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
-    drift: journal.drift.sorted().length,
+    previousRun: comparison.previousRun,
+    changes: comparison.changes ?? null,
+    mappedValues: comparison.mappedValues ?? null,
+    drift: comparison.drift ?? null,
+    checks: summaryOfChecks(result.checks),
+    report: reported.file === null ? null : join(folder.runs, manifest.run, reported.file),
     removedRuns: retired.removed,
-    warnings: [...result.warnings, ...unreported, ...retired.warnings],
+    warnings: [...result.warnings, ...comparison.warnings, ...reported.warnings, ...retired.warnings],
     noMappedValues: result.noMappedValues,
+    namelessDestinations: result.namelessDestinations,
     milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
   };
+}
+
+/** The statement of the run, with what the comparison found. */
+function stated({ statement }: Result, { changes, mappedValues }: Comparison): ManifestDraft {
+  return { ...statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) };
+}
+
+interface Reported {
+  /** Name in the folder of the run; null: the run has no report. */
+  readonly file: string | null;
+  readonly warnings: readonly string[];
 }
 
 /** Writes the report of the run. A failure to do so is told, and takes nothing from the run. */
@@ -257,20 +277,21 @@ async function writeReportOf(
   { staging, options, pipeline }: RunContext,
   { statement }: Result,
   report: Promise<ReportModule>,
-): Promise<readonly string[]> {
+): Promise<Reported> {
   try {
-    const { writeReport } = await report;
-    await writeReport({
+    const { writeReport, REPORT_FILE } = await report;
+    const isWritten = await writeReport({
       result: staging.result,
       database: databaseOf(staging, publishes(pipeline, "duckdb")),
       temporaryDirectory: staging.temporary,
       rows: statement.rows,
     });
-    return [];
+    return { file: isWritten ? REPORT_FILE : null, warnings: [] };
   } catch (thrown) {
     const { message } = asWarehouseError(thrown);
     options.log.warn(`The report of the run could not be made: ${message}`, { run: staging.run });
-    return [`The run has no report: ${message} Make it with "content-warehouse report".`];
+    const warning = `The run has no report: ${message} Make it with "content-warehouse report".`;
+    return { file: null, warnings: [warning] };
   }
 }
 

@@ -1,6 +1,8 @@
 /** What came of a run: its accounting, its warnings, and the summary for people and programs. */
 import { type Accounting, type Check, noneExpected } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
+import type { DriftReport } from "../audit/questions/drift.ts";
+import type { ItemChanges, MappedCounts } from "../audit/questions/run-changes.ts";
 import type { Extraction } from "../extract/extract.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
@@ -30,15 +32,37 @@ export interface RunSummary {
   readonly bytesReceived: number;
   /** Bytes of the published files. */
   readonly bytesPublished: number;
-  /** Kinds of departures from the specification; each is a row of `run_drift`. */
-  readonly drift: number;
+  /** The run that this one is compared with; null: there is none, or none that can be read. */
+  readonly previousRun: string | null;
+  /** Against the run before; null: there is nothing to compare. */
+  readonly changes: ItemChanges | null;
+  /** Null: the pipeline makes none. */
+  readonly mappedValues: MappedCounts | null;
+  /** Where the service departs from the specification, beside the run before; null: that could not be read. */
+  readonly drift: DriftReport | null;
+  /** The checks before publication; all are in `run_checks`. */
+  readonly checks: CheckSummary;
+  /** Path of the report; null: the run has none. */
+  readonly report: string | null;
   /** Runs that were removed because they are old. */
   readonly removedRuns: readonly string[];
   readonly warnings: readonly string[];
   /** Why the configured destinations have no mapped values, as the first warning says; null: they have, or there are none. */
   readonly noMappedValues: string | null;
+  /** IDs of destinations that mappings name and no configured destination is. */
+  readonly namelessDestinations: readonly string[];
   /** From the start, the first one of a resumed run, to the end, as its manifest has them. */
   readonly milliseconds: number;
+}
+
+export interface CheckSummary {
+  readonly passed: number;
+  readonly warnings: readonly Check[];
+}
+
+export function summaryOfChecks(checks: readonly Check[]): CheckSummary {
+  const warnings = checks.filter(({ verdict }) => verdict !== "passed");
+  return { passed: checks.length - warnings.length, warnings };
 }
 
 export interface Resumed {

@@ -46,6 +46,10 @@ const statement = z.object({
   items: z
     .object({ listed: count, loaded: count, rejected: count, vanished: count, unread: count })
     .optional(),
+  /** Items against the run before; `changed`: with another `updated_at`, null where a run has none. Absent: not compared. */
+  changes: z.object({ new: count, changed: count.nullable(), removed: count }).optional(),
+  /** Values with an external value and without one; absent where the pipeline makes none, or in runs of earlier versions. */
+  mappedValues: z.object({ mapped: count, unmapped: count }).optional(),
   /** Rows by table, all tables. */
   rows: z.record(z.string(), count),
   /** `table.column` of those without any value, of tables that have rows; without personal columns and `extra`. */

@@ -24,6 +24,8 @@ export interface Matching extends Lookups {
   readonly config: Asked;
   /** Configured destinations; those of the sample where none are. */
   readonly wanted: readonly DestinationName[];
+  /** Whether these are all that the service has: then nobody can name a further one. */
+  readonly wantsAll: boolean;
   /** Names of all custom fields that items or definitions have. */
   readonly fieldNames: Iterable<string>;
   /** Rows by table; a pipeline may make fewer tables than there are. */
@@ -37,6 +39,8 @@ const CUSTOM_FIELDS = "custom_fields";
 export interface JudgedMatching extends Judged {
   /** As a sentence; null: there are some, or none is wanted. */
   readonly noMappedValues: string | null;
+  /** IDs of destinations that mappings name and that no lookup found. */
+  readonly namelessDestinations: readonly string[];
 }
 
 export function judgeMatching(matching: Matching): JudgedMatching {
@@ -45,12 +49,15 @@ export function judgeMatching(matching: Matching): JudgedMatching {
   const missing =
     cause === null ? null : `There are no mapped values for the configured destinations: ${cause}.`;
   const places = destinations.unmatched.map(({ name }) => name);
+  const nameless = namelessOf(matching);
   return {
     noMappedValues: missing,
+    namelessDestinations: matching.wantsAll ? [] : nameless,
     warnings: [
       ...(missing === null ? [] : [missing]),
       ...destinations.unmatched.map((wanted) => destinationWarning(wanted, destinations)),
       ...fields.unmatched.map((name) => fieldWarning(name, matching)),
+      ...(matching.wantsAll ? [] : namelessWarning(nameless)),
     ],
     checks: [
       noneExpected(
@@ -63,6 +70,7 @@ export function judgeMatching(matching: Matching): JudgedMatching {
         fields.unmatched.length,
         fields.unmatched.join(", "),
       ),
+      noneExpected("destinations in mappings that have no name", nameless.length, nameless.join(", ")),
       {
         name: "mapped values for the configured destinations",
         verdict: missing === null ? "passed" : "warning",
@@ -72,6 +80,26 @@ export function judgeMatching(matching: Matching): JudgedMatching {
       },
     ],
   };
+}
+
+/** Only a configured name leads to a destination: a mapping has its ID alone. */
+function namelessOf({ fields, destinations, rows }: Matching): string[] {
+  if (rows[MAPPED_VALUES] === undefined) return [];
+  const named = new Set(destinations.destinations.map(({ id }) => id));
+  const ids = fields.definitions
+    .flatMap(({ mappings }) => mappings ?? [])
+    .map((each) => each.external_site_id);
+  return [...new Set(ids)]
+    .filter((id) => typeof id === "string")
+    .filter((id) => !named.has(id))
+    .sort();
+}
+
+function namelessWarning(ids: readonly string[]): string[] {
+  if (ids.length === 0) return [];
+  const what =
+    ids.length === 1 ? "1 destination in mappings has" : `${ids.length} destinations in mappings have`;
+  return [`${what} no name: add \`destinations\` to the configuration, or \`--destination\`.`];
 }
 
 function destinationWarning(wanted: DestinationName, { destinations, others }: DestinationLookup): string {

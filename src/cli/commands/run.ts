@@ -3,22 +3,27 @@ import { Command, Option } from "commander";
 import { CONTRACTS, type Contract } from "../../audit/checks/contract.ts";
 import { systemClock } from "../../common/clock.ts";
 import { UNSETTLED_EXIT_CODE } from "../../common/errors.ts";
-import { createLog } from "../../common/log.ts";
+import { createLog, LOG_FORMATS, type Log, type LogFormat } from "../../common/log.ts";
+import type { Secret } from "../../common/secret.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { loadConfig } from "../../config/config.ts";
 import { runExport } from "../../run/run.ts";
+import type { RunSummary } from "../../run/summary.ts";
 import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { assertAddressSpace, processLimits } from "../address-space.ts";
 import {
   type CliEnvironment,
   CONFIG_OPTION,
+  type Destinations,
+  destinationOption,
   processEnvironment,
   StopSignals,
   URL_OPTION,
   warehouseOption,
 } from "../options.ts";
-import { createDisplay, type Display } from "../render/display.ts";
+import { createDisplay, type Display, quietDisplay } from "../render/display.ts";
+import { styleFor } from "../render/style.ts";
 import { summaryText } from "../render/summary.ts";
 import { writeOutcome } from "../render/terminal.ts";
 
@@ -29,7 +34,12 @@ interface RunFlags {
   readonly config?: string;
   readonly contract?: Contract;
   readonly acceptShrink?: true;
+  readonly destination?: Destinations;
+  readonly quiet?: true;
+  readonly logFormat?: LogFormat;
   readonly json?: true;
+  /** Of the program: false with `--no-color`. */
+  readonly color?: boolean;
 }
 
 const EXAMPLES = `
@@ -61,9 +71,18 @@ export function runCommand(environment: CliEnvironment = processEnvironment()): 
       ).choices(CONTRACTS),
     )
     .option("--accept-shrink", "publish even where there is far less than in the run before")
+    .addOption(destinationOption())
+    .option("--quiet", "print no progress and no summary: only warnings and failures, to standard error")
+    .addOption(
+      new Option("--log-format <format>", "form of each line on standard error")
+        .choices(LOG_FORMATS)
+        .default("text"),
+    )
     .option("--json", "print one JSON object to standard output instead of the summary")
     .addHelpText("after", EXAMPLES)
-    .action((pipeline: string, flags: RunFlags) => run(pipeline, flags, environment));
+    .action((pipeline: string, _flags: RunFlags, command: Command) =>
+      run(pipeline, command.optsWithGlobals<RunFlags>(), environment),
+    );
 }
 
 async function run(pipeline: string, flags: RunFlags, environment: CliEnvironment): Promise<void> {
@@ -73,49 +92,66 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
   const config = await loadConfig({
     cwd,
     env,
-    flags,
+    flags: { ...flags, destinations: flags.destination },
     sampleBy: '"content-warehouse run nightly --sample"',
   });
   const threads = Math.max(1, Math.min(8, availableParallelism()));
   assertAddressSpace(await processLimits(), threads);
-  const display = displayOn(environment);
+  const secrets = config.source.kind === "service" ? [config.source.token] : [];
+  const { log, display } = standardError(environment, flags, secrets);
   using stop = new StopSignals("nothing was published");
   const summary = await runExport({
     config,
     pipeline: url,
     clock: systemClock,
-    log: createLog({
-      level: "warn",
-      format: isTerminal(environment) ? "text" : "json",
-      secrets: config.source.kind === "service" ? [config.source.token] : [],
-      clock: systemClock,
-      write: display.log,
-    }),
+    log,
     signal: stop.signal,
     onProgress: display.onProgress,
     threads,
     nodeVersion: process.versions.node,
     freeBytes,
   }).finally(() => display.end());
-  const text = flags.json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary);
-  const { out, err } = environment;
-  const done = "The run is published, but its summary";
-  await writeOutcome({ out, columns: undefined }, err, { text, done });
+  await writeSummary(summary, flags, environment, log);
   if (summary.verdict === "unsettled") endWith(UNSETTLED_EXIT_CODE);
 }
 
-function isTerminal({ env, err }: CliEnvironment): boolean {
-  return err.isTTY === true && env.TERM !== "dumb";
+async function writeSummary(
+  summary: RunSummary,
+  { json, quiet, color = true }: RunFlags,
+  { env, cwd, out, err }: CliEnvironment,
+  log: Log,
+): Promise<void> {
+  if (quiet === true) for (const warning of summary.warnings) log.warn(warning);
+  if (quiet === true && json !== true) return;
+  const isTerminal = out.isTTY === true;
+  const width = isTerminal ? out.columns : undefined;
+  const reader = { width, cwd, style: styleFor({ env, isTerminal, color }) };
+  const text = json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary, reader);
+  const done = "The run is published, but its summary";
+  await writeOutcome({ out, columns: undefined }, err, { text, done });
 }
 
 /** Width of a terminal that does not know its own. */
 const COLUMNS = 80;
 
-function displayOn(environment: CliEnvironment): Display {
-  const { err } = environment;
-  return createDisplay({
-    write: (text) => err.write(text),
-    columns: isTerminal(environment) ? () => err.columns || COLUMNS : undefined,
-    elapsedMs: () => performance.now(),
-  });
+/** The log and the progress of a run: lines of one form, or lines that change in place on a terminal. */
+function standardError(
+  { env, err }: CliEnvironment,
+  { quiet, logFormat = "text" }: RunFlags,
+  secrets: readonly Secret[],
+): { readonly log: Log; readonly display: Display } {
+  const write = (text: string) => err.write(text);
+  const common = { format: logFormat, secrets, clock: systemClock };
+  const isLive = err.isTTY === true && env.TERM !== "dumb" && logFormat === "text";
+  const progress = createLog({ ...common, level: "info", write });
+  const display =
+    quiet === true
+      ? quietDisplay(write)
+      : createDisplay({
+          write,
+          report: (line) => progress.info(line),
+          columns: isLive ? () => err.columns || COLUMNS : undefined,
+          elapsedMs: () => performance.now(),
+        });
+  return { log: createLog({ ...common, level: "warn", write: display.log }), display };
 }

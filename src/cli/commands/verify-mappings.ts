@@ -93,6 +93,7 @@ async function verify(
   const seed = options.seed ?? String(randomInt(2 ** 32));
   const { onProgress } = createDisplay({
     write: (text) => err.write(text),
+    report: (line) => err.write(`${line}\n`),
     columns: undefined,
     elapsedMs: () => performance.now(),
   });

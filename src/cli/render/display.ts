@@ -5,6 +5,8 @@ import { truncate } from "./terminal.ts";
 
 export interface DisplayOptions {
   readonly write: (text: string) => void;
+  /** Takes a line of progress, without its end, where the output is no terminal. */
+  readonly report: (line: string) => void;
   /** Width of the terminal, asked for at each drawing; undefined where the output is none whose cursor can move. */
   readonly columns: (() => number) | undefined;
   /** Milliseconds since any fixed moment. */
@@ -40,8 +42,15 @@ interface Timed extends Progress {
   readonly atMs: number;
 }
 
-export function createDisplay({ write, columns, elapsedMs }: DisplayOptions): Display {
-  return columns === undefined ? lineDisplay(write, elapsedMs) : liveDisplay(write, elapsedMs, columns);
+export function createDisplay({ write, report, columns, elapsedMs }: DisplayOptions): Display {
+  return columns === undefined
+    ? lineDisplay(write, report, elapsedMs)
+    : liveDisplay(write, elapsedMs, columns);
+}
+
+/** Shows no progress, and the log all the same. */
+export function quietDisplay(write: DisplayOptions["write"]): Display {
+  return { onProgress: () => {}, log: write, end: () => {} };
 }
 
 function timed(known: Map<StageName, Timed>, progress: Progress, nowMs: number): Timed {
@@ -81,7 +90,7 @@ function liveDisplay(write: Write, elapsedMs: Elapsed, columns: () => number): D
   };
 }
 
-function lineDisplay(write: Write, elapsedMs: Elapsed): Display {
+function lineDisplay(write: Write, report: DisplayOptions["report"], elapsedMs: Elapsed): Display {
   const stages = new Map<StageName, Timed>();
   let lastMs = elapsedMs();
   return {
@@ -90,7 +99,7 @@ function lineDisplay(write: Write, elapsedMs: Elapsed): Display {
       const state = timed(stages, progress, nowMs);
       if (nowMs - lastMs < LINE_MS) return;
       lastMs = nowMs;
-      write(`${STAGES[state.stage][0]}: ${details(state)}\n`);
+      report(`${STAGES[state.stage][0]}: ${details(state)}`);
     },
     log: write,
     end: () => {},

@@ -1,57 +1,100 @@
 /** What a run did, to be read at a glance. */
 
+import { resolve } from "node:path";
 import { count, counted, duration, megabytes } from "../../common/figures.ts";
 import type { Throttled } from "../../extract/http/throttle.ts";
 import type { Resumed, RunSummary } from "../../run/summary.ts";
 import { isAboutTheRun } from "../../tables/all.ts";
-import { printableText } from "./terminal.ts";
+import { isUneventful, summaryOfDrift } from "./drift-summary.ts";
+import { PLAIN, type Style } from "./style.ts";
+import { paragraph, printableText } from "./terminal.ts";
 
-export function summaryText(summary: RunSummary): string {
-  const { accounting, drift, reasons, removedRuns, warnings } = summary;
-  const lines = [
-    headline(summary),
-    "",
-    field("Items", items(summary)),
-    field("Evidence", evidence(summary)),
-    field("Rows", rows(summary)),
-    field("Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`),
-    summary.throttled !== null && field("Throttled", throttled(summary.throttled)),
-    summary.resumed !== null && field("Resumed", resumed(summary.resumed)),
-    field("Published", `${summary.directory} (${megabytes(summary.bytesPublished)})`),
-    ...reasons.map((reason) => field("Unsettled", reason)),
-    accounting.rejected > 0 &&
-      field(
-        "Rejected",
-        `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
-      ),
-    drift > 0 && field("Drift", `${count(drift)} kinds: see the table run_drift`),
-    removedRuns.length > 0 && field("Removed", counted(removedRuns.length, "old run")),
-    ...warnings.map((warning) => field("Warning", warning)),
-  ];
-  return `${printableText(lines.filter((line) => line !== false).join("\n"))}\n`;
+/** Where a summary is read. */
+export interface SummaryReader {
+  /** Of the screen; undefined: no screen, and no line is broken. */
+  readonly width: number | undefined;
+  readonly style: Style;
+  /** Working directory: commands name the warehouse where they would not find it from there. */
+  readonly cwd: string;
 }
 
-function headline({ verdict, run, pipeline, milliseconds, noMappedValues }: RunSummary): string {
+const NO_SCREEN: SummaryReader = { width: undefined, style: PLAIN, cwd: "/" };
+
+/** A line of the summary: its name and what it says. */
+type Field = readonly [name: string, value: string];
+
+export function summaryText(summary: RunSummary, reader: SummaryReader = NO_SCREEN): string {
+  const { accounting, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
+  const fields: (Field | false)[] = [
+    ["Items", items(summary)],
+    summary.mappedValues !== null && ["Values", mappedValues(summary.mappedValues)],
+    ["Evidence", evidence(summary)],
+    ["Rows", rows(summary)],
+    ["Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`],
+    summary.throttled !== null && ["Throttled", throttled(summary.throttled)],
+    summary.resumed !== null && ["Resumed", resumed(summary.resumed)],
+    ["Published", `${summary.directory} (${megabytes(summary.bytesPublished)})`],
+    report !== null && ["Report", report],
+    ...reasons.map((reason): Field => ["Unsettled", reason]),
+    accounting.rejected > 0 && [
+      "Rejected",
+      `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
+    ],
+    ...summaryOfDrift(summary).map((text): Field => ["Drift", text]),
+    ...checks(summary.checks),
+    removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
+    ...warnings.map((warning): Field => ["Warning", warning]),
+    namelessDestinations.length > 0 && ["To add", linesToAdd(namelessDestinations)],
+    ["Next", nextCommand(summary, reader.cwd)],
+  ];
+  const lines = fields.filter((field) => field !== false).map((field) => fieldText(field, reader));
+  return `${headline(summary, reader)}\n${lines.join("")}`;
+}
+
+function headline(summary: RunSummary, { width, style }: SummaryReader): string {
+  const { verdict, run, pipeline, milliseconds, noMappedValues } = summary;
   const what = `run ${run} of ${pipeline}, ${duration(milliseconds / 1000)}`;
   const lacking = noMappedValues === null ? "" : ", WITHOUT MAPPED VALUES";
-  if (verdict === "complete") return `Complete${lacking}: ${what}`;
-  return `UNSETTLED${lacking}: ${what}; published, but the passes do not agree, so run again`;
+  const word = `${verdict === "complete" ? "Complete" : "UNSETTLED"}${lacking}`;
+  const so = verdict === "complete" ? "" : "; published, but the passes do not agree, so run again";
+  const paint = verdict === "complete" && lacking === "" ? style.good : style.poor;
+  const text = paragraph("", printableText(`${word}: ${what}${so}`), width);
+  return text.startsWith(word) ? paint(word) + text.slice(word.length) : text;
 }
 
-/** A line break in a text of foreign origin does not begin a field of its own. */
-function field(name: string, value: string): string {
-  return `  ${name.padEnd(10)} ${value.replaceAll(/\s*\n\s*/g, " ")}`;
+const NAME_WIDTH = 10;
+const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Rejected", "Warning", "To add"]);
+
+/** A line break in a text of foreign origin does not begin a field of its own; those of lines to add are ours. */
+function fieldText([name, value]: Field, { width, style }: SummaryReader): string {
+  const lead = `  ${name.padEnd(NAME_WIDTH)} `;
+  const lines = name === "To add" ? value.split("\n") : [value.replaceAll(/\s*\n\s*/g, " ")];
+  const text = lines
+    .map((line, index) =>
+      name === "To add"
+        ? `${index === 0 ? lead : " ".repeat(lead.length)}${printableText(line)}\n`
+        : paragraph(lead, printableText(line), width),
+    )
+    .join("");
+  const paint = WORTH_A_LOOK.has(name) ? style.poor : style.faint;
+  return `  ${paint(name)}${text.slice(2 + name.length)}`;
 }
 
-function items({ accounting }: RunSummary): string {
+function items({ accounting, changes, previousRun }: RunSummary): string {
   const { listed, loaded, rejected, vanished, unread } = accounting;
   const parts = [
-    `${count(listed)} listed, ${count(loaded)} loaded`,
-    rejected > 0 && `${count(rejected)} rejected`,
+    `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected`,
     vanished > 0 && `${count(vanished)} vanished`,
     unread > 0 && `${count(unread)} unread`,
   ];
-  return parts.filter((part) => part !== false).join(", ");
+  const became = parts.filter((part) => part !== false).join(", ");
+  if (changes === null) return became;
+  const changed = changes.changed === null ? "" : `, ${count(changes.changed)} changed`;
+  return `${became}; ${count(changes.new)} new${changed}, ${count(changes.removed)} removed since ${previousRun}`;
+}
+
+function mappedValues({ mapped, unmapped }: NonNullable<RunSummary["mappedValues"]>): string {
+  return `${count(mapped)} mapped, ${count(unmapped)} unmapped`;
 }
 
 function throttled({ ratePerSecond, refused }: Throttled): string {
@@ -82,4 +125,44 @@ function rows({ tables }: RunSummary): string {
   const named = largest.slice(0, LARGEST).map((table) => `${table.name} ${count(table.rows)}`);
   const most = named.length === 0 ? "" : `; most in ${named.join(", ")}`;
   return `${count(total)} in ${count(data.length)} ${data.length === 1 ? "table" : "tables"} of data${most}`;
+}
+
+const CHECKS_NAMED = 3;
+
+/** Those that warn, the first few by name. */
+function checks({ passed, warnings }: RunSummary["checks"]): Field[] {
+  if (warnings.length === 0) return [["Checks", `all ${counted(passed, "check")} passed`]];
+  const named = warnings.slice(0, CHECKS_NAMED).map(({ name, figure }) => `${name}: ${count(figure)}`);
+  const more = warnings.length - named.length;
+  const rest = more > 0 ? `; and ${count(more)} more, in "content-warehouse runs show current"` : "";
+  return [
+    ["Checks", `${count(passed)} passed, ${counted(warnings.length, "warning")}: ${named.join("; ")}${rest}`],
+  ];
+}
+
+/** A mapping has the ID of its destination alone, so only people can say the name. */
+function linesToAdd(ids: readonly string[]): string {
+  const lines = ids.map((id) => `  { "name": "<name of ${id}>" }`);
+  return `"destinations": [\n${lines.join(",\n")}\n]`;
+}
+
+/** The one command that shows what this run is worth a look for. */
+function nextCommand(summary: RunSummary, cwd: string): string {
+  const { warehouse } = summary;
+  const where = warehouse === resolve(cwd, "warehouse") ? "" : ` --warehouse ${shellWord(warehouse)}`;
+  return `content-warehouse ${nextQuestion(summary)}${where}`;
+}
+
+function nextQuestion(summary: RunSummary): string {
+  const { accounting, mappedValues, changes } = summary;
+  if (accounting.rejected > 0) return "rejects";
+  if (!isUneventful(summary)) return "drift";
+  if (mappedValues !== null && mappedValues.unmapped > 0) return "audit";
+  if (mappedValues !== null && changes !== null) return "diff";
+  return 'sql "FROM content LIMIT 5"';
+}
+
+/** A path as a shell takes it. */
+function shellWord(path: string): string {
+  return /^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -165,6 +165,23 @@ suite("what the configuration names and the service does not have", () => {
   });
 });
 
+suite("a destination that only a mapping names", () => {
+  test("is told with what to add, until the configuration has its name", async (t) => {
+    const summary = await night(t, {});
+    assert.deepEqual(summary.warnings, [
+      "1 destination in mappings has no name: add `destinations` to the configuration, or `--destination`.",
+    ]);
+    assert.deepEqual(summary.namelessDestinations, ["d-1"]);
+    assert.match(summaryText(summary), /To add +"destinations": \[\n +\{ "name": "<name of d-1>" \}\n/);
+    const checks = await rowsOf(
+      summary.directory,
+      "SELECT verdict, figure, detail FROM run_checks WHERE check_name = 'destinations in mappings that have no name'",
+    );
+    assert.deepEqual(checks, [["warning", "1", "d-1"]]);
+    assert.deepEqual((await night(t, { destinations: named("Web CMS") })).namelessDestinations, []);
+  });
+});
+
 suite("a column that nothing matches", () => {
   const load = async (t: TestContext, spec: object): Promise<Config> => {
     const cwd = await temporaryFolder(t);

@@ -22,6 +22,7 @@ function displayed(columns: number | undefined) {
   let nowMs = 0;
   const display = createDisplay({
     write: (text) => written.push(text),
+    report: (line) => written.push(`${line}\n`),
     columns: columns === undefined ? undefined : () => columns,
     elapsedMs: () => nowMs,
   });

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { stripVTControlCharacters } from "node:util";
+import type { Check } from "../../../src/audit/checks/checks.ts";
+import type { DriftLine } from "../../../src/audit/questions/drift.ts";
+import { PLAIN, styleFor } from "../../../src/cli/render/style.ts";
 import { summaryText } from "../../../src/cli/render/summary.ts";
 import type { PassRecord } from "../../../src/extract/passes/pass-record.ts";
 import type { RunSummary } from "../../../src/run/summary.ts";
@@ -56,10 +60,16 @@ const COMPLETE: RunSummary = {
   resumed: null,
   bytesReceived: 123_456_789,
   bytesPublished: 45_600_000,
-  drift: 0,
+  previousRun: null,
+  changes: null,
+  mappedValues: { mapped: 7_012, unmapped: 0 },
+  drift: { newFields: [], vanishedFields: [], changedTypes: [], outsideContract: [], policy: [] },
+  checks: { passed: 172, warnings: [] },
+  report: "/srv/warehouse/runs/000042-20261120T020000Z/report.html",
   removedRuns: [],
   warnings: [],
   noMappedValues: null,
+  namelessDestinations: [],
   milliseconds: 83_400,
 };
 
@@ -68,13 +78,114 @@ test("a complete run is seen at a glance", () => {
     summaryText(COMPLETE),
     `Complete: run 000042-20261120T020000Z of nightly, 1 min 23 s
 
-  Items      12,345 listed, 12,345 loaded
+  Items      12,345 listed, 12,345 loaded, 0 rejected
+  Values     7,012 mapped, 0 unmapped
   Evidence   two passes agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345
   Rows       42,353 in 5 tables of data; most in content_tags 30,000, content 12,345, users 7
   Requests   260, 123.5 MB received
   Published  /srv/warehouse/runs/000042-20261120T020000Z (45.6 MB)
+  Report     /srv/warehouse/runs/000042-20261120T020000Z/report.html
+  Checks     all 172 checks passed
+  Next       content-warehouse sql "FROM content LIMIT 5" --warehouse /srv/warehouse
 `,
   );
+});
+
+const PREVIOUS = "000041-20261119T020000Z";
+
+/** A line of the drift: of a run with a run before, or without one. */
+function line(path: string, count: number, before: number | null): DriftLine {
+  return { path, kind: "unknown_field", count, before, example: null, exampleContentId: null };
+}
+
+test("items and values are told against the run before, and the next command is the one that shows why", () => {
+  const changes = { new: 3, changed: 12, removed: 1 };
+  const compared = { ...COMPLETE, previousRun: PREVIOUS, changes };
+  assert.match(
+    summaryText(compared),
+    /Items +12,345 listed, 12,345 loaded, 0 rejected; 3 new, 12 changed, 1 removed since 000041-20261119T020000Z\n/,
+  );
+  assert.match(summaryText(compared), /Next +content-warehouse diff --warehouse \/srv\/warehouse\n$/);
+  const undated = summaryText({ ...compared, changes: { ...changes, changed: null } });
+  assert.match(undated, /; 3 new, 1 removed since /);
+  const unmapped = { ...compared, mappedValues: { mapped: 5, unmapped: 2 } };
+  assert.match(summaryText(unmapped), /Values +5 mapped, 2 unmapped\n.*Next +content-warehouse audit /s);
+});
+
+test("new and vanished fields are told by name, what was known before in one figure, the policy's work not at all", () => {
+  const { drift } = COMPLETE;
+  assert.ok(drift);
+  const text = summaryText({
+    ...COMPLETE,
+    previousRun: PREVIOUS,
+    drift: {
+      ...drift,
+      newFields: [line("feeling", 6, 0), line("ai_summary", 4, 4), line("mood", 4, 4)],
+      vanishedFields: [line("wordcount", 0, 480)],
+      policy: [line("owner.name", 900, 0)],
+    },
+  });
+  assert.match(
+    text,
+    /\n {2}Drift {6}1 new field: feeling\n {2}Drift {6}1 vanished field: wordcount\n {2}Drift {6}2 known before; "content-warehouse drift" lists them\n/,
+  );
+  assert.match(text, /Next +content-warehouse drift /);
+  const names = "abcdefg".split("").map((path) => line(path, 1, null));
+  const first = summaryText({ ...COMPLETE, drift: { ...drift, newFields: names } });
+  assert.match(first, /Drift +7 new fields: a, b, c, d, e, and 2 more; nothing to compare with yet\n/);
+  assert.match(first, /Next +content-warehouse sql /, "what a first run finds is not new");
+  assert.doesNotMatch(summaryText(COMPLETE), /Drift/);
+});
+
+test("checks that warn are told, the first by name", () => {
+  const check = (name: string, figure: number): Check => {
+    return { name, verdict: "warning", figure, expected: 0, detail: "" };
+  };
+  const warnings = [check("a", 2), check("b", 1), check("c", 3000), check("d", 1)];
+  const text = (count: number) =>
+    summaryText({ ...COMPLETE, checks: { passed: 170, warnings: warnings.slice(0, count) } });
+  assert.match(text(1), /Checks +170 passed, 1 warning: a: 2\n/);
+  assert.match(
+    text(4),
+    /Checks +170 passed, 4 warnings: a: 2; b: 1; c: 3,000; and 1 more, in "content-warehouse runs show current"\n/,
+  );
+});
+
+test("destinations without a name come with the lines to add", () => {
+  const text = summaryText({ ...COMPLETE, namelessDestinations: ["d-1", "d-2"] });
+  assert.ok(
+    text.includes(`
+  To add     "destinations": [
+               { "name": "<name of d-1>" },
+               { "name": "<name of d-2>" }
+             ]
+`),
+    text,
+  );
+});
+
+test("a screen gets no line that is too wide, and colours only where they are wanted", () => {
+  const reader = { width: 80, cwd: "/srv", style: PLAIN };
+  const changes = { new: 3, changed: 12, removed: 1 };
+  const run = { ...COMPLETE, previousRun: PREVIOUS, changes, warnings: ["word ".repeat(40)] };
+  const plain = summaryText(run, reader);
+  assert.ok(
+    plain.split("\n").every((each) => each.length <= 80),
+    plain,
+  );
+  assert.match(plain, /Next +content-warehouse diff\n$/, "the warehouse is found from there");
+  const style = styleFor({ env: {}, isTerminal: true, color: true });
+  const coloured = summaryText(run, { ...reader, style });
+  assert.ok(coloured.startsWith("\u001b[32mComplete\u001b[0m: run "), coloured);
+  assert.equal(stripVTControlCharacters(coloured), plain);
+  for (const refused of [
+    { env: { NO_COLOR: "1" }, isTerminal: true, color: true },
+    { env: { TERM: "dumb" }, isTerminal: true, color: true },
+    { env: {}, isTerminal: true, color: false },
+    { env: {}, isTerminal: false, color: true },
+  ]) {
+    assert.equal(summaryText(run, { ...reader, style: styleFor(refused) }), plain);
+  }
 });
 
 test("a run that the service held back says at what rate, and which setting bounds it", () => {
@@ -107,7 +218,6 @@ test("an unsettled run says so first, and everything that is worth a look has a 
     verdict: "unsettled",
     reasons: ["2 items differ", "the full pass is not clean"],
     accounting,
-    drift: 17,
     removedRuns: ["000034-20261112T020000Z", "000035-20261113T020000Z"],
     warnings: ['There is no destination "Site".'],
     milliseconds: 900,
@@ -117,16 +227,19 @@ test("an unsettled run says so first, and everything that is worth a look has a 
     `UNSETTLED: run 000042-20261120T020000Z of nightly, 0.9 s; published, but the passes do not agree, so run again
 
   Items      12,345 listed, 12,341 loaded, 3 rejected, 1 vanished
+  Values     7,012 mapped, 0 unmapped
   Evidence   the passes do not agree: dynamic 12,345 items, full 12,345 items; the service counts 12,345
   Rows       42,353 in 5 tables of data; most in content_tags 30,000, content 12,345, users 7
   Requests   260, 123.5 MB received
   Published  /srv/warehouse/runs/000042-20261120T020000Z (45.6 MB)
+  Report     /srv/warehouse/runs/000042-20261120T020000Z/report.html
   Unsettled  2 items differ
   Unsettled  the full pass is not clean
   Rejected   3 listed things: see run_rejects, with a row for each reading that failed
-  Drift      17 kinds: see the table run_drift
+  Checks     all 172 checks passed
   Removed    2 old runs
   Warning    There is no destination "Site".
+  Next       content-warehouse rejects --warehouse /srv/warehouse
 `,
   );
 });
@@ -143,5 +256,5 @@ test("a run that was resumed says what was there already", () => {
 test("text of foreign origin steers no terminal and begins no line of its own", () => {
   const warning = "Named \u001b[2J\u202eevil\n  Items      none";
   const text = summaryText({ ...COMPLETE, warnings: [warning] });
-  assert.match(text, /\n {2}Warning {4}Named \[2Jevil Items {6}none\n$/);
+  assert.match(text, /\n {2}Warning {4}Named \[2Jevil Items {6}none\n {2}Next /);
 });

@@ -1,0 +1,57 @@
+/** What a run is at a glance, beside the run before: items that came, changed and went, values with a mapping. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { z } from "zod";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { integer, rowsOf } from "../rows.ts";
+
+/** Against the run before. */
+export type ItemChanges = NonNullable<Manifest["changes"]>;
+/** Values of `content_mapped_values`, by whether they have an external value. */
+export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
+
+type StatedRun = Pick<Manifest, "rows" | "emptyColumns">;
+
+const itemChanges = z.object({ new: integer, changed: integer, removed: integer });
+
+const ITEM_CHANGES = `
+  SELECT
+    count(*) FILTER (WHERE b.content_id IS NULL) AS new,
+    count(*) FILTER (WHERE n.content_id IS NOT NULL AND b.content_id IS NOT NULL
+      AND n.updated_at IS DISTINCT FROM b.updated_at) AS changed,
+    count(*) FILTER (WHERE n.content_id IS NULL) AS removed
+  FROM (SELECT content_id, updated_at FROM content) AS n
+  FULL JOIN (SELECT content_id, updated_at FROM before_content) AS b ON n.content_id = b.content_id`;
+
+/**
+ * Items of `content` and `before_content`; changed are those with another `updated_at`, and null says that one of the
+ * runs has none. Undefined: a pipeline has no such table.
+ */
+export async function readItemChanges(
+  connection: DuckDBConnection,
+  now: StatedRun,
+  before: StatedRun,
+): Promise<ItemChanges | undefined> {
+  if (now.rows.content === undefined || before.rows.content === undefined) return undefined;
+  const [row] = await rowsOf(connection, itemChanges, ITEM_CHANGES);
+  if (row === undefined) return undefined;
+  const isDated = [now, before].every(({ emptyColumns }) => !emptyColumns.includes("content.updated_at"));
+  return { ...row, changed: isDated ? row.changed : null };
+}
+
+const mappedCounts = z.object({ mapped: integer, unmapped: integer });
+
+/** An unknown value has no mapping either; a field without value mappings, such as a text field, is in neither count. */
+const MAPPED_COUNTS = `
+  SELECT count(*) FILTER (WHERE status = 'mapped') AS mapped,
+    count(*) FILTER (WHERE status IN ('unmapped', 'unknown_value')) AS unmapped
+  FROM content_mapped_values`;
+
+/** Undefined: the pipeline makes no mapped values. */
+export async function readMappedCounts(
+  connection: DuckDBConnection,
+  { rows }: Pick<StatedRun, "rows">,
+): Promise<MappedCounts | undefined> {
+  if (rows.content_mapped_values === undefined) return undefined;
+  const [row] = await rowsOf(connection, mappedCounts, MAPPED_COUNTS);
+  return row;
+}
