@@ -1,5 +1,7 @@
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, type OutputConfiguration } from "commander";
+import { systemClock } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { createLog, type LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { diffCommand } from "./commands/diff.ts";
@@ -7,6 +9,7 @@ import { driftCommand } from "./commands/drift.ts";
 import { eraseCommand } from "./commands/erase.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { generateCommand } from "./commands/generate.ts";
+import { helpCommand } from "./commands/help.ts";
 import { rejectsCommand } from "./commands/rejects.ts";
 import { reportCommand } from "./commands/report.ts";
 import { runCommand } from "./commands/run.ts";
@@ -17,17 +20,19 @@ import { sqlCommand } from "./commands/sql.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { verifyMappingsCommand } from "./commands/verify-mappings.ts";
 import { whatIfCommand } from "./commands/what-if.ts";
-import { printableText } from "./render/terminal.ts";
+import { exitCodesLine, hintFor } from "./exit-codes.ts";
+import { HELP_WIDTH, wrapHelp } from "./render/help.ts";
+import { printableText, writeOutcome } from "./render/terminal.ts";
 
-const EXIT_CODES = `
-Exit codes:
-  0 ok, 1 internal failure, 2 configuration, 10 published but unsettled, 20 credentials, 21 service unavailable,
-  22 protocol, 23 schema contract, 24 mass change, 25 audit threshold, 26 loader,
-  30 disk, 31 verification, 75 another run is under way, 130 and 143 signals
+const AFTER = `
+Exit codes: ${exitCodesLine()}.
 
-Example:
+"content-warehouse help exit-codes" says what to do after each, and
+"content-warehouse help configuration" lists the settings.
+
+Examples:
   $ content-warehouse run nightly --sample
-  $ content-warehouse sql "SELECT title, published_date FROM content ORDER BY published_date DESC LIMIT 5"
+  $ content-warehouse sql "SELECT title, published_date FROM content LIMIT 5"
 `;
 
 /** The whole command line; a command that ends itself, such as one for help, throws a CommanderError. */
@@ -36,7 +41,9 @@ export function program(): Command {
     .description("Exports a content-management service to DuckDB and Parquet.")
     .version(VERSION)
     .option("--debug", "show the stack trace of a failure")
-    .addHelpText("after", EXIT_CODES)
+    .option("--no-color", "no colours; so does NO_COLOR")
+    .addHelpText("after", AFTER)
+    .helpCommand(false)
     .showSuggestionAfterError()
     .hook("preAction", (_root, command) => refuseEmptyText(command));
   const commands = [
@@ -56,11 +63,20 @@ export function program(): Command {
     driftCommand(),
     whatIfCommand(),
     verifyMappingsCommand(),
+    helpCommand(),
   ];
   for (const command of commands) root.addCommand(command);
-  for (const command of everyCommand(root)) command.exitOverride();
+  for (const command of everyCommand(root)) command.exitOverride().configureOutput(OUTPUT);
   return root;
 }
+
+/** Help is as wide as a terminal of old, whoever wrote its lines. */
+const OUTPUT: OutputConfiguration = {
+  getOutHelpWidth: () => HELP_WIDTH,
+  getErrHelpWidth: () => HELP_WIDTH,
+  writeOut: (text) => process.stdout.write(wrapHelp(text)),
+  writeErr: (text) => process.stderr.write(text.startsWith("Usage:") ? wrapHelp(text) : text),
+};
 
 /** An external value may be the empty text. */
 const MAY_BE_EMPTY: ReadonlySet<string> = new Set(["--value"]);
@@ -81,7 +97,9 @@ function refuseEmptyText(command: Command): void {
   }
 }
 
+/** Of an argument that may be repeated: any of them. */
 function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(isEmpty);
   return typeof value === "string" && value.trim() === "";
 }
 
@@ -107,14 +125,59 @@ export async function main(argv: readonly string[]): Promise<number> {
     await root.parseAsync([...argv]);
     return Number(process.exitCode ?? 0);
   } catch (thrown) {
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
-    const error = asWarehouseError(thrown);
-    const debug = root.opts<{ debug?: boolean }>().debug === true;
-    process.stderr.write(`${printableText(error.message)}\n`);
-    if (debug) process.stderr.write(`${printableText(describe(thrown))}\n`);
-    else if (error.code === "internal") process.stderr.write("Run again with --debug to see where.\n");
+    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
+    const error = failureOf(thrown);
+    const form = failureForm(argv);
+    if (form.isJson) await writeFailure(error);
+    // What is wrong with the arguments is told already.
+    if (!(thrown instanceof CommanderError))
+      tell(thrown, error, form, root.opts<{ debug?: boolean }>().debug === true);
     return error.exitCode;
   }
+}
+
+function failureOf(thrown: unknown): WarehouseError {
+  if (!(thrown instanceof CommanderError)) return asWarehouseError(thrown);
+  return new WarehouseError("config.invalid", thrown.message.replace(/^error: /, ""), { cause: thrown });
+}
+
+/** The sentence on standard error, in the form of the log. */
+function tell(thrown: unknown, error: WarehouseError, { logFormat }: FailureForm, debug: boolean): void {
+  const { message, code } = error;
+  const more = debug
+    ? describe(thrown)
+    : code === "internal"
+      ? "Run again with --debug to see where."
+      : undefined;
+  if (logFormat === "json") {
+    const write = (line: string) => process.stderr.write(line);
+    const log = createLog({ level: "error", format: logFormat, secrets: [], clock: systemClock, write });
+    log.error(more === undefined ? message : `${message} ${more}`, { code });
+    return;
+  }
+  for (const text of more === undefined ? [message] : [message, more])
+    process.stderr.write(`${printableText(text)}\n`);
+}
+
+interface FailureForm {
+  /** `run --json` prints an object also where it fails. */
+  readonly isJson: boolean;
+  readonly logFormat: LogFormat;
+}
+
+/** Read from the words themselves: the arguments may be what is wrong. */
+function failureForm(argv: readonly string[]): FailureForm {
+  const words = argv.slice(2);
+  const isRun = words.find((word) => !word.startsWith("-")) === "run";
+  const at = words.indexOf("--log-format");
+  const isJsonLog = words.includes("--log-format=json") || (at >= 0 && words[at + 1] === "json");
+  return { isJson: isRun && words.includes("--json"), logFormat: isRun && isJsonLog ? "json" : "text" };
+}
+
+async function writeFailure({ code, message, exitCode }: WarehouseError): Promise<void> {
+  const text = `${JSON.stringify({ code, message, hint: hintFor(exitCode), exitCode })}\n`;
+  const terminal = { out: process.stdout, columns: undefined };
+  await writeOutcome(terminal, process.stderr, { text, done: "The failure" });
 }
 
 /** Stack of an error and of what caused it. */

@@ -114,6 +114,12 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   warehouse: "the path of a folder",
 };
 
+/** The settings with what each takes, a line each. */
+export function settingsText(): string {
+  const names = Object.keys(configSpec.shape).filter(isPlace);
+  return names.map((name) => `  ${name.padEnd(16)}  ${EXPECTED[name]}\n`).join("");
+}
+
 function oneOf(values: readonly string[]): string {
   return values.map((value) => `"${value}"`).join(", ");
 }

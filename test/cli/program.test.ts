@@ -4,8 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, suite, test } from "node:test";
 import type { Command } from "commander";
+import { helpCommand } from "../../src/cli/commands/help.ts";
 import { program as commandLine, everyCommand } from "../../src/cli/program.ts";
 import { VERSION } from "../../src/common/version.ts";
+import { configSpec } from "../../src/config/config-spec.ts";
+import { capture } from "./capture.ts";
 import { program } from "./running.ts";
 
 test("the version is printed", async () => {
@@ -88,23 +91,46 @@ suite("the help", () => {
     assert.equal(code, 0);
     assert.match(stdout, /75 another run is under way/);
     assert.match(stdout, /\$ content-warehouse run nightly --sample/);
+    assert.deepEqual(tooWide(stdout), []);
+  });
+
+  test("has topics: the exit codes with what to do, and the settings", async () => {
+    const codes = await capture(helpCommand, ["exit-codes"]);
+    assert.match(codes, /\n {3}24 {2}mass change: .* run once with --accept-shrink\.\n/s);
+    const settings = await capture(helpCommand, ["configuration"]);
+    assert.match(settings, /\n {2}CONTENT_API_TOKEN +its API token; never a flag/);
+    for (const name of Object.keys(configSpec.shape))
+      assert.match(settings, new RegExp(`\\n {2}${name} +\\S`));
+    assert.deepEqual([...tooWide(codes), ...tooWide(settings)], []);
+  });
+
+  test("of what there is not names the nearest command or topic", async () => {
+    const { code, stderr } = await program(["help", "exit-code"]);
+    assert.equal(code, 2);
+    assert.match(stderr, /^There is no help on "exit-code"\. The nearest is "exit-codes"\. /);
   });
 
   for (const command of everyCommand(commandLine()).slice(1)) {
     const path = pathOf(command);
-    test(`of ${path} has an example`, async () => {
+    test(`of ${path} has an example, and fits 80 columns`, async (t) => {
       let help = "";
-      command.configureOutput({
-        writeOut: (text) => {
-          help += text;
-        },
+      const { mock } = t.mock.method(process.stdout, "write", (text: string) => {
+        help += text;
+        return true;
       });
       await assert.rejects(command.parseAsync(["--help"], { from: "user" }), { exitCode: 0 });
+      mock.restore();
+      assert.deepEqual(tooWide(help), []);
       assert.match(help, new RegExp(`^Usage: content-warehouse ${path} `));
-      assert.match(help, new RegExp(`\\$ (?:[A-Z_]+=\\S+ )*content-warehouse ${path}`));
+      const commands = help.replaceAll(/ \\\n +/g, " ");
+      assert.match(commands, new RegExp(`\\$ (?:[A-Z_]+=\\S+ )*content-warehouse ${path}`));
     });
   }
 });
+
+function tooWide(text: string): string[] {
+  return text.split("\n").filter((line) => line.length > 80);
+}
 
 /** `runs show` */
 function pathOf(command: Command): string {
@@ -132,6 +158,33 @@ suite("a failure", { concurrency: 2 }, () => {
       stderr,
       /^The output folder .*\nWarehouseError: .*\n\s+at .*prepareOutput.*caused by: Error: EEXIST/s,
     );
+  });
+});
+
+suite("run --json that fails prints one object, and the sentence on standard error", {
+  concurrency: 2,
+}, () => {
+  test("where the configuration is wrong", async () => {
+    const { code, stdout, stderr } = await program([
+      ...["run", "nightly", "--sample", "--warehouse", "/dev/null", "--json", "--log-format", "json"],
+    ]);
+    assert.equal(code, 2);
+    const { message, ...failure } = JSON.parse(stdout);
+    const hint =
+      'Correct the setting or argument that the message names; see "content-warehouse help configuration".';
+    assert.deepEqual(failure, { code: "config.output", hint, exitCode: 2 });
+    assert.match(message, /^The output folder \/dev\/null cannot be used: /);
+    const { time, ...line } = JSON.parse(stderr);
+    assert.deepEqual(line, { level: "error", code: "config.output", msg: message });
+    assert.ok(!Number.isNaN(Date.parse(time)));
+  });
+
+  test("where an argument is", async () => {
+    const { code, stdout, stderr } = await program(["run", "--json"]);
+    assert.equal(code, 2);
+    const { code: failure, message } = JSON.parse(stdout);
+    assert.deepEqual([failure, message], ["config.invalid", "missing required argument 'pipeline'"]);
+    assert.equal(stderr, "error: missing required argument 'pipeline'\n");
   });
 });
 
