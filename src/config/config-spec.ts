@@ -9,6 +9,7 @@ import { readServiceUrl } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import type { RejectLimits } from "../extract/reject-limits.ts";
 import { PERSONAL_POLICIES } from "../raw/personal.ts";
+import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
 
 /** What a configuration file may say, what holds where it says nothing, and what is told where it is wrong. */
@@ -63,6 +64,10 @@ export const configSpec = z.strictObject({
   contract: z.enum(CONTRACTS).default("evolve"),
   /** Listed items that may be unreadable in a run that is published: a number, or a share such as "1%". */
   maxRejects: rejectLimits.optional().transform((limits): RejectLimits | null => limits ?? null),
+  /** Rows fewer than in the run before, in percent of them, that a run may have and be published. */
+  maxShrinkPercent: z.number().min(0).max(100).default(SHRINK_LIMITS.maxShrinkPercent),
+  /** So many rows fewer are never too many. */
+  minShrink: z.int().min(0).default(SHRINK_LIMITS.minShrink),
   /** Published runs to keep, the newest; the current one is kept besides. */
   keepRuns: z.int().min(1).default(RUNS_KEPT),
   /** Folder of the warehouse, from the folder of the configuration file on. `--warehouse` and `CONTENT_WAREHOUSE_DIR` win over it. */
@@ -110,6 +115,8 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   "aliases{}": "the name of a field in the specification",
   contract: oneOf(CONTRACTS),
   maxRejects: 'a whole number from 0, or a share such as "1%"',
+  maxShrinkPercent: "a number from 0 to 100",
+  minShrink: "a whole number from 0",
   keepRuns: "a whole number from 1",
   warehouse: "the path of a folder",
 };

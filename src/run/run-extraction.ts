@@ -182,6 +182,7 @@ async function extractItems(run: RunContext, client: HttpClient): Promise<Extrac
           runs: run.folder.runs,
           temporaryDirectory: staging.temporary,
           listed,
+          shrinkLimits: config,
           acceptShrink: config.acceptShrink,
         }),
     },

@@ -5,7 +5,20 @@ import { currentRun, type OutputFolder } from "./layout.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
 
 /** Fewer rows than in the run before by more than both of these are too few. */
-export const SHRINK_LIMITS = { share: 0.1, rows: 20 } as const;
+export interface ShrinkLimits {
+  /** Of the rows of the run before. */
+  readonly maxShrinkPercent: number;
+  /** Rows. */
+  readonly minShrink: number;
+}
+
+/** Unless the settings say otherwise. */
+export const SHRINK_LIMITS: ShrinkLimits = { maxShrinkPercent: 10, minShrink: 20 };
+
+/** The most rows that may go. */
+export function shrinkLimit(before: number, { maxShrinkPercent, minShrink }: ShrinkLimits): number {
+  return Math.max(minShrink, Math.floor((before * maxShrinkPercent) / 100));
+}
 
 export type Baseline =
   /** Nothing was published yet. */

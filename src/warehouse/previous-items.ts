@@ -1,7 +1,7 @@
 /** Items that the run before had and no pass of this one listed: are they gone, or does the listing hide them? */
 import { join } from "node:path";
 import { asWarehouseError } from "../common/errors.ts";
-import { type Baseline, SHRINK_LIMITS } from "./baseline.ts";
+import { type Baseline, type ShrinkLimits, shrinkLimit } from "./baseline.ts";
 import { fromTable, openTables } from "./published-tables.ts";
 
 export interface Missing {
@@ -20,6 +20,7 @@ export interface MissingRequest {
   /** Whether a pass of this run listed the item. */
   readonly listed: (contentId: string) => boolean;
   readonly acceptShrink: boolean;
+  readonly shrinkLimits: ShrinkLimits;
 }
 
 const NONE: Missing = { ids: [], count: 0, notAsked: null };
@@ -34,7 +35,7 @@ export async function findMissing(request: MissingRequest): Promise<Missing> {
   if (baseline.kind === "damaged") return { ...NONE, notAsked: "the run before is damaged" };
   const before = baseline.manifest.rows.content;
   if (before === undefined) return NONE;
-  const bearable = Math.max(SHRINK_LIMITS.rows, Math.floor(before * SHRINK_LIMITS.share));
+  const bearable = shrinkLimit(before, request.shrinkLimits);
   const ids: string[] = [];
   let count = 0;
   try {

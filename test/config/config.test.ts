@@ -76,6 +76,8 @@ test("without a file, everything has its default", async (t) => {
     aliases: {},
     warehouse: join(cwd, "warehouse"),
     contract: "evolve",
+    maxShrinkPercent: 10,
+    minShrink: 20,
     keepRuns: 7,
     acceptShrink: false,
   });
@@ -101,6 +103,8 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     personalData: { policy: "keep" },
     contract: "freeze",
     keepRuns: 30,
+    maxShrinkPercent: 25,
+    minShrink: 5,
     maxRejects: "1%",
     warehouse: "data/out",
   };

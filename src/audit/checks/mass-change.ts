@@ -5,7 +5,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
-import { type Baseline, SHRINK_LIMITS } from "../../warehouse/baseline.ts";
+import { type Baseline, type ShrinkLimits, shrinkLimit } from "../../warehouse/baseline.ts";
 import { type Check, noneExpected } from "./checks.ts";
 
 /** Tables that are compared with those of the run before, and what people call their rows. */
@@ -28,14 +28,13 @@ export interface Change {
   readonly shrunk: boolean;
 }
 
-/** Compares what both runs have: a pipeline without a table says nothing about it. */
-export function changesOf(before: RowCounts, now: RowCounts): Change[] {
+/** Compares what both runs have: a pipeline without a table says nothing about it. No items at all are too few anyway. */
+export function changesOf(before: RowCounts, now: RowCounts, limits: ShrinkLimits): Change[] {
   return GUARDED.flatMap(([table, rows]) => {
     const [was, is] = [before[table], now[table]];
     if (was === undefined || is === undefined) return [];
     const gone = table === "content" && is === 0 && was > 0;
-    const fewer = was - is;
-    const shrunk = gone || (fewer > SHRINK_LIMITS.rows && fewer > was * SHRINK_LIMITS.share);
+    const shrunk = gone || was - is > shrinkLimit(was, limits);
     return [{ rows, before: was, now: is, shrunk }];
   });
 }
@@ -48,7 +47,7 @@ export function assertNotShrunk(changes: readonly Change[], previousRun: string)
   throw new WarehouseError(
     "guard.shrink",
     `Compared with the run ${previousRun} there are far fewer: ${what}; nothing was published. ` +
-      "If that is right, run again with --accept-shrink.",
+      "If that is right, run again with --accept-shrink; `maxShrinkPercent` and `minShrink` set the limits.",
   );
 }
 

@@ -8,7 +8,7 @@ import type { Journal } from "../../extract/journal.ts";
 import { type RejectLimits, rejectLimit } from "../../extract/reject-limits.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import type { DriftEntry } from "../../raw/drift.ts";
-import type { Baseline } from "../../warehouse/baseline.ts";
+import type { Baseline, ShrinkLimits } from "../../warehouse/baseline.ts";
 import { type Check, type Judged, noneExpected } from "./checks.ts";
 import { assertFrozen, assertTyped, type Contract, misfitChecks } from "./contract.ts";
 import type { Loaded } from "./inspect.ts";
@@ -23,7 +23,7 @@ import {
 } from "./mass-change.ts";
 
 /** What a person settled about it. */
-export interface GateSettings {
+export interface GateSettings extends ShrinkLimits {
   readonly contract: Contract;
   /** Null: as each check has it. */
   readonly maxRejects: RejectLimits | null;
@@ -104,7 +104,7 @@ function compare({ config, baseline, loaded }: Evidence): Judged {
   if (baseline.kind !== "run") return { checks: [baselineCheck(baseline)], warnings: [] };
   const before = baseline.manifest;
   const now = { rows: rowCounts(loaded.tables), emptyColumns: loaded.emptyColumns };
-  const changes = changesOf(before.rows, now.rows);
+  const changes = changesOf(before.rows, now.rows, config);
   if (!config.acceptShrink) assertNotShrunk(changes, baseline.run);
   const gone = vanished(before, now);
   return {

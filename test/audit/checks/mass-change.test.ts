@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, readdir, readFile, readlink, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { changesOf } from "../../../src/audit/checks/mass-change.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import type { RunSummary } from "../../../src/run/summary.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
@@ -44,11 +45,33 @@ test("D20: far fewer items than in the run before are not published, and the sen
   assert.equal(
     error.message,
     `Compared with the run ${first.run} there are far fewer: items from 100 to 60; nothing was published. ` +
-      "If that is right, run again with --accept-shrink.",
+      "If that is right, run again with --accept-shrink; `maxShrinkPercent` and `minShrink` set the limits.",
   );
   assert.equal(await current(), `runs/${first.run}`);
   assert.deepEqual(await readdir(join(out, "runs")), [first.run]);
   assert.equal((await readdir(join(out, ".staging"))).length, 1, "what explicit approval goes on from");
+});
+
+test("D20: the settings say how many fewer are far fewer, and that there are none is too few anyway", async (t) => {
+  const shrunk = (before: number, now: number, maxShrinkPercent: number, minShrink: number) =>
+    changesOf({ content: before }, { content: now }, { maxShrinkPercent, minShrink })[0]?.shrunk;
+  assert.deepEqual(
+    [
+      shrunk(1000, 900, 10, 20),
+      shrunk(1000, 899, 10, 20),
+      shrunk(100, 80, 10, 20),
+      shrunk(1000, 499, 50, 0),
+      shrunk(1000, 999, 0, 0),
+      shrunk(1000, 1, 100, 0),
+      shrunk(2, 0, 100, 20),
+    ],
+    [false, true, false, true, true, false, true],
+  );
+  const { service, run } = await warehouse(t, itemsOf(100));
+  await run();
+  service.items = itemsOf(60);
+  await failsWith("guard.shrink", run({ maxShrinkPercent: 30 }));
+  assert.equal((await run({ maxShrinkPercent: 40 })).changes?.removed, 40);
 });
 
 test("D20: with explicit approval they are published, run_checks says so, and the next run needs no word", async (t) => {
