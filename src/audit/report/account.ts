@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { count, counted, fileSize } from "../../common/figures.ts";
+import { type RunCheck, readChecks } from "../questions/run-checks.ts";
 import { flag, instant, integer, rowsOf } from "../rows.ts";
 import { type Column, foreign, html, type Markup, table } from "./markup.ts";
 
@@ -42,15 +43,6 @@ const passRow = z.object({
 });
 type Pass = Readonly<z.output<typeof passRow>>;
 
-const checkRow = z.object({
-  checkName: z.string(),
-  verdict: z.string(),
-  figure: integer,
-  expected: integer.nullable(),
-  detail: z.string().nullable(),
-});
-type RunCheck = Readonly<z.output<typeof checkRow>>;
-
 const tableRow = z.object({ tableName: z.string(), rowCount: integer, parquetBytes: integer });
 type TableSize = Readonly<z.output<typeof tableRow>>;
 
@@ -75,11 +67,7 @@ export async function readAccount(connection: DuckDBConnection): Promise<Account
   return {
     ...run,
     passes: await rowsOf(connection, passRow, "FROM run_passes ORDER BY pass"),
-    checks: await rowsOf(
-      connection,
-      checkRow,
-      "FROM run_checks ORDER BY CASE verdict WHEN 'failed' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, check_name",
-    ),
+    checks: await readChecks(connection),
     tables: await rowsOf(connection, tableRow, "FROM run_tables ORDER BY row_count DESC, table_name"),
   };
 }

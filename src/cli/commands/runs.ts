@@ -1,6 +1,7 @@
 import { Command } from "commander";
+import { type RunCheck, readChecks } from "../../audit/questions/run-checks.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { count, duration, fileSize } from "../../common/figures.ts";
+import { count, counted, duration, fileSize } from "../../common/figures.ts";
 import { configuredKeepRuns } from "../../config/config.ts";
 import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
@@ -14,8 +15,9 @@ import {
   rollback,
 } from "../../warehouse/retention.ts";
 import { existingFolder, findWarehouse, positive, warehouseOption } from "../options.ts";
-import { drawTable, left, leftOutText, right, whole } from "../render/table.ts";
+import { drawInParts, drawTable, left, right, whole } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { withRuns } from "../with-run.ts";
 
 interface Options {
   readonly warehouse: string;
@@ -70,8 +72,40 @@ function showCommand(terminal: Terminal): Command {
     .action(async (run: string, { warehouse }: Options) => {
       const { manifest, current } = await findRun(existingFolder(warehouse), run);
       if (manifest instanceof WarehouseError) throw manifest;
-      await writeAll(terminal, [showText(manifest, current, terminal.columns)]);
+      const checks = await checksOf(warehouse, manifest);
+      await writeAll(terminal, [
+        showText(manifest, current, terminal.columns),
+        checksText(checks, terminal.columns),
+      ]);
     });
+}
+
+/** What the run checked before it was published. */
+async function checksOf(warehouse: string, { run, rows }: Manifest): Promise<RunCheck[]> {
+  if (rows.run_checks === undefined) return [];
+  return withRuns(
+    warehouse,
+    async () => ({ wanted: run, anyPipeline: true }),
+    ({ connection }) => readChecks(connection),
+  );
+}
+
+/** Those that did not pass, each with its figures; the others in one number. */
+function checksText(checks: readonly RunCheck[], width: number | undefined): string {
+  if (checks.length === 0) return "";
+  const poor = checks.filter(({ verdict }) => verdict !== "passed");
+  const passed = checks.length - poor.length;
+  if (poor.length === 0) return `\nAll ${counted(passed, "check")} passed.\n`;
+  const columns = [left("check"), whole("verdict"), right("counted"), right("expected"), left("detail")];
+  const rows = poor.map(({ checkName, verdict, figure, expected, detail }) => [
+    checkName,
+    verdict,
+    count(figure),
+    expected === null ? "" : count(expected),
+    detail ?? "",
+  ]);
+  const { text } = drawTable({ columns, rows }, width);
+  return `\n${counted(passed, "check")} passed; the table run_checks has all of them. Not passed:\n${text}`;
 }
 
 function rollbackCommand(terminal: Terminal): Command {
@@ -102,6 +136,7 @@ function pruneCommand(terminal: Terminal): Command {
     });
 }
 
+/** `current` marks the run that readers see. The name of a run says when it started. */
 function listText(runs: readonly PublishedRun[], width: number | undefined): string {
   if (runs.length === 0) return "nothing was published yet\n";
   const columns = [
@@ -109,19 +144,23 @@ function listText(runs: readonly PublishedRun[], width: number | undefined): str
     whole("run"),
     whole("verdict"),
     right("items"),
+    whole("change"),
     right("rejected"),
-    right("size"),
+    right("unmapped"),
     right("took"),
-    whole("started (UTC)"),
+    right("size"),
   ];
-  const rows = runs.map((each) => [each.current ? "current" : "", each.run, ...facts(each)]);
+  const rows = runs.map((each) => [each.current ? "*" : "", each.run, ...facts(each)]);
   const problems = runs.flatMap(({ manifest }) =>
     manifest instanceof WarehouseError ? [manifest.message] : [],
   );
-  const drawn = drawTable({ columns, rows }, width);
   const said = problems.map((problem) => `${printableText(problem)}\n`);
-  return [drawn.text, leftOutText({ columns }, drawn), ...said].join("");
+  return [drawInParts({ columns, rows }, KEYS, width), LEGEND, ...said].join("");
 }
+
+/** Columns that say which run a row is of. */
+const KEYS = 2;
+const LEGEND = "* current   change: new +, changed ~, removed -, since the run before\n";
 
 /** Name of the latest run that has staged files. They are their owner's alone: nobody else is told. */
 async function unpublishedRun(folder: OutputFolder): Promise<string | undefined> {
@@ -140,16 +179,25 @@ function unpublishedText(runs: readonly PublishedRun[], unpublished: string | un
   ];
 }
 
-function facts({ manifest, startedAt }: PublishedRun): string[] {
-  if (manifest instanceof WarehouseError) return ["unreadable", "", "", "", "", minute(startedAt)];
+function facts({ manifest }: PublishedRun): string[] {
+  if (manifest instanceof WarehouseError) return ["unreadable"];
+  const { verdict, rows, items, mappedValues, files } = manifest;
   return [
-    manifest.verdict,
-    count(manifest.rows.content ?? 0),
-    manifest.items === undefined ? "" : count(manifest.items.rejected),
-    fileSize(sizeOf(manifest.files)),
+    verdict,
+    count(rows.content ?? 0),
+    changeText(manifest),
+    items === undefined ? "" : count(items.rejected),
+    mappedValues === undefined ? "" : count(mappedValues.unmapped),
     took(manifest),
-    minute(new Date(manifest.startedAt)),
+    fileSize(sizeOf(files)),
   ];
+}
+
+/** `+3 ~12 -1`; nothing of a run that was not compared. */
+function changeText({ changes }: Manifest): string {
+  if (changes === undefined) return "";
+  const changed = changes.changed === null ? "" : ` ~${count(changes.changed)}`;
+  return `+${count(changes.new)}${changed} -${count(changes.removed)}`;
 }
 
 function showText(manifest: Manifest, current: boolean, width: number | undefined): string {
@@ -161,6 +209,7 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
     ["Started", `${minute(new Date(startedAt))} UTC, took ${took(manifest)}`],
     ["Verdict", verdict],
     ...itemsOf(manifest),
+    ...mappedOf(manifest),
     ["Before it", previousRun ?? "no run"],
     ...supersession(manifest),
     [
@@ -179,12 +228,21 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
   return `${printableText(facts)}\n${text}`;
 }
 
-function itemsOf({ items }: Manifest): [string, string][] {
+function mappedOf({ mappedValues }: Manifest): [string, string][] {
+  if (mappedValues === undefined) return [];
+  const { mapped, unmapped } = mappedValues;
+  return [["Values", `${count(mapped)} mapped, ${count(unmapped)} unmapped`]];
+}
+
+function itemsOf(manifest: Manifest): [string, string][] {
+  const { items } = manifest;
   if (items === undefined) return [];
   const { listed, loaded, rejected, vanished, unread } = items;
   const gone = vanished === 0 ? "" : `, ${count(vanished)} vanished`;
   const rest = unread === 0 ? gone : `${gone}, ${count(unread)} unread`;
-  return [["Items", `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`]];
+  const became = `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`;
+  const change = changeText(manifest);
+  return [["Items", became], ...(change === "" ? [] : [["Change", change] as [string, string]])];
 }
 
 /** Of a run that took the place of another when somebody was erased from it. */

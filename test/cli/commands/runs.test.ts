@@ -10,9 +10,12 @@ import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { prepareOutput } from "../../../src/warehouse/layout.ts";
 import { acquireLock } from "../../../src/warehouse/lock.ts";
 import { readManifest } from "../../../src/warehouse/manifest.ts";
+import { sampleWarehouse } from "../../audit/sample.ts";
 import { temporaryFolder } from "../../load/fixtures.ts";
 import { long } from "../../long.ts";
 import { asOrdinaryUser } from "../../run/as-ordinary-user.ts";
+import { exportFrom } from "../../run/running.ts";
+import { itemsOf, Scripted } from "../../run/scripted.ts";
 import { publish } from "../../warehouse/published.ts";
 import { capture } from "../capture.ts";
 
@@ -48,22 +51,24 @@ test("the list says of each run when it was, what came of it, and which one read
     "run",
     "verdict",
     "items",
+    "change",
     "rejected",
-    "size",
+    "unmapped",
     "took",
-    "started (UTC)",
+    "size",
   ]);
-  const size = newest?.[6];
+  const size = newest?.[9];
   assert.match(size ?? "", /^\d+ kB$/);
   assert.deepEqual(newest?.slice(1, -1), [
-    "current",
+    "*",
     "000002-20261120T020000Z",
     "complete",
     "2",
     "",
-    size,
+    "",
+    "",
     "1 min 3 s",
-    "2026-11-20 02:00",
+    size,
   ]);
   assert.deepEqual(older?.slice(1, 3), ["", "000001-20261120T020000Z"]);
 });
@@ -74,7 +79,7 @@ test("a run that cannot be read is listed, with the reason below", async (t) => 
   await chmod(join(directory, "manifest.json"), 0o644);
   await writeFile(join(directory, "manifest.json"), "{");
   const text = await runs();
-  assert.match(text, /000001-20261120T020000Z │ unreadable │ +│ +│ +│ +│ 2026-11-20 02:00 │/);
+  assert.match(text, /000001-20261120T020000Z │ unreadable │ +│ +│ +│ +│ +│ +│/);
   assert.match(text, /\nThe manifest .* cannot be read \(it is not JSON\)/);
   await assert.rejects(runs("show", "1"), { code: "verify.failed" });
 });
@@ -101,6 +106,33 @@ test("show tells what a run published, by name, by number and as the current one
   assert.match(text, /\nVerdict +complete\n/);
   assert.match(text, /│ content_tags │ +2 │ +\d+ kB │/);
   assert.match(await runs("show", "1"), /^Run +000001-20261120T020000Z\n/);
+});
+
+test("the list has the change since the run before and what is unmapped, in 80 columns too", async (t) => {
+  const service = await Scripted.start(t, itemsOf(4));
+  const out = await temporaryFolder(t);
+  await exportFrom({ url: service.url, out });
+  const [first, second] = itemsOf(2);
+  service.items = [first, { ...second, updated_at: "2026-11-02T10:00:00Z" }, { ...second, id: "new" }];
+  await exportFrom({ url: service.url, out });
+  const runs = (columns?: number) => capture(runsCommand, ["--warehouse", out], columns);
+  assert.match(await runs(), /│ \* │ 000002-\S+ │ complete │ +3 │ \+1 ~1 -2 │ +0 │ +│/);
+  const narrow = await runs(80);
+  assert.ok(
+    narrow.split("\n").every((line) => line.length <= 80),
+    narrow,
+  );
+  for (const heading of ["change", "rejected", "unmapped", "took", "size"])
+    assert.match(narrow, new RegExp(heading));
+  const shown = await capture(runsCommand, ["show", "2", "--warehouse", out]);
+  assert.match(shown, /\nItems +3 listed, 3 loaded, 0 rejected\nChange +\+1 ~1 -2\n/);
+});
+
+test("show has the checks that did not pass, and the mapped values", async () => {
+  const text = await capture(runsCommand, ["show", "current", "--warehouse", await sampleWarehouse()]);
+  assert.match(text, /\nValues +5,800 mapped, 835 unmapped\n/);
+  assert.match(text, /\n\d+ checks passed; the table run_checks has all of them\. Not passed:\n/);
+  assert.match(text, /│ foreign key content\.assignee_id → users +│ warning │ +2 │ +0 │ rows without /);
 });
 
 test("rollback moves current and says where to", async (t) => {
