@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Writable } from "node:stream";
-import { test } from "node:test";
+import { type TestContext, test } from "node:test";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
@@ -26,4 +28,54 @@ test("flags of a run are explicit approval: to publish what shrank, and to freez
   service.items = [];
   await assert.rejects(run(), { code: "guard.shrink", exitCode: 24 });
   await run("--accept-shrink");
+});
+
+/** A run against a service without destinations: what it wrote, and how it ended. */
+async function outputOf(t: TestContext, flags: readonly string[]) {
+  const service = await Scripted.start(t, itemsOf(2));
+  const cwd = await temporaryFolder(t);
+  const settings = { destinations: [{ name: "Shop" }] };
+  await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
+  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
+  const [out, err] = [new Collected(), new Collected()];
+  const command = runCommand({ env, cwd, out, err, endWith: () => {} });
+  await command
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} })
+    .parseAsync([packagePath("test/run/small-pipeline.ts"), ...flags], { from: "user" });
+  return { out: out.text, err: err.text };
+}
+
+class Collected extends Writable {
+  text = "";
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk;
+    done();
+  }
+}
+
+const unknown = (name: string, platform: string) =>
+  `There is no destination "${name}" on platform "${platform}": its mapped values are missing.`;
+
+test("--destination replaces the destinations of the configuration, each with its platform", async (t) => {
+  const names = ["Web CMS", "Print Archive:Archive", "Print: Archive"];
+  const { out } = await outputOf(t, [...names.flatMap((name) => ["--destination", name]), "--json"]);
+  assert.deepEqual(JSON.parse(out).warnings, [
+    unknown("Web CMS", "External"),
+    unknown("Print Archive", "Archive"),
+    unknown("Print: Archive", "External"),
+  ]);
+  for (const wrong of [":Archive", "Web CMS:"])
+    await assert.rejects(outputOf(t, ["--destination", wrong]), { code: "commander.invalidArgument" });
+});
+
+test("--quiet leaves warnings alone, as lines with their time, of the form that is asked for", async (t) => {
+  const text = await outputOf(t, ["--quiet"]);
+  assert.equal(text.out, "");
+  assert.match(text.err, /^\d\d:\d\d:\d\d warn {2}There is no destination "Shop" [^\n]*\n$/);
+  const json = await outputOf(t, ["--quiet", "--log-format", "json"]);
+  const { time, ...line } = JSON.parse(json.err);
+  assert.deepEqual(line, { level: "warn", msg: unknown("Shop", "External") });
+  assert.ok(!Number.isNaN(Date.parse(time)));
 });

@@ -175,10 +175,10 @@ suite("a run against a service", () => {
     const cwd = await temporaryFolder(t);
     const { code, stdout, stderr } = await program(["run", SMALL], { env: against(service), cwd });
     assert.equal(code, 0);
-    assert.match(stderr, /^(?:[a-z ]+: .*\n)*$/, "nothing but progress");
+    assert.match(stderr, /^(?:\d\d:\d\d:\d\d info {2}[a-z ]+: .*\n)*$/, "nothing but progress");
     assert.match(
       stdout,
-      /^Complete: run 000001-\d{8}T\d{6}Z of small, .* s\n\n {2}Items +12 listed, 12 loaded\n/,
+      /^Complete: run 000001-\d{8}T\d{6}Z of small, .* s\n\n {2}Items +12 listed, 12 loaded, 0 rejected\n/,
     );
     assert.ok(stdout.includes(`  Published  ${join(cwd, "warehouse/runs/000001-")}`));
     const credentials = basicCredentials(new Secret(CANARY));
