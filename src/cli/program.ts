@@ -22,7 +22,8 @@ import { verifyMappingsCommand } from "./commands/verify-mappings.ts";
 import { whatIfCommand } from "./commands/what-if.ts";
 import { exitCodesLine, hintFor } from "./exit-codes.ts";
 import { HELP_WIDTH, wrapHelp } from "./render/help.ts";
-import { printableText, writeOutcome } from "./render/terminal.ts";
+import { isClosedPipe, printableText, writeOutcome } from "./render/terminal.ts";
+import { usageError } from "./usage-error.ts";
 
 const AFTER = `
 Exit codes: ${exitCodesLine()}.
@@ -44,7 +45,6 @@ export function program(): Command {
     .option("--no-color", "no colours; so does NO_COLOR")
     .addHelpText("after", AFTER)
     .helpCommand(false)
-    .showSuggestionAfterError()
     .hook("preAction", (_root, command) => refuseEmptyText(command));
   const commands = [
     runCommand(),
@@ -66,8 +66,15 @@ export function program(): Command {
     helpCommand(),
   ];
   for (const command of commands) root.addCommand(command);
-  for (const command of everyCommand(root)) command.exitOverride().configureOutput(OUTPUT);
+  for (const command of everyCommand(root)) tellErrorsOnce(command);
   return root;
+}
+
+/** Wrong arguments are thrown, and told where all failures are; what ends for help or a version stays commander's. */
+function tellErrorsOnce(command: Command): void {
+  command.configureOutput(OUTPUT).exitOverride((ended) => {
+    throw usageError(ended, command) ?? ended;
+  });
 }
 
 /** Help is as wide as a terminal of old, whoever wrote its lines. */
@@ -75,7 +82,8 @@ const OUTPUT: OutputConfiguration = {
   getOutHelpWidth: () => HELP_WIDTH,
   getErrHelpWidth: () => HELP_WIDTH,
   writeOut: (text) => process.stdout.write(wrapHelp(text)),
-  writeErr: (text) => process.stderr.write(text.startsWith("Usage:") ? wrapHelp(text) : text),
+  writeErr: (text) => process.stderr.write(wrapHelp(text)),
+  outputError: () => {},
 };
 
 /** An external value may be the empty text. */
@@ -97,7 +105,7 @@ function refuseEmptyText(command: Command): void {
   }
 }
 
-/** Of an argument that may be repeated: any of them. */
+/** Of an argument that takes several, any that is empty. */
 function isEmpty(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(isEmpty);
   return typeof value === "string" && value.trim() === "";
@@ -115,30 +123,33 @@ export function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)];
 }
 
+/**
+ * Blanks and ends of lines around an argument, and around the value in `--option=value`, are not meant: what is cut from a
+ * CSV of another system ends with a carriage return.
+ */
+function trimmed(argument: string): string {
+  return argument.trim().replace(/^(--[\w-]+=)\s+/, "$1");
+}
+
 /** Runs the command line and returns the exit code. A failure is one sentence on standard error. */
 export async function main(argv: readonly string[]): Promise<number> {
   // Progress and the log go to standard error: where they are not taken, be it by a reader that went away or by a disk
   // that is full, the command goes on, and its exit code tells how it ended.
   process.stderr.on("error", () => {});
+  process.stdout.on("error", tolerateClosedPipe);
   const root = program();
   try {
-    await root.parseAsync([...argv]);
+    await root.parseAsync(argv.slice(2).map(trimmed), { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (thrown) {
-    if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0;
-    const error = failureOf(thrown);
+    // Help or the version was printed, be it because there was no command.
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : 2;
+    const error = asWarehouseError(thrown);
     const form = failureForm(argv);
     if (form.isJson) await writeFailure(error);
-    // What is wrong with the arguments is told already.
-    if (!(thrown instanceof CommanderError))
-      tell(thrown, error, form, root.opts<{ debug?: boolean }>().debug === true);
+    tell(thrown, error, form, root.opts<{ debug?: boolean }>().debug === true);
     return error.exitCode;
   }
-}
-
-function failureOf(thrown: unknown): WarehouseError {
-  if (!(thrown instanceof CommanderError)) return asWarehouseError(thrown);
-  return new WarehouseError("config.invalid", thrown.message.replace(/^error: /, ""), { cause: thrown });
 }
 
 /** The sentence on standard error, in the form of the log. */
@@ -178,6 +189,11 @@ async function writeFailure({ code, message, exitCode }: WarehouseError): Promis
   const text = `${JSON.stringify({ code, message, hint: hintFor(exitCode), exitCode })}\n`;
   const terminal = { out: process.stdout, columns: undefined };
   await writeOutcome(terminal, process.stderr, { text, done: "The failure" });
+}
+
+/** Of texts that are not written by `writeAll`, such as the help: `| head` goes away before it has all of it. */
+function tolerateClosedPipe(error: Error): void {
+  if (!isClosedPipe(error)) throw error;
 }
 
 /** Stack of an error and of what caused it. */

@@ -105,7 +105,7 @@ function unknownRun(wanted: string, { root }: OutputFolder, known: readonly Comp
       `The current run of ${root} carried on the history of none, so that there is no previous run; name two runs.`,
     );
   }
-  const names = known.flatMap(({ run, sequence }) => [run, String(sequence)]);
+  const names = ["current", "previous", ...known.flatMap(({ run, sequence }) => [run, String(sequence)])];
   const newest = known[0] === undefined ? "Nothing was published yet." : `The newest is ${known[0].run}.`;
   return new WarehouseError(
     "config.not_found",

@@ -2,7 +2,6 @@ import { availableParallelism } from "node:os";
 import type { Writable } from "node:stream";
 import { Command } from "commander";
 import { systemClock } from "../../common/clock.ts";
-import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { type EraseReport, eraseUser } from "../../warehouse/erase/erase.ts";
@@ -40,12 +39,6 @@ export function eraseCommand(terminal: Terminal = standardOutput(), err: Writabl
     .addHelpText("after", HELP)
     .action(async (options: Options) => {
       const { user: userId, warehouse, json } = options;
-      if (userId.trim() === "" || userId.trim() !== userId) {
-        throw new WarehouseError(
-          "config.invalid",
-          "--user: give the ID of a user, as the table users has it.",
-        );
-      }
       const folder = existingFolder(warehouse);
       await using _lock = await acquireLock(folder);
       const report = await eraseUser(folder, {
@@ -55,21 +48,30 @@ export function eraseCommand(terminal: Terminal = standardOutput(), err: Writabl
         freeBytes,
         onStep: () => {},
       });
-      const text = json === true ? `${JSON.stringify(report)}\n` : reportText(report, terminal.columns);
+      const text =
+        json === true ? `${JSON.stringify(report)}\n` : reportText(userId, report, terminal.columns);
       const done = "No retained run holds anything of the user any more, but what was done";
       await writeOutcome(terminal, err, { text, done });
     });
 }
 
-function reportText({ searched, named, replaced }: EraseReport, width: number | undefined): string {
-  const runs = `${counted(searched, "retained run")}`;
-  if (replaced.length === 0) {
-    const known = named === 0 ? "none knows this user" : `the user is known in ${count(named)}, by ID alone`;
-    return `nothing to erase: ${runs} searched, ${known}\n`;
-  }
+function reportText(
+  userId: string,
+  { searched, named, replaced }: EraseReport,
+  width: number | undefined,
+): string {
+  const runs = counted(searched, "retained run");
+  if (replaced.length === 0)
+    return printableText(`nothing to erase: ${runs} searched, ${knownText(userId, named)}\n`);
   const columns = [whole("run"), whole("replaced by"), right("rows"), right("raw documents")];
   const rows = replaced.map((each) => [each.run, each.replacedBy, count(each.rows), count(each.documents)]);
   const current = replaced.find((each) => each.current)?.replacedBy;
   const now = current === undefined ? "" : `; current is now ${current}`;
   return `${drawInParts({ columns, rows }, 1, width)}${printableText(`${runs} searched, ${count(replaced.length)} replaced${now}\n`)}`;
+}
+
+/** `named`: retained runs that know the ID. */
+function knownText(userId: string, named: number): string {
+  if (named > 0) return `the user is known in ${count(named)}, by ID alone`;
+  return `none knows a user with the ID "${userId}"; if you expected one, check the ID in the table users`;
 }

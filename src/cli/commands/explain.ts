@@ -37,14 +37,11 @@ ITEM is an item's ID or its slug. WHEN is the name or number of a run, or an ins
 Exit code 31: what was published is not what the rules of the mapping procedure give.
 `;
 
-/** What is cut from a CSV ends with the carriage return of its line. */
-const trimmed = (item: string): string => item.trim();
-
 /** `content-warehouse explain ITEM`: why an item produces these external values, rule by rule, with the evidence. */
 export function explainCommand(terminal: Terminal = standardOutput()): Command {
   return new Command("explain")
     .description("explain which external values an item produces, by which mapping, and where that was read")
-    .argument("<item>", "ID or slug of an item", trimmed)
+    .argument("<item>", "ID or slug of an item")
     .addOption(warehouseOption())
     .hook("preAction", findWarehouse)
     .option("--destination <name>", "only this destination, by name or ID")

@@ -1,10 +1,9 @@
 import { Command } from "commander";
-import { WarehouseError } from "../../common/errors.ts";
-import { suggestion } from "../../common/nearest.ts";
 import { settingsText } from "../../config/config-spec.ts";
 import { exitCodesText } from "../exit-codes.ts";
 import { wrapHelp } from "../render/help.ts";
 import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { unknownCommand } from "../usage-error.ts";
 
 const CONFIGURATION = `A run takes its settings from flags, from the environment, and from the file
 content-warehouse.config.ts (or .mts, .js, .mjs, .json) in the working directory,
@@ -48,15 +47,11 @@ export function helpCommand(terminal: Terminal = standardOutput()): Command {
     });
 }
 
-/** Throws `config.not_found` for a word that is no command, with the nearest one. */
+/** Throws `config.invalid` for a word that is no command, with the nearest one. */
 function findCommand(root: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => {
     const found = command.commands.find((each) => each.name() === word);
-    if (found !== undefined) return found;
-    const known = [...command.commands.map((each) => each.name()), ...Object.keys(TOPICS)];
-    throw new WarehouseError(
-      "config.not_found",
-      `There is no help on "${words.join(" ")}".${suggestion(word, known, "")} "content-warehouse --help" lists the commands.`,
-    );
+    if (found === undefined) throw unknownCommand(command, word, Object.keys(TOPICS));
+    return found;
   }, root);
 }

@@ -143,6 +143,7 @@ function flushed(out: Writable): Promise<void> {
   });
 }
 
-function isClosedPipe(error: Error): boolean {
+/** Whether a reader went away. */
+export function isClosedPipe(error: Error): boolean {
   return ["EPIPE", "ERR_STREAM_DESTROYED"].includes(codeOf(error) ?? "");
 }

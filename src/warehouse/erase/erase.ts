@@ -114,6 +114,19 @@ function readable(run: PublishedRun): Readable {
   return { ...run, manifest };
 }
 
+/** What a row of a table is, where one column is its key. */
+const ROW_OF: Readonly<Record<string, string>> = {
+  content: "an item",
+  content_types: "a content type",
+  campaigns: "a campaign",
+  instances: "an instance of the service",
+  custom_fields: "a custom field",
+  custom_field_files: "a file",
+  custom_field_mappings: "a mapping",
+  custom_field_mapping_values: "a mapping entry",
+  destinations: "a destination",
+};
+
 /** Throws `config.not_found` for the ID of another thing: whatever has that ID would lose what it says. */
 function whoseIdIs(id: string, identities: readonly Identity[]): Identity {
   const user = identities.some((each) => each.user);
@@ -121,8 +134,7 @@ function whoseIdIs(id: string, identities: readonly Identity[]): Identity {
   if (user || otherTable === undefined) return { user, otherTable };
   throw new WarehouseError(
     "config.not_found",
-    `"${id}" is no user's ID: it is a key of the table ${otherTable}, and no retained run knows a user by it; ` +
-      "nothing was erased. Give an ID as the table users has it.",
+    `"${id}" is the ID of ${ROW_OF[otherTable] ?? "something else"} (table ${otherTable}), not of a user, so nothing was erased; give a user_id of the table users.`,
   );
 }
 

@@ -31,7 +31,7 @@ long(
     const erase = (...args: string[]) => capture(eraseCommand, [...args, "--warehouse", out]);
     assert.equal(
       await erase("--user", "5f1e0c2ab4d3e90017c0ffe9"),
-      "nothing to erase: 1 retained run searched, none knows this user\n",
+      'nothing to erase: 1 retained run searched, none knows a user with the ID "5f1e0c2ab4d3e90017c0ffe9"; if you expected one, check the ID in the table users\n',
     );
     const text = await capture(eraseCommand, ["--user", USER, "--warehouse", out], 80);
     const replacement = run.replace("000001", "000002");
@@ -80,7 +80,6 @@ test("erase needs an ID, a warehouse, and the lock", async (t) => {
   const out = await warehouse(t);
   const erase = (...args: string[]) => capture(eraseCommand, args);
   await assert.rejects(erase("--warehouse", out), { code: "commander.missingMandatoryOptionValue" });
-  await assert.rejects(erase("--user", " ", "--warehouse", out), { code: "config.invalid", exitCode: 2 });
   await assert.rejects(erase("--user", USER, "--warehouse", await temporaryFolder(t)), {
     code: "config.not_found",
   });

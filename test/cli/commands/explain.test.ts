@@ -77,10 +77,6 @@ test("json has the steps, the payloads and the evidence, narrowed by the filters
   assert.equal(all.fields.length, 35);
 });
 
-test("a blank or the end of a line around the item is no part of it", async () => {
-  assert.equal(await explain(` ${SLUG}\r`), await explain(SLUG));
-});
-
 test("an earlier run is explained by its number, its name or an instant", async () => {
   const text = await explain(SLUG, "--run", "1", "--field", "region");
   assert.equal(await explain(SLUG, "--as-of", "1", "--field", "region"), text);

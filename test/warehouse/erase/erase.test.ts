@@ -552,14 +552,17 @@ long(
     await run();
     const before = await bytesOf(folder.runs);
     const others = [
-      [id("ca01"), "campaigns"],
-      [id("c701"), "content_types"],
-      [id("cf01"), "custom_fields"],
-      ["c-3", "content"],
+      [id("ca01"), "a campaign", "campaigns"],
+      [id("c701"), "a content type", "content_types"],
+      [id("cf01"), "a custom field", "custom_fields"],
+      ["c-3", "an item", "content"],
     ] as const;
-    for (const [other, table] of others) {
+    for (const [other, what, table] of others) {
       const { message } = await failsWith("config.not_found", erase(other));
-      assert.ok(message.includes(`a key of the table ${table}`), message);
+      assert.ok(
+        message.startsWith(`"${other}" is the ID of ${what} (table ${table}), not of a user`),
+        message,
+      );
       assert.deepEqual(await bytesOf(folder.runs), before, table);
     }
     for (const unknown of [id("9ad1"), id("9ad2")]) {

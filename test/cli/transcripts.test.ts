@@ -1,0 +1,97 @@
+/** What a person who types a command gets: each one of the README, and wrong ones. */
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { before, suite, test } from "node:test";
+import { packagePath } from "../../src/common/package-root.ts";
+import { sampleWarehouse } from "../audit/sample.ts";
+import { either } from "../long.ts";
+import { type CallOutcome, callAll } from "./calls.ts";
+import { program } from "./running.ts";
+import { argumentsOf, WRONG_CALLS } from "./wrong-calls.ts";
+
+/** The working directory: `warehouse` in it has a run of the sample. */
+const cwd = dirname(await sampleWarehouse());
+
+suite("a wrong argument gets one sentence and exit code 2", () => {
+  let outcomes: readonly CallOutcome[] = [];
+  before(async () => {
+    await writeFile(join(cwd, "a-file"), "");
+    outcomes = await callAll(WRONG_CALLS.map(argumentsOf), { cwd });
+  });
+
+  for (const [index, call] of WRONG_CALLS.entries()) {
+    test(argumentsOf(call).join(" "), () => {
+      const { code, stdout, stderr } = outcomes[index] ?? assert.fail();
+      assert.deepEqual([code, stdout], [2, ""], stderr);
+      assert.match(stderr, /^[^\n]+[.?]\n$/);
+      assert.doesNotMatch(stderr, /^(?:error|\w*Error): /);
+      assert.ok(stderr.toLowerCase().includes(call[1].toLowerCase()), `${stderr}has no ${call[1]}`);
+    });
+  }
+
+  test("also as a process of its own", async () => {
+    const { code, stdout, stderr } = await program(["runs", "lst"], { cwd });
+    const sentence = '"content-warehouse runs" has no command "lst"; did you mean list?\n';
+    assert.deepEqual({ code, stdout, stderr }, { code: 2, stdout: "", stderr: sentence });
+  });
+});
+
+test("blanks and ends of lines around arguments are no part of them", async () => {
+  const plain = ["audit", "current", "--format", "json", "--field=region", "--value", "Nordics"];
+  const calls = [
+    plain,
+    plain.map((each) => ` ${each}\r\n`),
+    ["audit", "--format= json\r", "--field=\tregion", "--value=Nordics\r"],
+  ];
+  const [first, ...others] = await callAll(calls, { cwd });
+  assert.equal(first?.code, 0, first?.stderr);
+  for (const other of others) assert.deepEqual(other, first);
+});
+
+/** What the README's examples stand for, here. */
+const HERE: readonly (readonly [there: RegExp, here: string])[] = [
+  [/^npm run nightly$/, "content-warehouse run nightly --sample"],
+  [/^npx /, ""],
+  [/ --warehouse \/srv\/warehouse/, ""],
+  [/\bITEM\b/, "fellgate-mid"],
+  [/\b41\b/, either("1", "2")],
+];
+/**
+ * Commands that need what is not here: a registry, a service that is no sample, a client that speaks to them. The short
+ * form makes no second run, which `diff` needs.
+ */
+const ELSEWHERE = either(
+  /^(?:npm|export|content-warehouse (?:serve|mcp|run|diff)\b)/,
+  /^(?:npm|export|content-warehouse (?:serve|mcp|run nightly$))/,
+);
+
+async function commandsOfReadme(): Promise<string[]> {
+  const readme = await readFile(packagePath("README.md"), "utf8");
+  const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)];
+  const lines = blocks.flatMap(([, block = ""]) => block.trim().split("\n"));
+  const commands = lines.map((line) =>
+    HERE.reduce((text, [there, here]) => text.replace(there, here), line.replace(/\s+#.*/, "")),
+  );
+  return [...new Set(commands)].filter((command) => command !== "" && !ELSEWHERE.test(command));
+}
+
+/** Words of a command, with double quotes around those that have blanks. */
+function wordsOf(command: string): string[] {
+  return [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? "");
+}
+
+test("each command of the README does what it says, in the order of the page", async () => {
+  const commands = await commandsOfReadme();
+  assert.ok(commands.length >= 8, commands.join("\n"));
+  const outcomes = await callAll(
+    commands.map((command) => wordsOf(command).slice(1)),
+    { cwd },
+  );
+  for (const [index, command] of commands.entries()) {
+    const { code, stdout, stderr } = outcomes[index] ?? assert.fail();
+    assert.equal(code, 0, `${command}: ${stderr}`);
+    assert.notEqual(stdout + stderr, "", command);
+    assert.doesNotMatch(stdout + stderr, /^ +at /m, command);
+  }
+});

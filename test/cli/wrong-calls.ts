@@ -1,0 +1,115 @@
+/** Calls with a wrong argument, and a part of the sentence that each gets. */
+
+/** Of a run of the sample, whose folder is the working directory. */
+const ITEM = "66d57e529df0deca35000000";
+const NOWHERE = ["--warehouse", "nowhere"];
+
+export type WrongCall = readonly [args: string, says: string, more?: readonly string[]];
+
+/** Arguments have a blank between them; those that have one themselves come after the sentence. */
+export const WRONG_CALLS: readonly WrongCall[] = [
+  ["exprot", 'has no command "exprot"; did you mean report?'],
+  ["--quiet", 'has no option --quiet; "content-warehouse --help" lists the options.'],
+  ["help runz", 'has no command "runz"; did you mean run?'],
+
+  ["run", '"content-warehouse run" needs <pipeline>'],
+  ["run nigthly --sample", 'There is no pipeline "nigthly"'],
+  ["run ./nope.ts --sample", "There is no pipeline module at "],
+  ["run nightly extra --sample", "takes 1 argument at most, and got nightly, extra"],
+  ["run nightly --smaple", "has no option --smaple; did you mean --sample?"],
+  [
+    "run nightly --url ftp://x",
+    '--url: expected an address such as https://content.example.com, found "ftp://x"',
+  ],
+  ["run nightly --sample --url http://x", "--sample and --url name two services"],
+  [
+    "run nightly --sample --contract frezee",
+    '--contract takes evolve or freeze, and not "frezee"; did you mean freeze?',
+  ],
+  ["run nightly --sample --config nope.json", "nope.json"],
+  ["run nightly --sample --warehouse a-file", "a-file cannot be used: a file is in the way"],
+  ["run nightly --warehouse", "The option --warehouse needs a value: --warehouse <dir>."],
+
+  ["serve --port 99999", '--port "99999": it must be a whole number from 0 to 65535.'],
+  ["serve --data nope", "The content set nope has no readable"],
+  ["serve --rate-limit 5/day", '--rate-limit "5/day": it must be'],
+  ["serve --max-per-page 0", '--max-per-page "0": it must be a whole number from 1 up.'],
+  ["serve --latency -1", '--latency "-1": it must be a whole number'],
+  ["serve sample", "takes no arguments, and got sample; leave it out."],
+
+  ["generate", '"content-warehouse generate" needs --out <dir>: folder for the content set'],
+  ["generate --items many --out set", '--items "many": give a whole number.'],
+  ["generate --out set", "--items is missing"],
+  ["generate --items 5 --out .", "is not empty and is no content set"],
+  ["generate --sample --items 5 --out set", "--sample takes no --items"],
+
+  ["sql", '"content-warehouse sql" needs <query>, one SQL statement'],
+  ["sql SELECT 1", "put quotes around one that has blanks."],
+  ["sql", 'did you mean "content"?', ["FROM contnt"]],
+  ["sql", '"title"', ["SELECT titel FROM content"]],
+  ["sql", "only questions are answered", ["DROP TABLE content"]],
+  ["sql", "did you mean json?", ["SELECT 1", "--format", "jsno"]],
+  ["sql", "did you mean --format?", ["SELECT 1", "--fromat", "json"]],
+  ["sql", "Nothing was published in ", ["SELECT 1", ...NOWHERE]],
+
+  ["schema --format jsno", "did you mean json?"],
+
+  ["runs lst", '"content-warehouse runs" has no command "lst"; did you mean list?'],
+  ["runs show", '"content-warehouse runs show" needs <run>'],
+  ["runs show curent", 'The nearest is "current".'],
+  ["runs rollback 2", 'There is no run "2"'],
+  ["runs prune --keep 0", '--keep "0": give a whole number from 1.'],
+  ["runs list --warehouse nowhere", "There is no warehouse in "],
+
+  ["verify 2", 'There is no run "2"'],
+  ["verify --all 1", "--all"],
+  ["verify --warehouse nowhere", "There is no warehouse in "],
+
+  ["audit 2", 'There is no run "2"'],
+  ["audit --field regoin", 'The nearest is "region".'],
+  ["audit --destination", 'The nearest is "Web CMS".', ["web cms"]],
+  ["audit --content-type Artcle", 'The nearest are "Article" and "article".'],
+  ["audit --value", 'The nearest is "Asia Pacific".', ["Asai Pacific"]],
+  ["audit --status unmaped", "did you mean unmapped?"],
+  ["audit --section value", "did you mean values?"],
+  ["audit --fail-on unmaped", '--fail-on "unmaped": give unmapped, '],
+  ["audit --export-mapping x.xls", "x.xls"],
+  ["audit --section collisions --status unmapped", "leave them out."],
+
+  ["report 2", 'There is no run "2"'],
+  ["report --out .", ". is a folder"],
+  ["report --out nope/report.html", "cannot be written (ENOENT)"],
+
+  ["rejects lst", '"content-warehouse rejects" has no command "lst"; did you mean list?'],
+  ["rejects retry", "No content service is named"],
+
+  ["erase", '"content-warehouse erase" needs --user <id>: ID of the user.'],
+  [`erase --user ${ITEM}`, `"${ITEM}" is the ID of an item (table content), not of a user`],
+  ["erase --user x --warehouse nowhere", "There is no warehouse in "],
+
+  ["explain", '"content-warehouse explain" needs <item>'],
+  ["explain fellgate-mdi", 'The nearest is "fellgate-mid".'],
+  [`explain ${ITEM.slice(0, -1)}9`, `The nearest is "${ITEM}".`],
+  [`explain ${ITEM} --field audienc`, 'The nearest is "audience".'],
+  [`explain ${ITEM} --run 2`, 'There is no run "2"'],
+  [`explain ${ITEM} --as-of 2026-13-45`, "2026-13-45 is no instant"],
+  [`explain ${ITEM} --run 1 --as-of 1`, "--run and --as-of both say which run is meant"],
+
+  ["diff prevous", 'The nearest is "previous".'],
+  ["diff 1 2 3", "takes 2 arguments at most, and got 1, 2, 3"],
+  ["diff --cause mapping_chnged", "did you mean mapping_changed?"],
+  ["diff 1 1 --field regoin", 'The nearest is "region".'],
+  ["diff --limit 0", '--limit "0": give a whole number from 1.'],
+
+  ["what-if", '"content-warehouse what-if" needs --mapping <file>'],
+  ["what-if --mapping nope.csv", "nope.csv cannot be read (ENOENT)"],
+  ["what-if --mapping a-file", "A mapping file is CSV or JSON"],
+
+  ["verify-mappings", '"content-warehouse verify-mappings" needs --items <n>: number of items to ask for.'],
+  ["verify-mappings --items 5", "No content service is named"],
+  ["verify-mappings 2 --items 5 --sample", 'There is no run "2"'],
+];
+
+export function argumentsOf([args, , more = []]: WrongCall): string[] {
+  return [...args.split(" "), ...more];
+}
