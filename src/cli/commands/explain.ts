@@ -23,13 +23,14 @@ interface Options {
   readonly field?: string;
   readonly run?: string;
   readonly asOf?: string;
+  readonly steps?: true;
   readonly json?: true;
 }
 
 const EXAMPLES = `
 Examples:
   $ content-warehouse explain why-your-tent-is-wet-inside-and-what-to-do-about-it
-  $ content-warehouse explain 66d57e529df0deca35000000 --destination "Web CMS" --field audience
+  $ content-warehouse explain 66d57e529df0deca35000000 --destination "Web CMS" --field audience --steps
   $ content-warehouse explain 66d57e529df0deca35000000 --as-of 2026-11-20T02:00:00Z --json
 
 ITEM is an item's ID or its slug. WHEN is the name or number of a run, or an instant, in UTC unless it names a zone:
@@ -37,7 +38,7 @@ ITEM is an item's ID or its slug. WHEN is the name or number of a run, or an ins
 Exit code 31: what was published is not what the rules of the mapping procedure give.
 `;
 
-/** `content-warehouse explain ITEM`: why an item produces these external values, rule by rule, with the evidence. */
+/** `content-warehouse explain ITEM`: which external values an item produces, and why, with the evidence. */
 export function explainCommand(terminal: Terminal = standardOutput()): Command {
   return new Command("explain")
     .description("explain which external values an item produces, by which mapping, and where that was read")
@@ -51,7 +52,8 @@ export function explainCommand(terminal: Terminal = standardOutput()): Command {
       "--as-of <when>",
       "a run, or an instant: the last run that had started by then; where its files are gone, the history is asked",
     )
-    .option("--json", "print one JSON object instead of the explanation")
+    .option("--steps", "tell the rules too, one by one, and where each thing was read")
+    .option("--json", "print one JSON object, which has the steps, instead of the explanation")
     .addHelpText("after", EXAMPLES)
     .action(async (item: string, options: Options) => {
       await withRuns(
@@ -90,13 +92,15 @@ async function momentOf(
 async function explain(
   opened: OpenedRun,
   item: string,
-  { destination, field, json }: Options,
+  { destination, field, steps, json }: Options,
   width: number | undefined,
 ): Promise<object | string> {
   const scope = await resolveScope(opened.connection, { destination, field });
   const explanation = await explainItem(opened, item);
   const told = { run: opened.run, verdict: opened.manifest.verdict, ...scope };
-  return json === true ? explanationJson(explanation, told) : explanationText(explanation, told, width);
+  return json === true
+    ? explanationJson(explanation, told)
+    : explanationText(explanation, { ...told, steps: steps === true }, width);
 }
 
 /** The same of a run whose files are gone, as far as the history knows it. */

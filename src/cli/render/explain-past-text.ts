@@ -25,9 +25,8 @@ export function pastText(explanation: PastExplanation, told: Told, width: number
     const at = bare(destinations.get(id) ?? id);
     const fields = [...Map.groupBy(held, ({ row }) => row.customFieldId)];
     return [
-      `${at}\n`,
-      ...fields.map(([fieldId, values]) => fieldText(explanation, fieldId, values, say)),
       payloadText(explanation, told, { id, at }, say),
+      ...fields.map(([fieldId, values]) => fieldText(explanation, fieldId, values, say)),
     ].join("");
   });
   const none =
@@ -99,9 +98,9 @@ function payloadText(
   const own = values.filter(({ row }) => row.destinationId === id && isWanted(fieldIds, row.customFieldId));
   const names = new Set(own.map(({ row }) => row.externalFieldName));
   const members = [...(payloads.get(id) ?? [])].filter(([name]) => names.has(name));
-  if (members.length === 0) return `\n${say("  ", `So ${at} received nothing by this.`)}`;
-  const lines = members.map(([name, sent]) => say("       ", memberText(name, sent)));
-  return `\n${say("  ", `So ${at} received:`)}${lines.join("")}`;
+  if (members.length === 0) return say("", `${at} received nothing by this.`);
+  const lines = members.map(([name, sent]) => say("  ", memberText(name, sent)));
+  return `${say("", `${at} received:`)}${lines.join("")}`;
 }
 
 function wantedValues({ values }: PastExplanation, { destinationIds, fieldIds }: Told): HeldValue[] {

@@ -1,70 +1,49 @@
-/** An explanation as one would give it to a colleague. What comes from the service stands in quotes, made printable. */
-import type { FieldDefinition } from "../../audit/mapping/definitions.ts";
-import { placeKey } from "../../audit/mapping/mapped-value.ts";
-import type {
-  EntryStep,
-  InputStep,
-  MappingStep,
-  NameStep,
-  Step,
-  TypeStep,
-} from "../../audit/mapping/procedure.ts";
-import { type DocumentEvidence, pointerTo, type RequestEvidence } from "../../audit/questions/evidence.ts";
+/** An explanation for a person: what each destination receives, then what is not sent and why; the steps if asked for. */
+import type { Destination, FieldDefinition } from "../../audit/mapping/definitions.ts";
+import type { MappedValue } from "../../audit/mapping/mapped-value.ts";
 import type { ItemExplanation } from "../../audit/questions/explain.ts";
-import { counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import {
   bare,
-  entryCount,
-  entrySentence,
   isWanted,
-  mappingSentence,
   memberText,
   quoted,
-  readSentence,
   shownInstant,
-  sinceSentence,
   type Told,
   titleText,
-  typeSentence,
-  withId,
 } from "./explain-sentences.ts";
+import { stepsText } from "./explain-steps-text.ts";
 import { paragraph } from "./terminal.ts";
 
-/** Everything about one mapped field at one destination. */
-interface FieldSteps {
-  readonly mapping: MappingStep;
-  readonly name: NameStep | undefined;
-  readonly type: TypeStep | undefined;
-  readonly values: readonly { readonly input: InputStep; readonly entry: EntryStep | undefined }[];
+export interface ToldText extends Told {
+  readonly verdict: string;
+  /** Whether the rules are told too, one by one, and where each thing was read. */
+  readonly steps: boolean;
 }
 
-function ofRule<R extends Step["rule"]>(steps: readonly Step[], rule: R): Extract<Step, { rule: R }>[] {
-  return steps.filter((step): step is Extract<Step, { rule: R }> => step.rule === rule);
-}
-
+/** `width`: of the screen; undefined: lines are as long as they are. */
 export function explanationText(
   explanation: ItemExplanation,
-  told: Told & { readonly verdict: string },
+  told: ToldText,
   width: number | undefined,
 ): string {
-  const { definitions, item, evidence } = explanation;
-  const writer = new Writer(explanation, told, width);
-  const parts = definitions.destinations
+  const answers = explanation.definitions.destinations
     .filter(({ destinationId }) => isWanted(told.destinationIds, destinationId))
-    .map(({ destinationId }) => writer.destination(destinationId))
-    .filter((part) => part !== "");
+    .flatMap(({ destinationId }) => answerText(explanation, told, destinationId, width) ?? []);
   const none = paragraph("", "No destination maps a field of which this item has a value.", width);
+  const rest = told.steps
+    ? stepsText(explanation, told, width)
+    : paragraph("", sourceSentence(explanation), width);
   return [
-    heading(item, told, width),
-    ...(parts.length === 0 ? [none] : parts),
-    writer.evidence(evidence),
+    headingText(explanation.item, told, width),
+    ...(answers.length === 0 ? [none] : answers),
+    rest,
   ].join("\n");
 }
 
-function heading(
+function headingText(
   { contentId, slug, title, contentType, updatedAt }: ItemExplanation["item"],
-  { run, verdict }: { readonly run: string; readonly verdict: string },
+  { run, verdict }: ToldText,
   width: number | undefined,
 ): string {
   const facts = [
@@ -74,230 +53,102 @@ function heading(
     updatedAt !== null && `last changed ${shownInstant(updatedAt)}`,
   ].filter((fact) => fact !== false);
   const unsettled = verdict === "unsettled" ? ", which is unsettled" : "";
-  return [
-    titleText(title, width),
-    `${facts.join(", ")}.`,
-    `This is what run ${run} published${unsettled}. The numbers are those of the mapping procedure's rules.`,
-  ]
+  return [titleText(title, width), `${facts.join(", ")}.`, `Published by run ${run}${unsettled}.`]
     .map((text) => paragraph("", text, width))
     .join("");
 }
 
-class Writer {
-  readonly #explanation: ItemExplanation;
-  readonly #told: Told;
-  readonly #width: number | undefined;
-  readonly #fields: ReadonlyMap<string, FieldDefinition>;
-  /** Fields of which the item has a value. */
-  readonly #given: ReadonlySet<string>;
-
-  constructor(explanation: ItemExplanation, told: Told, width: number | undefined) {
-    this.#explanation = explanation;
-    this.#told = told;
-    this.#width = width;
-    this.#fields = new Map(explanation.definitions.fields.map((field) => [field.customFieldId, field]));
-    const given = explanation.values.values.filter(({ input }) => input !== null);
-    this.#given = new Set(given.map(({ customFieldId }) => customFieldId));
-  }
-
-  #say(lead: string, text: string): string {
-    return paragraph(lead, text, this.#width);
-  }
-
-  /** A sentence with the number of its rule in the margin. */
-  #rule(rule: number, text: string): string {
-    return this.#say(`  ${rule}  `, text);
-  }
-
-  /** Empty where the item has nothing that the destination maps, and nobody asked for it. */
-  destination(destinationId: string): string {
-    const { destinationIds, fieldIds } = this.#told;
-    const steps = this.#explanation.mapped.steps.filter((step) => step.destinationId === destinationId);
-    const fields = ofRule(steps, 2)
-      .filter(({ customFieldId }) => isWanted(fieldIds, customFieldId))
-      .map((mapping) => fieldSteps(steps, mapping));
-    const given = fields.filter(({ values }) => values.some(({ entry }) => entry !== undefined));
-    if (given.length === 0 && destinationIds === undefined && fieldIds === undefined) return "";
-    const at = this.#destinationName(destinationId);
-    return [
-      this.#destinationLine(destinationId),
-      ...(fieldIds === undefined ? given : fields).map((field) => this.#field(field, at)),
-      this.#payload(steps, fields, at),
-      fieldIds === undefined ? this.#rest(fields, at) : "",
-    ].join("");
-  }
-
-  #destinationOf(destinationId: string) {
-    return this.#explanation.definitions.destinations.find((each) => each.destinationId === destinationId);
-  }
-
-  #destinationName(destinationId: string): string {
-    return bare(this.#destinationOf(destinationId)?.identification ?? destinationId);
-  }
-
-  #destinationLine(destinationId: string): string {
-    const { identification = null, supportsMappings = null } = this.#destinationOf(destinationId) ?? {};
-    if (identification === null) {
-      const text =
-        "This destination was not looked up: its ID stands in mappings, and its name is not known.";
-      return `${bare(destinationId)}\n${this.#rule(1, text)}`;
-    }
-    const supports =
-      supportsMappings === null
-        ? "Whether it supports custom field mappings is not known."
-        : supportsMappings
-          ? "It supports custom field mappings."
-          : "It says that it supports no custom field mappings; they are followed all the same.";
-    const name = bare(identification);
-    return `${name}\n${this.#rule(1, `${name} is the destination ${bare(destinationId)}. ${supports}`)}`;
-  }
-
-  #fieldName(fieldId: string): string {
-    return bare(this.#fields.get(fieldId)?.name ?? fieldId);
-  }
-
-  #field({ mapping, name, type, values }: FieldSteps, at: string): string {
-    const { customFieldId } = mapping;
-    const title = `\n  ${withId(this.#fieldName(customFieldId), customFieldId)}\n`;
-    if (name === undefined) {
-      const has = this.#given.has(customFieldId)
-        ? "The values that the item has in it go nowhere there."
-        : "The item has no value in it either.";
-      return title + this.#rule(2, `The field has no mapping for ${at}. ${has}`);
-    }
-    return [
-      title,
-      this.#rule(2, mappingSentence(mapping, at)),
-      this.#rule(3, this.#nameSentence(name, at)),
-      this.#rule(4, typeSentence(type, this.#explanation.passthrough)),
-      ...values.map(({ input, entry }, index) => {
-        const which =
-          values.length === 1 ? "The item has" : index === 0 ? "First the item has" : "Then it has";
-        return this.#value(input, entry, which);
-      }),
-    ].join("");
-  }
-
-  #nameSentence({ externalFieldName, entries, sharedBy, customFieldId }: NameStep, at: string): string {
-    if (externalFieldName === null)
-      return `The mapping has no field name, so that nothing can be sent under it.`;
-    const others = sharedBy.filter((id) => id !== customFieldId).map((id) => this.#fieldName(id));
-    const shared =
-      others.length === 0
-        ? ""
-        : ` The field ${listed(others, "and")} has that name there too: a collision. Their values share one list.`;
-    return `${at} calls it ${quoted(externalFieldName)}. The mapping has ${entryCount(entries)}.${shared}`;
-  }
-
-  #value(input: InputStep, entry: EntryStep | undefined, which: string): string {
-    if (entry === undefined) return this.#rule(5, "The item has no value in this field.");
-    const since = this.#explanation.since?.get(placeKey(entry.row));
-    return [
-      this.#rule(5, `${which} ${readSentence(input, this.#fields.get(input.customFieldId))}`),
-      this.#rule(6, entrySentence(entry, this.#explanation.passthrough)),
-      since === undefined ? "" : this.#say("     ", sinceSentence(since)),
-    ].join("");
-  }
-
-  /** Of the fields that were asked for: the members under their names. */
-  #payload(steps: readonly Step[], fields: readonly FieldSteps[], at: string): string {
-    const isAll = this.#told.fieldIds === undefined;
-    const names = new Set(fields.map(({ name }) => name?.externalFieldName));
-    const shown = ofRule(steps, 7).filter((member) => isAll || names.has(member.externalFieldName));
-    if (shown.length === 0) {
-      return `\n${this.#rule(7, `So ${at} receives nothing ${isAll ? "of this item" : "by this field"}.`)}`;
-    }
-    const lines = shown.map((member) =>
-      this.#say("       ", memberText(member.externalFieldName, member.values)),
-    );
-    return `\n${this.#rule(7, `So ${at} receives:`)}${lines.join("")}`;
-  }
-
-  /** Rule 8: every field was gone through; which of them had nothing to say. */
-  #rest(fields: readonly FieldSteps[], at: string): string {
-    const names = (some: readonly FieldSteps[]) =>
-      listed(
-        some.map(({ mapping }) => this.#fieldName(mapping.customFieldId)),
-        "and",
-      );
-    const mapped = fields.filter(({ name }) => name !== undefined);
-    const empty = mapped.filter(({ values }) => values.every(({ entry }) => entry === undefined));
-    const elsewhere = fields.filter(
-      ({ name, mapping }) => name === undefined && this.#given.has(mapping.customFieldId),
-    );
-    const sentences = [
-      mapped.length === 1
-        ? `That is the only field that ${at} has a mapping for.`
-        : `That was done for each of the ${mapped.length} fields that ${at} has a mapping for.`,
-      empty.length > 0 && `The item has no value in ${names(empty)}.`,
-      elsewhere.length > 0 && `It has values in ${names(elsewhere)}, which ${at} has no mapping for.`,
-    ];
-    return this.#rule(8, sentences.filter((sentence) => sentence !== false).join(" "));
-  }
-
-  evidence({ document, lookups }: ItemExplanation["evidence"]): string {
-    const { ledger, payloads } = this.#explanation.mapped;
-    const keepsNone =
-      "The run keeps no raw document of the item, so that its values are those of content_custom_field_values.";
-    const same = `The run published the same: ${counted(ledger.length, "row")} of content_mapped_values and ${counted(payloads.length, "payload")} for this item, compared with what the rules give.`;
-    return [
-      "Where this was read\n",
-      document === undefined ? this.#say("  ", keepsNone) : this.#document(document),
-      lookups.length === 0 ? "" : this.#say("  ", lookupsSentence(lookups)),
-      this.#say("  ", same),
-    ].join("");
-  }
-
-  #document({ mode, pass, page, position, request, sha256, file, parts }: DocumentEvidence): string {
-    const where =
-      mode === "item"
-        ? "was asked for singly"
-        : `stood on page ${page} of the ${mode} listing, pass ${pass}, at position ${position}`;
-    const answer =
-      request === undefined
-        ? "Which request that was is not recorded."
-        : `That was request ${request.request}, answered ${shownInstant(request.observedAt)}; the response has the SHA-256 ${request.sha256}.`;
-    const wanted = [...parts].filter(([id, part]) => part !== "null" && this.#isTold(id));
-    const read =
-      wanted.length === 0 ? "No field that is spoken of has a value there." : "There the rules read:";
-    return [
-      this.#say("  ", `The item ${where}. ${answer}`),
-      this.#say("  ", `Its document is kept in ${file}, with the SHA-256 ${sha256}. ${read}`),
-      ...wanted.map(([id, part]) => this.#say("    ", `${bare(pointerTo(id))}  ${bare(part)}`)),
-    ].join("");
-  }
-
-  /** Fields that are spoken of: those that were asked for, else those that some destination maps. */
-  #isTold(fieldId: string): boolean {
-    const { destinationIds, fieldIds } = this.#told;
-    if (fieldIds !== undefined) return fieldIds.includes(fieldId);
-    const mappings = this.#fields.get(fieldId)?.mappings ?? [];
-    return mappings.some(({ destinationId: id }) => id !== null && isWanted(destinationIds, id));
-  }
+function sourceSentence({ evidence }: ItemExplanation): string {
+  const { document } = evidence;
+  const read =
+    document?.request === undefined
+      ? ""
+      : `Read with request ${document.request.request}, answered ${shownInstant(document.request.observedAt)}. `;
+  return `${read}--steps shows each rule, the entry and the document behind every value, and since when it is so.`;
 }
 
-function fieldSteps(steps: readonly Step[], mapping: MappingStep): FieldSteps {
-  const own = steps.filter((step) => "customFieldId" in step && step.customFieldId === mapping.customFieldId);
-  const [name] = ofRule(own, 3);
-  const [type] = ofRule(own, 4);
-  const entries = ofRule(own, 6);
-  const values = ofRule(own, 5).map((input) => ({
-    input,
-    entry: entries.find(({ ordinal }) => ordinal === input.ordinal),
-  }));
-  return { mapping, name, type, values };
+/** Undefined where the item has nothing that the destination maps, and nobody asked for it. */
+function answerText(
+  explanation: ItemExplanation,
+  { destinationIds, fieldIds }: Told,
+  destinationId: string,
+  width: number | undefined,
+): string | undefined {
+  const { definitions, mapped } = explanation;
+  const rows = mapped.ledger.filter(
+    (row) => row.destinationId === destinationId && isWanted(fieldIds, row.customFieldId),
+  );
+  if (rows.length === 0 && destinationIds === undefined && fieldIds === undefined) return undefined;
+  const destination = definitions.destinations.find((each) => each.destinationId === destinationId);
+  const at = nameOf(destinationId, destination);
+  const names = new Set(rows.map(({ externalFieldName }) => externalFieldName));
+  const payload = mapped.payloads.find((each) => each.destinationId === destinationId);
+  const members = [...(payload?.members ?? [])].filter(([name]) => names.has(name));
+  const of = fieldIds === undefined ? "of this item" : "by this field";
+  return [
+    paragraph("", members.length === 0 ? `${at} receives nothing ${of}.` : `${at} receives:`, width),
+    ...members.map(([name, values]) => paragraph("  ", memberText(name, values), width)),
+    notSentText(explanation, rows, width),
+    fieldIds === undefined ? unmappedText(explanation, destinationId, width) : "",
+  ].join("");
 }
 
-function lookupsSentence(lookups: readonly RequestEvidence[]): string {
-  const requests = (wanted: string) => {
-    const numbers = lookups.filter(({ mode }) => mode === wanted).map(({ request }) => String(request));
-    if (numbers.length === 0) return undefined;
-    return `${numbers.length === 1 ? "request" : "requests"} ${listed(numbers, "and")}`;
-  };
-  const [fields, destinations] = [requests("custom_fields"), requests("destinations")];
-  const parts = [
-    fields !== undefined && `The definitions and mappings came with ${fields}`,
-    destinations !== undefined && `the destinations with ${destinations}`,
-  ].filter((part) => part !== false);
-  return `${parts.join(", ")} of the same run; their SHA-256 stand in run_requests.`;
+/** What stands before "receives". */
+function nameOf(destinationId: string, destination: Destination | undefined): string {
+  const { identification = null, supportsMappings = null } = destination ?? {};
+  if (identification === null) return `The destination ${bare(destinationId)}, which was not looked up,`;
+  const unsupported = supportsMappings === false ? ", which says that it supports no mappings," : "";
+  return `${bare(identification)}${unsupported}`;
+}
+
+/** A line for each value that is not sent. */
+function notSentText(
+  { definitions, passthrough }: ItemExplanation,
+  rows: readonly MappedValue[],
+  width: number | undefined,
+): string {
+  const lines = rows.flatMap((row) => {
+    const field = definitions.fields.find((each) => each.customFieldId === row.customFieldId);
+    const why = whyNotSent(row, field, passthrough);
+    if (why === undefined) return [];
+    const value = row.value ?? row.valueId;
+    const archived = row.valueArchived ? " (archived)" : "";
+    const what = `${bare(field?.name ?? row.customFieldId)}: ${value === null ? "a value without text" : quoted(value)}${archived}`;
+    return [paragraph("    ", `${what}: ${why}`, width)];
+  });
+  return lines.length === 0 ? "" : `  Not sent:\n${lines.join("")}`;
+}
+
+/** Undefined: it is sent. */
+function whyNotSent(
+  { status, externalFieldName, externalValue, mappingId, mappingValueId }: MappedValue,
+  field: FieldDefinition | undefined,
+  passthrough: boolean,
+): string | undefined {
+  if (status === "unmapped") return `unmapped, the mapping ${bare(mappingId)} has no entry for it`;
+  if (status === "unknown_value") return "unknown, it is none of the field's values";
+  if (status === "no_value_mapping" && !passthrough) {
+    return `a field of the type ${bare(field?.fieldType ?? "unknown")} has no value mappings`;
+  }
+  if (status === "mapped" && externalValue === null) {
+    return `the entry ${bare(mappingValueId ?? "")} has no external value`;
+  }
+  return externalFieldName === null ? "the mapping has no external field name" : undefined;
+}
+
+/** Fields of which the item has values, and that the destination has no mapping for. */
+function unmappedText(
+  { definitions, values }: ItemExplanation,
+  destinationId: string,
+  width: number | undefined,
+): string {
+  const given = new Set(
+    values.values.flatMap(({ customFieldId, input }) => (input === null ? [] : [customFieldId])),
+  );
+  const names = definitions.fields
+    .filter(({ customFieldId }) => given.has(customFieldId))
+    .filter(({ mappings }) => mappings.every((mapping) => mapping.destinationId !== destinationId))
+    .map(({ name, customFieldId }) => bare(name ?? customFieldId));
+  if (names.length === 0) return "";
+  return paragraph("  ", `No mapping for the values in ${listed(names, "and")}.`, width);
 }

@@ -4,9 +4,10 @@ import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
-import { mapItem } from "../../../src/audit/mapping/procedure.ts";
+import { type MappedItem, mapItem } from "../../../src/audit/mapping/procedure.ts";
 import { explainItem, findItem, type ItemExplanation } from "../../../src/audit/questions/explain.ts";
 import { readDefinitions, readItemValues } from "../../../src/audit/questions/read-run.ts";
+import { stepsText } from "../../../src/cli/render/explain-steps-text.ts";
 import { explanationText } from "../../../src/cli/render/explain-text.ts";
 import { printableLine } from "../../../src/cli/render/terminal.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
@@ -82,6 +83,22 @@ function outcomeOf(said: string): (string | undefined)[] {
   return [said.includes("the value is unknown") ? "unknown_value" : "no_value_mapping"];
 }
 
+/** Every member of a payload has a line in the answer, and so has every value that is in none. */
+function assertAnswered(text: string, { ledger, payloads }: MappedItem): void {
+  const members = payloads.flatMap((payload) =>
+    [...payload.members].map(([name, values]) =>
+      printableLine(`  ${JSON.stringify(name)}: ${JSON.stringify(values)}`),
+    ),
+  );
+  const lines = text.split("\n");
+  assert.deepEqual(
+    lines.filter((line) => line.startsWith('  "')),
+    members,
+  );
+  const unsent = ledger.filter(({ externalValue }) => externalValue === null);
+  assert.equal(lines.filter((line) => line.startsWith("    ")).length, unsent.length, text);
+}
+
 test("each statement about each item of the sample is what the HTTP answers and the eight rules give", async () => {
   await using run = await opened(out);
   const definitions = await readDefinitions(run.connection);
@@ -96,17 +113,13 @@ test("each statement about each item of the sample is what the HTTP answers and 
     const evidence = { document: undefined, lookups: [] };
     const common = { item: facts, values, definitions, mapped, passthrough: false };
     const explanation = { ...common, evidence, since: undefined };
-    const view = {
-      run: run.run,
-      verdict: "complete",
-      destinationIds: undefined,
-      fieldIds: undefined,
-    } as const;
     assert.deepEqual(
-      told(explanationText(explanation, view, undefined), ids),
+      told(stepsText(explanation, { run: run.run }, undefined), ids),
       expected.map(printableLine),
       item.id,
     );
+    const view = { run: run.run, verdict: "complete", steps: false };
+    assertAnswered(explanationText(explanation, view, undefined), mapped);
     statements += expected.length;
   }
   assert.equal(answers.items.length, 500);

@@ -186,7 +186,7 @@ test("a run whose files are gone is compared and explained from the history", as
   const asked = ["--destination", "Web CMS", "--field", "region"];
   const explain = (...args: string[]) =>
     capture(explainCommand, [ITEM, ...asked, ...args, "--warehouse", out]);
-  assert.match(await explain("--as-of", "1"), /Where this was read/);
+  assert.match(await explain("--as-of", "1", "--steps"), /Where this was read/);
   await capture(runsCommand, ["prune", "--keep", "1", "--warehouse", out]);
   assert.match(await diff("1", "3"), /Nothing changed/);
   const text = await explain("--as-of", first);
@@ -198,11 +198,11 @@ test("a run whose files are gone is compared and explained from the history", as
     ),
   );
   const told = [
+    "Web CMS received:",
+    '  "market": \\["es-it"\\]',
+    "",
     '  region \\(0f54ae5d6e353c46e3583e1f\\), called "market" there',
     `     "Southern Europe" was made "es-it" by the entry \\w+\\. So since \\S+ \\S+ UTC, run ${first}, with which the history begins\\.`,
-    "",
-    "  So Web CMS received:",
-    '       "market": \\["es-it"\\]',
   ];
   assert.match(text, new RegExp(`${told.join("\\n")}\\n$`));
   const json = JSON.parse(await explain("--as-of", "1", "--json"));

@@ -9,13 +9,44 @@ const out = await sampleWarehouse();
 const SLUG = "why-your-tent-is-wet-inside-and-what-to-do-about-it";
 const explain = (...args: string[]) => capture(explainCommand, [...args, "--warehouse", out]);
 
-test("one field at one destination is explained rule by rule, with the evidence", async () => {
-  const text = await explain(SLUG, "--destination", "Web CMS", "--field", "region");
+test("an explanation begins with what each destination receives, then what is not sent and why", async () => {
+  const text = await explain("fellgate-mid");
+  const parts = text.split("\n\n");
+  assert.match(
+    parts[0] ?? "",
+    /^Fellgate Mid\nItem \w+, slug fellgate-mid, .*\nPublished by run 000001-\S+\.$/,
+  );
+  assert.equal(
+    parts[3],
+    [
+      "Print Archive, which says that it supports no mappings, receives:",
+      '  "SECTION": ["D"]',
+      "  Not sent:",
+      '    season: "AW24" (archived): unmapped, the mapping 5435482451ec3cfb8be8fe6b has no entry for it',
+      "  No mapping for the values in language, owner_team, seo_title, region, legal_review_date, audience, claims, " +
+        "cta_text, hero_image, quality_score, priority, translation_status, cta_link, seo_description and featured_skus.",
+    ].join("\n"),
+  );
+  assert.match(
+    parts[4] ?? "",
+    /\n {4}cta_text: "See the range": a field of the type text has no value mappings\n/,
+  );
+  assert.match(parts.at(-1) ?? "", /^Read with request \d+, answered .* UTC\. --steps shows each rule, /);
+  assert.doesNotMatch(text, /SHA-256/);
+});
+
+test("with --steps, one field at one destination is explained rule by rule, with the evidence", async () => {
+  const text = await explain(SLUG, "--destination", "Web CMS", "--field", "region", "--steps");
   const instant = "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC";
   const lines = [
     "Why your tent is wet inside, and what to do about it",
     `Item 66d57e529df0deca35000000, slug ${SLUG}, content type "Article", last changed ${instant}\\.`,
-    "This is what run 000001-\\S+ published\\. The numbers are those of the mapping procedure's rules\\.",
+    "Published by run 000001-\\S+\\.",
+    "",
+    "Web CMS receives:",
+    '  "market": \\["nordic"\\]',
+    "",
+    "Step by step; the numbers are those of the mapping procedure's rules\\.",
     "",
     "Web CMS",
     "  1  Web CMS is the destination a2e2f3220fa6939a6a43c501\\. It supports custom field mappings\\.",
@@ -42,7 +73,7 @@ test("one field at one destination is explained rule by rule, with the evidence"
 });
 
 test("on a screen the lines fit, and nothing steers it", async () => {
-  const text = await capture(explainCommand, [SLUG, "--warehouse", out], 80);
+  const text = await capture(explainCommand, [SLUG, "--steps", "--warehouse", out], 80);
   for (const line of text.split("\n")) {
     const longest = Math.max(
       ...line
@@ -106,7 +137,7 @@ test("an earlier run is explained by its number, its name or an instant", async 
 });
 
 test("an instant may have a blank before the time, and is UTC unless it names a zone", async () => {
-  const [, start = ""] = /\nThis is what run \d+-(\d{8}T\d{6})Z/.exec(await explain(SLUG)) ?? [];
+  const [, start = ""] = /\nPublished by run \d+-(\d{8}T\d{6})Z/.exec(await explain(SLUG)) ?? [];
   const [day, time] = [
     start.replace(/^(....)(..)(..).*/, "$1-$2-$3"),
     start.replace(/.*T(..)(..)(..)$/, "$1:$2:$3"),
@@ -120,7 +151,7 @@ test("an instant may have a blank before the time, and is UTC unless it names a 
     `${day}T${time}Z`,
     `${later}+01:00`,
   ]) {
-    assert.match(await explain(SLUG, "--as-of", instant), /\nThis is what run 000001-/, instant);
+    assert.match(await explain(SLUG, "--as-of", instant), /\nPublished by run 000001-/, instant);
   }
   const before = new Date(started - 1000).toISOString().slice(0, 19).replace("T", " ");
   const { error } = await outcome(explainCommand, [SLUG, "--warehouse", out, "--as-of", before]);
