@@ -1,13 +1,13 @@
 /**
  * `npm run demo:two-nights`: exports the sample, lets a night of changes pass, exports it again into the same
- * warehouse, and shows in SQL what changed, since when and why. The folder (`./two-nights`, or the first argument) is
+ * warehouse, shows in SQL what changed, since when and why, and names the commands to go on with. The folder (`./two-nights`, or the first argument) is
  * made anew each time; beside the runs it gets the content of the second night, to be served again at the address of
  * the runs (port 8642, or the second argument).
  */
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { DuckDBInstance } from "@duckdb/node-api";
+import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
@@ -22,13 +22,13 @@ const QUESTIONS: readonly (readonly [question: string, sql: string])[] = [
   ],
   [
     "Which external values became others?",
-    `SELECT d.identification AS destination, f.name AS field, external_field_name_after AS external_field,
+    `SELECT d.identification AS destination, coalesce(external_field_name_after, external_field_name_before) AS "external name",
        external_value_before AS "before", external_value_after AS "after",
        array_to_string(causes, ', ') AS causes, count(*) AS items
      FROM mapped_value_changes(1, 2)
      JOIN destinations d USING (destination_id) JOIN custom_fields f USING (custom_field_id)
      WHERE external_value_before IS DISTINCT FROM external_value_after
-     GROUP BY ALL ORDER BY items DESC, destination, field, "before", "after" LIMIT 12`,
+     GROUP BY ALL ORDER BY items DESC, destination, "external name", "before", "after" LIMIT 12`,
   ],
   [
     "What would the website have received for one of the edited items, before and after?",
@@ -50,10 +50,25 @@ try {
 } finally {
   await rm(work, { recursive: true, force: true });
 }
-await show();
-process.stdout.write(
-  `\nTo serve the second night again, at the address of the runs:\n  npx content-warehouse serve --data ${join(folder, "second-night")} --port ${port}\n`,
-);
+for (const [question, sql] of QUESTIONS) {
+  process.stdout.write(`\n${question}\n`);
+  await sqlCommand().parseAsync([sql, "--warehouse", out], { from: "user" });
+}
+process.stdout.write(`\n${nextCommands()}`);
+
+function nextCommands(): string {
+  const question = (words: string) => `  npx content-warehouse ${words} --warehouse ${folder}\n`;
+  return [
+    "Go on with\n",
+    question("diff"),
+    question("explain fellgate-mid"),
+    question("audit"),
+    question('sql "FROM mapped_value_changes(1, 2)"'),
+    question("report"),
+    "\nTo serve the second night again, at the address of the runs:\n",
+    `  npx content-warehouse serve --data ${join(folder, "second-night")} --port ${port}\n`,
+  ].join("");
+}
 
 /** Only a folder that an earlier demo made is removed. */
 async function makeAnew(folder: string): Promise<void> {
@@ -88,20 +103,4 @@ async function night(data: string): Promise<void> {
   } finally {
     await service.close();
   }
-}
-
-async function show(): Promise<void> {
-  const file = join(out, "current", "warehouse.duckdb");
-  const instance = await DuckDBInstance.create(file, { access_mode: "READ_ONLY", threads: "2" });
-  const connection = await instance.connect();
-  for (const [question, sql] of QUESTIONS) {
-    const reader = await connection.runAndReadAll(sql);
-    process.stdout.write(`\n${question}\n`);
-    const names = reader.columnNames();
-    for (const row of reader.getRowsJson()) {
-      process.stdout.write(`  ${names.map((name, at) => `${name}: ${row[at] ?? "-"}`).join(" | ")}\n`);
-    }
-  }
-  connection.closeSync();
-  instance.closeSync();
 }

@@ -13,7 +13,7 @@ import { outputFolder } from "../../warehouse/layout.ts";
 import { findWarehouse, warehouseOption } from "../options.ts";
 import { coverageSections } from "../render/audit-sections.ts";
 import { sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "../render/sections.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { paragraph, printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 import { openNamedFile } from "../write-file.ts";
 
@@ -160,7 +160,8 @@ function answer(opened: OpenedRun, coverage: Coverage, options: Options, width: 
     return sectionJson(members, wanted);
   }
   if (options.format === "markdown") return sectionMarkdown(wanted);
-  return `${sectionTables(wanted, width)}\n${totalText(coverage)} in the run ${printableText(run)}\n`;
+  const total = `${totalText(coverage)} in the run ${printableText(run)}`;
+  return `${sectionTables(wanted, width)}\n${paragraph("", total, width)}`;
 }
 
 function totalText({ coverage, totals }: Coverage): string {

@@ -15,9 +15,10 @@ import {
   diffText,
   type Group,
   headline,
+  itemsText,
 } from "../render/diff-text.ts";
 import { csvTexts, jsonArray, jsonRows, type RowStream, type Rows } from "../render/rows.ts";
-import { type Section, sectionMarkdown, sectionTables } from "../render/sections.ts";
+import { type Section, sectionMarkdown } from "../render/sections.ts";
 import { paragraph, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
@@ -110,7 +111,7 @@ async function* screenTexts({ connection }: OpenedRun, told: Told): AsyncIterabl
   yield `\n${diffText(diff, groups, { width, limit })}`;
   if (options.items === true) {
     const items = await all(connection, `${loadSql("audit_diff_items")} LIMIT ${limit}`);
-    yield `\n${sectionTables([itemsSection(items)], width)}`;
+    yield `\n${itemsText(items, width)}`;
     const more = diff.values - items.length;
     if (more > 0) yield `and ${counted(more, "more value")} of items; --limit shows more, --format csv all\n`;
   }
@@ -142,8 +143,6 @@ function itemsSection(rows: readonly Row[]): Section {
     title: "Items",
     shown: "content_id title destination custom_field shown causes",
     rows: rows.map((row) => ({ ...row, causes: causesText(row.causes), shown: changeWords(row) })),
-    whole: "content_id",
-    limit: rows.length,
   };
 }
 

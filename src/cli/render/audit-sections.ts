@@ -17,7 +17,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
         "destination custom_field external_field_name items values mapped unmapped unknown_value " +
         "no_value_mapping archived ambiguous collision entries_unused",
       rows: coverage,
-      keys: 2,
+      optional: "collision ambiguous archived entries_unused external_field_name items no_value_mapping",
       limit: 100,
     },
     {
@@ -29,7 +29,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
         "ambiguous matched_by_text collision",
       shown: "destination custom_field value status external_value archived ambiguous items",
       rows: values,
-      keys: 3,
+      optional: "ambiguous archived external_value",
     },
   ];
   if (definitions === undefined) return ofValues;
@@ -41,7 +41,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
       columns: `${FIELD_AT} external_field_name mapping_id mapping_value_id value_id value external_value reason`,
       shown: "destination custom_field value external_value reason",
       rows: definitions.unusedEntries,
-      keys: 3,
+      optional: "external_value",
     },
     {
       key: "unmapped_fields",
@@ -49,6 +49,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
       columns: "custom_field_id custom_field field_type items",
       shown: "custom_field field_type items",
       rows: definitions.unmappedFields,
+      optional: "field_type",
     },
     {
       key: "many_to_one",
@@ -56,7 +57,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
       columns: "destination_id destination external_field_name external_value internal_values given_by uses",
       shown: "destination external_field_name external_value uses given_by",
       rows: definitions.manyToOne,
-      keys: 2,
+      optional: "uses",
     },
     {
       key: "collisions",
@@ -64,7 +65,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
       columns: "destination_id destination external_field_name custom_fields uses",
       shown: "destination external_field_name custom_fields uses",
       rows: definitions.collisions,
-      keys: 2,
+      optional: "uses",
     },
   ];
 }

@@ -18,6 +18,7 @@ export function diffSections({ causes, groups }: Diff): [causes: Section, groups
       shown: `causes ${COUNTS}`,
       rows: causes.map(shownCauses),
       whole: "causes",
+      optional: "reordered items",
       limit: 100,
     },
     {
@@ -109,6 +110,24 @@ function groupText(diff: Diff, { row, lines, more }: Group, width: number | unde
   return `${head}${shown.join("")}${rest}`;
 }
 
+/** The changed values of items, below each item's title; the rows of an item follow each other. */
+export function itemsText(rows: readonly Row[], width: number | undefined): string {
+  const items = Map.groupBy(rows, ({ content_id }) => content_id);
+  const texts = [...items.values()].map((own) => {
+    const { content_id, title } = own[0] ?? {};
+    const head = typeof title === "string" ? `${bare(content_id)} ${bare(title)}` : bare(content_id);
+    const lines = own.map((row) => paragraph("    ", itemWords(row), width));
+    return paragraph("  ", head, width) + lines.join("");
+  });
+  return `Items\n${texts.join("")}`;
+}
+
+function itemWords(row: Row): string {
+  const { destination, destination_id, custom_field, custom_field_id } = row;
+  const at = `${bare(custom_field ?? custom_field_id)} at ${bare(destination ?? destination_id)}`;
+  return `${at}: ${changeWords(row)} (${causesText(row.causes)})`;
+}
+
 function bare(value: Row[string] | undefined): string {
   return printableLine(String(value));
 }
@@ -128,9 +147,9 @@ export function changeWords(row: Row): string {
   if (copies !== undefined) return copies + states;
   switch (row.change) {
     case "gained":
-      return `${what} sends ${sentText(row, "after")}, and sent nothing${states}`;
+      return `${what} sends ${sentText(row, "after")}${asName(row, "after")}, and sent nothing${states}`;
     case "lost":
-      return `${what} no longer sends ${sentText(row, "before")}${states}`;
+      return `${what} no longer sends ${sentText(row, "before")}${asName(row, "before")}${states}`;
     case "changed":
       return name
         ? `${what}: ${sentText(row, "before")} as ${quoted(row.name_before)} -> ${sentText(row, "after")} as ${quoted(row.name_after)}${states}`
@@ -148,6 +167,12 @@ export function changeWords(row: Row): string {
   }
 }
 
+/** Under which external name; a value that was removed is told with the one that it had. */
+function asName(row: Row, side: "before" | "after"): string {
+  const name = row[`name_${side}`];
+  return typeof name === "string" ? ` as ${quoted(name)}` : "";
+}
+
 /**
  * What a further copy of a value sends, or one that is gone; undefined where the item does not give the value on both
  * sides.
@@ -159,7 +184,7 @@ function copiesWords(row: Row, what: string): string | undefined {
   if (row.change === "alike")
     return `${what} sends nothing, as before, ${times(after)} instead of ${times(before)}`;
   const sent = sentText(row, row.change === "gained" ? "after" : "before");
-  if (after === 0) return `${what} no longer sends ${sent}`;
+  if (after === 0) return `${what} no longer sends ${sent}${asName(row, "before")}`;
   return `${what} sends ${sent} ${times(after)}, and ${before === 0 ? "did not before" : `sent it ${times(before)}`}`;
 }
 

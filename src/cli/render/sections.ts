@@ -4,8 +4,8 @@ import { count, counted } from "../../common/figures.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import { cellText } from "./cells.ts";
 import { type CsvOptions, csvLine, jsonRows } from "./rows.ts";
-import { drawInParts, type TextColumn } from "./table.ts";
-import { printableLine } from "./terminal.ts";
+import { drawFitting, drawInParts, type TextColumn, type TextTable } from "./table.ts";
+import { paragraph, printableLine } from "./terminal.ts";
 
 /** Lists of columns are their names with a space between. */
 export interface Section {
@@ -23,6 +23,8 @@ export interface Section {
   readonly whole?: string;
   /** Leading columns that say what a row is, repeated where a table takes several parts; undefined: 1. */
   readonly keys?: number;
+  /** Columns that a screen goes without where it is too narrow for all, the first of them first; then `keys` is not used. */
+  readonly optional?: string;
   /** Rows that a screen gets; undefined: 20. */
   readonly limit?: number;
 }
@@ -87,9 +89,19 @@ function sectionTable(section: Section, width: number | undefined): string {
   const some = rows
     .slice(0, section.limit ?? ROWS_SHOWN)
     .map((row) => shown.map((name) => shownText(row, name)));
-  const text = drawInParts({ columns, rows: some }, section.keys ?? 1, width);
+  const text = drawn(section, { columns, rows: some }, width);
   const more = rows.length - some.length;
   return `${title}\n${text}${more > 0 ? `and ${counted(more, "more row")}; other formats show all of them\n` : ""}`;
+}
+
+function drawn({ shown, optional, keys = 1 }: Section, table: TextTable, width: number | undefined): string {
+  if (optional === undefined) return drawInParts(table, keys, width);
+  const places = namesIn(optional).map((name) => namesIn(shown).indexOf(name));
+  const { text, leftOut } = drawFitting(table, places, width);
+  if (leftOut.length === 0) return text;
+  return (
+    text + paragraph("", `left out: ${leftOut.join(", ")}; widen the terminal or pipe the output`, width)
+  );
 }
 
 /** Headings of the second level with tables below, for a page or a ticket. */

@@ -37,7 +37,7 @@ export interface DrawnTable extends Pick<TableLayout, "shownColumns"> {
 const FRAME = 3;
 /** Below this a cut text says nothing: then columns are left out instead. */
 const NARROWEST = 8;
-/** Where a table takes several parts anyway, its cells have this much room. */
+/** Where a table takes several parts anyway, or goes without some columns, its cells have this much room. */
 const ROOMY = 14;
 const LEFT_OUT: TextColumn = { name: "…", align: "left" };
 
@@ -110,6 +110,32 @@ export function drawInParts(table: TextTable, keys: number, width: number | unde
 /** Of a part that has a single column beside the keys and is still too wide: better cut than left out. */
 function cuttable({ columns, rows }: TextTable): TextTable {
   return { columns: columns.map(({ name, align }) => ({ name, align })), rows };
+}
+
+export interface FittedTable {
+  readonly text: string;
+  /** Names of the columns that found no room. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * Draws a table as one, without those `optional` columns that find no room: the first of them goes first. The others are
+ * cut where even they are too wide.
+ */
+export function drawFitting(
+  table: TextTable,
+  optional: readonly number[],
+  width: number | undefined,
+): FittedTable {
+  if (width === undefined) return { text: drawTable(table, width).text, leftOut: [] };
+  const { columns, natural } = measured(table);
+  let shown = [...columns.keys()];
+  for (const index of optional) {
+    if (frameWidth(leastWidths(columns, natural, shown, ROOMY)) <= width) break;
+    shown = shown.filter((each) => each !== index);
+  }
+  const leftOut = columns.filter((_, index) => !shown.includes(index)).map(({ name }) => name);
+  return { text: drawTable(only(table, shown), width).text, leftOut };
 }
 
 type Fits = (columns: readonly number[], narrowest: number) => boolean;

@@ -170,11 +170,11 @@ long(
       'item_changed: "Nordics" sends "nordic" twice, and sent it once, 1',
     ]);
     assert.deepEqual(await said(2, 3), [
-      'item_changed: "East" -> "Nordics" sends "nordic", and sent nothing [unmapped -> mapped], 1',
+      'item_changed: "East" -> "Nordics" sends "nordic" as "market", and sent nothing [unmapped -> mapped], 1',
       'item_changed: "Nordics" sends "nordic" 4 times, and sent it twice, 1',
     ]);
     assert.deepEqual(await said(3, 4), [
-      'item_changed mapping_changed: "Nordics" no longer sends "nordic", 2',
+      'item_changed mapping_changed: "Nordics" no longer sends "nordic" as "market", 2',
       'mapping_changed: "Nordics": "nordic" -> "north", 2',
     ]);
     assert.deepEqual(await said(4, 5), [

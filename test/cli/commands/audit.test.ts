@@ -12,7 +12,7 @@ const out = await sampleWarehouse();
 const audit = (...args: string[]) => capture(auditCommand, [...args, "--warehouse", out]);
 
 test("a screen gets every part of the answer, and its lines fit", async () => {
-  const text = await capture(auditCommand, ["--warehouse", out], 100);
+  const text = await capture(auditCommand, ["--warehouse", out], 80);
   for (const title of [
     "Coverage, in values",
     "Values that are unmapped, unknown, archived or ambiguous",
@@ -24,10 +24,17 @@ test("a screen gets every part of the answer, and its lines fit", async () => {
     assert.ok(text.includes(`${title}\n┌`), title);
   }
   assert.match(
-    text,
-    /\n[\d,]+ values: \d+ unmapped, \d+ unknown, \d+ ambiguous, \d+ under a name that several fields have, in the run 000001-\S+\n$/,
+    text.replaceAll("\n", " "),
+    / [\d,]+ values: \d+ unmapped, \d+ unknown, \d+ ambiguous, \d+ under a name that several fields have, in the run 000001-\S+ $/,
   );
-  for (const line of text.split("\n").slice(0, -2)) assert.ok(line.length <= 100, line);
+  for (const line of text.split("\n")) assert.ok(line.length <= 80, line);
+  const heads = text.split("\n").filter((line) => line.startsWith("┌"));
+  assert.equal(heads.length, 6, "a part is one table");
+  assert.match(
+    text,
+    /\nleft out: external name, items, as is, archived, ambiguous, collision, unused; widen\n/,
+  );
+  assert.match(await audit(), /│ field +│ external name +│ items │.*│ collision │ unused │\n/);
 });
 
 test("json has the parts by name with every column, and csv has one part", async () => {
