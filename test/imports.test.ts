@@ -27,7 +27,8 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   run: "common api tables storage raw pipeline.ts warehouse extract transform load audit config service",
   "index.ts":
     "common tables storage pipeline.ts define-pipeline.ts extract transform load config service run",
-  cli: "common tables storage warehouse extract transform audit warehouse/erase config service run",
+  mcp: "common tables storage",
+  cli: "common tables storage warehouse extract transform audit warehouse/erase config service run mcp",
 };
 
 /** Files of a folder's own. */

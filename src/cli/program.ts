@@ -10,6 +10,7 @@ import { eraseCommand } from "./commands/erase.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { generateCommand } from "./commands/generate.ts";
 import { helpCommand } from "./commands/help.ts";
+import { mcpCommand } from "./commands/mcp.ts";
 import { rejectsCommand } from "./commands/rejects.ts";
 import { reportCommand } from "./commands/report.ts";
 import { runCommand } from "./commands/run.ts";
@@ -63,6 +64,7 @@ export function program(): Command {
     driftCommand(),
     whatIfCommand(),
     verifyMappingsCommand(),
+    mcpCommand(),
     helpCommand(),
   ];
   for (const command of commands) root.addCommand(command);

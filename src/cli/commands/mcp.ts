@@ -1,0 +1,148 @@
+import { Writable } from "node:stream";
+import { Command } from "commander";
+import { WarehouseError } from "../../common/errors.ts";
+import type { AnswerLimits, CommandAnswer, Commands } from "../../mcp/answer.ts";
+import { serveMcp } from "../../mcp/server.ts";
+import { interruptStatements } from "../../storage/duckdb.ts";
+import { existingFolder, findWarehouse, positive, warehouseOption } from "../options.ts";
+import type { Terminal } from "../render/terminal.ts";
+import { auditCommand } from "./audit.ts";
+import { diffCommand } from "./diff.ts";
+import { explainCommand } from "./explain.ts";
+import { sqlCommand } from "./sql.ts";
+
+interface Options extends AnswerLimits {
+  readonly warehouse: string;
+}
+
+const HELP = `
+Example:
+  $ content-warehouse mcp --warehouse /srv/warehouse
+
+A client starts the command itself and speaks to it over standard input and output; docs/audit.md has the lines for its
+configuration. Tools: list_tables, describe_table, query, explain_item, mapping_coverage, diff_runs. All only read.
+`;
+
+/** `content-warehouse mcp`: answers an assistant's questions to the warehouse, until the client goes away. */
+export function mcpCommand(): Command {
+  return new Command("mcp")
+    .description("serve the warehouse to an assistant over the Model Context Protocol, read-only")
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
+    .option("--max-rows <n>", "rows of a query's answer at most", positive, 200)
+    .option("--max-bytes <n>", "bytes of an answer at most", positive, 200_000)
+    .option("--max-seconds <n>", "seconds after which a question is ended", positive, 30)
+    .addHelpText("after", HELP)
+    .action(async ({ warehouse, maxRows, maxBytes, maxSeconds }: Options) => {
+      existingFolder(warehouse);
+      await serveMcp(commandsOn(warehouse, { maxRows, maxBytes, maxSeconds }));
+    });
+}
+
+const COMMANDS: Readonly<Record<string, (terminal: Terminal) => Command>> = {
+  sql: sqlCommand,
+  explain: explainCommand,
+  audit: auditCommand,
+  diff: diffCommand,
+};
+
+/** The commands on one warehouse, one at a time: what ends a question that takes too long ends all that are under way. */
+export function commandsOn(warehouse: string, limits: AnswerLimits): Commands {
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    limits,
+    answer: ([name = "", ...args], maxLines = Number.POSITIVE_INFINITY) => {
+      const answered = last.then(() =>
+        answerOf(name, [`--warehouse=${warehouse}`, ...args], { ...limits, maxLines }),
+      );
+      last = answered.catch(() => undefined);
+      return answered;
+    },
+  };
+}
+
+async function answerOf(
+  name: string,
+  args: readonly string[],
+  { maxBytes, maxLines, maxSeconds }: AnswerLimits & { readonly maxLines: number },
+): Promise<CommandAnswer> {
+  const make = COMMANDS[name];
+  if (make === undefined) throw new TypeError(`no tool asks the command ${name}`);
+  const page = new Page(maxBytes, maxLines);
+  using timer = new Timer(maxSeconds);
+  try {
+    await make({ out: page, columns: undefined })
+      .exitOverride()
+      .parseAsync([...args], { from: "user" });
+  } catch (thrown) {
+    throw timer.isOver ? tookTooLong(maxSeconds, thrown) : thrown;
+  }
+  return { text: page.text, isWhole: page.isWhole };
+}
+
+function tookTooLong(maxSeconds: number, cause: unknown): WarehouseError {
+  return new WarehouseError(
+    "config.invalid",
+    `The question was ended after ${maxSeconds} s; ask for less, or start "content-warehouse mcp" with --max-seconds.`,
+    { cause },
+  );
+}
+
+/** Ends the statements that are under way once the time is over, and those that follow them. */
+class Timer implements Disposable {
+  #isOver = false;
+  readonly #timer: NodeJS.Timeout;
+  #repeated: NodeJS.Timeout | undefined;
+
+  constructor(seconds: number) {
+    this.#timer = setTimeout(() => {
+      this.#isOver = true;
+      interruptStatements();
+      this.#repeated = setInterval(interruptStatements, 50);
+    }, seconds * 1000);
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#timer);
+    clearInterval(this.#repeated);
+  }
+}
+
+/** Keeps what a command writes, and goes away as `head` does once that is enough: the command ends then. */
+class Page extends Writable {
+  readonly #maxBytes: number;
+  readonly #maxLines: number;
+  #text = "";
+  #lines = 0;
+  #isWhole = true;
+
+  constructor(maxBytes: number, maxLines: number) {
+    super({ decodeStrings: false });
+    this.#maxBytes = maxBytes;
+    this.#maxLines = maxLines;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  override _write(chunk: string, _encoding: BufferEncoding, done: (error?: Error) => void): void {
+    this.#text += chunk;
+    this.#lines += chunk.split("\n").length - 1;
+    if (this.#lines <= this.#maxLines && Buffer.byteLength(this.#text) <= this.#maxBytes) {
+      done();
+      return;
+    }
+    this.#isWhole = false;
+    this.#text = Buffer.from(this.#text).subarray(0, this.#maxBytes).toString();
+    done(Object.assign(new Error("The answer is long enough."), { code: "EPIPE" }));
+  }
+}

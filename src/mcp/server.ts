@@ -1,0 +1,46 @@
+/** A Model Context Protocol server on standard input and output: for assistants that ask the warehouse questions. */
+import { codeOf, WarehouseError } from "../common/errors.ts";
+import { VERSION } from "../common/version.ts";
+import type { Commands } from "./answer.ts";
+import { registerAuditTools } from "./audit-tools.ts";
+import { registerQueryTools } from "./query-tools.ts";
+
+/** An optional peer: only who serves assistants needs it. A test holds that package.json says the same version. */
+export const MCP_SDK = "@modelcontextprotocol/sdk@1.32.2";
+
+const INSTRUCTIONS =
+  "A warehouse with the content of a content-management service, as its last run published it. Call list_tables and " +
+  "describe_table before query. An item's custom field values are mapped to external values per destination: " +
+  "explain_item, mapping_coverage and diff_runs answer questions about those.";
+
+/** Serves until the client goes away. Throws `config.invalid` where the SDK is not installed. */
+export async function serveMcp(commands: Commands): Promise<void> {
+  const { McpServer, StdioServerTransport } = await importSdk();
+  const server = new McpServer(
+    { name: "content-warehouse", version: VERSION },
+    { instructions: INSTRUCTIONS },
+  );
+  registerQueryTools(server, commands);
+  registerAuditTools(server, commands);
+  const closed = new Promise<void>((resolve) => {
+    process.stdin.once("end", resolve);
+    server.server.onclose = resolve;
+  });
+  await server.connect(new StdioServerTransport());
+  await closed;
+}
+
+async function importSdk() {
+  try {
+    const { McpServer } = await import("@modelcontextprotocol/sdk/server/mcp.js");
+    const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
+    return { McpServer, StdioServerTransport };
+  } catch (cause) {
+    if (codeOf(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
+    throw new WarehouseError(
+      "config.invalid",
+      `The MCP server needs a package that is not installed; install it with: npm install --global ${MCP_SDK} (without --global where content-warehouse is a dependency of a project).`,
+      { cause },
+    );
+  }
+}

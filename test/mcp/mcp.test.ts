@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { after, before, suite, test } from "node:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { z } from "zod";
+import { packagePath } from "../../src/common/package-root.ts";
+import { VERSION } from "../../src/common/version.ts";
+import { MCP_SDK } from "../../src/mcp/server.ts";
+import { sampleWarehouse } from "../audit/sample.ts";
+import { program } from "../cli/running.ts";
+
+const out = await sampleWarehouse();
+
+const result = z.object({
+  content: z.array(z.object({ type: z.literal("text"), text: z.string() })).length(1),
+  isError: z.boolean().optional(),
+});
+
+/** A client of the SDK, with the server as the process that it starts. */
+async function connected(...args: string[]): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [packagePath("src/cli/main.ts"), "mcp", "--warehouse", out, ...args],
+      cwd: tmpdir(),
+    }),
+  );
+  return client;
+}
+
+async function call(
+  client: Client,
+  name: string,
+  args: Readonly<Record<string, unknown>> = {},
+): Promise<{ text: string; isError: boolean }> {
+  const { content, isError = false } = result.parse(await client.callTool({ name, arguments: args }));
+  return { text: content[0]?.text ?? "", isError };
+}
+
+suite("an assistant that speaks the Model Context Protocol", () => {
+  let client: Client;
+  before(async () => {
+    client = await connected();
+  });
+  after(() => client.close());
+
+  async function answered(name: string, args: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const { text, isError } = await call(client, name, args);
+    assert.equal(isError, false, text);
+    return text;
+  }
+
+  async function refused(name: string, args: Readonly<Record<string, unknown>>): Promise<string> {
+    const { text, isError } = await call(client, name, args);
+    assert.equal(isError, true, text);
+    assert.match(text, /^[^\n]+\.$/);
+    return text;
+  }
+
+  test("finds the tools, each read-only and with a description", async () => {
+    assert.deepEqual(client.getServerVersion(), { name: "content-warehouse", version: VERSION });
+    const { tools } = await client.listTools();
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ["list_tables", "describe_table", "query", "explain_item", "mapping_coverage", "diff_runs"],
+    );
+    for (const { description, annotations } of tools) {
+      assert.match(description ?? "", /\.$/);
+      assert.equal(annotations?.readOnlyHint, true);
+    }
+  });
+
+  test("lists the tables and describes one, with the comments of the warehouse", async () => {
+    const tables = z
+      .array(z.object({ name: z.string(), kind: z.string(), comment: z.string().nullable() }))
+      .parse(JSON.parse(await answered("list_tables")));
+    assert.equal(tables.find(({ name }) => name === "content")?.kind, "table");
+    assert.equal(tables.find(({ name }) => name === "mapping_coverage")?.kind, "view");
+    assert.ok(tables.every(({ comment }) => comment !== null));
+    const columns = JSON.parse(await answered("describe_table", { table: "content" }));
+    assert.equal(columns[0].name, "content_id");
+    assert.equal(
+      await refused("describe_table", { table: "contnet" }),
+      'There is no table "contnet" in the warehouse. The nearest is "content".',
+    );
+  });
+
+  test("asks in SQL, and is told whether the rows are all there are", async () => {
+    const one = JSON.parse(await answered("query", { sql: "SELECT count(*) AS items FROM content" }));
+    assert.deepEqual(one, { whole: true, rows: [{ items: 500 }] });
+    const some = async (max_rows: number) => {
+      const sql = "SELECT range AS n FROM range(5)";
+      const { whole, rows } = JSON.parse(await answered("query", { sql, max_rows }));
+      return [whole, rows.length];
+    };
+    assert.deepEqual(
+      [await some(4), await some(5), await some(6)],
+      [
+        [false, 4],
+        [true, 5],
+        [true, 5],
+      ],
+    );
+    const many = JSON.parse(await answered("query", { sql: "SELECT range AS n FROM range(1000000)" }));
+    assert.deepEqual([many.whole, many.rows.length, many.rows[199].n], [false, 200, 199]);
+    assert.deepEqual(JSON.parse(await answered("query", { sql: "FROM content WHERE false" })).rows, []);
+  });
+
+  test("cannot write, reach a file or leave the sandbox", async () => {
+    assert.match(await refused("query", { sql: "DELETE FROM content" }), /only questions are answered/);
+    assert.match(
+      await refused("query", { sql: "FROM read_csv('/etc/passwd')" }),
+      /disabled by configuration/,
+    );
+    assert.match(await refused("query", { sql: "SET threads = 1" }), /only questions are answered/);
+    assert.match(await refused("query", { sql: "--warehouse=/tmp" }), /not one SQL statement/);
+    assert.match(await refused("query", { sql: "SELECT 1; SELECT 2" }), /not one SQL statement/);
+  });
+
+  test("has an item explained, with the steps if it asks for them", async () => {
+    const text = await answered("explain_item", { item: "fellgate-mid", destination: "Print Archive" });
+    assert.match(text, /\nPrint Archive, .* receives:\n {2}"SECTION": \["D"\]\n {2}Not sent:\n/);
+    assert.doesNotMatch(text, /SHA-256/);
+    assert.match(await answered("explain_item", { item: "fellgate-mid", steps: true }), /SHA-256/);
+    assert.match(await refused("explain_item", { item: "fellgate-mdi" }), /The nearest is "fellgate-mid"\./);
+    assert.match(await refused("explain_item", { item: "--debug" }), /has no item "--debug"/);
+  });
+
+  test("asks for coverage, and for the difference of two runs", async () => {
+    const { run, coverage } = JSON.parse(
+      await answered("mapping_coverage", { destination: "Web CMS", field: "region" }),
+    );
+    assert.match(run, /^000001-/);
+    assert.deepEqual([coverage.length, coverage[0].custom_field], [1, "region"]);
+    assert.match(await refused("mapping_coverage", { field: "regoin" }), /The nearest is "region"\./);
+    const same = JSON.parse(await answered("diff_runs", { before: "1", after: "1" }));
+    assert.deepEqual([same.values_changed, same.lines], [0, []]);
+    assert.match(await refused("diff_runs", {}), /one run alone/);
+    assert.match(await refused("diff_runs", { before: "7", after: "1" }), /knows a run "7"/);
+  });
+});
+
+test("an answer takes no more rows, bytes or seconds than the server was started with", async () => {
+  const client = await connected("--max-rows=3", "--max-bytes=400", "--max-seconds=1");
+  after(() => client.close());
+  const rows = JSON.parse((await call(client, "query", { sql: "FROM range(10)" })).text);
+  assert.deepEqual([rows.whole, rows.rows.length], [false, 3]);
+  const long = JSON.parse(
+    (await call(client, "query", { sql: "SELECT repeat('x', 150) AS x FROM range(3)" })).text,
+  );
+  assert.deepEqual([long.whole, long.rows.length], [false, 2]);
+  assert.deepEqual(await call(client, "mapping_coverage"), {
+    text: 'The answer is longer than 400 bytes; narrow the question, or start "content-warehouse mcp" with --max-bytes.',
+    isError: true,
+  });
+  assert.deepEqual(
+    await call(client, "query", {
+      sql: "SELECT sum(a.range * b.range) FROM range(1000000) a, range(1000000) b",
+    }),
+    {
+      text: 'The question was ended after 1 s; ask for less, or start "content-warehouse mcp" with --max-seconds.',
+      isError: true,
+    },
+  );
+  assert.equal((await call(client, "query", { sql: "SELECT 1" })).isError, false);
+});
+
+test("a warehouse that is not there is told before any message, with exit code 2", async () => {
+  const { code, stdout, stderr } = await program(["mcp", "--warehouse", "nowhere"]);
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.match(stderr, /^There is no warehouse in .*\n$/);
+});
+
+test("without the SDK, the command says how to install it", async () => {
+  const missing = `data:text/javascript,${encodeURIComponent(`
+    import { registerHooks } from "node:module";
+    registerHooks({ resolve(specifier, context, next) {
+      if (!specifier.startsWith("@modelcontextprotocol/")) return next(specifier, context);
+      throw Object.assign(new Error("not found"), { code: "ERR_MODULE_NOT_FOUND" });
+    } });`)}`;
+  const { code, stdout, stderr } = await program(["mcp", "--warehouse", out], {
+    node: ["--import", missing],
+  });
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.ok(stderr.includes(`npm install --global ${MCP_SDK}`), stderr);
+});
+
+test("the version that is told to be installed is the one that the package asks for", async () => {
+  const { peerDependencies, devDependencies } = JSON.parse(
+    await readFile(packagePath("package.json"), "utf8"),
+  );
+  const name = "@modelcontextprotocol/sdk";
+  assert.deepEqual(
+    [`${name}@${peerDependencies[name]}`, devDependencies[name]],
+    [MCP_SDK, peerDependencies[name]],
+  );
+});
