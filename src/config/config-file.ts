@@ -2,10 +2,11 @@ import { existsSync } from "node:fs";
 import { open, readFile } from "node:fs/promises";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { codeOf, WarehouseError } from "../common/errors.ts";
+import { codeOf } from "../common/errors.ts";
 import { importModule, importProblem } from "../common/import-module.ts";
 import { printable } from "../common/printable.ts";
 import { Secret } from "../common/secret.ts";
+import { ConfigError, invalid, invalidToken } from "./faults.ts";
 
 /** What configuration files say, before anybody has looked at it; and the file with the token. */
 
@@ -30,7 +31,8 @@ export async function readConfigFile(cwd: string, named: string | undefined): Pr
   return { name: printable(name), folder: dirname(path), value: await settingsIn(path, printable(name)) };
 }
 
-function nameIn(cwd: string): string | null {
+/** Name of the configuration file in a folder; `null` where there is none. Throws where there are several. */
+export function nameIn(cwd: string): string | null {
   const found = NAMES.filter((name) => existsSync(join(cwd, name)));
   if (found.length > 1)
     throw invalid(`There are ${found.length} configuration files, ${found.join(" and ")}; keep one of them.`);
@@ -87,20 +89,16 @@ export async function readTokenFile(path: string, setting: string): Promise<Secr
     const { mode } = await file.stat();
     if ((mode & OTHERS) !== 0) {
       const found = (mode & 0o777).toString(8).padStart(4, "0");
-      throw invalid(
+      throw invalidToken(
         `${setting}: expected a file that only its owner can read, found ${printable(path)} with mode ${found}; run chmod 600 on it.`,
       );
     }
     return new Secret((await file.readFile("utf8")).trim());
   } catch (error) {
-    if (error instanceof WarehouseError) throw error;
-    throw invalid(
+    if (error instanceof ConfigError) throw error;
+    throw invalidToken(
       `${setting}: the file ${printable(path)} cannot be read (${codeOf(error) ?? "unknown reason"}).`,
       error,
     );
   }
-}
-
-function invalid(sentence: string, cause?: unknown): WarehouseError {
-  return new WarehouseError("config.invalid", sentence, cause === undefined ? undefined : { cause });
 }

@@ -2,21 +2,22 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { DYNAMIC_COLUMN_NAMES } from "../api/dynamic.ts";
 import type { Contract } from "../audit/checks/contract.ts";
-import { WarehouseError } from "../common/errors.ts";
 import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
-import { readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
 import type { PersonalPolicy } from "../raw/personal.ts";
 import type { PersonalTreatment } from "../warehouse/baseline.ts";
-import { type ConfigFile, readConfigFile, readTokenFile } from "./config-file.ts";
-import { readConfigSpec, type Settings } from "./config-spec.ts";
+import { type ConfigFile, readConfigFile } from "./config-file.ts";
+import { configSpec, type Settings } from "./config-spec.ts";
+import { ConfigError, type ConfigFault, invalid, throwFaults } from "./faults.ts";
+import { readConfigSpec } from "./read-spec.ts";
+import { nonEmpty, type ServiceSource, serviceSource } from "./service-source.ts";
 
 export { type ConfigSpec, defineConfig } from "./config-spec.ts";
 
 /** What a run works by: complete, checked, and never looked up again. */
 export interface Config
   extends Readonly<
-    Omit<Settings, "url" | "tokenFile" | "columns" | "details" | "personalData" | "warehouse">
+    Omit<Settings, "$schema" | "url" | "tokenFile" | "columns" | "details" | "personalData" | "warehouse">
   > {
   readonly source: Source;
   /** Columns of the dynamic set to ask for, by their names at the service. */
@@ -28,12 +29,12 @@ export interface Config
   readonly warehouse: string;
   /** Whether a person said that this run may hold far less than the one before. */
   readonly acceptShrink: boolean;
+  /** Whether a person said that the service of the warehouse has another address now. */
+  readonly acceptNewAddress: boolean;
 }
 
 /** The embedded service with the sample content, or one that answers at an address. */
-export type Source =
-  | { readonly kind: "sample" }
-  | { readonly kind: "service"; readonly url: ServiceUrl; readonly token: Secret };
+export type Source = { readonly kind: "sample" } | ServiceSource;
 
 /** The key of the keyed hash is there exactly where the policy is `hash`; 32 bytes or more. */
 export type PersonalData =
@@ -51,6 +52,8 @@ export interface ConfigFlags {
   readonly destinations?: Settings["destinations"] | undefined;
   /** Never a setting of a file: it is said of one run. */
   readonly acceptShrink?: boolean | undefined;
+  /** Likewise. */
+  readonly acceptNewAddress?: boolean | undefined;
 }
 
 export interface ConfigInputs {
@@ -63,46 +66,61 @@ export interface ConfigInputs {
 }
 
 const MIN_KEY_BYTES = 32;
+const DEFAULT_SETTINGS: Settings = configSpec.parse({});
 
 /**
  * Reads the configuration completely, before any request: flags win over the environment, the environment over the
  * file. With `--sample` only a file that `--config` names is read, and no address and no token.
  *
- * @throws {WarehouseError} `config.invalid`, with one sentence for each setting that is wrong;
- * `config.missing_service` where no service or no token is named
+ * @throws {ConfigError} with all that is wrong: `config.missing_service` where no service or no token is named and
+ * nothing else is wrong, else `config.invalid`
  */
 export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): Promise<Config> {
-  refuseUncheckedTls(env);
-  const sample = flags.sample === true;
   const file = await configFileOf({ cwd, flags });
-  const settings = settingsOf(file);
-  const { url: _url, tokenFile: _tokenFile, ...others } = settings;
+  const { settings, faults } = settingsIn(file);
+  const { $schema: _schema, url: _url, tokenFile: _tokenFile, ...others } = settings;
+  const source =
+    flags.sample === true ? sampleSource(flags) : serviceSource({ env, flags, sampleBy, file, settings });
+  const personalData = personalDataOf(settings.personalData, env);
+  const warehouse = warehouseOf({ cwd, env, flags }, file, settings);
+  await throwFaults(faults, [refuseUncheckedTls(env), source, personalData, warehouse]);
   return {
     ...others,
-    source: sample ? sampleSource(flags) : await serviceSource({ env, flags, sampleBy, file, settings }),
+    source: await source,
     details: settings.details,
     columns: settings.columns ?? columnsAtService(settings.aliases),
-    personalData: personalDataOf(settings.personalData, env),
-    warehouse: namedWarehouse({ cwd, env, flags }) ?? resolve(file?.folder ?? cwd, settings.warehouse),
+    personalData: await personalData,
+    warehouse: await warehouse,
     contract: flags.contract ?? settings.contract,
     destinations: flags.destinations ?? settings.destinations,
     acceptShrink: flags.acceptShrink === true,
+    acceptNewAddress: flags.acceptNewAddress === true,
   };
 }
 
 /** Published runs to keep, as the configuration file in `cwd` says, where there is one. Errors: `config.invalid`. */
 export async function configuredKeepRuns(cwd: string): Promise<number> {
-  return settingsOf(await readConfigFile(cwd, undefined)).keepRuns;
+  return validSettings(await readConfigFile(cwd, undefined)).keepRuns;
+}
+
+/** What a file says; where it is wrong, the defaults and what is wrong. */
+function settingsIn(file: ConfigFile | null): { settings: Settings; faults: readonly ConfigFault[] } {
+  const result = readConfigSpec(file === null ? {} : file.value);
+  if ("settings" in result) return { settings: result.settings, faults: [] };
+  const faults = result.problems.map((problem): ConfigFault => {
+    return { code: "config.invalid", about: "settings", sentence: `${file?.name}: ${problem}` };
+  });
+  return { settings: DEFAULT_SETTINGS, faults };
 }
 
 /** Throws `config.invalid`. */
-function settingsOf(file: ConfigFile | null): Settings {
-  const result = readConfigSpec(file === null ? {} : file.value);
-  if ("settings" in result) return result.settings;
-  throw invalid(`${file?.name}: ${result.problems.join(" ")}`);
+function validSettings(file: ConfigFile | null): Settings {
+  const { settings, faults } = settingsIn(file);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return settings;
 }
 
-function sampleSource(flags: ConfigFlags): Source {
+async function sampleSource(flags: ConfigFlags): Promise<Source> {
   if (flags.url === undefined) return { kind: "sample" };
   throw invalid("--sample and --url name two services; leave one of them out.");
 }
@@ -115,7 +133,15 @@ export async function warehouseFolder(inputs: Omit<ConfigInputs, "sampleBy">): P
   const named = namedWarehouse(inputs);
   if (named !== undefined) return named;
   const file = await configFileOf(inputs);
-  return resolve(file?.folder ?? inputs.cwd, settingsOf(file).warehouse);
+  return resolve(file?.folder ?? inputs.cwd, validSettings(file).warehouse);
+}
+
+async function warehouseOf(
+  inputs: Omit<ConfigInputs, "sampleBy">,
+  file: ConfigFile | null,
+  { warehouse }: Settings,
+): Promise<string> {
+  return namedWarehouse(inputs) ?? resolve(file?.folder ?? inputs.cwd, warehouse);
 }
 
 /** An empty path would be the working directory. */
@@ -132,54 +158,7 @@ async function configFileOf({ cwd, flags }: Pick<ConfigInputs, "cwd" | "flags">)
   return readConfigFile(cwd, flags.config);
 }
 
-interface ServiceInputs extends Omit<ConfigInputs, "cwd"> {
-  readonly file: ConfigFile | null;
-  readonly settings: Settings;
-}
-
-async function serviceSource(inputs: ServiceInputs): Promise<Source> {
-  return { kind: "service", url: urlOf(inputs), token: await tokenOf(inputs) };
-}
-
-function urlOf({ flags, env, sampleBy, file, settings }: ServiceInputs): ServiceUrl {
-  const given: readonly (readonly [string, string | undefined])[] = [
-    ["--url", flags.url],
-    ["CONTENT_API_URL", nonEmpty(env.CONTENT_API_URL)],
-    [`${file?.name}: \`url\``, settings.url],
-  ];
-  const [place, text] = given.find(([, value]) => value !== undefined) ?? [];
-  if (place === undefined || text === undefined)
-    throw missing(
-      "No content service is named: give --url, set CONTENT_API_URL, or `url` in a configuration file",
-      sampleBy,
-    );
-  const result = readServiceUrl(text);
-  if ("url" in result) return result.url;
-  throw invalid(`${place}: ${result.problem}.`);
-}
-
-async function tokenOf({ env, sampleBy, file, settings }: ServiceInputs): Promise<Secret> {
-  const text = nonEmpty(env.CONTENT_API_TOKEN);
-  if (text !== undefined) return checkedToken(new Secret(text.trim()), "CONTENT_API_TOKEN");
-  if (file === null || settings.tokenFile === undefined) {
-    throw missing(
-      "There is no API token: set CONTENT_API_TOKEN, or `tokenFile` in a configuration file",
-      sampleBy,
-    );
-  }
-  const setting = `${file.name}: \`tokenFile\``;
-  return checkedToken(await readTokenFile(resolve(file.folder, settings.tokenFile), setting), setting);
-}
-
-/** What Basic credentials can carry as a user name. The sentence says nothing of the token itself. */
-function checkedToken(token: Secret, place: string): Secret {
-  if (/^[^\s:\p{Cc}\p{Cs}]+$/u.test(token.reveal())) return token;
-  throw invalid(
-    `${place}: expected an API token, found something empty or with spaces, colons or control characters.`,
-  );
-}
-
-function personalDataOf(policy: PersonalPolicy, env: ConfigInputs["env"]): PersonalData {
+async function personalDataOf(policy: PersonalPolicy, env: ConfigInputs["env"]): Promise<PersonalData> {
   if (policy !== "hash") return { policy, key: null };
   const text = env.CONTENT_WAREHOUSE_HASH_KEY ?? "";
   if (Buffer.byteLength(text) >= MIN_KEY_BYTES) return { policy, key: new Secret(text) };
@@ -196,16 +175,11 @@ function columnsAtService(aliases: Readonly<Record<string, string>>): string[] {
 }
 
 /** The client checks certificates whatever this says; a person who set it should know. */
-function refuseUncheckedTls(env: ConfigInputs["env"]): void {
+async function refuseUncheckedTls(env: ConfigInputs["env"]): Promise<void> {
   if (env.NODE_TLS_REJECT_UNAUTHORIZED !== "0") return;
   throw invalid(
     "NODE_TLS_REJECT_UNAUTHORIZED is 0, which would show the token to anybody in between; unset it, and name your own authority in NODE_EXTRA_CA_CERTS.",
   );
-}
-
-/** A variable that is set to nothing is not set: so are those that a scheduler lost. */
-function nonEmpty(text: string | undefined): string | undefined {
-  return text === undefined || text.trim() === "" ? undefined : text;
 }
 
 /** Which key a hash was made with, as 16 hexadecimal digits that say nothing of the key. */
@@ -238,12 +212,4 @@ export function configFingerprint(config: Config): string {
     raw,
   };
   return createHash("sha256").update(JSON.stringify(decides)).digest("hex");
-}
-
-function missing(sentence: string, sampleBy: string): WarehouseError {
-  return new WarehouseError("config.missing_service", `${sentence}; ${sampleBy} needs neither.`);
-}
-
-function invalid(sentence: string): WarehouseError {
-  return new WarehouseError("config.invalid", sentence);
 }

@@ -80,6 +80,7 @@ test("without a file, everything has its default", async (t) => {
     minShrink: 20,
     keepRuns: 7,
     acceptShrink: false,
+    acceptNewAddress: false,
   });
   assert.ok(source.kind === "service");
   assert.equal(source.url.origin, "https://content.example.com");
@@ -122,6 +123,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     aliases: {},
     warehouse: join(cwd, "data/out"),
     acceptShrink: false,
+    acceptNewAddress: false,
   });
   assert.ok(source.kind === "service" && source.url.prefix === "/tenants/a");
 });
@@ -291,10 +293,37 @@ for (const [setting, value, says] of WRONG) {
   });
 }
 
-test("all that is wrong is told at once", async (t) => {
+test("all that is wrong is told at once: in the file, in the variables and with the token", async (t) => {
   const cwd = await folder(t, { [JSON_FILE]: '{"perPage":0,"raw":1,"fruit":2}' });
-  const message = await refusal("config.invalid", load(cwd));
-  assert.match(message, /`perPage`.*`raw`.*`fruit` is not a setting; there are url, tokenFile, destinations/);
+  const env = { CONTENT_API_URL: "content", CONTENT_API_TOKEN: "two words" };
+  assert.equal(
+    await refusal("config.invalid", load(cwd, { env, flags: { warehouse: " " } })),
+    `The configuration has 6 faults:
+  ${JSON_FILE}: \`perPage\`: expected a whole number from 1 to 1000, or "auto", found 0.
+  ${JSON_FILE}: \`raw\`: expected true or false, found 1.
+  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, destinations, customFields, columns, details, perPage, concurrency, ratePerSecond, deadlineMinutes, lookupMethod, raw, personalData, aliases, contract, maxRejects, keepRuns, warehouse.
+  CONTENT_API_URL: expected an address such as https://content.example.com, found "content".
+  CONTENT_API_TOKEN: expected an API token, found something empty or with spaces, colons or control characters.
+  \`warehouse\` is empty; give it the path of a folder, or leave it out.`,
+  );
+});
+
+test("a service that a wrong file does not name is not called missing: the file may mean to", async (t) => {
+  const cwd = await folder(t, { [JSON_FILE]: '{"urll":"https://content.example.com"}' });
+  const message = await refusal("config.invalid", load(cwd, { env: {} }));
+  assert.equal(message, `${JSON_FILE}: \`urll\` is not a setting; did you mean \`url\`?`);
+});
+
+test("with nothing configured, the way to a first configuration is told", async (t) => {
+  const message = await refusal("config.missing_service", load(await folder(t), { env: {} }));
+  assert.match(message, /"content-warehouse init"/);
+});
+
+test("a file may name its JSON Schema, and keeps its meaning", async (t) => {
+  const $schema = "./node_modules/content-warehouse/config.schema.json";
+  const config = await loadSpec(t, { $schema, perPage: 7 });
+  assert.equal(config.perPage, 7);
+  assert.ok(!("$schema" in config));
 });
 
 test("settings that are no object are refused", async (t) => {
@@ -435,12 +464,12 @@ test("the fingerprint holds what decides the data, and nothing else", async (t) 
   const { url } = base.source;
   const same: Partial<Config>[] = [
     { concurrency: 9, ratePerSecond: 3, lookupMethod: "post", warehouse: "/elsewhere" },
-    { source: { kind: "service", url, token: new Secret("another") } },
+    { source: { ...base.source, token: new Secret("another") } },
   ];
   const hashed = (key: string) => ({ policy: "hash", key: new Secret(key) }) as const;
   const others: Partial<Config>[] = [
     { source: { kind: "sample" } },
-    { source: { kind: "service", url: { ...url, prefix: "/a" }, token: base.source.token } },
+    { source: { ...base.source, url: { ...url, prefix: "/a" } } },
     { destinations: [{ name: "a", platform: "b" }] },
     { customFields: ["a"] },
     { columns: ["id"] },

@@ -1,0 +1,16 @@
+import { z } from "zod";
+import { configSpec } from "./config-spec.ts";
+
+/** The JSON Schema of a configuration file, as text. Draft 7 is what editors know best. */
+export function configJsonSchema(): string {
+  const { $schema, ...schema } = z.toJSONSchema(configSpec, {
+    io: "input",
+    target: "draft-7",
+    // In a schema of a file it would say that nobody may write the list.
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.readOnly;
+    },
+  });
+  const title = "Configuration of content-warehouse";
+  return `${JSON.stringify({ $schema, title, ...schema }, undefined, 2)}\n`;
+}

@@ -1,0 +1,179 @@
+import type { z } from "zod";
+import { DYNAMIC_COLUMN_NAMES, isDynamicColumn } from "../api/dynamic.ts";
+import { CONTRACTS } from "../audit/checks/contract.ts";
+import { editDistance, suggestion } from "../common/nearest.ts";
+import { isObject } from "../common/objects.ts";
+import { printable } from "../common/printable.ts";
+import { readServiceUrl } from "../extract/http/service-url.ts";
+import { LOOKUP_METHODS } from "../extract/lookups.ts";
+import { PERSONAL_POLICIES } from "../raw/personal.ts";
+import {
+  type ConfigSpec,
+  configSpec,
+  DETAILS,
+  destination,
+  personalData,
+  type Settings,
+} from "./config-spec.ts";
+
+/** Reads settings, and says what is wrong with them. */
+
+type Place =
+  | keyof ConfigSpec
+  | ""
+  | "destinations[]"
+  | "destinations[].name"
+  | "destinations[].platform"
+  | Entry;
+type Entry = "customFields[]" | "columns[]" | "aliases{}";
+
+const EXPECTED: Readonly<Record<Place, string>> = {
+  "": "an object with settings",
+  $schema: "the address of a JSON Schema",
+  url: "an address such as https://content.example.com",
+  tokenFile: "the path of a file",
+  destinations: 'a list such as [{ name: "Website" }]',
+  "destinations[]": 'an object such as { name: "Website", platform: "External" }',
+  "destinations[].name": "the name of a destination",
+  "destinations[].platform": 'a platform such as "External"',
+  customFields: "a list of names",
+  "customFields[]": "the name of a custom field",
+  columns: "a list of at least one column name",
+  "columns[]": "the name of a column",
+  details: oneOf(DETAILS),
+  perPage: 'a whole number from 1 to 1000, or "auto"',
+  concurrency: "a whole number from 1 to 64",
+  ratePerSecond: "a number above 0, or null",
+  deadlineMinutes: "a number above 0, or null",
+  lookupMethod: oneOf(LOOKUP_METHODS),
+  raw: "true or false",
+  personalData: `${oneOf(PERSONAL_POLICIES)}, or { policy: ... } with one of them`,
+  aliases: 'an object such as { "name_at_the_service": "name_in_the_specification" }',
+  "aliases{}": "the name of a field in the specification",
+  contract: oneOf(CONTRACTS),
+  maxRejects: 'a whole number from 0, or a share such as "1%"',
+  maxShrinkPercent: "a number from 0 to 100",
+  minShrink: "a whole number from 0",
+  keepRuns: "a whole number from 1",
+  warehouse: "the path of a folder",
+};
+
+function oneOf(values: readonly string[]): string {
+  return values.map((value) => `"${value}"`).join(", ");
+}
+
+/** The settings, or one sentence for each that is wrong: its name, what was expected, what was found. */
+export type ConfigSpecResult = { readonly settings: Settings } | { readonly problems: readonly string[] };
+
+export function readConfigSpec(value: unknown): ConfigSpecResult {
+  const result = configSpec.safeParse(value);
+  if (!result.success) return { problems: result.error.issues.flatMap((issue) => sentences(issue, value)) };
+  const { url, columns = [], aliases } = result.data;
+  const problems = [...urlProblems(url), ...aliasProblems(aliases), ...columnProblems(columns, aliases)];
+  return problems.length === 0 ? { settings: result.data } : { problems };
+}
+
+function urlProblems(url: string | undefined): string[] {
+  if (url === undefined) return [];
+  const result = readServiceUrl(url);
+  return "problem" in result ? [`\`url\`: ${result.problem}.`] : [];
+}
+
+function aliasProblems(aliases: Readonly<Record<string, string>>): string[] {
+  const names = Object.values(aliases);
+  const twice = names.filter((name, index) => names.indexOf(name) !== index);
+  return twice.map(
+    (name) => `\`aliases\`: expected each name of the specification once, found "${printable(name)}" twice.`,
+  );
+}
+
+/**
+ * Services ignore a column that they do not know, so a misspelled one would be missing from every item without a word.
+ * A column that only this service has is named in `aliases`, if need be by its own name.
+ */
+function columnProblems(columns: readonly string[], aliases: Readonly<Record<string, string>>): string[] {
+  const isKnown = (name: string) => isDynamicColumn(name) || Object.hasOwn(aliases, name);
+  const known = [...DYNAMIC_COLUMN_NAMES, ...Object.keys(aliases)];
+  return columns.flatMap((name, place) => {
+    if (isKnown(name)) return [];
+    const shown = printable(name, 60);
+    const near = suggestion(name, known, "");
+    return [
+      `\`columns[${place}]\`: there is no column "${shown}".${near} If the service has one, add it to \`aliases\`: { "${shown}": "${shown}" }.`,
+    ];
+  });
+}
+
+function sentences(issue: z.core.$ZodIssue, value: unknown): string[] {
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownSetting(key, issue.path));
+  const place = placeOf(issue.path);
+  const expected = isPlace(place) ? EXPECTED[place] : issue.message;
+  const setting = place === "" ? "" : `\`${nameOf(issue.path)}\`: `;
+  return [`${setting}expected ${expected}, found ${described(valueAt(value, issue.path))}.`];
+}
+
+type Path = readonly PropertyKey[];
+
+/** `destinations[0].name` */
+function nameOf(path: Path): string {
+  return printable(
+    path.map((key, index) => (typeof key === "number" ? `[${key}]` : step(key, index))).join(""),
+  );
+}
+
+/** `destinations[].name`, `aliases{}` */
+function placeOf(path: Path): string {
+  if (path[0] === "aliases" && path.length > 1) return "aliases{}";
+  return path.map((key, index) => (typeof key === "number" ? "[]" : step(key, index))).join("");
+}
+
+function step(key: PropertyKey, index: number): string {
+  return index === 0 ? String(key) : `.${String(key)}`;
+}
+
+function isPlace(place: string): place is Place {
+  return Object.hasOwn(EXPECTED, place);
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (isObject(inner) || Array.isArray(inner) ? Reflect.get(inner, key) : undefined),
+    value,
+  );
+}
+
+function described(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (isObject(value)) return "an object";
+  return typeof value === "string" ? `"${printable(value, 60)}"` : String(value);
+}
+
+/** A name that looks like a credential's is no slip of the pen. */
+const SECRET_NAME = /token|password|secret|credential|authorization|api_?key/i;
+
+function unknownSetting(key: string, path: Path): string {
+  const shown = printable(nameOf([...path, key]));
+  const nearest = nearestOf(key, knownNames(path));
+  if (nearest !== undefined) return `\`${shown}\` is not a setting; did you mean \`${nearest}\`?`;
+  if (SECRET_NAME.test(key)) {
+    return `\`${shown}\` is not a setting: a token does not belong in a configuration file; set CONTENT_API_TOKEN, or \`tokenFile\` to a file that only you can read.`;
+  }
+  return `\`${shown}\` is not a setting; there are ${knownNames(path).join(", ")}.`;
+}
+
+function knownNames(path: Path): readonly string[] {
+  if (path[0] === "destinations") return Object.keys(destination.shape);
+  if (path[0] === "personalData") return Object.keys(personalData.shape);
+  return Object.keys(configSpec.shape).filter((key) => key !== "$schema");
+}
+
+/** The known name that takes the fewest changes, if they are few enough to be a slip. */
+function nearestOf(name: string, known: readonly string[]): string | undefined {
+  const distances = known.map((other) => ({
+    other,
+    changes: editDistance(name.toLowerCase(), other.toLowerCase()),
+  }));
+  const [nearest] = distances.sort((a, b) => a.changes - b.changes);
+  return nearest !== undefined && nearest.changes <= Math.max(1, name.length / 3) ? nearest.other : undefined;
+}

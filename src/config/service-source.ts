@@ -1,0 +1,106 @@
+import { resolve } from "node:path";
+import { Secret } from "../common/secret.ts";
+import { readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
+import { type ConfigFile, readTokenFile } from "./config-file.ts";
+import type { Settings } from "./config-spec.ts";
+import { type ConfigError, invalid, invalidToken, missing, throwFaults } from "./faults.ts";
+
+/** Where the service is, and the token for it: flags win over the environment, the environment over the file. */
+
+export interface ServiceSource {
+  readonly kind: "service";
+  readonly url: ServiceUrl;
+  readonly token: Secret;
+  /** For people: the variable, or the path of the file. */
+  readonly tokenFrom: string;
+}
+
+export interface ServiceInputs {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly flags: { readonly url?: string | undefined };
+  /** How the caller has the sample instead of a service. */
+  readonly sampleBy: string;
+  readonly file: ConfigFile | null;
+  readonly settings: Settings;
+}
+
+/** Throws a ConfigError with what is wrong with both. */
+export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSource> {
+  const address = addressOf(inputs);
+  const tokenPlace = tokenPlaceOf(inputs);
+  if (address === null && tokenPlace === null) throw nothingNamed(inputs.sampleBy);
+  const url = urlOf(address, inputs.sampleBy);
+  const token = tokenOf(tokenPlace, inputs.sampleBy);
+  await throwFaults([], [url, token]);
+  return { kind: "service", url: await url, ...(await token) };
+}
+
+interface Address {
+  readonly place: string;
+  readonly text: string;
+}
+
+function addressOf({ flags, env, file, settings }: ServiceInputs): Address | null {
+  const given: readonly (readonly [string, string | undefined])[] = [
+    ["--url", flags.url],
+    ["CONTENT_API_URL", nonEmpty(env.CONTENT_API_URL)],
+    [`${file?.name}: \`url\``, settings.url],
+  ];
+  const found = given.flatMap(([place, text]) => (text === undefined ? [] : [{ place, text }]));
+  return found[0] ?? null;
+}
+
+async function urlOf(address: Address | null, sampleBy: string): Promise<ServiceUrl> {
+  if (address === null) {
+    const wayOut = "give --url, set CONTENT_API_URL, or `url` in a configuration file";
+    throw missing("settings", `No content service is named: ${wayOut}; ${sampleBy} needs neither.`);
+  }
+  const result = readServiceUrl(address.text);
+  if ("url" in result) return result.url;
+  throw invalid(`${address.place}: ${result.problem}.`);
+}
+
+/** Where a token is: in a variable, with its value, or in a file. */
+type TokenPlace = { readonly text: string } | { readonly file: string; readonly setting: string };
+
+function tokenPlaceOf({ env, file, settings }: ServiceInputs): TokenPlace | null {
+  const text = nonEmpty(env.CONTENT_API_TOKEN);
+  if (text !== undefined) return { text: text.trim() };
+  if (file === null || settings.tokenFile === undefined) return null;
+  return { file: resolve(file.folder, settings.tokenFile), setting: `${file.name}: \`tokenFile\`` };
+}
+
+async function tokenOf(
+  place: TokenPlace | null,
+  sampleBy: string,
+): Promise<{ token: Secret; tokenFrom: string }> {
+  if (place === null) {
+    const wayOut = "set CONTENT_API_TOKEN, or `tokenFile` in a configuration file";
+    throw missing("token", `There is no API token: ${wayOut}; ${sampleBy} needs neither.`);
+  }
+  if ("text" in place) {
+    const token = checkedToken(new Secret(place.text), "CONTENT_API_TOKEN");
+    return { token, tokenFrom: "CONTENT_API_TOKEN" };
+  }
+  const token = checkedToken(await readTokenFile(place.file, place.setting), place.setting);
+  return { token, tokenFrom: place.file };
+}
+
+function nothingNamed(sampleBy: string): ConfigError {
+  const wayOut =
+    'give --url, set CONTENT_API_URL and CONTENT_API_TOKEN, or write a configuration file with "content-warehouse init"';
+  return missing("settings", `No content service is named: ${wayOut}; ${sampleBy} needs neither.`);
+}
+
+/** What Basic credentials can carry as a user name. The sentence says nothing of the token itself. */
+function checkedToken(token: Secret, place: string): Secret {
+  if (/^[^\s:\p{Cc}\p{Cs}]+$/u.test(token.reveal())) return token;
+  throw invalidToken(
+    `${place}: expected an API token, found something empty or with spaces, colons or control characters.`,
+  );
+}
+
+/** A variable that is set to nothing is not set: so are those that a scheduler lost. */
+export function nonEmpty(text: string | undefined): string | undefined {
+  return text === undefined || text.trim() === "" ? undefined : text;
+}

@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { Ajv } from "ajv";
+import { packagePath } from "../../src/common/package-root.ts";
+import { type ConfigSpec, configSpec } from "../../src/config/config-spec.ts";
+import { configJsonSchema } from "../../src/config/json-schema.ts";
+import { readConfigSpec } from "../../src/config/read-spec.ts";
+
+const FILE = packagePath("config.schema.json");
+
+/** With UPDATE_DOCS=1 the file is written instead. */
+test("config.schema.json is made from the settings as they are read", async () => {
+  if (process.env.UPDATE_DOCS === "1") await writeFile(FILE, configJsonSchema());
+  assert.equal(await readFile(FILE, "utf8"), configJsonSchema(), "run this test with UPDATE_DOCS=1");
+});
+
+test("the package exports the schema, where `$schema` of a file names it", () => {
+  const { resolve } = createRequire(import.meta.url);
+  assert.equal(resolve("content-warehouse/config.schema.json"), FILE);
+});
+
+const schema: { readonly properties: Readonly<Record<string, { readonly description?: string }>> } =
+  JSON.parse(configJsonSchema());
+
+test("the schema describes every setting", () => {
+  assert.deepEqual(Object.keys(schema.properties), Object.keys(configSpec.shape));
+  for (const [setting, { description }] of Object.entries(schema.properties))
+    assert.match(description ?? "", /^.{20,}\.$/, setting);
+});
+
+const GOOD: readonly ConfigSpec[] = [
+  {},
+  { $schema: "./node_modules/content-warehouse/config.schema.json", perPage: 50 },
+  {
+    destinations: [{ name: "Website" }, { name: "Shop", platform: "Mail" }],
+    personalData: { policy: "keep" },
+  },
+  { perPage: "auto", ratePerSecond: null, maxRejects: "0.5%", aliases: { a: "b" }, columns: ["id"] },
+];
+const WRONG: readonly object[] = [
+  { perpage: 5 },
+  { perPage: 0 },
+  { perPage: "50" },
+  { destinations: ["Website"] },
+  { maxRejects: "101%" },
+  { personalData: "all" },
+  { token: "x" },
+];
+
+test("an editor and the program agree on what is right and what is wrong", () => {
+  const validate = new Ajv({ strict: false }).compile(schema);
+  for (const [specs, right] of [[GOOD, true] as const, [WRONG, false] as const]) {
+    for (const spec of specs) {
+      assert.equal(validate(spec), right, `editor: ${JSON.stringify(spec)}`);
+      assert.equal("settings" in readConfigSpec(spec), right, `program: ${JSON.stringify(spec)}`);
+    }
+  }
+});
