@@ -17,6 +17,7 @@ import { assertSameInstance } from "../warehouse/baseline.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
 import { buildRequest } from "./build-request.ts";
 import type { RunContext } from "./context.ts";
+import { comparisonOf } from "./instance.ts";
 import { historyChecks, historyWarnings } from "./previous-history.ts";
 import type { Extracted } from "./run-extraction.ts";
 import {
@@ -68,7 +69,7 @@ export async function buildResult(
   const { extraction } = extracted;
   const { tables } = pipeline;
   const instance = { id: instanceIdOf(transformed), origin: originOf(options.config) };
-  assertSameInstance(baseline, instance, folder.root);
+  assertSameInstance(baseline, instance, folder.root, comparisonOf(options.config));
   const request = requestOf(run, extracted, transformed);
   judgeDrift(options.config, journal);
   await using build = await WarehouseBuild.open(request);

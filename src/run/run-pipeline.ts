@@ -32,6 +32,8 @@ export interface RunPipelineOptions {
   readonly contract?: Contract;
   /** Publishes even where there is far less than in the run before. */
   readonly acceptShrink?: boolean;
+  /** Goes on in a warehouse whose service has another address now; the instance's ID must be the same. */
+  readonly acceptNewAddress?: boolean;
   /** Where `CONTENT_API_URL`, `CONTENT_API_TOKEN` and `CONTENT_WAREHOUSE_HASH_KEY` are read; nowhere unless given. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Relative paths begin here; the working directory unless given. */
@@ -52,7 +54,8 @@ export interface RunPipelineOptions {
  * ended the run, the code is `run.interrupted`, or what is thrown is the signal's reason, if that is a `WarehouseError`.
  */
 export async function runPipeline(options: RunPipelineOptions): Promise<RunSummary> {
-  const { pipeline, env = {}, sample, url, config, warehouse, contract, acceptShrink } = options;
+  const { pipeline, env = {}, sample, url, config, warehouse, contract } = options;
+  const { acceptShrink, acceptNewAddress } = options;
   const cwd = resolve(options.cwd ?? ".");
   const signal = options.signal ?? new AbortController().signal;
   try {
@@ -60,7 +63,7 @@ export async function runPipeline(options: RunPipelineOptions): Promise<RunSumma
       config: await loadConfig({
         cwd,
         env,
-        flags: { sample, url, config, warehouse, contract, acceptShrink },
+        flags: { sample, url, config, warehouse, contract, acceptShrink, acceptNewAddress },
         sampleBy: "`sample: true`",
       }),
       pipeline: sourceOf(pipeline, cwd),

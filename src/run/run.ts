@@ -12,7 +12,6 @@ import { publishes } from "../pipeline.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
 import {
   assertComparable,
-  assertSameInstance,
   assertSameKey,
   type Baseline,
   rateOf,
@@ -40,6 +39,7 @@ import { prune } from "../warehouse/retention.ts";
 import { type Comparison, compareWithPrevious } from "./comparison.ts";
 import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
 import { buildResult, type Result } from "./finalize.ts";
+import { assertKnownAddress, assertMovedInstance } from "./instance.ts";
 import { previousHistory } from "./previous-history.ts";
 import {
   failureDisposition,
@@ -53,7 +53,7 @@ import {
 } from "./resume.ts";
 import { runExtraction } from "./run-extraction.ts";
 import { runTransform } from "./run-transform.ts";
-import { openSource, openThrottle, originOf } from "./source.ts";
+import { openSource, openThrottle } from "./source.ts";
 import { StagedLoads } from "./stage-loads.ts";
 import { type RunSummary, resumedOf, summaryOfChecks } from "./summary.ts";
 
@@ -79,12 +79,13 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
     const resumable = await findResumable(folder, wanted);
     await discardLeftovers(folder, resumable?.run);
     const baseline = await readBaseline(folder);
-    assertSameInstance(baseline, { id: null, origin: originOf(config) }, folder.root);
+    assertKnownAddress(baseline, config, folder.root);
     assertComparable(baseline, config.acceptShrink);
     assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
     const history = await previousHistory(baseline, pipeline, folder);
     const taken = await roomFor(options, folder, baseline, resumable);
     await using source = await openSource(config);
+    await assertMovedInstance({ ...options, baseline, source, root: folder.root });
     const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, ratePerSecond: null };
     const place = { options, pipeline, folder, source, baseline, history };
     return await stageAndPublish(place, taken?.beginning ?? fresh, taken);

@@ -73,26 +73,46 @@ export interface Instance {
   readonly origin: string;
 }
 
-const OTHER_INSTANCE = {
-  run: "name another folder with --warehouse, so that the two do not mix.",
-  question: "name the service that the run read, or the folder of its own warehouse with --warehouse.",
-} as const;
+/**
+ * What is compared with the run before: a run; a run of which a person said that the service moved; a question to the
+ * service about that run.
+ */
+export type Comparison = "run" | "moved" | "question";
 
-/** Throws `config.other_instance` where the warehouse holds the content of another instance. */
+/**
+ * Throws `config.other_instance` where the warehouse has the content of another instance. Another address is another
+ * instance, unless it `moved` and both name the same ID.
+ */
 export function assertSameInstance(
   baseline: Baseline,
   instance: Instance,
   root: string,
-  asks: "run" | "question" = "run",
+  comparison: Comparison = "run",
 ): void {
   if (baseline.kind !== "run") return;
   const before = baseline.manifest.instance;
   const otherId = before.id !== null && instance.id !== null && before.id !== instance.id;
-  if (before.origin === instance.origin && !otherId) return;
+  const sameId = before.id !== null && before.id === instance.id;
+  const sameAddress = before.origin === instance.origin || (comparison === "moved" && sameId);
+  if (sameAddress && !otherId) return;
+  const what = comparison === "question" ? "question" : "run";
   throw new WarehouseError(
     "config.other_instance",
-    `${root} has the content of ${named(before, otherId)}, and this ${asks} reads ${named(instance, otherId)}; ${OTHER_INSTANCE[asks]}`,
+    `${root} has the content of ${named(before, otherId)}, and this ${what} reads ${named(instance, otherId)}; ` +
+      `${wayOut(comparison, before, otherId)}.`,
   );
+}
+
+const OTHER_FOLDER = "name another folder with --warehouse";
+
+function wayOut(comparison: Comparison, before: Instance, otherId: boolean): string {
+  if (comparison === "question")
+    return "name the service that the run read, or the folder of its own warehouse with --warehouse";
+  if (otherId) return `${OTHER_FOLDER}, so that the two do not mix`;
+  if (comparison === "run")
+    return `if the service has moved, run once with --accept-new-address, else ${OTHER_FOLDER}`;
+  const unknown = before.id === null ? "the current run" : "the service";
+  return `${unknown} names no single instance ID, so nobody can tell whether it is the same one: ${OTHER_FOLDER}`;
 }
 
 function named({ id, origin }: Instance, withId: boolean): string {

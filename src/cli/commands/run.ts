@@ -37,6 +37,7 @@ interface RunFlags {
   readonly destination?: Destinations;
   readonly quiet?: true;
   readonly logFormat?: LogFormat;
+  readonly acceptNewAddress?: true;
   readonly json?: true;
   /** Of the program: false with `--no-color`. */
   readonly color?: boolean;
@@ -77,6 +78,10 @@ export function runCommand(environment: CliEnvironment = processEnvironment()): 
       new Option("--log-format <format>", "form of each line on standard error")
         .choices(LOG_FORMATS)
         .default("text"),
+    )
+    .option(
+      "--accept-new-address",
+      "go on in a warehouse whose service has another address now; its instance ID must be the same",
     )
     .option("--json", "print one JSON object to standard output instead of the summary")
     .addHelpText("after", EXAMPLES)
