@@ -4,6 +4,7 @@ import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { createLog, type LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
 import { auditCommand } from "./commands/audit.ts";
+import { checkCommand } from "./commands/check.ts";
 import { diffCommand } from "./commands/diff.ts";
 import { driftCommand } from "./commands/drift.ts";
 import { eraseCommand } from "./commands/erase.ts";
@@ -48,6 +49,7 @@ export function program(): Command {
     .helpCommand(false)
     .hook("preAction", (_root, command) => refuseEmptyText(command));
   const commands = [
+    checkCommand(),
     runCommand(),
     serveCommand(),
     generateCommand(),

@@ -24,7 +24,8 @@ export function counted(number: number, what: string): string {
   return `${count(number)} ${what}${number === 1 ? "" : "s"}`;
 }
 
-/** `124 kB`, `12.3 MB`. */
+/** `124 kB`, `12.3 MB`, `80.0 GB`. */
 export function fileSize(bytes: number): string {
+  if (bytes >= 1e10) return `${(bytes / 1e9).toFixed(1)} GB`;
   return bytes < 1e6 ? `${count(Math.ceil(bytes / 1000))} kB` : megabytes(bytes);
 }

@@ -6,7 +6,7 @@ import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
 import type { PersonalPolicy } from "../raw/personal.ts";
 import type { PersonalTreatment } from "../warehouse/baseline.ts";
-import { type ConfigFile, readConfigFile } from "./config-file.ts";
+import { type ConfigFile, nameIn, readConfigFile } from "./config-file.ts";
 import { configSpec, type Settings } from "./config-spec.ts";
 import { ConfigError, type ConfigFault, invalid, throwFaults } from "./faults.ts";
 import { readConfigSpec } from "./read-spec.ts";
@@ -152,10 +152,16 @@ function namedWarehouse({ cwd, env, flags }: Omit<ConfigInputs, "sampleBy">): st
   throw invalid("`warehouse` is empty; give it the path of a folder, or leave it out.");
 }
 
+/** Name of the file that settings are read from; `null`: there is none. Throws `config.invalid` where there are several. */
+export function configFileName({ cwd, flags }: Pick<ConfigInputs, "cwd" | "flags">): string | null {
+  if (flags.sample === true && flags.config === undefined) return null;
+  return flags.config ?? nameIn(cwd);
+}
+
 /** The file that is named or found; the sample has none that is not named. */
 async function configFileOf({ cwd, flags }: Pick<ConfigInputs, "cwd" | "flags">): Promise<ConfigFile | null> {
-  if (flags.sample === true && flags.config === undefined) return null;
-  return readConfigFile(cwd, flags.config);
+  const name = configFileName({ cwd, flags });
+  return name === null ? null : readConfigFile(cwd, name);
 }
 
 async function personalDataOf(policy: PersonalPolicy, env: ConfigInputs["env"]): Promise<PersonalData> {

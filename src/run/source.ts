@@ -7,7 +7,7 @@ import { packagePath } from "../common/package-root.ts";
 import { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
 import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/http/client.ts";
-import { createRetry, RETRY_LIMITS } from "../extract/http/retry.ts";
+import { createRetry, RETRY_LIMITS, type RetryLimits } from "../extract/http/retry.ts";
 import { readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
 import { Throttle } from "../extract/http/throttle.ts";
 import { createService } from "../service/service.ts";
@@ -51,6 +51,7 @@ export function openClient(
   source: OpenSource,
   { config, clock, log }: Asking,
   throttle: Throttle = openThrottle(config, null),
+  limits: RetryLimits = RETRY_LIMITS,
 ): HttpClient {
   const { deadlineMinutes } = config;
   const deadline =
@@ -58,7 +59,7 @@ export function openClient(
       ? null
       : { atMs: clock.elapsedMs() + deadlineMinutes * 60_000, minutes: deadlineMinutes };
   const connections = config.concurrency;
-  const policy = { clock, random: Math.random, limits: RETRY_LIMITS, deadline, log };
+  const policy = { clock, random: Math.random, limits, deadline, log };
   return createHttpClient({
     url: source.url,
     token: source.token,
@@ -70,6 +71,13 @@ export function openClient(
     retry: createRetry({ connections, throttle, ...policy }),
     lookup: null,
   });
+}
+
+/** For a person who waits: what fails is told at once, and a service that asks for fewer requests gets a minute. */
+export function openHastyClient(source: OpenSource, { config, clock, log }: Asking): HttpClient {
+  const hasty = { ...config, deadlineMinutes: 1 };
+  const limits = { ...RETRY_LIMITS, retriesAtMost: 0 };
+  return openClient(source, { config: hasty, clock, log }, openThrottle(config, null), limits);
 }
 
 export interface Asking {

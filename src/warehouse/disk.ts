@@ -16,11 +16,17 @@ export const freeBytes: FreeBytes = async (folder) => {
 /** Staged parts, the finished files and the database while it is built, as a multiple of the run before. */
 const ROOM = 3;
 
+/** Bytes that the next run may take; undefined where no run before tells. */
+export function roomNeeded(baseline: Baseline): number | undefined {
+  if (baseline.kind !== "run") return undefined;
+  return ROOM * baseline.manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+}
+
 /** Throws `disk.io` where less is free than three times what the run before takes. */
 export async function assertRoom(folder: string, baseline: Baseline, free: FreeBytes): Promise<void> {
-  if (baseline.kind !== "run") return;
-  const { run, manifest } = baseline;
-  const needed = ROOM * manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+  const needed = roomNeeded(baseline);
+  if (baseline.kind !== "run" || needed === undefined) return;
+  const { run } = baseline;
   const left = await free(folder);
   if (left === undefined || left >= needed) return;
   throw new WarehouseError(

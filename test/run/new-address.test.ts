@@ -36,7 +36,10 @@ test("a service that moved is refused with the option that accepts it, and needs
 test("another instance at the new address is refused after one request for one item", async (t) => {
   const { first, service, run, current } = await moved(t, "one", "two");
   const error = await failsWith("config.other_instance", run(ACCEPTED));
-  assert.match(error.message, /\(instance one\), and this run reads .* \(instance two\); name another folder/);
+  assert.match(
+    error.message,
+    /\(instance one\), and this run reads .* \(instance two\); name another folder/,
+  );
   assert.deepEqual(
     service.questions.map(({ kind, perPage, columns }) => [kind, perPage, ...columns]),
     [["list", 1, "id", "newsroom_id", "instance"]],

@@ -33,7 +33,7 @@ export interface RetryLimits {
   /** Longest pause before the second attempt; it doubles with each that follows. */
   readonly firstPauseMs: number;
   readonly pauseAtMostMs: number;
-  /** Retries of all requests together: this many, */
+  /** Retries of all requests together: this many (0: what fails is not asked for again), */
   readonly retriesAtMost: number;
   /** and this share of the requests made so far, */
   readonly retriesPerRequest: number;
@@ -129,6 +129,7 @@ export function createRetry(options: RetryOptions): Retry {
   function pauseAfter(failure: WarehouseError, failed: number): number {
     if (failed >= attemptsAtMost(failure))
       throw failed === 1 ? failure : gaveUp(failure, `Asked ${failed} times.`);
+    if (limits.retriesAtMost === 0) throw failure;
     const askedMs = failure instanceof SourceError ? failure.retryAfterMs : null;
     const pause = pauseMs(failed, askedMs, random, limits);
     assertInTime(clock.elapsedMs() + pause, failure);

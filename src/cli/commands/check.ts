@@ -1,0 +1,102 @@
+import { Command } from "commander";
+import { systemClock } from "../../common/clock.ts";
+import { counted } from "../../common/figures.ts";
+import { silentLog } from "../../common/log.ts";
+import { check } from "../../run/check.ts";
+import { type CheckStatus, exitCodeOf, type Finding } from "../../run/finding.ts";
+import { freeBytes } from "../../warehouse/disk.ts";
+import { verifyRuns } from "../../warehouse/verify-run.ts";
+import {
+  type CliEnvironment,
+  CONFIG_OPTION,
+  processEnvironment,
+  URL_OPTION,
+  warehouseOption,
+} from "../options.ts";
+import { paragraph, printableLine, type Terminal, writeAll } from "../render/terminal.ts";
+import { withTemporaryFolder } from "../temporary-folder.ts";
+
+interface CheckFlags {
+  readonly warehouse?: string;
+  readonly sample?: true;
+  readonly url?: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+const EXAMPLES = `
+Examples:
+  $ content-warehouse check
+  $ content-warehouse check --config /etc/content-warehouse/config.json --json
+  $ content-warehouse check --sample
+
+It asks the service for one item and the configured destinations, and changes nothing. Exit code 0: a run can begin
+(a warning does not keep it from that). Else the code that "run" would end with.
+`;
+
+/** `content-warehouse check`: whether a run could begin, and if not, what to do. */
+export function checkCommand(environment: CliEnvironment = processEnvironment()): Command {
+  return new Command("check")
+    .description("check all that a run needs, and say what to do where something is missing")
+    .addOption(warehouseOption())
+    .option("--sample", "check a run of the sample content")
+    .addOption(URL_OPTION)
+    .addOption(CONFIG_OPTION)
+    .option("--json", "print one JSON object instead of lines")
+    .addHelpText("after", EXAMPLES)
+    .action((flags: CheckFlags) => checkSetup(flags, environment));
+}
+
+async function checkSetup(flags: CheckFlags, environment: CliEnvironment): Promise<void> {
+  const { env, cwd, out, endWith } = environment;
+  const columns = "columns" in out && typeof out.columns === "number" ? out.columns : undefined;
+  const terminal: Terminal = { out, columns };
+  const findings: Finding[] = [];
+  const found = check({
+    inputs: { cwd, env, flags, sampleBy: '"content-warehouse check --sample"' },
+    nodeVersion: process.versions.node,
+    clock: systemClock,
+    log: silentLog,
+    signal: new AbortController().signal,
+    freeBytes,
+    verifyCurrent: (folder) =>
+      withTemporaryFolder("check", (temporary) => verifyRuns(folder, { run: "current" }, temporary)),
+  });
+  for await (const finding of found) {
+    findings.push(finding);
+    if (flags.json !== true) await writeAll(terminal, [findingText(finding, columns)]);
+  }
+  const exitCode = exitCodeOf(findings);
+  const text = flags.json === true ? jsonText(findings, exitCode) : `\n${verdictText(findings, exitCode)}\n`;
+  await writeAll(terminal, [text]);
+  if (exitCode !== 0) endWith(exitCode);
+}
+
+const LABELS: Readonly<Record<CheckStatus, string>> = {
+  ok: "ok",
+  warning: "warn",
+  failed: "FAIL",
+  skipped: "skip",
+};
+
+/** Of the longest name. */
+const NAME_WIDTH = "configuration".length;
+
+function findingText({ check, status, detail }: Finding, columns: number | undefined): string {
+  const lead = `${LABELS[status].padEnd(4)}  ${check.padEnd(NAME_WIDTH)}  `;
+  const [first = "", ...others] = detail.split("\n").map((line) => printableLine(line));
+  const rest = others.map((line) => paragraph(" ".repeat(lead.length), line.trim(), columns));
+  return [paragraph(lead, first, columns), ...rest].join("");
+}
+
+function verdictText(findings: readonly Finding[], exitCode: number): string {
+  const number = (status: CheckStatus) => findings.filter((each) => each.status === status).length;
+  const failures = number("failed");
+  if (failures > 0) return `${counted(failures, "check")} failed: a run would end with ${exitCode}.`;
+  const warnings = number("warning");
+  return `A run can begin${warnings === 0 ? "" : `, with ${counted(warnings, "warning")}`}.`;
+}
+
+function jsonText(findings: readonly Finding[], exitCode: number): string {
+  return `${JSON.stringify({ ok: exitCode === 0, exitCode, checks: findings })}\n`;
+}

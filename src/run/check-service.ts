@@ -1,0 +1,178 @@
+/** The part of a check that asks the service: one page of one item, and the destinations. */
+import { lookup } from "node:dns/promises";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { count, counted, duration } from "../common/figures.ts";
+import { hint } from "../common/nearest.ts";
+import type { Config } from "../config/config.ts";
+import type { HttpClient, HttpResponse } from "../extract/http/client.ts";
+import type { ServiceUrl } from "../extract/http/service-url.ts";
+import { transportError } from "../extract/http/transport-error.ts";
+import { type TlsFacts, TlsWatch } from "../extract/http/watch-tls.ts";
+import { createLookups, type DestinationLookup } from "../extract/lookups.ts";
+import { type Probe, probeService } from "../extract/probe.ts";
+import { assertSameInstance } from "../warehouse/baseline.ts";
+import type { CheckedWarehouse } from "./check-warehouse.ts";
+import { type CheckName, type Finding, failed, ok, skipped, warning } from "./finding.ts";
+import { comparisonOf } from "./instance.ts";
+import { type Asking, type OpenSource, openHastyClient, openSource, originOf } from "./source.ts";
+
+const CHECKS = ["dns", "tls", "service", "credentials", "instance", "clock", "destinations"] as const;
+
+export type ServiceAsking = Omit<Asking, "config"> & { readonly signal: AbortSignal };
+
+export async function* checkService(
+  config: Config | WarehouseError,
+  warehouse: CheckedWarehouse | null,
+  asking: ServiceAsking,
+): AsyncGenerator<Finding> {
+  if (config instanceof WarehouseError) return yield* skipRest("dns", "needs configuration and token");
+  await using source = await openSource(config);
+  const dns = await dnsFinding(source.url);
+  yield dns;
+  if (dns.status === "failed") return yield* skipRest("tls", "needs the address of the host");
+  const client = openHastyClient(source, { ...asking, config });
+  try {
+    const probed = await probe(client, source, config, asking);
+    yield* probed.findings;
+    if (probed.probe === null) return yield* skipRest("instance", "needs an answer of the service");
+    yield instanceFinding(probed.probe, config, warehouse);
+    yield clockFinding(probed.probe.response, asking.clock.now());
+    yield await destinationsFinding(client, source, config, asking.signal);
+  } finally {
+    await client.close();
+  }
+}
+
+function* skipRest(first: (typeof CHECKS)[number], reason: string): Generator<Finding, void> {
+  for (const check of CHECKS.slice(CHECKS.indexOf(first))) yield skipped(check, reason);
+}
+
+async function dnsFinding({ origin, host }: ServiceUrl): Promise<Finding> {
+  const name = new URL(origin).hostname.replace(/^\[|\]$/g, "");
+  try {
+    const addresses = await lookup(name, { all: true });
+    return ok("dns", `${name} is ${addresses.map(({ address }) => address).join(", ")}`);
+  } catch (thrown) {
+    return failed(
+      "dns",
+      transportError(thrown, host, (text) => text),
+    );
+  }
+}
+
+interface Probed {
+  readonly probe: Probe | null;
+  /** Of TLS, service and credentials. */
+  readonly findings: readonly Finding[];
+}
+
+async function probe(
+  client: HttpClient,
+  { url }: OpenSource,
+  { aliases }: Config,
+  { signal, clock }: ServiceAsking,
+): Promise<Probed> {
+  using tls = new TlsWatch();
+  const nowMs = clock.now();
+  try {
+    const probe = await probeService(client, aliases, signal);
+    const { items, response } = probe;
+    const answered = ok("service", `answered in ${duration(response.milliseconds / 1000)}`);
+    const readable = `the token may read ${counted(items, "item")}`;
+    const credentials =
+      items > 0 ? ok("credentials", readable) : warning("credentials", `${readable}: check what it may see`);
+    return { probe, findings: [tlsFinding(tls.facts, url, nowMs), answered, credentials] };
+  } catch (thrown) {
+    return {
+      probe: null,
+      findings: failedProbe(asWarehouseError(thrown), tlsFinding(tls.facts, url, nowMs)),
+    };
+  }
+}
+
+function failedProbe(error: WarehouseError, tls: Finding): readonly Finding[] {
+  const unanswered = (check: CheckName) => skipped(check, "needs an answer of the service");
+  if (error.code === "source.tls")
+    return [failed("tls", error), unanswered("service"), unanswered("credentials")];
+  if (error.code === "source.credentials")
+    return [tls, ok("service", "answers"), failed("credentials", error)];
+  return [tls, failed("service", error), unanswered("credentials")];
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** So long before its certificate ends a service is told of. */
+const SOON_DAYS = 14;
+
+function tlsFinding(facts: TlsFacts | null | undefined, { host }: ServiceUrl, nowMs: number): Finding {
+  if (facts === undefined) return skipped("tls", "needs a connection");
+  if (facts === null) return ok("tls", "none: http on this machine");
+  const { protocol, validTo } = facts;
+  const days = Math.floor((validTo.getTime() - nowMs) / DAY_MS);
+  const until = validTo.toISOString().slice(0, 10);
+  if (days > SOON_DAYS) return ok("tls", `${protocol}, certificate valid until ${until}`);
+  return warning(
+    "tls",
+    `the certificate of ${host} ends on ${until}, in ${counted(days, "day")}; have it renewed`,
+  );
+}
+
+function instanceFinding({ instanceId }: Probe, config: Config, warehouse: CheckedWarehouse | null): Finding {
+  const named = instanceId === null ? "the items name none" : instanceId;
+  if (warehouse === null || warehouse.baseline instanceof WarehouseError)
+    return skipped("instance", "needs the warehouse");
+  const { baseline, folder } = warehouse;
+  if (baseline.kind !== "run") return ok("instance", named);
+  try {
+    const instance = { id: instanceId, origin: originOf(config) };
+    assertSameInstance(baseline, instance, folder.root, comparisonOf(config));
+    return ok("instance", `${named}, as in the current run`);
+  } catch (thrown) {
+    return failed("instance", thrown);
+  }
+}
+
+/** A clock that is further off makes dates of runs that mislead, and may upset whoever issued the token. */
+const MAX_SKEW_MS = 60_000;
+
+function clockFinding({ date, milliseconds }: HttpResponse, nowMs: number): Finding {
+  if (date === null) return skipped("clock", "the service sends no Date");
+  // The answer was dated on its way, and a Date has no fractions of a second.
+  const skewMs = nowMs - milliseconds / 2 - (date.getTime() + 500);
+  if (Math.abs(skewMs) <= MAX_SKEW_MS)
+    return ok("clock", `within ${Math.max(1, Math.round(Math.abs(skewMs) / 1000))} s of the service's`);
+  const direction = skewMs > 0 ? "ahead of" : "behind";
+  return warning(
+    "clock",
+    `this machine is ${duration(Math.abs(skewMs) / 1000)} ${direction} the service; set the clock (NTP)`,
+  );
+}
+
+async function destinationsFinding(
+  client: HttpClient,
+  { destinations: wanted }: OpenSource,
+  { lookupMethod }: Config,
+  signal: AbortSignal,
+): Promise<Finding> {
+  if (wanted.length === 0)
+    return warning("destinations", "none are configured, so there will be no mapped values");
+  try {
+    const found = await createLookups(client, lookupMethod).destinations(wanted, signal);
+    const missing = missingDestinations(found);
+    if (missing.length === 0) return ok("destinations", `${count(wanted.length)} found`);
+    return warning(
+      "destinations",
+      `${missing.join(" ")} Correct \`destinations\`, or their mapped values are missing.`,
+    );
+  } catch (thrown) {
+    return failed("destinations", thrown);
+  }
+}
+
+/** A sentence for each destination that the service does not have. */
+export function missingDestinations({ unmatched, destinations, others }: DestinationLookup): string[] {
+  const known = [...destinations, ...others].map(({ identification, id }) => identification ?? id);
+  return unmatched.map(
+    ({ name, platform }) =>
+      `There is no destination ${JSON.stringify(name)} on platform ${JSON.stringify(platform)}${hint(name, known)}.`,
+  );
+}

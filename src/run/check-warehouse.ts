@@ -1,0 +1,117 @@
+/** The part of a check that looks at the folder of the warehouse. What it makes there it takes away again. */
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { counted, fileSize } from "../common/figures.ts";
+import { type Config, treatmentOf } from "../config/config.ts";
+import { assertComparable, assertSameKey, type Baseline, readBaseline } from "../warehouse/baseline.ts";
+import { assertRoom, type FreeBytes, roomNeeded } from "../warehouse/disk.ts";
+import {
+  discardUnused,
+  type OutputFolder,
+  type PreparedOutput,
+  prepareOutput,
+  removeEmpty,
+} from "../warehouse/layout.ts";
+import { acquireLock } from "../warehouse/lock.ts";
+import type { Verification } from "../warehouse/verify-run.ts";
+import { type CheckName, type Finding, failed, ok, skipped } from "./finding.ts";
+
+/** A folder that a run could publish in. */
+export interface CheckedWarehouse {
+  readonly folder: OutputFolder;
+  /** An error where a newer program wrote the current run. */
+  readonly baseline: Baseline | WarehouseError;
+}
+
+export interface WarehouseCheck {
+  /** Null: there is none to look at. */
+  readonly warehouse: CheckedWarehouse | null;
+  /** Of folder, lock and disk. */
+  readonly findings: readonly Finding[];
+}
+
+/** `path`: of the warehouse, or why it is not known. */
+export async function checkWarehouse(
+  path: string | WarehouseError,
+  freeBytes: FreeBytes,
+): Promise<WarehouseCheck> {
+  if (path instanceof WarehouseError) return withoutWarehouse(skipped("warehouse", "needs a configuration"));
+  const prepared = await prepareOutput(path).catch(asWarehouseError);
+  if (prepared instanceof WarehouseError) return withoutWarehouse(failed("warehouse", prepared));
+  const isNew = prepared.made.includes(prepared.root);
+  const folder = ok("warehouse", `${prepared.root} can be ${isNew ? "made" : "written"}`);
+  const baseline = await readBaseline(prepared).catch(asWarehouseError);
+  const disk = await diskFinding(prepared, baseline, freeBytes);
+  const lock = await lockFinding(prepared);
+  return { warehouse: { folder: prepared, baseline }, findings: [folder, lock, disk] };
+}
+
+function withoutWarehouse(finding: Finding): WarehouseCheck {
+  const rest = (["lock", "disk"] as const).map((check) => skipped(check, "needs the warehouse"));
+  return { warehouse: null, findings: [finding, ...rest] };
+}
+
+async function diskFinding(
+  { root }: OutputFolder,
+  baseline: Baseline | WarehouseError,
+  freeBytes: FreeBytes,
+): Promise<Finding> {
+  try {
+    const before: Baseline = baseline instanceof WarehouseError ? { kind: "none" } : baseline;
+    await assertRoom(root, before, freeBytes);
+    const free = await freeBytes(root);
+    const needed = roomNeeded(before);
+    const room = free === undefined ? "the file system does not tell" : `${fileSize(free)} free`;
+    return ok("disk", needed === undefined ? room : `${room}; a run takes up to ${fileSize(needed)}`);
+  } catch (thrown) {
+    return failed("disk", thrown);
+  }
+}
+
+/** Takes the lock for a moment, and leaves the folder as it was found. */
+async function lockFinding(prepared: PreparedOutput): Promise<Finding> {
+  try {
+    await using _lock = await acquireLock(prepared).catch(async (thrown: unknown) => {
+      await removeEmpty(prepared.made);
+      throw thrown;
+    });
+    await discardUnused(prepared);
+    return ok("lock", "no run is under way");
+  } catch (thrown) {
+    return failed("lock", thrown);
+  }
+}
+
+const CURRENT: CheckName = "current run";
+
+/** Whether the run that readers see is as it was published, and whether a run can follow on it. */
+export async function checkCurrentRun(
+  config: Config | WarehouseError,
+  warehouse: CheckedWarehouse | null,
+  verifyCurrent: (folder: OutputFolder) => Promise<Verification>,
+): Promise<Finding> {
+  if (warehouse === null) return skipped(CURRENT, "needs the warehouse");
+  const { folder, baseline } = warehouse;
+  try {
+    if (baseline instanceof WarehouseError) throw baseline;
+    if (baseline.kind === "none") return ok(CURRENT, "nothing is published yet");
+    assertComparable(baseline, false);
+    if (!(config instanceof WarehouseError))
+      assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
+    return verifiedFinding(await verifyCurrent(folder));
+  } catch (thrown) {
+    return failed(CURRENT, thrown);
+  }
+}
+
+function verifiedFinding({ runs, findings }: Verification): Finding {
+  const [first] = findings;
+  if (first !== undefined) {
+    const more = findings.length > 1 ? ` (and ${counted(findings.length - 1, "other finding")})` : "";
+    throw new WarehouseError(
+      "verify.failed",
+      `${first}${more} Look at "content-warehouse verify", and make a run that is whole current with "runs rollback".`,
+    );
+  }
+  const whole = runs.map(({ run, files, bytes }) => `${run}, ${counted(files, "file")}, ${fileSize(bytes)}`);
+  return ok(CURRENT, `${whole.join()}: as it was published`);
+}

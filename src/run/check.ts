@@ -1,0 +1,63 @@
+/** Whether a run could begin here and now: one finding for each thing that it needs, in the order that it needs them. */
+import type { Clock } from "../common/clock.ts";
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import type { Log } from "../common/log.ts";
+import {
+  type Config,
+  type ConfigInputs,
+  configFileName,
+  loadConfig,
+  warehouseFolder,
+} from "../config/config.ts";
+import { ConfigError } from "../config/faults.ts";
+import type { FreeBytes } from "../warehouse/disk.ts";
+import type { OutputFolder } from "../warehouse/layout.ts";
+import type { Verification } from "../warehouse/verify-run.ts";
+import { checkService } from "./check-service.ts";
+import { checkCurrentRun, checkWarehouse } from "./check-warehouse.ts";
+import { type Finding, failed, ok, skipped } from "./finding.ts";
+
+export interface CheckRequest {
+  readonly inputs: ConfigInputs;
+  readonly nodeVersion: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly freeBytes: FreeBytes;
+  readonly verifyCurrent: (folder: OutputFolder) => Promise<Verification>;
+}
+
+/** Changes nothing and publishes nothing. Failures are findings, never thrown. */
+export async function* check(request: CheckRequest): AsyncGenerator<Finding> {
+  const { inputs } = request;
+  yield ok("node", request.nodeVersion);
+  const config = await loadConfig(inputs).catch(asWarehouseError);
+  yield* configFindings(config, inputs);
+  const path = await warehouseFolder(inputs).catch(asWarehouseError);
+  const { warehouse, findings } = await checkWarehouse(path, request.freeBytes);
+  yield* findings;
+  yield* checkService(config, warehouse, request);
+  yield await checkCurrentRun(config, warehouse, request.verifyCurrent);
+}
+
+function* configFindings(config: Config | WarehouseError, inputs: ConfigInputs): Generator<Finding> {
+  if (!(config instanceof WarehouseError)) {
+    yield ok("configuration", configFileName(inputs) ?? "no file; options, variables and defaults");
+    yield ok("token", tokenText(config));
+    return;
+  }
+  const faults = config instanceof ConfigError ? config.faults : [];
+  const token = faults.filter(({ about }) => about === "token");
+  const others = faults.filter(({ about }) => about !== "token");
+  if (faults.length === 0) yield failed("configuration", config);
+  else if (others.length > 0) yield failed("configuration", new ConfigError(others));
+  else yield ok("configuration", configFileName(inputs) ?? "no file; options, variables and defaults");
+  if (token.length > 0) yield failed("token", new ConfigError(token));
+  else yield skipped("token", "needs a configuration");
+}
+
+function tokenText({ source }: Config): string {
+  if (source.kind === "sample") return "none needed for the sample";
+  const { tokenFrom } = source;
+  return tokenFrom === "CONTENT_API_TOKEN" ? tokenFrom : `${tokenFrom}, which only its owner can read`;
+}

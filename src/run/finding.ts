@@ -1,0 +1,52 @@
+/** What a check found, as a value. */
+import { asWarehouseError } from "../common/errors.ts";
+
+export type CheckName =
+  | "node"
+  | "configuration"
+  | "token"
+  | "warehouse"
+  | "lock"
+  | "disk"
+  | "dns"
+  | "tls"
+  | "service"
+  | "credentials"
+  | "instance"
+  | "clock"
+  | "destinations"
+  | "current run";
+
+/** `warning`: a run begins all the same. `skipped`: what it needs failed before. */
+export type CheckStatus = "ok" | "warning" | "failed" | "skipped";
+
+export interface Finding {
+  readonly check: CheckName;
+  readonly status: CheckStatus;
+  /** What was found; where it is not ok, what to do. */
+  readonly detail: string;
+  /** What a run would end with for it; 0 unless it failed. */
+  readonly exitCode: number;
+}
+
+export function ok(check: CheckName, detail: string): Finding {
+  return { check, status: "ok", detail, exitCode: 0 };
+}
+
+export function warning(check: CheckName, detail: string): Finding {
+  return { check, status: "warning", detail, exitCode: 0 };
+}
+
+export function skipped(check: CheckName, detail: string): Finding {
+  return { check, status: "skipped", detail, exitCode: 0 };
+}
+
+export function failed(check: CheckName, thrown: unknown): Finding {
+  const { message, exitCode } = asWarehouseError(thrown);
+  return { check, status: "failed", detail: message, exitCode };
+}
+
+/** What a run would end with: the exit code of the first failure. */
+export function exitCodeOf(findings: readonly Finding[]): number {
+  return findings.find(({ status }) => status === "failed")?.exitCode ?? 0;
+}

@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { suite, test } from "node:test";
+import { setDefaultCACertificates } from "node:tls";
+import { checkCommand } from "../../../src/cli/commands/check.ts";
+import { systemClock } from "../../../src/common/clock.ts";
+import { silentLog } from "../../../src/common/log.ts";
+import { check } from "../../../src/run/check.ts";
+import type { CheckName, Finding } from "../../../src/run/finding.ts";
+import { type FreeBytes, freeBytes } from "../../../src/warehouse/disk.ts";
+import { type outputFolder, prepareOutput } from "../../../src/warehouse/layout.ts";
+import { acquireLock } from "../../../src/warehouse/lock.ts";
+import { verifyRuns } from "../../../src/warehouse/verify-run.ts";
+import { sampleWarehouse } from "../../audit/sample.ts";
+import { CANARY, temporaryFolder, treeOf } from "../../run/running.ts";
+import { ANSWERED, item, itemsOf, listBody, type Reply, Scripted } from "../../run/scripted.ts";
+
+interface Setup {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: { readonly sample?: true; readonly url?: string; readonly warehouse?: string };
+  readonly freeBytes?: FreeBytes;
+}
+
+/** What a check finds with nothing configured but this, by name. */
+async function found(cwd: string, setup: Setup): Promise<Record<CheckName, Finding>> {
+  const findings: Finding[] = [];
+  const request = {
+    inputs: { cwd, env: setup.env ?? {}, flags: setup.flags ?? {}, sampleBy: "--sample" },
+    nodeVersion: "24.0.0",
+    clock: systemClock,
+    log: silentLog,
+    signal: new AbortController().signal,
+    freeBytes: setup.freeBytes ?? freeBytes,
+    verifyCurrent: (folder: ReturnType<typeof outputFolder>) =>
+      verifyRuns(folder, { run: "current" }, join(cwd, "spilled")),
+  };
+  for await (const finding of check(request)) findings.push(finding);
+  return Object.fromEntries(findings.map((finding) => [finding.check, finding])) as Record<
+    CheckName,
+    Finding
+  >;
+}
+
+function at(service: { readonly url: string }): Setup {
+  return { env: { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY } };
+}
+
+function statuses(findings: Readonly<Record<string, Finding>>): Record<string, string> {
+  return Object.fromEntries(Object.values(findings).map(({ check: name, status }) => [name, status]));
+}
+
+interface Ran {
+  readonly text: string;
+  readonly exitCode: number;
+}
+
+/** The command, as to a terminal of 80 columns. */
+async function command(cwd: string, args: readonly string[], env: Setup["env"] = {}): Promise<Ran> {
+  let text = "";
+  let exitCode = 0;
+  const writable = new Writable({
+    decodeStrings: false,
+    write(chunk: string, _encoding, done) {
+      text += chunk;
+      done();
+    },
+  });
+  const endWith = (code: number) => {
+    exitCode = code;
+  };
+  const out = Object.assign(writable, { columns: 80 });
+  await checkCommand({ env, cwd, out, err: out, endWith }).parseAsync([...args], { from: "user" });
+  return { text, exitCode };
+}
+
+test("all that a run of the sample needs is ok, one line each, and the folder stays as it was", async (t) => {
+  const cwd = await temporaryFolder(t);
+  const { text, exitCode } = await command(cwd, ["--sample"]);
+  assert.equal(exitCode, 0);
+  assert.match(text, /^ok {4}node {11}\d+\.\d+\.\d+\n/);
+  assert.equal(text.match(/^ok /gm)?.length, 14);
+  assert.match(text, /^ok {4}credentials {4}the token may read 500 items$/m);
+  assert.match(text, /^A run can begin\.$/m);
+  assert.deepEqual(await treeOf(cwd), []);
+});
+
+test("the service is asked for one item and for each destination, once", async (t) => {
+  const cwd = await temporaryFolder(t);
+  const service = await Scripted.start(t, itemsOf(30));
+  await writeFile(
+    join(cwd, "content-warehouse.config.json"),
+    JSON.stringify({ destinations: [{ name: "Website" }, { name: "Web CMS" }] }),
+  );
+  service.script = ({ kind }) =>
+    kind === "destinations"
+      ? { body: [{ id: "d1", identification: "Web CMS", platform: "External", settings: [] }] }
+      : undefined;
+  const findings = await found(cwd, at(service));
+  assert.deepEqual(
+    service.questions.map(({ kind, perPage }) => [kind, perPage]),
+    [
+      ["list", 1],
+      ["destinations", 0],
+      ["destinations", 0],
+    ],
+  );
+  assert.deepEqual([findings.destinations.status, findings.destinations.exitCode], ["warning", 0]);
+  assert.match(findings.destinations.detail, /^There is no destination "Website" on platform "External"/);
+  assert.equal(findings.configuration.detail, "content-warehouse.config.json");
+});
+
+test("a clock that is minutes off is told, with the direction", async (t) => {
+  const service = await Scripted.start(t, itemsOf(1));
+  const { clock } = await found(await temporaryFolder(t), at(service));
+  assert.ok(Date.now() - Date.parse(ANSWERED) > 60_000, "the script answers with a Date of the past");
+  assert.equal(clock.status, "warning");
+  assert.match(clock.detail, /^this machine is .* ahead of the service; set the clock/);
+});
+
+suite("what fails has the exit code of a run, and what needs it is left out:", () => {
+  const refused = (status: number): Reply => ({ status, body: { error: "No." } });
+  const cases: readonly (readonly [reply: Reply, failed: CheckName, exitCode: number])[] = [
+    [refused(401), "credentials", 20],
+    [{ status: 302, headers: { location: "/sign-in" } }, "credentials", 20],
+    [refused(503), "service", 21],
+    [refused(404), "service", 2],
+    [{ body: { rows: [] } }, "service", 22],
+  ];
+  for (const [reply, name, exitCode] of cases) {
+    test(`${JSON.stringify(reply)} fails ${name} with ${exitCode} after one request`, async (t) => {
+      const service = await Scripted.start(t, itemsOf(1));
+      service.script = () => reply;
+      const findings = await found(await temporaryFolder(t), at(service));
+      assert.deepEqual([findings[name].status, findings[name].exitCode], ["failed", exitCode]);
+      for (const later of ["instance", "clock", "destinations"] as const)
+        assert.equal(findings[later].status, "skipped");
+      assert.equal(service.questions.length, 1);
+    });
+  }
+
+  test("nothing configured", async (t) => {
+    const { text, exitCode } = await command(await temporaryFolder(t), []);
+    assert.equal(exitCode, 2);
+    assert.match(text, /^FAIL {2}configuration {2}No content service is named:.*\n {21}\S/m);
+    assert.match(text, /^skip {2}credentials {4}needs configuration and token$/m);
+    assert.match(text, /^ok {4}disk /m);
+    assert.match(text, /^1 check failed: a run would end with 2\.$/m);
+    for (const line of text.split("\n")) assert.ok(line.length <= 80, line);
+  });
+
+  test("a token file that others can read, with the configuration in order", async (t) => {
+    const cwd = await temporaryFolder(t);
+    await writeFile(join(cwd, "token"), "t", { mode: 0o644 });
+    const config = { url: "https://content.example.com", tokenFile: "token" };
+    await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(config));
+    const findings = await found(cwd, {});
+    assert.equal(findings.configuration.status, "ok");
+    assert.deepEqual([findings.token.status, findings.token.exitCode], ["failed", 2]);
+    assert.match(findings.token.detail, /chmod 600/);
+  });
+
+  test("a host that nobody knows", async (t) => {
+    const findings = await found(await temporaryFolder(t), at({ url: "https://content.invalid" }));
+    assert.deepEqual([findings.dns.status, findings.dns.exitCode], ["failed", 21]);
+    assert.equal(findings.tls.status, "skipped");
+  });
+
+  test("a port where nobody answers", async (t) => {
+    const service = await Scripted.start(t, []);
+    service.close();
+    const findings = await found(await temporaryFolder(t), at(service));
+    assert.equal(findings.tls.status, "skipped");
+    assert.deepEqual([findings.service.status, findings.service.exitCode], ["failed", 21]);
+  });
+
+  test("a run under way", async (t) => {
+    const cwd = await temporaryFolder(t);
+    const warehouse = join(cwd, "warehouse");
+    await using _lock = await acquireLock(await prepareOutput(warehouse));
+    const { lock, warehouse: folder } = await found(cwd, { flags: { sample: true, warehouse } });
+    assert.equal(folder.status, "ok");
+    assert.deepEqual([lock.status, lock.exitCode], ["failed", 75]);
+  });
+
+  test("a folder that cannot be one", async (t) => {
+    const findings = await found(await temporaryFolder(t), {
+      flags: { sample: true, warehouse: "/dev/null" },
+    });
+    assert.deepEqual([findings.warehouse.status, findings.warehouse.exitCode], ["failed", 2]);
+    assert.deepEqual(
+      [findings.lock.status, findings.disk.status, findings["current run"].status],
+      ["skipped", "skipped", "skipped"],
+    );
+    assert.equal(findings.credentials.status, "ok");
+  });
+});
+
+test("beside a published run: its room, its instance, and whether it is as it was published", async (t) => {
+  const cwd = await temporaryFolder(t);
+  const warehouse = await sampleWarehouse();
+  const before = await treeOf(warehouse);
+  const flags = { sample: true, warehouse } as const;
+  const whole = await found(cwd, { flags });
+  assert.deepEqual([...new Set(Object.values(statuses(whole)))], ["ok"], JSON.stringify(whole));
+  assert.match(whole.disk.detail, /GB free; a run takes up to [\d.]+ MB$/);
+  assert.match(whole.instance.detail, /, as in the current run$/);
+  assert.match(whole["current run"].detail, /^000001-.*: as it was published$/);
+
+  const full = await found(cwd, { flags, freeBytes: async () => 1000 });
+  assert.deepEqual([full.disk.status, full.disk.exitCode], ["failed", 30]);
+
+  const service = await Scripted.start(t, [item("a", 1, { newsroom_id: "other" })]);
+  const elsewhere = await found(cwd, { ...at(service), flags: { warehouse } });
+  assert.deepEqual([elsewhere.instance.status, elsewhere.instance.exitCode], ["failed", 2]);
+
+  await rm(join(warehouse, "current", "report.html"));
+  const damaged = await found(cwd, { flags });
+  assert.deepEqual([damaged["current run"].status, damaged["current run"].exitCode], ["failed", 31]);
+  assert.match(damaged["current run"].detail, /report\.html/);
+  assert.deepEqual(
+    (await treeOf(warehouse)).filter((path) => !path.endsWith("report.html")),
+    before.filter((path) => !path.endsWith("report.html")),
+  );
+});
+
+test("the certificate's end and the version of TLS are told", async (t) => {
+  const pem = (name: string) =>
+    readFileSync(new URL(`../../extract/http/tls/${name}.pem`, import.meta.url), "utf8");
+  setDefaultCACertificates([pem("localhost")]);
+  t.after(() => setDefaultCACertificates([]));
+  const body = JSON.stringify(
+    listBody(itemsOf(1), {
+      kind: "list",
+      mode: "dynamic",
+      page: 1,
+      perPage: 1,
+      id: "",
+      columns: [],
+      number: 1,
+    }),
+  );
+  const server = createServer({ key: pem("key"), cert: pem("localhost") }, (_request, response) =>
+    response.end(body),
+  );
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const findings = await found(await temporaryFolder(t), at({ url: `https://localhost:${port}` }));
+  assert.equal(findings.tls.detail, "TLSv1.3, certificate valid until 2126-10-27");
+});
+
+test("--json prints one object, with the exit code and every check", async (t) => {
+  const service = await Scripted.start(t, itemsOf(1));
+  service.script = () => ({ status: 401 });
+  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
+  const { text, exitCode } = await command(await temporaryFolder(t), ["--json"], env);
+  assert.equal(exitCode, 20);
+  assert.ok(!text.includes(CANARY));
+  const { ok, exitCode: told, checks } = JSON.parse(text);
+  assert.deepEqual([ok, told, checks.length], [false, 20, 14]);
+  assert.deepEqual(Object.keys(checks[0]), ["check", "status", "detail", "exitCode"]);
+});
