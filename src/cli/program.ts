@@ -11,6 +11,7 @@ import { eraseCommand } from "./commands/erase.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { generateCommand } from "./commands/generate.ts";
 import { helpCommand } from "./commands/help.ts";
+import { initCommand } from "./commands/init.ts";
 import { mcpCommand } from "./commands/mcp.ts";
 import { rejectsCommand } from "./commands/rejects.ts";
 import { reportCommand } from "./commands/report.ts";
@@ -49,6 +50,7 @@ export function program(): Command {
     .helpCommand(false)
     .hook("preAction", (_root, command) => refuseEmptyText(command));
   const commands = [
+    initCommand(),
     checkCommand(),
     runCommand(),
     serveCommand(),

@@ -93,7 +93,7 @@ function nothingNamed(sampleBy: string): ConfigError {
 }
 
 /** What Basic credentials can carry as a user name. The sentence says nothing of the token itself. */
-function checkedToken(token: Secret, place: string): Secret {
+export function checkedToken(token: Secret, place: string): Secret {
   if (/^[^\s:\p{Cc}\p{Cs}]+$/u.test(token.reveal())) return token;
   throw invalidToken(
     `${place}: expected an API token, found something empty or with spaces, colons or control characters.`,

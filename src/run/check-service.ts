@@ -1,13 +1,11 @@
 /** The part of a check that asks the service: one page of one item, and the destinations. */
-import { lookup } from "node:dns/promises";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
 import { count, counted, duration } from "../common/figures.ts";
 import { hint } from "../common/nearest.ts";
 import type { Config } from "../config/config.ts";
 import type { HttpClient, HttpResponse } from "../extract/http/client.ts";
+import { type ConnectionFacts, ConnectionWatch } from "../extract/http/connection-watch.ts";
 import type { ServiceUrl } from "../extract/http/service-url.ts";
-import { transportError } from "../extract/http/transport-error.ts";
-import { type TlsFacts, TlsWatch } from "../extract/http/watch-tls.ts";
 import { createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { type Probe, probeService } from "../extract/probe.ts";
 import { assertSameInstance } from "../warehouse/baseline.ts";
@@ -27,9 +25,6 @@ export async function* checkService(
 ): AsyncGenerator<Finding> {
   if (config instanceof WarehouseError) return yield* skipRest("dns", "needs configuration and token");
   await using source = await openSource(config);
-  const dns = await dnsFinding(source.url);
-  yield dns;
-  if (dns.status === "failed") return yield* skipRest("tls", "needs the address of the host");
   const client = openHastyClient(source, { ...asking, config });
   try {
     const probed = await probe(client, source, config, asking);
@@ -47,22 +42,9 @@ function* skipRest(first: (typeof CHECKS)[number], reason: string): Generator<Fi
   for (const check of CHECKS.slice(CHECKS.indexOf(first))) yield skipped(check, reason);
 }
 
-async function dnsFinding({ origin, host }: ServiceUrl): Promise<Finding> {
-  const name = new URL(origin).hostname.replace(/^\[|\]$/g, "");
-  try {
-    const addresses = await lookup(name, { all: true });
-    return ok("dns", `${name} is ${addresses.map(({ address }) => address).join(", ")}`);
-  } catch (thrown) {
-    return failed(
-      "dns",
-      transportError(thrown, host, (text) => text),
-    );
-  }
-}
-
 interface Probed {
   readonly probe: Probe | null;
-  /** Of TLS, service and credentials. */
+  /** Of DNS, TLS, service and credentials. */
   readonly findings: readonly Finding[];
 }
 
@@ -72,39 +54,72 @@ async function probe(
   { aliases }: Config,
   { signal, clock }: ServiceAsking,
 ): Promise<Probed> {
-  using tls = new TlsWatch();
+  using connections = new ConnectionWatch();
   const nowMs = clock.now();
   try {
     const probe = await probeService(client, aliases, signal);
-    const { items, response } = probe;
-    const answered = ok("service", `answered in ${duration(response.milliseconds / 1000)}`);
-    const readable = `the token may read ${counted(items, "item")}`;
-    const credentials =
-      items > 0 ? ok("credentials", readable) : warning("credentials", `${readable}: check what it may see`);
-    return { probe, findings: [tlsFinding(tls.facts, url, nowMs), answered, credentials] };
+    return {
+      probe,
+      findings: [...connectionFindings(connections.facts, url, nowMs), ...answeredFindings(probe)],
+    };
   } catch (thrown) {
+    const error = asWarehouseError(thrown);
     return {
       probe: null,
-      findings: failedProbe(asWarehouseError(thrown), tlsFinding(tls.facts, url, nowMs)),
+      findings: failedProbe(error, connectionFindings(connections.facts, url, nowMs), url),
     };
   }
 }
 
-function failedProbe(error: WarehouseError, tls: Finding): readonly Finding[] {
+function answeredFindings({ items, response: { milliseconds } }: Probe): Finding[] {
+  const took = milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : duration(milliseconds / 1000);
+  const readable = `the token may read ${counted(items, "item")}`;
+  return [
+    ok("service", `answered in ${took}`),
+    items > 0 ? ok("credentials", readable) : warning("credentials", `${readable}: check what it may see`),
+  ];
+}
+
+const UNKNOWN_HOST: ReadonlySet<string | undefined> = new Set(["ENOTFOUND", "EAI_AGAIN"]);
+
+/** `connection`: of DNS and TLS, empty where there was none. */
+function failedProbe(
+  error: WarehouseError,
+  connection: readonly Finding[],
+  { origin }: ServiceUrl,
+): Finding[] {
   const unanswered = (check: CheckName) => skipped(check, "needs an answer of the service");
-  if (error.code === "source.tls")
-    return [failed("tls", error), unanswered("service"), unanswered("credentials")];
+  const rest = [unanswered("service"), unanswered("credentials")];
+  if (UNKNOWN_HOST.has(codeOf(error.cause)))
+    return [failed("dns", error), skipped("tls", "needs a connection"), ...rest];
+  const dns = ok("dns", `${hostnameOf(origin)} has an address`);
+  if (error.code === "source.tls") return [dns, failed("tls", error), ...rest];
+  const connected = connection.length > 0 ? connection : [dns, skipped("tls", "needs a connection")];
   if (error.code === "source.credentials")
-    return [tls, ok("service", "answers"), failed("credentials", error)];
-  return [tls, failed("service", error), unanswered("credentials")];
+    return [...connected, ok("service", "answers"), failed("credentials", error)];
+  return [...connected, failed("service", error), unanswered("credentials")];
+}
+
+function hostnameOf(origin: string): string {
+  return new URL(origin).hostname;
+}
+
+/** Of DNS and TLS; none where there was no connection. */
+function connectionFindings(facts: ConnectionFacts | undefined, url: ServiceUrl, nowMs: number): Finding[] {
+  if (facts === undefined) return [];
+  const { address, tls } = facts;
+  const name = hostnameOf(url.origin);
+  return [
+    ok("dns", address === undefined ? `${name} has an address` : `${name} is ${address}`),
+    tlsFinding(tls, url, nowMs),
+  ];
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** So long before its certificate ends a service is told of. */
 const SOON_DAYS = 14;
 
-function tlsFinding(facts: TlsFacts | null | undefined, { host }: ServiceUrl, nowMs: number): Finding {
-  if (facts === undefined) return skipped("tls", "needs a connection");
+function tlsFinding(facts: ConnectionFacts["tls"], { host }: ServiceUrl, nowMs: number): Finding {
   if (facts === null) return ok("tls", "none: http on this machine");
   const { protocol, validTo } = facts;
   const days = Math.floor((validTo.getTime() - nowMs) / DAY_MS);

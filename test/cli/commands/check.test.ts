@@ -251,6 +251,7 @@ test("the certificate's end and the version of TLS are told", async (t) => {
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
   const findings = await found(await temporaryFolder(t), at({ url: `https://localhost:${port}` }));
+  assert.match(findings.dns.detail, /^localhost is (?:127\.0\.0\.1|::1)$/);
   assert.equal(findings.tls.detail, "TLSv1.3, certificate valid until 2126-10-27");
 });
 

@@ -1,0 +1,166 @@
+/** What a configuration needs to know: from options, else from a person, else the default. */
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { WarehouseError } from "../../common/errors.ts";
+import { printable } from "../../common/printable.ts";
+import { Secret } from "../../common/secret.ts";
+import type { Config } from "../../config/config.ts";
+import { readTokenFile } from "../../config/config-file.ts";
+import { checkedToken } from "../../config/service-source.ts";
+import { DEFAULT_PLATFORM } from "../../extract/content-client.ts";
+import { readServiceUrl } from "../../extract/http/service-url.ts";
+import type { Prompt } from "./prompt.ts";
+import { SCHEDULERS, type Scheduler } from "./schedule.ts";
+
+/** A destination as a configuration names it. */
+export type Destination = Config["destinations"][number];
+
+export interface InitFlags {
+  readonly url?: string;
+  readonly tokenFile?: string;
+  readonly destination: readonly Destination[];
+  readonly warehouse?: string;
+  readonly schedule?: Scheduler;
+  readonly yes?: true;
+}
+
+export interface Asking {
+  readonly flags: InitFlags;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Absolute. */
+  readonly cwd: string;
+  /** Null: there is nobody to ask. */
+  readonly prompt: Prompt | null;
+}
+
+export function invalid(sentence: string): WarehouseError {
+  return new WarehouseError("config.invalid", sentence);
+}
+
+/** Throws `config.invalid`, naming the options that are missing where nobody can be asked. */
+export function assertAnswerable({ flags, env, prompt }: Asking): void {
+  if (prompt !== null) return;
+  const missing = [
+    ...(addressGiven({ flags, env }) === undefined ? ["--url (or CONTENT_API_URL)"] : []),
+    ...(flags.tokenFile === undefined && tokenGiven(env) === undefined
+      ? ["--token-file (or CONTENT_API_TOKEN)"]
+      : []),
+  ];
+  if (missing.length === 0) return;
+  throw invalid(`Nothing can be asked without a terminal or with --yes: give ${missing.join(" and ")}.`);
+}
+
+function addressGiven({ flags, env }: Pick<Asking, "flags" | "env">): string | undefined {
+  return flags.url ?? (env.CONTENT_API_URL?.trim() || undefined);
+}
+
+function tokenGiven(env: Asking["env"]): string | undefined {
+  return env.CONTENT_API_TOKEN?.trim() || undefined;
+}
+
+/** Address of the service, as it goes into the file. */
+export async function askUrl({ flags, env, prompt }: Asking): Promise<string> {
+  const given = addressGiven({ flags, env });
+  if (flags.url !== undefined || prompt === null) return checkedUrl(given ?? "", "--url");
+  return prompt.ask("Address of the service", given ?? null, (text) => checkedUrl(text, "The address"));
+}
+
+function checkedUrl(text: string, place: string): string {
+  const result = readServiceUrl(text);
+  if ("url" in result) return result.url.origin + result.url.prefix;
+  throw invalid(`${place}: ${result.problem}.`);
+}
+
+export interface TokenAnswer {
+  readonly token: Secret;
+  /** As it goes into the configuration; null: the token comes from CONTENT_API_TOKEN. */
+  readonly file: string | null;
+  /** Whether the file is still to be written. */
+  readonly isNew: boolean;
+}
+
+export async function askToken(asking: Asking): Promise<TokenAnswer> {
+  const { flags, env, prompt } = asking;
+  const given = tokenGiven(env);
+  if (flags.tokenFile === undefined && prompt === null)
+    return { token: fromVariable(given ?? ""), file: null, isNew: false };
+  if (flags.tokenFile !== undefined || prompt === null) return tokenIn(flags.tokenFile ?? "", asking);
+  return prompt.ask("File with the API token, made if there is none", "./token", (text) =>
+    tokenIn(text.replace(/^~(?=\/)/, homedir()), asking),
+  );
+}
+
+/** The token in a file, or the one that is to be written to it. */
+async function tokenIn(file: string, { cwd, env, prompt }: Asking): Promise<TokenAnswer> {
+  const path = resolve(cwd, file);
+  if (existsSync(path)) {
+    const token = checkedToken(await readTokenFile(path, "The token file"), printable(path));
+    return { token, file, isNew: false };
+  }
+  const given = tokenGiven(env);
+  if (given !== undefined) return { token: fromVariable(given), file, isNew: true };
+  if (prompt === null) {
+    const wayOut = "write the token into it, or set CONTENT_API_TOKEN, which is then written to it";
+    throw invalid(`--token-file: there is no file ${printable(path)}; ${wayOut}.`);
+  }
+  const token = await prompt.askHidden("API token (it is not shown)", (text) =>
+    checkedToken(new Secret(text), "The answer"),
+  );
+  return { token, file, isNew: true };
+}
+
+function fromVariable(text: string): Secret {
+  return checkedToken(new Secret(text), "CONTENT_API_TOKEN");
+}
+
+/** `NAME` or `NAME:PLATFORM`. */
+export function readDestination(text: string): Destination {
+  const colon = text.lastIndexOf(":");
+  const [name, platform] =
+    colon === -1 ? [text, DEFAULT_PLATFORM] : [text.slice(0, colon), text.slice(colon + 1)];
+  if (name.trim() !== "" && platform.trim() !== "") return { name: name.trim(), platform: platform.trim() };
+  throw invalid(
+    `A destination is its name, or its name, a colon and its platform, such as "Print Archive:Archive"; found "${printable(text)}".`,
+  );
+}
+
+/** Asks for destinations one by one until there is no further one; `look` throws where the service has none such. */
+export async function askDestinations(
+  { flags, prompt }: Asking,
+  look: (wanted: readonly Destination[]) => Promise<void>,
+): Promise<readonly Destination[]> {
+  if (flags.destination.length > 0 || prompt === null) {
+    await look(flags.destination);
+    return flags.destination;
+  }
+  prompt.say(
+    'Destinations whose external values you want, as NAME or NAME:PLATFORM ("External" unless given).',
+  );
+  const found: Destination[] = [];
+  for (;;) {
+    const next = await prompt.ask("Destination (Enter: no more)", "", async (text) => {
+      if (text === "") return null;
+      const destination = readDestination(text);
+      await look([destination]);
+      return destination;
+    });
+    if (next === null) return found;
+    found.push(next);
+  }
+}
+
+export async function askWarehouse({ flags, prompt }: Asking): Promise<string> {
+  if (flags.warehouse !== undefined || prompt === null) return flags.warehouse ?? "./warehouse";
+  return prompt.ask("Folder of the warehouse", "./warehouse", (text) => text.replace(/^~(?=\/)/, homedir()));
+}
+
+export async function askSchedule({ flags, prompt }: Asking): Promise<Scheduler | null> {
+  if (flags.schedule !== undefined || prompt === null) return flags.schedule ?? null;
+  return prompt.ask(`Write files for a scheduler: ${SCHEDULERS.join(", ")} or none`, "none", (text) => {
+    if (text === "none") return null;
+    const scheduler = SCHEDULERS.find((each) => each === text);
+    if (scheduler !== undefined) return scheduler;
+    throw invalid(`Answer ${SCHEDULERS.join(", ")} or none.`);
+  });
+}
