@@ -1,10 +1,9 @@
 import { systemClock } from "../common/clock.ts";
-import { createLog } from "../common/log.ts";
 import type { Config } from "../config/config.ts";
 import { type Asking, type OpenSource, openSource, originOf } from "../run/source.ts";
 import { assertSameInstance } from "../warehouse/baseline.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import type { Settings } from "./options.ts";
+import { type Settings, warningsTo } from "./options.ts";
 
 interface AskedRun {
   readonly run: string;
@@ -25,13 +24,7 @@ export async function askAgain<T>(
   use: (source: OpenSource, asking: Asking & { readonly signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   await using source = await openSource(config);
-  const log = createLog({
-    level: "warn",
-    format: "text",
-    secrets: [source.token],
-    clock: systemClock,
-    write: (line) => err.write(line),
-  });
+  const log = warningsTo({ err }, source.token);
   const { signal } = new AbortController();
   return await use(source, { config, clock: systemClock, log, signal });
 }

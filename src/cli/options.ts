@@ -2,7 +2,10 @@
 import { existsSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { systemClock } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { createLog, type Log } from "../common/log.ts";
+import type { Secret } from "../common/secret.ts";
 import { type ConfigFlags, warehouseFolder } from "../config/config.ts";
 import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
@@ -26,6 +29,17 @@ export interface CliEnvironment extends Settings {
   readonly err: Stream;
   /** Says how the program is to end although nothing failed. */
   readonly endWith: (exitCode: number) => void;
+}
+
+/** The log of a command that asks the service for a person who waits: warnings, without the token. */
+export function warningsTo({ err }: Pick<Settings, "err">, token: Secret): Log {
+  return createLog({
+    level: "warn",
+    format: "text",
+    secrets: [token],
+    clock: systemClock,
+    write: (line) => err.write(line),
+  });
 }
 
 export function processEnvironment(): CliEnvironment {

@@ -1,7 +1,9 @@
 /** The part of a check that asks the service: one page of one item, and the destinations. */
 import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
 import { count, counted, duration } from "../common/figures.ts";
+import type { Log } from "../common/log.ts";
 import { hint } from "../common/nearest.ts";
+import type { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
 import type { HttpClient, HttpResponse } from "../extract/http/client.ts";
 import { type ConnectionFacts, ConnectionWatch } from "../extract/http/connection-watch.ts";
@@ -16,7 +18,10 @@ import { type Asking, type OpenSource, openHastyClient, openSource, originOf } f
 
 const CHECKS = ["dns", "tls", "service", "credentials", "instance", "clock", "destinations"] as const;
 
-export type ServiceAsking = Omit<Asking, "config"> & { readonly signal: AbortSignal };
+export interface ServiceAsking extends Pick<Asking, "clock"> {
+  readonly logFor: (token: Secret) => Log;
+  readonly signal: AbortSignal;
+}
 
 export async function* checkService(
   config: Config | WarehouseError,
@@ -25,7 +30,11 @@ export async function* checkService(
 ): AsyncGenerator<Finding> {
   if (config instanceof WarehouseError) return yield* skipRest("dns", "needs configuration and token");
   await using source = await openSource(config);
-  const client = openHastyClient(source, { ...asking, config });
+  const client = openHastyClient(source, {
+    config,
+    clock: asking.clock,
+    log: asking.logFor(source.token),
+  });
   try {
     const probed = await probe(client, source, config, asking);
     yield* probed.findings;

@@ -2,6 +2,7 @@
 import type { Clock } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import type { Log } from "../common/log.ts";
+import type { Secret } from "../common/secret.ts";
 import {
   type Config,
   type ConfigInputs,
@@ -21,7 +22,8 @@ export interface CheckRequest {
   readonly inputs: ConfigInputs;
   readonly nodeVersion: string;
   readonly clock: Clock;
-  readonly log: Log;
+  /** Where it is told that the service asks for fewer requests; shows no token. */
+  readonly logFor: (token: Secret) => Log;
   readonly signal: AbortSignal;
   readonly freeBytes: FreeBytes;
   readonly verifyCurrent: (folder: OutputFolder) => Promise<Verification>;

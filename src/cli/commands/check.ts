@@ -1,7 +1,6 @@
 import { Command } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { counted } from "../../common/figures.ts";
-import { silentLog } from "../../common/log.ts";
 import { check } from "../../run/check.ts";
 import { type CheckStatus, exitCodeOf, type Finding } from "../../run/finding.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
@@ -12,6 +11,7 @@ import {
   processEnvironment,
   URL_OPTION,
   warehouseOption,
+  warningsTo,
 } from "../options.ts";
 import { paragraph, printableLine, type Terminal, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
@@ -56,7 +56,7 @@ async function checkSetup(flags: CheckFlags, environment: CliEnvironment): Promi
     inputs: { cwd, env, flags, sampleBy: '"content-warehouse check --sample"' },
     nodeVersion: process.versions.node,
     clock: systemClock,
-    log: silentLog,
+    logFor: (token) => warningsTo(environment, token),
     signal: new AbortController().signal,
     freeBytes,
     verifyCurrent: (folder) =>

@@ -5,7 +5,6 @@ import { Command, Option } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
-import { silentLog } from "../../common/log.ts";
 import { configFileName, loadConfig } from "../../config/config.ts";
 import { configText, NEW_CONFIG_FILE } from "../../config/config-text.ts";
 import { createLookups } from "../../extract/lookups.ts";
@@ -29,7 +28,7 @@ import {
 import { Prompt } from "../init/prompt.ts";
 import { SCHEDULERS, type Scheduler, scheduleFileNames, scheduleFiles } from "../init/schedule.ts";
 import { assertNew, type FileToWrite, writeNewFiles } from "../init/write-files.ts";
-import { type CliEnvironment, processEnvironment, URL_OPTION } from "../options.ts";
+import { type CliEnvironment, processEnvironment, URL_OPTION, warningsTo } from "../options.ts";
 import { printableText, writeAll } from "../render/terminal.ts";
 
 /** What `init` has around it. */
@@ -111,8 +110,9 @@ async function verifiedDestinations(
   asking: Asking,
   url: string,
   { token }: TokenAnswer,
-  { out, cwd }: InitEnvironment,
+  environment: InitEnvironment,
 ): Promise<readonly Destination[]> {
+  const { out, cwd } = environment;
   // Checked as those of a run are.
   const config = await loadConfig({
     cwd,
@@ -121,7 +121,7 @@ async function verifiedDestinations(
     sampleBy: '"content-warehouse run nightly --sample"',
   });
   await using source = await openSource(config);
-  const client = openHastyClient(source, { config, clock: systemClock, log: silentLog });
+  const client = openHastyClient(source, { config, clock: systemClock, log: warningsTo(environment, token) });
   const { signal } = new AbortController();
   try {
     const { items } = await probeService(client, config.aliases, signal);

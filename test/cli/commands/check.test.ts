@@ -33,7 +33,7 @@ async function found(cwd: string, setup: Setup): Promise<Record<CheckName, Findi
     inputs: { cwd, env: setup.env ?? {}, flags: setup.flags ?? {}, sampleBy: "--sample" },
     nodeVersion: "24.0.0",
     clock: systemClock,
-    log: silentLog,
+    logFor: () => silentLog,
     signal: new AbortController().signal,
     freeBytes: setup.freeBytes ?? freeBytes,
     verifyCurrent: (folder: ReturnType<typeof outputFolder>) =>
