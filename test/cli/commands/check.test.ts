@@ -122,6 +122,18 @@ test("a clock that is minutes off is told, with the direction", async (t) => {
   assert.match(clock.detail, /^this machine is .* ahead of the service; set the clock/);
 });
 
+test("a service that asks for fewer requests is asked again when it says, and the wait is told", async (t) => {
+  const service = await Scripted.start(t, itemsOf(1));
+  service.script = ({ number }) =>
+    number === 1 ? { status: 429, headers: { "retry-after": "1" } } : undefined;
+  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
+  const { text, exitCode } = await command(await temporaryFolder(t), [], env);
+  assert.equal(exitCode, 0);
+  assert.match(text, /429/);
+  assert.match(text, /^ok {4}credentials {4}the token may read 1 item$/m);
+  assert.equal(service.questions.length, 2);
+});
+
 suite("what fails has the exit code of a run, and what needs it is left out:", () => {
   const refused = (status: number): Reply => ({ status, body: { error: "No." } });
   const cases: readonly (readonly [reply: Reply, failed: CheckName, exitCode: number])[] = [
