@@ -72,6 +72,24 @@ export async function findWarehouse(command: Command): Promise<void> {
   command.setOptionValue("warehouse", folder);
 }
 
+/** Of commands that write CSV, which holds values as they are unless this is given. Goes with {@link onlyForCsv}. */
+export function spreadsheetOption(): Option {
+  return new Option(
+    "--spreadsheet",
+    "CSV for Excel and the like: an apostrophe before texts that would run as formulas",
+  ).implies({ format: "csv" });
+}
+
+/** A hook: refuses --spreadsheet beside another format. Throws `config.invalid`. */
+export function onlyForCsv(command: Command): void {
+  const { format, spreadsheet } = command.opts();
+  if (spreadsheet !== true || format === "csv") return;
+  throw new WarehouseError(
+    "config.invalid",
+    `--spreadsheet is for CSV, not for --format ${format}; leave one of them out.`,
+  );
+}
+
 export const URL_OPTION = new Option("--url <url>", "address of the service; CONTENT_API_URL otherwise");
 export const CONFIG_OPTION = new Option(
   "--config <file>",

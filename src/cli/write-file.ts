@@ -9,7 +9,7 @@ import { printableText } from "./render/terminal.ts";
 /** A file that a person named, open to be written; what it had stays until then. */
 export interface NamedFile extends AsyncDisposable {
   /** Writes the whole file, once; returns a line for the screen: the file `what`. Throws `config.output`. */
-  write(text: string, what: string): Promise<string>;
+  write(content: string | AsyncIterable<Uint8Array>, what: string): Promise<string>;
 }
 
 /**
@@ -33,16 +33,23 @@ export async function openNamedFile(file: string, { runs, staging }: OutputFolde
   const before = await handle.stat();
   let isWritten = false;
   return {
-    write: async (text, what) => {
+    write: async (content, what) => {
+      let bytes = 0;
+      const pieces = async function* () {
+        for await (const piece of typeof content === "string" ? [Buffer.from(content)] : content) {
+          bytes += piece.length;
+          yield piece;
+        }
+      };
       try {
         if (before.isFile()) await handle.truncate();
-        await handle.writeFile(text);
+        await handle.writeFile(pieces());
       } catch (cause) {
         throw notWritten(file, cause);
       }
       isWritten = true;
       const replacing = before.size > 0 ? "; what was in the file before is replaced" : "";
-      return printableText(`${resolve(file)} (${fileSize(Buffer.byteLength(text))}) ${what}${replacing}\n`);
+      return printableText(`${resolve(file)} (${fileSize(bytes)}) ${what}${replacing}\n`);
     },
     [Symbol.asyncDispose]: async () => {
       await handle.close();

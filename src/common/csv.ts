@@ -2,13 +2,16 @@
 export const FORMULA = /^[=+\-@\t\r\n\0＝＋－＠]/;
 const NEEDS_QUOTES = /[",;\t\r\n]|^ | $/;
 
-/** A row in CSV as RFC 4180 has it, with its end. A line that is blank would be no row to many readers. */
-export function csvRow(cells: readonly string[]): string {
-  if (cells.length === 1 && cells[0] === "") return '""\r\n';
-  return `${cells.map(csvCell).join(",")}\r\n`;
+/**
+ * A row in CSV by RFC 4180, but with LF at its end. NULL is an empty cell, and the empty text is `""`; so is NULL where it
+ * is the only cell, because many readers skip a blank line.
+ */
+export function csvRow(cells: readonly (string | null)[]): string {
+  if (cells.length === 1 && cells[0] === null) return '""\n';
+  return `${cells.map((cell) => (cell === null ? "" : cell === "" ? '""' : csvCell(cell))).join(",")}\n`;
 }
 
-/** One of several cells. */
+/** A text, in quotes where it needs them. */
 export function csvCell(text: string): string {
   return NEEDS_QUOTES.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -62,7 +62,7 @@ export async function exportMapping(connection: DuckDBConnection, format: Mappin
     const isEntry = row.some(([name, value]) => name === "mapping_value_id" && value !== null);
     return row.map(([name, value]) => csvText(value, isEntry || !ENTRY_COLUMNS.has(name), name)).join(",");
   });
-  return [WRITTEN.join(","), ...lines].map((line) => `${line}\r\n`).join("");
+  return [WRITTEN.join(","), ...lines].map((line) => `${line}\n`).join("");
 }
 
 const ENTRY_COLUMNS: ReadonlySet<string> = new Set(["mapping_value_id", "value_id", "external_value"]);

@@ -10,7 +10,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
-import { findWarehouse, warehouseOption } from "../options.ts";
+import { findWarehouse, onlyForCsv, spreadsheetOption, warehouseOption } from "../options.ts";
 import { coverageSections } from "../render/audit-sections.ts";
 import { sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "../render/sections.ts";
 import { paragraph, printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
@@ -34,7 +34,7 @@ interface Options {
   readonly contentType?: string;
   readonly failOn?: Limits;
   readonly exportMapping?: string;
-  readonly raw?: true;
+  readonly spreadsheet?: true;
 }
 
 const EXAMPLES = `
@@ -78,7 +78,8 @@ export function auditCommand(terminal: Terminal = standardOutput(), err: Writabl
       "--export-mapping <file>",
       "also write all mappings into a .csv or .json file, as what-if reads them",
     )
-    .option("--raw", "CSV without the apostrophe before texts that a spreadsheet would take for formulas")
+    .addOption(spreadsheetOption())
+    .hook("preAction", onlyForCsv)
     .addHelpText("after", EXAMPLES)
     .action((run: string, options: Options) =>
       withRun(options.warehouse, run, (opened) => exportAndAudit({ terminal, err }, opened, options)),
@@ -151,7 +152,7 @@ function answer(opened: OpenedRun, coverage: Coverage, options: Options, width: 
   const { run, manifest } = opened;
   if (options.format === "csv") {
     const section = wanted.find((each) => each.key === (key ?? "coverage"));
-    const form = { raw: options.raw === true, toScreen: width !== undefined };
+    const form = { spreadsheet: options.spreadsheet === true, toScreen: width !== undefined };
     return section === undefined ? "" : sectionCsv(section, form);
   }
   if (options.format === "json") {

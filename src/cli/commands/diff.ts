@@ -7,7 +7,7 @@ import { findPair, type RunPair } from "../../audit/questions/diff-runs.ts";
 import { counted } from "../../common/figures.ts";
 import { all, type Row, stream } from "../../storage/duckdb.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
-import { findWarehouse, positive, warehouseOption } from "../options.ts";
+import { findWarehouse, onlyForCsv, positive, spreadsheetOption, warehouseOption } from "../options.ts";
 import {
   causesText,
   changeWords,
@@ -32,6 +32,7 @@ interface Options {
   readonly items?: true;
   readonly limit?: number;
   readonly format: (typeof FORMATS)[number];
+  readonly spreadsheet?: true;
 }
 
 const EXAMPLES = `
@@ -60,6 +61,8 @@ export function diffCommand(terminal: Terminal = standardOutput()): Command {
     .option("--items", "list the items too")
     .option("--limit <n>", "lines of each list (default: 5 or 10 on a screen, else all)", positive)
     .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
+    .addOption(spreadsheetOption())
+    .hook("preAction", onlyForCsv)
     .addHelpText("after", EXAMPLES)
     .action((before: string, after: string, options: Options) =>
       withRuns(
@@ -206,6 +209,8 @@ async function* jsonTexts(opened: OpenedRun, told: Told): AsyncIterable<string> 
 
 /** A line per change, or with --items per changed value of an item. */
 async function* csv(opened: OpenedRun, told: Told): AsyncIterable<string> {
-  const step = told.options.items === true ? "audit_diff_items" : "audit_diff_lines";
-  yield* csvTexts(await streamed(opened, told, step), { toScreen: told.width !== undefined });
+  const { items } = told.options;
+  const step = items === true ? "audit_diff_items" : "audit_diff_lines";
+  const form = { spreadsheet: told.options.spreadsheet === true, toScreen: told.width !== undefined };
+  yield* csvTexts(await streamed(opened, told, step), form);
 }

@@ -8,7 +8,7 @@ import { type WhatIf, whatIf } from "../../audit/questions/what-if.ts";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { all, stream } from "../../storage/duckdb.ts";
-import { findWarehouse, warehouseOption } from "../options.ts";
+import { findWarehouse, onlyForCsv, spreadsheetOption, warehouseOption } from "../options.ts";
 import { csvTexts, jsonArray, jsonRows, type RowStream } from "../render/rows.ts";
 import { type Section, sectionTables } from "../render/sections.ts";
 import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
@@ -21,6 +21,7 @@ interface Options {
   readonly warehouse: string;
   readonly mapping: string;
   readonly format: (typeof FORMATS)[number];
+  readonly spreadsheet?: true;
 }
 
 const EXAMPLES = `
@@ -45,6 +46,8 @@ export function whatIfCommand(terminal: Terminal = standardOutput()): Command {
     .addOption(warehouseOption())
     .hook("preAction", findWarehouse)
     .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
+    .addOption(spreadsheetOption())
+    .hook("preAction", onlyForCsv)
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {
       const { mapping: file } = options;
@@ -52,11 +55,11 @@ export function whatIfCommand(terminal: Terminal = standardOutput()): Command {
       const rows = readMapping(await bytesOf(file), file, format);
       await withRun(options.warehouse, run, async (opened) => {
         const found = await whatIf(opened, rows);
-        const toScreen = terminal.columns !== undefined;
+        const form = { spreadsheet: options.spreadsheet === true, toScreen: terminal.columns !== undefined };
         const texts = {
           table: () => tableTexts(opened, found, terminal.columns),
           json: () => jsonTexts(opened, found),
-          csv: async () => csvTexts(await itemRows(opened.connection), { toScreen }),
+          csv: async () => csvTexts(await itemRows(opened.connection), form),
         };
         await writeAll(terminal, await texts[options.format]());
       });

@@ -41,7 +41,15 @@ export async function* jsonArray({ names, chunks }: RowStream): AsyncIterable<st
   yield before === "[\n" ? "[]" : "\n]";
 }
 
-/** The same of rows that are all there; `names`: the columns to take, all unless given. */
+/** An object a line. */
+export async function* jsonLines({ names, chunks }: RowStream): AsyncIterable<string> {
+  const lines = function* (rows: Rows): Iterable<string> {
+    for (const row of rows) yield `${jsonObject(names.map((name, index) => [name, row[index] ?? null]))}\n`;
+  };
+  for await (const rows of chunks) yield* pieces(lines(rows));
+}
+
+/** An array of objects, of rows that are all there; `names`: the columns to take, all unless given. */
 export function jsonRows(rows: readonly Row[], names?: readonly string[]): string {
   if (rows.length === 0) return "[]";
   const entries = (row: Row) =>
@@ -50,8 +58,8 @@ export function jsonRows(rows: readonly Row[], names?: readonly string[]): strin
 }
 
 export interface CsvOptions {
-  /** Texts as they are, also those that a spreadsheet would take for formulas. */
-  readonly raw?: boolean;
+  /** Texts that a spreadsheet would take for formulas get an apostrophe in front. */
+  readonly spreadsheet: boolean;
   readonly toScreen: boolean;
 }
 
@@ -63,10 +71,16 @@ export async function* csvTexts({ names, chunks }: RowStream, options: CsvOption
   for await (const rows of chunks) yield* pieces(lines(rows));
 }
 
-/** Numbers are never formulas; every other cell is guarded. */
-export function csvLine(row: readonly DuckDBValue[], { raw = false, toScreen }: CsvOptions): string {
-  const cells = row.map((value) => (raw || isNumber(value) ? cellText(value) : safeText(cellText(value))));
-  return toScreen ? printableText(csvRow(cells)) : csvRow(cells);
+/** A line with its end. On a screen, control characters are left out. */
+export function csvLine(row: readonly DuckDBValue[], { spreadsheet, toScreen }: CsvOptions): string {
+  const line = csvRow(row.map((value) => (value === null ? null : csvText(value, spreadsheet))));
+  return toScreen ? printableText(line) : line;
+}
+
+/** Numbers are never formulas. */
+function csvText(value: DuckDBValue, spreadsheet: boolean): string {
+  const text = cellText(value);
+  return spreadsheet && !isNumber(value) ? safeText(text) : text;
 }
 
 function isNumber(value: DuckDBValue): boolean {

@@ -3,9 +3,10 @@
 import { count, counted } from "../../common/figures.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import { cellText } from "./cells.ts";
+import { markdownRow, markdownText } from "./markdown.ts";
 import { type CsvOptions, csvLine, jsonRows } from "./rows.ts";
 import { drawFitting, drawInParts, type TextColumn, type TextTable } from "./table.ts";
-import { paragraph, printableLine } from "./terminal.ts";
+import { paragraph } from "./terminal.ts";
 
 /** Lists of columns are their names with a space between. */
 export interface Section {
@@ -115,17 +116,9 @@ export function sectionMarkdown(sections: readonly Section[]): string {
       shown.map((name) => (isNumber(section, name) ? "---:" : "---")),
       ...rows.map((row) => shown.map((name) => markdownText(shownText(row, name)))),
     ];
-    return `## ${title}\n\n${lines.map((cells) => `| ${cells.join(" | ")} |\n`).join("")}`;
+    return `## ${title}\n\n${lines.map(markdownRow).join("")}`;
   });
   return parts.join("\n");
-}
-
-/** Text of foreign origin with its markup escaped. */
-function markdownText(text: string): string {
-  return printableLine(text)
-    .replace(/[\\`*_{}[\]|~#!]/g, (character) => `\\${character}`)
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;");
 }
 
 /** The sections by their names, a row a line, after further members. */

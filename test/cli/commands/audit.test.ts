@@ -55,13 +55,13 @@ test("json has the parts by name with every column, and csv has one part", async
   );
   assert.equal(web.values, web.mapped + web.unmapped + web.unknown_value + web.no_value_mapping);
   const csv = await audit("--format", "csv", "--destination", "Web CMS", "--field", "region");
-  const [head = "", line = "", ...rest] = csv.split("\r\n");
+  const [head = "", line = "", ...rest] = csv.split("\n");
   assert.deepEqual(rest, [""]);
   assert.deepEqual(head.split(","), Object.keys(web));
   assert.deepEqual(line.split(","), Object.values(web).map(String));
   assert.match(
     await audit("--format", "csv", "--section", "collisions"),
-    /^destination_id,.*\r\n.*,market,"launch_market, region",\d+\r\n$/,
+    /^destination_id,.*\n.*,market,"launch_market, region",\d+\n$/,
   );
 });
 
@@ -142,9 +142,9 @@ test("the mappings are exported as the form of the file's name says", async () =
   const json = JSON.parse(await readFile(file("mapping.json"), "utf8"));
   assert.match(
     csv,
-    /^custom_field_id,custom_field,destination_id,destination,mapping_id,external_field_name,mapping_value_id,value_id,value,external_value\r\n/,
+    /^custom_field_id,custom_field,destination_id,destination,mapping_id,external_field_name,mapping_value_id,value_id,value,external_value\n/,
   );
-  assert.equal(csv.split("\r\n").length - 2, json.length);
+  assert.equal(csv.split("\n").length - 2, json.length);
 });
 
 test("what was exported where is said beside the answer, and that it replaces what was there", async () => {

@@ -66,7 +66,7 @@ long("filters narrow every part of the answer, and the items can be listed", asy
     json.lines[0].why,
     'mapping entry 43c870e0bd3ec33eccaf088c for "UK & Ireland": "en-gb" -> "en-uk-ie"',
   );
-  const csv = async (...args: string[]) => (await diff(...asked, "--format", "csv", ...args)).split("\r\n");
+  const csv = async (...args: string[]) => (await diff(...asked, "--format", "csv", ...args)).split("\n");
   assert.deepEqual([(await csv()).length, (await csv("--items")).length], [3, 72]);
   const markdown = await diff(...asked, "--format", "markdown");
   assert.match(
@@ -163,7 +163,7 @@ test("the slug of an item that was removed is told to be known to the runs that 
   const removed = "696e3c5a9df0deca35000140";
   const slugOf = `SELECT slug FROM content WHERE content_id = '${removed}'`;
   const [, slug = ""] = (await capture(sqlCommand, [slugOf, "--format", "csv", "--warehouse", out])).split(
-    "\r\n",
+    "\n",
   );
   const explain = async (...args: string[]) =>
     (await outcome(explainCommand, [...args, "--warehouse", out])).error;

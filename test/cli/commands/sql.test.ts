@@ -5,9 +5,13 @@ import { watch } from "node:fs";
 import { chown, mkdir, mkdtemp, readdir, readFile, realpath, symlink, writeFile } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
 import { after, before, test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
 import { sqlCommand } from "../../../src/cli/commands/sql.ts";
+import type { Terminal } from "../../../src/cli/render/terminal.ts";
 import { removeTree } from "../../../src/common/tree.ts";
+import { exactPattern, quoteLiteral } from "../../../src/storage/sql-text.ts";
 import { HOSTILE_NAME, temporaryFolder } from "../../load/fixtures.ts";
 import { long } from "../../long.ts";
 import { publish } from "../../warehouse/published.ts";
@@ -25,9 +29,11 @@ before(async () => {
 
 after(() => removeTree(base));
 
+const quiet = (terminal: Terminal) => sqlCommand(terminal, new PassThrough().resume());
+
 function warehouse(): { out: string; ask: Ask } {
   const out = join(base, HOSTILE_NAME);
-  return { out, ask: (query, ...args) => capture(sqlCommand, [query, "--warehouse", out, ...args]) };
+  return { out, ask: (query, ...args) => capture(quiet, [query, "--warehouse", out, ...args]) };
 }
 
 const EVERY_TYPE = `SELECT
@@ -155,35 +161,139 @@ test("S19: json escapes what could steer a terminal and reads back the same", as
   assert.deepEqual(JSON.parse(text), [{ x: "\u001b\u009b\u202e\u2028\u007f😀" }]);
 });
 
-test("csv is RFC 4180: ends of lines, quotes, empty for NULL", async () => {
+test("csv has LF, quotes where RFC 4180 wants them, an empty cell for NULL and quotes for the empty text", async () => {
   const { ask } = warehouse();
   const query = `SELECT 'a,b' AS "x,y", 'say "hi"' AS b, 'two' || chr(10) || 'lines' AS c, NULL AS d, '' AS e, -1 AS f, 1.5 AS g, [1, 2] AS h`;
   assert.equal(
     await ask(query, "--format", "csv"),
-    '"x,y",b,c,d,e,f,g,h\r\n"a,b","say ""hi""","two\nlines",,,-1,1.5,"[1,2]"\r\n',
+    '"x,y",b,c,d,e,f,g,h\n"a,b","say ""hi""","two\nlines",,"",-1,1.5,"[1,2]"\n',
   );
+  assert.equal(await ask("SELECT NULL AS a UNION ALL SELECT 'x'", "--format", "csv"), 'a\n""\nx\n');
 });
 
-test("C17, S17: csv does not hand a spreadsheet a formula, in cells or in names, unless asked to", async () => {
+test("C17, S17: csv is faithful; with --spreadsheet no cell and no name is a formula", async () => {
   const { ask } = warehouse();
   const starts = ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"];
   for (const start of starts) {
     const query = `SELECT '${start}1+1' AS a, 'x${start}' AS b`;
     const quoted = (text: string) => (/[\t\r\n]/.test(text) ? `"${text}"` : text);
-    const [guarded, raw] = [
+    const [faithful, guarded] = [
       await ask(query, "--format", "csv"),
-      await ask(query, "--format", "csv", "--raw"),
+      await ask(query, "--format", "csv", "--spreadsheet"),
     ];
-    assert.equal(
-      guarded,
-      `a,b\r\n${quoted(`'${start}1+1`)},${quoted(`x${start}`)}\r\n`,
-      JSON.stringify(start),
-    );
-    assert.equal(raw, `a,b\r\n${quoted(`${start}1+1`)},${quoted(`x${start}`)}\r\n`, JSON.stringify(start));
+    assert.equal(faithful, `a,b\n${quoted(`${start}1+1`)},${quoted(`x${start}`)}\n`, JSON.stringify(start));
+    assert.equal(guarded, `a,b\n${quoted(`'${start}1+1`)},${quoted(`x${start}`)}\n`, JSON.stringify(start));
   }
-  assert.equal(await ask("SELECT chr(0) || '=1' AS a", "--format", "csv"), "a\r\n'[U+0000]=1\r\n");
-  assert.equal(await ask(`SELECT 1 AS "=HYPERLINK(1)"`, "--format", "csv"), "'=HYPERLINK(1)\r\n1\r\n");
-  assert.equal(await ask("SELECT -1 AS a, -0.5::DOUBLE AS b", "--format", "csv"), "a,b\r\n-1,-0.5\r\n");
+  assert.equal(await ask("SELECT chr(0) || '=1' AS a", "--spreadsheet"), "a\n'[U+0000]=1\n");
+  assert.equal(await ask(`SELECT 1 AS "=HYPERLINK(1)"`, "--spreadsheet"), "'=HYPERLINK(1)\n1\n");
+  assert.equal(await ask("SELECT -1 AS a, -0.5::DOUBLE AS b", "--spreadsheet"), "a,b\n-1,-0.5\n");
+  await assert.rejects(ask("SELECT 1", "--spreadsheet", "--format", "json"), {
+    code: "config.invalid",
+    message: "--spreadsheet is for CSV, not for --format json; leave one of them out.",
+  });
+});
+
+test("jsonl is an object a line, exact as in json", async () => {
+  const { ask } = warehouse();
+  const query = "SELECT 9007199254740993 AS a, 'x' || chr(10) || 'y' AS b UNION ALL SELECT 1, NULL";
+  assert.equal(
+    await ask(query, "--format", "jsonl"),
+    '{"a":9007199254740993,"b":"x\\ny"}\n{"a":1,"b":null}\n',
+  );
+  assert.equal(await ask("SELECT 1 WHERE false", "--format", "jsonl"), "");
+});
+
+test("markdown is a table with numbers on the right, its markup escaped and each row on one line", async () => {
+  const { ask } = warehouse();
+  assert.equal(
+    await ask("SELECT 1 AS n, 'a|b' || chr(10) || '*c*' AS \"x_y\", NULL AS z", "--format", "markdown"),
+    "| n | x\\_y | z |\n| ---: | --- | ---: |\n| 1 | a\\|b↵\\*c\\* | NULL |\n",
+  );
+});
+
+test("--out takes the format from the name of the file, and keeps what was there where the query fails", async (t) => {
+  const { ask } = warehouse();
+  const folder = await temporaryFolder(t);
+  const written = async (name: string, query: string, ...args: string[]) => {
+    const text = await ask(query, "--out", join(folder, name), ...args);
+    assert.equal(text, "");
+    return readFile(join(folder, name), "utf8");
+  };
+  assert.equal(await written("a.csv", "SELECT 1 AS a"), "a\n1\n");
+  assert.equal(await written("a.jsonl", "SELECT 1 AS a"), '{"a":1}\n');
+  assert.equal(await written("a.txt", "SELECT 1 AS a", "--format", "json"), '[\n{"a":1}\n]\n');
+  const late = "SELECT CASE WHEN i = 4000 THEN error('late') ELSE i END FROM range(5000) r(i)";
+  await assert.rejects(ask(late, "--out", join(folder, "a.csv")), { code: "config.sql" });
+  assert.equal(await readFile(join(folder, "a.csv"), "utf8"), "a\n1\n");
+  await assert.rejects(ask(late, "--out", join(folder, "new.csv")), { code: "config.sql" });
+  assert.deepEqual((await readdir(folder)).toSorted(), ["a.csv", "a.jsonl", "a.txt"]);
+});
+
+test("parquet is a file with the types of the columns, whatever ends or is in the statement", async (t) => {
+  const { ask } = warehouse();
+  const folder = await temporaryFolder(t);
+  const file = join(folder, "answer.parquet");
+  const instance = await DuckDBInstance.create(":memory:");
+  t.after(() => instance.closeSync());
+  const connection = await instance.connect();
+  const rows = async () =>
+    (await connection.runAndReadAll(`FROM ${quoteLiteral(exactPattern(file))}`)).getRowsJson();
+  for (const [query, expected] of [
+    ["SELECT 9007199254740993 AS a, DATE '2026-03-01' AS b", [["9007199254740993", "2026-03-01"]]],
+    ["SELECT 'a; --' AS a ; -- b; c\n;", [["a; --"]]],
+    ["SELECT i FROM range(3) r(i) ORDER BY i DESC -- last;", [["2"], ["1"], ["0"]]],
+    ["SHOW TABLES", [["content"], ["content_tags"]]],
+  ] as const) {
+    assert.equal(await ask(query, "--out", file), "");
+    assert.deepEqual(await rows(), expected, query);
+  }
+  await assert.rejects(ask("SELECT 1", "--format", "parquet"), {
+    code: "config.invalid",
+    message: "Parquet goes to a file; name it with --out FILE.",
+  });
+  await assert.rejects(ask("EXPLAIN SELECT 1", "--out", file), { code: "config.sql" });
+  const injected = `SELECT 1) TO ${quoteLiteral(join(folder, "escaped.csv"))} (FORMAT csv); --`;
+  await assert.rejects(ask(injected, "--out", file), { code: "config.sql" });
+  await assert.rejects(
+    ask(`FROM read_text(${quoteLiteral(file)})`, "--out", file),
+    /disabled by configuration/,
+  );
+  assert.deepEqual(await readdir(folder), ["answer.parquet"]);
+});
+
+test("a statement comes from a file or from standard input where no argument has it", async (t) => {
+  const { out } = warehouse();
+  const folder = await temporaryFolder(t);
+  const file = join(folder, "question.sql");
+  await writeFile(file, "\uFEFFSELECT 1 AS a;\n");
+  const ask = (args: readonly string[], ...pieces: string[]) =>
+    capture(
+      (terminal) => sqlCommand(terminal, process.stderr, () => Readable.from(pieces)),
+      [...args, "--warehouse", out, "--format", "csv"],
+    );
+  assert.equal(await ask(["-f", file], "SELECT 2"), "a\n1\n");
+  assert.equal(await ask([], "SELECT 2", " AS a"), "a\n2\n");
+  assert.equal(await ask(["-f", "-"], "SELECT 3 AS a"), "a\n3\n");
+  await assert.rejects(ask([]), { code: "config.sql", message: /^There is no SQL statement in the query/ });
+  await assert.rejects(ask(["-f", join(folder, "none.sql")]), {
+    code: "config.not_found",
+    message: /ENOENT/,
+  });
+  await assert.rejects(ask(["SELECT 1", "-f", file]), { code: "config.invalid" });
+});
+
+test("a terminal without a statement gets the lines that open the file in three tools", async () => {
+  const { out } = warehouse();
+  const typing = () => Object.assign(Readable.from([]), { isTTY: true });
+  const text = await capture(
+    (terminal) => sqlCommand(terminal, process.stderr, typing),
+    ["--warehouse", out],
+    80,
+  );
+  const file = join(out, "current/warehouse.duckdb");
+  for (const tool of ["DuckDB CLI", "Python", "R"]) assert.match(text, new RegExp(`^${tool} \\(`, "m"));
+  assert.ok(text.includes("duckdb -readonly '"), text);
+  assert.ok(text.includes(`duckdb.connect(${JSON.stringify(file)}, read_only=True)`), text);
 });
 
 test("the plan of a query is shown as it is drawn", async () => {
@@ -191,32 +301,45 @@ test("the plan of a query is shown as it is drawn", async () => {
   assert.match(await ask("EXPLAIN SELECT * FROM content"), /^┌─+┐\n│ +SEQ_SCAN/);
 });
 
-test("S19: csv shows control characters by their code points, also in a pipe; with --raw they are as they came", async () => {
-  const { ask } = warehouse();
+test("S19: csv on a screen leaves control characters out; --spreadsheet shows their code points", async () => {
+  const { out, ask } = warehouse();
   const query = `SELECT chr(27) || '[2J' || chr(155) || chr(8238) || 'x' || chr(9) || chr(10) || chr(13) AS "a${"\u202e"}"`;
-  assert.equal(await ask(query, "--format", "csv"), 'a[U+202E]\r\n"[U+001B][2J[U+009B][U+202E]x\t\n\r"\r\n');
-  assert.equal(await ask(query, "--format", "csv", "--raw"), 'a\u202e\r\n"\u001b[2J\u009b\u202ex\t\n\r"\r\n');
+  assert.equal(await ask(query, "--format", "csv"), 'a\u202e\n"\u001b[2J\u009b\u202ex\t\n\r"\n');
+  assert.equal(
+    await capture(sqlCommand, [query, "--warehouse", out, "--format", "csv"], 80),
+    'a\n"[2Jx\t\n"\n',
+  );
+  assert.equal(await ask(query, "--spreadsheet"), 'a[U+202E]\n"[U+001B][2J[U+009B][U+202E]x\t\n\r"\n');
 });
 
-test("a table is laid out by its first rows: later texts are cut on a screen and whole elsewhere, numbers always whole", async () => {
+test("a screen gets the first 100 rows and says how many there are, a pipe gets all of them whole", async () => {
   const { out } = warehouse();
-  const query =
-    `SELECT i AS number, CASE WHEN i < 4000 THEN 'short' ELSE repeat('long ', 30) END AS text FROM range(99999990, 100004000) r(i)
-    UNION ALL SELECT 12345678901234, 'end'`.replace("i < 4000", "i < 100003990");
+  const query = `SELECT i AS number, CASE WHEN i < 50 THEN 'short' ELSE repeat('long ', 30) END AS text FROM range(4010) r(i)
+    UNION ALL SELECT 12345678901234, 'end'`;
   const lines = (await capture(sqlCommand, [query, "--warehouse", out], 40)).split("\n");
-  assert.equal(lines.at(-2), "4,011 rows, 2 columns");
-  assert.equal(lines.length, 4011 + 6);
-  assert.equal(lines[3], "│  99999990 │ short │");
-  assert.equal(lines[3 + 4005], "│ 100003995 │ long… │");
-  assert.equal(lines[3 + 4010], "│ 12345678901234 │ end   │");
+  assert.equal(lines.length, 3 + 100 + 4);
+  assert.match(lines[3] ?? "", /^│ +0 │ short +│$/);
+  for (const line of lines) assert.ok(line.length <= 50, line);
+  assert.deepEqual(lines.slice(-3), [
+    "100 of 4,011 rows, 2 columns",
+    "pipe the output or add --out for all rows",
+    "",
+  ]);
   const piped = (await capture(sqlCommand, [query, "--warehouse", out])).split("\n");
-  assert.equal(piped[3 + 4005], `│ 100003995 │ ${"long ".repeat(30)} │`);
+  assert.equal(piped.length, 4011 + 6);
+  assert.equal(piped.at(-2), "4,011 rows, 2 columns");
+  assert.equal(piped[3 + 4009], `│   4009 │ ${"long ".repeat(30)} │`);
+  assert.match(piped[3 + 4010] ?? "", /^│ 12345678901234 │ end +│$/);
 });
 
-const QUESTION =
-  /^The query was refused: it is a statement of the kind [A-Z_]+, and only questions are answered; begin with SELECT,/;
-const FUNCTION =
-  /^The query was refused: the function \w+\(\) changes what the database writes, or can hide that/;
+test("a screen gets exactly 100 rows without a remark", async () => {
+  const { out } = warehouse();
+  const text = await capture(sqlCommand, ["FROM range(100)", "--warehouse", out], 80);
+  assert.match(text, /└─+┘\n100 rows, 1 column\n$/);
+});
+
+const QUESTION = /^The query was refused: [A-Z_]+ is not a question; begin with SELECT,/;
+const FUNCTION = /^The query was refused: the function \w+\(\) can make the database write files/;
 
 const refused: Record<string, [query: string, message: RegExp]> = {
   "a syntax error": ["SELEC 1", /^The query was refused: Parser Error: syntax error at or near "SELEC"\.$/],
@@ -224,8 +347,8 @@ const refused: Record<string, [query: string, message: RegExp]> = {
     "SELECT nope FROM content",
     /column "nope" not found in FROM clause; Candidate bindings: "content_id"/,
   ],
-  "no statement": [" ; /* nothing */ -- at all", /not one SQL statement/],
-  "two statements": ["SELECT 1; SELECT 2", /not one SQL statement/],
+  "no statement": [" ; /* nothing */ -- at all", /^There is no SQL statement in the query/],
+  "two statements": ["SELECT 1; SELECT 2", /^There are 2 SQL statements in the query/],
   "a table of its own": ["CREATE TABLE x (a INTEGER)", QUESTION],
   "a temporary table": ["CREATE TEMP TABLE x AS SELECT 1", QUESTION],
   "a row": ["INSERT INTO content BY NAME SELECT 'x' AS content_id", QUESTION],
@@ -236,7 +359,7 @@ const refused: Record<string, [query: string, message: RegExp]> = {
   ],
   "a statement that is explained, after a comment": [
     "/* why */ EXPLAIN SELECT 1",
-    /without a comment before them/,
+    /there is a comment before or within EXPLAIN/,
   ],
   "a table that is made while it is explained": ["EXPLAIN ANALYZE CREATE TEMP TABLE x AS SELECT 1", QUESTION],
   "a vacuum that is explained": ["explain (analyze, format json) VACUUM", QUESTION],
@@ -292,13 +415,16 @@ for (const [what, [query, message]] of Object.entries(refused)) {
   test(`S13: ${what} is one clear sentence and a wrong configuration`, async () => {
     const { ask } = warehouse();
     const before = await around();
-    for (const format of ["table", "json", "csv"]) {
-      await assert.rejects(ask(query, "--format", format), (error: Error & { exitCode?: number }) => {
-        assert.equal(error.exitCode, 2);
-        assert.match(error.message, message);
-        assert.doesNotMatch(error.message, /\n/);
-        return true;
-      });
+    for (const format of ["table", "json", "csv", "parquet"]) {
+      await assert.rejects(
+        ask(query, "--format", format, ...(format === "parquet" ? ["--out", `${base}/x`] : [])),
+        (error: Error & { exitCode?: number }) => {
+          assert.equal(error.exitCode, 2);
+          assert.match(error.message, message);
+          assert.doesNotMatch(error.message, /\n/);
+          return true;
+        },
+      );
     }
     assert.deepEqual(await around(), before);
   });
@@ -329,7 +455,7 @@ test("S13: no statement writes into the database's own files, explained or not",
 test("a text that names what is refused is a text", async () => {
   const { ask } = warehouse();
   const query = "SELECT 'query (x)' AS a, 'enable_logging()' AS b, 1 AS query -- disable_profiling";
-  assert.equal(await ask(query, "--format", "csv"), "a,b,query\r\nquery (x),enable_logging(),1\r\n");
+  assert.equal(await ask(query, "--format", "csv"), "a,b,query\nquery (x),enable_logging(),1\n");
 });
 
 test("a plan is drawn as it comes, and steers no terminal", async () => {
@@ -400,11 +526,11 @@ long(
     const sorted = "SELECT i, repeat(md5(i::VARCHAR), 4) AS text FROM range(3500000) r(i) ORDER BY text";
     assert.equal(
       await ask(`SELECT count(*) AS n FROM (${sorted} LIMIT 3400000)`, "--format", "csv"),
-      "n\r\n3400000\r\n",
+      "n\n3400000\n",
     );
     await assert.rejects(ask("SELECT list(repeat(md5(i::VARCHAR), 40)) FROM range(1000000) r(i)"), {
       code: "config.sql",
-      message: /it needs more than the 256 MB that it may take/,
+      message: /it needs more than 256 MB of memory/,
     });
   },
 );
@@ -453,7 +579,7 @@ test("a signal ends a question and leaves no folder, and what a killed one left 
 test("a reader that goes away ends the command quietly", async () => {
   const { out } = warehouse();
   const query = "SELECT i, repeat('x', 100) AS t FROM range(300000) r(i)";
-  for (const format of ["csv", "json", "table"]) {
+  for (const format of ["csv", "jsonl", "markdown", "table"]) {
     const child = start([query, "--warehouse", out, "--format", format], {
       stdio: ["ignore", "pipe", "pipe"],
     });

@@ -29,7 +29,7 @@ test("a screen gets the changes by destination and field, by value, and item by 
     await whatIf(file),
     /^No external value would change in the run 000001-\S+\. Entries of mappings: (\d+) in the file, \1 in the run\.\n$/,
   );
-  const mapping = await edited("north.csv", ",T1 North\r\n", ",=Far North\r\n");
+  const mapping = await edited("north.csv", ",T1 North\n", ",=Far North\n");
   const text = await whatIf(mapping);
   assert.match(text, /│ Partner Portal │ region │ +136 │ +139 │ +0 │ +0 │ +139 │/);
   assert.match(
@@ -41,16 +41,18 @@ test("a screen gets the changes by destination and field, by value, and item by 
     text,
     /\n139 external values of 136 items would change in the run 000001-\S+\. Entries of mappings: \d+ in the file, \d+ in the run\.\n$/,
   );
-  const csv = (await whatIf(mapping, "--format", "csv")).split("\r\n");
+  const csv = (await whatIf(mapping, "--format", "csv")).split("\n");
   assert.equal(csv.length, 141);
-  assert.ok(csv[1]?.endsWith(",changed,Sales Territory,T1 North,Sales Territory,'=Far North"), csv[1]);
+  assert.ok(csv[1]?.endsWith(",changed,Sales Territory,T1 North,Sales Territory,=Far North"), csv[1]);
+  const guarded = (await whatIf(mapping, "--spreadsheet")).split("\n");
+  assert.ok(guarded[1]?.endsWith(",Sales Territory,'=Far North"), guarded[1]);
   const json = JSON.parse(await whatIf(mapping, "--format", "json"));
   assert.deepEqual([json.items_changed, json.values_changed, json.items.length], [136, 139, 139]);
   assert.equal(json.items[0].external_value_after, "=Far North");
 });
 
 test("a screen of 80 has every name and value whole, as the mapping and the filters take them", async () => {
-  const mapping = await edited("long.csv", /,T1 North\r\n/g, ",Northern Territory\r\n");
+  const mapping = await edited("long.csv", /,T1 North\n/g, ",Northern Territory\n");
   const long = join(out, "..", "longer.csv");
   await writeFile(
     long,

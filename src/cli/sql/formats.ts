@@ -1,0 +1,180 @@
+/** An answer in the form that was asked for, written as its rows come. */
+import { type DuckDBDataChunk, type DuckDBResult, DuckDBTypeId, type DuckDBValue } from "@duckdb/node-api";
+import { counted } from "../../common/figures.ts";
+import { collectKeepingCode } from "../../common/gc.ts";
+import { cellText } from "../render/cells.ts";
+import { markdownRow, markdownText } from "../render/markdown.ts";
+import { csvTexts, jsonArray, jsonLines, PIECE, pieces, type Rows } from "../render/rows.ts";
+import {
+  type DrawnTable,
+  drawTable,
+  layOut,
+  left,
+  leftOutText,
+  right,
+  type TableLayout,
+  type TextColumn,
+} from "../render/table.ts";
+import { printableText } from "../render/terminal.ts";
+
+/** Forms that are text; Parquet is the other one. */
+export const TEXT_FORMATS = ["table", "json", "jsonl", "csv", "markdown"] as const;
+export type TextFormat = (typeof TEXT_FORMATS)[number];
+
+export interface FormOptions {
+  /** Width of the screen; undefined: a file or a pipe. */
+  readonly width: number | undefined;
+  /** CSV that no spreadsheet takes for formulas. */
+  readonly spreadsheet: boolean;
+}
+
+type Texts = AsyncIterable<string>;
+
+/** Where column names are equal, JSON tells them apart as DuckDB's client does: `a` and `a:1`. */
+const FORMS: Readonly<Record<TextFormat, (result: DuckDBResult, options: FormOptions) => Texts>> = {
+  table: (result, { width }) => (width === undefined ? tableTexts(result) : screenTexts(result, width)),
+  json: jsonTexts,
+  jsonl: (result) => jsonLines({ names: result.deduplicatedColumnNames(), chunks: rowsOf(result) }),
+  csv: (result, { width, spreadsheet }) =>
+    csvTexts(
+      { names: result.columnNames(), chunks: rowsOf(result) },
+      { spreadsheet, toScreen: width !== undefined },
+    ),
+  markdown: markdownTexts,
+};
+
+export function answerTexts(result: DuckDBResult, format: TextFormat, options: FormOptions): Texts {
+  return FORMS[format](result, options);
+}
+
+/** Of cells that were handed over, before garbage is taken away: some ten megabytes. */
+const CELLS_KEPT = 250_000;
+
+/**
+ * The answer some thousand rows at a time. What the engine hands over lies outside of the heap, where it would stay until
+ * garbage is looked for: hundreds of megabytes of wide rows.
+ */
+async function* chunksOf(result: DuckDBResult): AsyncIterable<DuckDBDataChunk> {
+  let cells = 0;
+  for (let chunk = await result.fetchChunk(); chunk !== null && chunk.rowCount > 0; ) {
+    yield chunk;
+    cells += chunk.rowCount * result.columnCount;
+    chunk = await result.fetchChunk();
+    if (cells < CELLS_KEPT) continue;
+    collectKeepingCode();
+    cells = 0;
+  }
+}
+
+async function* rowsOf(result: DuckDBResult): AsyncIterable<Rows> {
+  for await (const chunk of chunksOf(result)) yield rowsIn(chunk);
+}
+
+function* rowsIn(chunk: DuckDBDataChunk): Rows {
+  for (let row = 0; row < chunk.rowCount; row++) yield chunk.getRowValues(row);
+}
+
+/** Rows that a screen gets. */
+const ROWS_SHOWN = 100;
+
+/** The first rows, as soon as they are there, then how many there are. */
+async function* screenTexts(result: DuckDBResult, width: number): Texts {
+  const columns = columnsOf(result);
+  const rows: string[][] = [];
+  let total = 0;
+  let drawn: DrawnTable | undefined;
+  for await (const chunk of chunksOf(result)) {
+    total += chunk.rowCount;
+    if (drawn !== undefined) continue;
+    for (const row of rowsIn(chunk)) {
+      if (rows.length < ROWS_SHOWN) rows.push(row.map(shownText));
+    }
+    if (total <= ROWS_SHOWN) continue;
+    drawn = drawTable({ columns, rows }, width);
+    yield drawn.text;
+  }
+  if (drawn === undefined) {
+    drawn = drawTable({ columns, rows }, width);
+    yield drawn.text;
+  }
+  const size = `${counted(total, "row")}, ${counted(columns.length, "column")}\n`;
+  const shown =
+    total > rows.length ? `${rows.length} of ${size}pipe the output or add --out for all rows\n` : size;
+  yield `${shown}${leftOutText({ columns }, drawn)}`;
+}
+
+/** So many rows, or characters, decide how wide the columns are; those after them are written as they come. */
+const ROWS_LAID_OUT = 1000;
+const LAID_OUT = 8 * PIECE;
+
+/** All rows and columns, whole. */
+async function* tableTexts(result: DuckDBResult): Texts {
+  const columns = columnsOf(result);
+  let first: string[][] = [];
+  let characters = 0;
+  let layout: TableLayout | undefined;
+  let total = 0;
+  const laidOut = () => {
+    layout = layOut({ columns, rows: first }, undefined);
+    const drawn = [layout.head, ...first.map(layout.row)];
+    first = [];
+    return drawn;
+  };
+  const texts = function* (chunk: Rows): Iterable<string> {
+    for (const row of chunk) {
+      const cells = row.map(shownText);
+      total += 1;
+      if (layout !== undefined) {
+        yield layout.row(cells);
+        continue;
+      }
+      first.push(cells);
+      characters += cells.reduce((sum, cell) => sum + cell.length, 0);
+      if (first.length >= ROWS_LAID_OUT || characters >= LAID_OUT) yield* laidOut();
+    }
+  };
+  for await (const chunk of rowsOf(result)) yield* pieces(texts(chunk));
+  if (layout === undefined) yield* pieces(laidOut());
+  const { foot } = layout ?? layOut({ columns, rows: [] }, undefined);
+  yield `${foot}${counted(total, "row")}, ${counted(columns.length, "column")}\n`;
+}
+
+function shownText(value: DuckDBValue): string {
+  return value === null ? "NULL" : cellText(value);
+}
+
+function columnsOf(result: DuckDBResult): TextColumn[] {
+  return result.columnNames().map((name, index) => {
+    const isNumber = NUMBERS.has(DuckDBTypeId[result.columnTypeId(index)]);
+    return isNumber ? right(name) : left(name);
+  });
+}
+
+const NUMBERS: ReadonlySet<string | undefined> = new Set(
+  (
+    "TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT " +
+    "FLOAT DOUBLE DECIMAL BIGNUM"
+  ).split(" "),
+);
+
+/** A plan as the engine draws it. */
+export async function* planTexts(result: DuckDBResult): Texts {
+  for await (const rows of rowsOf(result)) {
+    for (const [, plan] of rows) yield printableText(`${cellText(plan ?? null)}\n`);
+  }
+}
+
+async function* jsonTexts(result: DuckDBResult): Texts {
+  yield* jsonArray({ names: result.deduplicatedColumnNames(), chunks: rowsOf(result) });
+  yield "\n";
+}
+
+async function* markdownTexts(result: DuckDBResult): Texts {
+  const columns = columnsOf(result);
+  yield markdownRow(columns.map(({ name }) => markdownText(name)));
+  yield markdownRow(columns.map(({ align }) => (align === "right" ? "---:" : "---")));
+  const lines = function* (rows: Rows): Iterable<string> {
+    for (const row of rows) yield markdownRow(row.map((value) => markdownText(shownText(value))));
+  };
+  for await (const rows of rowsOf(result)) yield* pieces(lines(rows));
+}

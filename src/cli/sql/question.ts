@@ -1,0 +1,217 @@
+/** A question to the published database: opened read-only, one statement, and nothing but a question. */
+import { join } from "node:path";
+import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb/node-api";
+import { WarehouseError } from "../../common/errors.ts";
+import { all, type Database, duckdbError, openForReading } from "../../storage/duckdb.ts";
+import { quoteLiteral } from "../../storage/sql-text.ts";
+import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
+import { findRun } from "../../warehouse/retention.ts";
+
+/** Of DuckDB's buffers; what does not fit is spilled. */
+const MEMORY_LIMIT_MB = 256;
+
+/** Where the question may leave files, such as spilled blocks. */
+export interface Workplace {
+  readonly temporaryDirectory: string;
+  /** Whether an answer may be written into the folder: a question could then read what is there. */
+  readonly writes: boolean;
+}
+
+/** The database that `current` names now: the link is read once, so that a publication meanwhile changes nothing. */
+export async function openCurrent(
+  warehouse: string,
+  { temporaryDirectory, writes }: Workplace,
+): Promise<Database> {
+  const folder = outputFolder(warehouse);
+  const { run, directory, manifest } = await findRun(folder, "current");
+  if (manifest instanceof WarehouseError) throw manifest;
+  if (!manifest.loaders.includes("duckdb")) {
+    throw new WarehouseError(
+      "config.not_found",
+      `Run ${run} was published as Parquet files alone; read ${join(folder.current, "parquet")} with DuckDB or another engine.`,
+    );
+  }
+  return openForReading({
+    file: join(directory, DATABASE_FILE),
+    temporaryDirectory,
+    allowedDirectories: writes ? [temporaryDirectory] : [],
+    memoryLimitMb: MEMORY_LIMIT_MB,
+    threads: undefined,
+  });
+}
+
+/** A statement that was found to be a question, not yet asked. */
+export interface Question {
+  readonly query: string;
+  /** The rows, as they are fetched. */
+  stream(): Promise<DuckDBResult>;
+  /** What EXPLAIN answers is drawn already. */
+  readonly isPlan: boolean;
+}
+
+/** Throws `config.sql` where the text is not one statement that only reads. */
+export async function questionOf(connection: DuckDBConnection, query: string): Promise<Question> {
+  const statements = await connection.extractStatements(query).catch((thrown: unknown) => {
+    throw isBlank(query) ? notOne(0) : refusal(thrown);
+  });
+  if (statements.count !== 1) throw notOne(statements.count);
+  const explained = explainedBy(query);
+  await assertNothingSet(connection, explained ?? query);
+  try {
+    const prepared = await statements.prepare(0);
+    const isPlan = prepared.statementType === StatementType.EXPLAIN;
+    assertQuestion(isPlan ? await typeOf(connection, explained ?? "") : prepared.statementType);
+    return {
+      query,
+      stream: () =>
+        prepared.stream().catch((thrown: unknown) => {
+          throw refusal(thrown);
+        }),
+      isPlan,
+    };
+  } catch (thrown) {
+    throw refusal(thrown);
+  }
+}
+
+/** Writes the answer into a new Parquet file, in a folder that the database may write. */
+export async function copyToParquet(
+  connection: DuckDBConnection,
+  { query, isPlan }: Question,
+  file: string,
+): Promise<void> {
+  if (isPlan) {
+    throw new WarehouseError(
+      "config.sql",
+      "A plan cannot be written as Parquet; use another --format, or leave out EXPLAIN.",
+    );
+  }
+  try {
+    const answer = await withoutEnd(connection, query);
+    await connection.run(
+      `COPY (FROM (\n${answer}\n)) TO ${quoteLiteral(file)} (FORMAT parquet, COMPRESSION zstd)`,
+    );
+  } catch (thrown) {
+    throw refusal(thrown);
+  }
+}
+
+/** The statement without its `;` and the comments after it, so that it can stand in parentheses. */
+async function withoutEnd(connection: DuckDBConnection, query: string): Promise<string> {
+  for (const { index } of query.matchAll(/;/g)) {
+    if (!isBlank(query.slice(index))) continue;
+    const statement = query.slice(0, index);
+    // The `;` of a text or a comment may look like the end: then what is before it is no statement.
+    const parsed = await connection.extractStatements(statement).catch(() => undefined);
+    if (parsed?.count === 1) return statement;
+  }
+  return query;
+}
+
+/**
+ * What an EXPLAIN explains; undefined: the query is none, or has a comment where this does not look for one. With ANALYZE
+ * it is carried out, so it must be a question itself, and the engine has the word on that.
+ */
+function explainedBy(query: string): string | undefined {
+  const explain = /^\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?/i.exec(query);
+  return explain === null ? undefined : query.slice(explain[0].length);
+}
+
+async function typeOf(connection: DuckDBConnection, query: string): Promise<StatementType> {
+  if (isBlank(query)) {
+    throw new WarehouseError(
+      "config.sql",
+      "The query was refused: there is a comment before or within EXPLAIN; remove it.",
+    );
+  }
+  return (await connection.prepare(query)).statementType;
+}
+
+/** SHOW, DESCRIBE and SUMMARIZE are SELECT to the engine. */
+function assertQuestion(type: StatementType): void {
+  if (type === StatementType.SELECT) return;
+  throw new WarehouseError(
+    "config.sql",
+    `The query was refused: ${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE, SUMMARIZE or EXPLAIN.`,
+  );
+}
+
+/**
+ * Functions that a question can call too, which the locked configuration does not keep from writing: logs go to
+ * standard output or end the process, profiles go to a file. The last two run texts in which the others could hide.
+ */
+const SETTING =
+  /\b(?<name>(?:enable|disable|truncate)_\w*(?:logging|profiling|logs)|json_execute_serialized_sql|query(?="?(?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n)*\())/i;
+
+async function assertNothingSet(connection: DuckDBConnection, query: string): Promise<void> {
+  const name = SETTING.exec(query)?.groups?.name;
+  if (name === undefined) return;
+  const called = await functionsOf(connection, query);
+  if (called?.some((each) => SETTING.test(`${each}(`)) === false) return;
+  throw new WarehouseError(
+    "config.sql",
+    `The query was refused: the function ${name}() can make the database write files; remove it.`,
+  );
+}
+
+/** Names of the functions that a question calls, as the engine's parser reads it; undefined: it is not a question. */
+async function functionsOf(connection: DuckDBConnection, query: string): Promise<string[] | undefined> {
+  const [row] = await all(connection, "SELECT json_serialize_sql($1::VARCHAR) AS tree", [query]);
+  const tree: unknown = JSON.parse(String(row?.tree));
+  const names: string[] = [];
+  const walk = (node: unknown): void => {
+    if (typeof node !== "object" || node === null) return;
+    if ("function_name" in node) names.push(String(node.function_name));
+    Object.values(node).forEach(walk);
+  };
+  walk(tree);
+  const failed = typeof tree === "object" && tree !== null && "error" in tree && tree.error === true;
+  return failed ? undefined : names;
+}
+
+const COMMENTS = /--[^\n]*|\/\*[\s\S]*?\*\//g;
+
+function isBlank(query: string): boolean {
+  return query.replace(COMMENTS, "").replaceAll(";", "").trim() === "";
+}
+
+function notOne(count: number): WarehouseError {
+  return new WarehouseError(
+    "config.sql",
+    count === 0
+      ? "There is no SQL statement in the query; give one."
+      : `There are ${count} SQL statements in the query; give one at a time.`,
+  );
+}
+
+/** Reports errors of a query that is under way like those of one that never started. */
+export async function* refusals(texts: AsyncIterable<string>): AsyncIterable<string> {
+  try {
+    yield* texts;
+  } catch (thrown) {
+    throw refusal(thrown);
+  }
+}
+
+/** What DuckDB says of a query, in one sentence; where a file is damaged, `verify.failed`. */
+function refusal(thrown: unknown): WarehouseError {
+  const error = duckdbError(thrown);
+  if (error === thrown || error.code !== "internal") return error;
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const why = /^Invalid string length|string longer than/.test(message)
+    ? "a row of its answer is longer than 512 MB; ask for fewer columns"
+    : message.startsWith("Out of Memory")
+      ? `it needs more than ${MEMORY_LIMIT_MB} MB of memory and cannot spill to disk; select fewer rows or columns at a time`
+      : oneSentence(message);
+  const end = why.endsWith("?") ? "" : ".";
+  return new WarehouseError("config.sql", `The query was refused: ${why}${end}`, { cause: thrown });
+}
+
+/** The message without the excerpt of the query, its lines joined. */
+function oneSentence(message: string): string {
+  const lines = (message.split(/\n+LINE \d+:/, 1)[0] ?? "")
+    .replace(/^Failed to extract statements: /, "")
+    .split("\n");
+  const parts = lines.map((line) => line.trim().replace(/[.!]+$/, "")).filter((line) => line !== "");
+  return parts.join("; ");
+}
