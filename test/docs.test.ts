@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { removeTree } from "../src/common/tree.ts";
+import { TABLES } from "../src/tables/all.ts";
+import { schemaMarkdown } from "../src/tables/render.ts";
 
 const ROOT = new URL("..", import.meta.url);
 const QUESTIONS = /```sql\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g;
@@ -40,6 +42,21 @@ test("the questions of docs/tables.md have the answers that the sample gives", a
   } else {
     for (const [, sql = "", expected] of questions) assert.equal(answer(sql), expected, sql);
   }
+});
+
+const DICTIONARY = /(?<=<!-- written by .* -->\n)[\s\S]*?(?=<!-- end of the data dictionary -->)/;
+
+/** With UPDATE_DOCS=1 it is written into the page instead. */
+test("the data dictionary of docs/tables.md is that of the declared tables", async () => {
+  const file = new URL("docs/tables.md", ROOT);
+  const page = await readFile(file, "utf8");
+  const expected = `\n${schemaMarkdown(TABLES, 3)}\n`;
+  if (process.env.UPDATE_DOCS === "1")
+    await writeFile(
+      file,
+      page.replace(DICTIONARY, () => expected),
+    );
+  else assert.equal(DICTIONARY.exec(page)?.[0], expected, "UPDATE_DOCS=1 npm test -- test/docs.test.ts");
 });
 
 /** As the page's viewers make it of a heading. */

@@ -1,4 +1,4 @@
-/** The declared tables as text, JSON, Markdown and a Mermaid diagram. */
+/** The declared tables as JSON, Markdown and a Mermaid diagram. */
 import type { Column, Origin, Table } from "./declare.ts";
 
 /** An API field that no column comes from, and why. */
@@ -20,7 +20,7 @@ type SchemaColumn = Pick<Column, "name" | "type" | "nullable" | "comment" | "per
 
 /** The form that programs read. `unplaced`: API fields that no column comes from, each with its reason. */
 export interface SchemaDocument {
-  readonly tables: readonly (Pick<Table, "name" | "comment" | "key"> & {
+  readonly tables: readonly (Pick<Table, "name" | "comment" | "key" | "references"> & {
     readonly columns: readonly SchemaColumn[];
   })[];
   readonly unplaced: readonly UnplacedField[];
@@ -28,47 +28,43 @@ export interface SchemaDocument {
 
 export function schemaDocument(tables: readonly Table[]): SchemaDocument {
   return {
-    tables: tables.map(({ name, comment, key, columns }) => ({
+    tables: tables.map(({ name, comment, key, references, columns }) => ({
       name,
       comment,
       key,
+      references,
       columns: columns.map(({ format: _format, emptyDefault: _default, ...column }) => column),
     })),
     unplaced: UNPLACED,
   };
 }
 
-function marks(table: Table, { name, nullable, personal }: Column): string {
-  const required = nullable ? [] : ["not null"];
-  return [...(table.key.includes(name) ? ["key"] : required), ...(personal ? ["personal"] : [])].join(", ");
-}
-
-/** One block a table: name, comment, then a line a column. */
-export function schemaText(tables: readonly Table[]): string {
-  const blocks = tables.map((table) => {
-    const width = Math.max(...table.columns.map((column) => column.name.length));
-    const lines = table.columns.map((column) => {
-      const mark = marks(table, column);
-      const type = column.type.padEnd(9);
-      return `  ${column.name.padEnd(width)}  ${type}  ${column.comment}${mark === "" ? "" : ` [${mark}]`}`;
-    });
-    return [`${table.name}: ${table.comment}`, ...lines].join("\n");
-  });
-  return `${blocks.join("\n\n")}\n`;
+/** `key`, `not null`, `personal`, and the table that a column refers to. */
+export function marksOf(table: Table, { name, nullable, personal }: Column): string[] {
+  const isKey = table.key.includes(name);
+  const references = table.references.flatMap(({ columns, table }) =>
+    columns.includes(name) ? [`→ ${table}`] : [],
+  );
+  return [
+    ...(isKey ? ["key"] : nullable ? [] : ["not null"]),
+    ...(personal ? ["personal"] : []),
+    ...references,
+  ];
 }
 
 function cell(text: string): string {
   return text.replaceAll("|", "\\|");
 }
 
-export function schemaMarkdown(tables: readonly Table[]): string {
+/** A data dictionary: a heading of this level for each table, then its columns. */
+export function schemaMarkdown(tables: readonly Table[], level = 2): string {
   const blocks = tables.map((table) => {
     const rows = table.columns.map((column) => {
       const from = column.origins.map(({ resource, path }) => `\`${resource}: ${path}\``).join(", ");
-      return `| \`${column.name}\` | ${column.type} | ${marks(table, column)} | ${cell(column.comment)} | ${from} |`;
+      return `| \`${column.name}\` | ${column.type} | ${marksOf(table, column).join(", ")} | ${cell(column.comment)} | ${from} |`;
     });
     return [
-      `## ${table.name}`,
+      `${"#".repeat(level)} ${table.name}`,
       "",
       table.comment,
       "",
@@ -77,7 +73,7 @@ export function schemaMarkdown(tables: readonly Table[]): string {
       ...rows,
     ].join("\n");
   });
-  return `# Tables\n\n${blocks.join("\n\n")}\n`;
+  return `${blocks.join("\n\n")}\n`;
 }
 
 /** An entity-relationship diagram: keys and references; the other columns would make it unreadable. */

@@ -1,32 +1,56 @@
 import { Command, Option } from "commander";
+import { WarehouseError } from "../../common/errors.ts";
+import { hint } from "../../common/nearest.ts";
 import { TABLES } from "../../tables/all.ts";
 import type { Table } from "../../tables/declare.ts";
-import { schemaDocument, schemaMarkdown, schemaMermaid, schemaText } from "../../tables/render.ts";
+import { schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
+import { schemaDbt } from "../render/schema-dbt.ts";
+import { schemaText } from "../render/schema-text.ts";
 import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+
+type Render = (tables: readonly Table[], width: number | undefined) => string;
 
 const FORMATS = {
   text: schemaText,
   json: (tables) => `${JSON.stringify(schemaDocument(tables), null, 2)}\n`,
-  markdown: schemaMarkdown,
+  markdown: (tables) => schemaMarkdown(tables),
   mermaid: schemaMermaid,
-} satisfies Readonly<Record<string, (tables: readonly Table[]) => string>>;
+  dbt: schemaDbt,
+} satisfies Readonly<Record<string, Render>>;
 
 const EXAMPLES = `
 Examples:
   $ content-warehouse schema | less
-  $ content-warehouse schema --format mermaid > schema.mmd
+  $ content-warehouse schema content_mapped_values
+  $ content-warehouse schema --format dbt > models/sources.yml
   $ content-warehouse schema --format json | jq '.tables[].name'
 `;
 
-/** `content-warehouse schema`: the tables with their columns, and the API field that each column comes from. */
+/** `content-warehouse schema [TABLE]`: the tables with their columns, and the API field that each column comes from. */
 export function schemaCommand(terminal: Terminal = standardOutput()): Command {
   return new Command("schema")
     .description("show the tables: columns, keys, comments and where each column comes from")
+    .argument("[table]", "only this table")
     .addOption(
       new Option("--format <format>", "form of the output").choices(Object.keys(FORMATS)).default("text"),
     )
     .addHelpText("after", EXAMPLES)
-    .action(async ({ format }: { format: keyof typeof FORMATS }) => {
-      await writeAll(terminal, [FORMATS[format](TABLES)]);
+    .action(async (name: string | undefined, { format }: { format: keyof typeof FORMATS }) => {
+      const tables = name === undefined ? TABLES : [tableNamed(name)];
+      await writeAll(terminal, [FORMATS[format](tables, terminal.columns)]);
     });
+}
+
+/** Throws `config.not_found`. */
+function tableNamed(name: string): Table {
+  const table = TABLES.find((each) => each.name === name.toLowerCase());
+  if (table !== undefined) return table;
+  const nearest = hint(
+    name,
+    TABLES.map((each) => each.name),
+  );
+  throw new WarehouseError(
+    "config.not_found",
+    `There is no table ${name}${nearest}; "content-warehouse schema" shows all, and views describe themselves: content-warehouse sql "DESCRIBE content_wide".`,
+  );
 }
