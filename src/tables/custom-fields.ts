@@ -22,7 +22,7 @@ const option = (name: string, comment: string) =>
 
 export const customFields = defineTable({
   name: "custom_fields",
-  comment: "Custom field definitions, from the lookup and from the items that carry them.",
+  comment: "Custom fields that editors fill in for items: their names, types and options.",
   stage: "shared",
   key: ["custom_field_id"],
   references: [reference("instance_id", "instances")],
@@ -33,52 +33,65 @@ export const customFields = defineTable({
       "Custom field ID.",
       REQUIRED,
     ),
-    text("name", `${LOOKUP} ${FIELD}`, "Name for programs; the lookup's argument."),
-    text("display_label", `${LOOKUP} ${FIELD} ${DETAILS}`, "Label for people."),
+    text("name", `${LOOKUP} ${FIELD}`, "Technical name, by which content_wide has a column."),
+    text("display_label", `${LOOKUP} ${FIELD} ${DETAILS}`, "Label that editors see."),
     text(
       "field_type",
       `${LOOKUP} ${FIELD} ${DETAILS}`,
-      "`text`, `image`, `select`, `multiselect`, `date`, `file`, or another.",
+      "Type: `text`, `image`, `select`, `multiselect`, `date`, `file`, or another.",
     ),
-    text("default_value", FIELD, "Default of a text field; never a value."),
+    text(
+      "default_value",
+      FIELD,
+      "Default that a text field offers to editors; an item without a value does not have it.",
+    ),
     text("instructions", FIELD, "Instructions for editors."),
     boolean("html", DETAILS, "Whether values are HTML."),
-    boolean("visible_in_previews", FIELD, "Shown in previews."),
-    boolean("visible_in_insights", FIELD, "Shown in insights."),
-    option("editor_or_admin_only", "Only editors and administrators may set it."),
-    option("required_field", "A value is required."),
-    option("api_only", "Set through the interface only."),
-    option("html", "Text fields: HTML is allowed."),
-    option("multiline", "Text fields: several lines."),
-    option("show_character_count", "Text fields: shows the number of characters."),
-    option("publish_as_array", "Select fields: published as an array."),
-    option("publish_as_hash", "Select fields: published as a hash."),
-    json("options", FIELD, "Options that have no column of their own."),
-    text("instance_id", "full:custom_fields[].newsroom_id", "Instance; instances.instance_id."),
+    boolean("visible_in_previews", FIELD, "Whether the field is shown in previews."),
+    boolean("visible_in_insights", FIELD, "Whether the field is shown in insights."),
+    option("editor_or_admin_only", "Whether only editors and administrators may set the field."),
+    option("required_field", "Whether an item must have a value."),
+    option("api_only", "Whether the field is set through the API only."),
+    option("html", "Text fields: whether HTML is allowed."),
+    option("multiline", "Text fields: whether several lines are allowed."),
+    option("show_character_count", "Text fields: whether editors see the number of characters."),
+    option("publish_as_array", "Select fields: whether values are published as an array."),
+    option("publish_as_hash", "Select fields: whether values are published as a hash."),
+    json("options", FIELD, "Further options, as an object."),
+    text(
+      "instance_id",
+      "full:custom_fields[].newsroom_id",
+      "Instance of the service; instances.instance_id.",
+    ),
     timestamp("created_at", FIELD, "When the field was created."),
-    boolean("from_lookup", "", "Whether the lookup of this run knew the field.", REQUIRED),
+    boolean(
+      "from_lookup",
+      "",
+      "Whether the service describes the field when asked for it; otherwise only items do, and its mappings are unknown.",
+      REQUIRED,
+    ),
     EXTRA,
   ],
 });
 
 export const customFieldSelectValues = defineTable({
   name: "custom_field_select_values",
-  comment: "Values that a select or multiselect field offers.",
+  comment: "Values that a select or multiselect field offers to editors.",
   stage: "shared",
   key: ["custom_field_id", "value_id"],
   references: [reference("custom_field_id", "custom_fields")],
   columns: [
-    text("custom_field_id", "", "Custom field.", REQUIRED),
+    text("custom_field_id", "", "Custom field; custom_fields.custom_field_id.", REQUIRED),
     text(
       "value_id",
       `${LOOKUP}:formatted_select_values ${LOOKUP}:formatted_select_values[].id ` +
         "full:custom_fields[].formatted_select_values full:custom_fields[].formatted_select_values[].id " +
         "full:custom_fields[].select_value_ids",
-      "Value ID.",
+      "ID of the value.",
       REQUIRED,
     ),
-    integer("ordinal", "", "Position in the definition, from 0.", REQUIRED),
-    text("display", SELECT_VALUE, "Text shown to people."),
+    integer("ordinal", "", "Position in the field's list of values, from 0.", REQUIRED),
+    text("display", SELECT_VALUE, "Text that editors see."),
     text(
       "value",
       `${SELECT_VALUE} full:custom_fields[].select_value_ids full:custom_fields[].select_values`,
@@ -95,7 +108,7 @@ export const customFieldSelectValues = defineTable({
 
 export const contentCustomFieldValues = itemTable({
   name: "content_custom_field_values",
-  comment: "Custom field values of an item, one row per value: five wire views of the same thing.",
+  comment: "Custom field values of an item, one row per value.",
   key: ["custom_field_id", "ordinal"],
   references: [reference("custom_field_id", "custom_fields")],
   columns: [
@@ -118,7 +131,7 @@ export const contentCustomFieldValues = itemTable({
       "value",
       "dynamic:custom_field_values dynamic:custom_fields_details[].* dynamic:custom_fields " +
         "full:custom_fields[].* dynamic:previewable_custom_field_values",
-      "Value as text; numbers and booleans as their JSON text.",
+      "Value as text; numbers and booleans too.",
     ),
     json(
       "value_json",
@@ -141,12 +154,12 @@ export const contentCustomFieldValues = itemTable({
     text(
       "mapping_input",
       "dynamic:custom_fields",
-      "Value as `custom_fields` gives it: what the mapping procedure reads (rule 5).",
+      "Value that mappings are applied to: the ID of a select value, or the text that the service gives instead.",
     ),
     boolean(
       "mapping_input_is_id",
       "dynamic:custom_fields dynamic:custom_field_value_ids",
-      "Whether `custom_field_value_ids` has the same string in that place.",
+      "Whether mapping_input is a value ID.",
     ),
   ],
 });
@@ -155,21 +168,21 @@ const FILE = "dynamic:custom_field_values.{file}.*";
 
 export const customFieldFiles = defineTable({
   name: "custom_field_files",
-  comment: "Files that are values of file and image fields.",
+  comment: "Files that are values of custom fields of the types file and image.",
   stage: "pooled",
   key: ["file_id"],
   references: [reference("uploaded_by", "users", "user_id")],
   columns: [
     text("file_id", "dynamic:custom_field_values.{file}.id", "File ID.", REQUIRED),
     text("file_name", FILE, "File name."),
-    text("file_extension", FILE, "Extension."),
-    text("file_url", FILE, "URL."),
+    text("file_extension", FILE, "File extension."),
+    text("file_url", FILE, "URL of the file."),
     text("preview_url", FILE, "URL of a preview."),
     boolean("previewable", FILE, "Whether a preview exists."),
     text("uploaded_by", FILE, "User who uploaded the file; users.user_id."),
-    text("image_title", FILE, "Title of an image."),
-    text("image_caption", FILE, "Caption of an image."),
-    text("image_alt", FILE, "Text alternative of an image."),
+    text("image_title", FILE, "Title, for an image."),
+    text("image_caption", FILE, "Caption, for an image."),
+    text("image_alt", FILE, "Alternative text, for an image."),
     boolean("public", FILE, "Whether anyone may read the file."),
     text("subdomain", FILE, "Subdomain that serves the file."),
     timestamp("created_at", FILE, "When the file was uploaded."),

@@ -170,7 +170,7 @@ export const REQUIRED = { required: true } as const;
 export const EXTRA: Column = json(
   "extra",
   "",
-  "Fields that the specification does not know, and values that did not fit their column, by wire path.",
+  "Unknown API fields, and values that do not fit the type of their column, as an object by API path.",
 );
 
 export function reference(columns: string, table: string, to: string = columns): Reference {

@@ -14,17 +14,18 @@ const MAPPING = "custom_field_definition:mappings";
 
 export const destinations = defineTable({
   name: "destinations",
-  comment: "Destinations found by name and platform, and those that only a mapping names.",
+  comment:
+    "Systems that receive content, such as a website. Those that only a mapping names have an ID alone.",
   stage: "shared",
   key: ["destination_id"],
   columns: [
     text("destination_id", `destination:id ${MAPPING}[].external_site_id`, "Destination ID.", REQUIRED),
     text("identification", "destination", "Name; NULL where only a mapping names the destination."),
-    text("platform", "destination", "Platform; `External` is the generic one."),
+    text("platform", "destination", "Platform of the destination; `External` is the generic one."),
     boolean(
       "supports_custom_field_mappings",
       "destination",
-      "Whether it supports custom field mappings; NULL where it was not looked up.",
+      "Whether the destination supports custom field mappings; NULL where the service was not asked.",
     ),
     EXTRA,
   ],
@@ -32,7 +33,7 @@ export const destinations = defineTable({
 
 export const customFieldMappings = defineTable({
   name: "custom_field_mappings",
-  comment: "The external field name of a custom field at a destination.",
+  comment: "Mappings of a custom field for a destination, with the field's name there.",
   stage: "shared",
   key: ["mapping_id"],
   references: [reference("custom_field_id", "custom_fields"), reference("destination_id", "destinations")],
@@ -40,7 +41,12 @@ export const customFieldMappings = defineTable({
     text("mapping_id", `${MAPPING} ${MAPPING}[].id`, "Mapping ID.", REQUIRED),
     text("custom_field_id", "", "Custom field; custom_fields.custom_field_id.", REQUIRED),
     text("destination_id", `${MAPPING}[].external_site_id`, "Destination; destinations.destination_id."),
-    integer("ordinal", "", "Position in the field's mappings, from 0.", REQUIRED),
+    integer(
+      "ordinal",
+      "",
+      "Position among the field's mappings, from 0; the first for a destination counts.",
+      REQUIRED,
+    ),
     text("external_field_name", `${MAPPING}[].field_name`, "Name of the field at the destination."),
     EXTRA,
   ],
@@ -48,16 +54,21 @@ export const customFieldMappings = defineTable({
 
 export const customFieldMappingValues = defineTable({
   name: "custom_field_mapping_values",
-  comment: "The external value of an internal value ID, in a mapping.",
+  comment: "Mapping entries: the external value for each value of a mapped custom field.",
   stage: "shared",
   key: ["mapping_value_id"],
   references: [reference("mapping_id", "custom_field_mappings")],
   columns: [
-    text("mapping_value_id", `${MAPPING}[].values ${MAPPING}[].values[].id`, "Entry ID.", REQUIRED),
+    text(
+      "mapping_value_id",
+      `${MAPPING}[].values ${MAPPING}[].values[].id`,
+      "ID of the mapping entry.",
+      REQUIRED,
+    ),
     text("mapping_id", "", "Mapping; custom_field_mappings.mapping_id.", REQUIRED),
-    integer("ordinal", "", "Position in the mapping's values, from 0.", REQUIRED),
-    text("value_id", `${MAPPING}[].values[].*`, "Internal value ID."),
-    text("external_value", `${MAPPING}[].values[].value`, "External value."),
+    integer("ordinal", "", "Position among the mapping's entries, from 0.", REQUIRED),
+    text("value_id", `${MAPPING}[].values[].*`, "Value that is mapped; custom_field_select_values.value_id."),
+    text("external_value", `${MAPPING}[].values[].value`, "Value that the destination receives instead."),
     EXTRA,
   ],
 });
@@ -66,12 +77,13 @@ const destinationId = text("destination_id", "", "Destination; destinations.dest
 const destinationUnsupported = boolean(
   "destination_unsupported",
   "",
-  "The destination supports no mappings; NULL where that is unknown.",
+  "Whether the destination does not support mappings; NULL where that is unknown.",
 );
 
 export const contentMappedValues = defineTable({
   name: "content_mapped_values",
-  comment: "External values that an item produces for a destination, or why it produces none.",
+  comment:
+    "Mapped values: for each item, destination and value of a mapped field, the external value, or why there is none.",
   stage: "derived",
   key: ["content_id", "destination_id", "custom_field_id", "ordinal"],
   references: [
@@ -85,31 +97,60 @@ export const contentMappedValues = defineTable({
     text("custom_field_id", "", "Custom field; custom_fields.custom_field_id.", REQUIRED),
     integer("ordinal", "", "Position among the field's values, from 0.", REQUIRED),
     text("external_field_name", "", "Name of the field at the destination."),
-    text("value_id", "", "Value ID that was mapped."),
-    text("value", "", "Text of the value; for a field without value mappings the value itself."),
+    text("value_id", "", "Value of the item; custom_field_select_values.value_id."),
+    text("value", "", "Text of the value; the value itself for a field whose type has no value mappings."),
     text("mapping_id", "", "Mapping that was used; custom_field_mappings.mapping_id."),
-    text("mapping_value_id", "", "Entry that was used; custom_field_mapping_values.mapping_value_id."),
-    text("external_value", "", "External value; NULL unless the status is `mapped`."),
-    text("status", "", "`mapped`, `unmapped`, `unknown_value` or `no_value_mapping`.", REQUIRED),
-    boolean("value_archived", "", "The select value is archived.", REQUIRED),
-    boolean("value_unknown", "", "The value is none of the field's select values.", REQUIRED),
-    boolean("ambiguous", "", "Several entries, mappings or select values fit; the first was used.", REQUIRED),
-    boolean("matched_by_text", "", "The service sent the text of a value instead of its ID.", REQUIRED),
+    text(
+      "mapping_value_id",
+      "",
+      "Mapping entry that was used; custom_field_mapping_values.mapping_value_id.",
+    ),
+    text("external_value", "", "Value that the destination receives; NULL unless the status is `mapped`."),
+    text(
+      "status",
+      "",
+      "Result: `mapped`, `unmapped` (no entry for the value), `unknown_value` (not a value of the field) or `no_value_mapping` (the field's type has none).",
+      REQUIRED,
+    ),
+    boolean("value_archived", "", "Whether editors can no longer choose the value.", REQUIRED),
+    boolean("value_unknown", "", "Whether the field does not offer the value.", REQUIRED),
+    boolean(
+      "ambiguous",
+      "",
+      "Whether several entries, mappings or select values fit; the first was used.",
+      REQUIRED,
+    ),
+    boolean(
+      "matched_by_text",
+      "",
+      "Whether the service gave the text of the value instead of its ID.",
+      REQUIRED,
+    ),
     destinationUnsupported,
-    boolean("collision", "", "Another field has the same external name at this destination.", REQUIRED),
+    boolean(
+      "collision",
+      "",
+      "Whether another field has the same external name at the destination.",
+      REQUIRED,
+    ),
   ],
 });
 
 export const contentExternalPayloads = defineTable({
   name: "content_external_payloads",
-  comment: "The payload object that a destination would receive for an item.",
+  comment: "Payloads: the custom field values of an item as a destination would receive them.",
   stage: "derived",
   key: ["content_id", "destination_id"],
   references: [reference("content_id", "content"), reference("destination_id", "destinations")],
   columns: [
     contentId,
     destinationId,
-    json("payload", "", "One key per external field name, each an array of external values.", REQUIRED),
+    json(
+      "payload",
+      "",
+      "Object with a key for each external field name, its value an array of external values.",
+      REQUIRED,
+    ),
     destinationUnsupported,
   ],
 });

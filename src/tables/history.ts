@@ -29,12 +29,17 @@ export type Cause = (typeof CAUSES)[number];
 
 /** When a row held, from a run (inclusive) to a run (exclusive), and why it began and ended. */
 const INTERVAL: readonly Column[] = [
-  text("valid_from_run", "", "Run that first found it so; run_history.run.", REQUIRED),
-  timestamp("valid_from", "", "Start of that run, to the second, as its name says it.", REQUIRED),
-  text("valid_to_run", "", "First run that no longer found it so; NULL while it holds."),
+  text("valid_from_run", "", "First run in which the row held; run_history.run.", REQUIRED),
+  timestamp("valid_from", "", "Start of that run, to the second.", REQUIRED),
+  text("valid_to_run", "", "First run in which the row no longer held; NULL while it holds."),
   timestamp("valid_to", "", "Start of that run; NULL while it holds."),
-  json("cause", "", 'Why it began: a list such as ["item_changed", "mapping_changed"].', REQUIRED),
-  json("valid_to_cause", "", "Why it ended: a list of the same words; NULL while it holds."),
+  json(
+    "cause",
+    "",
+    'Why the row began to hold: a list such as ["item_changed", "mapping_changed"].',
+    REQUIRED,
+  ),
+  json("valid_to_cause", "", "Why the row ceased to hold: a list of the same words; NULL while it holds."),
 ];
 
 interface HistoryTable extends Pick<Table, "name" | "comment" | "key" | "columns"> {
@@ -53,50 +58,56 @@ function historyTable({ key, columns, interval = INTERVAL, ...rest }: HistoryTab
 
 export const runHistory = defineTable({
   name: "run_history",
-  comment: "The runs that the history knows, this one included, also those whose files are gone.",
+  comment: "Runs that the history covers, this one included, also those whose files were pruned.",
   stage: "history",
   key: ["run"],
   columns: [
-    text("run", "", "Run name: sequence number and start.", REQUIRED),
-    integer("sequence", "", "Runs are ordered by this number, never by a clock.", REQUIRED),
-    timestamp("started_at", "", "Start, to the second, as the name says it.", REQUIRED),
-    timestamp(
-      "extracted_at",
+    text("run", "", "Name of the run: its number and start.", REQUIRED),
+    integer("sequence", "", "Number of the run; runs are in this order, whatever a clock says.", REQUIRED),
+    timestamp("started_at", "", "Start of the run, to the second.", REQUIRED),
+    timestamp("extracted_at", "", "When the run had read everything, by its machine's clock.", REQUIRED),
+    text("pipeline", "", "Pipeline that ran.", REQUIRED),
+    text(
+      "verdict",
       "",
-      "When the last of its answers was there, by its machine's clock.",
+      "`complete` or `unsettled`; what an unsettled run did not see still holds.",
       REQUIRED,
     ),
-    text("pipeline", "", "Pipeline.", REQUIRED),
-    text("verdict", "", "`complete` or `unsettled`: an unsettled run ends nothing by absence.", REQUIRED),
-    text("previous_run", "", "Run whose history this one carried on; NULL where the history begins."),
+    text("previous_run", "", "Run whose history this one continued; NULL where the history begins."),
     boolean(
       "passthrough",
       "",
-      "Whether values of fields without value mappings joined the payloads of the run.",
+      "Whether the run's payloads include values of fields whose type has no value mappings.",
       REQUIRED,
     ),
-    text("package_version", "", "Version of content-warehouse.", REQUIRED),
-    integer("history_version", "", "Form of the history that the run wrote.", REQUIRED),
+    text("package_version", "", "Version of content-warehouse that ran.", REQUIRED),
+    integer("history_version", "", "Format version of the history that the run wrote.", REQUIRED),
   ],
 });
 
-const contentId = text("content_id", "", "Item; it may be gone from content.", REQUIRED);
-const destinationId = text("destination_id", "", "Destination.", REQUIRED);
-const customFieldId = text("custom_field_id", "", "Custom field.", REQUIRED);
+const contentId = text("content_id", "", "Item; one that was removed is not in content.", REQUIRED);
+const destinationId = text(
+  "destination_id",
+  "",
+  "Destination; destination_history.destination_id.",
+  REQUIRED,
+);
+const customFieldId = text(
+  "custom_field_id",
+  "",
+  "Custom field; custom_field_history.custom_field_id.",
+  REQUIRED,
+);
 
 export const contentHistory = historyTable({
   name: "content_history",
-  comment: "When each item was there: from the run that first had it to the one that found it removed.",
+  comment: "When each item existed: from the first run that had it to the run that found it removed.",
   key: ["content_id"],
   columns: [contentId],
   interval: [
     ...INTERVAL,
     text("last_seen_run", "", "Last run that had the item; run_history.run.", REQUIRED),
-    text(
-      "values_digest",
-      "",
-      "Digest of the item's mapped values in that run, by which the next run sees that nothing changed.",
-    ),
+    text("values_digest", "", "Digest of the item's mapped values in that run; the next run compares it."),
   ],
 });
 
@@ -108,7 +119,7 @@ export const VALUE_COLUMNS: readonly Column[] = contentMappedValues.columns.filt
 export const mappedValueHistory = historyTable({
   name: "mapped_value_history",
   comment:
-    "Versions of each mapped value: one per item, destination, field, value and answer of the mapping.",
+    "Versions of each mapped value of an item for a destination: a row for each result and when it held.",
   key: ["content_id", "destination_id", "custom_field_id", "value_number"],
   columns: [
     contentId,
@@ -117,19 +128,19 @@ export const mappedValueHistory = historyTable({
     integer(
       "value_number",
       "",
-      "Number of the value in its field, from 1: the same through its versions; free again once it is gone.",
+      "Number of the value within the field, from 1; it stays the same through its versions and is reused once the value is removed.",
       REQUIRED,
     ),
     ...VALUE_COLUMNS,
-    text("matched_text", "", "Text that the item gave, where the value was matched by text."),
+    text("matched_text", "", "Text that the service gave instead of a value ID; NULL where it gave the ID."),
   ],
 });
 
 export const mappedValueOrderHistory = historyTable({
   name: "mapped_value_order_history",
   comment:
-    "Versions of the order of an item's values of a field at a destination; a field that never had more than one " +
-    "value has none: its value stands at ordinal 0.",
+    "Versions of the order of an item's values in a field at a destination. A field that never had more than one " +
+    "value has no row; its value has ordinal 0.",
   key: ["content_id", "destination_id", "custom_field_id"],
   columns: [
     contentId,
@@ -138,7 +149,7 @@ export const mappedValueOrderHistory = historyTable({
     json(
       "value_numbers",
       "",
-      "The value_number at each ordinal, from 0; null where the item's list has nothing that is mapped.",
+      "List of the value_number at each ordinal, from 0; null where nothing is mapped.",
       REQUIRED,
     ),
   ],
@@ -146,25 +157,25 @@ export const mappedValueOrderHistory = historyTable({
 
 export const customFieldHistory = historyTable({
   name: "custom_field_history",
-  comment: "Versions of the custom field definitions, as far as mapped values depend on them.",
+  comment: "Versions of custom field definitions, of what mapped values depend on.",
   key: ["custom_field_id"],
   columns: [
     customFieldId,
-    text("name", "", "Name for programs."),
-    text("display_label", "", "Label for people."),
-    text("field_type", "", "`text`, `select`, `multiselect`, or another."),
+    text("name", "", "Technical name."),
+    text("display_label", "", "Label that editors see."),
+    text("field_type", "", "Type: `text`, `select`, `multiselect`, or another."),
   ],
 });
 
 export const selectValueHistory = historyTable({
   name: "select_value_history",
-  comment: "Versions of the values that select and multiselect fields offer.",
+  comment: "Versions of the values that select and multiselect fields offer to editors.",
   key: ["custom_field_id", "value_id"],
   columns: [
     customFieldId,
-    text("value_id", "", "Value ID.", REQUIRED),
-    integer("ordinal", "", "Position in the definition, from 0.", REQUIRED),
-    text("display", "", "Text shown to people."),
+    text("value_id", "", "ID of the value.", REQUIRED),
+    integer("ordinal", "", "Position in the field's list of values, from 0.", REQUIRED),
+    text("display", "", "Text that editors see."),
     text("value", "", "Text of the value."),
     boolean("archived", "", "Whether the value can no longer be chosen."),
   ],
@@ -172,39 +183,44 @@ export const selectValueHistory = historyTable({
 
 export const mappingHistory = historyTable({
   name: "mapping_history",
-  comment: "Versions of the mappings: the external field name of a custom field at a destination.",
+  comment: "Versions of mappings: the name of a custom field at a destination.",
   key: ["mapping_id"],
   columns: [
-    text("mapping_id", "", "Mapping.", REQUIRED),
+    text("mapping_id", "", "Mapping; mapping_history.mapping_id.", REQUIRED),
     customFieldId,
-    text("destination_id", "", "Destination."),
-    integer("ordinal", "", "Position in the field's mappings, from 0.", REQUIRED),
+    text("destination_id", "", "Destination; destination_history.destination_id."),
+    integer(
+      "ordinal",
+      "",
+      "Position among the field's mappings, from 0; the first for a destination counts.",
+      REQUIRED,
+    ),
     text("external_field_name", "", "Name of the field at the destination."),
   ],
 });
 
 export const mappingValueHistory = historyTable({
   name: "mapping_value_history",
-  comment: "Versions of the entries of the mappings: the external value of an internal value ID.",
+  comment: "Versions of mapping entries: the external value for a value of a mapped field.",
   key: ["mapping_value_id"],
   columns: [
-    text("mapping_value_id", "", "Entry.", REQUIRED),
-    text("mapping_id", "", "Mapping.", REQUIRED),
-    integer("ordinal", "", "Position in the mapping's values, from 0.", REQUIRED),
-    text("value_id", "", "Internal value ID."),
-    text("external_value", "", "External value."),
+    text("mapping_value_id", "", "ID of the mapping entry.", REQUIRED),
+    text("mapping_id", "", "Mapping; mapping_history.mapping_id.", REQUIRED),
+    integer("ordinal", "", "Position among the mapping's entries, from 0.", REQUIRED),
+    text("value_id", "", "Value that is mapped; select_value_history.value_id."),
+    text("external_value", "", "Value that the destination receives instead."),
   ],
 });
 
 export const destinationHistory = historyTable({
   name: "destination_history",
-  comment: "Versions of the destinations.",
+  comment: "Versions of destinations.",
   key: ["destination_id"],
   columns: [
     destinationId,
     text("identification", "", "Name; NULL where only a mapping names the destination."),
-    text("platform", "", "Platform."),
-    boolean("supports_custom_field_mappings", "", "Whether it supports custom field mappings."),
+    text("platform", "", "Platform of the destination."),
+    boolean("supports_custom_field_mappings", "", "Whether the destination supports custom field mappings."),
   ],
 });
 

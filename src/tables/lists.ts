@@ -13,7 +13,7 @@ import {
   timestamp,
 } from "./declare.ts";
 
-const ordinal = integer("ordinal", "", "Position in the source list, from 0.", REQUIRED);
+const ordinal = integer("ordinal", "", "Position in the list, from 0.", REQUIRED);
 
 interface ListDeclaration<Name extends string> {
   readonly name: Name;
@@ -48,12 +48,12 @@ function texts<const Name extends string>(
 }
 
 export const LIST_TABLES = [
-  texts("content_tags", "tag", "full:tags dynamic:tags", "Tags of an item."),
+  texts("content_tags", "tag", "full:tags dynamic:tags", "Tags of an item, one row each."),
   texts(
     "content_categories",
     "category",
     "basic:categories dynamic:categories dynamic:categories_array",
-    "Categories of an item.",
+    "Categories of an item, one row each.",
   ),
   texts(
     "content_campaigns",
@@ -66,9 +66,14 @@ export const LIST_TABLES = [
     "content_personas",
     "persona_id",
     "full:persona_ids dynamic:personas",
-    "Personas selected for an item.",
+    "Personas selected for an item; the service gives their IDs alone.",
   ),
-  texts("content_stages", "stage_id", "full:stage_ids dynamic:stages", "Buying stages selected for an item."),
+  texts(
+    "content_stages",
+    "stage_id",
+    "full:stage_ids dynamic:stages",
+    "Buying stages selected for an item; the service gives their IDs alone.",
+  ),
   list({
     name: "content_attachments",
     comment: "Attachments of an item.",
@@ -79,33 +84,37 @@ export const LIST_TABLES = [
         "full:attachments full:attachments[].id dynamic:attachments dynamic:attachments[].id",
         "Attachment ID.",
       ),
-      text("url", "full:attachments[].* dynamic:attachments[].*", "URL."),
+      text("url", "full:attachments[].* dynamic:attachments[].*", "URL of the attachment."),
       text("filename", "full:attachments[].* dynamic:attachments[].*", "File name."),
-      timestamp("updated_at", "full:attachments[].* dynamic:attachments[].*", "Last update."),
+      timestamp(
+        "updated_at",
+        "full:attachments[].* dynamic:attachments[].*",
+        "When the attachment was last updated.",
+      ),
       text(
         "image_caption",
         "full:attachments[].image_attributes.caption dynamic:attachments[].image_attributes.caption",
-        "Caption of an image.",
+        "Caption, for an image.",
       ),
       text(
         "image_alt",
         "full:attachments[].image_attributes.alt dynamic:attachments[].image_attributes.alt",
-        "Text alternative of an image.",
+        "Alternative text, for an image.",
       ),
       text(
         "image_title",
         "full:attachments[].image_attributes.title dynamic:attachments[].image_attributes.title",
-        "Title of an image.",
+        "Title, for an image.",
       ),
     ],
   }),
   list({
     name: "content_published_urls",
-    comment: "Where an item is published.",
+    comment: "Sites where an item is published.",
     at: "dynamic:published_urls",
     columns: [
       text("external_site_name", "dynamic:published_urls dynamic:published_urls[].*", "Name of the site."),
-      text("published_url", "dynamic:published_urls[].*", "URL there; NULL where none is known."),
+      text("published_url", "dynamic:published_urls[].*", "URL on the site; NULL where it is not known."),
     ],
   }),
   list({
@@ -113,9 +122,9 @@ export const LIST_TABLES = [
     comment: "Deadlines of an item's tasks.",
     at: "dynamic:task_deadlines",
     columns: [
-      text("description", "dynamic:task_deadlines dynamic:task_deadlines[].*", "Task."),
-      timestamp("deadline", "dynamic:task_deadlines[].*", "Deadline."),
-      boolean("smart_deadline", "dynamic:task_deadlines[].*", "Whether it moves with other tasks."),
+      text("description", "dynamic:task_deadlines dynamic:task_deadlines[].*", "Description of the task."),
+      timestamp("deadline", "dynamic:task_deadlines[].*", "Deadline of the task."),
+      boolean("smart_deadline", "dynamic:task_deadlines[].*", "Whether the deadline moves with other tasks."),
     ],
   }),
   texts(
@@ -129,20 +138,25 @@ export const LIST_TABLES = [
     "content_available_actions",
     "action",
     "dynamic:available_actions",
-    "Modifications that the token's user may make to an item.",
+    "Changes that the user of the export's token may make to an item.",
   ),
   list({
     name: "content_current_editors",
-    comment: "Users who were editing an item when it was read.",
+    comment: "Users who were editing an item at the time of the run.",
     at: "dynamic:currently_editing",
     references: [reference("user_id", "users")],
     columns: [
       text("user_id", "dynamic:currently_editing dynamic:currently_editing[].id", "User; users.user_id."),
       text("name", "dynamic:currently_editing[].*", "Name of the user.", { personal: true }),
-      text("avatar_url", "dynamic:currently_editing[].*", "Picture of the user.", { personal: true }),
-      timestamp("last_seen", "dynamic:currently_editing[].*", "When the user was last seen there.", {
-        format: "epoch_seconds",
-      }),
+      text("avatar_url", "dynamic:currently_editing[].*", "URL of the user's picture.", { personal: true }),
+      timestamp(
+        "last_seen",
+        "dynamic:currently_editing[].*",
+        "When the user was last seen editing the item.",
+        {
+          format: "epoch_seconds",
+        },
+      ),
     ],
   }),
   texts(
@@ -155,54 +169,58 @@ export const LIST_TABLES = [
     "content_gallery_share_channels",
     "channel",
     "dynamic:gallery_share_settings",
-    "Channels that an item can be shared to from the gallery.",
+    "Channels that an item can be shared to from the gallery, one row each.",
   ),
   texts(
     "content_file_extensions",
     "extension",
     "dynamic:content_file_format.extensions",
-    "File extensions that an item's content file may have.",
+    "File extensions that an item's content file may have, one row each.",
   ),
   list({
     name: "content_favorites",
-    comment: "Users who favor an item, and since when: two lists side by side.",
+    comment: "Users who have an item as a favorite, and since when.",
     columns: [
       text("user_id", "dynamic:favorited_by_users", "User; users.user_id."),
-      timestamp("favorite_date", "dynamic:favorite_dates", "When it was favored."),
+      timestamp("favorite_date", "dynamic:favorite_dates", "When the user made the item a favorite."),
     ],
     references: [reference("user_id", "users")],
   }),
   itemTable({
     name: "content_collections",
-    comment: "Gallery collections that an item is in: four wire fields joined.",
+    comment: "Gallery collections that an item is in.",
     key: ["collection_id"],
     columns: [
       text(
         "collection_id",
         "dynamic:collection_uids dynamic:added_to_collection_dates dynamic:added_to_collection_dates[].* " +
           "dynamic:added_to_collection_date dynamic:pinned_collection_rank",
-        "Collection ID.",
+        "ID of the collection.",
         REQUIRED,
       ),
-      integer("ordinal", "", "Position in the order of first mention, from 0.", REQUIRED),
+      integer("ordinal", "", "Position in the item's list of collections, from 0.", REQUIRED),
       timestamp(
         "added_date",
         "dynamic:added_to_collection_dates[].* dynamic:added_to_collection_date",
-        "When the item was added.",
+        "When the item was added to the collection.",
       ),
-      integer("pinned_rank", "dynamic:pinned_collection_rank", "Position among the pinned items."),
+      integer(
+        "pinned_rank",
+        "dynamic:pinned_collection_rank",
+        "Position among the pinned items of the collection.",
+      ),
     ],
   }),
   itemTable({
     name: "content_acl_principals",
-    comment: "Groups and users who may view an item.",
+    comment: "Groups and users who may view an item, one row each.",
     key: ["principal_kind", "principal_id"],
     columns: [
-      text("principal_kind", "", "`group` or `user`.", REQUIRED),
+      text("principal_kind", "", "Who it is: `group` or `user`.", REQUIRED),
       text(
         "principal_id",
         "dynamic:acl dynamic:acl.group_ids dynamic:acl.user_ids",
-        "Group or user ID.",
+        "ID of the group or user.",
         REQUIRED,
       ),
       ordinal,

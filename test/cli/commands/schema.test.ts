@@ -52,7 +52,7 @@ suite("the schema", () => {
   test("as text has the API fields of each column, and keeps to the width of a screen", async () => {
     const text = await capture(schemaCommand, ["content"], 80);
     assert.match(text, /^ {2}title +text +Title; .*\n +from basic:title, dynamic:title$/m);
-    assert.match(text, /^ {2}owner_id +text +[^[]*\[→ users\]$/m);
+    assert.match(text, /^ {2}owner_id +text +[^[]*\[→\s+users\]$/m);
     for (const line of text.split("\n")) assert.ok(line.length <= 80 || !line.trim().includes("  "), line);
   });
 
