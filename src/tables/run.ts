@@ -22,7 +22,7 @@ export const run = defineTable({
     bigint("items_listed", "", "Distinct items that the passes listed.", REQUIRED),
     bigint("items_loaded", "", "Rows of content.", REQUIRED),
     bigint("items_rejected", "", "Listed items that could not be loaded; see run_rejects.", REQUIRED),
-    bigint("items_vanished", "", "Listed items that were removed before they could be read.", REQUIRED),
+    bigint("items_removed", "", "Listed items that were removed before they could be read.", REQUIRED),
     bigint(
       "items_unread",
       "",

@@ -18,7 +18,7 @@ const runRow = z.object({
   itemsListed: integer,
   itemsLoaded: integer,
   itemsRejected: integer,
-  itemsVanished: integer,
+  itemsRemoved: integer,
   itemsUnread: integer,
   personalData: z.string(),
   packageVersion: z.string(),

@@ -70,10 +70,10 @@ function scalar(name: string, value: string, note: string): Markup {
   return html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${note}</span></dd></div>`;
 }
 
-function itemsNote({ itemsListed, itemsRejected, itemsVanished, itemsUnread }: Account): string {
+function itemsNote({ itemsListed, itemsRejected, itemsRemoved, itemsUnread }: Account): string {
   const parts = [`${count(itemsListed)} listed`];
   if (itemsRejected > 0) parts.push(`${count(itemsRejected)} could not be read`);
-  if (itemsVanished > 0) parts.push(`${count(itemsVanished)} gone since`);
+  if (itemsRemoved > 0) parts.push(`${count(itemsRemoved)} gone since`);
   if (itemsUnread > 0) parts.push(`${count(itemsUnread)} listed too late to be read`);
   return parts.length === 1 ? `all ${parts[0]}` : parts.join(", ");
 }
