@@ -1,0 +1,112 @@
+/** What `schema --format dbt` writes, in a project of dbt with its DuckDB adapter. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { after, suite, test } from "node:test";
+import { promisify } from "node:util";
+import { schemaCommand } from "../../src/cli/commands/schema.ts";
+import { sqlCommand } from "../../src/cli/commands/sql.ts";
+import { packagePath } from "../../src/common/package-root.ts";
+import { removeTree } from "../../src/common/tree.ts";
+import { TABLES } from "../../src/tables/all.ts";
+import { sampleWarehouse } from "../audit/sample.ts";
+import { capture } from "../cli/capture.ts";
+import { pythonWith } from "./python.ts";
+
+const warehouse = await sampleWarehouse();
+const folder = await mkdtemp(join(tmpdir(), "dbt-"));
+after(() => removeTree(folder));
+
+const VERSIONS = [
+  ["dbt-core==1.10.22", "dbt-duckdb==1.10.1", "duckdb==1.5.6"],
+  ["dbt-core==1.11.16", "dbt-duckdb==1.11.1", "duckdb==1.5.6"],
+];
+
+/** The files of the page's project, by the comment that names each. */
+async function projectOfThePage(): Promise<Map<string, string>> {
+  const page = await readFile(packagePath("docs/tables.md"), "utf8");
+  const blocks = page.matchAll(/```(?:yaml|sql)\n(?:#|--) (\S+\.(?:yml|sql))\n([\s\S]*?)```/g);
+  return new Map([...blocks].map(([, name = "", text = ""]) => [name, text]));
+}
+
+interface Result {
+  readonly unique_id: string;
+  readonly status: "pass" | "success" | "warn" | "fail" | "error";
+  readonly failures: number | null;
+}
+
+async function build(
+  packages: readonly string[],
+  sources: string,
+): Promise<{ results: Result[]; output: string }> {
+  const project = await mkdtemp(join(folder, "project-"));
+  const files = new Map([...(await projectOfThePage()), ["models/sources.yml", sources]]);
+  for (const [name, text] of files) {
+    await mkdir(dirname(join(project, name)), { recursive: true });
+    await writeFile(join(project, name), text.replaceAll("/srv/warehouse", warehouse));
+  }
+  const dbt = join(dirname(await pythonWith(packages)), "dbt");
+  const env = { PATH: process.env.PATH, HOME: project, DBT_SEND_ANONYMOUS_USAGE_STATS: "false" };
+  const { stdout } = await promisify(execFile)(dbt, ["build", "--profiles-dir", ".", "--threads", "2"], {
+    cwd: project,
+    env,
+  }).catch((error: { stdout: string }) => error);
+  const { results } = JSON.parse(await readFile(join(project, "target/run_results.json"), "utf8"));
+  return { results, output: stdout };
+}
+
+/** `content_favorites.user_id → users` of a test's ID, or of a check's name. */
+function referenceIn(name: string): string {
+  const [, place, table] =
+    /relationships_content_warehouse_(.+)__\w+__source_content_warehouse_(\w+)_\./.exec(name) ??
+    /^foreign key (\S+) → (\w+)$/.exec(name) ??
+    [];
+  return `${place?.replace(".", "_")} → ${table}`;
+}
+
+suite("a dbt project on the sources that are written", () => {
+  for (const packages of VERSIONS) {
+    test(`builds and passes its tests with ${packages.join(" ")}`, async () => {
+      const { results, output } = await build(packages, await capture(schemaCommand, ["--format", "dbt"]));
+      assert.doesNotMatch(output, /deprecat/i);
+      const tests = results.filter(({ unique_id }) => unique_id.startsWith("test."));
+      const declared = TABLES.map(
+        ({ columns, references }) =>
+          1 + columns.filter(({ nullable }) => !nullable).length + references.length,
+      );
+      assert.equal(
+        tests.length,
+        declared.reduce((sum, each) => sum + each),
+      );
+      assert.deepEqual(
+        results.filter(({ status }) => !["pass", "warn", "success"].includes(status)),
+        [],
+      );
+      const query = "SELECT check_name FROM run_checks WHERE check_name LIKE 'foreign key %' AND figure > 0";
+      const checks = JSON.parse(
+        await capture(sqlCommand, [query, "--format", "json", "--warehouse", warehouse]),
+      );
+      const warned = tests.filter(({ status }) => status === "warn");
+      assert.ok(warned.length > 0);
+      assert.deepEqual(
+        warned.map(({ unique_id }) => referenceIn(unique_id)).toSorted(),
+        checks.map(({ check_name }: { check_name: string }) => referenceIn(check_name)).toSorted(),
+      );
+      assert.ok(
+        results.some(({ unique_id, status }) => unique_id.startsWith("model.") && status === "success"),
+      );
+    });
+  }
+
+  test("fails where a key is not one", async () => {
+    const sources = await capture(schemaCommand, ["--format", "dbt"]);
+    const wrong = sources.replace(/(unique_key_of_content_tags\n.*\n +column_name: ).*/, '$1"content_id"');
+    assert.notEqual(wrong, sources);
+    const { results } = await build(VERSIONS[0] ?? [], wrong);
+    const [failed, ...others] = results.filter(({ status }) => status === "fail");
+    assert.match(failed?.unique_id ?? "", /unique_key_of_content_tags/);
+    assert.deepEqual(others, []);
+  });
+});
