@@ -25,7 +25,7 @@ function databaseWays(file: string): string[] {
     "DuckDB CLI (1.4.2 or newer):",
     `  duckdb -readonly ${shellText(file)}`,
     "Python (pip install duckdb pytz):",
-    `  duckdb.connect(${JSON.stringify(file)}, read_only=True).sql("FROM content")`,
+    `  import duckdb; duckdb.connect(${JSON.stringify(file)}, read_only=True).sql("FROM content")`,
     'R (install.packages("duckdb")):',
     `  DBI::dbConnect(duckdb::duckdb(${JSON.stringify(file)}, read_only = TRUE))`,
   ];
