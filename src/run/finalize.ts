@@ -179,7 +179,7 @@ function factsOf({ staging, pipeline, options }: RunContext, { disagreements }: 
 
 /** Rows of the run's own tables. */
 function runTables(
-  { options, pipeline, journal, beginning }: RunContext,
+  { options, pipeline, journal, beginning, throttle }: RunContext,
   facts: ReturnType<typeof factsOf>,
   { passes }: Extraction,
   { loaded, accounting, checks, drift }: Judgements,
@@ -191,6 +191,8 @@ function runTables(
       startedMs: beginning.startedMs,
       endedMs: endMs(beginning.startedMs, options.clock),
       accounting,
+      passthrough: pipeline.passthrough,
+      throttled: throttle.learned,
       personalData: options.config.personalData.policy,
     }),
     passRows(passes),

@@ -4,6 +4,7 @@ import { hash } from "node:crypto";
 import type { Accounting, Check } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
 import type { Requests } from "../extract/http/requests.ts";
+import type { Throttled } from "../extract/http/throttle.ts";
 import type { Reject } from "../extract/landing/tasks.ts";
 import type { PassRecord } from "../extract/passes/pass-record.ts";
 import type { RunRows } from "../load/build-warehouse.ts";
@@ -23,6 +24,9 @@ export interface RunFacts {
   readonly verdict: "complete" | "unsettled";
   readonly reasons: readonly string[];
   readonly accounting: Accounting;
+  readonly passthrough: boolean;
+  /** Null: the service refused no request. */
+  readonly throttled: Throttled | null;
   readonly personalData: string;
   readonly versions: { readonly package: string; readonly duckdb: string; readonly node: string };
 }
@@ -30,7 +34,7 @@ export interface RunFacts {
 const micros = (milliseconds: number): number => Math.floor(milliseconds * 1000);
 
 export function runRows(facts: RunFacts): RunRows {
-  const { accounting, versions } = facts;
+  const { accounting, throttled, versions } = facts;
   return {
     table: run,
     rows: [
@@ -48,6 +52,9 @@ export function runRows(facts: RunFacts): RunRows {
         accounting.rejected,
         accounting.vanished,
         accounting.unread,
+        facts.passthrough,
+        throttled?.refused ?? 0,
+        throttled?.ratePerSecond ?? null,
         facts.personalData,
         versions.package,
         versions.duckdb,

@@ -29,6 +29,23 @@ export const run = defineTable({
       "Items that only the last pass listed and that were not read; 0 unless the run is unsettled.",
       REQUIRED,
     ),
+    boolean(
+      "passthrough",
+      "",
+      "Whether values of fields without value mappings are sent as they are: the pipeline's `passthrough`.",
+      REQUIRED,
+    ),
+    bigint(
+      "requests_refused",
+      "",
+      "Requests that the service refused because there were too many.",
+      REQUIRED,
+    ),
+    double(
+      "rate_per_second",
+      "",
+      "Requests a second that the service was found to allow; NULL where it refused none, or said nothing about it.",
+    ),
     text("personal_data", "", "Policy for personal data: `drop`, `hash` or `keep`.", REQUIRED),
     text("package_version", "", "Version of content-warehouse.", REQUIRED),
     text("duckdb_version", "", "Version of DuckDB.", REQUIRED),

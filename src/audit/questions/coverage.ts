@@ -7,6 +7,7 @@ import { all, type Row, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
 import type { Status } from "../mapping/mapped-value.ts";
+import { sendsAsIs } from "../mapping/passthrough.ts";
 import type { AskedRun } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
 import type { Scope } from "./filters.ts";
@@ -36,6 +37,8 @@ export interface Coverage {
     | Readonly<Record<"unusedEntries" | "unmappedFields" | "manyToOne" | "collisions", readonly Row[]>>
     | undefined;
   readonly totals: Readonly<Record<Counted, number>>;
+  /** Whether values of fields without value mappings are sent as they are. */
+  readonly passthrough: boolean;
 }
 
 /** Throws `config.not_found` for a value that no item in the filter has. */
@@ -76,6 +79,7 @@ export async function coverageOf(
       ambiguous: total("ambiguous"),
       collision: total("collision"),
     },
+    passthrough: await sendsAsIs(connection),
   };
 }
 

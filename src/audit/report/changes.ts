@@ -9,7 +9,7 @@ import type { Manifest } from "../../warehouse/manifest.ts";
 import { loadSql } from "../load-sql.ts";
 import { instant, integer, keep, rowsOf } from "../rows.ts";
 import { barChart } from "./charts.ts";
-import { minute } from "./format.ts";
+import { capitalized, minute } from "./format.ts";
 import { type Column, html, type Markup, sql, table } from "./markup.ts";
 
 /** Runs that the chart goes back. */
@@ -133,10 +133,6 @@ function figures(runs: readonly RunChanges[]): Markup {
     ),
   ];
   return table({ caption: "Changed values per run and cause", columns, rows: runs.toReversed() });
-}
-
-function capitalized(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 function changesSql(runs: readonly RunChanges[], run: string): string {

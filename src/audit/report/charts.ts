@@ -23,7 +23,7 @@ export interface HeatCell {
   readonly row: string;
   readonly column: string;
   /** Number of a step, or a word for a cell without a share. */
-  readonly step: number | "none" | "as-is";
+  readonly step: number | "none" | "unmappable";
   readonly label: string;
   readonly title: string;
 }
@@ -95,12 +95,16 @@ function drawHeatMap(
     },
     color: {
       type: "ordinal",
-      domain: ["none", "as-is", ...HEAT_STEPS.keys()],
-      range: ["var(--heat-none)", "var(--heat-as-is)", ...HEAT_STEPS.map((_, step) => `var(--heat-${step})`)],
+      domain: ["none", "unmappable", ...HEAT_STEPS.keys()],
+      range: [
+        "var(--heat-none)",
+        "var(--heat-unmappable)",
+        ...HEAT_STEPS.map((_, step) => `var(--heat-${step})`),
+      ],
     },
     marks: [
       Plot.cell(map.cells, { ...common, fill: "step", inset: 1.5, rx: 3, title: "title" }),
-      ...["none", "as-is", ...HEAT_STEPS.keys()].map((step) =>
+      ...["none", "unmappable", ...HEAT_STEPS.keys()].map((step) =>
         Plot.text(
           map.cells.filter((cell) => cell.step === step),
           {

@@ -2,10 +2,11 @@
 
 import { count, counted } from "../../common/figures.ts";
 import type { Row } from "../../storage/duckdb.ts";
+import { sentOrNot, withoutValueMapping } from "../mapping/passthrough.ts";
 import type { Coverage } from "../questions/coverage.ts";
 import { HEAT_STEPS, type HeatCell, heatMap, heatStep } from "./charts.ts";
-import { integer, percent, text, textOrNull } from "./format.ts";
-import { foreign, html, type Markup, named, plainForeign, sql, table } from "./markup.ts";
+import { capitalized, integer, percent, text, textOrNull } from "./format.ts";
+import { type Column, foreign, html, type Markup, named, plainForeign, sql, table } from "./markup.ts";
 import { valueName } from "./overview.ts";
 
 /** Fields and destinations of the heat map, and rows of the tables; there are rarely more. */
@@ -14,7 +15,7 @@ const DESTINATIONS_SHOWN = 12;
 const ROWS_SHOWN = 500;
 const VALUES_SHOWN = 100;
 
-export function coverageSection({ coverage }: Coverage): Markup {
+export function coverageSection({ coverage, passthrough }: Coverage): Markup {
   const shown = coverage.slice(0, ROWS_SHOWN);
   return html`<section id="coverage" aria-labelledby="coverage-title">
 <h2 id="coverage-title">Coverage</h2>
@@ -22,22 +23,23 @@ ${
   coverage.length === 0
     ? html`<p class="empty">No custom field is mapped for a destination, so there is nothing to cover.</p>`
     : html`<p class="lead">The share of each field’s values that have an external value at each destination. The stronger the colour, the more is missing.</p>
-${chart(coverage)}
+${chart(coverage, passthrough)}
 <details><summary>The figures as a table</summary>
-${table({ caption: "Coverage per field and destination, in values", columns: COLUMNS, rows: shown })}
+${table({ caption: "Coverage per field and destination, in values", columns: columns(passthrough), rows: shown })}
 ${coverage.length > shown.length && html`<p class="note">${counted(coverage.length - shown.length, "more row")}: <code>content-warehouse audit --section coverage --format csv</code> has all.</p>`}
 </details>`
 }
 </section>`;
 }
 
-const COLUMNS = [
+/** `passthrough`: what becomes of the values of fields without value mappings. */
+const columns = (passthrough: boolean): Column<Row>[] => [
   { head: "Field", cell: (row: Row) => fieldName(row), kind: "head" },
   { head: "Destination", cell: (row: Row) => destinationName(row) },
   { head: "External name", cell: (row: Row) => foreign(textOrNull(row.external_field_name) ?? "") },
   {
     head: "Covered",
-    cell: (row: Row) => share(row) ?? (integer(row.values) === 0 ? "no values" : "as is"),
+    cell: (row: Row) => share(row) ?? (integer(row.values) === 0 ? "no values" : sentOrNot(passthrough)),
     kind: "number",
   },
   { head: "Items", cell: scalar("items"), kind: "number" },
@@ -45,11 +47,11 @@ const COLUMNS = [
   { head: "Mapped", cell: scalar("mapped"), kind: "number" },
   { head: "Unmapped", cell: scalar("unmapped"), kind: "number" },
   { head: "Unknown", cell: scalar("unknown_value"), kind: "number" },
-  { head: "As is", cell: scalar("no_value_mapping"), kind: "number" },
+  { head: capitalized(withoutValueMapping(passthrough)), cell: scalar("no_value_mapping"), kind: "number" },
   { head: "Archived", cell: scalar("archived"), kind: "number" },
   { head: "Ambiguous", cell: scalar("ambiguous"), kind: "number" },
   { head: "Unused entries", cell: scalar("entries_unused"), kind: "number" },
-] as const;
+];
 
 function scalar(name: string): (row: Row) => string {
   return (row) => count(integer(row[name]));
@@ -72,7 +74,7 @@ function share(row: Row): string | null {
 }
 
 /** Fields with the largest gaps stay where there are too many; those shown stand in the order of their names. */
-function chart(coverage: readonly Row[]): Markup {
+function chart(coverage: readonly Row[], passthrough: boolean): Markup {
   const [fields, names] = keysOf(coverage, "custom_field_id", "custom_field", FIELDS_SHOWN);
   const [destinations, destinationNames] = keysOf(
     coverage,
@@ -83,7 +85,9 @@ function chart(coverage: readonly Row[]): Markup {
   const pair = (row: Row) => `custom_field_id ${row.custom_field_id} destination_id ${row.destination_id}`;
   const known = new Map(coverage.map((row) => [pair(row), row]));
   const cells = fields.flatMap((field) =>
-    destinations.map((destination) => heatCell(field, destination, known.get(`${field} ${destination}`))),
+    destinations.map((destination) =>
+      heatCell(known.get(`${field} ${destination}`), { row: field, column: destination }, passthrough),
+    ),
   );
   const leftOut = [
     leftOutOf(coverage, "custom_field_id", fields.length, "field"),
@@ -98,7 +102,7 @@ ${heatMap({
   nameOf: (key) => all.get(key) ?? key,
   description: description(fields.length, destinations.length, coverage),
 })}
-<figcaption><ul class="legend">${HEAT_STEPS.map(({ label }, step) => html`<li><span class="swatch heat-${step}"></span>${label}</li>`)}<li><span class="swatch heat-as-is"></span>sent as is: a field without value mappings</li><li><span class="swatch heat-none"></span>not mapped, or no values</li></ul>
+<figcaption><ul class="legend">${HEAT_STEPS.map(({ label }, step) => html`<li><span class="swatch heat-${step}"></span>${label}</li>`)}<li><span class="swatch heat-unmappable"></span>${withoutValueMapping(passthrough)}</li><li><span class="swatch heat-none"></span>not mapped, or no values</li></ul>
 ${leftOut.length > 0 && html`<p class="note">The chart leaves out ${leftOut.join(" and ")} with fewer gaps; the table has them.</p>`}
 </figcaption></figure>`;
 }
@@ -130,8 +134,11 @@ function keysOf(
   return [keys, names];
 }
 
-function heatCell(row: string, column: string, cell: Row | undefined): HeatCell {
-  const at = { row, column };
+function heatCell(
+  cell: Row | undefined,
+  at: Pick<HeatCell, "row" | "column">,
+  passthrough: boolean,
+): HeatCell {
   if (cell === undefined) return { ...at, step: "none", label: "–", title: "not mapped" };
   const [possible, values, mapped] = [coverable(cell), integer(cell.values), integer(cell.mapped)];
   if (possible > 0) {
@@ -140,8 +147,8 @@ function heatCell(row: string, column: string, cell: Row | undefined): HeatCell 
   }
   if (values === 0)
     return { ...at, step: "none", label: "no values", title: "mapped, but no item has a value" };
-  const title = `${counted(values, "value")}, sent as they are or not at all`;
-  return { ...at, step: "as-is", label: "as is", title };
+  const title = `${counted(values, "value")}, ${withoutValueMapping(passthrough)}`;
+  return { ...at, step: "unmappable", label: sentOrNot(passthrough), title };
 }
 
 function description(fields: number, destinations: number, coverage: readonly Row[]): string {
@@ -169,7 +176,7 @@ ${gaps.length > shown.length && html`<p class="note">The other ${count(gaps.leng
 </section>`;
 }
 
-const VALUE_COLUMNS = [
+const VALUE_COLUMNS: readonly Column<Row>[] = [
   { head: "Items", cell: scalar("items"), kind: "number" },
   { head: "Value", cell: (row: Row) => valueName(row.value, row.value_id), kind: "head" },
   { head: "Field", cell: fieldName },
@@ -179,7 +186,7 @@ const VALUE_COLUMNS = [
     cell: (row: Row) =>
       html`<span class="status ${text(row.status)}">${row.status === "unmapped" ? "unmapped" : "unknown value"}</span>${row.archived === true && html` <span class="tag">archived</span>`}`,
   },
-] as const;
+];
 
 /** The values after so many, in the order of the page. */
 export function unmappedSql(offset: number): string {

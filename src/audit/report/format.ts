@@ -29,3 +29,7 @@ export function percent(part: number, whole: number): string | null {
 export function minute(instant: Date): string {
   return `${instant.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }
+
+export function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

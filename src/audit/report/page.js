@@ -352,7 +352,7 @@
       element(
         "span",
         { class: "whence" },
-        answer.status === "mapped" ? "mapped from " : "as it is, from ",
+        answer.status === "mapped" ? "mapped from " : "sent as is (no value mapping), from ",
         named(answer.field),
         answer.status === "mapped" && [": ", valuePart(answer)],
         flags.map(([, name]) => [" ", element("span", { class: "tag" }, name)]),
@@ -394,7 +394,7 @@
     if (status === "unknown_value") return "Unknown value: the field offers no such value.";
     if (name === null) return "Mapped, but the mapping names no field at the destination.";
     if (status === "mapped" && external === null) return "Mapped, but the entry has no external value.";
-    return "The field has no value mappings, and this pipeline sends no values as they are.";
+    return "Not sent: the field has no value mapping, and this pipeline sends no values as they are.";
   }
 
   function jsonPart(sent) {

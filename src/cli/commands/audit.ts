@@ -3,6 +3,7 @@ import type { Writable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
 import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../../audit/mapping/mapping-file.ts";
+import { withoutValueMapping } from "../../audit/mapping/passthrough.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { COUNTED, type Counted, type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
 import { resolveScope } from "../../audit/questions/filters.ts";
@@ -156,7 +157,12 @@ function answer(opened: OpenedRun, coverage: Coverage, options: Options, width: 
     return section === undefined ? "" : sectionCsv(section, form);
   }
   if (options.format === "json") {
-    const head = { run, verdict: manifest.verdict, totals: coverage.totals };
+    const head = {
+      run,
+      verdict: manifest.verdict,
+      passthrough: coverage.passthrough,
+      totals: coverage.totals,
+    };
     const members = Object.entries(head).map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
     return sectionJson(members, wanted);
   }
@@ -165,11 +171,12 @@ function answer(opened: OpenedRun, coverage: Coverage, options: Options, width: 
   return `${sectionTables(wanted, width)}\n${paragraph("", total, width)}`;
 }
 
-function totalText({ coverage, totals }: Coverage): string {
-  const values = coverage.reduce((sum, row) => sum + Number(row.values), 0);
+function totalText({ coverage, totals, passthrough }: Coverage): string {
+  const sum = (name: string) => coverage.reduce((total, row) => total + Number(row[name]), 0);
   const { unmapped, unknown_value, ambiguous, collision } = totals;
   return (
-    `${counted(values, "value")}: ${count(unmapped)} unmapped, ${count(unknown_value)} unknown, ` +
+    `${counted(sum("values"), "value")}: ${count(unmapped)} unmapped, ${count(unknown_value)} unknown, ` +
+    `${count(sum("no_value_mapping"))} ${withoutValueMapping(passthrough)}, ` +
     `${count(ambiguous)} ambiguous, ${count(collision)} under a name that several fields have,`
   );
 }

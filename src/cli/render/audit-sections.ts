@@ -1,10 +1,11 @@
+import { sentOrNot } from "../../audit/mapping/passthrough.ts";
 import type { Coverage } from "../../audit/questions/coverage.ts";
 import type { Section } from "./sections.ts";
 
 const FIELD_AT = "destination_id destination custom_field_id custom_field";
 
 /** The parts of the answer; the terminal has the columns that a person reads. */
-export function coverageSections({ coverage, values, definitions }: Coverage): Section[] {
+export function coverageSections({ coverage, values, definitions, passthrough }: Coverage): Section[] {
   const ofValues: Section[] = [
     {
       key: "coverage",
@@ -16,6 +17,7 @@ export function coverageSections({ coverage, values, definitions }: Coverage): S
       shown:
         "destination custom_field external_field_name items values mapped unmapped unknown_value " +
         "no_value_mapping archived ambiguous collision entries_unused",
+      headings: { no_value_mapping: sentOrNot(passthrough) },
       rows: coverage,
       optional: "collision ambiguous archived entries_unused external_field_name items no_value_mapping",
       limit: 100,

@@ -19,6 +19,8 @@ export interface Section {
   readonly columns?: string;
   /** Columns for people, in the order shown. */
   readonly shown: string;
+  /** Headings that only this section has, by column. */
+  readonly headings?: Readonly<Record<string, string>>;
   readonly rows: readonly Row[];
   /** Columns whose cells are not cut: people type them again. */
   readonly whole?: string;
@@ -46,7 +48,6 @@ const HEADINGS: Readonly<Record<string, string>> = {
   given_by: "given by",
   name_after: "new name",
   name_before: "name",
-  no_value_mapping: "as is",
   shown: "change",
   unknown_value: "unknown",
 };
@@ -69,6 +70,10 @@ function shownText(row: Row, name: string): string {
   return typeof value === "bigint" ? count(Number(value)) : cellText(value);
 }
 
+function headingOf({ headings }: Section, name: string): string {
+  return headings?.[name] ?? HEADINGS[name] ?? name;
+}
+
 function isNumber(section: Section, name: string): boolean {
   return section.rows.some((row) => typeof row[name] === "bigint" || typeof row[name] === "number");
 }
@@ -85,7 +90,7 @@ function sectionTable(section: Section, width: number | undefined): string {
   const whole = namesIn(section.whole);
   const columns = shown.map((name): TextColumn => {
     const align = isNumber(section, name) ? "right" : "left";
-    return { name: HEADINGS[name] ?? name, align, ...(whole.includes(name) ? { whole: true } : {}) };
+    return { name: headingOf(section, name), align, ...(whole.includes(name) ? { whole: true } : {}) };
   });
   const some = rows
     .slice(0, section.limit ?? ROWS_SHOWN)
@@ -112,7 +117,7 @@ export function sectionMarkdown(sections: readonly Section[]): string {
     if (rows.length === 0) return `## ${title}\n\n${none}\n`;
     const shown = namesIn(section.shown);
     const lines = [
-      shown.map((name) => HEADINGS[name] ?? name),
+      shown.map((name) => headingOf(section, name)),
       shown.map((name) => (isNumber(section, name) ? "---:" : "---")),
       ...rows.map((row) => shown.map((name) => markdownText(shownText(row, name)))),
     ];
