@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
+import { earlierRuns } from "../audit/report/earlier-runs.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { treatmentOf } from "../config/config.ts";
@@ -275,7 +276,7 @@ interface Reported {
 
 /** Writes the report of the run. A failure to do so is told, and takes nothing from the run. */
 async function writeReportOf(
-  { staging, options, pipeline }: RunContext,
+  { folder, staging, options, pipeline }: RunContext,
   { statement }: Result,
   report: Promise<ReportModule>,
 ): Promise<Reported> {
@@ -286,6 +287,8 @@ async function writeReportOf(
       database: databaseOf(staging, publishes(pipeline, "duckdb")),
       temporaryDirectory: staging.temporary,
       rows: statement.rows,
+      emptyColumns: statement.emptyColumns,
+      earlier: await earlierRuns(folder, statement),
     });
     return { file: isWritten ? REPORT_FILE : null, warnings: [] };
   } catch (thrown) {

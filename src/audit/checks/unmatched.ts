@@ -32,6 +32,9 @@ export interface Matching extends Lookups {
   readonly rows: Readonly<Record<string, number>>;
 }
 
+/** Name of the check that warns where the configured destinations have none. */
+export const MAPPED_VALUES_CHECK = "mapped values for the configured destinations";
+
 const MAPPED_VALUES = "content_mapped_values";
 const CUSTOM_FIELDS = "custom_fields";
 
@@ -72,7 +75,7 @@ export function judgeMatching(matching: Matching): JudgedMatching {
       ),
       noneExpected("destinations in mappings that have no name", nameless.length, nameless.join(", ")),
       {
-        name: "mapped values for the configured destinations",
+        name: MAPPED_VALUES_CHECK,
         verdict: missing === null ? "passed" : "warning",
         figure: rows[MAPPED_VALUES] ?? 0,
         expected: null,

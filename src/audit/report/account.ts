@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { count, counted, fileSize } from "../../common/figures.ts";
+import { MAPPED_VALUES_CHECK } from "../checks/unmatched.ts";
 import { type RunCheck, readChecks } from "../questions/run-checks.ts";
 import { flag, instant, integer, rowsOf } from "../rows.ts";
 import { type Column, foreign, html, type Markup, table } from "./markup.ts";
@@ -20,14 +21,15 @@ const runRow = z.object({
   itemsRejected: integer,
   itemsRemoved: integer,
   itemsUnread: integer,
+  /** A run of an earlier version does not say. */
+  requestsRefused: integer.default(0),
+  ratePerSecond: z.number().nullable().default(null),
   personalData: z.string(),
   packageVersion: z.string(),
   duckdbVersion: z.string(),
   nodeVersion: z.string(),
   requests: integer,
   bytes: integer,
-  /** Kinds of departures from the specification. */
-  drift: integer,
 });
 
 const passRow = z.object({
@@ -48,10 +50,19 @@ type TableSize = Readonly<z.output<typeof tableRow>>;
 
 export interface Account extends Readonly<z.output<typeof runRow>> {
   readonly passes: readonly Pass[];
+  /** IDs of destinations that only mappings name; none of the sample, whose destinations are all known. */
+  readonly namelessDestinations: readonly string[];
+  /** Why the configured destinations have no mapped values; null: they have, or none are configured. */
+  readonly withoutMappedValues: string | null;
   /** What failed or warns first. */
   readonly checks: readonly RunCheck[];
   readonly tables: readonly TableSize[];
 }
+
+const destinationRow = z.object({ destinationId: z.string() });
+const NAMELESS = `
+  SELECT DISTINCT destination_id FROM destinations SEMI JOIN custom_field_mappings USING (destination_id)
+  WHERE identification IS NULL ORDER BY destination_id`;
 
 export async function readAccount(connection: DuckDBConnection): Promise<Account> {
   const [run] = await rowsOf(
@@ -59,20 +70,25 @@ export async function readAccount(connection: DuckDBConnection): Promise<Account
     runRow,
     `SELECT *,
        (SELECT count(*) FROM run_requests) AS requests,
-       (SELECT coalesce(sum(bytes), 0)::BIGINT FROM run_requests) AS bytes,
-       (SELECT count(*) FROM run_drift) AS drift
+       (SELECT coalesce(sum(bytes), 0)::BIGINT FROM run_requests) AS bytes
      FROM run`,
   );
   if (run === undefined) throw new TypeError("the run has no row in run");
+  const checks = await readChecks(connection);
+  const nameless = await rowsOf(connection, destinationRow, NAMELESS);
+  const lacking = checks.find(({ checkName }) => checkName === MAPPED_VALUES_CHECK);
   return {
     ...run,
+    checks,
+    namelessDestinations:
+      run.instanceUrl === "sample" ? [] : nameless.map(({ destinationId }) => destinationId),
+    withoutMappedValues: lacking?.verdict === "warning" ? lacking.detail : null,
     passes: await rowsOf(connection, passRow, "FROM run_passes ORDER BY pass"),
-    checks: await readChecks(connection),
     tables: await rowsOf(connection, tableRow, "FROM run_tables ORDER BY row_count DESC, table_name"),
   };
 }
 
-export function checksSection({ checks, passes, itemsRejected, drift }: Account): Markup {
+export function checksSection({ checks, passes }: Account): Markup {
   const warnings = checks.filter(({ verdict }) => verdict !== "passed");
   const passed = checks.filter(({ verdict }) => verdict === "passed");
   return html`<section id="checks" aria-labelledby="checks-title">
@@ -86,11 +102,6 @@ ${
   passed.length > 0 &&
   html`<details><summary>${counted(passed.length, "check")} passed</summary>${table({ caption: "Checks that passed", columns: CHECK_COLUMNS, rows: passed })}</details>`
 }
-<p class="note">${
-    drift === 0
-      ? "No answer departed from the specification."
-      : html`Answers departed from the specification in ${counted(drift, "way")}: see the table <code>run_drift</code>.`
-  }${itemsRejected > 0 && html` Why ${counted(itemsRejected, "item")} could not be read: see the table <code>run_rejects</code>.`}</p>
 <h3>Passes over the listing</h3>
 ${table({ caption: "Passes over the listing", columns: PASS_COLUMNS, rows: passes })}
 </section>`;
@@ -138,5 +149,10 @@ ${table({ caption: "Rows per table", columns: TABLE_COLUMNS, rows: tables })}</d
 const TABLE_COLUMNS: readonly Column<TableSize>[] = [
   { head: "Table", cell: (each) => html`<code>${each.tableName}</code>`, kind: "head" },
   { head: "Rows", cell: ({ rowCount }) => count(rowCount), kind: "number" },
-  { head: "Parquet", cell: ({ parquetBytes }) => fileSize(parquetBytes), kind: "number" },
+  {
+    head: "Parquet",
+    cell: ({ parquetBytes }) => fileSize(parquetBytes),
+    kind: "number",
+    sort: ({ parquetBytes }) => parquetBytes,
+  },
 ];

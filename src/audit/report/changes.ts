@@ -9,7 +9,7 @@ import type { Manifest } from "../../warehouse/manifest.ts";
 import { loadSql } from "../load-sql.ts";
 import { instant, integer, keep, rowsOf } from "../rows.ts";
 import { barChart } from "./charts.ts";
-import { capitalized, minute } from "./format.ts";
+import { capitalized, dayOf, minute } from "./format.ts";
 import { type Column, html, type Markup, sql, table } from "./markup.ts";
 
 /** Runs that the chart goes back. */
@@ -91,16 +91,20 @@ function chart(runs: readonly RunChanges[]): Markup {
   const description = `Bar chart of changed values in ${counted(runs.length, "run")}, by cause: ${causes
     .map((cause) => `${nameOf(cause)} ${count(total(cause))}`)
     .join(", ")}. The table below has the figures.`;
-  const days = new Map(runs.map(({ run, sequence, startedAt }) => [run, `${sequence} · ${day(startedAt)}`]));
+  const days = new Map(
+    runs.map(({ run, sequence, startedAt }) => [run, `${sequence} · ${dayOf(startedAt)}`]),
+  );
   return html`<figure>
 ${barChart({
+  title: "changed values",
   runs: runs.map(({ run }) => run),
   labelOf: (run) => days.get(run) ?? run,
-  causes,
+  series: causes,
+  colorOf: (cause) => `var(--cause-${cause})`,
   bars: runs.flatMap(({ run, changes }) =>
     changes.map(({ cause, values, items }) => ({
       run,
-      cause,
+      series: cause,
       values,
       title: `${nameOf(cause)}: ${counted(values, "value")} of ${counted(items, "item")}`,
     })),
@@ -108,11 +112,6 @@ ${barChart({
   description,
 })}
 <figcaption><ul class="legend">${causes.map((cause) => html`<li><span class="swatch cause-${cause}"></span>${nameOf(cause)}</li>`)}</ul></figcaption></figure>`;
-}
-
-/** `5 Nov`, of `Thu, 05 Nov 2026 02:00:00 GMT`. */
-function day(instant: Date): string {
-  return instant.toUTCString().slice(5, 11).replace(/^0/, "");
 }
 
 function valuesOf(changes: readonly Change[], cause: string): number {

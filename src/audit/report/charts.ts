@@ -32,6 +32,7 @@ export interface HeatMap {
   readonly rows: readonly string[];
   readonly columns: readonly string[];
   readonly cells: readonly HeatCell[];
+  readonly title: string;
   /** What a row or a column is called. */
   readonly nameOf: (key: string) => string;
   readonly description: string;
@@ -46,6 +47,7 @@ export function heatMap(map: HeatMap): Markup {
   const wide = Math.min(WIDE, 220 + columns * 170);
   const narrow = Math.max(NARROW, 124 + columns * 92);
   return both(
+    map.title,
     drawHeatMap(map, { width: wide, marginLeft: 220, size: 13 }),
     drawHeatMap(map, { width: narrow, marginLeft: 124, size: 11 }),
   );
@@ -122,17 +124,19 @@ function drawHeatMap(
 
 export interface Bar {
   readonly run: string;
-  readonly cause: string;
+  readonly series: string;
   readonly values: number;
   readonly title: string;
 }
 
 export interface BarChart {
+  readonly title: string;
   /** Keys of the runs, the oldest first. */
   readonly runs: readonly string[];
   readonly labelOf: (run: string) => string;
   /** From the bottom of a bar to its top. */
-  readonly causes: readonly string[];
+  readonly series: readonly string[];
+  readonly colorOf: (series: string) => string;
   readonly bars: readonly Bar[];
   readonly description: string;
 }
@@ -146,7 +150,7 @@ export function barChart(chart: BarChart): Markup {
   const some = chart.runs.slice(-RUNS_ON_PHONE);
   const bars = chart.bars.filter(({ run }) => some.includes(run));
   const wide = Math.min(WIDE, Math.max(420, 80 + chart.runs.length * 96));
-  return both(drawBars(chart, wide, 280), drawBars({ ...chart, runs: some, bars }, NARROW, 220));
+  return both(chart.title, drawBars(chart, wide, 280), drawBars({ ...chart, runs: some, bars }, NARROW, 220));
 }
 
 function drawBars(chart: BarChart, width: number, height: number): string {
@@ -180,15 +184,15 @@ function drawBars(chart: BarChart, width: number, height: number): string {
     },
     color: {
       type: "ordinal",
-      domain: [...chart.causes],
-      range: chart.causes.map((cause) => `var(--cause-${cause})`),
+      domain: [...chart.series],
+      range: chart.series.map(chart.colorOf),
     },
     marks: [
       Plot.barY(chart.bars, {
         x: "run",
         y: "values",
-        fill: "cause",
-        order: [...chart.causes],
+        fill: "series",
+        order: [...chart.series],
         title: "title",
         insetTop: 1,
       }),
@@ -210,9 +214,9 @@ function twoLines(text: string, letters: number): string {
   return `${line.slice(0, space)}\n${cut(line.slice(space + 1), letters)}`;
 }
 
-/** One of the two is shown, by the width of the screen. */
-function both(wide: string, narrow: string): Markup {
-  return html`<div class="chart-scroll" role="region" aria-label="Chart" tabindex="0"><div class="chart wide">${trusted(wide)}</div><div class="chart narrow">${trusted(narrow)}</div></div>`;
+/** One of the two is shown, by the width of the screen. `title`: no other chart of the page has it. */
+function both(title: string, wide: string, narrow: string): Markup {
+  return html`<div class="chart-scroll" role="region" aria-label="Chart: ${title}" tabindex="0"><div class="chart wide">${trusted(wide)}</div><div class="chart narrow">${trusted(narrow)}</div></div>`;
 }
 
 /**

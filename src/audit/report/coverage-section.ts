@@ -7,7 +7,7 @@ import type { Coverage } from "../questions/coverage.ts";
 import { HEAT_STEPS, type HeatCell, heatMap, heatStep } from "./charts.ts";
 import { capitalized, integer, percent, text, textOrNull } from "./format.ts";
 import { type Column, foreign, html, type Markup, named, plainForeign, sql, table } from "./markup.ts";
-import { valueName } from "./overview.ts";
+import { coverageTotals, nothingCoverable, valueName } from "./overview.ts";
 
 /** Fields and destinations of the heat map, and rows of the tables; there are rarely more. */
 const FIELDS_SHOWN = 60;
@@ -22,7 +22,7 @@ export function coverageSection({ coverage, passthrough }: Coverage): Markup {
 ${
   coverage.length === 0
     ? html`<p class="empty">No custom field is mapped for a destination, so there is nothing to cover.</p>`
-    : html`<p class="lead">The share of each field’s values that have an external value at each destination. The stronger the colour, the more is missing.</p>
+    : html`<p class="lead">The share of each field’s values that are mapped at each destination. The stronger the colour, the more is missing.</p>
 ${chart(coverage, passthrough)}
 <details><summary>The figures as a table</summary>
 ${table({ caption: "Coverage per field and destination, in values", columns: columns(passthrough), rows: shown })}
@@ -96,6 +96,7 @@ function chart(coverage: readonly Row[], passthrough: boolean): Markup {
   const all = new Map([...names, ...destinationNames]);
   return html`<figure>
 ${heatMap({
+  title: "coverage",
   rows: fields,
   columns: destinations,
   cells,
@@ -157,14 +158,15 @@ function description(fields: number, destinations: number, coverage: readonly Ro
   return `Heat map of ${counted(fields, "field")} by ${counted(destinations, "destination")}: ${count(whole)} of ${count(rows.length)} pairs with value mappings are covered whole. The table below has the figures.`;
 }
 
-export function unmappedSection({ values }: Coverage): Markup {
+export function unmappedSection(coverage: Coverage): Markup {
+  const { values } = coverage;
   const gaps = values.filter((row) => row.status === "unmapped" || row.status === "unknown_value");
   const shown = gaps.slice(0, VALUES_SHOWN);
   return html`<section id="unmapped" aria-labelledby="unmapped-title">
 <h2 id="unmapped-title">Values without an external value</h2>
 ${
   gaps.length === 0
-    ? html`<p class="empty">Every value in use has an external value at every destination that its field is mapped for.</p>`
+    ? html`<p class="empty">${noGaps(coverage)}</p>`
     : html`<p class="lead">The value that touches most items first.${gaps.length > shown.length && ` These are the first ${count(shown.length)} of ${count(gaps.length)}.`}</p>
 ${table({
   caption: "Values without an external value, by the items that have them",
@@ -174,6 +176,12 @@ ${table({
 ${gaps.length > shown.length && html`<p class="note">The other ${count(gaps.length - shown.length)}, in SQL:</p>${sql(unmappedSql(shown.length))}`}`
 }
 </section>`;
+}
+
+function noGaps(coverage: Coverage): string {
+  return coverageTotals(coverage).coverable === 0
+    ? `There is no value to look at: ${nothingCoverable(coverage)}.`
+    : "Every value in use of a field with a value mapping is mapped at every destination that its field is mapped for.";
 }
 
 const VALUE_COLUMNS: readonly Column<Row>[] = [

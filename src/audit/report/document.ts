@@ -1,19 +1,22 @@
 /** The whole page: one file that asks nobody for anything, and runs no script and no style but its own. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import type { Coverage } from "../questions/coverage.ts";
-import { type Account, checksSection, tablesSection } from "./account.ts";
+import { checksSection, tablesSection } from "./account.ts";
 import { changesSection, type RunChanges } from "./changes.ts";
 import { coverageSection, unmappedSection } from "./coverage-section.ts";
-import { itemsSection, type ReportItems } from "./items.ts";
+import { driftSection } from "./drift-section.ts";
+import type { RunFigures } from "./earlier-runs.ts";
+import { itemsSection } from "./items.ts";
 import { dataIsland, html, trusted } from "./markup.ts";
-import { overview, subtitle } from "./overview.ts";
+import { type OverviewFacts, overview, subtitle } from "./overview.ts";
+import { rejectsSection } from "./rejects-section.ts";
+import { requestsSection } from "./requests-section.ts";
+import { runsSection } from "./runs-section.ts";
 
-export interface Report {
-  readonly account: Account;
-  readonly coverage: Coverage;
+export interface Report extends OverviewFacts {
   readonly changes: readonly RunChanges[] | undefined;
-  readonly items: ReportItems;
+  readonly rejects: Parameters<typeof rejectsSection>[1];
+  readonly requests: Parameters<typeof requestsSection>[1];
 }
 
 const SECTIONS = [
@@ -22,12 +25,18 @@ const SECTIONS = [
   ["unmapped", "Unmapped values"],
   ["changes", "Changes"],
   ["items", "Items"],
+  ["rejects", "Rejects"],
+  ["drift", "Drift"],
   ["checks", "Checks"],
+  ["runs", "Runs"],
+  ["requests", "Requests"],
   ["tables", "Tables"],
 ] as const;
 
-export async function pageOf({ account, coverage, changes, items }: Report): Promise<string> {
-  const [style, script] = await Promise.all(["page.css", "page.js"].map(ownFile));
+export async function pageOf(report: Report): Promise<string> {
+  const { account, coverage, changes, items, drift, earlier } = report;
+  const [style, sorting, search] = await Promise.all(["page.css", "sort.js", "page.js"].map(ownFile));
+  const script = `${sorting}\n${search}`;
   const policy = [
     "default-src 'none'",
     `script-src ${hashOf(script)}`,
@@ -57,20 +66,31 @@ ${subtitle(account)}
 </header>
 <nav aria-label="Sections"><ul>${SECTIONS.map(([id, name]) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
 <main id="main" tabindex="-1">
-${overview({ account, coverage, items })}
+${overview(report)}
 ${coverageSection(coverage)}
 ${unmappedSection(coverage)}
 ${changesSection(changes, account.run)}
 ${itemsSection(items)}
+${rejectsSection(account, report.rejects)}
+${driftSection(drift, earlier)}
 ${checksSection(account)}
+${runsSection(ownFigures(report), earlier)}
+${requestsSection(account, report.requests)}
 ${tablesSection(account)}
 </main>
-<footer><p class="foot">Made by content-warehouse ${account.packageVersion} from the tables of the run alone (DuckDB ${account.duckdbVersion}, Node ${account.nodeVersion}). Personal data: ${account.personalData}; the report shows no personal columns. Times are UTC.</p></footer>
+<footer><p class="foot">Made by content-warehouse ${account.packageVersion} from the tables of the run, and those of the kept runs before it (DuckDB ${account.duckdbVersion}, Node ${account.nodeVersion}). Personal data: ${account.personalData}; the report shows no personal columns. Times are UTC.</p></footer>
 <script type="application/json" id="data">${dataIsland(items.json)}</script>
 <script>${trusted(script ?? "")}</script>
 </body>
 </html>
 `.text;
+}
+
+function ownFigures({ account, coverage }: Report): RunFigures {
+  const { run, sequence, startedAt, verdict, itemsLoaded, itemsRejected } = account;
+  const { totals } = coverage;
+  const unmapped = totals.unmapped + totals.unknown_value;
+  return { run, sequence, startedAt, verdict, loaded: itemsLoaded, rejected: itemsRejected, unmapped };
 }
 
 function ownFile(name: string): Promise<string> {

@@ -25,6 +25,11 @@ export function percent(part: number, whole: number): string | null {
   return `${share.toFixed(1)}%`;
 }
 
+/** `5 Nov`, of `Thu, 05 Nov 2026 02:00:00 GMT`. */
+export function dayOf(instant: Date): string {
+  return instant.toUTCString().slice(5, 11).replace(/^0/, "");
+}
+
 /** `2026-11-20 02:00 UTC`. */
 export function minute(instant: Date): string {
   return `${instant.toISOString().slice(0, 16).replace("T", " ")} UTC`;

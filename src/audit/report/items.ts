@@ -41,6 +41,8 @@ export interface ReportItems {
   readonly total: number;
   /** Items of the run with a value that a destination does not get. */
   readonly withGaps: number;
+  /** Mapped values that are not sent all the same: the entry has no external value, or the mapping no name. */
+  readonly unsent: number;
   /** Items in the page: those that need attention most. */
   readonly shown: number;
   readonly json: string;
@@ -64,6 +66,7 @@ export async function readItems(run: AskedRun, limits: ItemLimits): Promise<Repo
   return {
     total: await scalar(connection, "SELECT count(*) FROM report_items"),
     withGaps: await scalar(connection, "SELECT count(*) FROM report_items WHERE gaps > 0"),
+    unsent: await scalar(connection, "SELECT coalesce(sum(unsent), 0)::BIGINT FROM report_items"),
     shown: packed.items.length,
     json: JSON.stringify(packed),
   };
@@ -184,9 +187,9 @@ const SEARCH = html`<noscript><p class="note">The search of items needs the scri
 <datalist id="values"></datalist>
 </form>
 <p id="found" role="status" class="note"></p>
-<div id="item-table" class="scroll" role="region" aria-label="Items" tabindex="0" hidden><table>
+<div id="item-table" class="scroll" role="region" aria-label="Table of items" tabindex="0" hidden><table>
 <caption class="visually-hidden">Items, those that need attention most first. A title opens what each destination receives.</caption>
-<thead><tr><th scope="col">Title</th><th scope="col">Type</th><th scope="col">Published</th><th scope="col" class="number">Values</th><th scope="col">Without external value</th></tr></thead>
+<thead><tr><th scope="col">Title</th><th scope="col">Type</th><th scope="col">Published</th><th scope="col" class="number">Values</th><th scope="col" class="most-first">Without external value</th></tr></thead>
 <tbody id="item-rows"></tbody>
 </table></div>
 <p><button id="more" type="button" hidden>Show more</button></p>

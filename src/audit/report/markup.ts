@@ -87,10 +87,21 @@ export function named(name: string | null, id: string): Markup {
   return name === null ? html`<code>${foreign(id)}</code>` : foreign(name);
 }
 
+/** What lists in sentences name; the others have their own section. */
+export const NAMED = 3;
+
+/** The first ones, with semicolons between. */
+export function firstOf<T>(rows: readonly T[], shown: (row: T) => Markup): Markup {
+  const first = rows.slice(0, NAMED).map((row, index) => html`${index > 0 ? "; " : ""}${shown(row)}`);
+  return html`${first}${rows.length > NAMED && `; and ${rows.length - NAMED} more`}`;
+}
+
 export interface Column<T> {
   readonly head: string;
   readonly cell: (row: T) => Part;
   readonly kind?: "number" | "head" | "text";
+  /** What the page sorts by, where the cell's text is no plain number or text. */
+  readonly sort?: (row: T) => number;
 }
 
 export interface TableOf<T> {
@@ -109,9 +120,10 @@ export function table<T>({ caption, columns, rows }: TableOf<T>): Markup {
 
 const NUMBER = html` class="number"`;
 
-function cell<T>({ cell, kind }: Column<T>, row: T): Markup {
+function cell<T>({ cell, kind, sort }: Column<T>, row: T): Markup {
   if (kind === "head") return html`<th scope="row">${cell(row)}</th>`;
-  return html`<td${kind === "number" ? NUMBER : ""}>${cell(row)}</td>`;
+  const by = sort !== undefined && html` data-sort="${sort(row)}"`;
+  return html`<td${kind === "number" && NUMBER}${by}>${cell(row)}</td>`;
 }
 
 /** SQL that can be selected and copied. */

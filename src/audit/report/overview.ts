@@ -2,19 +2,21 @@
 
 import { count, counted, duration, fileSize } from "../../common/figures.ts";
 import type { Coverage } from "../questions/coverage.ts";
+import type { DriftReport } from "../questions/drift.ts";
 import type { Account } from "./account.ts";
+import { driftPoints } from "./drift-section.ts";
+import type { EarlierRuns } from "./earlier-runs.ts";
 import { integer, minute, percent, text, textOrNull } from "./format.ts";
 import type { ReportItems } from "./items.ts";
-import { foreign, html, type Markup, named } from "./markup.ts";
+import { firstOf, foreign, html, type Markup, NAMED, named, sql } from "./markup.ts";
 
 export interface OverviewFacts {
   readonly account: Account;
   readonly coverage: Coverage;
   readonly items: ReportItems;
+  readonly drift: DriftReport;
+  readonly earlier: EarlierRuns | undefined;
 }
-
-/** Kinds of unmapped values that are named; the others have their own section. */
-const NAMED = 3;
 
 export function overview(facts: OverviewFacts): Markup {
   return html`<section id="overview" aria-labelledby="overview-title">
@@ -25,39 +27,28 @@ ${attention(facts)}
 </section>`;
 }
 
-function verdict({ verdict, reason }: Account): Markup {
+function verdict({ verdict, reason, withoutMappedValues }: Account): Markup {
   const complete = verdict === "complete";
-  const word = complete ? "Complete" : "Unsettled";
+  const word = `${complete ? "Complete" : "Unsettled"}${withoutMappedValues === null ? "" : ", without mapped values"}`;
   const why = reason !== null && html`: ${foreign(reason)}`;
   const unsettled = html`No two passes over the listing agreed, so items may be missing or may have changed meanwhile${why}.`;
-  return html`<div class="verdict ${complete ? "good" : "poor"}">
-<p class="verdict-word"><span class="sign" aria-hidden="true">${complete ? "✓" : "!"}</span>${word}</p>
-<p class="verdict-why">${complete ? COMPLETE : unsettled}</p>
+  const lacking = withoutMappedValues !== null && html` ${foreign(withoutMappedValues)}`;
+  const good = complete && withoutMappedValues === null;
+  return html`<div class="verdict ${good ? "good" : "poor"}">
+<p class="verdict-word"><span class="sign" aria-hidden="true">${good ? "✓" : "!"}</span>${word}</p>
+<p class="verdict-why">${complete ? COMPLETE : unsettled}${lacking}</p>
 </div>`;
 }
 
 const COMPLETE =
   "Two passes over the listing agreed with each other, and with the service’s own count of its items.";
 
-function figures({ account, coverage, items }: OverviewFacts): Markup[] {
-  const { covered, coverable } = coverageTotals(coverage);
+function figures(facts: OverviewFacts): Markup[] {
+  const { account } = facts;
   const warnings = account.checks.filter((check) => check.verdict !== "passed").length;
   return [
-    scalar("Items", count(account.itemsLoaded), itemsNote(account)),
-    scalar(
-      "Values covered",
-      percent(covered, coverable) ?? "none",
-      coverable === 0
-        ? "no item has a value that a mapping could map"
-        : `${count(covered)} of ${count(coverable)} have an external value`,
-    ),
-    scalar(
-      "Items with a gap",
-      count(items.withGaps),
-      items.withGaps === 0
-        ? "every value reaches its destinations"
-        : `${percent(items.withGaps, items.total)} have a value that some destination does not get`,
-    ),
+    scalar("Items loaded", count(account.itemsLoaded), itemsNote(account)),
+    ...coverageFigures(facts),
     scalar(
       "Checks",
       warnings === 0 ? "all passed" : counted(warnings, "warning"),
@@ -66,16 +57,45 @@ function figures({ account, coverage, items }: OverviewFacts): Markup[] {
   ];
 }
 
+/** Where no value could be looked at, neither figure is good. */
+function coverageFigures({ coverage, items }: OverviewFacts): Markup[] {
+  const { covered, coverable } = coverageTotals(coverage);
+  if (coverable === 0) {
+    const why = nothingCoverable(coverage);
+    return [scalar("Values covered", "none", why), scalar("Items with a gap", "not known", why)];
+  }
+  return [
+    scalar(
+      "Values covered",
+      percent(covered, coverable) ?? "none",
+      `${count(covered)} of ${count(coverable)} values of fields with a value mapping are mapped`,
+    ),
+    scalar(
+      "Items with a gap",
+      count(items.withGaps),
+      items.withGaps === 0
+        ? "no value of an item is unmapped or unknown"
+        : `${percent(items.withGaps, items.total)} have a value that is unmapped or unknown`,
+    ),
+  ];
+}
+
+/** Why there is no value to look at, in a clause. */
+export function nothingCoverable({ coverage }: Coverage): string {
+  return coverage.length === 0
+    ? "no custom field is mapped for a destination"
+    : "no item has a value of a field with a value mapping";
+}
+
 function scalar(name: string, value: string, note: string): Markup {
   return html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${note}</span></dd></div>`;
 }
 
 function itemsNote({ itemsListed, itemsRejected, itemsRemoved, itemsUnread }: Account): string {
-  const parts = [`${count(itemsListed)} listed`];
-  if (itemsRejected > 0) parts.push(`${count(itemsRejected)} could not be read`);
+  const parts = [`${count(itemsListed)} listed`, `${count(itemsRejected)} rejected`];
   if (itemsRemoved > 0) parts.push(`${count(itemsRemoved)} gone since`);
   if (itemsUnread > 0) parts.push(`${count(itemsUnread)} listed too late to be read`);
-  return parts.length === 1 ? `all ${parts[0]}` : parts.join(", ");
+  return parts.join(", ");
 }
 
 /** Values with a value mapping, and those of them that have an external value. */
@@ -86,30 +106,50 @@ export function coverageTotals({ coverage }: Coverage): { covered: number; cover
 }
 
 function attention(facts: OverviewFacts): Markup {
-  const points = [...runPoints(facts.account), ...mappingPoints(facts.coverage)];
+  const points = [
+    ...runPoints(facts.account),
+    ...driftPoints(facts.drift, facts.earlier),
+    ...mappingPoints(facts),
+  ];
   return html`<h3>What needs attention</h3>${
     points.length === 0
-      ? html`<p class="empty">Nothing: every check passed, and every value in use has an external value.</p>`
+      ? html`<p class="empty">${nothing(facts.coverage)}</p>`
       : html`<ul class="attention">${points.map((point) => html`<li>${point}</li>`)}</ul>`
   }`;
 }
 
-function runPoints({ checks, itemsRejected }: Account): Markup[] {
+function nothing(coverage: Coverage): string {
+  return coverageTotals(coverage).coverable === 0
+    ? `Every check passed. Mapped values were not looked at: ${nothingCoverable(coverage)}.`
+    : "Nothing: every check passed, and every value of a field with a value mapping is mapped.";
+}
+
+function runPoints({ checks, itemsRejected, namelessDestinations }: Account): Markup[] {
   const warnings = checks.filter((check) => check.verdict !== "passed");
   return [
     itemsRejected > 0 &&
-      html`<a href="#checks">${counted(itemsRejected, "item")} could not be read</a>: the table <code>run_rejects</code> says why.`,
+      html`<a href="#rejects">${counted(itemsRejected, "item")} ${itemsRejected === 1 ? "was" : "were"} rejected</a>, with the reasons below.`,
     warnings.length > 0 &&
-      html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${some(
+      html`<a href="#checks">${counted(warnings.length, "check")} ${warnings.length === 1 ? "warns" : "warn"}</a>: ${firstOf(
         warnings,
         (check) => html`${foreign(check.checkName)} (${count(check.figure)})`,
-      )}${warnings.length > NAMED ? ", and more" : ""}.`,
+      )}.`,
+    namelessDestinations.length > 0 && nameless(namelessDestinations),
   ].filter((point) => point !== false);
 }
 
-function mappingPoints({ values, definitions, totals }: Coverage): Markup[] {
+/** A mapping has only the ID of its destination: the name is found for those that the configuration names. */
+function nameless(ids: readonly string[]): Markup {
+  const one = ids.length === 1;
+  const names = ids.map((id) => `    { "name": "NAME OF ${id}" }`).join(",\n");
+  return html`${counted(ids.length, "destination")} in mappings ${one ? "has" : "have"} no name: add <code>destinations</code> to the configuration, or <code>--destination</code>:
+${sql(`  "destinations": [\n${names}\n  ]`)}`;
+}
+
+function mappingPoints({ coverage, items }: OverviewFacts): Markup[] {
+  const { values, definitions, totals } = coverage;
   const gaps = values.filter((row) => row.status === "unmapped" || row.status === "unknown_value");
-  const named3 = gaps
+  const shown = gaps
     .slice(0, NAMED)
     .map(
       (row) =>
@@ -118,14 +158,16 @@ function mappingPoints({ values, definitions, totals }: Coverage): Markup[] {
           text(row.custom_field_id),
         )} for ${named(textOrNull(row.destination), text(row.destination_id))}, in ${counted(integer(row.items), "item")}.`,
     );
-  const more = gaps.length - named3.length;
+  const more = gaps.length - shown.length;
   const collisions = definitions?.collisions ?? [];
   return [
-    ...named3,
+    ...shown,
     more > 0 &&
       html`<a href="#unmapped">${counted(more, "more value")}</a> ${more === 1 ? "has" : "have"} no external value.`,
+    items.unsent > 0 &&
+      html`<a href="#items">${counted(items.unsent, "mapped value")}</a> ${items.unsent === 1 ? "is" : "are"} not sent: the entry has no external value, or the mapping names no field at the destination.`,
     collisions.length > 0 &&
-      html`<a href="#coverage">${counted(collisions.length, "external name")} of several fields</a>: ${some(
+      html`<a href="#coverage">${counted(collisions.length, "external name")} of several fields</a>: ${firstOf(
         collisions,
         (row) =>
           html`${foreign(text(row.external_field_name))} at ${named(textOrNull(row.destination), text(row.destination_id))} (${foreign(text(row.custom_fields))})`,
@@ -135,19 +177,15 @@ function mappingPoints({ values, definitions, totals }: Coverage): Markup[] {
   ].filter((point) => point !== false);
 }
 
-/** The first ones, with semicolons between. */
-function some<T>(rows: readonly T[], shown: (row: T) => Markup): Markup[] {
-  return rows.slice(0, NAMED).map((row, index) => html`${index > 0 ? "; " : ""}${shown(row)}`);
-}
-
 /** A value's text, or its ID where it has none. */
 export function valueName(value: unknown, id: unknown): Markup {
-  if (typeof value === "string") return foreign(value);
+  if (typeof value === "string") return value.trim() === "" ? html`<em>empty text</em>` : foreign(value);
   return typeof id === "string" ? html`<code>${foreign(id)}</code>` : html`<em>without text</em>`;
 }
 
 /** Under the name of the run. */
 export function subtitle(account: Account): Markup {
   const builtMs = account.endedAt.getTime() - account.startedAt.getTime();
-  return html`<p class="subtitle">${foreign(account.instanceUrl)}, read by the pipeline ${foreign(account.pipeline)} on <time datetime="${account.startedAt.toISOString()}">${minute(account.startedAt)}</time>; its tables were built ${duration(builtMs / 1000)} later. ${counted(account.requests, "request")}, ${fileSize(account.bytes)} received.</p>`;
+  const refused = account.requestsRefused > 0 && `, ${count(account.requestsRefused)} refused (throttled)`;
+  return html`<p class="subtitle">${foreign(account.instanceUrl)}, read by the pipeline ${foreign(account.pipeline)} on <time datetime="${account.startedAt.toISOString()}">${minute(account.startedAt)}</time>; its tables were built ${duration(builtMs / 1000)} later. ${counted(account.requests, "request")}${refused}, ${fileSize(account.bytes)} received.</p>`;
 }

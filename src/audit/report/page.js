@@ -95,7 +95,7 @@
   }
 
   function valuePart({ value, valueId }) {
-    if (value !== null) return foreign(value);
+    if (value !== null) return value.trim() === "" ? element("em", {}, "empty text") : foreign(value);
     return valueId === null ? element("em", {}, "without text") : code(valueId);
   }
 
@@ -173,14 +173,33 @@
     );
   }
 
+  /** In the order that the table has them. */
+  let ordered = items;
   let found = items;
   let shown = 0;
+
+  const gapsOf = (item) =>
+    item.numbers.map((number) => answers[number]).filter(({ status }) => GAPS.includes(status));
+
+  /** What each column of the table is sorted by; empty: last. */
+  const ITEM_KEYS = [
+    ({ title }) => title?.trim() ?? "",
+    ({ type }) => (type === null ? "" : data.types[type]),
+    ({ published }) => published ?? "",
+    ({ numbers }) => numbers.length,
+    (item) => gapsOf(item).length,
+  ];
+
+  function sortItems(column, compare) {
+    ordered = sorted(items, ITEM_KEYS[column], compare);
+    search();
+  }
 
   function search() {
     const wanted = wantedAnswers();
     const text = filters.text.value.trim().toLowerCase();
     const type = filters.type.value;
-    found = items.filter(
+    found = ordered.filter(
       (item) =>
         (type === "" || String(item.type) === type) &&
         (text === "" || item.search.includes(text)) &&
@@ -217,7 +236,7 @@
     const type = item.type === null ? "" : data.types[item.type];
     const button = element("button", { type: "button", class: "title" }, titleOf(item));
     button.addEventListener("click", () => open(item));
-    const gaps = item.numbers.map((number) => answers[number]).filter(({ status }) => GAPS.includes(status));
+    const gaps = gapsOf(item);
     return element(
       "tr",
       {},
@@ -432,6 +451,7 @@
   }
 
   offerChoices();
+  makeSortable(document.querySelector("#item-table table"), sortItems);
   const form = byId("filters");
   form.hidden = false;
   form.addEventListener("input", search);

@@ -1,41 +1,58 @@
-/** The report of a run, from its tables alone: the same run gives the same bytes. */
+/** The report of a run, from its tables and what the kept runs before it say: the same runs give the same bytes. */
 import { readdirSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Database } from "../../storage/duckdb.ts";
 import { together } from "../../storage/parallel.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
-import { type ConnectedRun, missingTables, openTables } from "../open-run.ts";
+import { type ConnectedRun, missingTables, openTables, sourceOf, type TablesRequest } from "../open-run.ts";
 import { coverageOf } from "../questions/coverage.ts";
+import { driftOf } from "../questions/drift.ts";
 import { readAccount } from "./account.ts";
 import { readChanges } from "./changes.ts";
 import { pageOf } from "./document.ts";
+import type { EarlierRuns } from "./earlier-runs.ts";
 import { ITEM_LIMITS, type ItemLimits, readItems } from "./items.ts";
+import { readRejects } from "./rejects-section.ts";
+import { readRequests } from "./requests-section.ts";
 
 /** Name of the report in the folder of a run. */
 export const REPORT_FILE = "report.html";
 
+type StatedTables = Pick<Manifest, "rows" | "emptyColumns">;
+
+/** A run whose tables are open, and those of the run before beside them, where there is one to compare with. */
+export interface ReportedRun extends ConnectedRun {
+  readonly manifest: StatedTables;
+  /** Undefined: nothing may be told of other runs. */
+  readonly earlier: EarlierRuns | undefined;
+}
+
 /** The page, as HTML. Its two long parts are read beside each other: each makes tables on a connection of its own. */
-export async function reportOf(run: ConnectedRun, limits: ItemLimits = ITEM_LIMITS): Promise<string> {
-  const { connection, manifest } = run;
+export async function reportOf(run: ReportedRun, limits: ItemLimits = ITEM_LIMITS): Promise<string> {
+  const { connection, manifest, earlier } = run;
   const account = await readAccount(connection);
   const changes = await readChanges(connection, manifest.rows);
+  const drift = await driftOf({ connection, now: manifest, before: earlier?.before?.manifest });
+  const rejects = await readRejects(connection);
+  const requests = await readRequests(connection);
   const beside = { connection: await run.connect(), manifest };
   const [coverage, items] = await together(coverageOf(run, {}), readItems(beside, limits));
-  return pageOf({ account, coverage, changes, items });
+  return pageOf({ account, coverage, changes, items, drift, rejects, requests, earlier });
 }
 
 /** Of the database, while a run makes its report, for two statements at a time: as much as the load before it takes. */
 const MEMORY_LIMIT_MB = 200;
 
-export interface ReportRequest {
+export interface ReportRequest extends StatedTables {
   /** Folder that becomes that of the run; gets the report. */
   readonly result: string;
   /** Closed database with all tables of the run; undefined: their Parquet files in the result are read. */
   readonly database: string | undefined;
   /** For spilled blocks; exists. */
   readonly temporaryDirectory: string;
-  /** Rows by table, all tables. */
-  readonly rows: Manifest["rows"];
+  /** Undefined: nothing may be told of other runs. */
+  readonly earlier: EarlierRuns | undefined;
 }
 
 /**
@@ -43,20 +60,24 @@ export interface ReportRequest {
  * none: false.
  */
 export async function writeReport(request: ReportRequest): Promise<boolean> {
-  const { result, rows, ...opening } = request;
+  const { result, rows, emptyColumns, database, temporaryDirectory } = request;
   const file = join(result, REPORT_FILE);
   // A run that was killed may have left a part of one.
   await rm(file, { force: true });
   if (missingTables(rows).length > 0) return false;
-  await using opened = await openTables({
-    ...opening,
+  const own = {
+    database,
+    temporaryDirectory,
     tables: Object.keys(rows),
     directory: result,
-    filesOf: (table) => filesIn(join(result, "parquet", table)),
+    filesOf: (table: string) => filesIn(join(result, "parquet", table)),
     memoryLimitMb: MEMORY_LIMIT_MB,
-  });
-  const { connection } = opened;
-  const page = await reportOf({ connection, connect: () => opened.connect(), manifest: { rows } });
+  };
+  const { opened, earlier } = await openWithBefore(own, request.earlier);
+  await using tables = opened;
+  const { connection } = tables;
+  const manifest = { rows, emptyColumns };
+  const page = await reportOf({ connection, connect: () => tables.connect(), manifest, earlier });
   try {
     await writeFile(file, page, { mode: 0o600 });
   } catch (thrown) {
@@ -65,6 +86,19 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
     throw thrown;
   }
   return true;
+}
+
+/** A run before that cannot be opened leaves the report without a comparison, and the page says so. */
+async function openWithBefore(
+  own: TablesRequest,
+  earlier: EarlierRuns | undefined,
+): Promise<{ opened: Database; earlier: EarlierRuns | undefined }> {
+  if (earlier?.before === undefined) return { opened: await openTables(own), earlier };
+  try {
+    return { opened: await openTables({ ...own, beside: sourceOf(earlier.before) }), earlier };
+  } catch {
+    return { opened: await openTables(own), earlier: { ...earlier, before: undefined } };
+  }
 }
 
 function filesIn(folder: string): string[] {

@@ -1,10 +1,12 @@
 import { stat } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { Command } from "commander";
+import { earlierRuns } from "../../audit/report/earlier-runs.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { outputFolder } from "../../warehouse/layout.ts";
+import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
+import { findRun } from "../../warehouse/retention.ts";
 import { findWarehouse, warehouseOption } from "../options.ts";
-import { withRun } from "../with-run.ts";
+import { withRuns } from "../with-run.ts";
 import { openNamedFile } from "../write-file.ts";
 
 interface Options {
@@ -33,13 +35,24 @@ export function reportCommand(err: Writable = process.stderr): Command {
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, { warehouse, out }: Options) => {
       if (out !== undefined) await assertNoFolder(out);
-      await withRun(warehouse, run, async (opened) => {
+      const choose = async (folder: OutputFolder) => chooseRuns(folder, run);
+      await withRuns(warehouse, choose, async (opened, { earlier }) => {
         const file = out ?? `report-${opened.run}.html`;
         await using named = await openNamedFile(file, outputFolder(warehouse));
         const { reportOf } = await import("../../audit/report/report.ts");
-        err.write(await named.write(await reportOf(opened), `is the report of ${opened.run}`));
+        err.write(
+          await named.write(await reportOf({ ...opened, earlier }), `is the report of ${opened.run}`),
+        );
       });
     });
+}
+
+/** The run, and beside it the run before, where there is one to compare with. */
+async function chooseRuns(folder: OutputFolder, wanted: string) {
+  const { run, manifest } = await findRun(folder, wanted);
+  if (manifest instanceof WarehouseError) throw manifest;
+  const earlier = await earlierRuns(folder, manifest);
+  return { wanted: run, earlier, ...(earlier.before !== undefined && { beside: earlier.before.run }) };
 }
 
 /** Elsewhere `--out` is the warehouse. Throws `config.invalid`. What cannot be looked at is told where it is opened. */

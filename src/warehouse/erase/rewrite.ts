@@ -18,7 +18,7 @@ import { PARQUET_OPTIONS, readParquet } from "../../storage/parquet-sql.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { isAboutTheRun, TABLES } from "../../tables/all.ts";
 import { DATABASE_FILE, databaseOf, type StagingFolder } from "../layout.ts";
-import { MANIFEST_FILE } from "../manifest.ts";
+import { MANIFEST_FILE, type Manifest } from "../manifest.ts";
 import type { PublishedFiles } from "../published-tables.ts";
 import type { Person } from "./person.ts";
 import {
@@ -33,7 +33,10 @@ import {
 } from "./search.ts";
 
 export interface Rewriting {
-  readonly from: PublishedFiles & { readonly sequence: number };
+  readonly from: PublishedFiles & {
+    readonly sequence: number;
+    readonly manifest: Pick<Manifest, "emptyColumns">;
+  };
   readonly to: StagingFolder;
   readonly erasure: RunErasure;
   readonly person: Person;
@@ -58,7 +61,10 @@ const REPORT = "report.html";
 /** IDs of items and the verdict: nothing of a person. */
 const EXTRACT = join("raw", EXTRACT_FILE);
 
-/** The page tells of the tables, so it is made from the new ones. */
+/**
+ * The page tells of the tables, so it is made from the new ones. Nothing of other runs goes into it: they may still show
+ * the person, and their numbers change.
+ */
 async function rewriteReport({ from, to }: Rewriting): Promise<void> {
   const { writeReport } = await import("../../audit/report/report.ts");
   await writeReport({
@@ -66,6 +72,8 @@ async function rewriteReport({ from, to }: Rewriting): Promise<void> {
     database: from.manifest.loaders.includes("duckdb") ? to.database : undefined,
     temporaryDirectory: to.temporary,
     rows: from.manifest.rows,
+    emptyColumns: from.manifest.emptyColumns,
+    earlier: undefined,
   });
 }
 

@@ -4,6 +4,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parseHTML } from "linkedom";
+import { reportCommand } from "../../../src/cli/commands/report.ts";
+import { capture } from "../../cli/capture.ts";
 import { HOSTILE, twoNights } from "./warehouse.ts";
 
 const nights = await twoNights();
@@ -16,7 +18,7 @@ const ELEMENTS =
   "head header html input label legend li line main meta nav noscript option p path pre rect script section select span " +
   "strong style summary svg table tbody td text th thead time title tr tspan ul";
 const ATTRIBUTES =
-  "aria-hidden aria-label aria-labelledby autocomplete charset class content datetime dx dy fill font-family font-size " +
+  "aria-hidden aria-label aria-labelledby autocomplete charset class content data-sort datetime dx dy fill font-family font-size " +
   "font-variant for height hidden href http-equiv id lang list name pointer-events role rx scope spellcheck stroke " +
   "stroke-opacity stroke-width tabindex text-anchor title transform type value viewBox width x x1 x2 y y1 y2 d";
 
@@ -32,6 +34,33 @@ test("hostile texts make no element, no attribute and no address", () => {
   }
   assert.equal(document.querySelectorAll("script").length, 2);
   assert.equal(document.querySelectorAll("style").length, 1);
+});
+
+test("the second night is compared with the first, and drawn beside it", async () => {
+  assert.match(document.querySelector("#drift .lead")?.textContent ?? "", /Compared with run 1\.$/);
+  const rows = [...document.querySelectorAll("#runs tbody tr")].map((row) =>
+    [...row.querySelectorAll("th, td")].map(({ textContent }) => textContent),
+  );
+  const figures = await Promise.all(
+    nights.runs.toReversed().map(async (run) => {
+      const text = await readFile(join(nights.out, "runs", run, "manifest.json"), "utf8");
+      const { sequence, items, mappedValues } = JSON.parse(text);
+      return [sequence, items.loaded, items.rejected, mappedValues.unmapped].map(String);
+    }),
+  );
+  assert.deepEqual(
+    rows.map(([run, , , ...counts]) => [run, ...counts]),
+    figures,
+  );
+});
+
+test("a page that is made again is the same, byte by byte", async () => {
+  const target = join(nights.out, "..", "again.html");
+  for (const run of nights.runs) {
+    await capture(({ out }) => reportCommand(out), [run, "--warehouse", nights.out, "--out", target]);
+    const own = join(nights.out, "runs", run, "report.html");
+    assert.equal(await readFile(target, "utf8"), await readFile(own, "utf8"), run);
+  }
 });
 
 test("names with markup are told as they are", () => {

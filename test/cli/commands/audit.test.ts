@@ -42,6 +42,7 @@ test("json has the parts by name with every column, and csv has one part", async
   assert.deepEqual(Object.keys(answer), [
     "run",
     "verdict",
+    "passthrough",
     "totals",
     "coverage",
     "values",

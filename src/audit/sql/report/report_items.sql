@@ -4,11 +4,13 @@
 -- $2  last content ID, exclusive; NULL: to the last item
 --
 -- gaps     values that a destination does not get: unmapped or unknown
+-- unsent   mapped values that are not sent: the entry has no external value, or the mapping names no field
 -- flagged  values that are archived, ambiguous, or under a name that several fields have
 WITH of_item AS (
   SELECT
     content_id,
     count_if(status IN ('unmapped', 'unknown_value')) AS gaps,
+    count_if(status = 'mapped' AND (external_value IS NULL OR external_field_name IS NULL)) AS unsent,
     count_if(value_archived OR ambiguous OR collision) AS flagged,
     count(*) AS values
   FROM content_mapped_values
@@ -19,6 +21,7 @@ WITH of_item AS (
 SELECT
   content.content_id,
   coalesce(of_item.gaps, 0) AS gaps,
+  coalesce(of_item.unsent, 0) AS unsent,
   coalesce(of_item.flagged, 0) AS flagged,
   coalesce(of_item.values, 0) AS values
 FROM content

@@ -1,0 +1,139 @@
+/** Where the service departs from the contract, by meaning, beside the run before; what the policy did stands apart. */
+import { count, counted } from "../../common/figures.ts";
+import {
+  DRIFT_PARTS,
+  type DriftLine,
+  type DriftLineKind,
+  type DriftPart,
+  type DriftReport,
+  isNew,
+} from "../questions/drift.ts";
+import type { EarlierRuns } from "./earlier-runs.ts";
+import { type Column, firstOf, foreign, html, type Markup, table } from "./markup.ts";
+
+/** What the page says of the run before; undefined: nothing may be told of other runs. */
+type Earlier = Pick<EarlierRuns, "previous" | "before"> | undefined;
+
+const TITLES: Readonly<Record<DriftPart, string>> = {
+  newFields: "New fields",
+  vanishedFields: "Vanished fields",
+  changedTypes: "Changed types",
+  outsideContract: "Values outside the contract",
+  policy: "Done by the personal-data policy",
+};
+
+const KINDS: Readonly<Record<DriftLineKind, string>> = {
+  unknown_field: "not in the contract",
+  empty: "no values any more",
+  type: "another type",
+  single_for_list: "one value for a list",
+  unreadable: "cannot be read",
+  rounded: "rounded",
+  unlisted: "value that the contract does not list",
+  views_differ: "two documents differ",
+  personal_dropped: "dropped",
+  personal_hashed: "hashed",
+  token_redacted: "API token redacted",
+};
+
+/** Lines of a table; there are rarely more. */
+const LINES_SHOWN = 200;
+
+const OF_SERVICE = DRIFT_PARTS.filter((part) => part !== "policy");
+
+export function driftSection(drift: DriftReport, earlier: Earlier): Markup {
+  const [found, none] = [true, false].map((has) =>
+    OF_SERVICE.filter((part) => isLookedAt(part, earlier) && drift[part].length > 0 === has),
+  );
+  const isCompared = earlier?.before !== undefined;
+  return html`<section id="drift" aria-labelledby="drift-title">
+<h2 id="drift-title">Drift</h2>
+<p class="lead">Where answers depart from the contract. ${comparison(earlier)}</p>
+${found?.map((part) => html`<h3>${TITLES[part]}</h3>${linesTable(part, drift[part], isCompared)}`)}
+${none !== undefined && none.length > 0 && html`<p class="empty">None: ${none.map((part) => TITLES[part].toLowerCase()).join(", ")}.</p>`}
+${
+  drift.policy.length > 0 &&
+  html`<details><summary>${counted(drift.policy.length, "field")} changed by the personal-data policy itself</summary>${linesTable("policy", drift.policy, isCompared)}</details>`
+}
+</section>`;
+}
+
+/** Without a run before nobody can tell what is gone. */
+function isLookedAt(part: DriftPart, earlier: Earlier): boolean {
+  return part !== "vanishedFields" || earlier?.before !== undefined;
+}
+
+/** Which run the figures are compared with, or why with none. */
+function comparison(earlier: Earlier): string {
+  if (earlier === undefined) {
+    return "This page was made anew after an erase and compares no runs; “content-warehouse report” makes one that does.";
+  }
+  const { previous, before } = earlier;
+  if (before !== undefined) return `Compared with run ${before.sequence}.`;
+  if (previous === null) return "This is the first run, so there is nothing to compare it with.";
+  return `Run ${previous}, the one before, is no longer kept, cannot be read or has no mapped values, so nothing is compared with it.`;
+}
+
+/** Parts whose lines say more than that their fields are new or gone. */
+const OF_SEVERAL_KINDS: readonly DriftPart[] = ["changedTypes", "outsideContract", "policy"];
+
+function linesTable(part: DriftPart, lines: readonly DriftLine[], isCompared: boolean): Markup {
+  const columns: Column<DriftLine>[] = [
+    { head: "API field", cell: fieldName, kind: "head" },
+    ...when(OF_SEVERAL_KINDS.includes(part), { head: "What", cell: ({ kind }) => KINDS[kind] }),
+    { head: "Times", cell: ({ count: times }) => count(times), kind: "number" },
+    ...when(isCompared, { head: "Run before", cell: ({ before }) => count(before ?? 0), kind: "number" }),
+    ...when(part !== "vanishedFields", { head: "Item", cell: exampleItem }),
+    ...when(part !== "vanishedFields" && part !== "policy", { head: "Example", cell: example }),
+  ];
+  const shown = lines.slice(0, LINES_SHOWN);
+  return html`${table({ caption: TITLES[part], columns, rows: shown })}
+${lines.length > shown.length && html`<p class="note">${counted(lines.length - shown.length, "more line")}: see the table <code>run_drift</code>.</p>`}`;
+}
+
+function when(isWanted: boolean, column: Column<DriftLine>): Column<DriftLine>[] {
+  return isWanted ? [column] : [];
+}
+
+function fieldName(line: DriftLine): Markup {
+  return html`<code>${foreign(line.path)}</code>${isNew(line) && html` <span class="tag">new</span>`}`;
+}
+
+/**
+ * An example of a vanished field is one of the run before, from which a person may be erased without this page being
+ * made anew: it has none.
+ */
+function example({ example: text }: DriftLine): Markup | string {
+  return text === null ? "" : foreign(text);
+}
+
+function exampleItem({ exampleContentId: id }: DriftLine): Markup | string {
+  return id === null ? "" : html`<code>${foreign(id)}</code>`;
+}
+
+const POINTS: Readonly<Partial<Record<DriftPart, (fields: string) => string>>> = {
+  newFields: (fields) => `new ${fields}`,
+  vanishedFields: (fields) => `${fields} without values`,
+  changedTypes: (fields) => `${fields} of another type`,
+  outsideContract: (fields) => `${fields} with values outside the contract`,
+};
+
+/** What is new since the run before; where there is none to compare with, all that departs from the contract. */
+export function driftPoints(drift: DriftReport, earlier: Earlier): Markup[] {
+  const before = earlier?.before;
+  return OF_SERVICE.flatMap((part) => {
+    const lines = drift[part].filter(
+      (line) => before === undefined || part === "vanishedFields" || isNew(line),
+    );
+    const what = POINTS[part];
+    if (lines.length === 0 || what === undefined) return [];
+    const since = before === undefined ? "" : ` since run ${before.sequence}`;
+    const text = `${count(lines.length)} ${what(lines.length === 1 ? "field" : "fields")}${since}`;
+    return [html`<a href="#drift">${text}</a>: ${firstOf(lines, told)}.`];
+  });
+}
+
+function told({ path, count: times, before }: DriftLine): Markup {
+  const often = times === 0 ? `had ${counted(before ?? 0, "value")}` : counted(times, "time");
+  return html`<code>${foreign(path)}</code> (${often})`;
+}

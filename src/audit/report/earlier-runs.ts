@@ -1,0 +1,96 @@
+/** The kept runs before the one that a report is of: figures of each, and the run before to compare with. */
+import { join } from "node:path";
+import { WarehouseError } from "../../common/errors.ts";
+import { type OutputFolder, parseRunName, type RunIdentity, runsIn } from "../../warehouse/layout.ts";
+import { type Manifest, readManifest } from "../../warehouse/manifest.ts";
+import { missingTables } from "../open-run.ts";
+
+/** What a run came to, by its manifest. */
+export interface RunFigures {
+  readonly run: string;
+  readonly sequence: number;
+  readonly startedAt: Date;
+  readonly verdict: string;
+  readonly loaded: number;
+  /** Null: an earlier version did not say. */
+  readonly rejected: number | null;
+  /** Values without an external value; null: the run has no mapped values, or an earlier version did not say. */
+  readonly unmapped: number | null;
+}
+
+export interface ComparedRun {
+  readonly run: string;
+  readonly sequence: number;
+  readonly directory: string;
+  readonly manifest: Manifest;
+}
+
+export interface EarlierRuns {
+  /** Number of the run that was current when this one began; null: this is the first. */
+  readonly previous: number | null;
+  /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
+  readonly before: ComparedRun | undefined;
+  /** The oldest first. */
+  readonly figures: readonly RunFigures[];
+}
+
+/** Runs that the chart goes back, the one of the report included. */
+const RUNS_SHOWN = 30;
+
+export async function earlierRuns(
+  folder: OutputFolder,
+  { sequence, previousRun }: Pick<Manifest, "sequence" | "previousRun">,
+): Promise<EarlierRuns> {
+  const earlier = (await runsIn(folder)).filter((run) => run.sequence < sequence);
+  const shown = await manifestsOf(folder, earlier.slice(0, RUNS_SHOWN - 1));
+  const previous = previousRun === null ? undefined : parseRunName(previousRun);
+  const found = previous && (await previousOf(folder, previous, shown));
+  return {
+    previous: previous?.sequence ?? null,
+    before: found !== undefined && missingTables(found.manifest.rows).length === 0 ? found : undefined,
+    figures: shown.toReversed().map(({ manifest }) => figuresOf(manifest)),
+  };
+}
+
+/** The run of that name, or the one that an erase put in its place. */
+async function previousOf(
+  folder: OutputFolder,
+  previous: RunIdentity,
+  shown: readonly ComparedRun[],
+): Promise<ComparedRun | undefined> {
+  const [named] = await manifestsOf(folder, [previous]);
+  return named ?? shown.find(({ manifest }) => manifest.supersedes === previous.run);
+}
+
+/** Of the runs whose manifests can be read. */
+async function manifestsOf(folder: OutputFolder, runs: readonly RunIdentity[]): Promise<ComparedRun[]> {
+  const found: ComparedRun[] = [];
+  for (const { run, sequence } of runs) {
+    const directory = join(folder.runs, run);
+    const manifest = await readable(directory);
+    if (manifest !== undefined) found.push({ run, sequence, directory, manifest });
+  }
+  return found;
+}
+
+/** Undefined: the manifest is missing or damaged, as `runs list` says. */
+async function readable(directory: string): Promise<Manifest | undefined> {
+  try {
+    return await readManifest(directory);
+  } catch (thrown) {
+    if (thrown instanceof WarehouseError) return undefined;
+    throw thrown;
+  }
+}
+
+function figuresOf({ run, sequence, startedAt, verdict, items, rows, mappedValues }: Manifest): RunFigures {
+  return {
+    run,
+    sequence,
+    startedAt: new Date(startedAt),
+    verdict,
+    loaded: items?.loaded ?? rows.content ?? 0,
+    rejected: items?.rejected ?? null,
+    unmapped: mappedValues?.unmapped ?? null,
+  };
+}

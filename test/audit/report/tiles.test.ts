@@ -1,0 +1,382 @@
+/** Each tile and sentence of the first screen, and the sections behind them, against tables that say something else. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseHTML } from "linkedom";
+import type { EarlierRuns } from "../../../src/audit/report/earlier-runs.ts";
+import { reportOf } from "../../../src/audit/report/report.ts";
+import { all, execute, PUBLISHED_CATALOG, scalar } from "../../../src/storage/duckdb.ts";
+import { opened, sampleWarehouse } from "../sample.ts";
+import { pageItems } from "./page-data.ts";
+
+const out = await sampleWarehouse();
+
+/** Queries in the place of tables, where `{}` is the table itself; and what is known of earlier runs. */
+interface Edited {
+  readonly tables?: Readonly<Record<string, string>>;
+  readonly earlier?: EarlierRuns;
+}
+
+const FIRST: EarlierRuns = { previous: null, before: undefined, figures: [] };
+
+async function pageOf({ tables = {}, earlier = FIRST }: Edited) {
+  await using run = await opened(out);
+  for (const [table, query] of Object.entries(tables)) {
+    const text = query.replace("{}", `${PUBLISHED_CATALOG}.${table.replace(/^before_/, "")}`);
+    await execute(run.connection, `CREATE OR REPLACE VIEW ${table} AS ${text}`);
+  }
+  const html = await reportOf({ ...run, earlier });
+  const { document } = parseHTML(html);
+  const textsOf = (selector: string) =>
+    [...document.querySelectorAll(selector)].map(({ textContent }) =>
+      textContent.replaceAll(/\s+/g, " ").trim(),
+    );
+  const tile = (name: string) => {
+    const found = [...document.querySelectorAll(".figures div")].find(
+      (each) => each.querySelector("dt")?.textContent === name,
+    );
+    return ["strong", "span"].map((part) => found?.querySelector(part)?.textContent);
+  };
+  const [verdict = ""] = textsOf(".verdict");
+  return {
+    html,
+    tile,
+    verdict,
+    isGreen: document.querySelector(".verdict.good") !== null,
+    attention: textsOf(".attention li"),
+    empty: textsOf(".empty"),
+    section: (id: string) => textsOf(`#${id}`)[0] ?? "",
+    rows: (caption: string) => {
+      const table = [...document.querySelectorAll("table")].find(
+        (each) => each.querySelector("caption")?.textContent === caption,
+      );
+      return [...(table?.querySelectorAll("tbody tr") ?? [])].map((row) =>
+        [...row.querySelectorAll("th, td")].map((cell) => cell.textContent.trim()),
+      );
+    },
+  };
+}
+
+const figure = (value: number) => value.toLocaleString("en-US");
+const replacing = (columns: string) => `SELECT * REPLACE (${columns}) FROM {}`;
+
+const REJECTS = `SELECT * FROM (VALUES
+  (1, 'dynamic', 1, 2, 7, 'aa11', 'the item''s id is a number', NULL::JSON, NULL),
+  (2, 'item', NULL, NULL, NULL, NULL, 'its title is <b>no</b> text', NULL::JSON, NULL)
+) AS rejects(reject, mode, pass, page, position, content_id, reason, document, sha256)`;
+
+test("items: loaded, listed, rejected, gone and not read are those of the run", async () => {
+  const run = replacing(
+    "1504 AS items_listed, 1500 AS items_loaded, 2 AS items_rejected, 1 AS items_vanished, 1 AS items_unread",
+  );
+  const page = await pageOf({ tables: { run, run_rejects: REJECTS } });
+  assert.deepEqual(page.tile("Items loaded"), [
+    "1,500",
+    "1,504 listed, 2 rejected, 1 gone since, 1 listed too late to be read",
+  ]);
+  assert.ok(page.attention.includes("2 items were rejected, with the reasons below."));
+  assert.match(page.section("rejects"), /1,504 items listed, 1,500 loaded, 2 rejected\./);
+  assert.deepEqual(page.rows("Documents that were rejected"), [
+    ["aa11", "dynamic", "2", "7", "the item's id is a number"],
+    ["unknown", "item", "", "", "its title is <b>no</b> text"],
+  ]);
+});
+
+test("values covered and items with a gap are counts of the mapped values", async () => {
+  const page = await pageOf({});
+  await using run = await opened(out);
+  const [counts] = await all(
+    run.connection,
+    `SELECT count_if(status = 'mapped')::INT AS mapped, count_if(status <> 'no_value_mapping')::INT AS coverable,
+       count(DISTINCT content_id) FILTER (status IN ('unmapped', 'unknown_value'))::INT AS gaps
+     FROM content_mapped_values`,
+  );
+  const [mapped, coverable, gaps] = [counts?.mapped, counts?.coverable, counts?.gaps].map(Number);
+  assert.ok(mapped !== undefined && coverable !== undefined && gaps !== undefined);
+  assert.deepEqual(page.tile("Values covered"), [
+    `${((mapped / coverable) * 100).toFixed(1)}%`,
+    `${figure(mapped)} of ${figure(coverable)} values of fields with a value mapping are mapped`,
+  ]);
+  const items = await scalar(run.connection, "SELECT count(*) FROM content");
+  assert.deepEqual(page.tile("Items with a gap"), [
+    figure(gaps),
+    `${((gaps / items) * 100).toFixed(1)}% have a value that is unmapped or unknown`,
+  ]);
+  assert.match(
+    page.section("rejects"),
+    /500 items listed, 500 loaded, 0 rejected\. No document was rejected\./,
+  );
+});
+
+test("where every value is mapped, the tiles and the list say so", async () => {
+  const page = await pageOf({
+    tables: {
+      content_mapped_values: "FROM {} WHERE status = 'mapped' AND NOT ambiguous AND NOT collision",
+      run_checks: replacing("'passed' AS verdict"),
+      run_drift: "FROM {} LIMIT 0",
+      destinations: replacing("coalesce(identification, 'Blog') AS identification"),
+      custom_field_mappings: "FROM {} WHERE external_field_name <> 'market'",
+    },
+  });
+  assert.equal(page.tile("Values covered")[0], "100%");
+  assert.deepEqual(page.tile("Items with a gap"), ["0", "no value of an item is unmapped or unknown"]);
+  assert.equal(page.tile("Checks")[0], "all passed");
+  assert.deepEqual(page.attention, []);
+  assert.ok(
+    page.empty.includes(
+      "Nothing: every check passed, and every value of a field with a value mapping is mapped.",
+    ),
+  );
+});
+
+for (const [name, tables, why] of [
+  [
+    "no field is mapped",
+    { content_mapped_values: "FROM {} LIMIT 0", custom_field_mappings: "FROM {} LIMIT 0" },
+    "no custom field is mapped for a destination",
+  ],
+  [
+    "no item has such a value",
+    { content_mapped_values: "FROM {} WHERE status = 'no_value_mapping'" },
+    "no item has a value of a field with a value mapping",
+  ],
+] as const) {
+  test(`where ${name}, nothing says that all is covered`, async () => {
+    const passed = { run_checks: replacing("'passed' AS verdict"), run_drift: "FROM {} LIMIT 0" };
+    const named = { destinations: replacing("coalesce(identification, 'Blog') AS identification") };
+    const page = await pageOf({ tables: { ...tables, ...passed, ...named } });
+    assert.deepEqual(page.tile("Values covered"), ["none", why]);
+    assert.deepEqual(page.tile("Items with a gap"), ["not known", why]);
+    assert.equal(
+      page.section("unmapped"),
+      `Values without an external value There is no value to look at: ${why}.`,
+    );
+    assert.doesNotMatch(page.html, /[Ee]very value/);
+  });
+}
+
+test("checks: the tile, the list and the section count those that did not pass", async () => {
+  const page = await pageOf({});
+  await using run = await opened(out);
+  const rows = await all(
+    run.connection,
+    "SELECT check_name, verdict, figure FROM run_checks ORDER BY check_name",
+  );
+  const warnings = rows.filter(({ verdict }) => verdict !== "passed");
+  assert.ok(warnings.length > 3);
+  assert.deepEqual(page.tile("Checks"), [
+    `${warnings.length} warnings`,
+    `${rows.length - warnings.length} of ${rows.length} passed`,
+  ]);
+  const [first, second, third] = warnings.map(({ check_name, figure }) => `${check_name} (${figure})`);
+  assert.ok(
+    page.attention.includes(
+      `${warnings.length} checks warn: ${first}; ${second}; ${third}; and ${warnings.length - 3} more.`,
+    ),
+  );
+});
+
+test("the verdict is green for a complete run alone, and never without its mapped values", async () => {
+  const complete = await pageOf({});
+  assert.ok(complete.isGreen);
+  assert.match(complete.verdict, /Complete Two passes over the listing agreed/);
+  const unsettled = await pageOf({
+    tables: { run: replacing("'unsettled' AS verdict, 'pass 2 <b>differs</b>' AS reason") },
+  });
+  assert.ok(!unsettled.isGreen);
+  assert.match(unsettled.verdict, /Unsettled No two passes .* meanwhile: pass 2 <b>differs<\/b>\.$/);
+  const check = "check_name = 'mapped values for the configured destinations'";
+  const lacking = await pageOf({
+    tables: {
+      run_checks: replacing(
+        `CASE WHEN ${check} THEN 'warning' ELSE verdict END AS verdict, CASE WHEN ${check} THEN 'There are none.' END AS detail`,
+      ),
+    },
+  });
+  assert.ok(!lacking.isGreen);
+  assert.match(lacking.verdict, /Complete, without mapped values Two passes .* There are none\.$/);
+});
+
+test("values without a value mapping are not sent, or sent as is where the pipeline sends them", async () => {
+  for (const [passthrough, short] of [
+    [false, "not sent"],
+    [true, "sent as is"],
+  ] as const) {
+    const page = await pageOf({ tables: { run: replacing(`${passthrough} AS passthrough`) } });
+    const covered = page.rows("Coverage per field and destination, in values").map((cells) => cells[3]);
+    assert.ok(covered.includes(short), short);
+    assert.ok(
+      !page.html.includes(passthrough ? "not sent (no value mapping)" : "sent as is (no value mapping)<"),
+    );
+    assert.match(page.section("coverage"), new RegExp(`${short} \\(no value mapping\\)`));
+    const sent = [...pageItems(page.html).values()].flatMap(({ payloads }) =>
+      [...payloads.values()].flatMap((members) => members.map(({ name }) => name)),
+    );
+    assert.equal(sent.includes("cta_label"), passthrough);
+  }
+});
+
+test("destinations that only mappings name are counted, with the lines to add", async () => {
+  await using run = await opened(out);
+  const [row] = await all(
+    run.connection,
+    "SELECT destination_id FROM destinations WHERE identification IS NULL",
+  );
+  const service = { run: replacing("'https://content.example.com' AS instance_url") };
+  const one = await pageOf({ tables: service });
+  assert.ok(
+    one.attention.includes(
+      `1 destination in mappings has no name: add destinations to the configuration, or --destination: "destinations": [ { "name": "NAME OF ${row?.destination_id}" } ]`,
+    ),
+  );
+  const several = await pageOf({ tables: { ...service, destinations: replacing("NULL AS identification") } });
+  assert.ok(several.attention.some((each) => /^4 destinations in mappings have no name: /.test(each)));
+  const none = await pageOf({
+    tables: { ...service, destinations: replacing("coalesce(identification, 'Blog') AS identification") },
+  });
+  for (const { attention } of [none, await pageOf({})]) {
+    assert.ok(attention.every((each) => !each.includes("NAME OF")));
+  }
+});
+
+test("mapped values that are not sent all the same are counted", async () => {
+  await using run = await opened(out);
+  const nordic = "external_value = 'nordic'";
+  const number = await scalar(run.connection, `SELECT count(*) FROM content_mapped_values WHERE ${nordic}`);
+  const page = await pageOf({
+    tables: {
+      content_mapped_values: replacing(
+        `CASE WHEN ${nordic} THEN NULL ELSE external_value END AS external_value`,
+      ),
+    },
+  });
+  assert.ok(
+    page.attention.includes(
+      `${number} mapped values are not sent: the entry has no external value, or the mapping names no field at the destination.`,
+    ),
+  );
+});
+
+test("requests: what was refused, and the rate that the run was held to", async () => {
+  const calm = await pageOf({});
+  assert.match(
+    calm.section("requests"),
+    /48 requests answered, .* 0 retries\. The service refused none: no throttling\./,
+  );
+  const held = await pageOf({
+    tables: {
+      run: replacing("12 AS requests_refused, 4.5::DOUBLE AS rate_per_second"),
+      run_requests: replacing("CASE WHEN request = 2 THEN 3 ELSE attempts END AS attempts"),
+    },
+  });
+  assert.match(
+    held.section("requests"),
+    /2 retries\. The service refused 12 requests because there were too many; the run was held to about 4\.5 requests a second, and the next one starts with that\./,
+  );
+  assert.match(held.html, /48 requests, 12 refused \(throttled\), [\d.]+ MB received/);
+  const again = await pageOf({
+    tables: { run: replacing("0 AS requests_refused, 4.5::DOUBLE AS rate_per_second") },
+  });
+  assert.match(
+    again.section("requests"),
+    /refused none; the run was held to about 4\.5 requests a second, as the run before\./,
+  );
+});
+
+const DRIFT = (lines: string) =>
+  `SELECT * FROM (VALUES ${lines}) AS drift(path, kind, count, example_content_id, example)`;
+
+test("drift: what is new since the run before needs attention, and the policy's own counts stand apart", async () => {
+  await using run = await opened(out);
+  const { manifest, directory } = run;
+  const before = { run: "000041-20261119T020000Z", sequence: 41, directory, manifest };
+  const page = await pageOf({
+    tables: {
+      run_drift:
+        DRIFT(`('ai_<b>', 'unknown_field', 3, 'aa11', 'a summary'), ('old', 'unknown_field', 5, 'bb22', 'x'),
+        ('rank', 'type', 2, 'cc33', '"7"'), ('owner.email', 'personal_dropped', 9, NULL, NULL)`),
+      before_run_drift:
+        DRIFT(`('old', 'unknown_field', 4, 'bb22', 'x'), ('gone', 'unknown_field', 6, 'dd44', 'only-before'),
+        ('rank', 'type', 1, 'cc33', '"7"'), ('owner.email', 'personal_dropped', 8, NULL, NULL)`),
+      before_run_checks: "FROM {}",
+    },
+    earlier: { previous: 41, before, figures: [] },
+  });
+  assert.ok(page.attention.includes("1 new field since run 41: ai_<b> (3 times)."));
+  assert.ok(page.attention.includes("1 field without values since run 41: gone (had 6 values)."));
+  assert.ok(page.attention.every((each) => !each.includes("rank") && !each.includes("owner.email")));
+  assert.deepEqual(page.rows("New fields"), [
+    ["ai_<b> new", "3", "0", "aa11", "a summary"],
+    ["old", "5", "4", "bb22", "x"],
+  ]);
+  assert.deepEqual(page.rows("Vanished fields"), [["gone", "0", "6"]]);
+  assert.ok(!page.html.includes("only-before"), "nothing that is only in the run before");
+  assert.deepEqual(page.rows("Changed types"), [["rank", "another type", "2", "1", "cc33", '"7"']]);
+  assert.deepEqual(page.rows("Done by the personal-data policy"), [["owner.email", "dropped", "9", "8", ""]]);
+  assert.match(page.section("drift"), /Compared with run 41\..*None: values outside the contract\./);
+});
+
+test("drift: without a run before it says so, and does not say that nothing vanished", async () => {
+  const first = await pageOf({
+    tables: { run_drift: DRIFT("('ai', 'unknown_field', 3, 'aa11', 'a summary')") },
+  });
+  assert.ok(first.attention.includes("1 new field: ai (3 times)."));
+  assert.match(
+    first.section("drift"),
+    /This is the first run.*None: changed types, values outside the contract\./,
+  );
+  const unkept = await pageOf({ earlier: { previous: 7, before: undefined, figures: [] } });
+  assert.match(
+    unkept.section("drift"),
+    /Run 7, the one before, is no longer kept, cannot be read or has no mapped values/,
+  );
+});
+
+test("runs: the first has nothing to draw, later ones have their figures, as far as they were recorded", async () => {
+  const first = await pageOf({});
+  assert.match(first.section("runs"), /There is one run here, this one/);
+  const startedAt = new Date("2026-11-19T02:00:00Z");
+  const known = { verdict: "complete", startedAt };
+  const later = await pageOf({
+    earlier: {
+      ...FIRST,
+      figures: [
+        {
+          ...known,
+          run: "000041-20261119T020000Z",
+          sequence: 41,
+          loaded: 1200,
+          rejected: null,
+          unmapped: null,
+        },
+        { ...known, run: "000042-20261119T020000Z", sequence: 42, loaded: 480, rejected: 3, unmapped: 1100 },
+      ],
+    },
+  });
+  const [own, ...rest] = later.rows("Loaded, rejected and unmapped per run");
+  assert.deepEqual(rest, [
+    ["42", "2026-11-19 02:00 UTC", "complete", "480", "3", "1,100"],
+    ["41", "2026-11-19 02:00 UTC", "complete", "1,200", "not recorded", "not recorded"],
+  ]);
+  await using run = await opened(out);
+  const gaps = "SELECT count(*) FROM content_mapped_values WHERE status IN ('unmapped', 'unknown_value')";
+  const unmapped = await scalar(run.connection, gaps);
+  assert.deepEqual(own?.slice(3), ["500", "0", figure(unmapped)]);
+  assert.equal(run.manifest.mappedValues?.unmapped, unmapped, "the manifest has the figure for later runs");
+  const drawn = [...later.html.matchAll(/aria-label="(Bar chart of [^"]*)"/g)].map(([, label]) => label);
+  assert.ok(
+    drawn.includes(
+      "Bar chart of loaded items in 3 runs, from 1,200 to 500. The table below has the figures.",
+    ),
+  );
+  assert.ok(
+    drawn.includes(
+      `Bar chart of unmapped values in 3 runs, from 1,100 to ${figure(unmapped)}. The table below has the figures.`,
+    ),
+  );
+});
+
+test("after an erase the page says that it compares nothing", async () => {
+  await using run = await opened(out);
+  const page = await reportOf({ ...run, earlier: undefined });
+  assert.match(page, /made anew after an erase and compares no runs/);
+});
