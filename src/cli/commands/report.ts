@@ -21,13 +21,16 @@ Examples:
   $ content-warehouse report --out /dev/stdout | gzip > report.html.gz
 
 RUN is a run's name, its number, or "current". The page is one file that opens from the disk and asks nobody for
-anything. Each run has it in its own folder, as report.html; this command makes the same page from the run's tables.
+anything. Each run has it in its own folder, as report.html; this command makes the same page again from the run and
+the kept runs before it.
 `;
 
 /** `content-warehouse report [RUN]`: a page of a run for people; that it was written is said on standard error. */
 export function reportCommand(err: Writable = process.stderr): Command {
   return new Command("report")
-    .description("write one HTML page of a run: its verdict, coverage, changes, and each item's payloads")
+    .description(
+      "write one HTML page of a run: its verdict, coverage, changes, drift, and each item's payloads",
+    )
     .argument("[run]", "name or number of a run, or current", "current")
     .option("--out <file>", "file to write (default: report-<run>.html)")
     .addOption(warehouseOption())
