@@ -22,6 +22,7 @@ export {
   singleItems,
 } from "./extract/stages.ts";
 export { duckdb, parquet } from "./load/stages.ts";
+export type { OnFinish, RunFailed, RunOutcome, RunPublished } from "./observe/outcome.ts";
 export type {
   DynamicDocument,
   Extractor,

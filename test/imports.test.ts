@@ -22,13 +22,15 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   load: "common tables storage raw pipeline.ts warehouse transform",
   audit: "common api tables storage raw warehouse extract load",
   "warehouse/erase": "common tables storage raw warehouse load audit",
-  config: "common api raw warehouse extract audit",
+  "run/summary.ts": "common raw extract audit",
+  observe: "common storage tables warehouse audit run/summary.ts",
+  config: "common api raw warehouse extract audit observe",
   service: "common api",
-  run: "common api tables storage raw pipeline.ts warehouse extract transform load audit config service",
+  run: "common api tables storage raw pipeline.ts warehouse extract transform load audit run/summary.ts observe config service",
   "index.ts":
-    "common tables storage pipeline.ts define-pipeline.ts extract transform load config service run",
+    "common tables storage pipeline.ts define-pipeline.ts extract transform load run/summary.ts observe config service run",
   mcp: "common tables storage",
-  cli: "common tables storage warehouse extract transform audit warehouse/erase config service run mcp",
+  cli: "common tables storage warehouse extract transform audit warehouse/erase run/summary.ts config service run mcp",
 };
 
 /** Files of a folder's own. */

@@ -3,6 +3,7 @@ import { CONTRACTS } from "../audit/checks/contract.ts";
 import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
 import type { RejectLimits } from "../extract/reject-limits.ts";
+import { onFinish, openLineage } from "../observe/settings.ts";
 import { PERSONAL_POLICIES } from "../raw/personal.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
@@ -117,6 +118,17 @@ export const configSpec = z.strictObject({
     .describe(
       "Folder of the warehouse, relative to the folder of this file. --warehouse and CONTENT_WAREHOUSE_DIR win over it.",
     ),
+  onFinish: onFinish
+    .optional()
+    .describe("A function that gets the summary of a run, or its failure, when it has ended. Not in JSON."),
+  metricsFile: name
+    .optional()
+    .describe(
+      "File for the run's metrics in the text format of Prometheus; relative to the folder of this file.",
+    ),
+  openLineage: openLineage
+    .optional()
+    .describe("Where OpenLineage events go: { url }, or { file } relative to the folder of this file."),
 });
 export type ConfigSpec = z.input<typeof configSpec>;
 /** The same, complete. */

@@ -4,6 +4,7 @@ import { DYNAMIC_COLUMN_NAMES } from "../api/dynamic.ts";
 import type { Contract } from "../audit/checks/contract.ts";
 import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
+import { type ObserveSettings, observeSettings } from "../observe/settings.ts";
 import type { PersonalPolicy } from "../raw/personal.ts";
 import type { PersonalTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, nameIn, readConfigFile } from "./config-file.ts";
@@ -17,7 +18,17 @@ export { type ConfigSpec, defineConfig } from "./config-spec.ts";
 /** What a run works by: complete, checked, and never looked up again. */
 export interface Config
   extends Readonly<
-    Omit<Settings, "$schema" | "url" | "tokenFile" | "columns" | "details" | "personalData" | "warehouse">
+    Omit<
+      Settings,
+      | "$schema"
+      | "url"
+      | "tokenFile"
+      | "columns"
+      | "details"
+      | "personalData"
+      | "warehouse"
+      | keyof ObserveSettings
+    >
   > {
   readonly source: Source;
   /** Columns of the dynamic set to ask for, by their names at the service. */
@@ -27,6 +38,7 @@ export interface Config
   readonly personalData: PersonalData;
   /** Absolute path of the warehouse's folder. */
   readonly warehouse: string;
+  readonly observe: ObserveSettings;
   /** Whether a person said that this run may hold far less than the one before. */
   readonly acceptShrink: boolean;
   /** Whether a person said that the service of the warehouse has another address now. */
@@ -78,12 +90,21 @@ const DEFAULT_SETTINGS: Settings = configSpec.parse({});
 export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): Promise<Config> {
   const file = await configFileOf({ cwd, flags });
   const { settings, faults } = settingsIn(file);
-  const { $schema: _schema, url: _url, tokenFile: _tokenFile, ...others } = settings;
+  const {
+    $schema: _schema,
+    url: _url,
+    tokenFile: _tokenFile,
+    onFinish,
+    metricsFile,
+    openLineage,
+    ...others
+  } = settings;
   const source =
     flags.sample === true ? sampleSource(flags) : serviceSource({ env, flags, sampleBy, file, settings });
   const personalData = personalDataOf(settings.personalData, env);
   const warehouse = warehouseOf({ cwd, env, flags }, file, settings);
   await throwFaults(faults, [refuseUncheckedTls(env), source, personalData, warehouse]);
+  const folder = file?.folder ?? cwd;
   return {
     ...others,
     source: await source,
@@ -91,6 +112,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     columns: settings.columns ?? columnsAtService(settings.aliases),
     personalData: await personalData,
     warehouse: await warehouse,
+    observe: observeSettings({ onFinish, metricsFile, openLineage }, { folder, env }),
     contract: flags.contract ?? settings.contract,
     destinations: flags.destinations ?? settings.destinations,
     acceptShrink: flags.acceptShrink === true,

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { configSpec } from "./config-spec.ts";
 
-/** The JSON Schema of a configuration file, as text. Draft 7 is what editors know best. */
+/** The JSON Schema of a configuration file, as text, without what JSON cannot say. Draft 7 is what editors know best. */
 export function configJsonSchema(): string {
-  const { $schema, ...schema } = z.toJSONSchema(configSpec, {
+  const { $schema, ...schema } = z.toJSONSchema(configSpec.omit({ onFinish: true }), {
     io: "input",
     target: "draft-7",
     // In a schema of a file it would say that nobody may write the list.

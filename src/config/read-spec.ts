@@ -6,6 +6,7 @@ import { isObject } from "../common/objects.ts";
 import { printable } from "../common/printable.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
 import { LOOKUP_METHODS } from "../extract/lookups.ts";
+import { openLineage, openLineageProblems } from "../observe/settings.ts";
 import { PERSONAL_POLICIES } from "../raw/personal.ts";
 import {
   type ConfigSpec,
@@ -24,6 +25,9 @@ type Place =
   | "destinations[]"
   | "destinations[].name"
   | "destinations[].platform"
+  | "openLineage.url"
+  | "openLineage.file"
+  | "openLineage.namespace"
   | Entry;
 type Entry = "customFields[]" | "columns[]" | "aliases{}";
 
@@ -56,6 +60,12 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   minShrink: "a whole number from 0",
   keepRuns: "a whole number from 1",
   warehouse: "the path of a folder",
+  onFinish: "a function, which a JSON file cannot have",
+  metricsFile: "the path of a file",
+  openLineage: 'an object such as { url: "http://marquez.example.com:5000" } or { file: "lineage.ndjson" }',
+  "openLineage.url": "an address such as http://marquez.example.com:5000",
+  "openLineage.file": "the path of a file",
+  "openLineage.namespace": "the namespace of the job",
 };
 
 function oneOf(values: readonly string[]): string {
@@ -68,8 +78,13 @@ export type ConfigSpecResult = { readonly settings: Settings } | { readonly prob
 export function readConfigSpec(value: unknown): ConfigSpecResult {
   const result = configSpec.safeParse(value);
   if (!result.success) return { problems: result.error.issues.flatMap((issue) => sentences(issue, value)) };
-  const { url, columns = [], aliases } = result.data;
-  const problems = [...urlProblems(url), ...aliasProblems(aliases), ...columnProblems(columns, aliases)];
+  const { url, columns = [], aliases, openLineage: lineage } = result.data;
+  const problems = [
+    ...urlProblems(url),
+    ...aliasProblems(aliases),
+    ...columnProblems(columns, aliases),
+    ...openLineageProblems(lineage),
+  ];
   return problems.length === 0 ? { settings: result.data } : { problems };
 }
 
@@ -164,6 +179,7 @@ function unknownSetting(key: string, path: Path): string {
 
 function knownNames(path: Path): readonly string[] {
   if (path[0] === "destinations") return Object.keys(destination.shape);
+  if (path[0] === "openLineage") return Object.keys(openLineage.shape);
   if (path[0] === "personalData") return Object.keys(personalData.shape);
   return Object.keys(configSpec.shape).filter((key) => key !== "$schema");
 }

@@ -120,6 +120,7 @@ export function createClient(spec: ClientSpec): ContentClient {
       log,
     }),
     lookup: null,
+    onEvent: () => {},
   });
   const lookups = createLookups(http, spec.lookupMethod ?? "auto");
   return {

@@ -5,6 +5,7 @@
 
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
+import { inStage } from "../common/run-events.ts";
 import type { Shape } from "../raw/document.ts";
 import type { Missing } from "../warehouse/previous-items.ts";
 import type { ExtractContext } from "./context.ts";
@@ -129,13 +130,22 @@ class Extractor {
       case "pass":
         this.#certification.passed(await this.#pass(step.mode, step.documents));
         break;
-      case "compare":
-        this.#certification.compared(await compare(this.#context, this.#after("after", step.ids)));
+      case "compare": {
+        const after = this.#after("after", step.ids);
+        this.#certification.compared(await this.#repairing(() => compare(this.#context, after)));
         break;
-      case "repair":
-        this.#certification.repaired(await repair(this.#context, this.#after("repair", step.ids)));
+      }
+      case "repair": {
+        const after = this.#after("repair", step.ids);
+        this.#certification.repaired(await this.#repairing(() => repair(this.#context, after)));
         break;
+      }
     }
+  }
+
+  /** Requests for items that the passes differ in. */
+  async #repairing<Result>(work: () => Promise<Result>): Promise<Result> {
+    return inStage(this.#context, { stage: "repair", pass: this.#passes.length }, work);
   }
 
   /** Passes that were made. */
@@ -156,18 +166,33 @@ class Extractor {
 
   async #pass(mode: PassMode, documents: boolean): Promise<Pass> {
     const number = this.#passes.length + 1;
-    if (mode === "basic" || !documents)
-      return this.#read({ pass: number, mode, landing: undefined }, "basic");
+    if (mode === "basic" || !documents) {
+      return this.#inPass(mode, number, () =>
+        this.#read({ pass: number, mode, landing: undefined }, "basic"),
+      );
+    }
+    const pass = await this.#inPass(mode, number, () => this.#land(mode, number));
+    this.#landed = { mode, pagesPerGroup: pass.pagesPerGroup, perPage: pass.askedPerPage };
+    if (mode === "dynamic") {
+      await inStage(this.#context, { stage: "items", pass: number }, () => this.#readDetails(pass));
+    }
+    if (number === this.#options.listings.length) await this.#takeRepaired(number);
+    // Here, where nothing holds the items any more that were asked for singly.
+    collectGarbage();
+    return pass;
+  }
+
+  #inPass(mode: PassMode, pass: number, work: () => Promise<Pass>): Promise<Pass> {
+    return inStage(this.#context, { stage: mode, pass }, work);
+  }
+
+  /** Makes a pass whose documents land. */
+  async #land(mode: Shape, number: number): Promise<Pass> {
     const { landing: land, versions, clock } = this.#context;
     const landing = land.stage(mode, number);
     const pass = await this.#read({ pass: number, mode, landing }, mode);
     versions.holdAll(mode, pass);
     await landing.end(Math.ceil(pass.pages / pass.pagesPerGroup), clock.now());
-    this.#landed = { mode, pagesPerGroup: pass.pagesPerGroup, perPage: pass.askedPerPage };
-    if (mode === "dynamic") await this.#readDetails(pass);
-    if (number === this.#options.listings.length) await this.#takeRepaired(number);
-    // Here, where nothing holds the items any more that were asked for singly.
-    collectGarbage();
     return pass;
   }
 
@@ -253,7 +278,7 @@ class Extractor {
     const unlisted =
       missing.ids.length === 0
         ? { found: [], removed: [] }
-        : await askForUnlisted(this.#context, this.#asked("after", missing.ids));
+        : await this.#repairing(() => askForUnlisted(this.#context, this.#asked("after", missing.ids)));
     for (const id of unlisted.found) itemIndex.numberOf(id);
     const sorted = itemIndex.sorted();
     // One may be gone in one shape when it was still there in the other: then a document of it landed.

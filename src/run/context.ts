@@ -2,12 +2,14 @@
 import type { Clock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
+import type { Telling } from "../common/run-events.ts";
 import type { Config } from "../config/config.ts";
 import type { Throttle } from "../extract/http/throttle.ts";
 import type { Journal } from "../extract/journal.ts";
 import type { Checkpoint } from "../extract/landing/checkpoint.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
 import type { PreviousHistory } from "../load/history-previous.ts";
+import type { Observers } from "../observe/observers.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { Baseline } from "../warehouse/baseline.ts";
 import type { FreeBytes } from "../warehouse/disk.ts";
@@ -44,6 +46,12 @@ export interface RunContext {
   readonly checkpoint: Checkpoint;
   readonly journal: Journal;
   readonly throttle: Throttle;
+  readonly observers: Observers;
+}
+
+/** What a stage of the run is told with. */
+export function telling({ observers, options }: Pick<RunContext, "observers" | "options">): Telling {
+  return { onEvent: observers.onEvent, clock: options.clock };
 }
 
 export function reportProgress(

@@ -5,18 +5,22 @@ import { inspect, type Loaded } from "../audit/checks/inspect.ts";
 import { judgeDrift, judgeEchoes, judgeTables, rowCounts } from "../audit/checks/publish-gates.ts";
 import { judgeMatching, type Matching } from "../audit/checks/unmatched.ts";
 import { endMs } from "../common/clock.ts";
+import { inStage } from "../common/run-events.ts";
 import { VERSION } from "../common/version.ts";
 import { type Config, configFingerprint, treatmentOf } from "../config/config.ts";
 import type { Extraction } from "../extract/extract.ts";
 import type { PassRecord } from "../extract/passes/pass-record.ts";
 import { type BuildRequest, type RunRows, WarehouseBuild } from "../load/build-warehouse.ts";
 import type { LoadedTable } from "../load/load-table.ts";
-import { publishes } from "../pipeline.ts";
+import { type Pipeline, publishes } from "../pipeline.ts";
 import type { DriftEntry } from "../raw/drift.ts";
+import { scalar } from "../storage/duckdb.ts";
+import { quoteIdentifier } from "../storage/sql-text.ts";
+import { contentMappedValues } from "../tables/destinations.ts";
 import { assertSameInstance } from "../warehouse/baseline.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
 import { buildRequest } from "./build-request.ts";
-import type { RunContext } from "./context.ts";
+import { type RunContext, telling } from "./context.ts";
 import { comparisonOf } from "./instance.ts";
 import { historyChecks, historyWarnings } from "./previous-history.ts";
 import type { Extracted } from "./run-extraction.ts";
@@ -46,6 +50,8 @@ export interface Result {
   readonly noMappedValues: string | null;
   /** IDs of destinations that mappings name and no lookup found. */
   readonly namelessDestinations: readonly string[];
+  /** Null: the pipeline has no mapped values, or nobody observes the run. */
+  readonly unmappedValues: number | null;
 }
 
 /** Judgements on the loaded tables, and what they are written down from. */
@@ -73,9 +79,10 @@ export async function buildResult(
   const request = requestOf(run, extracted, transformed);
   judgeDrift(options.config, journal);
   await using build = await WarehouseBuild.open(request);
-  const data = await build.loadData();
+  const data = await inStage(telling(run), { stage: "load" }, () => build.loadData());
   const drift = journal.drift.sorted();
-  const loaded = await inspect(build, { tables, loaded: data, directory: request.finalDirectory, drift });
+  const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
+  const loaded = await inStage(telling(run), { stage: "audit" }, () => inspect(build, inspected));
   const accounting = accountingOf(extraction, loaded);
   const judged = judgeTables({ config: options.config, baseline, loaded, extraction });
   const matching = judgeMatching(matchingOf(run, extracted, transformed, loaded));
@@ -90,12 +97,15 @@ export async function buildResult(
     ...historyChecks(history, pipeline),
   ];
   assertPassed(checks);
+  const unmappedValues = run.observers.any ? await unmappedIn(build, pipeline) : null;
   const facts = factsOf(run, extraction);
   const all = [...loaded.tables];
-  for (const rows of runTables(run, facts, extraction, { loaded, accounting, checks, drift })) {
-    all.push(await build.loadRows(rows));
-  }
-  await build.finish();
+  await inStage(telling(run), { stage: "load" }, async () => {
+    for (const rows of runTables(run, facts, extraction, { loaded, accounting, checks, drift })) {
+      all.push(await build.loadRows(rows));
+    }
+    await build.finish();
+  });
   return {
     tables: all,
     statement: {
@@ -118,7 +128,15 @@ export async function buildResult(
     ],
     noMappedValues: matching.noMappedValues,
     namelessDestinations: matching.namelessDestinations,
+    unmappedValues,
   };
+}
+
+/** Values of items that no mapping entry maps; null: the pipeline has no mapped values. */
+async function unmappedIn({ connections }: WarehouseBuild, { tables }: Pipeline): Promise<number | null> {
+  if (!tables.includes(contentMappedValues)) return null;
+  const from = quoteIdentifier(contentMappedValues.name);
+  return scalar(connections[0], `SELECT count(*) FROM ${from} WHERE status IN ('unmapped', 'unknown_value')`);
 }
 
 /** The ID of the instance that the items name, if they name one alone. */

@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { judgeAnswers } from "../audit/checks/publish-gates.ts";
 import type { Lookups } from "../audit/checks/unmatched.ts";
 import { collectGarbage } from "../common/gc.ts";
+import { inStage } from "../common/run-events.ts";
 import { decisionsOf } from "../extract/decisions.ts";
 import { type Extraction, extract } from "../extract/extract.ts";
 import type { HttpClient } from "../extract/http/client.ts";
@@ -26,7 +27,7 @@ import { RawIndex } from "../raw/raw-index.ts";
 import { type RawLookups, readLookups } from "../raw/raw-lookups.ts";
 import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissing } from "../warehouse/previous-items.ts";
-import { type RunContext, reportProgress } from "./context.ts";
+import { type RunContext, reportProgress, telling } from "./context.ts";
 import { openClient } from "./source.ts";
 
 /** Which items there are, and where their documents lie. */
@@ -49,18 +50,26 @@ export interface Extracted extends Lookups {
 /** Errors: those of the service, and `source.rejects`. */
 export async function runExtraction(run: RunContext): Promise<Extracted> {
   const { config, signal } = run.options;
-  const client = openClient(run.source, run.options, run.throttle);
+  const client = openClient(run.source, run.options, {
+    throttle: run.throttle,
+    onEvent: run.observers.onEvent,
+  });
   try {
     const lookups = createLookups(client, config.lookupMethod, withoutToken(run));
     const { pipeline } = run;
-    const destinations = await lookups.destinations(pipeline.destinations ?? run.source.destinations, signal);
+    const wanted = pipeline.destinations ?? run.source.destinations;
+    const destinations = await inStage(telling(run), { stage: "lookups" }, () =>
+      lookups.destinations(wanted, signal),
+    );
     recordLookups(run, destinations);
     reportProgress(run, "lookups", 1, 2);
     const { extraction, landed, fieldNames } = await extractItems(run, client);
     judgeAnswers(config, extraction, run.journal);
     const { customFields } = pipeline;
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
-    const fields = await lookups.customFields(new Set(names), signal);
+    const fields = await inStage(telling(run), { stage: "lookups" }, () =>
+      lookups.customFields(new Set(names), signal),
+    );
     recordLookups(run, fields);
     reportProgress(run, "lookups", 2, 2);
     // What the passes were compared by is garbage now, and would stay beside what comes.
@@ -169,6 +178,7 @@ async function extractItems(run: RunContext, client: HttpClient): Promise<Extrac
         singlesLimits: config.maxRejects ?? SINGLES_LIMITS,
       },
       onProgress: (progress) => onProgress({ ...progress, perSecond: run.throttle.slowedTo }),
+      onEvent: run.observers.onEvent,
     },
     {
       listings,

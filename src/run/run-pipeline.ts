@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import type { Contract } from "../audit/checks/contract.ts";
 import { systemClock } from "../common/clock.ts";
-import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { asWarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
 import type { OnProgress } from "../common/progress.ts";
 import { loadConfig } from "../config/config.ts";
@@ -57,7 +57,7 @@ export async function runPipeline(options: RunPipelineOptions): Promise<RunSumma
   const { pipeline, env = {}, sample, url, config, warehouse, contract } = options;
   const { acceptShrink, acceptNewAddress } = options;
   const cwd = resolve(options.cwd ?? ".");
-  const signal = options.signal ?? new AbortController().signal;
+  const { signal = new AbortController().signal } = options;
   try {
     return await runExport({
       config: await loadConfig({
@@ -76,10 +76,7 @@ export async function runPipeline(options: RunPipelineOptions): Promise<RunSumma
       freeBytes,
     });
   } catch (thrown) {
-    if (thrown !== signal.reason || thrown instanceof WarehouseError) throw asWarehouseError(thrown);
-    throw new WarehouseError("run.interrupted", "The run was ended by its caller; nothing was published.", {
-      cause: thrown,
-    });
+    throw asWarehouseError(thrown);
   }
 }
 

@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { earlierRuns } from "../audit/report/earlier-runs.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
+import { inStage } from "../common/run-events.ts";
 import { treatmentOf } from "../config/config.ts";
 import { Journal } from "../extract/journal.ts";
 import { Checkpoint } from "../extract/landing/checkpoint.ts";
 import { EMPTY_RESUME } from "../extract/landing/resume-state.ts";
+import type { Observers } from "../observe/observers.ts";
 import { publishes } from "../pipeline.ts";
 import { loadPipeline } from "../transform/pipelines.ts";
 import {
@@ -38,9 +40,10 @@ import type { ManifestDraft } from "../warehouse/manifest.ts";
 import { finishPublication, publishRun } from "../warehouse/publish.ts";
 import { prune } from "../warehouse/retention.ts";
 import { type Comparison, compareWithPrevious } from "./comparison.ts";
-import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
+import { type RunContext, type RunOptions, reportProgress, telling } from "./context.ts";
 import { buildResult, type Result } from "./finalize.ts";
 import { assertKnownAddress, assertMovedInstance } from "./instance.ts";
+import { observed, type Published, publishedContent, startedRun } from "./observed.ts";
 import { previousHistory } from "./previous-history.ts";
 import {
   failureDisposition,
@@ -64,9 +67,14 @@ import { type RunSummary, resumedOf, summaryOfChecks } from "./summary.ts";
  * a later run can go on from what was staged in it.
  */
 export async function runExport(options: RunOptions): Promise<RunSummary> {
+  return observed(options, (observers) => underLock(options, observers));
+}
+
+async function underLock(options: RunOptions, observers: Observers): Promise<Published> {
   const { config, clock } = options;
   const pipeline =
     typeof options.pipeline === "string" ? await loadPipeline(options.pipeline) : options.pipeline;
+  observers.loaded(pipeline.name);
   const folder = await prepareOutput(config.warehouse);
   await using _lock = await acquireLock(folder).catch(async (thrown: unknown) => {
     await removeEmpty(folder.made);
@@ -88,7 +96,7 @@ export async function runExport(options: RunOptions): Promise<RunSummary> {
     await using source = await openSource(config);
     await assertMovedInstance({ ...options, baseline, source, root: folder.root });
     const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, ratePerSecond: null };
-    const place = { options, pipeline, folder, source, baseline, history };
+    const place = { options, pipeline, folder, source, baseline, history, observers };
     return await stageAndPublish(place, taken?.beginning ?? fresh, taken);
   } catch (thrown) {
     // A failure to tidy up does not hide why the run failed.
@@ -126,13 +134,16 @@ const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
   inspect: "What was staged is left as it is, until the next run.",
 };
 
-type Place = Pick<RunContext, "options" | "pipeline" | "folder" | "source" | "baseline" | "history">;
+type Place = Pick<
+  RunContext,
+  "options" | "pipeline" | "folder" | "source" | "baseline" | "history" | "observers"
+>;
 
 async function stageAndPublish(
   place: Place,
   beginning: ResumeRecord,
   taken: ResumableRun | undefined,
-): Promise<RunSummary> {
+): Promise<Published> {
   const { folder, options } = place;
   const name = taken?.run ?? (await nextRun(folder, new Date(beginning.startedMs)));
   const staging = stagingFolder(folder, name);
@@ -140,6 +151,7 @@ async function stageAndPublish(
   let left: Left = "remove";
   try {
     run = await begin(place, staging, beginning, taken);
+    place.observers.started(startedRun(run));
     return await exportAndPublish(run);
   } catch (thrown) {
     if (run !== undefined) left = await leftBy(run, thrown);
@@ -205,7 +217,7 @@ function nextBeginning({ beginning, throttle }: RunContext, left: Left): ResumeR
   return { ...beginning, ratePerSecond, shrunk: beginning.shrunk || left === "accept" };
 }
 
-async function exportAndPublish(run: RunContext): Promise<RunSummary> {
+async function exportAndPublish(run: RunContext): Promise<Published> {
   const { folder, staging, options, journal } = run;
   const { signal, clock } = options;
   let result: Result;
@@ -214,7 +226,9 @@ async function exportAndPublish(run: RunContext): Promise<RunSummary> {
   await using loads = new StagedLoads();
   try {
     const extracted = await runExtraction(run);
-    const transformed = await runTransform(run, extracted);
+    const transformed = await inStage(telling(run), { stage: "transform" }, () =>
+      runTransform(run, extracted),
+    );
     report = reportModule();
     result = await buildResult(run, extracted, transformed);
     await loads.stage(run, result.tables, result.statement.verdict);
@@ -224,16 +238,19 @@ async function exportAndPublish(run: RunContext): Promise<RunSummary> {
     throw signal.aborted ? signal.reason : thrown;
   }
   const comparison = await compareWithPrevious(run, result);
-  const reported = await writeReportOf(run, result, report);
+  const reported = await inStage(telling(run), { stage: "report" }, () => writeReportOf(run, result, report));
   collectGarbage();
   signal.throwIfAborted();
   reportProgress(run, "publish", 0, 1);
-  const manifest = await publishRun(folder, staging, stated(result, comparison), clock);
-  // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
-  const retired = await retire(run);
-  await loads.commit();
+  const { manifest, retired } = await inStage(telling(run), { stage: "publish" }, async () => {
+    const published = await publishRun(folder, staging, stated(result, comparison), clock);
+    // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
+    const removed = await retire(run);
+    await loads.commit();
+    return { manifest: published, retired: removed };
+  });
   reportProgress(run, "publish", 1, 1);
-  return {
+  const summary = {
     run: manifest.run,
     sequence: manifest.sequence,
     pipeline: manifest.pipeline,
@@ -261,6 +278,7 @@ async function exportAndPublish(run: RunContext): Promise<RunSummary> {
     namelessDestinations: result.namelessDestinations,
     milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
   };
+  return { summary, content: publishedContent(run, result, manifest) };
 }
 
 /** The statement of the run, with what the comparison found. */

@@ -4,6 +4,7 @@ import type { DestinationName } from "../api/destination.ts";
 import type { Clock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import { packagePath } from "../common/package-root.ts";
+import type { OnEvent } from "../common/run-events.ts";
 import { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
 import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/http/client.ts";
@@ -46,12 +47,18 @@ export function openThrottle({ ratePerSecond }: Config, startPerSecond: number |
   return new Throttle({ maxPerSecond: ratePerSecond, startPerSecond, random: Math.random });
 }
 
-/** Requests to an open source, as the throttle paces them, made again as the retry policy says. */
+/** What a client has unless it is told otherwise: a throttle of its own, the usual limits, and nobody to tell. */
+interface ClientParts {
+  readonly throttle?: Throttle;
+  readonly limits?: RetryLimits;
+  readonly onEvent?: OnEvent;
+}
+
+/** Requests to an open source, as the throttle paces them, made again as the retry policy says; `onEvent` is told. */
 export function openClient(
   source: OpenSource,
   { config, clock, log }: Asking,
-  throttle: Throttle = openThrottle(config, null),
-  limits: RetryLimits = RETRY_LIMITS,
+  { throttle = openThrottle(config, null), limits = RETRY_LIMITS, onEvent = () => {} }: ClientParts = {},
 ): HttpClient {
   const { deadlineMinutes } = config;
   const deadline =
@@ -70,6 +77,7 @@ export function openClient(
     log,
     retry: createRetry({ connections, throttle, ...policy }),
     lookup: null,
+    onEvent,
   });
 }
 
@@ -77,7 +85,7 @@ export function openClient(
 export function openHastyClient(source: OpenSource, { config, clock, log }: Asking): HttpClient {
   const hasty = { ...config, deadlineMinutes: 1 };
   const limits = { ...RETRY_LIMITS, retriesAtMost: 0 };
-  return openClient(source, { config: hasty, clock, log }, openThrottle(config, null), limits);
+  return openClient(source, { config: hasty, clock, log }, { limits });
 }
 
 export interface Asking {

@@ -24,8 +24,9 @@ test("the package exports the schema, where `$schema` of a file names it", () =>
 const schema: { readonly properties: Readonly<Record<string, { readonly description?: string }>> } =
   JSON.parse(configJsonSchema());
 
-test("the schema describes every setting", () => {
-  assert.deepEqual(Object.keys(schema.properties), Object.keys(configSpec.shape));
+test("the schema describes every setting that JSON can have", () => {
+  const settings = Object.keys(configSpec.shape).filter((name) => name !== "onFinish");
+  assert.deepEqual(Object.keys(schema.properties), settings);
   for (const [setting, { description }] of Object.entries(schema.properties))
     assert.match(description ?? "", /^.{20,}\.$/, setting);
 });

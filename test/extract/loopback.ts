@@ -89,6 +89,7 @@ export function clientOf(t: TestContext, url: string, changes: Partial<HttpClien
     log: silentLog,
     retry: null,
     lookup: null,
+    onEvent: () => {},
     ...changes,
   });
   t.after(() => client.close());

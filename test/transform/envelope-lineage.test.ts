@@ -64,6 +64,7 @@ async function account(t: TestContext, pages: readonly object[]): Promise<RunRow
         singlesLimits: { items: 5, share: 0 },
       },
       onProgress: () => {},
+      onEvent: () => {},
     },
     {
       pass: 1,

@@ -1,21 +1,22 @@
 import type { LookupFunction } from "node:net";
 import { Pool } from "undici";
 import type { Clock } from "../../common/clock.ts";
-import { WarehouseError } from "../../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
+import type { OnEvent, RequestEnds } from "../../common/run-events.ts";
 import { basicCredentials, redactor, type Secret } from "../../common/secret.ts";
 import { VERSION } from "../../common/version.ts";
 import { type Answer, type Caps, exchange } from "./exchange.ts";
 import { explanationOf } from "./explanation.ts";
 import { parseHttpDate, parseRetryAfter } from "./http-date.ts";
-import { formOf, isLaterPage, type ReadRequest, targetOf } from "./request.ts";
+import { formOf, isLaterPage, pageOf, type ReadRequest, targetOf } from "./request.ts";
 import { isThrottling, type Retry } from "./retry.ts";
 import type { ServiceUrl } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 import { isListing, statusError } from "./status.ts";
 import { transportError } from "./transport-error.ts";
 
-/** The only file that opens a connection. It speaks to one origin, and the token goes nowhere else. */
+/** The only file that opens a connection to the service. It speaks to one origin, and the token goes nowhere else. */
 
 export interface Timeouts {
   readonly connectMs: number;
@@ -47,6 +48,8 @@ export interface HttpClientOptions {
   readonly retry: Retry | null;
   /** How names become addresses; `null`: as the system does it. */
   readonly lookup: LookupFunction | null;
+  /** Told of each attempt. */
+  readonly onEvent: OnEvent;
 }
 
 export interface HttpResponse {
@@ -115,6 +118,23 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     );
   }
 
+  function tell(request: ReadRequest, attempt: Attempted): void {
+    const { method, mode } = request;
+    const about = {
+      method,
+      mode,
+      origin: url.origin,
+      path: url.prefix + request.path,
+      page: pageOf(request),
+    };
+    options.onEvent({ event: "request ends", ...about, ...attempt, atMs: clock.now() });
+  }
+
+  function failureOf(thrown: unknown, { signal }: Deadline): unknown {
+    if (signal.aborted) return signal.reason;
+    return thrown instanceof WarehouseError ? thrown : transportError(thrown, url.host, redact);
+  }
+
   async function send(
     request: ReadRequest,
     signal: AbortSignal,
@@ -135,10 +155,13 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         bytes: body.length,
         milliseconds,
       });
+      tell(request, { status, bytes: body.length, error: null, milliseconds });
       return { ...response, milliseconds, attempts: 1 };
     } catch (error) {
-      if (deadline.signal.aborted) throw deadline.signal.reason;
-      throw error instanceof WarehouseError ? error : transportError(error, url.host, redact);
+      const failure = failureOf(error, deadline);
+      const milliseconds = clock.elapsedMs() - startedMs;
+      tell(request, { status: null, bytes: 0, error: asWarehouseError(failure).code, milliseconds });
+      throw failure;
     } finally {
       deadline.clear();
     }
@@ -195,6 +218,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     close: () => pool.destroy(),
   };
 }
+
+type Attempted = Pick<RequestEnds, "status" | "bytes" | "error" | "milliseconds">;
 
 function notAgain(error: SourceError): SourceError {
   const { code, message, status, retryAfterMs } = error;

@@ -44,9 +44,15 @@ export function listRequest(list: ListRequest): ReadRequest {
   };
 }
 
+/** Page of the list; null: it is for none. */
+export function pageOf({ parameters }: ReadRequest): number | null {
+  const [, page = null] = parameters.find(([name]) => name === "page") ?? [];
+  return page === null ? null : Number(page);
+}
+
 /** Whether it is for a page of the list after the first. */
-export function isLaterPage({ parameters }: ReadRequest): boolean {
-  return parameters.some(([name, value]) => name === "page" && value !== "1");
+export function isLaterPage(request: ReadRequest): boolean {
+  return (pageOf(request) ?? 1) !== 1;
 }
 
 export interface ItemRequest {

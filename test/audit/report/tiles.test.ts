@@ -66,7 +66,7 @@ const REJECTS = `SELECT * FROM (VALUES
 
 test("items: loaded, listed, rejected, gone and not read are those of the run", async () => {
   const run = replacing(
-    "1504 AS items_listed, 1500 AS items_loaded, 2 AS items_rejected, 1 AS items_vanished, 1 AS items_unread",
+    "1504 AS items_listed, 1500 AS items_loaded, 2 AS items_rejected, 1 AS items_removed, 1 AS items_unread",
   );
   const page = await pageOf({ tables: { run, run_rejects: REJECTS } });
   assert.deepEqual(page.tile("Items loaded"), [

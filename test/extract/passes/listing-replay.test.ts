@@ -85,6 +85,7 @@ async function replay(t: TestContext, { reopenGroup, read, signal }: Replayed) {
       singlesLimits: { items: 5, share: 0 },
     },
     onProgress: () => {},
+    onEvent: () => {},
   } as const;
   const stage: StageLanding = landing.stage("full", 2);
   stage.reopen = reopenGroup;

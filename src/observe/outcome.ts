@@ -1,0 +1,37 @@
+/** How a run ended, as `onFinish` gets it. */
+import { type ErrorCode, UNSETTLED_EXIT_CODE, type WarehouseError } from "../common/errors.ts";
+import type { RunSummary } from "../run/summary.ts";
+
+/** A run that was published: what `--json` prints, and the exit code, 0 or 10. */
+export type RunPublished = { readonly ok: true; readonly exitCode: number } & RunSummary;
+
+export interface RunFailed {
+  readonly ok: false;
+  readonly code: ErrorCode;
+  /** One sentence: the cause, then the way out. */
+  readonly message: string;
+  readonly exitCode: number;
+  /** Folder of the warehouse. */
+  readonly warehouse: string;
+  /** Null: the run ended before it had a name. */
+  readonly run: string | null;
+  /** Null: it could not be loaded. */
+  readonly pipeline: string | null;
+}
+
+export type RunOutcome = RunPublished | RunFailed;
+
+/** Called when a run has ended, published or not. It is waited for until the signal is aborted, ten seconds later. */
+export type OnFinish = (outcome: RunOutcome, signal: AbortSignal) => unknown;
+
+export function exitCodeOf({ verdict }: RunSummary): number {
+  return verdict === "complete" ? 0 : UNSETTLED_EXIT_CODE;
+}
+
+/** What is known of a run that failed. */
+export type FailedRun = Pick<RunFailed, "warehouse" | "run" | "pipeline">;
+
+export function failed(error: WarehouseError, known: FailedRun): RunFailed {
+  const { code, message, exitCode } = error;
+  return { ok: false, code, message, exitCode, ...known };
+}

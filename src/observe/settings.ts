@@ -1,0 +1,95 @@
+/** Settings for whoever observes a run. They decide nothing about its data. */
+import { resolve } from "node:path";
+import { z } from "zod";
+import { Secret } from "../common/secret.ts";
+import type { OnFinish } from "./outcome.ts";
+
+export const onFinish = z.custom<OnFinish>((value) => typeof value === "function");
+
+export const openLineage = z.strictObject({
+  url: z.string().min(1).optional(),
+  file: z.string().min(1).optional(),
+  namespace: z.string().min(1).default("content-warehouse"),
+});
+
+export interface OpenLineageSettings {
+  readonly to: HttpEndpoint | { readonly file: string };
+  /** Of the job. */
+  readonly namespace: string;
+}
+
+export interface HttpEndpoint {
+  readonly url: URL;
+  readonly apiKey: Secret | null;
+}
+
+export interface ObserveSettings {
+  readonly onFinish: OnFinish | null;
+  /** Absolute path. */
+  readonly metricsFile: string | null;
+  readonly openLineage: OpenLineageSettings | null;
+}
+
+/** Where a client of OpenLineage posts to, unless the address names a path. */
+const ENDPOINT = "/api/v1/lineage";
+
+/** The address that events are posted to, or what is wrong with it; it may hold a password, so it is not shown. */
+export function lineageUrl(text: string): URL | { readonly problem: string } {
+  const example = "such as http://marquez.example.com:5000";
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return { problem: `expected an address ${example}` };
+  if (url.username !== "" || url.password !== "") {
+    return {
+      problem: `expected an address without a user name or password, ${example}; set OPENLINEAGE_API_KEY instead`,
+    };
+  }
+  if (url.pathname === "/") url.pathname = ENDPOINT;
+  return url;
+}
+
+interface GivenSettings {
+  readonly onFinish: OnFinish | undefined;
+  readonly metricsFile: string | undefined;
+  readonly openLineage: z.output<typeof openLineage> | undefined;
+}
+
+interface Place {
+  /** Paths go from here. */
+  readonly folder: string;
+  /** Has `OPENLINEAGE_API_KEY`, where there is one. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Of settings without problems. */
+export function observeSettings(
+  { onFinish, metricsFile, openLineage }: GivenSettings,
+  { folder, env }: Place,
+): ObserveSettings {
+  return {
+    onFinish: onFinish ?? null,
+    metricsFile: metricsFile === undefined ? null : resolve(folder, metricsFile),
+    openLineage: openLineage === undefined ? null : lineageSettings(openLineage, { folder, env }),
+  };
+}
+
+function lineageSettings(
+  { url: text = "", file, namespace }: z.output<typeof openLineage>,
+  { folder, env }: Place,
+): OpenLineageSettings {
+  if (file !== undefined) return { to: { file: resolve(folder, file) }, namespace };
+  const url = lineageUrl(text);
+  if ("problem" in url) throw new TypeError(url.problem);
+  const { OPENLINEAGE_API_KEY: key = "" } = env;
+  return { to: { url, apiKey: key === "" ? null : new Secret(key) }, namespace };
+}
+
+/** One sentence for what the form alone cannot say. */
+export function openLineageProblems(spec: z.output<typeof openLineage> | undefined): string[] {
+  if (spec === undefined) return [];
+  const { url, file } = spec;
+  if ((url === undefined) === (file === undefined)) {
+    return ["`openLineage`: expected either `url` or `file`."];
+  }
+  const read = url === undefined ? undefined : lineageUrl(url);
+  return read !== undefined && "problem" in read ? [`\`openLineage.url\`: ${read.problem}.`] : [];
+}

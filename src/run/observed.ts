@@ -1,0 +1,73 @@
+/** A run with its observers: what they are told of its beginning and its end. */
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+
+import type { PublishedContent, StartedRun } from "../observe/observer.ts";
+import { type Observers, openObservers } from "../observe/observers.ts";
+import { RUN_TABLES } from "../tables/all.ts";
+import type { Manifest } from "../warehouse/manifest.ts";
+import type { RunContext, RunOptions } from "./context.ts";
+import type { Result } from "./finalize.ts";
+import { originOf } from "./source.ts";
+import type { RunSummary } from "./summary.ts";
+
+/** A run, and what its observers are told of it. */
+export interface Published {
+  readonly summary: RunSummary;
+  readonly content: PublishedContent;
+}
+
+/** Makes a run, and tells the observers that the configuration names how it ended. Throws what the run throws. */
+export async function observed(
+  { config, clock, log, signal }: RunOptions,
+  run: (observers: Observers) => Promise<Published>,
+): Promise<RunSummary> {
+  const { observe: settings, warehouse } = config;
+  const observers = await openObservers({ settings, warehouse, clock, log });
+  let published: Published;
+  try {
+    published = await run(observers);
+  } catch (thrown) {
+    const error = failureOf(thrown, signal);
+    await observers.failed(error);
+    throw error;
+  }
+  await observers.published(published.summary, published.content);
+  return published.summary;
+}
+
+/** A run that was ended by its caller's signal says so, whatever the reason of the signal is. */
+function failureOf(thrown: unknown, { reason }: AbortSignal): WarehouseError {
+  if (thrown !== reason || thrown instanceof WarehouseError) return asWarehouseError(thrown);
+  return new WarehouseError("run.interrupted", "The run was ended by its caller; nothing was published.", {
+    cause: thrown,
+  });
+}
+
+export function startedRun({ staging, pipeline, options, folder, beginning }: RunContext): StartedRun {
+  return {
+    run: staging.run,
+    pipeline: pipeline.name,
+    description: pipeline.description,
+    instance: originOf(options.config),
+    warehouse: folder.root,
+    startedMs: beginning.resumedMs.at(-1) ?? beginning.startedMs,
+    personalData: options.config.personalData.policy,
+    publishes: pipeline.loaders.flatMap(({ publishes }) => publishes ?? []),
+  };
+}
+
+export function publishedContent(
+  { pipeline }: RunContext,
+  { tables, checks, unmappedValues }: Result,
+  { files }: Manifest,
+): PublishedContent {
+  const bytesOf = new Map(files.map(({ path, bytes }) => [path, bytes]));
+  const declared = new Map([...pipeline.tables, ...RUN_TABLES].map((table) => [table.name, table]));
+  const published = tables.flatMap(({ table: name, rows, files: own }) => {
+    const table = declared.get(name);
+    if (table === undefined) return [];
+    const sizes = own.flatMap(({ path }) => bytesOf.get(path) ?? []);
+    return [{ table, rows, files: sizes.length, bytes: sizes.reduce((sum, bytes) => sum + bytes, 0) }];
+  });
+  return { tables: published, checks, unmappedValues };
+}
