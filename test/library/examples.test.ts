@@ -13,8 +13,11 @@ import { itemsOf, Scripted } from "../run/scripted.ts";
 
 const EXAMPLES = packagePath("docs/examples");
 
-test("each example is short, uses the library as its users do, and has its place on the page", async () => {
-  const page = await readFile(packagePath("docs/pipelines.md"), "utf8");
+test("each example is short, uses the library as its users do, and has its place on a page", async () => {
+  const pages = ["docs/pipelines.md", "docs/observability.md"].map((page) =>
+    readFile(packagePath(page), "utf8"),
+  );
+  const named = (await Promise.all(pages)).join("");
   for (const name of await readdir(EXAMPLES)) {
     const text = await readFile(join(EXAMPLES, name), "utf8");
     assert.ok(text.split("\n").length <= 60, `${name} has 60 lines or more`);
@@ -26,7 +29,7 @@ test("each example is short, uses the library as its users do, and has its place
     assert.deepEqual(strange, [], name);
     const isPipeline = text.includes("export default definePipeline");
     assert.equal(text.includes(`run ./docs/examples/${name} --sample`), isPipeline, `${name}: how it is run`);
-    assert.ok(page.includes(`(examples/${name})`), `${name} is not named in docs/pipelines.md`);
+    assert.ok(named.includes(`(examples/${name})`), `${name} is named on no page`);
   }
 });
 
