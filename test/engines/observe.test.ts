@@ -1,0 +1,147 @@
+/** What observers write, read by the programs that it is for: OpenLineage's client, Prometheus' parser, an SDK of OpenTelemetry. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { copyFile, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import { packagePath } from "../../src/common/package-root.ts";
+import { removeTree } from "../../src/common/tree.ts";
+import type { RunSummary } from "../../src/run/summary.ts";
+import { program } from "../cli/running.ts";
+import { Endpoint } from "../observe/observing.ts";
+import { CANARY } from "../run/running.ts";
+import { itemsOf, Scripted } from "../run/scripted.ts";
+import { pythonWith } from "./python.ts";
+
+const PACKAGES = ["openlineage-python==1.54.0", "prometheus-client==0.26.0"];
+
+let python: string;
+let folder: string;
+let summary: RunSummary;
+
+interface Sample {
+  readonly type: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+before(async () => {
+  python = await pythonWith(PACKAGES);
+  folder = await mkdtemp(join(tmpdir(), "observe-"));
+  const config = join(folder, "config.json");
+  await writeFile(config, '{"metricsFile":"run.prom","openLineage":{"file":"lineage.ndjson"}}');
+  const args = [
+    "run",
+    "nightly",
+    "--sample",
+    "--json",
+    "--config",
+    config,
+    "--warehouse",
+    join(folder, "warehouse"),
+  ];
+  const ran = await program(args, {
+    node: ["--import", packagePath("test/engines/otel.ts")],
+    env: { SPANS_FILE: join(folder, "spans.json") },
+  });
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.ok(!ran.stderr.includes("failed"), ran.stderr);
+  summary = JSON.parse(ran.stdout);
+});
+
+after(() => removeTree(folder));
+
+/** What a script of this folder prints of a text; a script that fails is a failure. */
+function read(script: string, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(python, [packagePath(`test/engines/${script}`)], (error, stdout) =>
+      error === null ? resolve(stdout) : reject(error),
+    );
+    child.stdin?.end(text);
+  });
+}
+
+async function samplesIn(file: string): Promise<Sample[]> {
+  return JSON.parse(await read("prometheus.py", await readFile(file, "utf8")));
+}
+
+test("Prometheus' parser reads the metrics of the sample, and they are those of the summary", async () => {
+  const samples = await samplesIn(join(folder, "run.prom"));
+  assert.deepEqual([...new Set(samples.map(({ type }) => type))], ["gauge"]);
+  const figures = new Map(
+    samples.map(({ name, labels: { warehouse, ...labels }, value }) => {
+      assert.equal(warehouse, summary.warehouse);
+      return [[name.replace("content_warehouse_", ""), ...Object.values(labels)].join(" "), value];
+    }),
+  );
+  const { accounting, bytesPublished, bytesReceived, requests, run, pipeline } = summary;
+  for (const [name, value] of [
+    ["run_exit_code", 0],
+    ["run_requests 200", requests],
+    ["run_requests 429", 0],
+    ["run_received_bytes", bytesReceived],
+    ["published_verdict complete", 1],
+    ["published_verdict unsettled", 0],
+    ["published_items loaded", accounting.loaded],
+    ["published_items rejected", accounting.rejected],
+    ["published_rejects", 0],
+    ["published_bytes", bytesPublished],
+  ] as const) {
+    assert.equal(figures.get(name), value, name);
+  }
+  assert.ok([...figures.keys()].some((name) => name.startsWith(`published_info ${run} ${pipeline} `)));
+  assert.ok((figures.get("published_unmapped_values") ?? 0) > 0);
+  assert.ok(Math.abs((figures.get("published_timestamp_seconds") ?? 0) - Date.now() / 1000) < 600);
+});
+
+test("an SDK that the process registered has a span for each stage and request when the process ends", async () => {
+  const spans: { name: string; id: string; parent: string | null; attributes: Record<string, unknown> }[] =
+    JSON.parse(await readFile(join(folder, "spans.json"), "utf8"));
+  const roots = spans.filter(({ parent }) => parent === null);
+  assert.deepEqual(
+    roots.map(({ name }) => name),
+    ["content-warehouse run nightly"],
+  );
+  const stages = spans.filter(({ parent }) => parent === roots[0]?.id);
+  const wanted = ["lookups", "dynamic", "items", "full", "transform", "load", "audit", "report", "publish"];
+  assert.deepEqual(new Set(stages.map(({ name }) => name)), new Set(wanted));
+  const requests = spans.filter(({ parent }) => stages.some(({ id }) => id === parent));
+  assert.equal(requests.length, summary.requests);
+  for (const { name, attributes } of spans)
+    assert.equal(attributes["content_warehouse.run"], summary.run, name);
+});
+
+suite("OpenLineage's models, generated from its JSON Schema", () => {
+  test("have a place for all of START and COMPLETE of the sample, which name each table", async () => {
+    const events = await readFile(join(folder, "lineage.ndjson"), "utf8");
+    const { length } = summary.tables;
+    assert.deepEqual((await read("lineage.py", events)).trim().split("\n"), [
+      "START 0 0",
+      `COMPLETE 6 ${length}`,
+    ]);
+  });
+
+  test("have a place for FAIL, as it is posted to an endpoint", async (t) => {
+    const endpoint = await Endpoint.start(t);
+    await copyFile(join(folder, "run.prom"), join(folder, "failed.prom"));
+    const service = await Scripted.start(t, itemsOf(3));
+    service.script = () => ({ status: 401 });
+    const config = join(folder, "failing.json");
+    await writeFile(
+      config,
+      JSON.stringify({ metricsFile: "failed.prom", openLineage: { url: endpoint.url } }),
+    );
+    const ran = await program(["run", "nightly", "--config", config, "--warehouse", join(folder, "none")], {
+      env: { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY },
+    });
+    assert.equal(ran.code, 20, ran.stderr);
+    const events = endpoint.posted.map(({ body }) => body).join("\n");
+    assert.equal(await read("lineage.py", events), "START 0 0\nFAIL 0 0\n");
+    const samples = await samplesIn(join(folder, "failed.prom"));
+    const firstOf = (name: string) =>
+      samples.find((each) => each.name === `content_warehouse_${name}`)?.value;
+    assert.deepEqual([firstOf("run_exit_code"), firstOf("published_bytes")], [20, summary.bytesPublished]);
+  });
+});
