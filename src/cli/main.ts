@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command line's entry: checks Node before anything is loaded that an older one cannot read. */
 import { keepPoolSmall } from "../common/threadpool.ts";
+import { endSoon } from "./end-soon.ts";
 
 const OLDEST = [22, 19] as const;
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -16,11 +17,6 @@ if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
   const program = await import("./program.ts").catch(cannotLoad);
   process.exitCode = program === undefined ? 1 : await program.main(process.argv);
   if (process.exitCode === 130 || process.exitCode === 143) endSoon();
-}
-
-/** Work of a user's stage that does not heed its signal keeps no process alive that was told to end. */
-function endSoon(): void {
-  setTimeout(() => process.exit(), 1000).unref();
 }
 
 /** The database's library is the first thing that a want of memory shows on. Any other failure is ours to be seen. */

@@ -9,6 +9,7 @@ import type { Secret } from "../common/secret.ts";
 import { type ConfigFlags, warehouseFolder } from "../config/config.ts";
 import { DEFAULT_PLATFORM } from "../extract/content-client.ts";
 import { type OutputFolder, outputFolder } from "../warehouse/layout.ts";
+import { endSoon } from "./end-soon.ts";
 
 /** Where the settings of a command come from. */
 export interface Settings {
@@ -29,6 +30,8 @@ export interface CliEnvironment extends Settings {
   readonly err: Stream;
   /** Says how the program is to end although nothing failed. */
   readonly endWith: (exitCode: number) => void;
+  /** Ends the program soon, whatever a user's function has under way. */
+  readonly endSoon: () => void;
 }
 
 /** The log of a command that asks the service for a person who waits: warnings, without the token. */
@@ -53,6 +56,7 @@ export function processEnvironment(): CliEnvironment {
     endWith: (exitCode) => {
       process.exitCode = exitCode;
     },
+    endSoon,
   };
 }
 

@@ -127,6 +127,6 @@ async function replaceFile(file: string, text: string): Promise<void> {
   } catch (thrown) {
     // A failure to tidy up does not hide why the file could not be written.
     await rm(written, { force: true }).catch(() => {});
-    throw thrown;
+    throw new Error(`${file} cannot be written (${codeOf(thrown) ?? String(thrown)})`, { cause: thrown });
   }
 }

@@ -15,7 +15,14 @@ test("flags of a run are explicit approval: to publish what shrank, and to freez
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
   const silent = () => new Writable({ write: (_chunk, _encoding, done) => done() });
   const run = async (...flags: string[]) => {
-    const command = runCommand({ env, cwd: out, out: silent(), err: silent(), endWith: () => {} });
+    const command = runCommand({
+      env,
+      cwd: out,
+      out: silent(),
+      err: silent(),
+      endWith: () => {},
+      endSoon: () => {},
+    });
     const args = [packagePath("test/run/small-pipeline.ts"), "--warehouse", out, ...flags];
     await command
       .exitOverride()
@@ -38,7 +45,7 @@ async function outputOf(t: TestContext, flags: readonly string[]) {
   await writeFile(join(cwd, "content-warehouse.config.json"), JSON.stringify(settings));
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
   const [out, err] = [new Collected(), new Collected()];
-  const command = runCommand({ env, cwd, out, err, endWith: () => {} });
+  const command = runCommand({ env, cwd, out, err, endWith: () => {}, endSoon: () => {} });
   await command
     .exitOverride()
     .configureOutput({ writeErr: () => {} })

@@ -1,12 +1,13 @@
 /** A run tells its observers what it does; whatever they do, the run ends as it would have. */
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { Secret } from "../../src/common/secret.ts";
 import type { RunOutcome } from "../../src/observe/outcome.ts";
 import type { ObserveSettings } from "../../src/observe/settings.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
+import { program } from "../cli/running.ts";
 import { CANARY, exportFrom, failsWith, rowsOf, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 import { Endpoint, warningsIn } from "./observing.ts";
@@ -156,7 +157,7 @@ test("observers that fail are a warning each, and the run is published", async (
   const url = `${endpoint.url}/api/v1/lineage`;
   for (const says of [
     "`onFinish` failed: the chat is down;",
-    "`metricsFile` failed: ENOENT",
+    `\`metricsFile\` failed: ${join(folder, "missing", "run.prom")} cannot be written (ENOENT);`,
     `\`openLineage\` failed: ${url} answered with 503;`,
   ]) {
     assert.ok(
@@ -178,4 +179,15 @@ test("a run that ends before it has a name tells onFinish and the metrics, and i
     ["START", "COMPLETE"],
   );
   assert.match(await readFile(join(folder, "run.prom"), "utf8"), /run_exit_code\{.*\} 0$/m);
+});
+
+test("what onFinish leaves under way does not keep the command from ending", async (t) => {
+  const service = await Scripted.start(t, itemsOf(1));
+  service.script = () => ({ status: 401 });
+  const cwd = await temporaryFolder(t);
+  const config = "export default { onFinish: (outcome) => setInterval(() => {}, 1000, outcome) };";
+  await writeFile(join(cwd, "content-warehouse.config.mjs"), config);
+  const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
+  const { code, stderr } = await program(["run", "nightly"], { cwd, env });
+  assert.equal(code, 20, stderr);
 });

@@ -6,7 +6,7 @@ import { UNSETTLED_EXIT_CODE } from "../../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
-import { loadConfig } from "../../config/config.ts";
+import { type Config, loadConfig } from "../../config/config.ts";
 import { runExport } from "../../run/run.ts";
 import type { RunSummary } from "../../run/summary.ts";
 import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
@@ -104,6 +104,7 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
   assertAddressSpace(await processLimits(), threads);
   const secrets = config.source.kind === "service" ? [config.source.token] : [];
   const { log, display } = standardError(environment, flags, secrets);
+  using _ending = endingAfter(config, environment);
   using stop = new StopSignals("nothing was published");
   const summary = await runExport({
     config,
@@ -134,6 +135,11 @@ async function writeSummary(
   const text = json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary, reader);
   const done = "The run is published, but its summary";
   await writeOutcome({ out, columns: undefined }, err, { text, done });
+}
+
+/** The configuration's function was waited for; what it left under way keeps no process alive. */
+function endingAfter({ observe }: Config, { endSoon }: CliEnvironment): Disposable {
+  return { [Symbol.dispose]: observe.onFinish === null ? () => {} : endSoon };
 }
 
 /** Width of a terminal that does not know its own. */

@@ -74,7 +74,9 @@ async function command(cwd: string, args: readonly string[], env: Setup["env"] =
     exitCode = code;
   };
   const out = Object.assign(writable, { columns: 80 });
-  await checkCommand({ env, cwd, out, err: out, endWith }).parseAsync([...args], { from: "user" });
+  await checkCommand({ env, cwd, out, err: out, endWith, endSoon: () => {} }).parseAsync([...args], {
+    from: "user",
+  });
   return { text, exitCode };
 }
 

@@ -55,6 +55,7 @@ async function init(
     out,
     err: out,
     endWith: () => {},
+    endSoon: () => {},
     input,
     program: ["/usr/bin/content-warehouse"],
   };

@@ -33,7 +33,14 @@ async function run(args: readonly string[], env: Env, cwd: string) {
   const endWith = (code: number) => {
     exitCode = code;
   };
-  const command = runCommand({ env, cwd, out: taking("out"), err: taking("err"), endWith });
+  const command = runCommand({
+    env,
+    cwd,
+    out: taking("out"),
+    err: taking("err"),
+    endWith,
+    endSoon: () => {},
+  });
   await command.exitOverride().parseAsync([...args], { from: "user" });
   return { exitCode, ...written };
 }
