@@ -4,7 +4,8 @@ import { z } from "zod";
 import { Secret } from "../common/secret.ts";
 import type { OnFinish } from "./outcome.ts";
 
-export const onFinish = z.custom<OnFinish>((value) => typeof value === "function");
+/** No `z.custom`: that has no JSON Schema, and the settings have one. */
+export const onFinish: z.ZodType<OnFinish, OnFinish> = z.any().refine((value) => typeof value === "function");
 
 export const openLineage = z.strictObject({
   url: z.string().min(1).optional(),
