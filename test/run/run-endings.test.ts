@@ -82,8 +82,12 @@ suite("a signal", () => {
       child.kill(signal);
       const { code, stdout, stderr } = await ended;
       assert.deepEqual([code, stdout], [exitCode, ""]);
-      const kept = String.raw`\{[^\n]*"msg":"What was read is kept: [^\n]*\n`;
-      assert.match(stderr, new RegExp(`^(?:[a-z ]+: .*\\n)*${kept}${word}; nothing was published\\.\\n$`));
+      const time = String.raw`\d\d:\d\d:\d\d`;
+      const kept = `${time} warn {2}What was read is kept: [^\\n]*\\n`;
+      assert.match(
+        stderr,
+        new RegExp(`^(?:${time} info {2}[a-z ]+: .*\\n)*${kept}${word}; nothing was published\\.\\n$`),
+      );
       assert.ok(performance.now() - sentMs < 5000);
       assert.deepEqual(await visibleIn(join(folder, "warehouse")), []);
     });

@@ -64,7 +64,7 @@ function partText(part: OfService, lines: readonly DriftLine[], width: number | 
   const kinds = lines.some(({ kind }) => MEANINGS[kind] !== "");
   const columns = [
     left("field"),
-    ...(compared ? [left("since")] : []),
+    ...(compared ? [left("status")] : []),
     right("count"),
     ...(compared ? [right("before")] : []),
     ...(kinds ? [left("what")] : []),

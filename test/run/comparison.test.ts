@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite, test } from "node:test";
+import { readManifest } from "../../src/warehouse/manifest.ts";
+import { exportFrom, SMALL, temporaryFolder } from "./running.ts";
+import { item, itemsOf, Scripted } from "./scripted.ts";
+
+suite("a run that is compared with the run before", () => {
+  test("counts new, changed and removed items and finds new fields, in the summary and the manifest", async (t) => {
+    const service = await Scripted.start(t, itemsOf(5));
+    const out = await temporaryFolder(t);
+    const first = await exportFrom({ url: service.url, out });
+    assert.deepEqual([first.previousRun, first.changes, first.mappedValues], [null, null, null]);
+    const [, , edited, ...rest] = itemsOf(5);
+    const updated_at = "2026-11-03T10:00:00Z";
+    service.items = [{ ...edited, updated_at, mood: "glad" }, ...rest, item("new", 1)];
+    const second = await exportFrom({ url: service.url, out });
+    assert.equal(second.previousRun, first.run);
+    assert.deepEqual(second.changes, { new: 1, changed: 1, removed: 2 });
+    assert.deepEqual((await readManifest(second.directory)).changes, second.changes);
+    const fresh = second.drift?.newFields.filter(({ before }) => before === 0);
+    assert.deepEqual(
+      fresh?.map(({ path, example }) => [path, example]),
+      [["mood", "glad"]],
+    );
+  });
+
+  test("does not say how many changed where no item is dated", async (t) => {
+    const undated = itemsOf(2).map(({ updated_at: _updated, ...each }) => each);
+    const service = await Scripted.start(t, undated);
+    const out = await temporaryFolder(t);
+    await exportFrom({ url: service.url, out });
+    const { changes } = await exportFrom({ url: service.url, out });
+    assert.deepEqual(changes, { new: 0, changed: null, removed: 0 });
+  });
+
+  test("is published all the same where the run before cannot be read, with a warning", async (t) => {
+    const service = await Scripted.start(t, itemsOf(2));
+    const out = await temporaryFolder(t);
+    const first = await exportFrom({ url: service.url, out, pipelineUrl: SMALL });
+    const database = join(first.directory, "warehouse.duckdb");
+    await chmod(first.directory, 0o755);
+    await chmod(database, 0o644);
+    await writeFile(database, "no database");
+    const { verdict, changes, drift, warnings, previousRun } = await exportFrom({ url: service.url, out });
+    assert.deepEqual([verdict, changes, previousRun], ["complete", null, null]);
+    assert.deepEqual(
+      drift?.newFields.map(({ path }) => path),
+      ["body_type"],
+    );
+    assert.match(warnings.join("\n"), new RegExp(`^The run could not be compared with ${first.run}: `, "m"));
+  });
+});
