@@ -7,7 +7,7 @@ import type { Resumed, RunSummary } from "../../run/summary.ts";
 import { isAboutTheRun } from "../../tables/all.ts";
 import { isUneventful, summaryOfDrift } from "./drift-summary.ts";
 import { PLAIN, type Style } from "./style.ts";
-import { paragraph, printableText } from "./terminal.ts";
+import { paragraph, printableLine, printableText } from "./terminal.ts";
 
 /** Where a summary is read. */
 export interface SummaryReader {
@@ -20,8 +20,8 @@ export interface SummaryReader {
 
 const NO_SCREEN: SummaryReader = { width: undefined, style: PLAIN, cwd: "/" };
 
-/** A line of the summary: its name and what it says. */
-type Field = readonly [name: string, value: string];
+/** Its name and what it says: a sentence, which a narrow screen breaks, or lines to copy. */
+type Field = readonly [name: string, value: string | readonly string[]];
 
 export function summaryText(summary: RunSummary, reader: SummaryReader = NO_SCREEN): string {
   const { accounting, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
@@ -65,17 +65,13 @@ function headline(summary: RunSummary, { width, style }: SummaryReader): string 
 const NAME_WIDTH = 10;
 const WORTH_A_LOOK: ReadonlySet<string> = new Set(["Unsettled", "Rejected", "Warning", "To add"]);
 
-/** A line break in a text of foreign origin does not begin a field of its own; those of lines to add are ours. */
+/** A line break in a text of foreign origin does not begin a field of its own. */
 function fieldText([name, value]: Field, { width, style }: SummaryReader): string {
   const lead = `  ${name.padEnd(NAME_WIDTH)} `;
-  const lines = name === "To add" ? value.split("\n") : [value.replaceAll(/\s*\n\s*/g, " ")];
-  const text = lines
-    .map((line, index) =>
-      name === "To add"
-        ? `${index === 0 ? lead : " ".repeat(lead.length)}${printableText(line)}\n`
-        : paragraph(lead, printableText(line), width),
-    )
-    .join("");
+  const text =
+    typeof value === "string"
+      ? paragraph(lead, printableText(value.replaceAll(/\s*\n\s*/g, " ")), width)
+      : value.map((line, index) => `${index === 0 ? lead : " ".repeat(lead.length)}${line}\n`).join("");
   const paint = WORTH_A_LOOK.has(name) ? style.poor : style.faint;
   return `  ${paint(name)}${text.slice(2 + name.length)}`;
 }
@@ -141,9 +137,12 @@ function checks({ passed, warnings }: RunSummary["checks"]): Field[] {
 }
 
 /** A mapping has the ID of its destination alone, so only people can say the name. */
-function linesToAdd(ids: readonly string[]): string {
-  const lines = ids.map((id) => `  { "name": "<name of ${id}>" }`);
-  return `"destinations": [\n${lines.join(",\n")}\n]`;
+function linesToAdd(ids: readonly string[]): string[] {
+  const names = ids.map((id, index) => {
+    const comma = index < ids.length - 1 ? "," : "";
+    return `  { "name": "<name of ${printableLine(id)}>" }${comma}`;
+  });
+  return ['"destinations": [', ...names, "]"];
 }
 
 /** The one command that shows what this run is worth a look for. */
