@@ -101,23 +101,26 @@ export const CONFIG_OPTION = new Option(
 );
 
 /** `Web CMS`, or `Print Archive:Archive` for one on another platform than the generic one; may be given several times. */
-export function destinationOption(): Option {
+export function destinationOption(ofWhat = ", in place of those of the configuration"): Option {
   return new Option(
     "--destination <name[:platform]>",
-    `destination whose external values are wanted, in place of those of the configuration; may be repeated (platform: ${DEFAULT_PLATFORM} unless given)`,
-  ).argParser(anotherDestination);
+    `destination whose external values are wanted${ofWhat}; may be repeated (platform: ${DEFAULT_PLATFORM} unless given)`,
+  ).argParser((text, before: Destinations = []) => {
+    const destination = destinationIn(text);
+    if (destination === null) throw new InvalidArgumentError(NO_DESTINATION);
+    return [...before, destination];
+  });
 }
 
 export type Destinations = NonNullable<ConfigFlags["destinations"]>;
+export type Destination = Destinations[number];
 
-/** A colon with a space behind it belongs to the name. */
-function anotherDestination(text: string, before: Destinations = []): Destinations {
+export const NO_DESTINATION = 'Give a name such as "Web CMS", or with its platform "Print Archive:Archive".';
+
+/** `NAME` or `NAME:PLATFORM`; null for any other text. A colon with a space behind it belongs to the name. */
+export function destinationIn(text: string): Destination | null {
   const [, name = text, platform = DEFAULT_PLATFORM] = /^(.*):(?!\s)([^:]*)$/s.exec(text) ?? [];
-  if (name.trim() === "" || platform.trim() === "")
-    throw new InvalidArgumentError(
-      'Give a name such as "Web CMS", or with its platform "Print Archive:Archive".',
-    );
-  return [...before, { name, platform }];
+  return name.trim() === "" || platform.trim() === "" ? null : { name, platform };
 }
 
 export function positive(text: string): number {

@@ -52,6 +52,7 @@ test("blanks and ends of lines around arguments are no part of them", async () =
 /** What the README's examples stand for, here. */
 const HERE: readonly (readonly [there: RegExp, here: string])[] = [
   [/^npm run nightly$/, "content-warehouse run nightly --sample"],
+  [/^content-warehouse check$/, "content-warehouse check --sample"],
   [/^npx /, ""],
   [/ --warehouse \/srv\/warehouse/, ""],
   [/\bITEM\b/, "fellgate-mid"],
@@ -62,8 +63,8 @@ const HERE: readonly (readonly [there: RegExp, here: string])[] = [
  * form makes no second run, which `diff` needs.
  */
 const ELSEWHERE = either(
-  /^(?:npm|export|content-warehouse (?:serve|mcp|run|diff)\b)/,
-  /^(?:npm|export|content-warehouse (?:serve|mcp|run nightly$))/,
+  /^(?:npm|mkdir|content-warehouse (?:serve|mcp|init|run|diff)\b)/,
+  /^(?:npm|mkdir|content-warehouse (?:serve|mcp|init|run nightly$))/,
 );
 
 async function commandsOfReadme(): Promise<string[]> {

@@ -17,10 +17,8 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["run ./nope.ts --sample", "There is no pipeline module at "],
   ["run nightly extra --sample", "takes 1 argument at most, and got nightly, extra"],
   ["run nightly --smaple", "has no option --smaple; did you mean --sample?"],
-  [
-    "run nightly --url ftp://x",
-    '--url: expected an address such as https://content.example.com, found "ftp://x"',
-  ],
+  ["check --jsno", "has no option --jsno; did you mean --json?"],
+  ["init --yes", "give --url (or CONTENT_API_URL) and --token-file (or CONTENT_API_TOKEN)"],
   ["run nightly --sample --url http://x", "--sample and --url name two services"],
   [
     "run nightly --sample --contract frezee",

@@ -19,16 +19,21 @@ import {
   askUrl,
   askWarehouse,
   assertAnswerable,
-  type Destination,
   type InitFlags,
   invalid,
-  readDestination,
   type TokenAnswer,
 } from "../init/answers.ts";
 import { Prompt } from "../init/prompt.ts";
 import { SCHEDULERS, type Scheduler, scheduleFileNames, scheduleFiles } from "../init/schedule.ts";
 import { assertNew, type FileToWrite, writeNewFiles } from "../init/write-files.ts";
-import { type CliEnvironment, processEnvironment, URL_OPTION, warningsTo } from "../options.ts";
+import {
+  type CliEnvironment,
+  type Destinations,
+  destinationOption,
+  processEnvironment,
+  URL_OPTION,
+  warningsTo,
+} from "../options.ts";
 import { printableText, writeAll } from "../render/terminal.ts";
 
 /** What `init` has around it. */
@@ -64,14 +69,7 @@ export function initCommand(environment: InitEnvironment = processInitEnvironmen
     .description("write a configuration, with what you answer or give as options")
     .addOption(URL_OPTION)
     .option("--token-file <file>", "file with the API token, which only its owner can read")
-    .addOption(
-      new Option(
-        "--destination <name[:platform]>",
-        "destination whose external values are wanted; repeatable",
-      )
-        .argParser((text, before: readonly Destination[]) => [...before, readDestination(text)])
-        .default([], "none"),
-    )
+    .addOption(destinationOption(""))
     .option("--warehouse <dir>", "folder of the warehouse (default: ./warehouse)")
     .addOption(
       new Option("--schedule <scheduler>", "write its files for a run every night").choices(SCHEDULERS),
@@ -111,7 +109,7 @@ async function verifiedDestinations(
   url: string,
   { token }: TokenAnswer,
   environment: InitEnvironment,
-): Promise<readonly Destination[]> {
+): Promise<Destinations> {
   const { out, cwd } = environment;
   // Checked as those of a run are.
   const config = await loadConfig({

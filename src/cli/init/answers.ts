@@ -5,21 +5,17 @@ import { resolve } from "node:path";
 import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 import { Secret } from "../../common/secret.ts";
-import type { Config } from "../../config/config.ts";
 import { readTokenFile } from "../../config/config-file.ts";
 import { checkedToken } from "../../config/service-source.ts";
-import { DEFAULT_PLATFORM } from "../../extract/content-client.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
+import { type Destination, type Destinations, destinationIn, NO_DESTINATION } from "../options.ts";
 import type { Prompt } from "./prompt.ts";
 import { SCHEDULERS, type Scheduler } from "./schedule.ts";
-
-/** A destination as a configuration names it. */
-export type Destination = Config["destinations"][number];
 
 export interface InitFlags {
   readonly url?: string;
   readonly tokenFile?: string;
-  readonly destination: readonly Destination[];
+  readonly destination?: Destinations;
   readonly warehouse?: string;
   readonly schedule?: Scheduler;
   readonly yes?: true;
@@ -114,25 +110,15 @@ function fromVariable(text: string): Secret {
   return checkedToken(new Secret(text), "CONTENT_API_TOKEN");
 }
 
-/** `NAME` or `NAME:PLATFORM`. */
-export function readDestination(text: string): Destination {
-  const colon = text.lastIndexOf(":");
-  const [name, platform] =
-    colon === -1 ? [text, DEFAULT_PLATFORM] : [text.slice(0, colon), text.slice(colon + 1)];
-  if (name.trim() !== "" && platform.trim() !== "") return { name: name.trim(), platform: platform.trim() };
-  throw invalid(
-    `A destination is its name, or its name, a colon and its platform, such as "Print Archive:Archive"; found "${printable(text)}".`,
-  );
-}
-
 /** Asks for destinations one by one until there is no further one; `look` throws where the service has none such. */
 export async function askDestinations(
   { flags, prompt }: Asking,
-  look: (wanted: readonly Destination[]) => Promise<void>,
-): Promise<readonly Destination[]> {
-  if (flags.destination.length > 0 || prompt === null) {
-    await look(flags.destination);
-    return flags.destination;
+  look: (wanted: Destinations) => Promise<void>,
+): Promise<Destinations> {
+  if (flags.destination !== undefined || prompt === null) {
+    const given = flags.destination ?? [];
+    await look(given);
+    return given;
   }
   prompt.say(
     'Destinations whose external values you want, as NAME or NAME:PLATFORM ("External" unless given).',
@@ -141,7 +127,8 @@ export async function askDestinations(
   for (;;) {
     const next = await prompt.ask("Destination (Enter: no more)", "", async (text) => {
       if (text === "") return null;
-      const destination = readDestination(text);
+      const destination = destinationIn(text);
+      if (destination === null) throw invalid(NO_DESTINATION);
       await look([destination]);
       return destination;
     });

@@ -164,7 +164,6 @@ suite("nothing is written", () => {
       2,
       /no destination "Web CM" on platform "External"/,
     ],
-    "with a destination without a name": [["--url", url, "--destination", ":External"], 2, /its name/],
     "for cron without a token file": [["--url", url, "--schedule", "cron"], 2, /cron does not have your/],
     "with a token file in a folder that is not there": [
       ["--url", url, "--token-file", "no/t"],
