@@ -38,10 +38,11 @@ interface Options {
 
 const EXAMPLES = `
 Examples:
-  $ content-warehouse sql "SELECT state, count(*) AS items FROM content GROUP BY ALL"
+  $ content-warehouse sql "SELECT state, count(*) FROM content GROUP BY ALL"
   $ content-warehouse sql "SHOW TABLES"
   $ content-warehouse sql -f question.sql --out answer.parquet
-  $ echo "FROM mapping_coverage" | content-warehouse sql --format csv > coverage.csv
+  $ content-warehouse sql "FROM mapping_coverage" --out coverage.csv
+  $ echo "SHOW TABLES" | content-warehouse sql --format jsonl
 
 Without a query, the statement is read from standard input. A screen gets the first 100 rows of a table, a pipe or a
 file all of them. CSV holds values as they are; add --spreadsheet for a file that Excel opens.
