@@ -110,14 +110,14 @@ suite("an assistant that speaks the Model Context Protocol", () => {
   });
 
   test("cannot write, reach a file or leave the sandbox", async () => {
-    assert.match(await refused("query", { sql: "DELETE FROM content" }), /only questions are answered/);
+    assert.match(await refused("query", { sql: "DELETE FROM content" }), /DELETE is not a question/);
     assert.match(
       await refused("query", { sql: "FROM read_csv('/etc/passwd')" }),
       /disabled by configuration/,
     );
-    assert.match(await refused("query", { sql: "SET threads = 1" }), /only questions are answered/);
-    assert.match(await refused("query", { sql: "--warehouse=/tmp" }), /not one SQL statement/);
-    assert.match(await refused("query", { sql: "SELECT 1; SELECT 2" }), /not one SQL statement/);
+    assert.match(await refused("query", { sql: "SET threads = 1" }), /SET is not a question/);
+    assert.match(await refused("query", { sql: "--warehouse=/tmp" }), /There is no SQL statement/);
+    assert.match(await refused("query", { sql: "SELECT 1; SELECT 2" }), /There are 2 SQL statements/);
   });
 
   test("has an item explained, with the steps if it asks for them", async () => {
