@@ -25,7 +25,7 @@ import { verifyMappingsCommand } from "./commands/verify-mappings.ts";
 import { whatIfCommand } from "./commands/what-if.ts";
 import { exitCodesLine, hintFor } from "./exit-codes.ts";
 import { HELP_WIDTH, wrapHelp } from "./render/help.ts";
-import { isClosedPipe, printableText, writeOutcome } from "./render/terminal.ts";
+import { printableText, writeOutcome } from "./render/terminal.ts";
 import { usageError } from "./usage-error.ts";
 
 const AFTER = `
@@ -142,7 +142,6 @@ export async function main(argv: readonly string[]): Promise<number> {
   // Progress and the log go to standard error: where they are not taken, be it by a reader that went away or by a disk
   // that is full, the command goes on, and its exit code tells how it ended.
   process.stderr.on("error", () => {});
-  process.stdout.on("error", tolerateClosedPipe);
   const root = program();
   try {
     await root.parseAsync(argv.slice(2).map(trimmed), { from: "user" });
@@ -195,11 +194,6 @@ async function writeFailure({ code, message, exitCode }: WarehouseError): Promis
   const text = `${JSON.stringify({ code, message, hint: hintFor(exitCode), exitCode })}\n`;
   const terminal = { out: process.stdout, columns: undefined };
   await writeOutcome(terminal, process.stderr, { text, done: "The failure" });
-}
-
-/** Of texts that are not written by `writeAll`, such as the help: `| head` goes away before it has all of it. */
-function tolerateClosedPipe(error: Error): void {
-  if (!isClosedPipe(error)) throw error;
 }
 
 /** Stack of an error and of what caused it. */

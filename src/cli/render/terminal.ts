@@ -143,7 +143,6 @@ function flushed(out: Writable): Promise<void> {
   });
 }
 
-/** Whether a reader went away. */
-export function isClosedPipe(error: Error): boolean {
+function isClosedPipe(error: Error): boolean {
   return ["EPIPE", "ERR_STREAM_DESTROYED"].includes(codeOf(error) ?? "");
 }
