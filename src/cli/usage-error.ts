@@ -72,7 +72,7 @@ function excessArguments(command: Command): string {
   }
   const most = registeredArguments.length;
   const takes = most === 0 ? "takes no arguments" : `takes ${counted(most, "argument")} at most`;
-  const wayOut = most === 0 ? "leave it out" : "put quotes around one that has blanks";
+  const wayOut = most === 0 ? "leave that out" : "put quotes around one that has blanks";
   return `"${commandPath(command)}" ${takes}, and got ${printable(args.join(", "))}; ${wayOut}.`;
 }
 

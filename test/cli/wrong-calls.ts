@@ -28,12 +28,19 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["run nightly --sample --warehouse a-file", "a-file cannot be used: a file is in the way"],
   ["run nightly --warehouse", "The option --warehouse needs a value: --warehouse <dir>."],
 
+  ["run nightly --sample --log-format jsn", "did you mean json?"],
+
+  ["init --urll x", "did you mean --url?"],
+  ["check nigthly", '"content-warehouse check" takes no arguments, and got nigthly; leave that out.'],
+  ["drift 2", 'There is no run "2"'],
+  ["drift --format jsno", "did you mean json?"],
+
   ["serve --port 99999", '--port "99999": it must be a whole number from 0 to 65535.'],
   ["serve --data nope", "The content set nope has no readable"],
   ["serve --rate-limit 5/day", '--rate-limit "5/day": it must be'],
   ["serve --max-per-page 0", '--max-per-page "0": it must be a whole number from 1 up.'],
   ["serve --latency -1", '--latency "-1": it must be a whole number'],
-  ["serve sample", "takes no arguments, and got sample; leave it out."],
+  ["serve sample", "takes no arguments, and got sample; leave that out."],
 
   ["generate", '"content-warehouse generate" needs --out <dir>: folder for the content set'],
   ["generate --items many --out set", '--items "many": give a whole number.'],
@@ -41,7 +48,6 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["generate --items 5 --out .", "is not empty and is no content set"],
   ["generate --sample --items 5 --out set", "--sample takes no --items"],
 
-  ["sql", '"content-warehouse sql" needs <query>, one SQL statement'],
   ["sql SELECT 1", "put quotes around one that has blanks."],
   ["sql", 'did you mean "content"?', ["FROM contnt"]],
   ["sql", '"title"', ["SELECT titel FROM content"]],
