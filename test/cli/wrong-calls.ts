@@ -51,7 +51,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["sql SELECT 1", "put quotes around one that has blanks."],
   ["sql", 'did you mean "content"?', ["FROM contnt"]],
   ["sql", '"title"', ["SELECT titel FROM content"]],
-  ["sql", "only questions are answered", ["DROP TABLE content"]],
+  ["sql", "is not a question; begin with SELECT", ["DROP TABLE content"]],
   ["sql", "did you mean json?", ["SELECT 1", "--format", "jsno"]],
   ["sql", "did you mean --format?", ["SELECT 1", "--fromat", "json"]],
   ["sql", "Nothing was published in ", ["SELECT 1", ...NOWHERE]],
