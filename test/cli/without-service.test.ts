@@ -25,7 +25,9 @@ test("a command that lacks a service or a token names a way out that works for i
       const message = error?.message ?? "";
       assert.match(
         message,
-        more.length === 0 ? /: give --url, set CONTENT_API_URL, / : /: set CONTENT_API_TOKEN, /,
+        more.length === 0
+          ? /: give --url, set CONTENT_API_URL and CONTENT_API_TOKEN, /
+          : /: set CONTENT_API_TOKEN, /,
       );
       const [, advised = ""] =
         /; for a run of the sample, "content-warehouse (.*)" needs neither\.$/.exec(message) ?? [];

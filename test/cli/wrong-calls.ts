@@ -18,7 +18,7 @@ export const WRONG_CALLS: readonly WrongCall[] = [
   ["run nightly extra --sample", "takes 1 argument at most, and got nightly, extra"],
   ["run nightly --smaple", "has no option --smaple; did you mean --sample?"],
   ["check --jsno", "has no option --jsno; did you mean --json?"],
-  ["init --yes", "give --url (or CONTENT_API_URL) and --token-file (or CONTENT_API_TOKEN)"],
+  ["init --yes", "give --url (or CONTENT_API_URL)"],
   ["run nightly --sample --url http://x", "--sample and --url name two services"],
   [
     "run nightly --sample --contract frezee",

@@ -32,7 +32,7 @@ test("a screen gets every part of the answer, and its lines fit", async () => {
   assert.equal(heads.length, 6, "a part is one table");
   assert.match(
     text,
-    /\nleft out: external name, items, as is, archived, ambiguous, collision, unused;\nwiden /,
+    /\nleft out: external name, items, not sent, archived, ambiguous, collision,\nunused; widen /,
   );
   assert.match(await audit(), /│ field +│ external name +│ items │.*│ collision │ unused │\n/);
 });
