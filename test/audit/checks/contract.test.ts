@@ -374,7 +374,7 @@ test("the contract can be configured, and the library takes it too", async (t) =
   );
   await failsWith("contract.drift", run({ contract: "freeze" }));
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-  const options = { pipeline: new URL(SMALL), out, env, cwd: out };
+  const options = { pipeline: new URL(SMALL), warehouse: out, env, cwd: out };
   await failsWith("contract.drift", runPipeline({ ...options, contract: "freeze" }));
   assert.equal((await runPipeline(options)).drift?.newFields.length, 1);
 });

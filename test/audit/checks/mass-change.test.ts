@@ -268,7 +268,7 @@ long("the library takes explicit approval too", async (t) => {
   await run();
   service.items = [];
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
-  const options = { pipeline: new URL(SMALL), out, env, cwd: out };
+  const options = { pipeline: new URL(SMALL), warehouse: out, env, cwd: out };
   await failsWith("guard.shrink", runPipeline(options));
   assert.equal((await runPipeline({ ...options, acceptShrink: true })).accounting.loaded, 0);
 });
