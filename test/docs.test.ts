@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import { removeTree } from "../src/common/tree.ts";
 import { TABLES } from "../src/tables/all.ts";
 import { schemaMarkdown } from "../src/tables/render.ts";
+import { long } from "./long.ts";
 
 const ROOT = new URL("..", import.meta.url);
 const QUESTIONS = /```sql\n([\s\S]*?)```\n\n```text\n([\s\S]*?)```/g;
@@ -22,7 +23,7 @@ function command(...args: string[]): { status: number | null; stdout: string; st
 }
 
 /** With UPDATE_DOCS=1 the answers are written into the page instead. */
-test("the questions of docs/tables.md have the answers that the sample gives", async () => {
+long("the questions of docs/tables.md have the answers that the sample gives", async () => {
   const run = command("run", "nightly", "--sample");
   assert.equal(run.status, 0, run.stderr);
   const page = await readFile(new URL("docs/tables.md", ROOT), "utf8");

@@ -20,7 +20,7 @@ if [ $# -gt 0 ]; then
   files 1 "$setup" "$@"
   exit
 fi
-files 2 "$setup" 'test/*.test.ts' 'test/!(engines)/**/*.test.ts'
+files 3 "$setup" 'test/*.test.ts' 'test/!(engines)/**/*.test.ts'
 status=$?
 if [ "$form" = all ]; then files 1 "" 'test/soak/*.soak.ts' || status=$?; fi
 exit "$status"

@@ -55,6 +55,7 @@ test("blanks and ends of lines around arguments are no part of them", async () =
 /** What the README's examples stand for, here. */
 const HERE: readonly (readonly [there: RegExp, here: string])[] = [
   [/^npm run nightly$/, "content-warehouse run nightly --sample"],
+  [/^content-warehouse run nightly (?=--destination)/, "content-warehouse run nightly --sample "],
   [/^content-warehouse check$/, "content-warehouse check --sample"],
   [/^npx /, ""],
   [/ --warehouse \/srv\/warehouse/, ""],

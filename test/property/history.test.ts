@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { before } from "node:test";
 import fc from "fast-check";
 import type { MappedValue } from "../../src/audit/mapping/mapped-value.ts";
 import { payloadJson, payloadMembers } from "../../src/audit/mapping/payload.ts";
 import { readChanges } from "../../src/audit/report/changes.ts";
 import { runName } from "../../src/warehouse/layout.ts";
 import { type Night, Nights } from "../load/history-world.ts";
-import { either, few } from "../long.ts";
+import { either, few, long } from "../long.ts";
 import { afterNight, type Known, type KnownRow, orderDiffers } from "./history-model.ts";
 import {
   applyEdit,
@@ -119,66 +119,69 @@ before(async () => {
   world = await Nights.open();
 });
 
-test("the history answers for every run of ten nights what that night's ledger and payloads said, and why", async () => {
-  const seen = new Set<string>();
-  await fc.assert(
-    fc.asyncProperty(seed, nights, async (first, script) => {
-      let draft = firstDraft(first);
-      let current: Published | undefined;
-      for (const [at, { edits, fate, rowsPerRange, itemBounds, passthrough }] of script.entries()) {
-        const sequence = at + 1;
-        if (fate.kind === "rollback") current = chainOf(current)[fate.to % at] ?? current;
-        if (fate.kind === "missing") current = undefined;
-        draft = structuredClone(draft);
-        if (at > 0) for (const edit of edits) applyEdit(draft, edit);
-        const hidden = new Set(fate.kind === "unsettled" ? fate.hidden : []);
-        const notLookedUp = new Set(fate.kind === "unsettled" ? fate.notLookedUp : []);
-        const verdict = fate.kind === "unsettled" ? "unsettled" : "complete";
-        const night: Night = {
-          world: worldOf(draft, { hidden, notLookedUp }),
-          sequence,
-          startedAt: startOf(sequence),
-          verdict,
-          previous: current === undefined ? undefined : nameOf(current.known.sequence),
-          lookedUp: (field) => !notLookedUp.has(field),
-          rowsPerRange,
-          itemBounds,
-          passthrough,
-        };
-        await world.run(night);
-        const unseen = new Set(verdict === "unsettled" ? ITEM_IDS : []);
-        const known = afterNight(current?.known, { ...night, unseen, notLookedUp });
-        current = { known, passthrough, draft, before: current };
-      }
-      for (const run of chainOf(current)) await assertAsOf(run, seen);
-      await assertRuns(chainOf(current));
-      await assertChart(chainOf(current));
-      for (const to of chainOf(current)) {
-        if (to.before !== undefined) await assertChanges(to.before.known, to.known, true, seen);
-      }
-      for (const to of few(chainOf(current), 3)) {
-        if (to.before === undefined) continue;
-        await assertChanges(to.known, to.before.known, false, seen);
-        const [oldest] = chainOf(to).slice(-1);
-        if (oldest === undefined || oldest === to.before) continue;
-        await assertChanges(oldest.known, to.known, false, seen);
-        await assertChanges(to.known, oldest.known, false, seen);
-      }
-    }),
-    {
-      examples: [[[0, 0, 0, 0], [...EVERY_CAUSE]]],
-      numRuns: RUNS + 1,
-      interruptAfterTimeLimit: 20_000 * (RUNS + 1),
-      endOnFailure: true,
-    },
-  );
-  for (const cause of ["first_seen", "item_returned", "item_changed", "destination_changed"]) {
-    assert.ok(seen.has(cause), cause);
-  }
-  assert.ok(seen.has("mapping_changed") && seen.has("definition_changed"));
-  assert.ok(seen.has("a further copy") && seen.has("a copy less"));
-  assert.ok(seen.has("reordered") && seen.has("reordered, with other values"));
-});
+long(
+  "the history answers for every run of ten nights what that night's ledger and payloads said, and why",
+  async () => {
+    const seen = new Set<string>();
+    await fc.assert(
+      fc.asyncProperty(seed, nights, async (first, script) => {
+        let draft = firstDraft(first);
+        let current: Published | undefined;
+        for (const [at, { edits, fate, rowsPerRange, itemBounds, passthrough }] of script.entries()) {
+          const sequence = at + 1;
+          if (fate.kind === "rollback") current = chainOf(current)[fate.to % at] ?? current;
+          if (fate.kind === "missing") current = undefined;
+          draft = structuredClone(draft);
+          if (at > 0) for (const edit of edits) applyEdit(draft, edit);
+          const hidden = new Set(fate.kind === "unsettled" ? fate.hidden : []);
+          const notLookedUp = new Set(fate.kind === "unsettled" ? fate.notLookedUp : []);
+          const verdict = fate.kind === "unsettled" ? "unsettled" : "complete";
+          const night: Night = {
+            world: worldOf(draft, { hidden, notLookedUp }),
+            sequence,
+            startedAt: startOf(sequence),
+            verdict,
+            previous: current === undefined ? undefined : nameOf(current.known.sequence),
+            lookedUp: (field) => !notLookedUp.has(field),
+            rowsPerRange,
+            itemBounds,
+            passthrough,
+          };
+          await world.run(night);
+          const unseen = new Set(verdict === "unsettled" ? ITEM_IDS : []);
+          const known = afterNight(current?.known, { ...night, unseen, notLookedUp });
+          current = { known, passthrough, draft, before: current };
+        }
+        for (const run of chainOf(current)) await assertAsOf(run, seen);
+        await assertRuns(chainOf(current));
+        await assertChart(chainOf(current));
+        for (const to of chainOf(current)) {
+          if (to.before !== undefined) await assertChanges(to.before.known, to.known, true, seen);
+        }
+        for (const to of few(chainOf(current), 3)) {
+          if (to.before === undefined) continue;
+          await assertChanges(to.known, to.before.known, false, seen);
+          const [oldest] = chainOf(to).slice(-1);
+          if (oldest === undefined || oldest === to.before) continue;
+          await assertChanges(oldest.known, to.known, false, seen);
+          await assertChanges(to.known, oldest.known, false, seen);
+        }
+      }),
+      {
+        examples: [[[0, 0, 0, 0], [...EVERY_CAUSE]]],
+        numRuns: RUNS + 1,
+        interruptAfterTimeLimit: 20_000 * (RUNS + 1),
+        endOnFailure: true,
+      },
+    );
+    for (const cause of ["first_seen", "item_returned", "item_changed", "destination_changed"]) {
+      assert.ok(seen.has(cause), cause);
+    }
+    assert.ok(seen.has("mapping_changed") && seen.has("definition_changed"));
+    assert.ok(seen.has("a further copy") && seen.has("a copy less"));
+    assert.ok(seen.has("reordered") && seen.has("reordered, with other values"));
+  },
+);
 
 /** The newest first. */
 function chainOf(run: Published | undefined): Published[] {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Secret } from "../../src/common/secret.ts";
 import { keyId, type PersonalData } from "../../src/config/config.ts";
+import { long } from "../long.ts";
 import { exportFrom, failsWith, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
@@ -33,7 +34,7 @@ test("S23: a changed hash key is refused before any request, and the sentence sa
   assert.equal((await run(hashing(OTHER), await temporaryFolder(t))).sequence, 1);
 });
 
-test("S23: the key may change with the policy, for then nothing is joined over the runs", async (t) => {
+long("S23: the key may change with the policy, for then nothing is joined over the runs", async (t) => {
   const service = await Scripted.start(t, itemsOf(5));
   const out = await temporaryFolder(t);
   const policies: PersonalData[] = [hashing(KEY), { policy: "drop", key: null }, hashing(OTHER)];

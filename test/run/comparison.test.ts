@@ -3,6 +3,7 @@ import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite, test } from "node:test";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { long } from "../long.ts";
 import { exportFrom, SMALL, temporaryFolder } from "./running.ts";
 import { item, itemsOf, Scripted } from "./scripted.ts";
 
@@ -35,7 +36,7 @@ suite("a run that is compared with the run before", () => {
     assert.deepEqual(changes, { new: 0, changed: null, removed: 0 });
   });
 
-  test("is published all the same where the run before cannot be read, with a warning", async (t) => {
+  long("is published all the same where the run before cannot be read, with a warning", async (t) => {
     const service = await Scripted.start(t, itemsOf(2));
     const out = await temporaryFolder(t);
     const first = await exportFrom({ url: service.url, out, pipelineUrl: SMALL });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { cp, readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { type TestContext, test } from "node:test";
+import type { TestContext } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
 import { createService, runPipeline } from "../../src/index.ts";
 import { WarehouseBuild } from "../../src/load/build-warehouse.ts";
@@ -165,48 +165,51 @@ async function twoNights(t: TestContext) {
   return { directory, second: await run() };
 }
 
-test("a night with an edited, a vanished, a removed and an unlisted item comes from its raw documents again", async (t) => {
-  const { directory: first, second } = await twoNights(t);
-  const { directory, accounting } = second;
-  assert.deepEqual([second.verdict, accounting.vanished], ["complete", 1]);
-  const text = await readFile(join(directory, "raw/extract.json"), "utf8");
-  const { bytesPerItem, extractedAt, ...decided } = JSON.parse(text);
-  assert.deepEqual(Object.keys(JSON.parse(text)).slice(0, 3), [
-    "bytesPerItem",
-    "disagreements",
-    "extractedAt",
-  ]);
-  assert.deepEqual([Object.keys(bytesPerItem), bytesPerItem[1].length], [["1", "2"], 6]);
-  assert.match(extractedAt, /^\d{4}-\d\d-\d\dT.*Z$/);
-  assert.deepEqual(decided, {
-    disagreements: [],
-    rejected: [],
-    rejectedWithoutId: false,
-    removed: ["c-004"],
-    vanished: ["c-007"],
-    verdict: "complete",
-    version: 1,
-  });
-  const published = await dataFilesIn(directory);
-  for (const [table, rows] of [
-    ["content", "28"],
-    ["content_mapped_values", "26"],
-    ["destinations", "1"],
-    ["mapped_value_history", "30"],
-  ])
-    assert.deepEqual(await rowsOf(directory, `SELECT count(*) FROM ${table}`), [[rows]], table);
-  const readme = await readFile(packagePath("src/raw/README.md"), "utf8");
-  const [, statement = ""] = /```sql\n(.*?);\n```/s.exec(readme) ?? [];
-  const listed = await rowsOf(directory, statement.replaceAll("'raw/", `'${directory}/raw/`));
-  const { items, index } = await readRaw(join(directory, "raw"));
-  const counting = Array.from(items.sorted(), (item) =>
-    items.idOf(item) === "c-007" ? [] : index.counting(item).map(() => items.idOf(item)),
-  );
-  assert.deepEqual(
-    listed.map(([id]) => id),
-    counting.flat(),
-    "the statement of the page",
-  );
-  await assertSame(await dataFilesIn(first), await rebuilt(t, first));
-  await assertSame(published, await rebuilt(t, directory, first));
-});
+long(
+  "a night with an edited, a vanished, a removed and an unlisted item comes from its raw documents again",
+  async (t) => {
+    const { directory: first, second } = await twoNights(t);
+    const { directory, accounting } = second;
+    assert.deepEqual([second.verdict, accounting.vanished], ["complete", 1]);
+    const text = await readFile(join(directory, "raw/extract.json"), "utf8");
+    const { bytesPerItem, extractedAt, ...decided } = JSON.parse(text);
+    assert.deepEqual(Object.keys(JSON.parse(text)).slice(0, 3), [
+      "bytesPerItem",
+      "disagreements",
+      "extractedAt",
+    ]);
+    assert.deepEqual([Object.keys(bytesPerItem), bytesPerItem[1].length], [["1", "2"], 6]);
+    assert.match(extractedAt, /^\d{4}-\d\d-\d\dT.*Z$/);
+    assert.deepEqual(decided, {
+      disagreements: [],
+      rejected: [],
+      rejectedWithoutId: false,
+      removed: ["c-004"],
+      vanished: ["c-007"],
+      verdict: "complete",
+      version: 1,
+    });
+    const published = await dataFilesIn(directory);
+    for (const [table, rows] of [
+      ["content", "28"],
+      ["content_mapped_values", "26"],
+      ["destinations", "1"],
+      ["mapped_value_history", "30"],
+    ])
+      assert.deepEqual(await rowsOf(directory, `SELECT count(*) FROM ${table}`), [[rows]], table);
+    const readme = await readFile(packagePath("src/raw/README.md"), "utf8");
+    const [, statement = ""] = /```sql\n(.*?);\n```/s.exec(readme) ?? [];
+    const listed = await rowsOf(directory, statement.replaceAll("'raw/", `'${directory}/raw/`));
+    const { items, index } = await readRaw(join(directory, "raw"));
+    const counting = Array.from(items.sorted(), (item) =>
+      items.idOf(item) === "c-007" ? [] : index.counting(item).map(() => items.idOf(item)),
+    );
+    assert.deepEqual(
+      listed.map(([id]) => id),
+      counting.flat(),
+      "the statement of the page",
+    );
+    await assertSame(await dataFilesIn(first), await rebuilt(t, first));
+    await assertSame(published, await rebuilt(t, directory, first));
+  },
+);

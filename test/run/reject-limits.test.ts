@@ -50,7 +50,7 @@ long("C14: of a large listing, one in two hundred is borne", async (t) => {
   await failsWith("source.rejects", run(t, 4377, nulls(23)));
 });
 
-test("C14: maxRejects is a number of them, or a share", async (t) => {
+long("C14: maxRejects is a number of them, or a share", async (t) => {
   const few = async (rejects: number, maxRejects: number | string) => {
     const config = await configOf({ maxRejects });
     return run(t, 100 - rejects, nulls(rejects), undefined, { maxRejects: config.maxRejects });

@@ -40,15 +40,18 @@ test("F19: after a publication the newest runs are kept, and the older ones go",
   assert.deepEqual(await numbers(), [2, 3]);
 });
 
-test("F19: a run that fails removes nothing, and a rollback is undone by the next run that is published", async (t) => {
-  const { out, run, numbers } = await warehouse(t);
-  for (let night = 0; night < 3; night++) await run();
-  await rollback(outputFolder(out), "1");
-  await failsWith("disk.io", run({ config: { keepRuns: 1 }, freeBytes: async () => 0 }));
-  assert.deepEqual(await numbers(), [1, 2, 3]);
-  await run({ config: { keepRuns: 1 } });
-  assert.deepEqual(await numbers(), [4]);
-});
+long(
+  "F19: a run that fails removes nothing, and a rollback is undone by the next run that is published",
+  async (t) => {
+    const { out, run, numbers } = await warehouse(t);
+    for (let night = 0; night < 3; night++) await run();
+    await rollback(outputFolder(out), "1");
+    await failsWith("disk.io", run({ config: { keepRuns: 1 }, freeBytes: async () => 0 }));
+    assert.deepEqual(await numbers(), [1, 2, 3]);
+    await run({ config: { keepRuns: 1 } });
+    assert.deepEqual(await numbers(), [4]);
+  },
+);
 
 long("a failure to remove old runs is told, and takes nothing from the run that was published", async (t) => {
   const { out, run } = await warehouse(t);
@@ -74,7 +77,7 @@ long("runs prune keeps as many as the configuration in the working directory say
   assert.deepEqual(await numbers(), [4]);
 });
 
-test("F6: without room for three times the last run, no request is made", async (t) => {
+long("F6: without room for three times the last run, no request is made", async (t) => {
   const { service, out, run } = await warehouse(t);
   const first = await run({ freeBytes: async () => 0 });
   service.questions.length = 0;

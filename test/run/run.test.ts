@@ -161,7 +161,7 @@ test("without raw documents none are published", async (t) => {
   assert.deepEqual((await readdir(directory)).sort(), ["manifest.json", "parquet", "warehouse.duckdb"]);
 });
 
-test("a pipeline of one loader publishes its files alone, of its tables and the run's own", async (t) => {
+long("a pipeline of one loader publishes its files alone, of its tables and the run's own", async (t) => {
   const service = await Scripted.start(t, itemsOf(3));
   const common = { url: service.url, out: await temporaryFolder(t), threads: 1 };
   const only = (loader: string) => new URL(`./${loader}-pipeline.ts`, import.meta.url).href;

@@ -238,31 +238,39 @@ test("H8: a single object where a list is specified is a list of one, and counte
 
 const EPOCH = 1_793_000_000;
 
-test("H9: instants that come in another form are NULL, kept and counted; over a hundredth ends with 23", async (t) => {
-  const published = (others: number) =>
-    items(400, (index) => ({
-      published_date: index < others ? EPOCH + index : "2026-11-01T10:00:00Z",
-      wordcount: index < others ? "many" : 7,
-    }));
-  const { service, run } = await nights(t, published(20));
-  const summary = await run();
-  const rows = "SELECT count(*)::INTEGER, count(published_date)::INTEGER, count(extra)::INTEGER FROM content";
-  assert.deepEqual(await rowsOf(summary.directory, rows), [[400, 380, 20]]);
-  assert.deepEqual(await rowsOf(summary.directory, "SELECT extra FROM content WHERE content_id = 'c-000'"), [
-    [`{"published_date":${EPOCH},"wordcount":"many"}`],
-  ]);
-  assert.deepEqual(
-    (await misfits(summary)).map((row) => row.slice(0, 4)),
-    [
-      ["values of content.published_date that are not of its type", "warning", 20, 20],
-      ["values of content.wordcount that are not of its type", "warning", 20, 40],
-    ],
-  );
-  service.items = published(21);
-  const error = await failsWith("contract.drift", run());
-  assert.equal(error.exitCode, 23);
-  assert.match(error.message, /^Of 400 values of content\.published_date, 21 are not of its type, limit: 20/);
-});
+long(
+  "H9: instants that come in another form are NULL, kept and counted; over a hundredth ends with 23",
+  async (t) => {
+    const published = (others: number) =>
+      items(400, (index) => ({
+        published_date: index < others ? EPOCH + index : "2026-11-01T10:00:00Z",
+        wordcount: index < others ? "many" : 7,
+      }));
+    const { service, run } = await nights(t, published(20));
+    const summary = await run();
+    const rows =
+      "SELECT count(*)::INTEGER, count(published_date)::INTEGER, count(extra)::INTEGER FROM content";
+    assert.deepEqual(await rowsOf(summary.directory, rows), [[400, 380, 20]]);
+    assert.deepEqual(
+      await rowsOf(summary.directory, "SELECT extra FROM content WHERE content_id = 'c-000'"),
+      [[`{"published_date":${EPOCH},"wordcount":"many"}`]],
+    );
+    assert.deepEqual(
+      (await misfits(summary)).map((row) => row.slice(0, 4)),
+      [
+        ["values of content.published_date that are not of its type", "warning", 20, 20],
+        ["values of content.wordcount that are not of its type", "warning", 20, 40],
+      ],
+    );
+    service.items = published(21);
+    const error = await failsWith("contract.drift", run());
+    assert.equal(error.exitCode, 23);
+    assert.match(
+      error.message,
+      /^Of 400 values of content\.published_date, 21 are not of its type, limit: 20/,
+    );
+  },
+);
 
 long("H10: custom fields are told apart by their IDs: names and labels are data", async (t) => {
   const field = (id: string, name: string): Json => ({
@@ -367,7 +375,7 @@ long(
   },
 );
 
-test("the contract can be configured, and the library takes it too", async (t) => {
+long("the contract can be configured, and the library takes it too", async (t) => {
   const { service, out, run } = await nights(
     t,
     items(3, () => ({ unheard_of: 1 })),

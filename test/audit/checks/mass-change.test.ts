@@ -74,29 +74,32 @@ test("D20: the settings say how many fewer are far fewer, and that there are non
   assert.equal((await run({ maxShrinkPercent: 40 })).changes?.removed, 40);
 });
 
-test("D20: with explicit approval they are published, run_checks says so, and the next run needs no word", async (t) => {
-  const { service, run, current } = await warehouse(t, itemsOf(100));
-  const first = await run();
-  service.items = itemsOf(60);
-  const accepted = await run({ acceptShrink: true });
-  assert.equal(await current(), `runs/${accepted.run}`);
-  assert.deepEqual(await rowsOf(accepted.directory, COMPARED), [
-    [
-      "items, compared with the run before",
-      "warning",
-      "60",
-      "100",
-      "far fewer, accepted with --accept-shrink",
-    ],
-  ]);
-  assert.deepEqual(await rowsOf(accepted.directory, BASELINE), [
-    ["runs before this one that it was held against", "passed", "1", null, first.run],
-  ]);
-  const next = await run();
-  assert.deepEqual(await rowsOf(next.directory, COMPARED), [
-    ["items, compared with the run before", "passed", "60", "60", "not far fewer"],
-  ]);
-});
+long(
+  "D20: with explicit approval they are published, run_checks says so, and the next run needs no word",
+  async (t) => {
+    const { service, run, current } = await warehouse(t, itemsOf(100));
+    const first = await run();
+    service.items = itemsOf(60);
+    const accepted = await run({ acceptShrink: true });
+    assert.equal(await current(), `runs/${accepted.run}`);
+    assert.deepEqual(await rowsOf(accepted.directory, COMPARED), [
+      [
+        "items, compared with the run before",
+        "warning",
+        "60",
+        "100",
+        "far fewer, accepted with --accept-shrink",
+      ],
+    ]);
+    assert.deepEqual(await rowsOf(accepted.directory, BASELINE), [
+      ["runs before this one that it was held against", "passed", "1", null, first.run],
+    ]);
+    const next = await run();
+    assert.deepEqual(await rowsOf(next.directory, COMPARED), [
+      ["items, compared with the run before", "passed", "60", "60", "not far fewer"],
+    ]);
+  },
+);
 
 long("D21: no items where the run before had some are not published, however few those were", async (t) => {
   const { service, run, current } = await warehouse(t, itemsOf(3));

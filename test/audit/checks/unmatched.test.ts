@@ -5,7 +5,7 @@ import { suite, type TestContext, test } from "node:test";
 import { summaryText } from "../../../src/cli/render/summary.ts";
 import { type Config, loadConfig } from "../../../src/config/config.ts";
 import type { RunSummary } from "../../../src/run/summary.ts";
-import { few } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import { CANARY, exportFrom, failsWith, MAPPING, rowsOf, temporaryFolder } from "../../run/running.ts";
 import { item, type Json, Scripted } from "../../run/scripted.ts";
 
@@ -166,7 +166,7 @@ suite("what the configuration names and the service does not have", () => {
 });
 
 suite("a destination that only a mapping names", () => {
-  test("is told with what to add, until the configuration has its name", async (t) => {
+  long("is told with what to add, until the configuration has its name", async (t) => {
     const summary = await night(t, {});
     assert.deepEqual(summary.warnings, [
       "1 destination in mappings has no name: add `destinations` to the configuration, or `--destination`.",

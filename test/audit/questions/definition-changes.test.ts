@@ -146,7 +146,7 @@ long("of an item that came back, the definitions count from the run that last ha
   assert.deepEqual(await since("late", 5), [["mapping_changed", from("north", "n")]]);
 });
 
-test("destinations and fields are called and found by what the two runs called them", async () => {
+long("destinations and fields are called and found by what the two runs called them", async () => {
   const web = { destinationId: "web-id", supportsMappings: false };
   const nights = await nightsOf([
     named("region", [{ ...web, identification: "Portal" }]),

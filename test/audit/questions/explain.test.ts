@@ -13,7 +13,7 @@ import { printableLine } from "../../../src/cli/render/terminal.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
 import { all, execute } from "../../../src/storage/duckdb.ts";
-import { few } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import { failsWith } from "../../run/running.ts";
 import { askService, type Statement, statementsOf } from "../independent.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
@@ -126,30 +126,33 @@ test("each statement about each item of the sample is what the HTTP answers and 
   assert.ok(statements > 10_000, String(statements));
 });
 
-test("the evidence is the request, the digests and the part of the document, of every eighth item", async () => {
-  await using run = await opened(out);
-  for (const item of few(
-    answers.items.filter((_, index) => index % 8 === 0),
-    16,
-  )) {
-    const { evidence } = await explainItem(run, item.id);
-    const { document } = evidence;
-    assert.ok(document !== undefined, item.id);
-    const sent = Object.fromEntries([...document.parts].map(([id, json]) => [id, JSON.parse(json)]));
-    assert.deepEqual(sent, item.custom_fields);
-    const [row] = await all(
-      run.connection,
-      `SELECT document FROM read_parquet('${join(run.directory, document.file)}') WHERE content_id = $1 AND shape = 'dynamic'`,
-      [item.id],
-    );
-    assert.equal(createHash("sha256").update(String(row?.document)).digest("hex"), document.sha256);
-    assert.equal(document.request?.mode, document.mode);
-    assert.equal(document.request?.pass, document.pass);
-    if (document.mode === "dynamic") assert.equal(document.request?.page, document.page);
-    assert.match(document.request?.sha256 ?? "", /^[0-9a-f]{64}$/);
-    assert.ok(evidence.lookups.some(({ mode }) => mode === "custom_fields"));
-  }
-});
+long(
+  "the evidence is the request, the digests and the part of the document, of every eighth item",
+  async () => {
+    await using run = await opened(out);
+    for (const item of few(
+      answers.items.filter((_, index) => index % 8 === 0),
+      16,
+    )) {
+      const { evidence } = await explainItem(run, item.id);
+      const { document } = evidence;
+      assert.ok(document !== undefined, item.id);
+      const sent = Object.fromEntries([...document.parts].map(([id, json]) => [id, JSON.parse(json)]));
+      assert.deepEqual(sent, item.custom_fields);
+      const [row] = await all(
+        run.connection,
+        `SELECT document FROM read_parquet('${join(run.directory, document.file)}') WHERE content_id = $1 AND shape = 'dynamic'`,
+        [item.id],
+      );
+      assert.equal(createHash("sha256").update(String(row?.document)).digest("hex"), document.sha256);
+      assert.equal(document.request?.mode, document.mode);
+      assert.equal(document.request?.pass, document.pass);
+      if (document.mode === "dynamic") assert.equal(document.request?.page, document.page);
+      assert.match(document.request?.sha256 ?? "", /^[0-9a-f]{64}$/);
+      assert.ok(evidence.lookups.some(({ mode }) => mode === "custom_fields"));
+    }
+  },
+);
 
 test("a run of Parquet files is explained like one with a database", async () => {
   await using run = await opened(out);

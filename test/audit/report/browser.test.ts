@@ -125,45 +125,49 @@ long("the changes of the second night are drawn by cause, and counted in a table
   assert.ok(rows.some(({ cause }) => cause === "item_removed"));
 });
 
-test("items are found by title, type, destination, field, value and status, and by all together", {
-  skip,
-}, async (t) => {
-  const { page } = await open(t);
-  assert.equal(await found(page), "499 items, the first 50 are shown.");
-  await field(page, "Title or ID").fill("repair kit");
-  assert.deepEqual(await titles(page), ["A repair kit the size of a matchbox"]);
-  assert.equal(await found(page), "1 of 499 items.");
-  await page.getByRole("button", { name: "Clear" }).click();
-  await page.locator("#found", { hasText: "499 items" }).waitFor();
+long(
+  "items are found by title, type, destination, field, value and status, and by all together",
+  {
+    skip,
+  },
+  async (t) => {
+    const { page } = await open(t);
+    assert.equal(await found(page), "499 items, the first 50 are shown.");
+    await field(page, "Title or ID").fill("repair kit");
+    assert.deepEqual(await titles(page), ["A repair kit the size of a matchbox"]);
+    assert.equal(await found(page), "1 of 499 items.");
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.locator("#found", { hasText: "499 items" }).waitFor();
 
-  await using run = await opened(nights?.out ?? "");
-  const expected = async (where: string, params: string[] = []) => {
-    const sql = `SELECT count(DISTINCT content.content_id)::INT AS number FROM content JOIN content_types USING (content_type_id)
+    await using run = await opened(nights?.out ?? "");
+    const expected = async (where: string, params: string[] = []) => {
+      const sql = `SELECT count(DISTINCT content.content_id)::INT AS number FROM content JOIN content_types USING (content_type_id)
       JOIN content_mapped_values AS mapped USING (content_id) JOIN destinations USING (destination_id)
       JOIN custom_fields USING (custom_field_id) WHERE ${where}`;
-    return Number((await all(run.connection, sql, params))[0]?.number);
-  };
-  const shown = async () => Number(/^[\d,]+/.exec((await found(page)) ?? "")?.[0].replace(",", ""));
-  await field(page, "Content type").selectOption("Article");
-  await field(page, "Status").selectOption("unmapped");
-  const article = "content_types.display_name = 'Article' AND mapped.status = 'unmapped'";
-  assert.equal(await shown(), await expected(article));
-  await field(page, "Destination").selectOption(HOSTILE.destination);
-  assert.equal(await shown(), await expected(`${article} AND identification = $1`, [HOSTILE.destination]));
-  await field(page, "Custom field").selectOption("audience");
-  const narrow = `${article} AND identification = $1 AND custom_fields.name = 'audience'`;
-  const number = await shown();
-  assert.equal(number, await expected(narrow, [HOSTILE.destination]));
-  assert.ok(number > 0);
-  await field(page, "Value").fill("retail part");
-  assert.equal(
-    await shown(),
-    await expected(`${narrow} AND lower(mapped.value) LIKE '%retail part%'`, [HOSTILE.destination]),
-  );
-  assert.ok((await shown()) > 0);
-  await field(page, "Value").fill("there is no such value");
-  assert.equal(await found(page), "No item in this page is like that. Clear a filter to see more.");
-});
+      return Number((await all(run.connection, sql, params))[0]?.number);
+    };
+    const shown = async () => Number(/^[\d,]+/.exec((await found(page)) ?? "")?.[0].replace(",", ""));
+    await field(page, "Content type").selectOption("Article");
+    await field(page, "Status").selectOption("unmapped");
+    const article = "content_types.display_name = 'Article' AND mapped.status = 'unmapped'";
+    assert.equal(await shown(), await expected(article));
+    await field(page, "Destination").selectOption(HOSTILE.destination);
+    assert.equal(await shown(), await expected(`${article} AND identification = $1`, [HOSTILE.destination]));
+    await field(page, "Custom field").selectOption("audience");
+    const narrow = `${article} AND identification = $1 AND custom_fields.name = 'audience'`;
+    const number = await shown();
+    assert.equal(number, await expected(narrow, [HOSTILE.destination]));
+    assert.ok(number > 0);
+    await field(page, "Value").fill("retail part");
+    assert.equal(
+      await shown(),
+      await expected(`${narrow} AND lower(mapped.value) LIKE '%retail part%'`, [HOSTILE.destination]),
+    );
+    assert.ok((await shown()) > 0);
+    await field(page, "Value").fill("there is no such value");
+    assert.equal(await found(page), "No item in this page is like that. Clear a filter to see more.");
+  },
+);
 
 long(
   "an item shows what each destination receives, side by side, and where each value came from",
@@ -215,7 +219,7 @@ long(
   },
 );
 
-test("hostile titles are texts, with what cannot be seen made visible", { skip }, async (t) => {
+long("hostile titles are texts, with what cannot be seen made visible", { skip }, async (t) => {
   const { page } = await open(t);
   const shown = {
     ...HOSTILE,
@@ -267,38 +271,44 @@ for (const [at, colorScheme] of few(["light", "dark"] as const, 1).entries()) {
   }
 }
 
-test("the keyboard alone reaches the report, its filters and an item, and comes back", {
-  skip,
-}, async (t) => {
-  const { page } = await open(t);
-  const focused = () => page.evaluate("document.activeElement.id || document.activeElement.textContent");
-  await page.keyboard.press("Tab");
-  assert.equal(await focused(), "Skip to the report");
-  assert.ok(await page.locator(".skip").isVisible());
-  await page.keyboard.press("Enter");
-  assert.equal(await focused(), "main");
-  const reached: unknown[] = [];
-  for (let presses = 0; presses < 150 && reached.at(-1) !== "item-table"; presses++) {
+long(
+  "the keyboard alone reaches the report, its filters and an item, and comes back",
+  {
+    skip,
+  },
+  async (t) => {
+    const { page } = await open(t);
+    const focused = () => page.evaluate("document.activeElement.id || document.activeElement.textContent");
     await page.keyboard.press("Tab");
-    reached.push(await focused());
-  }
-  const filters = ["text", "type", "destination", "field", "value", "status"].map((name) => `filter-${name}`);
-  assert.deepEqual(reached.slice(-8), [...filters, "Clear", "item-table"]);
-  const heads = ["Title", "Type", "Published", "Values", "Without external value"];
-  for (const head of heads) {
+    assert.equal(await focused(), "Skip to the report");
+    assert.ok(await page.locator(".skip").isVisible());
+    await page.keyboard.press("Enter");
+    assert.equal(await focused(), "main");
+    const reached: unknown[] = [];
+    for (let presses = 0; presses < 150 && reached.at(-1) !== "item-table"; presses++) {
+      await page.keyboard.press("Tab");
+      reached.push(await focused());
+    }
+    const filters = ["text", "type", "destination", "field", "value", "status"].map(
+      (name) => `filter-${name}`,
+    );
+    assert.deepEqual(reached.slice(-8), [...filters, "Clear", "item-table"]);
+    const heads = ["Title", "Type", "Published", "Values", "Without external value"];
+    for (const head of heads) {
+      await page.keyboard.press("Tab");
+      assert.equal(await focused(), head);
+    }
     await page.keyboard.press("Tab");
-    assert.equal(await focused(), head);
-  }
-  await page.keyboard.press("Tab");
-  const title = await focused();
-  const outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
-  assert.equal(outline, "solid", "the focus can be seen");
-  await page.keyboard.press("Enter");
-  assert.ok(await page.locator("#item").isVisible());
-  assert.equal(await focused(), "Close");
-  await page.keyboard.press("Enter");
-  assert.equal(await focused(), title, "the focus is where it was");
-});
+    const title = await focused();
+    const outline = await page.evaluate("getComputedStyle(document.activeElement).outlineStyle");
+    assert.equal(outline, "solid", "the focus can be seen");
+    await page.keyboard.press("Enter");
+    assert.ok(await page.locator("#item").isVisible());
+    assert.equal(await focused(), "Close");
+    await page.keyboard.press("Enter");
+    assert.equal(await focused(), title, "the focus is where it was");
+  },
+);
 
 long("a phone 360 pixels wide scrolls down alone, with an item open too", { skip }, async (t) => {
   const { page } = await open(t, { viewport: { width: 360, height: 740 } });
@@ -342,28 +352,32 @@ test("a head sorts its table by figures, texts and dates, and says in which orde
   assert.deepEqual([await order("Mode"), await order("Requests")], ["ascending", null]);
 });
 
-test("the items are sorted over all of them, those without a date last, and stay so when they are filtered", {
-  skip,
-}, async (t) => {
-  const { page } = await open(t);
-  const dates = () => page.locator("#item-rows td:nth-child(3)").allTextContents();
-  const published = page.locator("#item-table").getByRole("button", { name: "Published" });
-  const { connection } = await opened(nights?.out ?? "");
-  const days = await all(
-    connection,
-    "SELECT strftime(published_date, '%Y-%m-%d') AS day FROM content ORDER BY day NULLS LAST LIMIT 50",
-  );
-  await published.click();
-  assert.deepEqual(
-    await dates(),
-    days.map(({ day }) => day),
-  );
-  await field(page, "Content type").selectOption("Article");
-  assert.deepEqual(await dates(), (await dates()).toSorted());
-  await published.click();
-  const last = await dates();
-  assert.deepEqual(last, last.toSorted().toReversed());
-});
+long(
+  "the items are sorted over all of them, those without a date last, and stay so when they are filtered",
+  {
+    skip,
+  },
+  async (t) => {
+    const { page } = await open(t);
+    const dates = () => page.locator("#item-rows td:nth-child(3)").allTextContents();
+    const published = page.locator("#item-table").getByRole("button", { name: "Published" });
+    const { connection } = await opened(nights?.out ?? "");
+    const days = await all(
+      connection,
+      "SELECT strftime(published_date, '%Y-%m-%d') AS day FROM content ORDER BY day NULLS LAST LIMIT 50",
+    );
+    await published.click();
+    assert.deepEqual(
+      await dates(),
+      days.map(({ day }) => day),
+    );
+    await field(page, "Content type").selectOption("Article");
+    assert.deepEqual(await dates(), (await dates()).toSorted());
+    await published.click();
+    const last = await dates();
+    assert.deepEqual(last, last.toSorted().toReversed());
+  },
+);
 
 test("without its script the page still has all but the search", { skip }, async (t) => {
   assert.ok(browser !== undefined && nights !== undefined);

@@ -12,6 +12,7 @@ import { packagePath } from "../../../src/common/package-root.ts";
 import { createService } from "../../../src/service/service.ts";
 import { all, scalar } from "../../../src/storage/duckdb.ts";
 import { capture, outcome } from "../../cli/capture.ts";
+import { long } from "../../long.ts";
 import { askService, statementsOf } from "../independent.ts";
 import { opened, sampleWarehouse } from "../sample.ts";
 import { type PageItem, pageItems } from "./page-data.ts";
@@ -199,7 +200,7 @@ test("the command makes the page of the run's folder again, byte by byte, also o
   }
 });
 
-test("a page that is written to the standard output is that page and nothing else", async () => {
+long("a page that is written to the standard output is that page and nothing else", async () => {
   const target = join(out, "..", "redirected.html");
   const handle = await open(target, "w");
   const child = spawn(

@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "node:test";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { program } from "../../cli/running.ts";
-import { few } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import { temporaryFolder } from "../../run/running.ts";
 
 const PIPELINE = `import {
@@ -20,26 +19,29 @@ export default definePipeline({
 `;
 
 for (const loader of few(["duckdb", "parquet"], 1)) {
-  test(`a run without content_types and users, as ${loader}, has its report, and its questions are answered`, async (t) => {
-    const folder = await temporaryFolder(t);
-    const pipeline = join(folder, "unnamed.mjs");
-    await writeFile(pipeline, PIPELINE.replaceAll("LOADERS", loader));
-    const out = join(folder, "warehouse");
-    const { directory, warnings } = await runPipeline({
-      pipeline,
-      sample: true,
-      warehouse: out,
-      cwd: folder,
-    });
-    assert.doesNotMatch(warnings.join(), /report/);
-    const page = await readFile(join(directory, "report.html"), "utf8");
-    assert.match(page, /<title>Run 1: complete/);
-    const [, item = ""] = /"items":\[\["([^"]+)"/.exec(page) ?? [];
-    assert.notEqual(item, "");
-    const explained = await program(["explain", item, "--warehouse", out]);
-    assert.deepEqual([explained.code, explained.stderr], [0, ""]);
-    const filtered = await program(["audit", "--content-type", "no_such_type", "--warehouse", out]);
-    assert.equal(filtered.code, 2);
-    assert.match(filtered.stderr, /no_such_type/);
-  });
+  long(
+    `a run without content_types and users, as ${loader}, has its report, and its questions are answered`,
+    async (t) => {
+      const folder = await temporaryFolder(t);
+      const pipeline = join(folder, "unnamed.mjs");
+      await writeFile(pipeline, PIPELINE.replaceAll("LOADERS", loader));
+      const out = join(folder, "warehouse");
+      const { directory, warnings } = await runPipeline({
+        pipeline,
+        sample: true,
+        warehouse: out,
+        cwd: folder,
+      });
+      assert.doesNotMatch(warnings.join(), /report/);
+      const page = await readFile(join(directory, "report.html"), "utf8");
+      assert.match(page, /<title>Run 1: complete/);
+      const [, item = ""] = /"items":\[\["([^"]+)"/.exec(page) ?? [];
+      assert.notEqual(item, "");
+      const explained = await program(["explain", item, "--warehouse", out]);
+      assert.deepEqual([explained.code, explained.stderr], [0, ""]);
+      const filtered = await program(["audit", "--content-type", "no_such_type", "--warehouse", out]);
+      assert.equal(filtered.code, 2);
+      assert.match(filtered.stderr, /no_such_type/);
+    },
+  );
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { auditCommand } from "../../../src/cli/commands/audit.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
-import { few } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import { capture, outcome } from "../capture.ts";
 import { program } from "../running.ts";
 
@@ -96,7 +96,7 @@ test("with --fail-on too many values end with 25 and a sentence, after the answe
   );
 });
 
-test("the exit codes of the process are 25 for a threshold and 2 for what cannot be asked", async () => {
+long("the exit codes of the process are 25 for a threshold and 2 for what cannot be asked", async () => {
   const started = (...args: string[]) => program(["audit", "--warehouse", out, ...args]);
   const exceeded = await started("--fail-on", "ambiguous", "--format", "json");
   assert.equal(exceeded.code, 25);
@@ -106,9 +106,9 @@ test("the exit codes of the process are 25 for a threshold and 2 for what cannot
     [
       [["--destination", "Web CSM"], /The nearest is "Web CMS"/],
       [["7"], /There is no run "7"/],
-      [["--fail-on", "nothing"], /Give unmapped, unknown_value, ambiguous or collision/],
+      [["--fail-on", "nothing"], /give unmapped, unknown_value, ambiguous or collision/],
       [["--fail-on", "unmapped,unmapped=900"], /"unmapped" stands there twice/],
-      [["--status", "unmaped"], /Allowed choices are mapped, unmapped/],
+      [["--status", "unmaped"], /takes mapped, unmapped, unknown_value or no_value_mapping/],
       [["--status", "unmapped", "--section", "collisions"], /leave them out/],
       [["--export-mapping", "mapping.xlsx"], /call it \.csv or \.json/],
     ] as const,
@@ -148,7 +148,7 @@ test("the mappings are exported as the form of the file's name says", async () =
   assert.equal(csv.split("\n").length - 2, json.length);
 });
 
-test("what was exported where is said beside the answer, and that it replaces what was there", async () => {
+long("what was exported where is said beside the answer, and that it replaces what was there", async () => {
   const file = join(out, "..", "said.csv");
   const exported = async () => {
     const { code, stdout, stderr } = await program([

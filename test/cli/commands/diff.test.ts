@@ -79,20 +79,23 @@ long("filters narrow every part of the answer, and the items can be listed", asy
   );
 });
 
-test("two runs that no history knows both are compared by their ledgers, and no cause is guessed", async () => {
-  const text = await diff("2", "current");
-  assert.match(
-    text,
-    new RegExp(
-      `^From run ${second} to run ${third}, by their own ledgers: no history knows both, so that causes`,
-    ),
-  );
-  assert.match(text, /\nnot known: 736 values of 429 items\n/);
-  assert.match(text, /\n {4}70 items: "UK & Ireland": "en-uk-ie" -> "en-gb"\n/);
-  assert.doesNotMatch(text, /_changed|_removed|first_seen|mapping entry/);
-  const json = JSON.parse(await diff("2", "3", "--format", "json"));
-  assert.deepEqual([json.causes_known, json.history_of, json.causes[0].causes], [false, null, null]);
-});
+long(
+  "two runs that no history knows both are compared by their ledgers, and no cause is guessed",
+  async () => {
+    const text = await diff("2", "current");
+    assert.match(
+      text,
+      new RegExp(
+        `^From run ${second} to run ${third}, by their own ledgers: no history knows both, so that causes`,
+      ),
+    );
+    assert.match(text, /\nnot known: 736 values of 429 items\n/);
+    assert.match(text, /\n {4}70 items: "UK & Ireland": "en-uk-ie" -> "en-gb"\n/);
+    assert.doesNotMatch(text, /_changed|_removed|first_seen|mapping entry/);
+    const json = JSON.parse(await diff("2", "3", "--format", "json"));
+    assert.deepEqual([json.causes_known, json.history_of, json.causes[0].causes], [false, null, null]);
+  },
+);
 
 test("the runs are the one before and the current one unless they are named", async () => {
   const text = await diff();
@@ -111,7 +114,7 @@ test("after the first run there is nothing to compare it with, and it is said so
   );
 });
 
-test("a run that nothing knows, and the wrong order, end with 2 and a sentence", async () => {
+long("a run that nothing knows, and the wrong order, end with 2 and a sentence", async () => {
   const [code, message] = await failed("1", second.replace("2-2", "2-3"));
   assert.equal(code, "config.not_found");
   assert.ok(message.includes(`knows a run "${second.replace("2-2", "2-3")}". The nearest `), message);

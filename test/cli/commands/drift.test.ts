@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { driftCommand } from "../../../src/cli/commands/drift.ts";
+import { long } from "../../long.ts";
 import { exportFrom, temporaryFolder } from "../../run/running.ts";
 import { item, Scripted } from "../../run/scripted.ts";
 import { capture } from "../capture.ts";
@@ -51,7 +52,7 @@ test("drift names what is new since the run before, and of a first run says that
   );
 });
 
-test("drift says where the run before was removed", async (t) => {
+long("drift says where the run before was removed", async (t) => {
   const service = await Scripted.start(t, [item("a", 1)]);
   const out = await temporaryFolder(t);
   const first = await exportFrom({ url: service.url, out });

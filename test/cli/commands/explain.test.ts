@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explainCommand } from "../../../src/cli/commands/explain.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
+import { long } from "../../long.ts";
 import { capture, outcome } from "../capture.ts";
 import { program } from "../running.ts";
 
@@ -158,7 +159,7 @@ test("an instant may have a blank before the time, and is UTC unless it names a 
   assert.match(error?.message ?? "", /^No run had started by /);
 });
 
-test("what does not exist ends the process with 2 and one sentence with the nearest names", async () => {
+long("what does not exist ends the process with 2 and one sentence with the nearest names", async () => {
   for (const [args, said] of [
     [[SLUG.slice(1)], `The nearest is "${SLUG}".`],
     [[SLUG, "--destination", "web cms"], 'The nearest is "Web CMS".'],

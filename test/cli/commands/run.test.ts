@@ -265,9 +265,10 @@ suite("a run against a service", () => {
     const service = await Scripted.start(t, itemsOf(1));
     service.script = ({ number }) =>
       number === 1 ? { status: 503, headers: { "retry-after": "0" } } : undefined;
-    const { err, exitCode } = await run([SMALL], against(service), await temporaryFolder(t));
+    const asked = [SMALL, "--log-format", "json"];
+    const { err, exitCode } = await run(asked, against(service), await temporaryFolder(t));
     assert.equal(exitCode, 0);
-    const [line = ""] = err.split("\n");
+    const line = err.split("\n").find((each) => each.includes("503")) ?? "";
     const { level, msg, status, attempt } = JSON.parse(line);
     assert.deepEqual([level, status, attempt], ["warn", 503, 2]);
     assert.match(msg, /^127\.0\.0\.1:\d+ is not available just now \(503\).* Asking again\.$/);

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { auditCommand } from "../../../src/cli/commands/audit.ts";
 import { whatIfCommand } from "../../../src/cli/commands/what-if.ts";
 import { sampleWarehouse } from "../../audit/sample.ts";
+import { long } from "../../long.ts";
 import { capture } from "../capture.ts";
 import { program } from "../running.ts";
 
@@ -65,7 +66,7 @@ test("a screen of 80 has every name and value whole, as the mapping and the filt
   assert.doesNotMatch(items.replaceAll(/│ [0-9a-f]{24} │ [^│]* │/g, ""), /…/);
 });
 
-test("a file that is wrong ends the process with 2 and its place, and nothing is written", async () => {
+long("a file that is wrong ends the process with 2 and its place, and nothing is written", async () => {
   const started = (mapping: string) => program(["what-if", "--mapping", mapping, "--warehouse", out]);
   for (const [mapping, said] of [
     [

@@ -40,24 +40,27 @@ test("B8: a token that is revoked at page 137 ends the run with 20, and one that
   assert.equal(asked.length, 400 - (summary.resumed?.pages ?? 0));
 });
 
-test("D20: after a run that holds far less, explicit approval is enough: it goes on and asks for one pass more", async (t) => {
-  const service = await Scripted.start(t, itemsOf(300));
-  const out = await temporaryFolder(t);
-  await exportFrom({ url: service.url, out, config: SETTINGS });
-  service.items = itemsOf(200);
-  await failsWith("guard.shrink", exportFrom({ url: service.url, out, config: SETTINGS }));
-  const before = service.questions.length;
-  const summary = await exportFrom({ url: service.url, out, config: { ...SETTINGS, acceptShrink: true } });
-  assert.deepEqual([summary.sequence, summary.verdict], [2, "complete"]);
-  const asked = service.questions.slice(before).filter(({ kind }) => kind === "list" || kind === "item");
-  const gone = new Set(
-    itemsOf(300)
-      .slice(200)
-      .map(({ id }) => id),
-  );
-  assert.ok(asked.every(({ mode, kind, id }) => (kind === "list" ? mode === "basic" : gone.has(id))));
-  assert.equal((await publishedIds(summary.directory)).length, 200);
-});
+long(
+  "D20: after a run that holds far less, explicit approval is enough: it goes on and asks for one pass more",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(300));
+    const out = await temporaryFolder(t);
+    await exportFrom({ url: service.url, out, config: SETTINGS });
+    service.items = itemsOf(200);
+    await failsWith("guard.shrink", exportFrom({ url: service.url, out, config: SETTINGS }));
+    const before = service.questions.length;
+    const summary = await exportFrom({ url: service.url, out, config: { ...SETTINGS, acceptShrink: true } });
+    assert.deepEqual([summary.sequence, summary.verdict], [2, "complete"]);
+    const asked = service.questions.slice(before).filter(({ kind }) => kind === "list" || kind === "item");
+    const gone = new Set(
+      itemsOf(300)
+        .slice(200)
+        .map(({ id }) => id),
+    );
+    assert.ok(asked.every(({ mode, kind, id }) => (kind === "list" ? mode === "basic" : gone.has(id))));
+    assert.equal((await publishedIds(summary.directory)).length, 200);
+  },
+);
 
 long(
   "D20: without that word the next run begins anew, because the service may have come to itself",

@@ -221,7 +221,7 @@ for (const [what, [most, reply]] of few(Object.entries(UNKIND), 1)) {
   });
 }
 
-test("one failure at a larger size costs one request, not the size", async (t) => {
+long("one failure at a larger size costs one request, not the size", async (t) => {
   let failures = 1;
   const { service, run } = await autoRun(t, ({ kind, perPage }) =>
     kind === "list" && perPage === 200 && failures-- > 0 ? { status: 502 } : undefined,

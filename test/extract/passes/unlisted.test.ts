@@ -64,7 +64,7 @@ for (const [what, pipelineUrl] of few(
   });
 }
 
-test("an item that the listing hides is an item like any other, and the account still holds", async (t) => {
+long("an item that the listing hides is an item like any other, and the account still holds", async (t) => {
   const { service, run, directory: first } = await warehouse(t);
   hide(service, ["c-000", "c-029"]);
   const summary = await run();
@@ -100,7 +100,7 @@ test("an item that is gone by one of two answers is a removal, whatever the othe
   assert.deepEqual(await rowsOf(directory, raw), [["c-029"]]);
 });
 
-test("an item that may not be read singly any more is a reject, and no removal", async (t) => {
+long("an item that may not be read singly any more is a reject, and no removal", async (t) => {
   const { service, run } = await warehouse(t);
   service.items = itemsOf(29);
   service.script = ({ id }) => (id === "c-029" ? { status: 403 } : undefined);

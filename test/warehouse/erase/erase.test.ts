@@ -711,7 +711,7 @@ long(
 );
 
 for (const load of ["duckdb", "parquet"] as const) {
-  test(`S24: a run that was published as ${load} alone is erased like any other`, async (t) => {
+  long(`S24: a run that was published as ${load} alone is erased like any other`, async (t) => {
     const { out, folder, service, erase, verify } = await warehouse(t);
     const module = new URL(`./${load}-pipeline.ts`, import.meta.url).href;
     const config = { details: "none", personalData: KEEP, perPage: 100 } as const;
