@@ -115,7 +115,7 @@ function liveLine(state: Timed): string {
 
 function details(state: Timed): string {
   const { stage, done, total, items, bytes, startedMs, atMs, perSecond } = state;
-  if (stage === "publish") return done === total ? "done" : "proving the files";
+  if (stage === "publish") return done === total ? "done" : "verifying the files";
   const seconds = (atMs - startedMs) / 1000;
   const parts = [
     `${count(done)}${total === undefined ? "" : ` of ${count(total)}`} ${STAGES[stage][1]}`.trimEnd(),
