@@ -24,16 +24,16 @@ RUN is a run's name, its number, or "current". Exit code 0: everything is as it 
 /** `content-warehouse verify [RUN]`: compares published files with the manifest. */
 export function verifyCommand(terminal: Terminal = standardOutput()): Command {
   return new Command("verify")
-    .description("prove that published runs are as they were published")
+    .description("verify that published runs are as they were published")
     .argument("[run]", "name or number of a run, or current", "current")
     .addOption(warehouseOption())
     .hook("preAction", findWarehouse)
-    .option("--all", "prove all published runs")
+    .option("--all", "verify all published runs")
     .option("--json", "print one JSON object instead of the report")
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options, command: Command) => {
       if (options.all === true && command.args.length > 0) {
-        throw new WarehouseError("config.invalid", "--all proves every run; name one, or leave --all.");
+        throw new WarehouseError("config.invalid", "--all verifies every run; name one, or leave --all out.");
       }
       await verify(terminal, options.all === true ? { all: true } : { run }, options);
     });
@@ -50,7 +50,7 @@ async function verify(terminal: Terminal, wanted: Wanted, { warehouse, json }: O
   const denied = found.runs.reduce((sum, run) => sum + run.denied, 0);
   const wayOut =
     denied === length
-      ? "prove it again as a user who may read all of the run"
+      ? "verify it again as a user who may read all of the run"
       : 'make a run that is whole current with "runs rollback", or run again';
   throw new WarehouseError("verify.failed", `${counted(length, "finding")}: ${wayOut}.`);
 }
@@ -78,6 +78,6 @@ function runText({ run, current, files, bytes, tables, rows, denied, findings }:
   const shown = findings.slice(0, SHOWN).map((finding) => `  ${finding}\n`);
   const more = findings.length - SHOWN;
   const rest = more > 0 ? `  and ${count(more)} more\n` : "";
-  const verdict = denied === findings.length ? "NOT PROVEN" : "DAMAGED";
+  const verdict = denied === findings.length ? "NOT VERIFIED" : "DAMAGED";
   return `${verdict}: run ${name}, ${counted(findings.length, "finding")}\n${shown.join("")}${rest}`;
 }

@@ -159,9 +159,9 @@ test("what this user may not read is named, and says nothing against the rest of
     const { out, directory } = await warehouse(t);
     await chmod(join(directory, path), 0);
     assert.deepEqual(await asOrdinaryUser(out, "verify"), {
-      text: `NOT PROVEN: run ${FIRST} (current), 1 finding\n  ${finding}\n`,
+      text: `NOT VERIFIED: run ${FIRST} (current), 1 finding\n  ${finding}\n`,
       code: "verify.failed",
-      message: "1 finding: prove it again as a user who may read all of the run.",
+      message: "1 finding: verify it again as a user who may read all of the run.",
     });
   }
 });
