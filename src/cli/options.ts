@@ -97,7 +97,7 @@ export function onlyForCsv(command: Command): void {
 export const URL_OPTION = new Option("--url <url>", "address of the service; CONTENT_API_URL otherwise");
 export const CONFIG_OPTION = new Option(
   "--config <file>",
-  "configuration file (default: content-warehouse.config.ts or .json, where there is one)",
+  "configuration file (default: content-warehouse.config.ts, .mts, .mjs, .js or .json, where there is one)",
 );
 
 /** `Web CMS`, or `Print Archive:Archive` for one on another platform than the generic one; may be given several times. */

