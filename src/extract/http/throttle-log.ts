@@ -37,19 +37,23 @@ export class ThrottleLog {
   note(): void {
     const { refusals, slowedTo } = this.#throttle;
     if (refusals === this.#refusalsTold && slowedTo === null && !this.#isPaused()) return;
-    if (this.#lastMs === null) this.#tell(refusals === 0 ? this.#heldBefore() : this.#begins());
+    if (refusals > 0 && this.#refusalsTold === 0) this.#tell(this.#begins());
+    else if (this.#lastMs === null) this.#tell(this.#heldBefore());
     else if (this.#clock.elapsedMs() - this.#lastMs >= EVERY_MS) this.#tell(this.#lasts());
   }
 
+  /** To be held to the rate of the run before is no trouble. */
   #tell(sentence: string): void {
     const { refusals } = this.#throttle;
-    this.#log.warn(sentence, { count: refusals });
+    if (refusals === 0) this.#log.info(sentence);
+    else this.#log.warn(sentence, { count: refusals });
     this.#lastMs = this.#clock.elapsedMs();
     this.#refusalsTold = refusals;
   }
 
+  /** That run may have had no refusal either: the rate goes from night to night. */
   #heldBefore(): string {
-    return `The service refused requests of the run before: this one begins with ${this.#perSecond} requests a second.`;
+    return `The run before was held back: this one begins with ${this.#perSecond} requests a second.`;
   }
 
   /** The rate is not known before the other requests under way are answered. */
@@ -62,6 +66,7 @@ export class ThrottleLog {
 
   #lasts(): string {
     const { refusals } = this.#throttle;
+    if (refusals === 0) return `${this.#state()}.`;
     return `${this.#state()}; ${counted(refusals, "request")} refused so far.`;
   }
 

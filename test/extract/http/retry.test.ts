@@ -312,6 +312,38 @@ test("while requests go on more slowly, the log says how fast, and not that more
   }
 });
 
+test("a rate that is from the run before is told as such, and nothing of refusals before there is one", async () => {
+  const clock = new Jumping();
+  const told: [level: string, line: string, fields: object | undefined][] = [];
+  const log = {
+    ...silentLog,
+    info: (line: string, fields?: object) => told.push(["info", line, fields]),
+    warn: (line: string, fields?: object) => told.push(["warn", line, fields]),
+  };
+  const { retry } = policy({ clock, log, throttle: throttleOf({ startPerSecond: 0.1 }) });
+  const ask = (refusal?: Error) =>
+    retry.run(async (answered) => {
+      const thrown = refusal;
+      refusal = undefined;
+      if (thrown !== undefined) throw thrown;
+      answered();
+    }, NEVER);
+  for (let n = 0; n < 20; n++) await ask();
+  const [first, ...more] = told;
+  assert.match(
+    first?.[1] ?? "",
+    /^The run before was held back: this one begins with 0\.1\d* requests a second\.$/,
+  );
+  assert.ok(more.length > 0);
+  for (const [, line] of more) assert.match(line, /^Still held to [\d.]+ requests a second\.$/);
+  for (const [level, , fields] of told) assert.deepEqual([level, fields], ["info", undefined]);
+  told.length = 0;
+  await ask(status(429, 5_000));
+  const [[level, line, fields] = []] = told;
+  assert.deepEqual([level, fields], ["warn", { count: 1 }]);
+  assert.match(line ?? "", /^The service refuses requests because there are too many: pausing \d+ s/);
+});
+
 test("trouble of the service alone is not told of as throttling", async () => {
   const lines: string[] = [];
   const log = { ...silentLog, warn: (line: string) => lines.push(line) };
