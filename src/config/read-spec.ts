@@ -77,15 +77,29 @@ export type ConfigSpecResult = { readonly settings: Settings } | { readonly prob
 
 export function readConfigSpec(value: unknown): ConfigSpecResult {
   const result = configSpec.safeParse(value);
-  if (!result.success) return { problems: result.error.issues.flatMap((issue) => sentences(issue, value)) };
-  const { url, columns = [], aliases, openLineage: lineage } = result.data;
+  const issues = result.success ? [] : result.error.issues.flatMap((issue) => sentences(issue, value));
+  const { url, columns, aliases, openLineage: lineage } = wellFormed(value);
   const problems = [
+    ...issues,
     ...urlProblems(url),
-    ...aliasProblems(aliases),
-    ...columnProblems(columns, aliases),
+    ...aliasProblems(aliases ?? {}),
+    // Without the aliases nobody can tell which columns there are.
+    ...(aliases === undefined ? [] : columnProblems(columns ?? [], aliases)),
     ...openLineageProblems(lineage),
   ];
-  return problems.length === 0 ? { settings: result.data } : { problems };
+  return result.success && problems.length === 0 ? { settings: result.data } : { problems };
+}
+
+/** Those of the settings with a condition beyond their form that have the form, whatever the others are. */
+function wellFormed(value: unknown) {
+  const { url, columns, aliases, openLineage } = configSpec.shape;
+  const at = (name: keyof Settings) => valueAt(value, [name]);
+  return {
+    url: url.safeParse(at("url")).data,
+    columns: columns.safeParse(at("columns")).data,
+    aliases: aliases.safeParse(at("aliases")).data,
+    openLineage: openLineage.safeParse(at("openLineage")).data,
+  };
 }
 
 function urlProblems(url: string | undefined): string[] {

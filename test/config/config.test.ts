@@ -354,6 +354,24 @@ test("all that is wrong is told at once: in the file, in the variables and with 
   );
 });
 
+test("what is wrong in its meaning is told beside what is wrong in its form", async (t) => {
+  const spec = {
+    url: "http://example.com",
+    perPage: 0,
+    aliases: { a: "title", b: "title" },
+    columns: ["id", "titel"],
+    openLineage: {},
+  };
+  const cwd = await folder(t, { [JSON_FILE]: JSON.stringify(spec) });
+  const message = await refusal("config.invalid", load(cwd));
+  assert.match(message, /^The configuration has 5 faults:\n/);
+  for (const name of ["url", "perPage", "aliases", "columns[1]", "openLineage"]) {
+    assert.ok(message.includes(`\n  ${JSON_FILE}: \`${name}\`: `), message);
+  }
+  const unknown = await folder(t, { [JSON_FILE]: JSON.stringify({ columns: ["acme"], aliases: [] }) });
+  assert.doesNotMatch(await refusal("config.invalid", load(unknown)), /there is no column/);
+});
+
 test("a service that a wrong file does not name is not called missing: the file may mean to", async (t) => {
   const cwd = await folder(t, { [JSON_FILE]: '{"urll":"https://content.example.com"}' });
   const message = await refusal("config.invalid", load(cwd, { env: {} }));
