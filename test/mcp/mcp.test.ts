@@ -126,7 +126,10 @@ suite("an assistant that speaks the Model Context Protocol", () => {
     assert.doesNotMatch(text, /SHA-256/);
     assert.match(await answered("explain_item", { item: "fellgate-mid", steps: true }), /SHA-256/);
     assert.match(await refused("explain_item", { item: "fellgate-mdi" }), /The nearest is "fellgate-mid"\./);
-    assert.match(await refused("explain_item", { item: "--debug" }), /has no item "--debug"/);
+    assert.match(
+      await refused("explain_item", { item: "--debug" }),
+      /has no item "--debug", .* look for it with `query`\.$/,
+    );
   });
 
   test("asks for coverage, and for the difference of two runs", async () => {
