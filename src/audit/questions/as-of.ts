@@ -6,6 +6,7 @@ import { hasHistory, type KnownRun, readRunHistory } from "./run-history.ts";
 
 /** No name of a run begins like a day. */
 const DAY = /^\d{4}-\d\d-\d\d/;
+const EXAMPLE = "2026-11-20T02:00:00Z";
 const INSTANT =
   /^(?<day>\d{4}-\d\d-\d\d)(?:[T ](?<time>\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?:(?<zone>[+-]\d\d:\d\d)|Z| UTC)?)?$/;
 
@@ -37,7 +38,8 @@ export async function runAsOf(
     const kept = oldest === undefined ? "none was published" : `the oldest that is kept is ${oldest}`;
     const what =
       instant === undefined ? `No run "${asOf}" is kept` : `No run that is kept had started by ${asOf}`;
-    throw new WarehouseError("config.not_found", `${what} (${kept}); "runs list" shows them.`);
+    const instants = instant === undefined ? ` An instant is written ${EXAMPLE}.` : "";
+    throw new WarehouseError("config.not_found", `${what} (${kept}); "runs list" shows them.${instants}`);
   }
   const known = await readRunHistory(folder, current.run, temporaryDirectory);
   const past = known.find((each) =>
@@ -56,7 +58,7 @@ export async function runAsOf(
   const names = [...runs, ...known].flatMap(({ run, sequence }) => [run, String(sequence)]);
   throw new WarehouseError(
     "config.not_found",
-    `Neither ${folder.root} nor the history of its current run knows a run "${asOf}".${suggestion(asOf, names, `The newest is ${current.run}.`)}`,
+    `Neither ${folder.root} nor the history of its current run knows a run "${asOf}".${suggestion(asOf, names, `The newest is ${current.run}.`)} An instant is written ${EXAMPLE}.`,
   );
 }
 
@@ -93,7 +95,7 @@ function instantOf(text: string): number | undefined {
   if (isDay(day) && !Number.isNaN(instant)) return instant;
   throw new WarehouseError(
     "config.invalid",
-    `${text} is no instant; write 2026-11-20T02:00:00Z, 2026-11-20 for the beginning of a day in UTC, or the name of a run.`,
+    `${text} is no instant; write ${EXAMPLE}, 2026-11-20 for the beginning of a day in UTC, or the name of a run.`,
   );
 }
 

@@ -133,6 +133,10 @@ test("an earlier run is explained by its number, its name or an instant", async 
       /is no instant; write 2026-11-20T02:00:00Z, 2026-11-20 for the beginning/,
     );
   }
+  assert.match(
+    (await failed("--as-of", "yesterday"))?.message ?? "",
+    / knows a run "yesterday"\. .* An instant is written 2026-11-20T02:00:00Z\.$/,
+  );
   assert.equal((await failed("--as-of", "1", "--run", "1"))?.code, "config.invalid");
   assert.equal((await failed("--run", "9"))?.code, "config.not_found");
 });
