@@ -5,7 +5,14 @@ import type { Section } from "./sections.ts";
 const FIELD_AT = "destination_id destination custom_field_id custom_field";
 
 /** The parts of the answer; the terminal has the columns that a person reads. */
-export function coverageSections({ coverage, values, definitions, passthrough }: Coverage): Section[] {
+export function coverageSections(coverage: Coverage): Section[] {
+  return sectionsOf(coverage).map((section) => ({
+    ...section,
+    all: `--section ${section.key.replaceAll("_", "-")} --format csv`,
+  }));
+}
+
+function sectionsOf({ coverage, values, definitions, passthrough }: Coverage): Section[] {
   const ofValues: Section[] = [
     {
       key: "coverage",

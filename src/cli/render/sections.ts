@@ -30,6 +30,8 @@ export interface Section {
   readonly optional?: string;
   /** Rows that a screen gets; undefined: 20. */
   readonly limit?: number;
+  /** Options of the form that has all rows; undefined: `--format json`. */
+  readonly all?: string;
 }
 
 /** Headings of columns, where people read another name. */
@@ -97,7 +99,8 @@ function sectionTable(section: Section, width: number | undefined): string {
     .map((row) => shown.map((name) => shownText(row, name)));
   const text = drawn(section, { columns, rows: some }, width);
   const more = rows.length - some.length;
-  return `${title}\n${text}${more > 0 ? `and ${counted(more, "more row")}; other formats show all of them\n` : ""}`;
+  const rest = `and ${counted(more, "more row")}; ${section.all ?? "--format json"} shows all`;
+  return `${title}\n${text}${more > 0 ? paragraph("", rest, width) : ""}`;
 }
 
 function drawn({ shown, optional, keys = 1 }: Section, table: TextTable, width: number | undefined): string {
