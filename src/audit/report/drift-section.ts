@@ -33,7 +33,7 @@ const KINDS: Readonly<Record<DriftLineKind, string>> = {
   views_differ: "two documents differ",
   personal_dropped: "dropped",
   personal_hashed: "hashed",
-  token_redacted: "API token redacted",
+  token_redacted: "token redacted",
 };
 
 /** Lines of a table; there are rarely more. */
@@ -53,9 +53,16 @@ ${found?.map((part) => html`<h3>${TITLES[part]}</h3>${linesTable(part, drift[par
 ${none !== undefined && none.length > 0 && html`<p class="empty">None: ${none.map((part) => TITLES[part].toLowerCase()).join(", ")}.</p>`}
 ${
   drift.policy.length > 0 &&
-  html`<details><summary>${counted(drift.policy.length, "field")} changed by the personal-data policy itself</summary>${linesTable("policy", drift.policy, isCompared)}</details>`
+  html`<details><summary>${policyTitle(drift.policy)}</summary>${linesTable("policy", drift.policy, isCompared)}</details>`
 }
 </section>`;
+}
+
+/** `57 fields dropped, 2 fields hashed by the personal-data policy`. */
+function policyTitle(lines: readonly DriftLine[]): string {
+  const kinds = Map.groupBy(lines, ({ kind }) => KINDS[kind]);
+  const parts = [...kinds].map(([meaning, some]) => `${counted(some.length, "field")} ${meaning}`);
+  return `${parts.join(", ")} by the personal-data policy`;
 }
 
 /** Without a run before nobody can tell what is gone. */

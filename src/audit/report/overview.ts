@@ -141,8 +141,8 @@ function runPoints({ checks, itemsRejected, namelessDestinations }: Account): Ma
 /** A mapping has only the ID of its destination: the name is found for those that the configuration names. */
 function nameless(ids: readonly string[]): Markup {
   const one = ids.length === 1;
-  const names = ids.map((id) => `    { "name": "NAME OF ${id}" }`).join(",\n");
-  return html`${counted(ids.length, "destination")} in mappings ${one ? "has" : "have"} no name: add <code>destinations</code> to the configuration, or <code>--destination</code>:
+  const names = ids.map((id) => `    { "name": "<name of ${id}>" }`).join(",\n");
+  return html`${counted(ids.length, "destination")} in mappings ${one ? "has" : "have"} no name: where the service no longer has ${one ? "it" : "one of them"}, remove its mappings there; otherwise add <code>destinations</code> to the configuration, or <code>--destination</code>:
 ${sql(`  "destinations": [\n${names}\n  ]`)}`;
 }
 

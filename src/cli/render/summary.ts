@@ -106,9 +106,11 @@ function resumed({ pages, items }: Resumed): string {
 }
 
 function evidence({ verdict, passes, accounting }: RunSummary): string {
-  const two = passes.length > 2 ? "the last two passes agree" : "two passes agree";
-  const agree = verdict === "complete" ? two : "the passes do not agree";
-  const seen = passes.map((pass) => `${pass.mode} ${count(pass.distinctItems)} items`).join(", ");
+  const complete = verdict === "complete";
+  const two = passes.length > 2 ? `of ${passes.length} passes the last two agree` : "two passes agree";
+  const agree = complete ? two : "the passes do not agree";
+  const told = complete ? passes.slice(-2) : passes;
+  const seen = told.map((pass) => `${pass.mode} ${count(pass.distinctItems)} items`).join(", ");
   return `${agree}: ${seen}; the service counts ${count(accounting.counted)}`;
 }
 

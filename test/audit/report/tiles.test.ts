@@ -225,7 +225,7 @@ test("destinations that only mappings name are counted, with the lines to add", 
   const one = await pageOf({ tables: service });
   assert.ok(
     one.attention.includes(
-      `1 destination in mappings has no name: add destinations to the configuration, or --destination: "destinations": [ { "name": "NAME OF ${row?.destination_id}" } ]`,
+      `1 destination in mappings has no name: where the service no longer has it, remove its mappings there; otherwise add destinations to the configuration, or --destination: "destinations": [ { "name": "<name of ${row?.destination_id}>" } ]`,
     ),
   );
   const several = await pageOf({ tables: { ...service, destinations: replacing("NULL AS identification") } });
@@ -234,7 +234,7 @@ test("destinations that only mappings name are counted, with the lines to add", 
     tables: { ...service, destinations: replacing("coalesce(identification, 'Blog') AS identification") },
   });
   for (const { attention } of [none, await pageOf({})]) {
-    assert.ok(attention.every((each) => !each.includes("NAME OF")));
+    assert.ok(attention.every((each) => !each.includes("<name of")));
   }
 });
 
@@ -313,6 +313,7 @@ test("drift: what is new since the run before needs attention, and the policy's 
   assert.deepEqual(page.rows("Changed types"), [["rank", "another type", "2", "1", "cc33", '"7"']]);
   assert.deepEqual(page.rows("Done by the personal-data policy"), [["owner.email", "dropped", "9", "8", ""]]);
   assert.match(page.section("drift"), /Compared with run 41\..*None: values outside the contract\./);
+  assert.match(page.section("drift"), /1 field dropped by the personal-data policy/);
 });
 
 test("drift: without a run before it says so, and does not say that nothing vanished", async () => {
