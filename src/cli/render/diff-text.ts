@@ -99,9 +99,10 @@ function groupText(diff: Diff, { row, lines, more }: Group, width: number | unde
   const at = `${bare(custom_field ?? custom_field_id)} at ${bare(destination ?? destination_id)}`;
   const head = paragraph("  ", `${at}: ${counted(Number(row.values), "value")}`, width);
   const widest = Math.max(...lines.map((line) => count(Number(line.items)).length));
+  const units = lines.every((line) => Number(line.items) === 1) ? "item:" : "items:";
   const shown = lines.map((line) => {
     const items = Number(line.items);
-    const lead = `    ${count(items).padStart(widest)} ${items === 1 ? "item: " : "items:"} `;
+    const lead = `    ${count(items).padStart(widest)} ${(items === 1 ? "item:" : units).padEnd(units.length)} `;
     const why = whyOf(diff, line).map(printableLine);
     return paragraph(lead, `${changeWords(line)}${why.length === 0 ? "" : ` (${why.join("; ")})`}`, width);
   });
@@ -214,7 +215,7 @@ const FLAG_WORDS: Readonly<Record<string, string>> = {
 
 function sentText(row: Row, side: "before" | "after"): string {
   const text = row[`external_value_${side}`];
-  return text === null && row[`status_${side}`] === "no_value_mapping" ? "the text" : quoted(text);
+  return text === null && row[`status_${side}`] === "no_value_mapping" ? "its text" : quoted(text);
 }
 
 /** The internal value; where another took its place, both. */
@@ -222,7 +223,7 @@ function valueWords(row: Row): string {
   const side = (name: "before" | "after") => {
     const value = row[`value_${name}`] ?? row[`value_id_${name}`] ?? null;
     if (row[`status_${name}`] === null) return undefined;
-    return value === null ? "a text" : `"${bare(value)}"`;
+    return value === null ? "a value" : `"${bare(value)}"`;
   };
   const [before, after] = [side("before"), side("after")];
   if (before === undefined || after === undefined || before === after) return after ?? before ?? "a value";
