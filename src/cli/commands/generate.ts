@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
-import { count, megabytes } from "../../common/figures.ts";
+import { count, counted, megabytes } from "../../common/figures.ts";
 import {
   generateContentSet,
   generateSampleSet,
@@ -73,7 +73,14 @@ function progressLines(): (progress: Progress) => void {
 
 function report(summary: Summary): string {
   const { items, contentTypes, users, campaigns, customFields, destinations, bytes, out } = summary;
-  return `${count(items)} items, ${contentTypes} content types, ${customFields} custom fields, ${users} users, ${campaigns} campaigns, ${destinations} destinations: ${megabytes(bytes)} in ${out}`;
+  return `${[
+    counted(items, "item"),
+    counted(contentTypes, "content type"),
+    counted(customFields, "custom field"),
+    counted(users, "user"),
+    counted(campaigns, "campaign"),
+    counted(destinations, "destination"),
+  ].join(", ")}: ${megabytes(bytes)} in ${out}`;
 }
 
 function wholeNumber(text: string): number {

@@ -3,6 +3,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
 import { TABLES } from "../../tables/all.ts";
 import type { Table } from "../../tables/declare.ts";
+import { VIEWS } from "../../tables/own-tables.ts";
 import { schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
 import { schemaDbt } from "../render/schema-dbt.ts";
 import { schemaText } from "../render/schema-text.ts";
@@ -45,6 +46,13 @@ export function schemaCommand(terminal: Terminal = standardOutput()): Command {
 function tableNamed(name: string): Table {
   const table = TABLES.find((each) => each.name === name.toLowerCase());
   if (table !== undefined) return table;
+  const view = VIEWS.find((each) => each === name.toLowerCase());
+  if (view !== undefined) {
+    throw new WarehouseError(
+      "config.not_found",
+      `${view} is a view, and this shows tables; it describes itself: content-warehouse sql "DESCRIBE ${view}".`,
+    );
+  }
   const nearest = hint(
     name,
     TABLES.map((each) => each.name),

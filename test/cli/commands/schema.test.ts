@@ -66,6 +66,10 @@ suite("the schema", () => {
       code: "config.not_found",
       message: /^There is no table content_tag \(did you mean .*"content_tags"/,
     });
+    await assert.rejects(capture(schemaCommand, ["mapping_coverage"]), {
+      code: "config.not_found",
+      message: /^mapping_coverage is a view, .*sql "DESCRIBE mapping_coverage"\.$/,
+    });
   });
 
   test("as sources of dbt has a test for every key, required column and reference", async () => {
