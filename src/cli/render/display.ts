@@ -120,15 +120,16 @@ function details(state: Timed): string {
   const parts = [
     `${count(done)}${total === undefined ? "" : ` of ${count(total)}`} ${STAGES[stage][1]}`.trimEnd(),
   ];
+  // Near the beginning, so that a narrow terminal shows it.
+  if (total !== undefined && done > 0 && done < total && seconds >= 1) {
+    // Pages and items are a request each.
+    parts.push(`${duration((total - done) / (perSecond ?? done / seconds))} left`);
+  }
   if (stage === "dynamic" || stage === "full" || stage === "basic") {
     parts.push(`${count(items)} items`);
     if (seconds >= 1)
       parts.push(`${count(Math.round(items / seconds))} items/s`, `${megabytes(bytes / seconds)}/s`);
   }
   if (perSecond != null) parts.push(`held to ${perSecond.toPrecision(2)} requests/s by the service`);
-  if (total !== undefined && done > 0 && done < total && seconds >= 1) {
-    // Pages and items are a request each.
-    parts.push(`${duration((total - done) / (perSecond ?? done / seconds))} left`);
-  }
   return parts.join(", ");
 }

@@ -64,7 +64,7 @@ suite("where the output is no terminal", () => {
     display.onProgress(progress("dynamic", 1000, 12_000, { items: 100_000, bytes: 24.5e6 }));
     assert.equal(
       take(),
-      "dynamic listing: 1,000 of 12,000 pages, 100,000 items, 50,000 items/s, 12.3 MB/s, 22 s left\n",
+      "dynamic listing: 1,000 of 12,000 pages, 22 s left, 100,000 items, 50,000 items/s, 12.3 MB/s\n",
     );
     wait(2999);
     display.onProgress(progress("items", 7, 33));
@@ -83,7 +83,7 @@ suite("where the output is no terminal", () => {
     display.onProgress(progress("items", 300, 1000, { perSecond: 3.5 }));
     assert.equal(
       take(),
-      "single items: 300 of 1,000 items, held to 3.5 requests/s by the service, 3 min 20 s left\n",
+      "single items: 300 of 1,000 items, 3 min 20 s left, held to 3.5 requests/s by the service\n",
     );
     wait(3000);
     display.onProgress(progress("items", 310, 1000, { perSecond: null }));
@@ -98,7 +98,7 @@ suite("where the output is no terminal", () => {
     wait(3000);
     take();
     display.onProgress(progress("basic", 4, 10, { items: 400, bytes: 3e6 }));
-    assert.equal(take(), "basic listing: 4 of 10 pages, 400 items, 133 items/s, 1.0 MB/s, 4.5 s left\n");
+    assert.equal(take(), "basic listing: 4 of 10 pages, 4.5 s left, 400 items, 133 items/s, 1.0 MB/s\n");
   });
 
   test("a total that is not known is not shown, nor a rate in the first second", () => {
@@ -174,6 +174,14 @@ suite("on a terminal", () => {
     const [line = ""] = take().split("\n");
     assert.equal(displayWidth(line), 29);
     assert.ok(line.endsWith("…"));
+  });
+
+  test("80 columns have room for the time that is left", () => {
+    const { display, take, wait } = displayed(80);
+    display.onProgress(progress("items", 1, 1000));
+    wait(3000);
+    display.onProgress(progress("items", 300, 1000, { perSecond: 3.5 }));
+    assert.match(take(), /300 of 1,000 items, 3 min 20 s left/);
   });
 
   test("more than was announced fills the bar and no more", () => {
