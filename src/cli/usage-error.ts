@@ -54,7 +54,8 @@ export function unknownCommand(command: Command, name: string, others: readonly 
 
 function noCommand(command: Command, name: string, others: readonly string[] = []): string {
   const names = [...command.commands.map((each) => each.name()), ...others];
-  return unknown(command, `command "${printable(name)}"`, near(name, names), "commands");
+  const all = others.length === 0 ? "commands" : `commands; or name a topic: ${others.join(", ")}`;
+  return unknown(command, `command "${printable(name)}"`, near(name, names), all);
 }
 
 function unknown(command: Command, what: string, suggested: string | undefined, all: string): string {

@@ -111,6 +111,10 @@ suite("the help", () => {
     const { code, stderr } = await program(["help", "exit-code"]);
     assert.equal(code, 2);
     assert.equal(stderr, '"content-warehouse" has no command "exit-code"; did you mean exit-codes?\n');
+    assert.match(
+      (await program(["help", "nope"])).stderr,
+      / lists the commands; or name a topic: exit-codes, configuration\.\n$/,
+    );
   });
 
   for (const command of everyCommand(commandLine()).slice(1)) {
