@@ -4,6 +4,7 @@ import { extname, join } from "node:path";
 import type { Writable } from "node:stream";
 import { Command, Option } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
+import { listed } from "../../common/nearest.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { findWarehouse, onlyForCsv, spreadsheetOption, warehouseOption } from "../options.ts";
@@ -26,6 +27,7 @@ const FORMAT_OF: Readonly<Record<string, Format>> = {
   ".md": "markdown",
   ".ndjson": "jsonl",
   ".parquet": "parquet",
+  ".txt": "table",
 };
 
 interface Options {
@@ -113,7 +115,22 @@ type Target =
 
 /** Throws `config.invalid` where the options do not go together. */
 function targetOf({ format: named, out }: Options): Target {
-  const format = named ?? FORMAT_OF[extname(out ?? "").toLowerCase()] ?? "table";
+  const extension = extname(out ?? "").toLowerCase();
+  const byName = FORMAT_OF[extension];
+  if (named === undefined && byName === undefined && extension !== "") {
+    throw new WarehouseError(
+      "config.invalid",
+      `The name ${out} does not say in which format to write; add --format, or end it with ${listed(Object.keys(FORMAT_OF), "or")}.`,
+    );
+  }
+  // Text can be of any form.
+  if (named !== undefined && byName !== undefined && named !== byName && byName !== "table") {
+    throw new WarehouseError(
+      "config.invalid",
+      `--format ${named} contradicts the name ${out}, which says ${byName}; leave out --format or give the file another name.`,
+    );
+  }
+  const format = named ?? byName ?? "table";
   if (out !== undefined) return { format, out };
   if (format !== "parquet") return { format, out };
   throw new WarehouseError("config.invalid", "Parquet goes to a file; name it with --out FILE.");

@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { type DuckDBConnection, type DuckDBResult, StatementType } from "@duckdb/node-api";
 import { WarehouseError } from "../../common/errors.ts";
+import { listed } from "../../common/nearest.ts";
 import { all, type Database, duckdbError, openForReading } from "../../storage/duckdb.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
 import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
@@ -60,7 +61,8 @@ export async function questionOf(connection: DuckDBConnection, query: string): P
   try {
     const prepared = await statements.prepare(0);
     const isPlan = prepared.statementType === StatementType.EXPLAIN;
-    assertQuestion(isPlan ? await typeOf(connection, explained ?? "") : prepared.statementType);
+    const asked = isPlan ? (explained ?? "") : query;
+    assertQuestion(isPlan ? await typeOf(connection, asked) : prepared.statementType, asked);
     return {
       query,
       stream: () =>
@@ -127,12 +129,17 @@ async function typeOf(connection: DuckDBConnection, query: string): Promise<Stat
   return (await connection.prepare(query)).statementType;
 }
 
+const BEGINNINGS = ["SELECT", "FROM", "WITH", "SHOW", "DESCRIBE", "SUMMARIZE", "EXPLAIN"];
+
 /** SHOW, DESCRIBE and SUMMARIZE are SELECT to the engine. */
-function assertQuestion(type: StatementType): void {
+function assertQuestion(type: StatementType, query: string): void {
   if (type === StatementType.SELECT) return;
+  const word = /^\s*(\w+)/.exec(query.replace(COMMENTS, ""))?.[1];
+  // WITH can begin an INSERT, too, and a comment can hide what comes first.
+  const shown = word === undefined || BEGINNINGS.includes(word.toUpperCase()) ? StatementType[type] : word;
   throw new WarehouseError(
     "config.sql",
-    `The query was refused: ${StatementType[type]} is not a question; begin with SELECT, FROM, WITH, SHOW, DESCRIBE, SUMMARIZE or EXPLAIN.`,
+    `The query was refused: ${shown} is not a question; begin with ${listed(BEGINNINGS, "or")}.`,
   );
 }
 

@@ -222,6 +222,14 @@ test("--out takes the format from the name of the file, and keeps what was there
   assert.equal(await written("a.csv", "SELECT 1 AS a"), "a\n1\n");
   assert.equal(await written("a.jsonl", "SELECT 1 AS a"), '{"a":1}\n');
   assert.equal(await written("a.txt", "SELECT 1 AS a", "--format", "json"), '[\n{"a":1}\n]\n');
+  await assert.rejects(ask("SELECT 1", "--out", join(folder, "a.foo")), {
+    code: "config.invalid",
+    message: /a\.foo does not say in which format to write; add --format, /,
+  });
+  await assert.rejects(ask("SELECT 1", "--out", join(folder, "a.csv"), "--format", "json"), {
+    code: "config.invalid",
+    message: /^--format json contradicts the name .*a\.csv, which says csv; /,
+  });
   const late = "SELECT CASE WHEN i = 4000 THEN error('late') ELSE i END FROM range(5000) r(i)";
   await assert.rejects(ask(late, "--out", join(folder, "a.csv")), { code: "config.sql" });
   assert.equal(await readFile(join(folder, "a.csv"), "utf8"), "a\n1\n");
@@ -371,7 +379,11 @@ const refused: Record<string, [query: string, message: RegExp]> = {
   "a file that is read": ["SELECT * FROM read_text('/etc/passwd')", /disabled by configuration/],
   "a database that is exported": ["EXPORT DATABASE 'exported'", /disabled by configuration/],
   "a database that is attached": ["ATTACH 'other.duckdb'", QUESTION],
-  "an extension": ["INSTALL httpfs", QUESTION],
+  "an extension": ["/* why */ INSTALL httpfs", /: INSTALL is not a question;/],
+  "a row, with a query first": [
+    "WITH a AS (SELECT 1 AS content_id) INSERT INTO content BY NAME FROM a",
+    QUESTION,
+  ],
   "a setting": ["SET threads = 3", QUESTION],
   "a log of queries": ["SET log_query_path = 'queries.log'", QUESTION],
   "a pragma for a log of queries": ["PRAGMA log_query_path = 'queries.log'", QUESTION],
