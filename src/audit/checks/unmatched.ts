@@ -100,9 +100,12 @@ function namelessOf({ fields, destinations, rows }: Matching): string[] {
 
 function namelessWarning(ids: readonly string[]): string[] {
   if (ids.length === 0) return [];
-  const what =
-    ids.length === 1 ? "1 destination in mappings has" : `${ids.length} destinations in mappings have`;
-  return [`${what} no name: add \`destinations\` to the configuration, or \`--destination\`.`];
+  const one = ids.length === 1;
+  const what = one ? "1 destination in mappings has" : `${ids.length} destinations in mappings have`;
+  const gone = one ? "it" : "one of them";
+  return [
+    `${what} no name: where the service no longer has ${gone}, remove its mappings there; otherwise add \`destinations\` to the configuration, or \`--destination\`.`,
+  ];
 }
 
 function destinationWarning(wanted: DestinationName, { destinations, others }: DestinationLookup): string {
