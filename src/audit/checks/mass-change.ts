@@ -3,6 +3,7 @@
  * word. A token that may see less, a filter that somebody set, a half-restored service: all answer without an error.
  */
 import { WarehouseError } from "../../common/errors.ts";
+import { count } from "../../common/figures.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import { type Baseline, type ShrinkLimits, shrinkLimit } from "../../warehouse/baseline.ts";
@@ -11,7 +12,7 @@ import { type Check, noneExpected } from "./checks.ts";
 /** Tables that are compared with those of the run before, and what people call their rows. */
 const GUARDED: readonly (readonly [table: string, rows: string])[] = [
   ["content", "items"],
-  ["content_mapped_values", "mapped values"],
+  ["content_mapped_values", "rows of mapped values"],
   ["custom_fields", "custom fields"],
   ["custom_field_mappings", "mappings"],
   ["custom_field_mapping_values", "mapping values"],
@@ -43,7 +44,9 @@ export function changesOf(before: RowCounts, now: RowCounts, limits: ShrinkLimit
 export function assertNotShrunk(changes: readonly Change[], previousRun: string): void {
   const shrunk = changes.filter((change) => change.shrunk);
   if (shrunk.length === 0) return;
-  const what = shrunk.map(({ rows, before, now }) => `${rows} from ${before} to ${now}`).join(", ");
+  const what = shrunk
+    .map(({ rows, before, now }) => `${rows} from ${count(before)} to ${count(now)}`)
+    .join(", ");
   throw new WarehouseError(
     "guard.shrink",
     `Compared with the run ${previousRun} there are far fewer: ${what}; nothing was published. ` +

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, readdir, readFile, readlink, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { changesOf } from "../../../src/audit/checks/mass-change.ts";
+import { assertNotShrunk, changesOf } from "../../../src/audit/checks/mass-change.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import type { RunSummary } from "../../../src/run/summary.ts";
 import { outputFolder } from "../../../src/warehouse/layout.ts";
@@ -161,9 +161,18 @@ long(
     assert.match((await failsWith("guard.shrink", named())).message, /: mapping values from 40 to 19;/);
     mapped = 40;
     service.items = withField((index) => (index < 10 ? `value-${index}` : null));
-    assert.match((await failsWith("guard.shrink", named())).message, /: mapped values from 40 to 10;/);
+    assert.match(
+      (await failsWith("guard.shrink", named())).message,
+      /: rows of mapped values from 40 to 10;/,
+    );
   },
 );
+
+test("the figures of what shrank are written as those of the summary, and its rows called rows", () => {
+  const limits = { maxShrinkPercent: 10, minShrink: 20 };
+  const changes = changesOf({ content_mapped_values: 7730 }, { content_mapped_values: 4594 }, limits);
+  assert.throws(() => assertNotShrunk(changes, "000001"), /: rows of mapped values from 7,730 to 4,594;/);
+});
 
 test("a first run has nothing to be held against, and needs no word", async (t) => {
   const { run } = await warehouse(t, []);
