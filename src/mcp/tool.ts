@@ -12,7 +12,7 @@ const NAMES: readonly (readonly [atCommandLine: RegExp, here: string])[] = [
   [/ with "sql"/g, " with `query`"],
   [/"--as-of (\d+)"/g, "`as_of` $1"],
   [/, with --as-of\b/g, ", with `as_of`"],
-  [/; "runs list" shows them/g, ""],
+  [/; "runs list" shows them| "runs list" shows those that exist\./g, ""],
 ];
 
 /** The answer as text; a failure is an error of the tool, with the command line's sentence in the words of the tools. */

@@ -139,6 +139,7 @@ suite("an assistant that speaks the Model Context Protocol", () => {
     assert.match(run, /^000001-/);
     assert.deepEqual([coverage.length, coverage[0].custom_field], [1, "region"]);
     assert.match(await refused("mapping_coverage", { field: "regoin" }), /The nearest is "region"\./);
+    assert.doesNotMatch(await refused("mapping_coverage", { run: "7" }), /runs list/);
     const same = JSON.parse(await answered("diff_runs", { before: "1", after: "1" }));
     assert.deepEqual([same.values_changed, same.lines], [0, []]);
     assert.match(await refused("diff_runs", {}), /one run alone/);
