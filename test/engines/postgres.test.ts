@@ -242,7 +242,10 @@ suite("the PostgreSQL loader of docs/examples", () => {
     await admin.query("CREATE ROLE guest LOGIN");
     const forbidden = await run(SMALL, { PGUSER: "guest" });
     assert.equal(forbidden.code, 26, forbidden.stderr);
-    assert.match(forbidden.stderr, /permission denied for database postgres; nothing was published\./);
+    assert.match(
+      forbidden.stderr,
+      /permission denied for database postgres, at .*postgres\.ts:\d+; nothing was published\./,
+    );
     assert.deepEqual([await current(), await loaded()], [before, before]);
   });
 
