@@ -54,7 +54,9 @@ export function verifyMappingsCommand(
   settings: Settings = processEnvironment(),
 ): Command {
   return new Command("verify-mappings")
-    .description("ask the service again for some items, and check the published mapped values against its answers")
+    .description(
+      "ask the service again for some items, and check the published mapped values against its answers",
+    )
     .argument("[run]", "name or number of a run, or current", "current")
     .requiredOption("--items <n>", "number of items to ask for (required)", positive)
     .option(
