@@ -164,6 +164,68 @@ export interface Loader {
   readonly faults?: readonly string[];
 }
 
+/** The service that a run was read from. `origin`: scheme, host and port. */
+export interface InstanceIdentity {
+  readonly id: string | null;
+  readonly origin: string;
+}
+
+/** A run by its name and number. */
+export interface TargetRun {
+  readonly run: string;
+  readonly sequence: number;
+}
+
+/** A file of a published run. `path` is relative to the run's folder, with slashes; SHA-256 in lower-case hexadecimal. */
+export interface DeliveredFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** A run that is published in the warehouse folder, for a target. Its tables have Parquet files. */
+export interface DeliveredRun extends LoadRun {
+  readonly instance: InstanceIdentity;
+  /** Absolute path of the run's folder. */
+  readonly directory: string;
+  /** All files of the folder, but the manifest. */
+  readonly files: readonly DeliveredFile[];
+  /** The manifest itself, last. */
+  readonly manifest: DeliveredFile;
+  /** Told as the work goes on, in units of the target's own. */
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/**
+ * A place outside the warehouse folder that published runs are delivered to. It may be told the same run again, by this
+ * process or by another: a run that it has already is left as it is. Each method throws a sentence that names the cause
+ * and the way out; credentials are in none.
+ */
+export interface Target {
+  /** Its own among the targets of a configuration: `lake`, `postgres`. */
+  readonly name: string;
+  /**
+   * The last run that readers see. Where a delivery was left half-way once it was decided, it is finished first. `null`
+   * for the instance: it is not known yet. Throws where the place belongs to another instance.
+   */
+  readonly last: (instance: InstanceIdentity | null, signal: AbortSignal) => Promise<TargetRun | null>;
+  /** Writes the run where no reader looks; `commit` shows it to readers as one step. Throws where it has a later run. */
+  readonly stage: (run: DeliveredRun) => Promise<StagedLoad>;
+  /** Proves, without delivering anything, that it can be written to. */
+  readonly check?: (signal: AbortSignal) => Promise<void>;
+  /** Copies the files of a run that it keeps, the manifest among them, into an empty folder. `run` is one that it has. */
+  readonly restore?: (run: TargetRun, directory: string, signal: AbortSignal) => Promise<void>;
+  /** Runs that it can restore, the newest first. */
+  readonly restorable?: (signal: AbortSignal) => Promise<readonly TargetRun[]>;
+  /**
+   * Removes what it keeps of earlier runs, after somebody's personal data were erased and the run without them was
+   * delivered. Gives a sentence for each thing that holds them still, and how that ends.
+   */
+  readonly forget?: (signal: AbortSignal) => Promise<readonly string[]>;
+  /** What was wrong with the options that it was made with. */
+  readonly faults?: readonly string[];
+}
+
 export interface PipelineSpec {
   /** Lower-case letters, digits and `-`. */
   readonly name: string;

@@ -23,14 +23,16 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   audit: "common api tables storage raw warehouse extract load",
   "warehouse/erase": "common tables storage raw warehouse load audit",
   "run/summary.ts": "common raw extract audit",
+  targets: "common tables storage pipeline.ts warehouse load",
   observe: "common storage tables warehouse audit run/summary.ts",
-  config: "common api raw warehouse extract audit observe",
+  config: "common api raw pipeline.ts warehouse extract audit targets observe",
   service: "common api",
-  run: "common api tables storage raw pipeline.ts warehouse extract transform load audit run/summary.ts observe config service",
+  run: "common api tables storage raw pipeline.ts warehouse extract transform load audit run/summary.ts targets observe config service",
   "index.ts":
-    "common tables storage pipeline.ts define-pipeline.ts extract transform load run/summary.ts observe config service run",
+    "common tables storage pipeline.ts define-pipeline.ts extract transform load run/summary.ts targets observe config service run",
   mcp: "common tables storage",
-  cli: "common tables storage warehouse extract transform audit warehouse/erase run/summary.ts config service run mcp",
+  fleet: "common config warehouse run/summary.ts run",
+  cli: "common tables storage pipeline.ts warehouse extract transform audit warehouse/erase run/summary.ts targets config service run mcp fleet",
 };
 
 /** Files of a folder's own. */

@@ -64,11 +64,15 @@ export async function writeParquet(connection: DuckDBConnection, write: ParquetW
 
 function metadataLiteral(table: Table): string {
   const comments = Object.fromEntries(table.columns.map((column) => [column.name, column.comment]));
+  const types = Object.fromEntries(
+    table.columns.map(({ name, type, nullable }) => [name, nullable ? type : `${type} not null`]),
+  );
   const entries: readonly (readonly [string, string])[] = [
     ["table", table.name],
     ["comment", table.comment],
     ["key", table.key.join(",")],
     ["columns", JSON.stringify(comments)],
+    ["types", JSON.stringify(types)],
   ];
   return `{${entries.map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`).join(", ")}}`;
 }

@@ -1,0 +1,49 @@
+/** Objects by key, on a file system or in a bucket: what the lake is written to. */
+
+export interface StoredObject {
+  /** Below the store's address, with slashes: `content/_delta_log/00000000000000000000.json`. */
+  readonly key: string;
+  readonly bytes: number;
+  /** By the store's clock, in milliseconds since 1970. */
+  readonly modifiedMs: number;
+}
+
+export interface ListOptions {
+  /** Only keys that come after this one, in the order of their UTF-8 bytes. */
+  readonly after?: string;
+}
+
+/**
+ * Keys are compared by their UTF-8 bytes. Every method throws a WarehouseError `target.*` with a sentence that names the
+ * store's address, never its credentials; what may go away by itself was tried again first.
+ */
+export interface Store extends AsyncDisposable {
+  /** `s3://bucket/prefix` or `file:///folder`, for messages. */
+  readonly address: string;
+  /** The bytes of an object; null: there is none. */
+  get(key: string): Promise<Buffer | null>;
+  /**
+   * Puts an object where there is none, at once and whole; false: there is one already. After an answer that was lost it
+   * may be this very object, so whoever gets false reads it before calling it another's.
+   */
+  putNew(key: string, body: Uint8Array): Promise<boolean>;
+  /** Puts an object, whatever is there. */
+  put(key: string, body: Uint8Array): Promise<void>;
+  /** Puts a file, in parts where it is large; the store checks what arrived. An object of the same size that is there already stays: keys of files name their content. */
+  upload(key: string, file: string, content: FileContent): Promise<void>;
+  /** Writes an object into a new file and checks its bytes. */
+  download(key: string, file: string, content: FileContent): Promise<void>;
+  /** Objects whose key begins with the prefix, in order of their keys. */
+  list(prefix: string, options?: ListOptions): AsyncIterable<StoredObject>;
+  /** Folders below a prefix that ends with a slash, by name, in order: `instance=a/` of `content/`. */
+  folders(prefix: string): Promise<readonly string[]>;
+  /** Removes objects; those that are gone already are no failure. */
+  remove(keys: readonly string[]): Promise<void>;
+}
+
+export interface FileContent {
+  readonly bytes: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
+  readonly signal: AbortSignal;
+}
