@@ -4,7 +4,8 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import type { Table } from "../tables/declare.ts";
 import { type Query, scalar } from "./duckdb.ts";
-import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+import { metadataLiteral } from "./parquet-metadata.ts";
+import { exactPattern, quoteLiteral } from "./sql-text.ts";
 
 /**
  * A quarter of the engine's default: a statement that sorts and writes a hundred thousand rows takes a third less memory,
@@ -60,19 +61,4 @@ export async function writeParquet(connection: DuckDBConnection, write: ParquetW
   const target = quoteLiteral(write.file);
   const options = `${PARQUET_OPTIONS}, KV_METADATA ${metadataLiteral(write.table)}`;
   return scalar(connection, `COPY (${write.query.text}) TO ${target} (${options})`, write.query.params);
-}
-
-function metadataLiteral(table: Table): string {
-  const comments = Object.fromEntries(table.columns.map((column) => [column.name, column.comment]));
-  const types = Object.fromEntries(
-    table.columns.map(({ name, type, nullable }) => [name, nullable ? type : `${type} not null`]),
-  );
-  const entries: readonly (readonly [string, string])[] = [
-    ["table", table.name],
-    ["comment", table.comment],
-    ["key", table.key.join(",")],
-    ["columns", JSON.stringify(comments)],
-    ["types", JSON.stringify(types)],
-  ];
-  return `{${entries.map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`).join(", ")}}`;
 }

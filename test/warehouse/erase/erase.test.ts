@@ -384,7 +384,7 @@ long(
       .map(({ path }) => path)
       .filter((path) => path.includes("/users/"));
     const keys = await rowsOf(join(out, "current"), `${metadata}'${out}/current/${users}') ORDER BY ALL`);
-    assert.deepEqual(keys.flat(), ["columns", "comment", "key", "table"]);
+    assert.deepEqual(keys.flat(), ["columns", "comment", "key", "personal", "references", "table", "types"]);
     await verify();
   },
 );

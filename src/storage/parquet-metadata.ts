@@ -1,0 +1,79 @@
+/** What a published Parquet file says of its table, so that it can be read without whoever declared the table. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { z } from "zod";
+import { COLUMN_TYPES, defineTable, type Table } from "../tables/declare.ts";
+import { all } from "./duckdb.ts";
+import { exactPattern, quoteIdentifier, quoteLiteral } from "./sql-text.ts";
+
+const NOT_NULL = " not null";
+const columnType = z.enum(COLUMN_TYPES);
+const written = z.string().regex(new RegExp(`^(${COLUMN_TYPES.join("|")})(${NOT_NULL})?$`));
+const reference = z.object({ columns: z.array(z.string()), table: z.string(), to: z.array(z.string()) });
+
+/** For `KV_METADATA` of a COPY: the declaration of the table, and nothing of the run. */
+export function metadataLiteral(table: Table): string {
+  const { columns } = table;
+  const comments = Object.fromEntries(columns.map(({ name, comment }) => [name, comment]));
+  const types = Object.fromEntries(
+    columns.map(({ name, type, nullable }) => [name, nullable ? type : `${type}${NOT_NULL}`]),
+  );
+  const entries: readonly (readonly [string, string])[] = [
+    ["table", table.name],
+    ["comment", table.comment],
+    ["key", table.key.join(",")],
+    ["columns", JSON.stringify(comments)],
+    ["types", JSON.stringify(types)],
+    ["personal", columns.flatMap(({ name, personal }) => (personal ? [name] : [])).join(",")],
+    ["references", JSON.stringify(table.references)],
+  ];
+  return `{${entries.map(([key, value]) => `${quoteIdentifier(key)}: ${quoteLiteral(value)}`).join(", ")}}`;
+}
+
+/**
+ * The declarations in files that were written with {@link metadataLiteral}, by path. What the transform alone needs is
+ * not in them: origins, and how rows are found. Undefined: the file has none, or one of another version.
+ */
+export async function declarationsIn(
+  connection: DuckDBConnection,
+  files: readonly string[],
+): Promise<ReadonlyMap<string, Table | undefined>> {
+  const list = files.map((file) => quoteLiteral(exactPattern(file))).join(", ");
+  const rows = await all(
+    connection,
+    `SELECT file_name, decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata([${list}])`,
+  );
+  const entries = new Map(files.map((file) => [file, new Map<string, string>()]));
+  for (const { file_name, key, value } of rows)
+    entries.get(String(file_name))?.set(String(key), String(value));
+  return new Map([...entries].map(([file, found]) => [file, declarationOf(found)]));
+}
+
+function declarationOf(entries: ReadonlyMap<string, string>): Table | undefined {
+  const { success, data } = metadata.safeParse(Object.fromEntries(entries));
+  if (!success) return undefined;
+  const { table: name, comment, key, columns: comments, types, personal, references } = data;
+  const columns = Object.entries(types).map(([column, type]) => ({
+    name: column,
+    type: columnType.parse(type.replace(NOT_NULL, "")),
+    nullable: !type.endsWith(NOT_NULL),
+    comment: comments[column] ?? "",
+    personal: personal.includes(column),
+    origins: [],
+    format: "plain" as const,
+    emptyDefault: false,
+  }));
+  return defineTable({ name, comment, stage: "query", key, columns, references });
+}
+
+const json = z.string().transform((text): unknown => JSON.parse(text));
+const names = z.string().transform((text) => (text === "" ? [] : text.split(",")));
+
+const metadata = z.object({
+  table: z.string(),
+  comment: z.string(),
+  key: names,
+  columns: json.pipe(z.record(z.string(), z.string())),
+  types: json.pipe(z.record(z.string(), written)),
+  personal: names,
+  references: json.pipe(z.array(reference)),
+});

@@ -1,0 +1,88 @@
+/** A run as it lies in the warehouse folder, for targets: neither its pipeline nor the service is needed. */
+import { join } from "node:path";
+import { WarehouseError } from "../common/errors.ts";
+import { loadTableOf } from "../load/load-tables.ts";
+import type { DeliveredRun, LoadTable } from "../pipeline.ts";
+import { openForScanning } from "../storage/duckdb.ts";
+import { declarationsIn } from "../storage/parquet-metadata.ts";
+import type { Table } from "../tables/declare.ts";
+import { MANIFEST_FILE, type Manifest } from "../warehouse/manifest.ts";
+import { filesOf, type PublishedFiles } from "../warehouse/published-tables.ts";
+import type { PublishedRun } from "../warehouse/retention.ts";
+import { digestOf } from "../warehouse/verify.ts";
+
+export interface DeliveryOptions {
+  /** For spilled blocks; exists as long as the run is at work. */
+  readonly temporaryDirectory: string;
+  readonly signal: AbortSignal;
+  readonly onProgress: DeliveredRun["onProgress"];
+}
+
+const LIMITS = { memoryLimitMb: 64, threads: 1 };
+
+/**
+ * A published run for a target. Throws `config.invalid` where it has no Parquet files, or those of an earlier version
+ * that do not say what their columns are; `verify.failed` where its manifest cannot be read.
+ */
+export async function deliveredRun(run: PublishedRun, options: DeliveryOptions): Promise<DeliveredRun> {
+  const { directory, manifest } = run;
+  if (manifest instanceof WarehouseError) throw manifest;
+  if (!manifest.loaders.includes("parquet")) throw withoutParquet(manifest);
+  return {
+    run: manifest.run,
+    sequence: manifest.sequence,
+    pipeline: manifest.pipeline,
+    verdict: manifest.verdict,
+    instance: manifest.instance,
+    directory,
+    files: manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 })),
+    manifest: { path: MANIFEST_FILE, ...(await digestOf(join(directory, MANIFEST_FILE))) },
+    tables: await tablesOf({ directory, manifest }, options),
+    signal: options.signal,
+    onProgress: options.onProgress,
+  };
+}
+
+async function tablesOf(
+  published: PublishedFiles & { readonly manifest: Manifest },
+  { temporaryDirectory }: DeliveryOptions,
+): Promise<readonly LoadTable[]> {
+  const { directory, manifest } = published;
+  const tables = Object.entries(manifest.rows).map(([name, rows]) => {
+    return { name, rows, files: filesOf(published, name) };
+  });
+  const declared = await declarationsOf(published, temporaryDirectory, tables);
+  return tables.map(({ name, rows, files }) => {
+    const table = declared.get(files[0] ?? "");
+    if (table === undefined) throw undeclared(manifest.run, name);
+    return loadTableOf({ table, rows, files, temporaryDirectory, directories: [directory] });
+  });
+}
+
+async function declarationsOf(
+  { directory }: PublishedFiles,
+  temporaryDirectory: string,
+  tables: readonly { readonly files: readonly string[] }[],
+): Promise<ReadonlyMap<string, Table | undefined>> {
+  await using database = await openForScanning({
+    ...LIMITS,
+    temporaryDirectory,
+    allowedDirectories: [directory],
+  });
+  const first = tables.flatMap(({ files }) => files[0] ?? []);
+  return declarationsIn(database.connection, first);
+}
+
+function withoutParquet({ run, pipeline }: Pick<Manifest, "run" | "pipeline">): WarehouseError {
+  return new WarehouseError(
+    "config.invalid",
+    `The run ${run} has no Parquet files, which targets are made from; add parquet() to the loaders of the pipeline ${pipeline} and run it again.`,
+  );
+}
+
+function undeclared(run: string, table: string): WarehouseError {
+  return new WarehouseError(
+    "config.invalid",
+    `The Parquet files of ${table} in the run ${run} do not say what their columns are, as those of earlier versions; run again, and the new run can be delivered.`,
+  );
+}
