@@ -1,0 +1,61 @@
+/** Copies of files whose bytes are known: to a store and back. */
+import { createHash } from "node:crypto";
+import type { FileHandle } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
+import { WarehouseError } from "../../common/errors.ts";
+import type { FileContent } from "./store.ts";
+
+/** Writes all pieces at the file's position. Gives whether they are the content. */
+export async function writeChecked(
+  pieces: AsyncIterable<Uint8Array>,
+  to: FileHandle,
+  { bytes, sha256, signal }: FileContent,
+): Promise<boolean> {
+  const hash = createHash("sha256");
+  let written = 0;
+  for await (const piece of pieces) {
+    signal.throwIfAborted();
+    hash.update(piece);
+    await to.writeFile(piece);
+    written += piece.length;
+  }
+  return written === bytes && hash.digest("hex") === sha256;
+}
+
+/** Makes a new file, has it filled and brings it to the disk; what fails leaves none. */
+export async function newFile(file: string, fill: (handle: FileHandle) => Promise<void>): Promise<void> {
+  const handle = await open(file, "wx");
+  try {
+    await fill(handle);
+    await handle.sync();
+  } catch (thrown) {
+    await handle.close();
+    await rm(file, { force: true });
+    throw thrown;
+  }
+  await handle.close();
+}
+
+/** A local file that is not what its run says. */
+export function changedFile(file: string, cause?: unknown): WarehouseError {
+  return new WarehouseError(
+    "target.refused",
+    `The file ${file} has another content than its run's manifest says, so it was not delivered; see "content-warehouse verify".`,
+    { cause },
+  );
+}
+
+/** An object that is not what was put there. */
+export function changedObject(address: string, key: string): WarehouseError {
+  return new WarehouseError(
+    "target.refused",
+    `${key} in ${address} has another content than was delivered; somebody changed it: choose another run.`,
+  );
+}
+
+export function missingObject(address: string, key: string): WarehouseError {
+  return new WarehouseError(
+    "target.refused",
+    `${key} is missing in ${address}; somebody removed it: choose another run.`,
+  );
+}

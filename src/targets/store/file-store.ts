@@ -1,0 +1,262 @@
+/** A store in a folder, for one machine or a shared file system. */
+import { randomUUID } from "node:crypto";
+import type { Dirent } from "node:fs";
+import {
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rmdir,
+  stat,
+  unlink,
+} from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+import { codeOf, WarehouseError } from "../../common/errors.ts";
+import { sync } from "../../common/tree.ts";
+import { compareUtf8 } from "../../common/utf8-order.ts";
+import { checkKey } from "./address.ts";
+import { changedFile, changedObject, missingObject, newFile, writeChecked } from "./checked-copy.ts";
+import type { ListOptions, Store, StoredObject } from "./store.ts";
+
+/** Where objects are written before they get their name: in the store itself, since names do not cross file systems. */
+const TEMPORARY = ".tmp";
+/** What a process that was killed leaves there is removed by one that comes later. */
+const ABANDONED_MS = 24 * 60 * 60 * 1000;
+
+const PIECE_BYTES = 1024 * 1024;
+
+/**
+ * Objects are files. Each is written under a temporary name, brought to the disk, and then named in one step: by a hard
+ * link, which never replaces, or by rename. A folder that is missing is an empty one.
+ */
+export function openFileStore(folder: string): Store {
+  const address = pathToFileURL(folder).href;
+  const pathOf = (key: string): string => {
+    checkKey(address, key);
+    return join(folder, key);
+  };
+  const temporary = temporaryFiles(folder);
+
+  /** Names what `fill` has written. */
+  const place = async (
+    key: string,
+    fill: (handle: FileHandle) => Promise<void>,
+    name: (from: string, to: string) => Promise<void>,
+  ): Promise<void> => {
+    const path = pathOf(key);
+    await using written = await temporary(fill);
+    await inFolder(dirname(path), () => name(written.path, path));
+    await sync(dirname(path));
+  };
+
+  const told = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work();
+    } catch (thrown) {
+      throw toldError(address, thrown);
+    }
+  };
+
+  return {
+    address,
+    get: (key) => told(() => orNull(readFile(pathOf(key)))),
+    putNew: (key, body) =>
+      told(async () => {
+        try {
+          await place(key, (handle) => handle.writeFile(body), link);
+          return true;
+        } catch (thrown) {
+          if (codeOf(thrown) === "EEXIST") return false;
+          throw thrown;
+        }
+      }),
+    put: (key, body) => told(() => place(key, (handle) => handle.writeFile(body), rename)),
+    upload: async (key, file, content) => {
+      content.signal.throwIfAborted();
+      await using source = await open(file);
+      const copy = async (handle: FileHandle) => {
+        if (!(await writeChecked(pieces(source), handle, content))) throw changedFile(file);
+      };
+      await told(async () => {
+        const there = await orNull(stat(pathOf(key)));
+        if (there?.size !== content.bytes) await place(key, copy, rename);
+      });
+    },
+    download: async (key, file, content) => {
+      const source = await told(() => orNull(open(pathOf(key))));
+      if (source === null) throw missingObject(address, key);
+      await using _ = source;
+      await newFile(file, async (handle) => {
+        if (!(await writeChecked(pieces(source), handle, content))) throw changedObject(address, key);
+      });
+    },
+    list: async function* (prefix, options) {
+      try {
+        yield* objectsBelow(folder, "", { prefix, ...options });
+      } catch (thrown) {
+        throw toldError(address, thrown);
+      }
+    },
+    folders: (prefix) =>
+      told(async () => {
+        const entries = await entriesOf(join(folder, prefix));
+        return entries.filter((entry) => entry.isDirectory()).map((entry) => `${entry.name}/`);
+      }),
+    remove: (keys) =>
+      told(async () => {
+        const paths = keys.map(pathOf);
+        for (const path of paths) await orNull(unlink(path));
+        for (const parent of new Set(paths.map((path) => dirname(path)))) await removeEmpty(parent, folder);
+      }),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+}
+
+/** From where the file is read until its end; whoever opened it closes it. */
+function pieces(file: FileHandle): AsyncIterable<Uint8Array> {
+  return file.createReadStream({ autoClose: false, highWaterMark: PIECE_BYTES });
+}
+
+interface TemporaryFile extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** Makes files without a name of their own; they go when they are disposed of, if they were not renamed. */
+function temporaryFiles(folder: string) {
+  const home = join(folder, TEMPORARY);
+  let isSwept = false;
+  return async (fill: (handle: FileHandle) => Promise<void>): Promise<TemporaryFile> => {
+    const path = join(home, randomUUID());
+    await inFolder(home, () => newFile(path, fill));
+    if (!isSwept) {
+      isSwept = true;
+      await removeAbandoned(home, (await stat(path)).mtimeMs - ABANDONED_MS);
+    }
+    return {
+      path,
+      [Symbol.asyncDispose]: async () => {
+        await orNull(unlink(path));
+      },
+    };
+  };
+}
+
+/** By the file system's clock, which may be another machine's. */
+async function removeAbandoned(home: string, beforeMs: number): Promise<void> {
+  for (const name of await readdir(home)) {
+    const path = join(home, name);
+    const found = await orNull(stat(path));
+    if (found !== null && found.mtimeMs < beforeMs) await orNull(unlink(path));
+  }
+}
+
+/** How often a folder is made again that somebody removes as an empty one at the same time. */
+const MAX_FOLDER_ATTEMPTS = 20;
+
+/** Does something in a folder, which is made where it is missing. */
+async function inFolder(folder: string, work: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await work();
+      return;
+    } catch (thrown) {
+      if (codeOf(thrown) !== "ENOENT" || attempt === MAX_FOLDER_ATTEMPTS) throw thrown;
+      await makeFolder(folder);
+    }
+  }
+}
+
+/** Makes a folder that stays: the entries of new folders are brought to the disk too. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true });
+  if (first === undefined) return;
+  for (let made = folder; made.length >= first.length; made = dirname(made)) {
+    await orNull(sync(dirname(made)));
+  }
+}
+
+async function removeEmpty(folder: string, root: string): Promise<void> {
+  for (let empty = folder; empty.startsWith(root + sep); empty = dirname(empty)) {
+    try {
+      await rmdir(empty);
+    } catch (thrown) {
+      if (codeOf(thrown) === "ENOENT") continue;
+      return;
+    }
+  }
+}
+
+interface Wanted extends ListOptions {
+  readonly prefix: string;
+}
+
+/** A folder's entries are walked in the order of whole keys: `a/x` comes after `a-b`, because `/` comes after `-`. */
+async function* objectsBelow(root: string, folder: string, wanted: Wanted): AsyncGenerator<StoredObject> {
+  for (const entry of await entriesOf(join(root, folder))) {
+    const key = folder + entry.name;
+    if (entry.isDirectory()) {
+      if (mayHold(`${key}/`, wanted)) yield* objectsBelow(root, `${key}/`, wanted);
+    } else if (key.startsWith(wanted.prefix) && isAfter(key, wanted.after)) {
+      const found = await orNull(stat(join(root, key)));
+      if (found !== null) yield { key, bytes: found.size, modifiedMs: found.mtimeMs };
+    }
+  }
+}
+
+function mayHold(folder: string, { prefix, after }: Wanted): boolean {
+  const isOnTheWay = folder.startsWith(prefix) || prefix.startsWith(folder);
+  return isOnTheWay && (isAfter(folder, after) || (after?.startsWith(folder) ?? false));
+}
+
+function isAfter(key: string, after: string | undefined): boolean {
+  return after === undefined || compareUtf8(key, after) > 0;
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  const entries = (await orNull(readdir(folder, { withFileTypes: true }))) ?? [];
+  const nameOf = (entry: Dirent) => (entry.isDirectory() ? `${entry.name}/` : entry.name);
+  return entries
+    .filter(({ name }) => name !== TEMPORARY)
+    .toSorted((a, b) => compareUtf8(nameOf(a), nameOf(b)));
+}
+
+/** Null: there is no such file or folder, or it is of the other kind. */
+async function orNull<Result>(work: Promise<Result>): Promise<Result | null> {
+  try {
+    return await work;
+  } catch (thrown) {
+    if (["ENOENT", "ENOTDIR", "EISDIR"].includes(codeOf(thrown) ?? "")) return null;
+    throw thrown;
+  }
+}
+
+const FILE_FOR_FOLDER = "has a file where a folder is needed, or the other way round; choose another folder";
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  EACCES: "may not be read or written by this user; change its owner or mode",
+  EPERM:
+    "does not allow what the lake needs (hard links among it); use another file system, or change its mode",
+  ENOTSUP: "lies on a file system without hard links; use another one",
+  EEXIST: FILE_FOR_FOLDER,
+  ENOTDIR: FILE_FOR_FOLDER,
+  EISDIR: FILE_FOR_FOLDER,
+  EROFS: "is read-only; mount it for writing",
+  ENOSPC: 'is full; make room, then run "content-warehouse deliver"',
+  EDQUOT: 'is full (the quota is used up); make room, then run "content-warehouse deliver"',
+};
+
+/** What is neither the disk's doing nor told already stays as it is. */
+function toldError(address: string, thrown: unknown): unknown {
+  const code = codeOf(thrown);
+  if (code === undefined || !("syscall" in (thrown as Error))) return thrown;
+  const refusal = REFUSALS[code];
+  if (refusal !== undefined) {
+    return new WarehouseError("target.refused", `${address} ${refusal}.`, { cause: thrown });
+  }
+  const sentence = `${address} cannot be read or written just now (${code}); check the file system, then run "content-warehouse deliver".`;
+  return new WarehouseError("target.unavailable", sentence, { cause: thrown });
+}

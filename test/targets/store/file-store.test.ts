@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { chmod, mkdir, mkdtemp, readdir, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { removeTree } from "../../../src/common/tree.ts";
+import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { openStore } from "../../../src/targets/store/open-store.ts";
+import { either } from "../../long.ts";
+import { keysOf, storeLaws } from "./laws.ts";
+
+let root: string;
+before(async () => {
+  root = await mkdtemp(join(tmpdir(), "file-store-"));
+});
+after(async () => {
+  await removeTree(root);
+});
+
+suite("a store in a folder", () => {
+  storeLaws({
+    open: async (name) => await openStore({ url: pathToFileURL(join(root, name)).href }),
+    schedules: either(60, 600),
+  });
+
+  test("removes folders with their last object, and itself stays", async () => {
+    const folder = join(root, randomUUID());
+    await using store = openFileStore(folder);
+    await store.put("a/b/c/1", Buffer.from(""));
+    await store.put("a/d", Buffer.from(""));
+    await store.remove(["a/b/c/1", "a/none/2"]);
+    assert.deepEqual(await readdir(join(folder, "a")), ["d"]);
+    await store.remove(["a/d"]);
+    assert.deepEqual(await readdir(folder), [".tmp"]);
+  });
+
+  test("writes into a folder that somebody removes as an empty one at the same time", async () => {
+    const folder = join(root, randomUUID());
+    const [one, other] = [openFileStore(folder), openFileStore(folder)];
+    for (let turn = 0; turn < 30; turn++) {
+      await one.put("a/b/c/1", Buffer.from(""));
+      await Promise.all([one.remove(["a/b/c/1"]), other.put("a/b/c/2", Buffer.from(""))]);
+      assert.deepEqual(await keysOf(one), ["a/b/c/2"]);
+      await other.remove(["a/b/c/2"]);
+    }
+  });
+
+  test("shows nothing of a writer that was killed, and removes it after a day", async () => {
+    const folder = join(root, randomUUID());
+    const temporary = join(folder, ".tmp");
+    await mkdir(temporary, { recursive: true });
+    await writeFile(join(temporary, "young"), "half of it");
+    await writeFile(join(temporary, "old"), "half of it");
+    const yesterday = new Date(Date.now() - 25 * 60 * 60 * 1000);
+    await utimes(join(temporary, "old"), yesterday, yesterday);
+    await using store = openFileStore(folder);
+    assert.deepEqual(await keysOf(store), []);
+    assert.deepEqual(await store.folders(""), []);
+    await store.put("x", Buffer.from(""));
+    assert.deepEqual(await readdir(temporary), ["young"]);
+  });
+
+  test("says which folder may not be written, and what to do", {
+    skip: process.getuid?.() === 0 && "root may write everywhere",
+  }, async () => {
+    const folder = join(root, randomUUID());
+    await mkdir(folder, { mode: 0o555 });
+    await assert.rejects(openFileStore(folder).put("x", Buffer.from("")), {
+      code: "target.refused",
+      message: `${pathToFileURL(folder).href} may not be read or written by this user; change its owner or mode.`,
+    });
+    await chmod(folder, 0o755);
+  });
+
+  test("says that a file stands where a folder is needed", async () => {
+    const file = join(root, randomUUID());
+    await writeFile(file, "");
+    await assert.rejects(openFileStore(file).put("x", Buffer.from("")), {
+      code: "target.refused",
+      message: `${pathToFileURL(file).href} has a file where a folder is needed, or the other way round; choose another folder.`,
+    });
+  });
+});
