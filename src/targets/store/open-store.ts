@@ -1,6 +1,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { type StoreOptions, storeAddress, storeFaults } from "./address.ts";
 import { openFileStore } from "./file-store.ts";
+import { openS3Store } from "./s3-store.ts";
 import type { Store } from "./store.ts";
 
 /** Asks nothing yet: a bucket that is not there is told by the first request. Throws `config.invalid`. */
@@ -8,7 +9,5 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const address = storeAddress(options.url);
   const faults = storeFaults(options);
   if ("problem" in address || faults.length > 0) throw new WarehouseError("config.invalid", faults.join(" "));
-  if (address.kind === "s3")
-    throw new WarehouseError("config.invalid", "url: only file:///folder is known so far.");
-  return openFileStore(address.folder);
+  return address.kind === "file" ? openFileStore(address.folder) : await openS3Store(address, options);
 }

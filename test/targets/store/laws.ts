@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { removeTree } from "../../../src/common/tree.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
+import { proveConditionalPut } from "../../../src/targets/store/probe.ts";
 import type { FileContent, Store, StoredObject } from "../../../src/targets/store/store.ts";
 
 export interface StoreUnderTest {
@@ -222,6 +223,12 @@ export function storeLaws(under: StoreUnderTest): void {
     await assert.rejects(store.upload("a/b", file, aborted), reason);
     await assert.rejects(store.download("there", join(folder, randomUUID()), aborted), reason);
     assert.deepEqual(await keysOf(store), ["there"]);
+  });
+
+  test("puts an object only where there is none, of which a probe leaves nothing", async () => {
+    await using store = await under.open(randomUUID());
+    await proveConditionalPut(store, new AbortController().signal);
+    assert.deepEqual(await keysOf(store), []);
   });
 
   test("refuses keys that lead out of it", async () => {
