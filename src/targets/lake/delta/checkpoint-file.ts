@@ -1,0 +1,86 @@
+/** Checkpoints as Parquet files, which DuckDB reads and writes: a row for each action. */
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { all, execute, openForScanning } from "../../../storage/duckdb.ts";
+import { readParquet } from "../../../storage/parquet-sql.ts";
+import { quoteLiteral } from "../../../storage/sql-text.ts";
+import type { Store } from "../../store/store.ts";
+import { type Action, commitText, parseAction } from "./actions.ts";
+import { type CheckpointFiles, damagedLog } from "./log-files.ts";
+
+const MEMORY_MB = 512;
+
+/** Actions of a checkpoint, whoever wrote it. */
+export async function readCheckpoint(
+  store: Store,
+  table: string,
+  { version, keys }: CheckpointFiles,
+  signal: AbortSignal,
+): Promise<Action[]> {
+  const bodies: Buffer[] = [];
+  for (const key of keys) {
+    signal.throwIfAborted();
+    const body = await store.get(key);
+    if (body === null) throw damagedLog(store, table, `the checkpoint of version ${version} is missing`);
+    bodies.push(body);
+  }
+  try {
+    return await inScratch(async (connection, folder) => {
+      const files = bodies.map((_, part) => join(folder, `${part}.parquet`));
+      for (const [part, file] of files.entries()) await writeFile(file, bodies[part] ?? "");
+      // Other columns repeat what these say, column by column of the table.
+      const known = "COLUMNS('^(txn|add|remove|metaData|protocol)$')";
+      const union = `SELECT ${known} FROM ${readParquet(files)}`;
+      const rows = await all(connection, `SELECT to_json(action)::VARCHAR AS line FROM (${union}) AS action`);
+      return rows.map(({ line }) => parseAction(String(line)));
+    });
+  } catch (cause) {
+    throw damagedLog(store, table, `the checkpoint of version ${version} cannot be read`, cause);
+  }
+}
+
+const TEXTS = "MAP(VARCHAR, VARCHAR)";
+/** Members by action, with all that the protocol has for reader version 1 and writer version 2. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  protocol:
+    "STRUCT(minReaderVersion INTEGER, minWriterVersion INTEGER, readerFeatures VARCHAR[], writerFeatures VARCHAR[])",
+  metaData: `STRUCT(id VARCHAR, name VARCHAR, description VARCHAR, format STRUCT(provider VARCHAR, "options" ${TEXTS}), schemaString VARCHAR, partitionColumns VARCHAR[], configuration ${TEXTS}, createdTime BIGINT)`,
+  txn: "STRUCT(appId VARCHAR, version BIGINT, lastUpdated BIGINT)",
+  add: `STRUCT(path VARCHAR, partitionValues ${TEXTS}, size BIGINT, modificationTime BIGINT, dataChange BOOLEAN, stats VARCHAR, tags ${TEXTS})`,
+  remove: `STRUCT(path VARCHAR, deletionTimestamp BIGINT, dataChange BOOLEAN, extendedFileMetadata BOOLEAN, partitionValues ${TEXTS}, size BIGINT)`,
+};
+
+/** Actions as the bytes of a checkpoint. */
+export async function checkpointBytes(actions: readonly object[]): Promise<Buffer> {
+  return inScratch(async (connection, folder) => {
+    const [lines, file] = [join(folder, "actions.json"), join(folder, "checkpoint.parquet")];
+    await writeFile(lines, commitText(actions));
+    const columns = Object.entries(COLUMNS).map(([name, type]) => `${name}: ${quoteLiteral(type)}`);
+    const rows = `read_json(${quoteLiteral(lines)}, format = 'newline_delimited', columns = {${columns.join(", ")}})`;
+    await execute(
+      connection,
+      `COPY (FROM ${rows}) TO ${quoteLiteral(file)} (FORMAT parquet, COMPRESSION snappy)`,
+    );
+    return readFile(file);
+  });
+}
+
+/** Works in a folder that is gone afterwards. */
+async function inScratch<Result>(
+  work: (connection: DuckDBConnection, folder: string) => Promise<Result>,
+): Promise<Result> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "content-warehouse-checkpoint-")));
+  try {
+    await using database = await openForScanning({
+      temporaryDirectory: folder,
+      allowedDirectories: [folder],
+      memoryLimitMb: MEMORY_MB,
+      threads: 1,
+    });
+    return await work(database.connection, folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,109 @@
+/** Keeps logs short: checkpoints, and what they make superfluous. */
+import type { Store } from "../../store/store.ts";
+import { metaDataLine } from "./actions.ts";
+import { checkpointBytes } from "./checkpoint-file.ts";
+import { checkpointKey, lastCheckpointKey, lastCheckpointVersion, listLog } from "./log-files.ts";
+import { readTable } from "./read.ts";
+import type { TableState } from "./state.ts";
+
+export const VERSIONS_PER_CHECKPOINT = 50;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** What the protocol says where a table does not. */
+const DEFAULT_REMOVED_MS = 7 * DAY_MS;
+
+export interface Retention {
+  readonly nowMs: number;
+  /** How long earlier versions can be read. */
+  readonly retentionMs: number;
+}
+
+/**
+ * Writes a checkpoint where one is due; true: it did. Called after a commit, with its version: whoever commits every
+ * fiftieth version writes one, and anybody does once that was left out. A crash between its steps leaves a checkpoint
+ * that readers find in the list, or none.
+ */
+export async function checkpointIfDue(
+  store: Store,
+  table: string,
+  version: number,
+  retention: Retention,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (version === 0) return false;
+  const behind = version - ((await lastCheckpointVersion(store, table)) ?? 0);
+  const due = version % VERSIONS_PER_CHECKPOINT === 0 || behind >= 2 * VERSIONS_PER_CHECKPOINT;
+  const state = due ? await readTable(store, table, signal) : null;
+  if (state === null) return false;
+  await writeCheckpoint(store, state, retention);
+  return true;
+}
+
+/** Writes a checkpoint of a state, and has readers begin with it. */
+export async function writeCheckpoint(store: Store, state: TableState, retention: Retention): Promise<void> {
+  const { table, version, files } = state;
+  const actions = checkpointActions(state, retention);
+  const body = await checkpointBytes(actions);
+  // Where it is there already, it says the same.
+  await store.putNew(checkpointKey(table, version), body);
+  if (((await lastCheckpointVersion(store, table)) ?? -1) >= version) return;
+  const hint = { version, size: actions.length, sizeInBytes: body.length, numOfAddFiles: files.size };
+  await store.put(lastCheckpointKey(table), Buffer.from(JSON.stringify(hint)));
+}
+
+/**
+ * Removes the files of the log before the newest checkpoint that is older than the retention, so that each younger
+ * version can still be read. Gives how many.
+ */
+export async function cleanLog(
+  store: Store,
+  table: string,
+  { nowMs, retentionMs }: Retention,
+): Promise<number> {
+  const { commits, checkpoints } = await listLog(store, table, 0);
+  const old = commits.findLast(({ modifiedMs }) => modifiedMs < nowMs - retentionMs);
+  const kept = checkpoints.findLast(({ version }) => old !== undefined && version <= old.version);
+  if (kept === undefined) return 0;
+  const keys = [
+    ...commits.filter(({ version }) => version < kept.version).map(({ key }) => key),
+    ...checkpoints.filter(({ version }) => version < kept.version).flatMap((each) => each.keys),
+  ];
+  if (keys.length > 0) await store.remove(keys);
+  return keys.length;
+}
+
+function checkpointActions(state: TableState, retention: Retention): object[] {
+  const { protocol, metaData, transactions, files, removed } = state;
+  const since = retention.nowMs - Math.max(retention.retentionMs, removedMs(metaData.configuration));
+  return [
+    { protocol },
+    metaDataLine(metaData),
+    ...[...transactions].map(([appId, { sequence, lastUpdatedMs }]) => ({
+      txn: { appId, version: sequence, lastUpdated: lastUpdatedMs },
+    })),
+    ...[...removed.values()]
+      .filter((file) => file.removedMs > since)
+      .map(({ remove }) => ({
+        remove: { ...remove, dataChange: false, extendedFileMetadata: remove.size !== null },
+      })),
+    ...[...files.values()].map(({ add }) => ({ add: { ...add, dataChange: false } })),
+  ];
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  millisecond: 1,
+  second: 1000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: DAY_MS,
+  week: 7 * DAY_MS,
+};
+
+/** How long a table wants removed files to be named; what it says that we cannot read is taken for ever. */
+function removedMs(configuration: TableState["metaData"]["configuration"]): number {
+  const interval = configuration["delta.deletedFileRetentionDuration"];
+  if (interval === undefined || interval === null) return DEFAULT_REMOVED_MS;
+  const [, count, unit = ""] = /^(?:interval\s+)?(\d+)\s+(\w+?)s?$/i.exec(interval.trim()) ?? [];
+  const unitMs = UNIT_MS[unit.toLowerCase()];
+  return unitMs === undefined ? Number.POSITIVE_INFINITY : Number(count) * unitMs;
+}

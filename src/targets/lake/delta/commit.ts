@@ -1,0 +1,120 @@
+/** Commits a run to a table: one new version, put where there is none. */
+import { randomUUID } from "node:crypto";
+import { type Clock, systemClock } from "../../../common/clock.ts";
+import { VERSION } from "../../../common/version.ts";
+import type { Store } from "../../store/store.ts";
+import { commitText, encodePath, metaDataLine } from "./actions.ts";
+import { commitKey } from "./log-files.ts";
+import { readNewer, readTable } from "./read.ts";
+import { assertWritable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
+import { type ActiveFile, filesOf, type TableState } from "./state.ts";
+import type { AddedFile, CommitOutcome, Replacement } from "./table.ts";
+
+const FIRST_PAUSE_MS = 20;
+const PAUSE_AT_MOST_MS = 2000;
+
+export interface CommitTiming {
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+const SYSTEM: CommitTiming = { clock: systemClock, random: Math.random };
+
+/**
+ * Replaces an instance's files in a table by those of a run, or adds them, in one version. Told again, by anybody, it
+ * finds the version that is there: the `txn` of the instance decides, whatever became of the answer to its put. Where
+ * others commit at the same time it tries again until the signal is aborted, and throws its reason then. Throws
+ * `target.refused` where the table cannot take the run.
+ */
+export async function commitReplacement(
+  store: Store,
+  replacement: Replacement,
+  signal: AbortSignal,
+  { clock, random }: CommitTiming = SYSTEM,
+): Promise<CommitOutcome> {
+  const { table, instance, sequence } = replacement;
+  let state = await readTable(store, table.name, signal);
+  for (let failed = 0; ; failed++) {
+    const there = state?.transactions.get(instance);
+    if (there !== undefined && there.sequence === sequence) return { kind: "done", version: there.version };
+    if (there !== undefined && there.sequence > sequence) return { kind: "fenced", sequence: there.sequence };
+    assertWritable(state, table);
+    const version = state === null ? 0 : state.version + 1;
+    const body = Buffer.from(commitText(actionsOf(state, replacement)));
+    signal.throwIfAborted();
+    if (await store.putNew(commitKey(table.name, version), body)) return { kind: "done", version };
+    if (failed > 0)
+      await clock.sleep(random() * Math.min(PAUSE_AT_MOST_MS, FIRST_PAUSE_MS * 2 ** failed), signal);
+    state = await (state === null ? readTable(store, table.name, signal) : readNewer(store, state, signal));
+  }
+}
+
+/** The lines of the commit that makes a table's next version. */
+function actionsOf(state: TableState | null, replacement: Replacement): object[] {
+  const { instance, sequence, atMs, files, appends } = replacement;
+  const added = new Set(files.map(({ path }) => path));
+  const replaced = state === null || appends ? [] : filesOf(state, instance);
+  return [
+    { commitInfo: commitInfo(state, replacement) },
+    ...definition(state, replacement),
+    { txn: { appId: instance, version: sequence, lastUpdated: atMs } },
+    ...replaced.filter(({ path }) => !added.has(path)).map((file) => ({ remove: removal(file, atMs) })),
+    ...files.map((file) => ({ add: addition(file, replacement) })),
+  ];
+}
+
+function commitInfo(
+  state: TableState | null,
+  { appends, atMs, run, attempt, instance }: Replacement,
+): object {
+  return {
+    timestamp: atMs,
+    operation: "WRITE",
+    operationParameters: {
+      mode: appends ? "Append" : "Overwrite",
+      partitionBy: JSON.stringify([INSTANCE]),
+      instance,
+      run,
+    },
+    ...(state === null ? {} : { readVersion: state.version }),
+    isBlindAppend: appends,
+    engineInfo: `content-warehouse/${VERSION}`,
+    txnId: attempt,
+  };
+}
+
+/** What the table is, where that is new. */
+function definition(state: TableState | null, { table, files, atMs }: Replacement): object[] {
+  if (state === null) {
+    return [{ protocol: PROTOCOL }, metaDataLine(newMetaData(table, randomUUID(), atMs))];
+  }
+  // Without files there are no rows that the columns would have to fit.
+  const metaData = files.length === 0 ? state.metaData : widened(state, table);
+  return metaData === state.metaData ? [] : [metaDataLine(metaData)];
+}
+
+function removal({ add: { path, partitionValues, size } }: ActiveFile, deletionTimestamp: number): object {
+  return { path, deletionTimestamp, dataChange: true, extendedFileMetadata: true, partitionValues, size };
+}
+
+function addition(file: AddedFile, { instance, atMs }: Replacement): object {
+  return {
+    path: encodePath(file.path),
+    partitionValues: { [INSTANCE]: instance },
+    size: file.bytes,
+    modificationTime: atMs,
+    dataChange: true,
+    stats: JSON.stringify(statistics(file)),
+  };
+}
+
+function statistics({ rows, range }: AddedFile): object {
+  if (range === null) return { numRecords: rows };
+  const { column, min, max, nulls } = range;
+  return {
+    numRecords: rows,
+    minValues: { [column]: min },
+    maxValues: { [column]: max },
+    nullCount: { [column]: nulls },
+  };
+}

@@ -1,0 +1,142 @@
+/** Reads the state of a table: the newest checkpoint, and the commits after it. */
+import { WarehouseError } from "../../../common/errors.ts";
+import { inParallel } from "../../../storage/parallel.ts";
+import type { Store } from "../../store/store.ts";
+import { parseActions } from "./actions.ts";
+import { readCheckpoint } from "./checkpoint-file.ts";
+import {
+  type CheckpointFiles,
+  commitKey,
+  damagedLog,
+  type LogFiles,
+  lastCheckpointVersion,
+  listLog,
+} from "./log-files.ts";
+import { assertReadable } from "./schema.ts";
+import { apply, type Commit, emptyReplay, type Replay, replayFrom, type TableState } from "./state.ts";
+
+/** Commits that are read at a time, and those that are in memory at most. */
+const READERS = Array.from({ length: 16 }, (_, reader) => reader);
+const COMMITS_IN_MEMORY = 1024;
+
+/**
+ * A table as its last version has it; null: there is none. Throws `target.refused` where its log is damaged or demands
+ * what reader version 1 does not know.
+ */
+export async function readTable(
+  store: Store,
+  table: string,
+  signal: AbortSignal,
+): Promise<TableState | null> {
+  const files = await listFromCheckpoint(store, table);
+  const last = lastVersion(files);
+  return last === null ? null : read(store, table, files, last, signal);
+}
+
+/** A table as an earlier version had it. Throws `target.refused` also where the log does not go back so far. */
+export async function readTableAt(
+  store: Store,
+  table: string,
+  version: number,
+  signal: AbortSignal,
+): Promise<TableState> {
+  const files = await listLog(store, table, 0);
+  const last = lastVersion(files);
+  if (last !== null && version <= last) return read(store, table, files, version, signal);
+  const has = last === null ? "there is no such table" : `its last version is ${last}`;
+  throw new WarehouseError(
+    "target.refused",
+    `There is no version ${version} of the table ${table} in ${store.address}: ${has}.`,
+  );
+}
+
+/** A state with the versions that came after it; the same one where there are none. */
+export async function readNewer(store: Store, state: TableState, signal: AbortSignal): Promise<TableState> {
+  const replay = replayFrom(state);
+  for (;;) {
+    signal.throwIfAborted();
+    const commit = await readCommit(store, state.table, replay.version + 1);
+    if (commit === null) break;
+    applyTo(store, replay, commit);
+  }
+  return replay.version === state.version ? state : finished(store, replay);
+}
+
+/** A hint that does not say the truth costs a list of the whole log. */
+async function listFromCheckpoint(store: Store, table: string): Promise<LogFiles> {
+  const hint = await lastCheckpointVersion(store, table);
+  if (hint === null) return listLog(store, table, 0);
+  const files = await listLog(store, table, hint);
+  return files.checkpoints.length > 0 ? files : listLog(store, table, 0);
+}
+
+function lastVersion({ commits, checkpoints }: LogFiles): number | null {
+  const last = Math.max(commits.at(-1)?.version ?? -1, checkpoints.at(-1)?.version ?? -1);
+  return last < 0 ? null : last;
+}
+
+async function read(
+  store: Store,
+  table: string,
+  { checkpoints }: LogFiles,
+  version: number,
+  signal: AbortSignal,
+): Promise<TableState> {
+  const checkpoint = checkpoints.findLast((each) => each.version <= version);
+  const replay = await beginning(store, table, checkpoint, signal);
+  while (replay.version < version) {
+    const first = replay.version + 1;
+    const count = Math.min(COMMITS_IN_MEMORY, version - replay.version);
+    const versions = Array.from({ length: count }, (_, index) => first + index);
+    const commits = await inParallel(READERS, versions, async (_, each) => {
+      signal.throwIfAborted();
+      return readCommit(store, table, each);
+    });
+    for (const [index, commit] of commits.entries()) {
+      if (commit === null) throw damagedLog(store, table, `version ${first + index} is missing`);
+      applyTo(store, replay, commit);
+    }
+  }
+  return finished(store, replay);
+}
+
+async function beginning(
+  store: Store,
+  table: string,
+  checkpoint: CheckpointFiles | undefined,
+  signal: AbortSignal,
+): Promise<Replay> {
+  if (checkpoint === undefined) return emptyReplay(table, null);
+  const replay = emptyReplay(table, checkpoint.version);
+  const actions = await readCheckpoint(store, table, checkpoint, signal);
+  applyTo(store, replay, { version: checkpoint.version, actions });
+  return replay;
+}
+
+/** Null: there is no such version. */
+async function readCommit(store: Store, table: string, version: number): Promise<Commit | null> {
+  const body = await store.get(commitKey(table, version));
+  if (body === null) return null;
+  try {
+    return { version, actions: parseActions(body.toString("utf8")) };
+  } catch (cause) {
+    throw damagedLog(store, table, `version ${version} is not as the protocol says`, cause);
+  }
+}
+
+function applyTo(store: Store, replay: Replay, commit: Commit): void {
+  try {
+    apply(replay, commit);
+  } catch (cause) {
+    throw damagedLog(store, replay.table, `version ${commit.version} has a path that is not encoded`, cause);
+  }
+}
+
+function finished(store: Store, replay: Replay): TableState {
+  const { protocol, metaData } = replay;
+  if (protocol === null || metaData === null) {
+    throw damagedLog(store, replay.table, "it has no protocol or no metadata");
+  }
+  assertReadable(replay.table, protocol);
+  return { ...replay, protocol, metaData };
+}

@@ -1,0 +1,138 @@
+/** What a table is at a version: the log, replayed. */
+import type { Action, AddAction, MetaDataAction, ProtocolAction, RemoveAction } from "./actions.ts";
+
+/** A data file that readers of the version see, whoever wrote it. */
+export interface ActiveFile {
+  /** Relative to the table's folder, decoded. */
+  readonly path: string;
+  /** Of the partition column `instance`; null: it has none. */
+  readonly instance: string | null;
+  readonly add: AddAction;
+}
+
+/** A data file that readers of earlier versions see. */
+export interface RemovedFile {
+  /** Relative to the table's folder, decoded. */
+  readonly path: string;
+  /** Milliseconds since 1970; 0: its writer did not say. */
+  readonly removedMs: number;
+  readonly remove: RemoveAction;
+}
+
+/** The last run of an instance that is in the table. */
+export interface Transaction {
+  readonly sequence: number;
+  /** A version that has it: the one that committed it, or, where that is not known any more, a checkpoint's. */
+  readonly version: number;
+  readonly lastUpdatedMs: number | null;
+}
+
+export interface TableState {
+  readonly table: string;
+  readonly version: number;
+  /** Version of the checkpoint that it was read from; null: of none. */
+  readonly checkpoint: number | null;
+  readonly protocol: ProtocolAction;
+  readonly metaData: MetaDataAction;
+  /** Active files by path as the log has it. */
+  readonly files: ReadonlyMap<string, ActiveFile>;
+  /**
+   * Removed files by path as the log has it: those that a checkpoint still names, which are all of the last seven days at
+   * least, and those that were removed since.
+   */
+  readonly removed: ReadonlyMap<string, RemovedFile>;
+  /** By instance. */
+  readonly transactions: ReadonlyMap<string, Transaction>;
+}
+
+/** Active files of an instance. */
+export function filesOf(state: TableState, instance: string): readonly ActiveFile[] {
+  return [...state.files.values()].filter((file) => file.instance === instance);
+}
+
+/** Instances that have files, by name. */
+export function instancesOf(state: TableState): readonly string[] {
+  const names = [...state.files.values()].map((file) => file.instance);
+  return [...new Set(names)].filter((name) => name !== null).toSorted();
+}
+
+/** Number of the instance's run that the table has; null: it never had one. */
+export function sequenceOf(state: TableState, instance: string): number | null {
+  return state.transactions.get(instance)?.sequence ?? null;
+}
+
+/** The actions of one version. */
+export interface Commit {
+  readonly version: number;
+  readonly actions: readonly Action[];
+}
+
+/** State as it grows, version by version. */
+export interface Replay {
+  readonly table: string;
+  readonly checkpoint: number | null;
+  version: number;
+  protocol: ProtocolAction | null;
+  metaData: MetaDataAction | null;
+  readonly files: Map<string, ActiveFile>;
+  readonly removed: Map<string, RemovedFile>;
+  readonly transactions: Map<string, Transaction>;
+}
+
+export function emptyReplay(table: string, checkpoint: number | null): Replay {
+  return {
+    table,
+    checkpoint,
+    version: -1,
+    protocol: null,
+    metaData: null,
+    files: new Map(),
+    removed: new Map(),
+    transactions: new Map(),
+  };
+}
+
+/** A replay that goes on from a state and leaves it as it is. */
+export function replayFrom(state: TableState): Replay {
+  return {
+    ...state,
+    files: new Map(state.files),
+    removed: new Map(state.removed),
+    transactions: new Map(state.transactions),
+  };
+}
+
+/** Throws URIError for a path that is not encoded as the protocol says. */
+export function apply(replay: Replay, { version, actions }: Commit): void {
+  replay.version = version;
+  for (const action of actions) applyAction(replay, action);
+}
+
+function applyAction(replay: Replay, { add, remove, metaData, protocol, txn }: Action): void {
+  if (add) {
+    replay.removed.delete(add.path);
+    replay.files.set(add.path, activeFile(add));
+  }
+  if (remove) {
+    replay.files.delete(remove.path);
+    replay.removed.set(remove.path, removedFile(remove));
+  }
+  if (metaData) replay.metaData = metaData;
+  if (protocol) replay.protocol = protocol;
+  if (txn) {
+    const { appId, version, lastUpdated } = txn;
+    replay.transactions.set(appId, {
+      sequence: version,
+      version: replay.version,
+      lastUpdatedMs: lastUpdated,
+    });
+  }
+}
+
+function activeFile(add: AddAction): ActiveFile {
+  return { path: decodeURIComponent(add.path), instance: add.partitionValues.instance ?? null, add };
+}
+
+function removedFile(remove: RemoveAction): RemovedFile {
+  return { path: decodeURIComponent(remove.path), removedMs: remove.deletionTimestamp ?? 0, remove };
+}
