@@ -31,7 +31,7 @@ const MAY_IMPORT: Readonly<Record<string, string>> = {
   "index.ts":
     "common tables storage pipeline.ts define-pipeline.ts extract transform load run/summary.ts targets observe config service run",
   mcp: "common tables storage",
-  fleet: "common config warehouse run/summary.ts run",
+  fleet: "common extract config warehouse run/summary.ts run",
   cli: "common tables storage pipeline.ts warehouse extract transform audit warehouse/erase run/summary.ts targets config service run mcp fleet",
 };
 

@@ -1,4 +1,5 @@
 /** What the exit codes mean, and what to do: for the help, and for failures as JSON. */
+import { afterExit } from "../fleet/exit-policy.ts";
 
 export interface ExitCode {
   readonly code: number;
@@ -64,6 +65,10 @@ export function exitCodesLine(): string {
 }
 
 export function exitCodesText(): string {
-  const lines = TABLE.map(({ code, short, hint }) => `  ${String(code).padStart(3)}  ${short}: ${hint}\n`);
-  return `Exit codes: 0 and 10 published a run, anything else published nothing; after 26\nthe message says whether it did.\n\n${lines.join("")}`;
+  const lines = TABLE.map(
+    ({ code, short, hint }) =>
+      `  ${String(code).padStart(3)}  ${afterExit(code).padEnd(5)}  ${short}: ${hint}\n`,
+  );
+  return `Exit codes: 0 and 10 published a run, anything else published nothing; after 26\nthe message says whether it did. What a scheduler should do: retry, a few times
+and later each time; stop, which is no retry: somebody has to look first.\n\n${lines.join("")}`;
 }

@@ -100,6 +100,11 @@ export const CONFIG_OPTION = new Option(
   "configuration file (default: content-warehouse.config.ts, .mts, .mjs, .js or .json, where there is one)",
 );
 
+export const FLEET_OPTION = new Option(
+  "--fleet <file>",
+  "file that names the instances; docs/fleet.md has its form",
+).default("fleet.json");
+
 /** `Web CMS`, or `Print Archive:Archive` for one on another platform than the generic one; may be given several times. */
 export function destinationOption(ofWhat = ", in place of those of the configuration"): Option {
   return new Option(

@@ -38,6 +38,10 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
     const description = command.options.find((each) => each.flags === flags)?.description ?? "";
     return `"${commandPath(command)}" needs ${flags}: ${description.replace(/ \(required\)$/, "")}.`;
   },
+  "commander.conflictingOption": (_command, message) => {
+    const [one, other] = message.match(/--[\w-]+/g) ?? [];
+    return `${one} and ${other} exclude each other; leave one of them out.`;
+  },
   "commander.invalidArgument": invalidArgument,
 };
 

@@ -11,7 +11,7 @@ import { type ConfigFile, nameIn, readConfigFile } from "./config-file.ts";
 import { configSpec, type Settings } from "./config-spec.ts";
 import { ConfigError, type ConfigFault, invalid, throwFaults } from "./faults.ts";
 import { readConfigSpec } from "./read-spec.ts";
-import { nonEmpty, type ServiceSource, serviceSource } from "./service-source.ts";
+import { type NamedService, nonEmpty, type ServiceSource, serviceSource } from "./service-source.ts";
 
 export { type ConfigSpec, defineConfig } from "./config-spec.ts";
 
@@ -75,6 +75,14 @@ export interface ConfigInputs {
   readonly flags: ConfigFlags;
   /** How the caller has the sample instead of a service: said where no service or no token is named. */
   readonly sampleBy: string;
+  /** One of a fleet: its service is asked, whatever flags, environment and file say. */
+  readonly instance?: NamedInstance | undefined;
+}
+
+export interface NamedInstance {
+  readonly service: NamedService;
+  /** Upper bound of requests a second, besides that of the file; null: none. */
+  readonly mostPerSecond: number | null;
 }
 
 const MIN_KEY_BYTES = 32;
@@ -87,7 +95,7 @@ const DEFAULT_SETTINGS: Settings = configSpec.parse({});
  * @throws {ConfigError} with all that is wrong: `config.missing_service` where no service or no token is named and
  * nothing else is wrong, else `config.invalid`
  */
-export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): Promise<Config> {
+export async function loadConfig({ cwd, env, flags, sampleBy, instance }: ConfigInputs): Promise<Config> {
   const file = await configFileOf({ cwd, flags });
   const { settings, faults } = settingsIn(file);
   const {
@@ -100,7 +108,9 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     ...others
   } = settings;
   const source =
-    flags.sample === true ? sampleSource(flags) : serviceSource({ env, flags, sampleBy, file, settings });
+    flags.sample === true
+      ? sampleSource(flags)
+      : serviceSource({ env, flags, sampleBy, file, settings, named: instance?.service });
   const personalData = personalDataOf(settings.personalData, env);
   const warehouse = warehouseOf({ cwd, env, flags }, file, settings);
   await throwFaults(faults, [refuseUncheckedTls(env), source, personalData, warehouse]);
@@ -110,6 +120,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     source: await source,
     details: settings.details,
     columns: settings.columns ?? columnsAtService(settings.aliases),
+    ratePerSecond: lower(settings.ratePerSecond, instance?.mostPerSecond ?? null),
     personalData: await personalData,
     warehouse: await warehouse,
     observe: observeSettings({ onFinish, metricsFile, openLineage }, { folder, env }),
@@ -118,6 +129,11 @@ export async function loadConfig({ cwd, env, flags, sampleBy }: ConfigInputs): P
     acceptShrink: flags.acceptShrink === true,
     acceptNewAddress: flags.acceptNewAddress === true,
   };
+}
+
+/** Of two upper bounds that may be missing. */
+function lower(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? (a ?? b) : Math.min(a, b);
 }
 
 /** Published runs to keep, as the configuration file in `cwd` says, where there is one. Errors: `config.invalid`. */

@@ -141,10 +141,10 @@ function sentences(issue: z.core.$ZodIssue, value: unknown): string[] {
   return [`${setting}expected ${expected}, found ${described(valueAt(value, issue.path))}.`];
 }
 
-type Path = readonly PropertyKey[];
+export type Path = readonly PropertyKey[];
 
 /** `destinations[0].name` */
-function nameOf(path: Path): string {
+export function nameOf(path: Path): string {
   return printable(
     path.map((key, index) => (typeof key === "number" ? `[${key}]` : step(key, index))).join(""),
   );
@@ -164,14 +164,14 @@ function isPlace(place: string): place is Place {
   return Object.hasOwn(EXPECTED, place);
 }
 
-function valueAt(value: unknown, path: Path): unknown {
+export function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (inner, key) => (isObject(inner) || Array.isArray(inner) ? Reflect.get(inner, key) : undefined),
     value,
   );
 }
 
-function described(value: unknown): string {
+export function described(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (isObject(value)) return "an object";
@@ -199,7 +199,7 @@ function knownNames(path: Path): readonly string[] {
 }
 
 /** The known name that takes the fewest changes, if they are few enough to be a slip. */
-function nearestOf(name: string, known: readonly string[]): string | undefined {
+export function nearestOf(name: string, known: readonly string[]): string | undefined {
   const distances = known.map((other) => ({
     other,
     changes: editDistance(name.toLowerCase(), other.toLowerCase()),

@@ -22,6 +22,14 @@ export interface ServiceInputs {
   readonly sampleBy: string;
   readonly file: ConfigFile | null;
   readonly settings: Settings;
+  /** In the place of what flags, environment and file say. */
+  readonly named?: NamedService | undefined;
+}
+
+/** A service as a fleet names it. */
+export interface NamedService {
+  readonly address: Address;
+  readonly token: TokenPlace;
 }
 
 /** Throws a ConfigError with what is wrong with both. */
@@ -35,12 +43,14 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
   return { kind: "service", url: await url, ...(await token) };
 }
 
-interface Address {
+/** An address, and where it is said. */
+export interface Address {
   readonly place: string;
   readonly text: string;
 }
 
-function addressOf({ flags, env, file, settings }: ServiceInputs): Address | null {
+function addressOf({ flags, env, file, settings, named }: ServiceInputs): Address | null {
+  if (named !== undefined) return named.address;
   const given: readonly (readonly [string, string | undefined])[] = [
     ["--url", flags.url],
     ["CONTENT_API_URL", nonEmpty(env.CONTENT_API_URL)],
@@ -61,11 +71,16 @@ async function urlOf(address: Address | null, sampleBy: string): Promise<Service
 }
 
 /** Where a token is: in a variable, with its value, or in a file. */
-type TokenPlace = { readonly text: string } | { readonly file: string; readonly setting: string };
+export type TokenPlace =
+  | { readonly variable: string; readonly text: string }
+  | { readonly file: string; readonly setting: string };
 
-function tokenPlaceOf({ env, file, settings }: ServiceInputs): TokenPlace | null {
-  const text = nonEmpty(env.CONTENT_API_TOKEN);
-  if (text !== undefined) return { text: text.trim() };
+const VARIABLE = "CONTENT_API_TOKEN";
+
+function tokenPlaceOf({ env, file, settings, named }: ServiceInputs): TokenPlace | null {
+  if (named !== undefined) return named.token;
+  const text = nonEmpty(env[VARIABLE]);
+  if (text !== undefined) return { variable: VARIABLE, text };
   if (file === null || settings.tokenFile === undefined) return null;
   return { file: resolve(file.folder, settings.tokenFile), setting: `${file.name}: \`tokenFile\`` };
 }
@@ -79,8 +94,8 @@ async function tokenOf(
     throw missing("token", `There is no API token: ${wayOut}; ${sampleBy} needs neither.`);
   }
   if ("text" in place) {
-    const token = checkedToken(new Secret(place.text), "CONTENT_API_TOKEN");
-    return { token, tokenFrom: "CONTENT_API_TOKEN" };
+    const token = checkedToken(new Secret(place.text.trim()), place.variable);
+    return { token, tokenFrom: place.variable };
   }
   const token = checkedToken(await readTokenFile(place.file, place.setting), place.setting);
   return { token, tokenFrom: place.file };

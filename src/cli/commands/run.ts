@@ -6,7 +6,8 @@ import { UNSETTLED_EXIT_CODE } from "../../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
-import { type Config, loadConfig } from "../../config/config.ts";
+import { type Config, type ConfigInputs, loadConfig } from "../../config/config.ts";
+import { findInstance, namedInstance, readFleet } from "../../fleet/fleet.ts";
 import { runExport } from "../../run/run.ts";
 import type { RunSummary } from "../../run/summary.ts";
 import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
@@ -17,6 +18,7 @@ import {
   CONFIG_OPTION,
   type Destinations,
   destinationOption,
+  FLEET_OPTION,
   processEnvironment,
   StopSignals,
   URL_OPTION,
@@ -32,6 +34,8 @@ interface RunFlags {
   readonly sample?: true;
   readonly url?: string;
   readonly config?: string;
+  readonly instance?: string;
+  readonly fleet: string;
   readonly contract?: Contract;
   readonly acceptShrink?: true;
   readonly destination?: Destinations;
@@ -50,6 +54,7 @@ Examples:
   $ content-warehouse run nightly --sample
   $ CONTENT_API_URL=https://content.example.com CONTENT_API_TOKEN=... content-warehouse run nightly --warehouse /srv/warehouse
   $ content-warehouse run ./my-pipeline.ts --config ./content-warehouse.config.json
+  $ content-warehouse run --instance north --fleet fleet.json
 
 The token comes from CONTENT_API_TOKEN or from a file (setting \`tokenFile\`), never from a flag.
 Exit code 0: complete. 10: published, but no two passes over the listing agree. 24: there is far less than in the
@@ -60,11 +65,18 @@ run before; look why, and if that is right, run once with --accept-shrink.
 export function runCommand(environment: CliEnvironment = processEnvironment()): Command {
   return new Command("run")
     .description("run a pipeline: export the service's content and publish it")
-    .argument("<pipeline>", "name of a pipeline of the package, or path of a module of your own")
+    .argument("[pipeline]", "name of a pipeline of the package, or path of a module of your own")
     .addOption(warehouseOption())
     .option("--sample", "read the sample content from the embedded service")
     .addOption(URL_OPTION)
     .addOption(CONFIG_OPTION)
+    .addOption(
+      new Option(
+        "--instance <name>",
+        "instance of a fleet: its service, token, configuration, pipeline and warehouse",
+      ).conflicts(["url", "config", "warehouse", "sample"]),
+    )
+    .addOption(FLEET_OPTION)
     .addOption(
       new Option(
         "--contract <contract>",
@@ -85,21 +97,23 @@ export function runCommand(environment: CliEnvironment = processEnvironment()): 
     )
     .option("--json", "print one JSON object to standard output instead of the summary")
     .addHelpText("after", EXAMPLES)
-    .action((pipeline: string, _flags: RunFlags, command: Command) =>
-      run(pipeline, command.optsWithGlobals<RunFlags>(), environment),
-    );
+    .action((pipeline: string | undefined, _flags: RunFlags, command: Command) => {
+      const flags = command.optsWithGlobals<RunFlags>();
+      if (pipeline === undefined && flags.instance === undefined)
+        command.error("error: missing required argument 'pipeline'", { code: "commander.missingArgument" });
+      return run(pipeline, flags, environment);
+    });
 }
 
-async function run(pipeline: string, flags: RunFlags, environment: CliEnvironment): Promise<void> {
+async function run(
+  pipeline: string | undefined,
+  flags: RunFlags,
+  environment: CliEnvironment,
+): Promise<void> {
   keepHeapsSmall();
-  const { env, cwd, endWith } = environment;
-  const url = pipelineUrl(pipeline, cwd);
-  const config = await loadConfig({
-    cwd,
-    env,
-    flags: { ...flags, destinations: flags.destination },
-    sampleBy: '"content-warehouse run nightly --sample"',
-  });
+  const { endWith } = environment;
+  const { url, inputs } = await wantedOf(pipeline, flags, environment);
+  const config = await loadConfig(inputs);
   const threads = Math.max(1, Math.min(8, availableParallelism()));
   assertAddressSpace(await processLimits(), threads);
   const secrets = config.source.kind === "service" ? [config.source.token] : [];
@@ -119,6 +133,38 @@ async function run(pipeline: string, flags: RunFlags, environment: CliEnvironmen
   }).finally(() => display.end());
   await writeSummary(summary, flags, environment, log);
   if (summary.verdict === "unsettled") endWith(UNSETTLED_EXIT_CODE);
+}
+
+/** The pipeline, and where its settings come from. */
+interface Wanted {
+  readonly url: string;
+  readonly inputs: ConfigInputs;
+}
+
+/** The pipeline is there where no instance is. */
+async function wantedOf(
+  pipeline: string | undefined,
+  { instance: name, fleet: file, ...flags }: RunFlags,
+  { env, cwd }: CliEnvironment,
+): Promise<Wanted> {
+  const sampleBy = '"content-warehouse run nightly --sample"';
+  const given = { ...flags, destinations: flags.destination };
+  if (name === undefined) {
+    return { url: pipelineUrl(pipeline ?? "", cwd), inputs: { cwd, env, flags: given, sampleBy } };
+  }
+  const fleet = await readFleet(cwd, file);
+  const instance = findInstance(fleet, name);
+  const { config, warehouse } = instance;
+  return {
+    url: pipeline === undefined ? pipelineUrl(instance.pipeline, fleet.folder) : pipelineUrl(pipeline, cwd),
+    inputs: {
+      cwd: fleet.folder,
+      env,
+      flags: { ...given, config, warehouse },
+      sampleBy,
+      instance: namedInstance(fleet, instance, env),
+    },
+  };
 }
 
 async function writeSummary(

@@ -1,0 +1,162 @@
+/** What a fleet file may say, and what holds where it says nothing. */
+import { z } from "zod";
+import { printable } from "../common/printable.ts";
+import { described, nameOf, nearestOf, type Path, valueAt } from "../config/read-spec.ts";
+import { readServiceUrl } from "../extract/http/service-url.ts";
+
+const text = z.string().min(1);
+const memoryMb = z.int().min(256);
+
+/** Also its name in a lake: part of the paths there. */
+const instanceName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
+
+const instance = z.strictObject({
+  name: instanceName,
+  url: text,
+  tokenFile: text.optional(),
+  tokenEnv: z
+    .string()
+    .regex(/^[A-Za-z_]\w*$/)
+    .optional(),
+  config: text.optional(),
+  pipeline: text.default("nightly"),
+  schedule: z
+    .string()
+    .regex(/^\s*\S+(\s+\S+){4}\s*$/)
+    .optional(),
+  warehouse: text.optional(),
+  memoryMb: memoryMb.optional(),
+});
+export type InstanceSettings = z.output<typeof instance>;
+
+export const fleetSpec = z.strictObject({
+  instances: z.array(instance).min(1).readonly(),
+  /** Folder of the warehouses that instances do not name themselves. */
+  warehouses: text.default("warehouses"),
+  /** Configuration of the instances that do not name one. */
+  config: text.optional(),
+  memoryMb: memoryMb.default(1024),
+  hostRatePerSecond: z.number().positive().nullable().default(null),
+  hostConcurrency: z.int().min(1).nullable().default(null),
+  postgres: text.optional(),
+  retries: z.int().min(0).max(100).default(5),
+  retryDelaySeconds: z.int().min(1).max(86_400).default(60),
+  heartbeatSeconds: z.int().min(10).max(3600).default(60),
+});
+export type FleetSettings = z.output<typeof fleetSpec>;
+
+type Key = keyof FleetSettings | `instances[].${keyof InstanceSettings}` | "instances[]" | "";
+
+const EXPECTED: Readonly<Record<Key, string>> = {
+  "": "an object with instances",
+  instances: "a list of at least one instance",
+  "instances[]":
+    'an object such as { "name": "north", "url": "https://north.example.com", "tokenEnv": "NORTH_TOKEN" }',
+  "instances[].name":
+    "a name of lower-case letters, digits and hyphens, 63 at most, that begins with a letter or digit",
+  "instances[].url": "an address such as https://content.example.com",
+  "instances[].tokenFile": "the path of a file",
+  "instances[].tokenEnv": "the name of a variable, such as NORTH_TOKEN",
+  "instances[].config": "the path of a file",
+  "instances[].pipeline": "the name of a pipeline or the path of a module",
+  "instances[].schedule": 'five fields of cron, such as "0 2 * * *"',
+  "instances[].warehouse": "the path of a folder",
+  "instances[].memoryMb": "a whole number from 256",
+  warehouses: "the path of a folder",
+  config: "the path of a file",
+  memoryMb: "a whole number from 256",
+  hostRatePerSecond: "a number above 0, or null",
+  hostConcurrency: "a whole number from 1, or null",
+  postgres: "an address such as postgres://fleet@db.example.com/fleet",
+  retries: "a whole number from 0 to 100",
+  retryDelaySeconds: "a whole number from 1 to 86400",
+  heartbeatSeconds: "a whole number from 10 to 3600",
+};
+
+/** The settings of a fleet, or one sentence for each that is wrong: its name, what was expected, what was found. */
+export type FleetSpecResult = { readonly settings: FleetSettings } | { readonly problems: readonly string[] };
+
+export function readFleetSpec(value: unknown): FleetSpecResult {
+  const result = fleetSpec.safeParse(value);
+  const issues = result.success ? [] : result.error.issues.flatMap((issue) => sentences(issue, value));
+  const members = instancesIn(value);
+  const problems = [
+    ...issues,
+    ...members.flatMap(addressProblems),
+    ...members.flatMap(tokenProblems),
+    ...repeated(members, "name"),
+    ...repeated(members, "warehouse"),
+    ...postgresProblems(valueAt(value, ["postgres"])),
+  ];
+  return result.success && problems.length === 0 ? { settings: result.data } : { problems };
+}
+
+/** What the list holds, whatever is wrong with it: settings that are texts, by name. */
+type Member = Readonly<Partial<Record<keyof InstanceSettings, string>>>;
+
+function instancesIn(value: unknown): readonly Member[] {
+  const list = valueAt(value, ["instances"]);
+  if (!Array.isArray(list)) return [];
+  return list.map((each: unknown) => {
+    const texts = Object.keys(instance.shape).map((key) => [key, valueAt(each, [key])] as const);
+    return Object.fromEntries(texts.filter(([, found]) => typeof found === "string"));
+  });
+}
+
+function addressProblems({ url }: Member, index: number): string[] {
+  const read = url === undefined || url === "" ? undefined : readServiceUrl(url);
+  return read !== undefined && "problem" in read ? [`\`instances[${index}].url\`: ${read.problem}.`] : [];
+}
+
+function tokenProblems({ tokenFile, tokenEnv }: Member, index: number): string[] {
+  if ((tokenFile === undefined) !== (tokenEnv === undefined)) return [];
+  const found = tokenFile === undefined ? "neither" : "both";
+  return [
+    `\`instances[${index}]\`: expected \`tokenFile\` or \`tokenEnv\`, which say where its token is, found ${found}.`,
+  ];
+}
+
+function repeated(members: readonly Member[], key: "name" | "warehouse"): string[] {
+  const texts = members.map((member) => member[key]);
+  return texts.flatMap((value, index) => {
+    const first = texts.indexOf(value);
+    if (value === undefined || first === index) return [];
+    return [
+      `\`instances[${index}].${key}\`: expected one of its own, found "${printable(value, 60)}", which \`instances[${first}]\` has.`,
+    ];
+  });
+}
+
+/** The sentence does not repeat the address, which may hold a password. */
+function postgresProblems(postgres: unknown): string[] {
+  if (typeof postgres !== "string" || postgres === "") return [];
+  if (!/^postgres(ql)?:\/\//.test(postgres)) {
+    return ["`postgres`: expected an address such as postgres://fleet@db.example.com/fleet."];
+  }
+  if (!/^[^/]*\/\/[^/@]*:[^/]*@/.test(postgres) && !/[?&]password=/.test(postgres)) return [];
+  return ["`postgres`: a password does not belong in a file; set PGPASSWORD, or name a PGPASSFILE."];
+}
+
+function sentences(issue: z.core.$ZodIssue, value: unknown): string[] {
+  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownSetting(key, issue.path));
+  const place = issue.path.map((key, index) => (typeof key === "number" ? "[]" : step(key, index))).join("");
+  const expected = isKey(place) ? EXPECTED[place] : issue.message;
+  const setting = place === "" ? "" : `\`${nameOf(issue.path)}\`: `;
+  return [`${setting}expected ${expected}, found ${described(valueAt(value, issue.path))}.`];
+}
+
+function step(key: PropertyKey, index: number): string {
+  return index === 0 ? String(key) : `.${String(key)}`;
+}
+
+function isKey(place: string): place is Key {
+  return Object.hasOwn(EXPECTED, place);
+}
+
+function unknownSetting(key: string, path: Path): string {
+  const known = Object.keys(path.length === 0 ? fleetSpec.shape : instance.shape);
+  const shown = printable(nameOf([...path, key]));
+  const nearest = nearestOf(key, known);
+  if (nearest !== undefined) return `\`${shown}\` is not a setting; did you mean \`${nearest}\`?`;
+  return `\`${shown}\` is not a setting; there are ${known.join(", ")}.`;
+}

@@ -1,0 +1,148 @@
+/** A fleet: instances that are exported one by one, each into a warehouse of its own. */
+import { join, resolve } from "node:path";
+import { WarehouseError } from "../common/errors.ts";
+import { suggestion } from "../common/nearest.ts";
+import { printable } from "../common/printable.ts";
+import type { NamedInstance } from "../config/config.ts";
+import { readConfigFile } from "../config/config-file.ts";
+import { ConfigError, invalid, invalidToken } from "../config/faults.ts";
+import { nonEmpty } from "../config/service-source.ts";
+import { readServiceUrl } from "../extract/http/service-url.ts";
+import { type FleetSettings, type InstanceSettings, readFleetSpec } from "./fleet-spec.ts";
+
+export interface Fleet
+  extends Pick<
+    FleetSettings,
+    "hostRatePerSecond" | "hostConcurrency" | "retries" | "retryDelaySeconds" | "heartbeatSeconds"
+  > {
+  /** The file, as it was named. */
+  readonly file: string;
+  /** Absolute: paths in the file go from here. */
+  readonly folder: string;
+  /** Address without a password; null: there is no queue. */
+  readonly postgres: string | null;
+  readonly instances: readonly FleetInstance[];
+}
+
+export interface FleetInstance {
+  readonly name: string;
+  /** For messages: `fleet.json: instances[2]`. */
+  readonly place: string;
+  readonly url: string;
+  /** Of its service, with the port: those with one host share a rate. */
+  readonly host: string;
+  /** A file by its absolute path, or a variable. */
+  readonly token: { readonly file: string } | { readonly variable: string };
+  /** Absolute; undefined: the one in the fleet's folder, where there is one. */
+  readonly config: string | undefined;
+  /** A name, or a path from the fleet's folder. */
+  readonly pipeline: string;
+  /** Five fields of cron, in UTC. */
+  readonly schedule: string | null;
+  /** Absolute. */
+  readonly warehouse: string;
+  readonly memoryMb: number;
+}
+
+/** Reads a fleet file. Throws a ConfigError with all that is wrong with it. */
+export async function readFleet(cwd: string, path: string): Promise<Fleet> {
+  const file = await readConfigFile(cwd, path);
+  if (file === null) throw new TypeError("a file that is named is read, or that fails");
+  const result = readFleetSpec(file.value);
+  if ("settings" in result) return fleetOf(file.name, file.folder, result.settings);
+  throw new ConfigError(
+    result.problems.map((problem) => ({
+      code: "config.invalid",
+      about: "settings",
+      sentence: `${file.name}: ${problem}`,
+    })),
+  );
+}
+
+function fleetOf(file: string, folder: string, settings: FleetSettings): Fleet {
+  const { instances, warehouses, config, memoryMb, postgres, ...others } = settings;
+  const from = (path: string) => resolve(folder, path);
+  return {
+    ...others,
+    file,
+    folder,
+    postgres: postgres ?? null,
+    instances: instances.map((each, index) => ({
+      name: each.name,
+      place: `${file}: instances[${index}]`,
+      url: each.url,
+      host: hostOf(each.url),
+      token: tokenPlaceOf(each, from),
+      config: fromFolder(each.config ?? config, from),
+      pipeline: each.pipeline,
+      schedule: each.schedule ?? null,
+      warehouse: from(each.warehouse ?? join(warehouses, each.name)),
+      memoryMb: each.memoryMb ?? memoryMb,
+    })),
+  };
+}
+
+function hostOf(url: string): string {
+  const read = readServiceUrl(url);
+  if ("problem" in read) throw new TypeError(read.problem);
+  return read.url.host;
+}
+
+function tokenPlaceOf({ tokenFile, tokenEnv }: InstanceSettings, from: (path: string) => string) {
+  return tokenFile === undefined ? { variable: tokenEnv ?? "" } : { file: from(tokenFile) };
+}
+
+function fromFolder(path: string | undefined, from: (path: string) => string): string | undefined {
+  return path === undefined ? undefined : from(path);
+}
+
+/** Throws `config.not_found`. */
+export function findInstance({ file, instances }: Fleet, name: string): FleetInstance {
+  const found = instances.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  const names = instances.map((each) => each.name);
+  throw new WarehouseError(
+    "config.not_found",
+    `There is no instance "${printable(name)}" in ${file}.${suggestion(name, names, `It has ${names.length}, the first is ${names[0]}.`)}`,
+  );
+}
+
+/**
+ * How many runs there are at once of the services at one host, at most: as many as it has instances, since no instance
+ * has two, and no more than `hostConcurrency`, which the queue keeps, and any other scheduler has to.
+ */
+export function mostAtOnce({ hostConcurrency, instances }: Fleet, host: string): number {
+  const all = instances.filter((each) => each.host === host).length;
+  return Math.min(all, hostConcurrency ?? all);
+}
+
+/** What a run needs to know of its instance. Throws `config.invalid` where the variable of the token is not set. */
+export function namedInstance(
+  fleet: Fleet,
+  instance: FleetInstance,
+  env: Readonly<Record<string, string | undefined>>,
+): NamedInstance {
+  const { hostRatePerSecond } = fleet;
+  return {
+    service: {
+      address: { place: `${instance.place}.url`, text: instance.url },
+      token: tokenOf(instance, env),
+    },
+    mostPerSecond: hostRatePerSecond === null ? null : hostRatePerSecond / mostAtOnce(fleet, instance.host),
+  };
+}
+
+function tokenOf({ token, place }: FleetInstance, env: Readonly<Record<string, string | undefined>>) {
+  if ("file" in token) return { file: token.file, setting: `${place}.tokenFile` };
+  const text = nonEmpty(env[token.variable]);
+  if (text !== undefined) return { variable: token.variable, text };
+  throw invalidToken(`${place}.tokenEnv: the variable ${token.variable} is not set; set it to the token.`);
+}
+
+/** Throws `config.invalid` where the fleet has no queue. */
+export function queueAddress({ file, postgres }: Fleet): string {
+  if (postgres !== null) return postgres;
+  throw invalid(
+    `${file}: \`postgres\` is missing: the queue needs a PostgreSQL database; without one, let your scheduler call "content-warehouse run --instance NAME --fleet ${file}".`,
+  );
+}

@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite, type TestContext, test } from "node:test";
+import { WarehouseError } from "../../src/common/errors.ts";
+import { type Fleet, findInstance, mostAtOnce, namedInstance, readFleet } from "../../src/fleet/fleet.ts";
+
+const NORTH = { name: "north", url: "https://north.example.com", tokenEnv: "NORTH_TOKEN" };
+const SOUTH = { name: "south", url: "https://south.example.com/tenants/s", tokenFile: "tokens/south" };
+const FILE = "fleet.json";
+
+async function folderWith(t: TestContext, spec: unknown): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "fleet-"));
+  t.after(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, FILE), JSON.stringify(spec));
+  return folder;
+}
+
+async function fleetOf(t: TestContext, spec: unknown): Promise<Fleet> {
+  return readFleet(await folderWith(t, spec), FILE);
+}
+
+/** The lines of the refusal, without what all of them begin with. */
+async function faultsOf(t: TestContext, spec: unknown): Promise<string[]> {
+  const error = await fleetOf(t, spec).then(
+    () => assert.fail("nothing was refused"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof WarehouseError);
+  assert.equal(error.code, "config.invalid");
+  const lines = error.message.split("\n");
+  return (lines.length === 1 ? lines : lines.slice(1)).map((line) => line.trim().replace("fleet.json: ", ""));
+}
+
+test("an instance takes from the fleet what it does not say itself, and paths go from the fleet's folder", async (t) => {
+  const folder = await folderWith(t, {
+    config: "shared.json",
+    memoryMb: 512,
+    warehouses: "out",
+    instances: [NORTH, { ...SOUTH, config: "south.json", memoryMb: 2048, warehouse: "/srv/south" }],
+  });
+  const { instances, ...fleet } = await readFleet(folder, FILE);
+  assert.deepEqual(fleet, {
+    file: FILE,
+    folder,
+    postgres: null,
+    hostRatePerSecond: null,
+    hostConcurrency: null,
+    retries: 5,
+    retryDelaySeconds: 60,
+    heartbeatSeconds: 60,
+  });
+  assert.deepEqual(instances, [
+    {
+      name: "north",
+      place: "fleet.json: instances[0]",
+      url: "https://north.example.com",
+      host: "north.example.com",
+      token: { variable: "NORTH_TOKEN" },
+      config: join(folder, "shared.json"),
+      pipeline: "nightly",
+      schedule: null,
+      warehouse: join(folder, "out/north"),
+      memoryMb: 512,
+    },
+    {
+      name: "south",
+      place: "fleet.json: instances[1]",
+      url: "https://south.example.com/tenants/s",
+      host: "south.example.com",
+      token: { file: join(folder, "tokens/south") },
+      config: join(folder, "south.json"),
+      pipeline: "nightly",
+      schedule: null,
+      warehouse: "/srv/south",
+      memoryMb: 2048,
+    },
+  ]);
+});
+
+suite("a fleet file is refused with all that is wrong with it:", () => {
+  const cases: Readonly<Record<string, readonly [spec: unknown, faults: readonly RegExp[]]>> = {
+    "no list": [{}, [/^`instances`: expected a list of at least one instance, found nothing\.$/]],
+    "an empty list": [{ instances: [] }, [/found an empty list/]],
+    "a name that is no folder's": [
+      { instances: [{ ...NORTH, name: "North/1" }] },
+      [/^`instances\[0\]\.name`: expected a name of lower-case letters.*found "North\/1"\.$/],
+    ],
+    "a name and a warehouse twice": [
+      {
+        instances: [
+          { ...NORTH, warehouse: "w" },
+          { ...NORTH, warehouse: "w" },
+        ],
+      },
+      [
+        /^`instances\[1\]\.name`: .*found "north", which `instances\[0\]` has\.$/,
+        /^`instances\[1\]\.warehouse`: /,
+      ],
+    ],
+    "no token and two of them": [
+      {
+        instances: [
+          { ...NORTH, tokenEnv: undefined },
+          { ...SOUTH, tokenEnv: "SOUTH" },
+        ],
+      },
+      [
+        /^`instances\[0\]`: expected `tokenFile` or `tokenEnv`.*found neither\.$/,
+        /^`instances\[1\]`: .*found both\.$/,
+      ],
+    ],
+    "a token itself": [
+      { instances: [{ ...NORTH, token: "s3cret" }] },
+      [/^`instances\[0\]\.token` is not a setting; there are name, url, tokenFile, /],
+    ],
+    "an address that is none, a schedule that is none, and a misspelled setting": [
+      { instances: [{ ...NORTH, url: "north", schedule: "nightly" }], hostRatePerSecnd: 1 },
+      [
+        /`instances\[0\]\.schedule`: expected five fields of cron/,
+        /did you mean `hostRatePerSecond`/,
+        /`instances\[0\]\.url`/,
+      ],
+    ],
+    "an address of the database with a password": [
+      { instances: [NORTH], postgres: "postgres://fleet:hunter2@db/fleet" },
+      [/^`postgres`: a password does not belong in a file; set PGPASSWORD/],
+    ],
+    "a database that is none": [
+      { instances: [NORTH], postgres: "mysql://fleet:hunter2@db/fleet" },
+      [/^`postgres`: expected an address such as postgres:\/\//],
+    ],
+  };
+  for (const [name, [spec, faults]] of Object.entries(cases)) {
+    test(name, async (t) => {
+      const found = await faultsOf(t, spec);
+      assert.equal(found.length, faults.length, found.join("\n"));
+      for (const [index, fault] of faults.entries()) assert.match(found[index] ?? "", fault);
+      assert.ok(!found.join("").includes("hunter2") && !found.join("").includes("s3cret"));
+    });
+  }
+});
+
+test("an instance that is not there is told with the nearest name", async (t) => {
+  const fleet = await fleetOf(t, { instances: [NORTH, SOUTH] });
+  assert.throws(
+    () => findInstance(fleet, "nroth"),
+    /There is no instance "nroth" in fleet\.json\. The nearest is "north"/,
+  );
+});
+
+test("a variable of a token that is not set is told by its name", async (t) => {
+  const fleet = await fleetOf(t, { instances: [NORTH] });
+  const north = findInstance(fleet, "north");
+  assert.throws(
+    () => namedInstance(fleet, north, { NORTH_TOKEN: " " }),
+    /instances\[0\]\.tokenEnv: the variable NORTH_TOKEN is not set/,
+  );
+});
+
+suite("the shares of a host's rate add up to no more than it, with as many runs as there may be at once:", () => {
+  const tenants = ["a", "b", "c", "d", "e"].map((name) => ({
+    ...NORTH,
+    name,
+    url: `https://all.example.com/${name}`,
+  }));
+  const cases = [
+    { hostConcurrency: undefined, atOnce: 5 },
+    { hostConcurrency: 2, atOnce: 2 },
+    { hostConcurrency: 9, atOnce: 5 },
+  ];
+  for (const { hostConcurrency, atOnce } of cases) {
+    test(`hostConcurrency ${hostConcurrency}`, async (t) => {
+      const fleet = await fleetOf(t, {
+        hostRatePerSecond: 10,
+        hostConcurrency,
+        instances: [...tenants, SOUTH],
+      });
+      const most = mostAtOnce(fleet, "all.example.com");
+      assert.equal(most, atOnce);
+      const shares = fleet.instances.map(
+        (each) => namedInstance(fleet, each, { NORTH_TOKEN: "t" }).mostPerSecond,
+      );
+      assert.deepEqual(shares, [...tenants.map(() => 10 / atOnce), 10]);
+    });
+  }
+});

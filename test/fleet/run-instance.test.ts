@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { type TestContext, test } from "node:test";
+import { runCommand } from "../../src/cli/commands/run.ts";
+import { packagePath } from "../../src/common/package-root.ts";
+import { basicCredentials, Secret } from "../../src/common/secret.ts";
+import { failsWith, rowsOf, temporaryFolder } from "../run/running.ts";
+import { itemsOf, Scripted } from "../run/scripted.ts";
+
+const SMALL = packagePath("test/run/small-pipeline.ts");
+const TOKENS = { north: "token-of-north", south: "token-of-south", east: "token-of-east" };
+/** What a shell may have set for a run without a fleet: it is of no instance. */
+const STRAY = {
+  CONTENT_API_URL: "https://stray.example.com",
+  CONTENT_API_TOKEN: "stray",
+  CONTENT_WAREHOUSE_DIR: "/stray",
+};
+
+/** Three services, a fleet file that names them, and how one of them is run. */
+async function fleet(t: TestContext, more: object = {}) {
+  const folder = await temporaryFolder(t);
+  const services = {
+    north: await Scripted.start(t, itemsOf(3)),
+    south: await Scripted.start(t, itemsOf(4)),
+    east: await Scripted.start(t, itemsOf(5)),
+  };
+  await writeFile(join(folder, "south.token"), TOKENS.south, { mode: 0o600 });
+  await writeFile(
+    join(folder, "shared.json"),
+    JSON.stringify({ perPage: 2, url: "https://shared.example.com" }),
+  );
+  await writeFile(
+    join(folder, "fleet.json"),
+    JSON.stringify({
+      config: "shared.json",
+      instances: [
+        { name: "north", url: services.north.url, tokenEnv: "NORTH", pipeline: SMALL },
+        { name: "south", url: services.south.url, tokenFile: "south.token", pipeline: SMALL },
+        { name: "east", url: services.east.url, tokenEnv: "EAST", pipeline: SMALL, warehouse: "here" },
+      ],
+      ...more,
+    }),
+  );
+  const env = { ...STRAY, NORTH: TOKENS.north, EAST: TOKENS.east };
+  const run = async (args: readonly string[]) => {
+    let text = "";
+    const out = new Writable({
+      decodeStrings: false,
+      write(chunk: string, _encoding, done) {
+        text += chunk;
+        done();
+      },
+    });
+    const command = runCommand({
+      env,
+      cwd: "/",
+      out,
+      err: new Writable({ write: (_chunk, _, done) => done() }),
+      endWith: () => {},
+      endSoon: () => {},
+    });
+    const all = [...args, "--fleet", join(folder, "fleet.json"), "--quiet", "--json"];
+    await command.exitOverride().parseAsync(all, { from: "user" });
+    return JSON.parse(text) as { readonly directory: string };
+  };
+  return { folder, services, run };
+}
+
+test("each instance is read from its own service with its own token, into its own warehouse", async (t) => {
+  const { folder, services, run } = await fleet(t);
+  const warehouses = { north: "warehouses/north", south: "warehouses/south", east: "here" };
+  for (const [index, name] of (["north", "south", "east"] as const).entries()) {
+    const { directory } = await run(["--instance", name]);
+    assert.ok(directory.startsWith(join(folder, warehouses[name], "runs/000001-")), directory);
+    assert.deepEqual(await rowsOf(directory, "SELECT count(*) FROM content"), [[String(index + 3)]]);
+    const credentials = basicCredentials(new Secret(TOKENS[name]));
+    assert.deepEqual([...services[name].authorizations], [credentials]);
+  }
+  // The configuration that they share says how, and not where.
+  assert.ok(services.north.asked("list", "full").every(({ perPage }) => perPage === 2));
+});
+
+test("a run holds itself to its share of the host's rate", async (t) => {
+  // Each service has a port, and so a host, of its own: the instance has all of the rate.
+  const { services, run } = await fleet(t, { hostRatePerSecond: 20 });
+  const askedMs: number[] = [];
+  services.east.script = () => {
+    askedMs.push(performance.now());
+    return undefined;
+  };
+  await run(["--instance", "east"]);
+  const tookMs = (askedMs.at(-1) ?? 0) - (askedMs[0] ?? 0);
+  assert.ok(askedMs.length > 4);
+  // Answers to requests that were sent late come a little closer together.
+  assert.ok(tookMs > (askedMs.length - 1) * 50 - 40, `${askedMs.length} requests in ${tookMs} ms`);
+});
+
+test("what belongs to the instance is not said beside it", async (t) => {
+  const { services, run } = await fleet(t);
+  for (const flags of [
+    ["--url", "http://127.0.0.1:1"],
+    ["--sample"],
+    ["--warehouse", "x"],
+    ["--config", "x.json"],
+  ]) {
+    await assert.rejects(run(["--instance", "north", ...flags]), { code: "commander.conflictingOption" });
+  }
+  await failsWith("config.not_found", run(["--instance", "west"]));
+  assert.equal(services.north.questions.length, 0);
+});
