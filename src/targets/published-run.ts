@@ -70,7 +70,7 @@ async function declarationsOf(
     allowedDirectories: [directory],
   });
   const first = tables.flatMap(({ files }) => files[0] ?? []);
-  return declarationsIn(database.connection, first);
+  return await declarationsIn(database.connection, first);
 }
 
 function withoutParquet({ run, pipeline }: Pick<Manifest, "run" | "pipeline">): WarehouseError {

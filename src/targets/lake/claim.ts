@@ -1,0 +1,143 @@
+/**
+ * Claims: which run is delivered next. A claim is one object, put where there is none, that says all that anybody needs to
+ * finish the delivery. Its key is the number after the last claim's run, so that all who would deliver next meet at one
+ * key, whatever the numbers of their runs: one of them gets it. Its run may have a higher number than its key, where
+ * the runs between were never delivered.
+ *
+ * A claim is only put once the one before it is finished, so at most the last one is not. It stays for ever: a process
+ * that was stopped for weeks must find its key taken. What only a restore needs is removed from old ones.
+ */
+import { z } from "zod";
+import { COLUMN_TYPES } from "../../tables/declare.ts";
+import type { Store } from "../store/store.ts";
+import { claimKey, claimNumberOf, instanceFolder } from "./keys.ts";
+import { changedByHand, jsonBytes, readJson } from "./stored-json.ts";
+
+/** Of the form of claims: higher where an older program could misread one. */
+const CLAIM_VERSION = 1;
+
+const count = z.number().int().nonnegative();
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+const bound = z.union([z.string(), z.number(), z.boolean()]);
+
+const file = z.object({
+  /** Below the table's folder. */
+  path: z.string().min(1),
+  bytes: count,
+  sha256,
+  rows: count,
+  range: z.object({ column: z.string(), min: bound, max: bound, nulls: count }).nullable(),
+});
+
+const column = z.object({
+  name: z.string().min(1),
+  type: z.enum(COLUMN_TYPES),
+  nullable: z.boolean(),
+  comment: z.string(),
+});
+
+const table = z.object({
+  name: z.string().min(1),
+  comment: z.string(),
+  columns: z.array(column),
+  /** Empty of a table that the run before had and this one has not. */
+  files: z.array(file),
+});
+
+const claim = z.object({
+  claimVersion: z.literal(CLAIM_VERSION),
+  run: z.string(),
+  sequence: count,
+  instance: z.string(),
+  pipeline: z.string(),
+  verdict: z.enum(["complete", "unsettled"]),
+  /** Of whoever put it; all that finish it use the same. */
+  attempt: z.string().min(1),
+  /** Milliseconds since 1970. */
+  atMs: count,
+  manifest: z.object({ bytes: count, sha256 }),
+  tables: z.array(table),
+});
+
+/** What stays of a claim whose published run is gone. */
+const pastClaim = claim
+  .pick({ claimVersion: true, run: true, sequence: true, attempt: true })
+  .extend({ past: z.literal(true) });
+
+export type Claim = z.infer<typeof claim>;
+export type PastClaim = z.infer<typeof pastClaim>;
+export type ClaimedTable = Claim["tables"][number];
+export type ClaimedFile = ClaimedTable["files"][number];
+
+export function isPast(found: Claim | PastClaim): found is PastClaim {
+  return "past" in found;
+}
+
+/** Where a claim has its key: after the run of the one before it; 1 where there is none. */
+function numberAfter(last: Claim | null): number {
+  return (last?.sequence ?? 0) + 1;
+}
+
+/** Numbers of all claims of an instance, in order. */
+export async function claimNumbers(store: Store, instance: string): Promise<readonly number[]> {
+  const numbers: number[] = [];
+  for await (const { key } of store.list(instanceFolder(instance))) {
+    const number = claimNumberOf(key);
+    // Digits come before letters: what follows the claims are the copies of runs.
+    if (number === undefined) break;
+    numbers.push(number);
+  }
+  return numbers.toSorted((a, b) => a - b);
+}
+
+/** The claim that was put last, finished or not; null: the instance has none. */
+export async function lastClaim(store: Store, instance: string): Promise<Claim | null> {
+  const number = (await claimNumbers(store, instance)).at(-1);
+  if (number === undefined) return null;
+  const last = await readClaim(store, instance, number);
+  if (isPast(last)) throw changedByHand(store, claimKey(instance, number), "the last claim has no tables");
+  return last;
+}
+
+/** The claim of the run with a number, whatever its key; undefined: no such run was claimed. */
+export async function claimOf(
+  store: Store,
+  instance: string,
+  sequence: number,
+): Promise<Claim | PastClaim | undefined> {
+  const number = (await claimNumbers(store, instance)).findLast((each) => each <= sequence);
+  if (number === undefined) return undefined;
+  const found = await readClaim(store, instance, number);
+  return found.sequence === sequence ? found : undefined;
+}
+
+/** Throws `target.refused` where it is not as it was put. */
+export async function readClaim(store: Store, instance: string, number: number): Promise<Claim | PastClaim> {
+  const key = claimKey(instance, number);
+  const found = await readJson(store, key, z.union([pastClaim, claim]));
+  if (found === null) throw changedByHand(store, key, "it is gone");
+  return found;
+}
+
+/** Puts a claim after the last one; false: another attempt was first. */
+export async function putClaim(store: Store, made: Claim, last: Claim | null): Promise<boolean> {
+  const number = numberAfter(last);
+  if (await store.putNew(claimKey(made.instance, number), jsonBytes(made))) return true;
+  // The answer to an earlier try may have been lost.
+  return (await readClaim(store, made.instance, number)).attempt === made.attempt;
+}
+
+export function newClaim(content: Omit<Claim, "claimVersion">): Claim {
+  return { claimVersion: CLAIM_VERSION, ...content };
+}
+
+/** Removes from an old claim what only a restore needs. */
+export async function shortenClaim(store: Store, instance: string, number: number): Promise<void> {
+  const found = await readClaim(store, instance, number);
+  if (isPast(found)) return;
+  const { claimVersion, run, sequence, attempt } = found;
+  await store.put(
+    claimKey(instance, number),
+    jsonBytes({ claimVersion, run, sequence, attempt, past: true }),
+  );
+}

@@ -1,0 +1,129 @@
+/** Delivers a run in three steps: upload where no reader looks, claim its number, commit each table. */
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../common/clock.ts";
+import { WarehouseError } from "../../common/errors.ts";
+import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
+import { inParallel } from "../../storage/parallel.ts";
+import { proveConditionalPut } from "../store/probe.ts";
+import type { Store } from "../store/store.ts";
+import { type Claim, type ClaimedTable, claimOf, isPast, lastClaim, newClaim, putClaim } from "./claim.ts";
+import { readTable } from "./delta/read.ts";
+import { assertWritable } from "./delta/schema.ts";
+import { finish, LANES, type LakePlace, type Settled, settle } from "./finish.ts";
+import { type Plan, planDelivery, type Upload } from "./plan.ts";
+import { register, registeredService } from "./registration.ts";
+
+/** Opens the lake for one step of a delivery. */
+export type OpenLake = <Result>(use: (place: LakePlace) => Promise<Result>) => Promise<Result>;
+
+/** Uploads a run. Throws `target.fenced` where the lake has a later run, or another one of its number. */
+export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): Promise<StagedLoad> {
+  return open(async (place) => {
+    const { store, instance } = place;
+    const settled = await settle(place, run.instance, run.signal);
+    if (isOf(run, settled.claim) && settled.fault === null) return NOTHING_TO_DO;
+    assertNext(store, settled.claim, run);
+    const plan = await planDelivery(run, instance);
+    const tables = [...plan.tables, ...droppedSince(settled, plan.tables)];
+    await inParallel(LANES, tables, async (_, table) => {
+      assertWritable(await readTable(store, table.name, run.signal), table);
+    });
+    if ((await registeredService(store, instance)) === null) await proveConditionalPut(store, run.signal);
+    await register(store, instance, run.instance);
+    await uploadAll(store, plan.uploads, run);
+    const attempt = randomUUID();
+    return {
+      commit: () => open((again) => commitDelivery(again, { run, plan, attempt, atMs: clock.now() })),
+      abort: () => open((again) => discard(again, run, plan)),
+    };
+  });
+}
+
+const NOTHING_TO_DO: StagedLoad = { commit: async () => {}, abort: async () => {} };
+
+function isOf({ run, manifest }: DeliveredRun, claim: Claim | null): boolean {
+  return claim?.run === run && claim.manifest.sha256 === manifest.sha256;
+}
+
+/** Throws `target.fenced` where the last claim leaves no place for the run. */
+function assertNext({ address }: Store, last: Claim | null, run: DeliveredRun): void {
+  if (last === null || last.sequence < run.sequence || isOf(run, last)) return;
+  const found = last.sequence === run.sequence ? `another run, ${last.run},` : `the later run ${last.run}`;
+  throw new WarehouseError(
+    "target.fenced",
+    `${address} has ${found} of this instance, so ${run.run} cannot be delivered any more; run again, and deliver the new run.`,
+  );
+}
+
+/** Tables that the last claim has and the new run has not, without files. Where it is not finished, those that it dropped too. */
+function droppedSince({ claim, fault }: Settled, tables: readonly ClaimedTable[]): ClaimedTable[] {
+  const names = new Set(tables.map(({ name }) => name));
+  const before = claim?.tables.filter(({ files }) => files.length > 0 || fault !== null) ?? [];
+  return before.filter(({ name }) => !names.has(name)).map((table) => ({ ...table, files: [] }));
+}
+
+/** The manifest comes after everything that it names. */
+async function uploadAll(store: Store, uploads: readonly Upload[], run: DeliveredRun): Promise<void> {
+  const { signal } = run;
+  const total = uploads.reduce((sum, { bytes }) => sum + bytes, 0);
+  let done = 0;
+  const upload = async (_: number, { key, file, bytes, sha256 }: Upload) => {
+    signal.throwIfAborted();
+    await store.upload(key, file, { bytes, sha256, signal });
+    done += bytes;
+    run.onProgress(done, total);
+  };
+  await inParallel(LANES, uploads.slice(0, -1), upload);
+  await inParallel([0], uploads.slice(-1), upload);
+}
+
+interface Attempt {
+  readonly run: DeliveredRun;
+  readonly plan: Plan;
+  readonly attempt: string;
+  readonly atMs: number;
+}
+
+async function commitDelivery(place: LakePlace, { run, plan, attempt, atMs }: Attempt): Promise<void> {
+  const { store, instance } = place;
+  const { signal, sequence, pipeline, verdict } = run;
+  for (;;) {
+    signal.throwIfAborted();
+    const settled = await settle(place, run.instance, signal);
+    if (isOf(run, settled.claim)) {
+      if (settled.fault !== null) throw settled.fault;
+      return;
+    }
+    assertNext(store, settled.claim, run);
+    const claim = newClaim({
+      run: run.run,
+      sequence,
+      instance,
+      pipeline,
+      verdict,
+      attempt,
+      atMs,
+      manifest: { bytes: run.manifest.bytes, sha256: run.manifest.sha256 },
+      tables: [...plan.tables, ...droppedSince(settled, plan.tables)],
+    });
+    if (await putClaim(store, claim, settled.claim)) {
+      await finish(place, claim, signal);
+      return;
+    }
+  }
+}
+
+/**
+ * Removes the uploads of a run that the lake has gone past: nobody can claim it any more. Others stay: the next attempt
+ * at this run goes on with them, or another one is doing so now.
+ */
+async function discard({ store, instance }: LakePlace, run: DeliveredRun, { uploads }: Plan): Promise<void> {
+  const last = await lastClaim(store, instance);
+  if (last === null || last.sequence < run.sequence) return;
+  const winner = await claimOf(store, instance, run.sequence);
+  if (winner !== undefined && (isPast(winner) || winner.manifest.sha256 === run.manifest.sha256)) return;
+  const named = new Set(
+    winner?.tables.flatMap(({ name, files }) => files.map(({ path }) => `${name}/${path}`)),
+  );
+  await store.remove(uploads.map(({ key }) => key).filter((key) => !named.has(key)));
+}

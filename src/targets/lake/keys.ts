@@ -1,0 +1,61 @@
+/**
+ * Keys of the lake, below its store's address:
+ *
+ *     <table>/_delta_log/00000000000000000000.json                    the table's log
+ *     <table>/instance=<name>/<table>-000042-<digest>.parquet         files of run 42, named by their content
+ *     _published/instance=<name>/instance.json                        the service that the name belongs to
+ *     _published/instance=<name>/000042.json                          a claim
+ *     _published/instance=<name>/runs/<run>-<digest>/manifest.json    the published run, named by its manifest's content
+ *
+ * Two machines may begin a run of one name in the same second. Names by content keep their files apart, and let whoever
+ * repeats a delivery go on with what is there.
+ */
+
+const DIGEST_DIGITS = 16;
+
+function padded(sequence: number): string {
+  return String(sequence).padStart(6, "0");
+}
+
+/** Ends with a slash, as all folders here. */
+export function instanceFolder(instance: string): string {
+  return `_published/instance=${instance}/`;
+}
+
+export function registrationKey(instance: string): string {
+  return `${instanceFolder(instance)}instance.json`;
+}
+
+export function claimKey(instance: string, number: number): string {
+  return `${instanceFolder(instance)}${padded(number)}.json`;
+}
+
+const CLAIM = /\/(\d{6,15})\.json$/;
+
+/** Of a claim's key; undefined for any other. */
+export function claimNumberOf(key: string): number | undefined {
+  const [, digits] = CLAIM.exec(key) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+export function runsFolder(instance: string): string {
+  return `${instanceFolder(instance)}runs/`;
+}
+
+/** `sha256`: of its manifest. */
+export function runFolder(instance: string, run: string, sha256: string): string {
+  return `${runsFolder(instance)}${run}-${sha256.slice(0, DIGEST_DIGITS)}/`;
+}
+
+/** Below the table's folder. */
+export function filePath(instance: string, table: string, sequence: number, sha256: string): string {
+  return `instance=${instance}/${table}-${padded(sequence)}-${sha256.slice(0, DIGEST_DIGITS)}.parquet`;
+}
+
+const FILE = /^instance=([^/]+)\/[a-z0-9_]+-(\d{6,15})-[0-9a-f]{16}\.parquet$/;
+
+/** What {@link filePath} says of a file; undefined: another program named it. */
+export function uploadOf(path: string): { readonly instance: string; readonly sequence: number } | undefined {
+  const [, instance, digits] = FILE.exec(path) ?? [];
+  return instance === undefined ? undefined : { instance, sequence: Number(digits) };
+}

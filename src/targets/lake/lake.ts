@@ -1,0 +1,87 @@
+/** The target `lake`: Delta Lake tables on a file system or in a bucket, partitioned by instance. */
+import { systemClock } from "../../common/clock.ts";
+import { isObject } from "../../common/objects.ts";
+import { isText, type Options, optionFaults } from "../../common/options.ts";
+import type { Target } from "../../pipeline.ts";
+import { type StoreOptions, storeFaults } from "../store/address.ts";
+import { openStore } from "../store/open-store.ts";
+import { proveConditionalPut } from "../store/probe.ts";
+import type { Store } from "../store/store.ts";
+import { claimNumbers } from "./claim.ts";
+import { type OpenLake, stageDelivery } from "./delivery.ts";
+import { lastRun } from "./finish.ts";
+import { forgetRuns, restorableRuns, restoreRun } from "./published.ts";
+
+export interface LakeOptions extends StoreOptions {
+  /** Name of the instance in the lake: lower-case letters, digits and `-`, 63 at most. */
+  readonly instance: string;
+  /** Of the target among those of a configuration; `lake` by default. */
+  readonly name?: string | undefined;
+  /** Days for which earlier versions of the tables can be read; 30 by default. */
+  readonly logRetentionDays?: number | undefined;
+}
+
+/** A lake as a target, which commands can ask more of. */
+export interface LakeTarget extends Target {
+  readonly kind: "lake";
+  readonly open: OpenLake;
+}
+
+export const LOG_RETENTION_DAYS = 30;
+
+const INSTANCE = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+const OPTIONS: Options = {
+  url: (value) => isText(value) || "is not a text",
+  endpoint: (value) => isText(value) || "is not a text",
+  pathStyle: (value) => typeof value === "boolean" || "is neither true nor false",
+  region: (value) => isText(value) || "is not a text",
+  instance: (value) =>
+    (isText(value) && INSTANCE.test(value)) ||
+    "is not a name of lower-case letters, digits and hyphens, 63 at most",
+  name: (value) =>
+    (isText(value) && INSTANCE.test(value)) ||
+    "is not a name of lower-case letters, digits and hyphens, 63 at most",
+  logRetentionDays: (value) =>
+    (Number.isInteger(value) && Number(value) >= 1) || "is not a whole number of days, at least 1",
+};
+
+/** Delivers to a lake. Credentials of a bucket are none of its options: they come from the platform's own chain. */
+export function lake(options: LakeOptions): LakeTarget {
+  const faults = optionFaults("lake", options, OPTIONS, ["url", "instance"]);
+  const checked =
+    faults.length > 0 ? faults : storeFaults(options).map((fault) => `lake: ${fault.replace(/\.$/, "")}`);
+  return {
+    ...lakeIn(() => openStore(options), isObject(options) ? options : { instance: "" }),
+    faults: checked,
+  };
+}
+
+/** The lake in a store. */
+export function lakeIn(
+  openStoreOf: () => Promise<Store>,
+  { instance, name, logRetentionDays }: Pick<LakeOptions, "instance" | "name" | "logRetentionDays">,
+): LakeTarget {
+  const open: OpenLake = async (use) => {
+    await using store = await openStoreOf();
+    return await use({ store, instance, logRetentionDays: logRetentionDays ?? LOG_RETENTION_DAYS });
+  };
+  return {
+    kind: "lake",
+    name: name ?? "lake",
+    open,
+    last: (service, signal) => open((place) => lastRun(place, service, signal)),
+    stage: (run) => stageDelivery(open, run, systemClock),
+    check: (signal) => open(({ store }) => proveConditionalPut(store, signal)),
+    restore: (run, directory, signal) => open((place) => restoreRun(place, run, directory, signal)),
+    restorable: (signal) => open((place) => restorableRuns(place, signal)),
+    forget: () =>
+      open(async (place) => {
+        const numbers = await claimNumbers(place.store, place.instance);
+        await forgetRuns(place, numbers.slice(0, -1));
+        return [
+          `Earlier versions of the tables in ${place.store.address} hold the person still: "content-warehouse lake vacuum --all-versions" ends that.`,
+        ];
+      }),
+  };
+}

@@ -1,0 +1,79 @@
+/** Published runs that the lake keeps whole, for a machine with an empty disk. */
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { WarehouseError } from "../../common/errors.ts";
+import type { TargetRun } from "../../pipeline.ts";
+import { inParallel } from "../../storage/parallel.ts";
+import { MANIFEST_FILE, readManifest } from "../../warehouse/manifest.ts";
+import type { Store } from "../store/store.ts";
+import { type Claim, claimNumbers, claimOf, isPast, readClaim, shortenClaim } from "./claim.ts";
+import { LANES, type LakePlace } from "./finish.ts";
+import { runFolder } from "./keys.ts";
+
+/** Runs whose files are kept, the newest first. */
+export async function restorableRuns(
+  { store, instance }: LakePlace,
+  signal: AbortSignal,
+): Promise<TargetRun[]> {
+  const numbers = (await claimNumbers(store, instance)).toReversed();
+  const claims = await inParallel(LANES, numbers, (_, number) => {
+    signal.throwIfAborted();
+    return readClaim(store, instance, number);
+  });
+  return claims.filter((each) => !isPast(each)).map(({ run, sequence }) => ({ run, sequence }));
+}
+
+/**
+ * Copies a run into an empty folder and checks each file by size and SHA-256, the manifest by its claim. Throws
+ * `config.not_found` where the run is not kept, `target.refused` where a file is not as it was delivered.
+ */
+export async function restoreRun(
+  { store, instance }: LakePlace,
+  { run, sequence }: TargetRun,
+  directory: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const claim = await claimOf(store, instance, sequence);
+  if (claim === undefined || isPast(claim) || claim.run !== run) {
+    throw new WarehouseError(
+      "config.not_found",
+      `${store.address} does not keep the run ${run} of ${instance}; choose one that "content-warehouse restore --list" shows.`,
+    );
+  }
+  const folder = folderOf(claim);
+  await store.download(folder + MANIFEST_FILE, join(directory, MANIFEST_FILE), { ...claim.manifest, signal });
+  const { files } = await readManifest(directory);
+  await inParallel(LANES, files, async (_, { path, bytes, sha256 }) => {
+    signal.throwIfAborted();
+    const file = join(directory, path);
+    await mkdir(dirname(file), { recursive: true });
+    await store.download(folder + path, file, { bytes, sha256, signal });
+  });
+}
+
+export function folderOf({ instance, run, manifest }: Claim): string {
+  return runFolder(instance, run, manifest.sha256);
+}
+
+/** Removes the published copies of some claims; these stay, and say no more than their run's name. Gives the files removed. */
+export async function forgetRuns(
+  { store, instance }: LakePlace,
+  numbers: readonly number[],
+): Promise<number> {
+  let removed = 0;
+  for (const number of numbers) {
+    const claim = await readClaim(store, instance, number);
+    if (isPast(claim)) continue;
+    await shortenClaim(store, instance, number);
+    removed += await removeBelow(store, folderOf(claim));
+  }
+  return removed;
+}
+
+/** Gives the number of objects. */
+export async function removeBelow(store: Store, prefix: string): Promise<number> {
+  const keys: string[] = [];
+  for await (const { key } of store.list(prefix)) keys.push(key);
+  await store.remove(keys);
+  return keys.length;
+}

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import type { DeliveredRun, Target } from "../../../src/pipeline.ts";
+import { lake } from "../../../src/targets/lake/lake.ts";
+import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { assertNothingMixed, makeRun, mark, seenIn, snapshotsIn, temporaryFolder } from "./runs.ts";
+
+async function deliver(target: Target, run: DeliveredRun): Promise<void> {
+  const staged = await target.stage(run);
+  await staged.commit();
+}
+
+suite("a delivery to a lake", () => {
+  test("shows each table's rows, and names the versions that have them", async (t) => {
+    const folder = await temporaryFolder(t);
+    const target = lake({ url: pathToFileURL(`${folder}/lake`).href, instance: "one" });
+    const store = openFileStore(`${folder}/lake`);
+    assert.deepEqual(target.faults, []);
+    for (const sequence of [1, 2]) {
+      const run = await makeRun(folder, { sequence, machine: "a" });
+      await deliver(target, run);
+      assert.deepEqual(await target.last(run.instance, run.signal), { run: run.run, sequence });
+      assert.deepEqual(await seenIn(store, "one"), {
+        content: { [mark("a", sequence)]: 3 },
+        empty: {},
+        tags: { [mark("a", sequence)]: 5 },
+      });
+    }
+    assert.equal((await snapshotsIn(store, "one")).length, 6);
+    await assertNothingMixed(store, "one");
+  });
+});

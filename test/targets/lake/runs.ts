@@ -1,0 +1,247 @@
+/** Small published runs by hand, and what a lake has of them. */
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import type { DeliveredRun } from "../../../src/pipeline.ts";
+import { all, openForScanning } from "../../../src/storage/duckdb.ts";
+import { parquetPath, readParquet, writeParquet } from "../../../src/storage/parquet-sql.ts";
+import { quoteLiteral } from "../../../src/storage/sql-text.ts";
+import {
+  type Column,
+  defineTable,
+  integer,
+  REQUIRED,
+  type Table,
+  text,
+} from "../../../src/tables/declare.ts";
+import { claimNumbers, isPast, readClaim } from "../../../src/targets/lake/claim.ts";
+import { readTable, readTableAt } from "../../../src/targets/lake/delta/read.ts";
+import { filesOf, instancesOf, type TableState } from "../../../src/targets/lake/delta/state.ts";
+import { uploadOf } from "../../../src/targets/lake/keys.ts";
+import { deliveredRun } from "../../../src/targets/published-run.ts";
+import type { Store } from "../../../src/targets/store/store.ts";
+import { runName } from "../../../src/warehouse/layout.ts";
+import { writeManifest } from "../../../src/warehouse/manifest.ts";
+import { digestOf } from "../../../src/warehouse/verify.ts";
+
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "lake-test-")));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface RunOptions {
+  readonly sequence: number;
+  /** Where it was made: it stands in each row. */
+  readonly machine: string;
+  /** Rows by table. */
+  readonly tables?: Readonly<Record<string, number>>;
+  /** Columns besides `id` and `run`, by table. */
+  readonly columns?: Readonly<Record<string, readonly Column[]>>;
+  readonly instance?: DeliveredRun["instance"];
+  readonly signal?: AbortSignal;
+}
+
+/** The second table has no rows, so its file is the same in all runs of a number. */
+export const TABLES = { content: 3, empty: 0, tags: 5 };
+export const SERVICE = { id: "id-1", origin: "https://one.example" };
+const STARTED = new Date("2026-11-20T02:00:00Z");
+
+/** A published run in a folder of its own: two with one number have one name, as if begun in the same second. */
+export async function makeRun(folder: string, options: RunOptions): Promise<DeliveredRun> {
+  const { sequence, machine, tables = TABLES, instance = SERVICE } = options;
+  const { signal = new AbortController().signal } = options;
+  const run = runName(sequence, STARTED);
+  const directory = join(folder, machine, run);
+  const temporaryDirectory = join(folder, "tmp");
+  await mkdir(temporaryDirectory, { recursive: true });
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, "report.html"), `${machine} ${run}`);
+  const paths = await writeTables(directory, temporaryDirectory, options);
+  const files = [{ path: "report.html", rows: null }, ...paths];
+  const manifest = await writeManifest(
+    directory,
+    {
+      run,
+      sequence,
+      pipeline: "nightly",
+      loaders: ["parquet"],
+      instance,
+      startedAt: STARTED.toISOString(),
+      endedAt: STARTED.toISOString(),
+      verdict: "complete",
+      reasons: [],
+      passes: [],
+      rows: tables,
+      emptyColumns: [],
+      versions: { package: "0.1.0", duckdb: "1.5.6", node: process.versions.node },
+      configuration: machine,
+      personalData: { policy: "drop", keyId: null },
+      previousRun: null,
+    },
+    await Promise.all(
+      files.map(async ({ path, rows }) => ({ path, rows, ...(await digestOf(join(directory, path))) })),
+    ),
+  );
+  const published = { run, sequence, startedAt: STARTED, directory, manifest, current: true };
+  return deliveredRun(published, { temporaryDirectory, signal, onProgress: () => {} });
+}
+
+async function writeTables(
+  directory: string,
+  temporaryDirectory: string,
+  { sequence, machine, tables = TABLES, columns = {} }: RunOptions,
+) {
+  await using database = await openForScanning({
+    temporaryDirectory,
+    allowedDirectories: [directory],
+    memoryLimitMb: 64,
+    threads: 1,
+  });
+  const paths: { path: string; rows: number }[] = [];
+  for (const [name, rows] of Object.entries(tables)) {
+    const table = declared(name, columns[name] ?? []);
+    const more = table.columns.slice(2).map(({ type }) => `, NULL::${type === "text" ? "VARCHAR" : type}`);
+    const query = `SELECT range::INTEGER, ${quoteLiteral(mark(machine, sequence))}${more.join("")} FROM range(${rows})`;
+    const names = table.columns.map((column) => column.name).join(", ");
+    const path = parquetPath(name, sequence, 0);
+    await writeParquet(database.connection, {
+      table,
+      query: { text: `SELECT * FROM (${query}) AS made (${names})`, params: [] },
+      file: join(directory, path),
+    });
+    paths.push({ path, rows });
+  }
+  return paths;
+}
+
+function declared(name: string, more: readonly Column[]): Table {
+  return defineTable({
+    name,
+    comment: `Rows of ${name}.`,
+    stage: "query",
+    key: ["id"],
+    columns: [integer("id", "", "Key.", REQUIRED), text("run", "", "Who made it."), ...more],
+  });
+}
+
+export function mark(machine: string, sequence: number): string {
+  return `${machine} ${sequence}`;
+}
+
+/** Rows by `run` column, by table: what a reader of the newest versions sees of an instance. */
+export type Seen = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+export async function seenIn(store: Store, instance: string): Promise<Seen> {
+  const signal = new AbortController().signal;
+  const seen: Record<string, Record<string, number>> = {};
+  for (const table of await tablesIn(store)) {
+    const state = await readTable(store, table, signal);
+    if (state !== null && table !== "run_snapshots") seen[table] = await runsIn(store, state, instance);
+  }
+  return seen;
+}
+
+export async function tablesIn(store: Store): Promise<string[]> {
+  const folders = await store.folders("");
+  return folders.map((folder) => folder.slice(0, -1)).filter((name) => !name.startsWith("_"));
+}
+
+async function runsIn(store: Store, state: TableState, instance: string): Promise<Record<string, number>> {
+  const rows = await rowsOf(
+    store,
+    state,
+    instance,
+    "SELECT run, count(*)::INTEGER AS rows FROM files GROUP BY run",
+  );
+  return Object.fromEntries(rows.map((row) => [String(row.run), Number(row.rows)]));
+}
+
+/** Rows of a query over `files`: those that a version has of an instance. */
+export async function rowsOf(store: Store, state: TableState, instance: string, sql: string) {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "lake-rows-")));
+  try {
+    const files = filesOf(state, instance);
+    if (files.length === 0) return [];
+    for (const [place, { path }] of files.entries()) {
+      const body = await store.get(`${state.table}/${path}`);
+      assert.ok(body !== null, `${path} is missing`);
+      await writeFile(join(folder, `${place}.parquet`), body);
+    }
+    const paths = files.map((_, place) => join(folder, `${place}.parquet`));
+    await using database = await openForScanning({
+      temporaryDirectory: folder,
+      allowedDirectories: [folder],
+      memoryLimitMb: 64,
+      threads: 1,
+    });
+    return await all(database.connection, `WITH files AS (FROM ${readParquet(paths)}) ${sql}`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * What must be true of a lake at any moment: in each version of each table an instance has files of one run, all of a claim's
+ * or none; and the versions that `run_snapshots` names have exactly the claim's files of that run.
+ */
+export async function assertNothingMixed(store: Store, instance: string): Promise<void> {
+  const signal = new AbortController().signal;
+  const claims = new Map<number, ReadonlyMap<string, readonly string[]>>();
+  for (const number of await claimNumbers(store, instance)) {
+    const claim = await readClaim(store, instance, number);
+    if (isPast(claim)) continue;
+    assert.ok(!claims.has(claim.sequence), `the number ${claim.sequence} is claimed twice`);
+    claims.set(
+      claim.sequence,
+      new Map(claim.tables.map((table) => [table.name, table.files.map(({ path }) => path)])),
+    );
+  }
+  for (const table of await tablesIn(store)) {
+    const last = await readTable(store, table, signal);
+    if (last === null || table === "run_snapshots") continue;
+    for (let version = 0; version <= last.version; version++) {
+      const state = await readTableAt(store, table, version, signal);
+      for (const each of instancesOf(state)) {
+        if (each === instance) assertOneRun(state, each, claims);
+      }
+    }
+  }
+  for (const { sequence, table, version } of await snapshotsIn(store, instance)) {
+    const state = await readTableAt(store, table, version, signal);
+    const paths = filesOf(state, instance).map(({ path }) => path);
+    assert.deepEqual(
+      paths.toSorted(),
+      claims.get(sequence)?.get(table)?.toSorted(),
+      `${table} at ${version}`,
+    );
+  }
+}
+
+function assertOneRun(
+  state: TableState,
+  instance: string,
+  claims: ReadonlyMap<number, ReadonlyMap<string, readonly string[]>>,
+): void {
+  const paths = filesOf(state, instance).map(({ path }) => path);
+  const sequences = new Set(paths.map((path) => uploadOf(path)?.sequence));
+  assert.equal(sequences.size, 1, `${state.table} at ${state.version} has several runs`);
+  const [sequence = -1] = sequences;
+  const claimed = claims.get(sequence ?? -1)?.get(state.table);
+  assert.deepEqual(paths.toSorted(), claimed?.toSorted(), `${state.table} at ${state.version}`);
+}
+
+export async function snapshotsIn(store: Store, instance: string) {
+  const state = await readTable(store, "run_snapshots", new AbortController().signal);
+  if (state === null) return [];
+  const rows = await rowsOf(store, state, instance, "FROM files");
+  return rows.map((row) => ({
+    sequence: Number(row.sequence),
+    run: String(row.run),
+    table: String(row.table_name),
+    version: Number(row.table_version),
+    rows: Number(row.rows),
+  }));
+}
