@@ -88,7 +88,7 @@ export async function finish(place: LakePlace, claim: Claim, signal: AbortSignal
 }
 
 function replacementOf({ instance, sequence, run, attempt, atMs }: Claim, table: ClaimedTable) {
-  return { table, instance, sequence, run, files: table.files, appends: false, attempt, atMs };
+  return { table, instance, sequence, run, files: table.files, attempt, atMs };
 }
 
 async function keepShort(

@@ -73,7 +73,6 @@ export async function commitSnapshot(
       sequence,
       run,
       files,
-      appends: false,
       attempt,
       atMs,
     };

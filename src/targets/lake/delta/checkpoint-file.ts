@@ -1,12 +1,12 @@
 /** Checkpoints as Parquet files, which DuckDB reads and writes: a row for each action. */
-import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, openForScanning } from "../../../storage/duckdb.ts";
 import { readParquet } from "../../../storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../storage/sql-text.ts";
 import type { Store } from "../../store/store.ts";
+import { withFolder } from "../temporary.ts";
 import { type Action, commitText, parseAction } from "./actions.ts";
 import { type CheckpointFiles, damagedLog } from "./log-files.ts";
 
@@ -68,11 +68,10 @@ export async function checkpointBytes(actions: readonly object[]): Promise<Buffe
 }
 
 /** Works in a folder that is gone afterwards. */
-async function inScratch<Result>(
+function inScratch<Result>(
   work: (connection: DuckDBConnection, folder: string) => Promise<Result>,
 ): Promise<Result> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), "content-warehouse-checkpoint-")));
-  try {
+  return withFolder(async (folder) => {
     await using database = await openForScanning({
       temporaryDirectory: folder,
       allowedDirectories: [folder],
@@ -80,7 +79,5 @@ async function inScratch<Result>(
       threads: 1,
     });
     return await work(database.connection, folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  });
 }

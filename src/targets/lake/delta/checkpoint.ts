@@ -60,14 +60,11 @@ export async function cleanLog(
   table: string,
   { nowMs, retentionMs }: Retention,
 ): Promise<number> {
-  const { commits, checkpoints } = await listLog(store, table, 0);
+  const { files, commits, checkpoints } = await listLog(store, table, 0);
   const old = commits.findLast(({ modifiedMs }) => modifiedMs < nowMs - retentionMs);
   const kept = checkpoints.findLast(({ version }) => old !== undefined && version <= old.version);
   if (kept === undefined) return 0;
-  const keys = [
-    ...commits.filter(({ version }) => version < kept.version).map(({ key }) => key),
-    ...checkpoints.filter(({ version }) => version < kept.version).flatMap((each) => each.keys),
-  ];
+  const keys = files.filter(({ version }) => version < kept.version).map(({ key }) => key);
   if (keys.length > 0) await store.remove(keys);
   return keys.length;
 }

@@ -21,7 +21,7 @@ export interface CommitTiming {
 const SYSTEM: CommitTiming = { clock: systemClock, random: Math.random };
 
 /**
- * Replaces an instance's files in a table by those of a run, or adds them, in one version. Told again, by anybody, it
+ * Replaces an instance's files in a table by those of a run, in one version. Told again, by anybody, it
  * finds the version that is there: the `txn` of the instance decides, whatever became of the answer to its put. Where
  * others commit at the same time it tries again until the signal is aborted, and throws its reason then. Throws
  * `target.refused` where the table cannot take the run.
@@ -40,7 +40,7 @@ export async function commitReplacement(
     if (there !== undefined && there.sequence > sequence) return { kind: "fenced", sequence: there.sequence };
     assertWritable(state, table);
     const version = state === null ? 0 : state.version + 1;
-    const body = Buffer.from(commitText(actionsOf(state, replacement)));
+    const body = Buffer.from(commitText(actionsOf(state, replacement, clock.now())));
     signal.throwIfAborted();
     if (await store.putNew(commitKey(table.name, version), body)) return { kind: "done", version };
     if (failed > 0)
@@ -50,43 +50,40 @@ export async function commitReplacement(
 }
 
 /** The lines of the commit that makes a table's next version. */
-function actionsOf(state: TableState | null, replacement: Replacement): object[] {
-  const { instance, sequence, atMs, files, appends } = replacement;
+function actionsOf(state: TableState | null, replacement: Replacement, nowMs: number): object[] {
+  const { instance, sequence, files } = replacement;
   const added = new Set(files.map(({ path }) => path));
-  const replaced = state === null || appends ? [] : filesOf(state, instance);
+  const replaced = state === null ? [] : filesOf(state, instance);
   return [
-    { commitInfo: commitInfo(state, replacement) },
-    ...definition(state, replacement),
-    { txn: { appId: instance, version: sequence, lastUpdated: atMs } },
-    ...replaced.filter(({ path }) => !added.has(path)).map((file) => ({ remove: removal(file, atMs) })),
+    { commitInfo: commitInfo(state, replacement, nowMs) },
+    ...definition(state, replacement, nowMs),
+    { txn: { appId: instance, version: sequence, lastUpdated: nowMs } },
+    // The protocol allows a path once in a version.
+    ...replaced.filter(({ path }) => !added.has(path)).map((file) => ({ remove: removal(file, nowMs) })),
     ...files.map((file) => ({ add: addition(file, replacement) })),
   ];
 }
 
 function commitInfo(
   state: TableState | null,
-  { appends, atMs, run, attempt, instance }: Replacement,
+  { run, attempt, instance }: Replacement,
+  nowMs: number,
 ): object {
   return {
-    timestamp: atMs,
+    timestamp: nowMs,
     operation: "WRITE",
-    operationParameters: {
-      mode: appends ? "Append" : "Overwrite",
-      partitionBy: JSON.stringify([INSTANCE]),
-      instance,
-      run,
-    },
+    operationParameters: { mode: "Overwrite", partitionBy: JSON.stringify([INSTANCE]), instance, run },
     ...(state === null ? {} : { readVersion: state.version }),
-    isBlindAppend: appends,
+    isBlindAppend: false,
     engineInfo: `content-warehouse/${VERSION}`,
     txnId: attempt,
   };
 }
 
 /** What the table is, where that is new. */
-function definition(state: TableState | null, { table, files, atMs }: Replacement): object[] {
+function definition(state: TableState | null, { table, files }: Replacement, nowMs: number): object[] {
   if (state === null) {
-    return [{ protocol: PROTOCOL }, metaDataLine(newMetaData(table, randomUUID(), atMs))];
+    return [{ protocol: PROTOCOL }, metaDataLine(newMetaData(table, randomUUID(), nowMs))];
   }
   // Without files there are no rows that the columns would have to fit.
   const metaData = files.length === 0 ? state.metaData : widened(state, table);

@@ -4,8 +4,8 @@ import { WarehouseError } from "../../../common/errors.ts";
 import type { Store, StoredObject } from "../../store/store.ts";
 
 const DIGITS = 20;
-const COMMIT = /^(\d{20})\.json$/;
-const CHECKPOINT = /^(\d{20})\.checkpoint(?:\.(\d{10})\.(\d{10}))?\.parquet$/;
+const VERSION_FILE = /^(\d{20})(\.[^/]+)$/;
+const CHECKPOINT = /^\.checkpoint(?:\.(\d{10})\.(\d{10}))?\.parquet$/;
 
 export function logFolder(table: string): string {
   return `${table}/_delta_log/`;
@@ -35,37 +35,38 @@ export interface CheckpointFiles {
   readonly keys: readonly string[];
 }
 
+/** A file of a version, whatever it is. */
+interface VersionFile extends StoredObject {
+  readonly version: number;
+  /** Behind the version: `.json`, `.checkpoint.parquet`. */
+  readonly suffix: string;
+}
+
 /** A log's files by version, each in ascending order. */
 export interface LogFiles {
-  readonly commits: readonly (StoredObject & { readonly version: number })[];
+  /** All, those that we do not know among them. */
+  readonly files: readonly VersionFile[];
+  readonly commits: readonly VersionFile[];
   readonly checkpoints: readonly CheckpointFiles[];
 }
 
 /** `from`: the first version that matters. */
 export async function listLog(store: Store, table: string, from: number): Promise<LogFiles> {
   const folder = logFolder(table);
-  const objects: StoredObject[] = [];
+  const files: VersionFile[] = [];
   for await (const object of store.list(folder, from > 0 ? { after: beginning(table, from) } : {})) {
-    objects.push(object);
+    const [, version, suffix = ""] = VERSION_FILE.exec(object.key.slice(folder.length)) ?? [];
+    if (version !== undefined) files.push({ ...object, version: Number(version), suffix });
   }
-  const commits = objects.flatMap((object) => {
-    const [, version] = COMMIT.exec(object.key.slice(folder.length)) ?? [];
-    return version === undefined ? [] : [{ ...object, version: Number(version) }];
-  });
-  return {
-    commits,
-    checkpoints: wholeCheckpoints(
-      objects.map(({ key }) => key.slice(folder.length)),
-      folder,
-    ),
-  };
+  const commits = files.filter(({ suffix }) => suffix === ".json");
+  return { files, commits, checkpoints: wholeCheckpoints(files) };
 }
 
 /** One may be there in several forms, each of so many parts. */
-function wholeCheckpoints(names: readonly string[], folder: string): CheckpointFiles[] {
-  const parts = names.flatMap((name) => {
-    const [, version, , of = "1"] = CHECKPOINT.exec(name) ?? [];
-    return version === undefined ? [] : [{ key: folder + name, version: Number(version), of: Number(of) }];
+function wholeCheckpoints(files: readonly VersionFile[]): CheckpointFiles[] {
+  const parts = files.flatMap(({ key, version, suffix }) => {
+    const [found, , of = "1"] = CHECKPOINT.exec(suffix) ?? [];
+    return found === undefined ? [] : [{ key, version, of: Number(of) }];
   });
   const forms = Map.groupBy(parts, ({ version, of }) => `${version} of ${of}`);
   return [...forms.values()].flatMap((form) => {

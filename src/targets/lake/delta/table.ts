@@ -24,7 +24,7 @@ export interface DeclaredTable {
   readonly columns: readonly Pick<Column, "name" | "type" | "nullable" | "comment">[];
 }
 
-/** A replacement of all files that one instance has in a table, or of none of them where it `appends`. */
+/** A replacement of all files that one instance has in a table. */
 export interface Replacement {
   readonly table: DeclaredTable;
   readonly instance: string;
@@ -32,10 +32,9 @@ export interface Replacement {
   readonly sequence: number;
   readonly run: string;
   readonly files: readonly AddedFile[];
-  readonly appends: boolean;
-  /** ID of the attempt, by which a commit is recognised whose answer was lost. */
+  /** ID of the attempt, for whoever reads the table's history. */
   readonly attempt: string;
-  /** Milliseconds since 1970. */
+  /** When the files were made, in milliseconds since 1970. */
   readonly atMs: number;
 }
 
