@@ -84,7 +84,7 @@ test("each instance is read from its own service with its own token, into its ow
 
 test("a run holds itself to its share of the host's rate", async (t) => {
   // Each service has a port, and so a host, of its own: the instance has all of the rate.
-  const { services, run } = await fleet(t, { hostRatePerSecond: 20 });
+  const { services, run } = await fleet(t, { hostRatePerSecond: 5 });
   const askedMs: number[] = [];
   services.east.script = () => {
     askedMs.push(performance.now());
@@ -94,7 +94,7 @@ test("a run holds itself to its share of the host's rate", async (t) => {
   const tookMs = (askedMs.at(-1) ?? 0) - (askedMs[0] ?? 0);
   assert.ok(askedMs.length > 4);
   // Answers to requests that were sent late come a little closer together.
-  assert.ok(tookMs > (askedMs.length - 1) * 50 - 40, `${askedMs.length} requests in ${tookMs} ms`);
+  assert.ok(tookMs > (askedMs.length - 1) * 200 - 40, `${askedMs.length} requests in ${tookMs} ms`);
 });
 
 test("what belongs to the instance is not said beside it", async (t) => {
