@@ -158,6 +158,8 @@ export class StopSignals implements Disposable {
     this.#terminate = () =>
       this.#controller.abort(new WarehouseError("run.terminated", `Terminated; ${left}.`));
     process.once("SIGINT", this.#interrupt).once("SIGTERM", this.#terminate);
+    // A process that was started with a channel ends with the one that started it, however that ended.
+    process.once("disconnect", this.#terminate);
   }
 
   get signal(): AbortSignal {
@@ -171,5 +173,6 @@ export class StopSignals implements Disposable {
 
   [Symbol.dispose](): void {
     process.off("SIGINT", this.#interrupt).off("SIGTERM", this.#terminate);
+    process.off("disconnect", this.#terminate);
   }
 }

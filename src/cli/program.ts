@@ -9,6 +9,7 @@ import { diffCommand } from "./commands/diff.ts";
 import { driftCommand } from "./commands/drift.ts";
 import { eraseCommand } from "./commands/erase.ts";
 import { explainCommand } from "./commands/explain.ts";
+import { fleetCommand } from "./commands/fleet.ts";
 import { generateCommand } from "./commands/generate.ts";
 import { helpCommand } from "./commands/help.ts";
 import { initCommand } from "./commands/init.ts";
@@ -68,6 +69,7 @@ export function program(): Command {
     driftCommand(),
     whatIfCommand(),
     verifyMappingsCommand(),
+    fleetCommand(),
     mcpCommand(),
     helpCommand(),
   ];

@@ -10,6 +10,7 @@ export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
  * strings and values of documents have no field, so they cannot be logged.
  */
 const FIELDS = [
+  "instance",
   "run",
   "pipeline",
   "stage",

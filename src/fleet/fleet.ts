@@ -17,6 +17,8 @@ export interface Fleet
   > {
   /** The file, as it was named. */
   readonly file: string;
+  /** Its absolute path. */
+  readonly path: string;
   /** Absolute: paths in the file go from here. */
   readonly folder: string;
   /** Address without a password; null: there is no queue. */
@@ -49,7 +51,9 @@ export async function readFleet(cwd: string, path: string): Promise<Fleet> {
   const file = await readConfigFile(cwd, path);
   if (file === null) throw new TypeError("a file that is named is read, or that fails");
   const result = readFleetSpec(file.value);
-  if ("settings" in result) return fleetOf(file.name, file.folder, result.settings);
+  if ("settings" in result) {
+    return { ...fleetOf(file.name, file.folder, result.settings), path: resolve(cwd, path) };
+  }
   throw new ConfigError(
     result.problems.map((problem) => ({
       code: "config.invalid",
@@ -59,7 +63,7 @@ export async function readFleet(cwd: string, path: string): Promise<Fleet> {
   );
 }
 
-function fleetOf(file: string, folder: string, settings: FleetSettings): Fleet {
+function fleetOf(file: string, folder: string, settings: FleetSettings): Omit<Fleet, "path"> {
   const { instances, warehouses, config, memoryMb, postgres, ...others } = settings;
   const from = (path: string) => resolve(folder, path);
   return {

@@ -43,6 +43,7 @@ test("an instance takes from the fleet what it does not say itself, and paths go
   const { instances, ...fleet } = await readFleet(folder, FILE);
   assert.deepEqual(fleet, {
     file: FILE,
+    path: join(folder, FILE),
     folder,
     postgres: null,
     hostRatePerSecond: null,

@@ -1,0 +1,224 @@
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Command, Option } from "commander";
+import { systemClock } from "../../common/clock.ts";
+import { count, counted, duration } from "../../common/figures.ts";
+import { createLog, LOG_FORMATS, type LogFormat } from "../../common/log.ts";
+import { type Fleet, findInstance, readFleet } from "../../fleet/fleet.ts";
+import { makeLastRuns } from "../../fleet/last-runs.ts";
+import { enqueue, openQueue, type Queue, type QueueOptions, retryDeadLetters } from "../../fleet/queue.ts";
+import { fleetStatus, type InstanceStatus } from "../../fleet/status.ts";
+import { type JobReport, work } from "../../fleet/work.ts";
+import { type CliEnvironment, FLEET_OPTION, positive, processEnvironment, StopSignals } from "../options.ts";
+import { drawInParts, left, right, whole } from "../render/table.ts";
+import { printableLine, writeAll } from "../render/terminal.ts";
+
+/** In the sources and in the built package alike. */
+const ENTRY = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));
+
+interface Options {
+  readonly fleet: string;
+}
+
+const EXAMPLES = `
+Examples:
+  $ content-warehouse fleet enqueue
+  $ content-warehouse fleet work --concurrency 4 --until-empty
+  $ content-warehouse fleet status
+  $ content-warehouse fleet retry north
+
+The queue is in PostgreSQL, at the address that \`postgres\` of the fleet file names; the password comes from PGPASSWORD or
+a PGPASSFILE. docs/fleet.md has the form of the file, and how to do without a queue.
+`;
+
+/** `content-warehouse fleet`: runs of many instances, from a queue. */
+export function fleetCommand(environment: CliEnvironment = processEnvironment()): Command {
+  const command = new Command("fleet")
+    .description("run many instances from a queue: enqueue, work, status, retry")
+    .addHelpText("after", EXAMPLES);
+  command.addCommand(enqueueCommand(environment));
+  command.addCommand(workCommand(environment));
+  command.addCommand(statusCommand(environment));
+  command.addCommand(retryCommand(environment));
+  return command;
+}
+
+function subcommand(name: string, description: string, example: string): Command {
+  return new Command(name)
+    .description(description)
+    .addOption(FLEET_OPTION)
+    .addHelpText("after", `\nExample:\n  $ content-warehouse fleet ${example}\n`);
+}
+
+function enqueueCommand(environment: CliEnvironment): Command {
+  return subcommand(
+    "enqueue",
+    "give each instance a job, unless it has an open one",
+    "enqueue --instance north",
+  )
+    .option("--instance <name>", "only this instance")
+    .action(async ({ fleet: file, instance: name }: Options & { readonly instance?: string }) => {
+      const fleet = await readFleet(environment.cwd, file);
+      const instances = name === undefined ? fleet.instances : [findInstance(fleet, name)];
+      await using queue = await opened(fleet, "caller", environment);
+      const queued = await enqueue(queue, instances);
+      const before = instances.length - queued.length;
+      const had = before === 0 ? "" : `, ${counted(before, "instance")} had an open one`;
+      await writeAll(terminalOf(environment), [`${counted(queued.length, "job")} queued${had}\n`]);
+    });
+}
+
+interface WorkFlags extends Options {
+  readonly concurrency: number;
+  readonly untilEmpty?: true;
+  readonly json?: true;
+  readonly logFormat: LogFormat;
+}
+
+function workCommand(environment: CliEnvironment): Command {
+  return subcommand("work", "take jobs and run them, until it is told to end", "work --concurrency 4")
+    .option("--concurrency <n>", "runs at the same time", positive, 2)
+    .option("--until-empty", "end once no job is open; schedules are left to others")
+    .option("--json", "print one JSON object for each job that ended")
+    .addOption(
+      new Option("--log-format <format>", "form of each line on standard error")
+        .choices(LOG_FORMATS)
+        .default("text"),
+    )
+    .action((flags: WorkFlags) => workOn(flags, environment));
+}
+
+async function workOn(flags: WorkFlags, environment: CliEnvironment): Promise<void> {
+  const { cwd, out, err, endWith } = environment;
+  const { concurrency, untilEmpty = false, json = false } = flags;
+  const fleet = await readFleet(cwd, flags.fleet);
+  const log = createLog({
+    level: "info",
+    format: flags.logFormat,
+    secrets: [],
+    clock: systemClock,
+    write: (line) => err.write(line),
+  });
+  let failure = 0;
+  const onEnd = (report: JobReport) => {
+    if (report.became === "dead letter" && failure === 0) failure = report.outcome?.exitCode ?? 1;
+    out.write(json ? `${JSON.stringify(report)}\n` : `${reportLine(report)}\n`);
+  };
+  using stop = new StopSignals("the jobs were given back");
+  using kill = new SecondSignal(stop.signal);
+  await using queue = await opened(fleet, untilEmpty ? "worker" : "lasting worker", environment);
+  const settings = { entry: ENTRY, concurrency, untilEmpty, clock: systemClock, log, onEnd };
+  await work(queue, { ...settings, signal: stop.signal, killSignal: kill.signal });
+  if (stop.signal.aborted) endWith(stop.exitCode);
+  else if (failure !== 0) endWith(failure);
+}
+
+/** After the first signal, which {@link StopSignals} takes, the next one aborts this. */
+class SecondSignal implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #first: AbortSignal;
+  readonly #kill = () => this.#controller.abort();
+  readonly #listen = () => {
+    process.once("SIGINT", this.#kill).once("SIGTERM", this.#kill);
+  };
+
+  constructor(first: AbortSignal) {
+    this.#first = first;
+    first.addEventListener("abort", this.#listen);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  [Symbol.dispose](): void {
+    this.#first.removeEventListener("abort", this.#listen);
+    process.off("SIGINT", this.#kill).off("SIGTERM", this.#kill);
+  }
+}
+
+function reportLine({ instance, attempt, seconds, outcome, became }: JobReport): string {
+  const tries = attempt === 1 ? "" : `, attempt ${attempt}`;
+  const took = `${duration(seconds)}${tries}`;
+  if (outcome === null) return `${instance}: ${became} after ${took}`;
+  if (outcome.after !== "done") {
+    const so = became === "retry" ? "is tried again later" : "is not tried again";
+    return `${instance}: failed (${outcome.exitCode ?? "no exit code"}) after ${took}, ${so}: ${printableLine(outcome.message)}`;
+  }
+  const items = outcome.items === null ? "" : `, ${count(outcome.items)} items`;
+  return `${instance}: ${outcome.verdict}${items}, ${outcome.run}, ${took}`;
+}
+
+function statusCommand(environment: CliEnvironment): Command {
+  return subcommand(
+    "status",
+    "show the last run, the delay, the failures and the job of each instance",
+    "status",
+  )
+    .option("--json", "print one JSON object")
+    .action(async ({ fleet: file, json }: Options & { readonly json?: true }) => {
+      const fleet = await readFleet(environment.cwd, file);
+      await using queue = await opened(fleet, "caller", environment);
+      const instances = await fleetStatus(queue, systemClock.now());
+      const terminal = terminalOf(environment);
+      const text =
+        json === true ? `${JSON.stringify({ instances })}\n` : statusText(instances, terminal.columns);
+      await writeAll(terminal, [text]);
+    });
+}
+
+function statusText(instances: readonly InstanceStatus[], width: number | undefined): string {
+  const columns = [
+    whole("instance"),
+    whole("last run"),
+    whole("verdict"),
+    whole("ended"),
+    right("late"),
+    right("failures"),
+    whole("job"),
+    left("why it failed"),
+  ];
+  const rows = instances.map(({ instance, published, lateSeconds, failures, job, message }) => [
+    instance,
+    published?.run ?? "never",
+    published?.verdict ?? "",
+    published === null ? "" : minute(published.endedMs),
+    lateSeconds === null ? "" : duration(lateSeconds),
+    failures === 0 ? "" : count(failures),
+    job === null
+      ? ""
+      : `${job.state} ${job.state === "dead letter" ? "since" : "from"} ${minute(job.fromMs)}`,
+    message ?? "",
+  ]);
+  return drawInParts({ columns, rows }, 1, width);
+}
+
+/** `2026-11-20 02:00`, in UTC. */
+function minute(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 16).replace("T", " ");
+}
+
+function retryCommand(environment: CliEnvironment): Command {
+  return subcommand("retry", "make jobs of dead letters again", "retry north")
+    .argument("[instance]", "only this instance")
+    .action(async (name: string | undefined, { fleet: file }: Options) => {
+      const fleet = await readFleet(environment.cwd, file);
+      if (name !== undefined) findInstance(fleet, name);
+      await using queue = await opened(fleet, "caller", environment);
+      const again = await retryDeadLetters(queue, name);
+      await writeAll(terminalOf(environment), [`${counted(again, "job")} queued again\n`]);
+    });
+}
+
+async function opened(fleet: Fleet, role: QueueOptions["role"], { err }: CliEnvironment): Promise<Queue> {
+  const queue = await openQueue(fleet, {
+    role,
+    onProblem: (message) => err.write(`the queue: ${printableLine(message)}\n`),
+  });
+  await makeLastRuns(queue);
+  return queue;
+}
+
+function terminalOf({ out }: CliEnvironment) {
+  return { out, columns: out.isTTY === true ? out.columns : undefined };
+}

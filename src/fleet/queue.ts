@@ -1,0 +1,297 @@
+/**
+ * The queue of a fleet: jobs of pg-boss in PostgreSQL, each a run of one instance. An instance has one open job at most,
+ * and a worker that is not heard of for `heartbeatSeconds` loses its job to another.
+ */
+import type { PgBoss } from "pg-boss";
+import { codeOf, WarehouseError } from "../common/errors.ts";
+import { printable } from "../common/printable.ts";
+import { invalid } from "../config/faults.ts";
+import { type Fleet, type FleetInstance, queueAddress } from "./fleet.ts";
+
+/** An optional peer: only a fleet with a queue needs it. A test holds that package.json says the same version. */
+export const PG_BOSS = "pg-boss@12.38.0";
+
+/** All of it lies in one schema of the database. */
+export const SCHEMA = "content_warehouse_fleet";
+const RUNS = "runs";
+const DEAD_LETTERS = "dead-letters";
+
+/** The longest that pg-boss gives a job; a run ends long before, at its `deadlineMinutes`. */
+const MAX_JOB_SECONDS = 24 * 3600;
+/** What became of a run stands in a table of its own, so its job need not stay. */
+const KEPT_SECONDS = 24 * 3600;
+
+export interface Queue extends AsyncDisposable {
+  readonly boss: PgBoss;
+  readonly fleet: Fleet;
+}
+
+export interface QueueOptions {
+  /** Whether this process looks after the queue: heartbeats that were missed, and, if it is to stay, schedules. */
+  readonly role: "caller" | "worker" | "lasting worker";
+  /** Told what went wrong in the background, and is tried again. */
+  readonly onProblem: (message: string) => void;
+}
+
+/**
+ * Opens the queue, and makes it where there is none. Errors: `config.invalid` where pg-boss is not installed, the fleet
+ * names no database or a schedule is none, or the database refuses; `queue.unavailable` where it cannot be reached.
+ */
+export async function openQueue(fleet: Fleet, { role, onProblem }: QueueOptions): Promise<Queue> {
+  const address = queueAddress(fleet);
+  const { PgBoss } = await importPgBoss();
+  const everySeconds = Math.ceil(fleet.heartbeatSeconds / 4);
+  const boss = new PgBoss({
+    connectionString: address,
+    schema: SCHEMA,
+    supervise: role !== "caller",
+    schedule: role === "lasting worker",
+    registerInstance: role !== "caller",
+    superviseIntervalSeconds: everySeconds,
+    monitorIntervalSeconds: everySeconds,
+  });
+  boss.on("error", (error) => onProblem(error.message));
+  try {
+    assertSchedules(boss, fleet.instances);
+    await boss.start();
+    await makeQueues(boss, fleet);
+    if (role === "lasting worker") await setSchedules(boss, fleet.instances);
+  } catch (thrown) {
+    await boss.stop({ graceful: false }).catch(() => undefined);
+    throw refusal(address, thrown);
+  }
+  return { boss, fleet, [Symbol.asyncDispose]: () => boss.stop({ graceful: false }) };
+}
+
+async function importPgBoss() {
+  try {
+    return await import("pg-boss");
+  } catch (cause) {
+    if (codeOf(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
+    throw new WarehouseError(
+      "config.invalid",
+      `The queue of a fleet needs a package that is not installed; install it with: npm install --global ${PG_BOSS} (without --global where content-warehouse is a dependency of a project).`,
+      { cause },
+    );
+  }
+}
+
+/** SQLSTATE classes of what a person has to correct: credentials, a missing database, missing rights. */
+const REFUSED = /^(28|3D|42)/;
+
+function refusal(address: string, thrown: unknown): WarehouseError {
+  if (thrown instanceof WarehouseError) return thrown;
+  const code = codeOf(thrown);
+  const why = thrown instanceof Error && thrown.message !== "" ? thrown.message : (code ?? "unknown reason");
+  const where = `The queue in ${printable(address)}`;
+  const shown = printable(why, 300).replace(/\.$/, "");
+  return code !== undefined && REFUSED.test(code)
+    ? invalid(`${where} is refused: ${shown}; look at \`postgres\` and PGPASSWORD.`, thrown)
+    : new WarehouseError(
+        "queue.unavailable",
+        `${where} cannot be used: ${shown}; start PostgreSQL, or correct \`postgres\`.`,
+        { cause: thrown },
+      );
+}
+
+async function makeQueues(
+  boss: PgBoss,
+  { retries, retryDelaySeconds, heartbeatSeconds }: Fleet,
+): Promise<void> {
+  const options = {
+    deadLetter: DEAD_LETTERS,
+    retryLimit: retries,
+    retryDelay: retryDelaySeconds,
+    retryBackoff: true,
+    heartbeatSeconds,
+    expireInSeconds: MAX_JOB_SECONDS,
+    deleteAfterSeconds: KEPT_SECONDS,
+  };
+  await boss.createQueue(DEAD_LETTERS);
+  await boss.createQueue(RUNS, { policy: "exclusive", ...options });
+  await boss.updateQueue(RUNS, options);
+}
+
+/** Throws a ConfigError with the first schedule that pg-boss does not read. */
+function assertSchedules(boss: PgBoss, instances: readonly FleetInstance[]): void {
+  for (const { schedule, place } of instances) {
+    if (schedule === null) continue;
+    try {
+      boss.previewSchedule(schedule, { count: 1 });
+    } catch (thrown) {
+      const why = thrown instanceof Error ? thrown.message : String(thrown);
+      throw invalid(
+        `${place}.schedule: expected fields of cron, found "${printable(schedule)}" (${printable(why)}).`,
+      );
+    }
+  }
+}
+
+/** Those of the file, and no other. An occurrence that came while no worker was there is made up for once. */
+async function setSchedules(boss: PgBoss, instances: readonly FleetInstance[]): Promise<void> {
+  const scheduled = instances.filter(({ schedule }) => schedule !== null);
+  for (const instance of scheduled) {
+    const options = { key: instance.name, missed: "once", ...identityOf(instance) } as const;
+    await boss.schedule(RUNS, instance.schedule ?? "", { instance: instance.name }, options);
+  }
+  const names = new Set(scheduled.map(({ name }) => name));
+  const before = await boss.getSchedules(RUNS, undefined, { limit: 100_000 });
+  for (const { key } of before) if (!names.has(key)) await boss.unschedule(RUNS, key);
+}
+
+function identityOf({ name, host }: FleetInstance) {
+  return { singletonKey: name, group: { id: host } };
+}
+
+/** Names of the instances that got a job: those that had an open one did not. */
+export async function enqueue(
+  { boss }: Queue,
+  instances: readonly FleetInstance[],
+): Promise<readonly string[]> {
+  const queued: string[] = [];
+  for (const instance of instances) {
+    const id = await boss.send(RUNS, { instance: instance.name }, identityOf(instance));
+    if (id !== null) queued.push(instance.name);
+  }
+  return queued;
+}
+
+/** A job that this process has. Whatever it does with it has no effect once another one has it. */
+export interface Attempt {
+  readonly id: string;
+  readonly retryCount: number;
+  readonly instance: string;
+  readonly host: string;
+}
+
+interface JobData {
+  readonly instance: string;
+}
+
+/** The next job that may begin; null: there is none. Its dead letters go: it is what comes after them. */
+export async function take(queue: Queue): Promise<Attempt | null> {
+  const { hostConcurrency } = queue.fleet;
+  const job = hostConcurrency === null ? await fetchJob(queue, {}) : await takeOfHost(queue, hostConcurrency);
+  if (job === undefined) return null;
+  const { id, retryCount, data, groupId } = job;
+  await removeDeadLetters(queue, data.instance);
+  return { id, retryCount, instance: data.instance, host: groupId ?? "" };
+}
+
+type FetchOptions = Parameters<PgBoss["fetch"]>[1];
+
+async function fetchJob({ boss }: Queue, options: FetchOptions) {
+  const [job] = await boss.fetch<JobData>(RUNS, options);
+  return job;
+}
+
+/** One process at a time: two that counted the jobs of a host at once would both take one. */
+async function takeOfHost(queue: Queue, groupConcurrency: number) {
+  return inTransaction(queue, async (db) => {
+    await db.executeSql("SELECT pg_advisory_xact_lock(hashtext($1))", [SCHEMA]);
+    return fetchJob(queue, { groupConcurrency, db });
+  });
+}
+
+type Database = NonNullable<NonNullable<FetchOptions>["db"]>;
+
+export async function inTransaction<Result>(
+  { boss }: Queue,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  const transaction = await boss.getDb().beginTransaction?.();
+  if (transaction === undefined) throw new TypeError("pg-boss's own pool has transactions");
+  try {
+    const result = await work(transaction.db);
+    await transaction.commit();
+    return result;
+  } catch (thrown) {
+    await transaction.rollback();
+    throw thrown;
+  }
+}
+
+/** Says that the job is worked on; false: another process has it, or will. */
+export async function touch({ boss }: Queue, { id, retryCount }: Attempt): Promise<boolean> {
+  return hadEffect(await boss.touch(RUNS, { id, retryCount }));
+}
+
+/** Whether a command found the job still with this process. */
+function hadEffect(response: object): boolean {
+  return "affected" in response && response.affected === 1;
+}
+
+export async function complete({ boss }: Queue, { id, retryCount }: Attempt): Promise<void> {
+  await boss.complete(RUNS, { id, retryCount });
+}
+
+/** It is tried again later, and later each time; true: that was the last time, and it is a dead letter. */
+export async function failForNow({ boss }: Queue, { id, retryCount }: Attempt): Promise<boolean> {
+  await boss.fail(RUNS, { id, retryCount });
+  const [job] = await boss.findJobs(RUNS, { id });
+  return job?.state === "failed";
+}
+
+/** It is not tried again: it is a dead letter. pg-boss itself makes those of the last attempt alone. */
+export async function failForGood(queue: Queue, { id, retryCount, instance, host }: Attempt): Promise<void> {
+  const { boss } = queue;
+  await inTransaction(queue, async (db) => {
+    const wasHeld = hadEffect(await boss.cancel(RUNS, { id, retryCount }, { db }));
+    const options = { singletonKey: instance, group: { id: host }, db };
+    if (wasHeld) await boss.send(DEAD_LETTERS, { instance }, options);
+  });
+}
+
+/** Gives a job back that this process does not go on with: another may take it at once. */
+export async function giveBack(queue: Queue, { id, retryCount }: Attempt): Promise<void> {
+  const { boss } = queue;
+  await inTransaction(queue, async (db) => {
+    const wasHeld = hadEffect(await boss.cancel(RUNS, { id, retryCount }, { db }));
+    if (wasHeld) await boss.resume(RUNS, id, { db });
+  });
+}
+
+async function removeDeadLetters({ boss }: Queue, instance: string): Promise<void> {
+  const jobs = await boss.findJobs(DEAD_LETTERS, { key: instance });
+  if (jobs.length > 0)
+    await boss.deleteJob(
+      DEAD_LETTERS,
+      jobs.map(({ id }) => id),
+    );
+}
+
+/** Makes jobs of dead letters again, of one instance or of all; gives their number. */
+export async function retryDeadLetters({ boss }: Queue, instance: string | undefined): Promise<number> {
+  const data = instance === undefined ? {} : { data: { instance } };
+  return boss.redrive(DEAD_LETTERS, { destination: RUNS, limit: 100_000, ...data });
+}
+
+/** What an instance has in the queue. Instants are milliseconds since 1970. */
+export type JobState =
+  | { readonly state: "waiting"; readonly fromMs: number }
+  | { readonly state: "running"; readonly fromMs: number }
+  | { readonly state: "dead letter"; readonly fromMs: number };
+
+/** By instance; one that is not in it has neither a job nor a dead letter. */
+export async function jobStates({ boss }: Queue): Promise<ReadonlyMap<string, JobState>> {
+  const limit = 100_000;
+  const [jobs, letters] = await Promise.all([
+    boss.findJobs<JobData>(RUNS, { limit }),
+    boss.findJobs<JobData>(DEAD_LETTERS, { limit }),
+  ]);
+  const states = new Map<string, JobState>();
+  for (const { data, createdOn } of letters)
+    states.set(data.instance, { state: "dead letter", fromMs: createdOn.getTime() });
+  for (const { data, state, startAfter, startedOn } of jobs) {
+    if (state === "active") states.set(data.instance, { state: "running", fromMs: startedOn.getTime() });
+    if (state === "created" || state === "retry")
+      states.set(data.instance, { state: "waiting", fromMs: startAfter.getTime() });
+  }
+  return states;
+}
+
+/** Whether any job is open, whoever has it. */
+export async function hasOpenJobs(queue: Queue): Promise<boolean> {
+  const states = await jobStates(queue);
+  return [...states.values()].some(({ state }) => state !== "dead letter");
+}

@@ -1,0 +1,110 @@
+/** The run of one instance in a process of its own, so that whatever it does harms no other. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import type { Log, LogFields } from "../common/log.ts";
+import { isObject } from "../common/objects.ts";
+import type { Fleet, FleetInstance } from "./fleet.ts";
+
+export interface RunEnd {
+  /** Null: a signal ended the process. */
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** What it printed: the summary, or how it failed. */
+  readonly output: unknown;
+  /** The last line that it wrote beside its log, such as why Node gave up. */
+  readonly lastLine: string;
+  /** Megabytes that it took when it was ended for that; null: it was not. */
+  readonly tookMb: number | null;
+}
+
+export interface RunProcess {
+  readonly ended: Promise<RunEnd>;
+  /** SIGTERM: the run ends as it does by itself. SIGKILL: at once. */
+  readonly stop: (signal: "SIGTERM" | "SIGKILL") => void;
+}
+
+export interface RunProcessOptions {
+  /** Path of the command line's entry. */
+  readonly entry: string;
+  readonly fleet: Fleet;
+  readonly instance: FleetInstance;
+  /** Takes the log of the run, each line with the instance. */
+  readonly log: Log;
+}
+
+const WATCH_MS = 1000;
+
+/**
+ * Starts a run. Its process has a group of its own, so that a signal from a terminal reaches it through this one alone,
+ * and a channel, whose end tells it to end too where this one was killed.
+ */
+export function startRun({ entry, fleet, instance, log }: RunProcessOptions): RunProcess {
+  const { name, memoryMb } = instance;
+  const run = ["run", "--instance", name, "--fleet", fleet.path, "--json", "--log-format", "json"];
+  const child = spawn(process.execPath, [`--max-old-space-size=${memoryMb}`, entry, ...run], {
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    detached: true,
+  });
+  return { ended: endOf(child, instance, log), stop: (signal) => child.kill(signal) };
+}
+
+async function endOf(child: ChildProcess, { name, memoryMb }: FleetInstance, log: Log): Promise<RunEnd> {
+  const { stdout, stderr } = child;
+  if (stdout === null || stderr === null) throw new TypeError("both are pipes");
+  let tookMb: number | null = null;
+  const watch = setInterval(async () => {
+    const megabytes = await residentMb(child.pid);
+    if (megabytes <= memoryMb || tookMb !== null) return;
+    tookMb = megabytes;
+    child.kill("SIGKILL");
+  }, WATCH_MS);
+  const ended = new Promise<Pick<RunEnd, "exitCode" | "signal">>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+  try {
+    const [end, text, lastLine] = await Promise.all([ended, textOf(stdout), relay(stderr, name, log)]);
+    return { ...end, output: parsed(text), lastLine, tookMb };
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+/** Memory that a process has now, where the system says so as Linux does; else 0. */
+async function residentMb(pid: number | undefined): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
+}
+
+async function textOf(stream: Readable): Promise<string> {
+  const chunks: string[] = [];
+  for await (const chunk of stream.setEncoding("utf8")) chunks.push(chunk);
+  return chunks.join("");
+}
+
+/** What is no JSON, where the process was ended while it wrote, says nothing. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Passes the log on, with the instance; gives the last line that is none of it. */
+async function relay(stream: Readable, instance: string, log: Log): Promise<string> {
+  let last = "";
+  for await (const line of createInterface({ input: stream })) {
+    const entry = parsed(line);
+    if (isObject(entry) && typeof entry.msg === "string") {
+      const write = entry.level === "info" ? log.info : log.warn;
+      write(entry.msg, { ...(entry as LogFields), instance });
+    } else if (line.trim() !== "") {
+      last = line.trim();
+      log.warn(last, { instance });
+    }
+  }
+  return last;
+}
