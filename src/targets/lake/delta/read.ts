@@ -41,12 +41,15 @@ export async function readTableAt(
   signal: AbortSignal,
 ): Promise<TableState> {
   const files = await listLog(store, table, 0);
-  const last = lastVersion(files);
-  if (last !== null && version <= last) return read(store, table, files, version, signal);
-  const has = last === null ? "there is no such table" : `its last version is ${last}`;
+  const [first, last] = [firstVersion(files), lastVersion(files)];
+  if (first !== null && last !== null && first <= version && version <= last) {
+    return read(store, table, files, version, signal);
+  }
+  const found =
+    first === null ? "there is none at all" : `the first one is ${first}, and the last one ${last}`;
   throw new WarehouseError(
     "target.refused",
-    `There is no version ${version} of the table ${table} in ${store.address}: ${has}.`,
+    `There is no version ${version} of the table ${table} in ${store.address}: ${found}.`,
   );
 }
 
@@ -68,6 +71,11 @@ async function listFromCheckpoint(store: Store, table: string): Promise<LogFiles
   if (hint === null) return listLog(store, table, 0);
   const files = await listLog(store, table, hint);
   return files.checkpoints.length > 0 ? files : listLog(store, table, 0);
+}
+
+/** The first version that can be read; null: none can. */
+function firstVersion({ commits, checkpoints }: LogFiles): number | null {
+  return commits[0]?.version === 0 ? 0 : (checkpoints[0]?.version ?? null);
 }
 
 function lastVersion({ commits, checkpoints }: LogFiles): number | null {

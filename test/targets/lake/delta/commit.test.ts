@@ -1,0 +1,242 @@
+/** What a commit writes, and what it makes of a table that others have changed. */
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { commitReplacement } from "../../../../src/targets/lake/delta/commit.ts";
+import { fieldsOf } from "../../../../src/targets/lake/delta/schema.ts";
+import { instancesOf, sequenceOf } from "../../../../src/targets/lake/delta/state.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { CONTENT, column, commit, content, NEVER, pathOf, pathsOf, putCommit, runOf } from "./runs.ts";
+
+function linesOf(store: MemoryStore, version: number): Record<string, Record<string, unknown>>[] {
+  const key = `content/_delta_log/${String(version).padStart(20, "0")}.json`;
+  const lines = String(store.objects.get(key)?.body).trimEnd().split("\n");
+  return lines.map((line) => JSON.parse(line));
+}
+
+suite("a commit", () => {
+  test("makes a table with its protocol, its columns and its partition column", async () => {
+    const store = new MemoryStore();
+    assert.equal(await commit(store, runOf("a", 7)), 0);
+    const { commitInfo, ...rest } = Object.assign({}, ...linesOf(store, 0));
+    assert.equal(commitInfo.txnId, "attempt-7");
+    assert.match(commitInfo.engineInfo, /^content-warehouse\/\d/);
+    assert.deepEqual(rest.protocol, { minReaderVersion: 1, minWriterVersion: 2 });
+    assert.deepEqual(rest.metaData.partitionColumns, ["instance"]);
+    assert.equal(rest.metaData.description, "Items.");
+    assert.deepEqual(JSON.parse(rest.metaData.schemaString), {
+      type: "struct",
+      fields: [
+        {
+          name: "instance",
+          type: "string",
+          nullable: false,
+          metadata: { comment: "Name of the instance that the row was exported from." },
+        },
+        {
+          name: "content_id",
+          type: "string",
+          nullable: false,
+          metadata: { comment: "Column content_id." },
+        },
+        {
+          name: "word_count",
+          type: "integer",
+          nullable: true,
+          metadata: { comment: "Column word_count." },
+        },
+      ],
+    });
+    assert.equal(rest.txn.appId, "a");
+    assert.equal(rest.txn.version, 7);
+    assert.deepEqual(rest.add, {
+      path: pathOf("a", 7),
+      partitionValues: { instance: "a" },
+      size: 1007,
+      modificationTime: Date.UTC(2026, 10, 20),
+      dataChange: true,
+      stats:
+        '{"numRecords":70,"minValues":{"content_id":"a"},"maxValues":{"content_id":"z7"},"nullCount":{"content_id":0}}',
+    });
+  });
+
+  test("replaces the files of its instance and no other's, without a word on what the table is", async () => {
+    const store = new MemoryStore();
+    await commit(store, runOf("a", 1));
+    await commit(store, runOf("b", 1));
+    assert.equal(await commit(store, runOf("a", 2)), 2);
+    assert.deepEqual(
+      linesOf(store, 2).flatMap((line) => Object.keys(line)),
+      ["commitInfo", "txn", "remove", "add"],
+    );
+    const state = await content(store);
+    assert.deepEqual(instancesOf(state), ["a", "b"]);
+    assert.deepEqual([...state.files.keys()].toSorted(), [pathOf("a", 2), pathOf("b", 1)]);
+    assert.deepEqual([...state.removed.keys()], [pathOf("a", 1)]);
+  });
+
+  test("says of a removal when it was committed, however old its run is", async () => {
+    const store = new MemoryStore();
+    await commit(store, runOf("a", 1, { atMs: 1 }));
+    await commit(store, runOf("a", 2, { atMs: 2 }));
+    const [removed] = (await content(store)).removed.values();
+    assert.ok((removed?.removedMs ?? 0) > Date.UTC(2026));
+  });
+
+  test("is made once, whoever tries it again", async () => {
+    const store = new MemoryStore();
+    await commit(store, runOf("a", 1));
+    await commit(store, runOf("b", 5));
+    assert.equal(await commit(store, runOf("a", 1, { attempt: "another" })), 0);
+    assert.equal((await content(store)).version, 1);
+  });
+
+  test("is refused to a run when a later one is there", async () => {
+    const store = new MemoryStore();
+    await commit(store, runOf("a", 3));
+    const outcome = await commitReplacement(store, runOf("a", 2), NEVER);
+    assert.deepEqual(outcome, { kind: "fenced", sequence: 3 });
+    assert.equal((await content(store)).version, 0);
+  });
+
+  test("leaves an instance without rows where the run has no such table", async () => {
+    const store = new MemoryStore();
+    await commit(store, runOf("a", 1));
+    await commit(store, runOf("b", 1));
+    const without = { table: { name: "content", comment: "", columns: [] }, files: [] };
+    await commit(store, runOf("a", 2, without));
+    const state = await content(store);
+    assert.deepEqual(instancesOf(state), ["b"]);
+    assert.equal(sequenceOf(state, "a"), 2);
+    const [, id] = fieldsOf(state);
+    assert.equal(id?.nullable, false);
+  });
+
+  test("names a file once that is there already", async () => {
+    const store = new MemoryStore();
+    const { files } = runOf("a", 1);
+    await commit(store, runOf("a", 1));
+    await commit(store, runOf("a", 2, { files }));
+    assert.deepEqual(
+      linesOf(store, 1).flatMap((line) => Object.keys(line)),
+      ["commitInfo", "txn", "add"],
+    );
+    assert.deepEqual(pathsOf(await content(store), "a"), [pathOf("a", 1)]);
+  });
+
+  test("takes a file back that was removed, which is no removed one any more", async () => {
+    const store = new MemoryStore();
+    const { files } = runOf("a", 1);
+    for (const [sequence, given] of [{}, {}, { files }].entries())
+      await commit(store, runOf("a", sequence + 1, given));
+    const state = await content(store);
+    assert.deepEqual(pathsOf(state, "a"), [pathOf("a", 1)]);
+    assert.deepEqual([...state.removed.keys()], [pathOf("a", 2)]);
+  });
+
+  test("encodes paths as URIs and removes files by the path that their writer gave them", async () => {
+    const store = new MemoryStore();
+    const [file] = runOf("a", 1).files;
+    assert.ok(file !== undefined);
+    await commit(store, runOf("a", 1, { files: [{ ...file, path: "instance=a/50% of #1?.parquet" }] }));
+    assert.deepEqual([...(await content(store)).files.keys()], ["instance=a/50%25%20of%20%231%3F.parquet"]);
+    const add = { partitionValues: { instance: "a" }, size: 1, modificationTime: 1, dataChange: true };
+    await putCommit(store, 1, [{ add: { ...add, path: "instance%3Da/%70art.parquet" } }]);
+    assert.deepEqual(pathsOf(await content(store), "a"), [
+      "instance=a/50% of #1?.parquet",
+      "instance=a/part.parquet",
+    ]);
+    await commit(store, runOf("a", 2));
+    assert.deepEqual(pathsOf(await content(store), "a"), [pathOf("a", 2)]);
+  });
+
+  test("leaves files alone that belong to no instance", async () => {
+    const store = new MemoryStore();
+    await commit(store, runOf("a", 1));
+    const add = { path: "x.parquet", size: 1, modificationTime: 1, dataChange: true };
+    await putCommit(store, 1, [{ add: { ...add, partitionValues: { instance: null } } }]);
+    await commit(store, runOf("a", 2));
+    const state = await content(store);
+    assert.deepEqual([...state.files.keys()].toSorted(), [pathOf("a", 2), "x.parquet"]);
+    assert.deepEqual(instancesOf(state), ["a"]);
+  });
+
+  test("ends when its signal is aborted, with its reason", async () => {
+    const reason = new Error("the run is to end");
+    const controller = new AbortController();
+    const store = new MemoryStore();
+    // A store on which nothing can be put: without the signal it would try for ever.
+    store.putNew = async () => {
+      controller.abort(reason);
+      return false;
+    };
+    await assert.rejects(commitReplacement(store, runOf("a", 1), controller.signal), reason);
+  });
+});
+
+suite("the columns of a table", () => {
+  const wider = { ...CONTENT, columns: [...CONTENT.columns, column("region", "text", false)] };
+
+  test("are joined by a new one, which is NULL for the other instances", async () => {
+    const store = new MemoryStore();
+    await commit(store, runOf("a", 1));
+    await commit(store, runOf("b", 1, { table: wider }));
+    const fields = fieldsOf(await content(store));
+    assert.deepEqual(
+      fields.map(({ name, nullable }) => [name, nullable]),
+      [
+        ["instance", false],
+        ["content_id", false],
+        ["word_count", true],
+        ["region", true],
+      ],
+    );
+  });
+
+  test("stay where a run does not have them, and take NULL from then on", async () => {
+    const store = new MemoryStore();
+    await commit(store, runOf("a", 1, { table: wider }));
+    assert.equal(fieldsOf(await content(store)).at(-1)?.nullable, false);
+    await commit(store, runOf("b", 1));
+    const state = await content(store);
+    assert.deepEqual(
+      fieldsOf(state).map(({ name, nullable }) => [name, nullable]),
+      [
+        ["instance", false],
+        ["content_id", false],
+        ["word_count", true],
+        ["region", true],
+      ],
+    );
+    await commit(store, runOf("a", 2, { table: wider }));
+    assert.deepEqual(
+      linesOf(store, 2).flatMap((line) => Object.keys(line)),
+      ["commitInfo", "txn", "remove", "add"],
+    );
+  });
+
+  test("keep what other programs wrote about them when one joins", async () => {
+    const store = new MemoryStore();
+    await commit(store, runOf("a", 1));
+    const { metaData } = await content(store);
+    const schema = JSON.parse(metaData.schemaString);
+    schema.fields[1].metadata.owner = "analysts";
+    schema.fields.push({
+      name: "theirs",
+      type: { type: "array", elementType: "string", containsNull: true },
+      nullable: true,
+      metadata: {},
+    });
+    const changed = { ...metaData, schemaString: JSON.stringify(schema), configuration: { theirs: "1" } };
+    await putCommit(store, 1, [{ metaData: { ...changed, format: { provider: "parquet", options: {} } } }]);
+    await commit(store, runOf("a", 2, { table: wider }));
+    const state = await content(store);
+    const fields = fieldsOf(state);
+    assert.deepEqual(
+      fields.map(({ name }) => name),
+      ["instance", "content_id", "word_count", "theirs", "region"],
+    );
+    assert.equal(fields[1]?.metadata.owner, "analysts");
+    assert.deepEqual(state.metaData.configuration, { theirs: "1" });
+    assert.equal(state.metaData.id, metaData.id);
+  });
+});
