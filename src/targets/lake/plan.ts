@@ -74,9 +74,9 @@ async function describe(
 ) {
   const first = table.columns.find(({ name }) => name === table.key[0]);
   const known = new Map(run.files.map((file) => [file.path, file]));
-  const found = await filesIn(connection, files, first);
-  const described = files.map((file) => {
-    const { rows, range } = found.get(file) ?? { rows: 0, range: null };
+  const found = await rowsOf(connection, files, first);
+  const described = files.map((file, place) => {
+    const { rows, range } = found[place] ?? { rows: 0, range: null };
     const { bytes, sha256 } = statedFile(known, run, file);
     return { path: filePath(instance, table.name, run.sequence, sha256), bytes, sha256, rows, range };
   });
@@ -112,25 +112,23 @@ interface FileRows {
   readonly range: FirstColumnRange | null;
 }
 
-/** By path: files without rows are not in it. */
-async function filesIn(
+/** In the order of the files. Each is asked by itself: a table may have any name for a column, that of the file's too. */
+async function rowsOf(
   connection: DuckDBConnection,
   files: readonly string[],
   first: Column | undefined,
-): Promise<ReadonlyMap<string, FileRows>> {
+): Promise<readonly FileRows[]> {
   const cell = first === undefined ? "NULL" : expression(first);
-  const found = await all(
-    connection,
-    `SELECT filename, count(*) AS rows, min(${cell}) AS low, max(${cell}) AS high, count(*) - count(${cell}) AS nulls
-     FROM ${readParquet(files, ["filename"])} GROUP BY filename`,
+  const asked = files.map(
+    (file, place) =>
+      `SELECT ${place} AS place, count(*) AS rows, min(${cell}) AS low, max(${cell}) AS high, count(*) - count(${cell}) AS nulls
+       FROM ${readParquet([file])}`,
   );
-  return new Map(
-    found.map((row) => {
-      const rows = toSafeInteger(row.rows ?? null);
-      const nulls = toSafeInteger(row.nulls ?? null);
-      return [String(row.filename), { rows, range: rangeOf(first, row.low, row.high, nulls) }];
-    }),
-  );
+  const found = await all(connection, `${asked.join(" UNION ALL ")} ORDER BY place`);
+  return found.map((row) => {
+    const nulls = toSafeInteger(row.nulls ?? null);
+    return { rows: toSafeInteger(row.rows ?? null), range: rangeOf(first, row.low, row.high, nulls) };
+  });
 }
 
 /** Instants as microseconds, which every unit of Delta's can be made from. */

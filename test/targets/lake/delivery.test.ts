@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { DeliveredRun, Target } from "../../../src/pipeline.ts";
+import { text } from "../../../src/tables/declare.ts";
 import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { assertNothingMixed, makeRun, mark, seenIn, snapshotsIn, temporaryFolder } from "./runs.ts";
@@ -29,5 +30,14 @@ suite("a delivery to a lake", () => {
     }
     assert.equal((await snapshotsIn(store, "one")).length, 6);
     await assertNothingMixed(store, "one");
+  });
+
+  test("takes a table whose column has the name that DuckDB gives a file's", async (t) => {
+    const folder = await temporaryFolder(t);
+    const target = lake({ url: pathToFileURL(`${folder}/lake`).href, instance: "one" });
+    const columns = { content: [text("filename", "", "File name.")] };
+    await deliver(target, await makeRun(folder, { sequence: 1, machine: "a", columns }));
+    const seen = await seenIn(openFileStore(`${folder}/lake`), "one");
+    assert.deepEqual(seen.content, { [mark("a", 1)]: 3 });
   });
 });
