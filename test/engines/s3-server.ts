@@ -113,7 +113,7 @@ async function isUp(url: string): Promise<void> {
 /** What happens to a request. */
 export type Fault =
   /** Answers in the server's stead. */
-  | { readonly does: "answer"; readonly status: number; readonly code: string }
+  | { readonly does: "answer"; readonly status: number; readonly code: string; readonly body?: string }
   /** Drops the connection: the request did not reach the server. */
   | { readonly does: "drop" }
   /** Drops the connection after the server has done what was asked. */
@@ -124,7 +124,7 @@ export type Fault =
   | { readonly does: "cut body"; readonly afterBytes: number }
   /** Answers nothing for so long. */
   | { readonly does: "delay"; readonly milliseconds: number }
-  /** The condition of a put is lost on the way. */
+  /** The object that is there is removed first, as if the condition of a put were ignored. */
   | { readonly does: "overwrite" };
 
 /** A request, as a script sees it. `key`: path below the bucket, not encoded. */
@@ -156,7 +156,9 @@ export function times(count: number, fits: (request: SeenRequest) => boolean, fa
 }
 
 /** A proxy before a server. Signatures hold: the header `Host` is passed on as it came. */
-export async function faultyProxy(server: Pick<S3Server, "endpoint" | "bucket">): Promise<FaultyProxy> {
+export async function faultyProxy(
+  server: Pick<S3Server, "endpoint" | "bucket" | "folder">,
+): Promise<FaultyProxy> {
   let script: Script = () => undefined;
   let seen: SeenRequest[] = [];
   const proxy = createServer((request, response) => {
@@ -164,9 +166,8 @@ export async function faultyProxy(server: Pick<S3Server, "endpoint" | "bucket">)
     const key = decodeURIComponent(url.pathname).replace(`/${server.bucket}`, "").replace(/^\//, "");
     const asked = { method: request.method ?? "", key, query: url.searchParams };
     seen.push(asked);
-    passOn({ request, response, endpoint: server.endpoint, fault: script(asked) }).catch(() =>
-      request.socket.destroy(),
-    );
+    const { socket } = request;
+    passOn({ request, response, server, key, fault: script(asked) }).catch(() => socket.destroy());
   });
   // A client that waits for leave to send its body gets it from the server behind.
   proxy.on("checkContinue", (request, response) => {
@@ -196,23 +197,25 @@ export async function faultyProxy(server: Pick<S3Server, "endpoint" | "bucket">)
 interface Passed {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly endpoint: string;
+  readonly server: Pick<S3Server, "endpoint" | "folder">;
+  readonly key: string;
   readonly fault: Fault | undefined;
 }
 
-async function passOn({ request, response, endpoint, fault }: Passed): Promise<void> {
-  if (fault?.does === "drop") return void request.socket.destroy();
+async function passOn({ request, response, server, key, fault }: Passed): Promise<void> {
+  const { socket } = request;
+  if (fault?.does === "drop") return void socket.destroy();
   const body = await bodyOf(
     request,
     fault?.does === "cut body" ? fault.afterBytes : Number.POSITIVE_INFINITY,
   );
-  if (body === null) return void request.socket.destroy();
+  if (body === null) return void socket.destroy();
   if (fault?.does === "answer") return answer(response, fault);
   if (fault?.does === "delay") await delay(fault.milliseconds);
   const headers = { ...request.headers };
   delete headers.expect;
-  if (fault?.does === "overwrite") delete headers["if-none-match"];
-  const url = new URL(endpoint);
+  if (fault?.does === "overwrite") await rm(join(server.folder, key), { force: true });
+  const url = new URL(server.endpoint);
   const passed = httpRequest({
     host: url.hostname,
     port: url.port,
@@ -222,31 +225,29 @@ async function passOn({ request, response, endpoint, fault }: Passed): Promise<v
   });
   passed.end(body);
   const [answered] = (await once(passed, "response")) as [IncomingMessage];
-  const text = await bodyOf(answered, Number.POSITIVE_INFINITY);
-  if (fault?.does === "lose answer" || text === null) return void request.socket.destroy();
+  const text = await bodyOf(answered);
+  if (fault?.does === "lose answer" || text === null) return void socket.destroy();
   response.writeHead(answered.statusCode ?? 500, answered.headers);
   if (fault?.does !== "cut answer") return void response.end(text);
-  response.write(text.subarray(0, fault.afterBytes), () => request.socket.destroy());
+  response.write(text.subarray(0, fault.afterBytes), () => socket.destroy());
 }
 
-/** Null: it was longer than that. */
-async function bodyOf(message: IncomingMessage, maxBytes: number): Promise<Buffer | null> {
+/** Null: it was longer than that, or did not come to its end. The connection stays as it is. */
+async function bodyOf(message: IncomingMessage, maxBytes = Number.POSITIVE_INFINITY): Promise<Buffer | null> {
   const pieces: Buffer[] = [];
   let bytes = 0;
-  for await (const piece of message) {
-    pieces.push(piece);
-    bytes += piece.length;
-    if (bytes > maxBytes) return null;
-  }
-  return Buffer.concat(pieces);
+  return await new Promise((resolve) => {
+    message.on("data", (piece: Buffer) => {
+      pieces.push(piece);
+      bytes += piece.length;
+      if (bytes > maxBytes) resolve(null);
+    });
+    message.on("end", () => resolve(Buffer.concat(pieces)));
+    message.on("close", () => resolve(null));
+  });
 }
 
-function answer(
-  response: ServerResponse,
-  { status, code }: { readonly status: number; readonly code: string },
-): void {
+function answer(response: ServerResponse, { status, code, body }: Extract<Fault, { does: "answer" }>): void {
   response.writeHead(status, { "content-type": "application/xml" });
-  response.end(
-    `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>${code}</Message></Error>`,
-  );
+  response.end(body ?? `<?xml version="1.0"?><Error><Code>${code}</Code><Message>no</Message></Error>`);
 }

@@ -23,10 +23,9 @@ export async function proveConditionalPut(store: Store, signal: AbortSignal): Pr
 }
 
 /** Of a store that ignores, or does not know, the condition of a put. */
-export function overwrites(address: string, cause?: unknown): WarehouseError {
+export function overwrites(address: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
     `${address} overwrites objects that are to be put only where there is none (it ignores "If-None-Match: *"), so two deliveries could mix; use a store that honours it (docs/lake.md names some).`,
-    { cause },
   );
 }

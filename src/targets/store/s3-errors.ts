@@ -96,6 +96,7 @@ const BY_NAME: Readonly<Record<string, Failure>> = {
   AllAccessDisabled: denied,
   InvalidAccessKeyId: wrongCredentials,
   SignatureDoesNotMatch: wrongCredentials,
+  XAdminUserNotFound: wrongCredentials,
   InvalidToken: wrongCredentials,
   ExpiredToken: expired,
   ExpiredTokenException: expired,
@@ -150,7 +151,15 @@ export function storeError(thrown: unknown, store: AskedStore, request: StoreReq
   if (thrown instanceof WarehouseError) return thrown;
   const failure = failureOf(thrown);
   const { code, say } = failure ?? unknownAnswer(thrown);
-  return new WarehouseError(code, say(store, request), { cause: thrown });
+  return new WarehouseError(code, say(store, request), { cause: causeOf(thrown) });
+}
+
+/** Of an answer its name and status alone: the SDK keeps the request beside it, and stores quote what was signed. */
+function causeOf(thrown: unknown): unknown {
+  const status = statusOf(thrown);
+  if (status === undefined) return thrown;
+  const name = printable(errorName(thrown), 60);
+  return Object.assign(new Error(`status ${status}`), { name, status });
 }
 
 /** What the store or the SDK calls an error. */
@@ -178,6 +187,6 @@ function unknownAnswer(thrown: unknown): Failure {
   const what = `${printable(errorName(thrown), 60)}${status === undefined ? "" : `, status ${status}`}`;
   return refused(
     ({ address }, { does, key }) =>
-      `${address} refused to ${does} ${key === "" ? "objects" : key} (${what}); see what its documentation says of that.`,
+      `${address} refused to ${does} ${key === "" ? "objects" : key} (${what}); check that \`endpoint\` names an S3-compatible store, and what its documentation says of that.`,
   );
 }

@@ -97,7 +97,7 @@ export async function openS3Store(
           return true;
         } catch (thrown) {
           if (statusOf(thrown) === 412) return false;
-          if (statusOf(thrown) === 501) throw overwrites(address, thrown);
+          if (statusOf(thrown) === 501 || errorName(thrown) === "NotImplemented") throw overwrites(address);
           throw thrown;
         }
       });
@@ -170,7 +170,8 @@ async function find(
   try {
     return await client.send(command, { abortSignal });
   } catch (thrown) {
-    if (statusOf(thrown) === 404 && errorName(thrown) !== "NoSuchBucket") return null;
+    // A status of 404 says too little: some answer so where the bucket, or whoever asks, is unknown.
+    if (["NoSuchKey", "NotFound"].includes(errorName(thrown))) return null;
     throw thrown;
   }
 }
