@@ -24,9 +24,12 @@ export {
 export { duckdb, parquet } from "./load/stages.ts";
 export type { OnFinish, RunFailed, RunOutcome, RunPublished } from "./observe/outcome.ts";
 export type {
+  DeliveredFile,
+  DeliveredRun,
   DynamicDocument,
   Extractor,
   FullDocument,
+  InstanceIdentity,
   ItemDocuments,
   Loader,
   LoadRun,
@@ -36,6 +39,8 @@ export type {
   Row,
   RowOf,
   StagedLoad,
+  Target,
+  TargetRun,
   Transformer,
 } from "./pipeline.ts";
 export { type RunPipelineOptions, runPipeline } from "./run/run-pipeline.ts";
@@ -55,6 +60,9 @@ export {
   text,
   timestamp,
 } from "./tables/declare.ts";
+export type { Delivery } from "./targets/deliver.ts";
+export { type LakeOptions, lake } from "./targets/lake/lake.ts";
+export { type PostgresOptions, postgres } from "./targets/postgres/postgres.ts";
 export {
   type ContentTablesOptions,
   type CustomTableOptions,

@@ -43,7 +43,11 @@ const TABLE: readonly ExitCode[] = [
     short: "audit threshold",
     hint: "There are more findings than --fail-on allows; the audit lists them.",
   },
-  { code: 26, short: "loader", hint: "Correct the loader of your own that the message names." },
+  {
+    code: 26,
+    short: "delivery",
+    hint: 'A target or a loader did not take the run; the message says why. "content-warehouse deliver" repeats a delivery.',
+  },
   { code: 30, short: "disk", hint: "Free space, or fix the disk or folder that the message names." },
   {
     code: 31,

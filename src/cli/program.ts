@@ -5,6 +5,7 @@ import { createLog, type LogFormat } from "../common/log.ts";
 import { VERSION } from "../common/version.ts";
 import { auditCommand } from "./commands/audit.ts";
 import { checkCommand } from "./commands/check.ts";
+import { deliverCommand } from "./commands/deliver.ts";
 import { diffCommand } from "./commands/diff.ts";
 import { driftCommand } from "./commands/drift.ts";
 import { eraseCommand } from "./commands/erase.ts";
@@ -21,6 +22,7 @@ import { runsCommand } from "./commands/runs.ts";
 import { schemaCommand } from "./commands/schema.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { sqlCommand } from "./commands/sql.ts";
+import { targetsCommand } from "./commands/targets.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { verifyMappingsCommand } from "./commands/verify-mappings.ts";
 import { whatIfCommand } from "./commands/what-if.ts";
@@ -60,6 +62,8 @@ export function program(): Command {
     schemaCommand(),
     runsCommand(),
     verifyCommand(),
+    deliverCommand(),
+    targetsCommand(),
     auditCommand(),
     reportCommand(),
     rejectsCommand(),

@@ -7,11 +7,15 @@ import { onFinish, openLineage } from "../observe/settings.ts";
 import { PERSONAL_POLICIES } from "../raw/personal.ts";
 import { SHRINK_LIMITS } from "../warehouse/baseline.ts";
 import { RUNS_KEPT } from "../warehouse/retention.ts";
+import { target } from "./target-spec.ts";
 
 /** What a configuration file may say, and what holds where it says nothing. `config.schema.json` is made from it. */
 
 /** Items that are asked for singly, for the fields that only such answers give. */
 export const DETAILS = ["events", "all", "none"] as const;
+
+/** What the setting `targets` means. */
+export const TARGETS = "Where published runs are delivered to besides: lakes and PostgreSQL.";
 
 const name = z.string().min(1);
 export const destination = z.strictObject({ name, platform: name.default(DEFAULT_PLATFORM) });
@@ -118,6 +122,7 @@ export const configSpec = z.strictObject({
     .describe(
       "Folder of the warehouse, relative to the folder of this file. --warehouse and CONTENT_WAREHOUSE_DIR win over it.",
     ),
+  targets: z.array(target).readonly().default([]).describe(TARGETS),
   onFinish: onFinish
     .optional()
     .describe("A function that gets the summary of a run, or its failure, when it has ended. Not in JSON."),

@@ -5,6 +5,7 @@ import type { Contract } from "../audit/checks/contract.ts";
 import { Secret } from "../common/secret.ts";
 import { VERSION } from "../common/version.ts";
 import { type ObserveSettings, observeSettings } from "../observe/settings.ts";
+import type { Target } from "../pipeline.ts";
 import type { PersonalPolicy } from "../raw/personal.ts";
 import type { PersonalTreatment } from "../warehouse/baseline.ts";
 import { type ConfigFile, nameIn, readConfigFile } from "./config-file.ts";
@@ -139,6 +140,13 @@ function lower(a: number | null, b: number | null): number | null {
 /** Published runs to keep, as the configuration file in `cwd` says, where there is one. Errors: `config.invalid`. */
 export async function configuredKeepRuns(cwd: string): Promise<number> {
   return validSettings(await readConfigFile(cwd, undefined)).keepRuns;
+}
+
+/** Targets of the configuration file, for commands that need neither the service nor a token. Errors: `config.invalid`. */
+export async function configuredTargets(
+  inputs: Pick<ConfigInputs, "cwd" | "flags">,
+): Promise<readonly Target[]> {
+  return validSettings(await configFileOf(inputs)).targets;
 }
 
 /** What a file says; where it is wrong, the defaults and what is wrong. */

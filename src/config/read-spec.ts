@@ -16,6 +16,7 @@ import {
   personalData,
   type Settings,
 } from "./config-spec.ts";
+import { lakeSpec, postgresSpec, targetProblems } from "./target-spec.ts";
 
 /** Reads settings, and says what is wrong with them. */
 
@@ -25,6 +26,8 @@ type Place =
   | "destinations[]"
   | "destinations[].name"
   | "destinations[].platform"
+  | "targets[]"
+  | `targets[].${keyof typeof lakeSpec.shape | keyof typeof postgresSpec.shape}`
   | "openLineage.url"
   | "openLineage.file"
   | "openLineage.namespace"
@@ -60,6 +63,17 @@ const EXPECTED: Readonly<Record<Place, string>> = {
   minShrink: "a whole number from 0",
   keepRuns: "a whole number from 1",
   warehouse: "the path of a folder",
+  targets: 'a list such as [{ type: "lake", url: "s3://bucket/prefix", instance: "main" }]',
+  "targets[]": 'an object such as { type: "lake", url: "s3://bucket/prefix", instance: "main" }',
+  "targets[].type": '"lake" or "postgres"',
+  "targets[].url": "the address of a store or of a database",
+  "targets[].instance": "the name of the instance in the lake",
+  "targets[].name": "the name of the target",
+  "targets[].endpoint": "an address such as https://minio.example.com:9000",
+  "targets[].pathStyle": "true or false",
+  "targets[].region": "the name of a region",
+  "targets[].logRetentionDays": "a whole number of days, at least 1",
+  "targets[].schema": "the name of a schema",
   onFinish: "a function, which a JSON file cannot have",
   metricsFile: "the path of a file",
   openLineage: 'an object such as { url: "http://marquez.example.com:5000" } or { file: "lineage.ndjson" }',
@@ -78,13 +92,14 @@ export type ConfigSpecResult = { readonly settings: Settings } | { readonly prob
 export function readConfigSpec(value: unknown): ConfigSpecResult {
   const result = configSpec.safeParse(value);
   const issues = result.success ? [] : result.error.issues.flatMap((issue) => sentences(issue, value));
-  const { url, columns, aliases, openLineage: lineage } = wellFormed(value);
+  const { url, columns, aliases, targets, openLineage: lineage } = wellFormed(value);
   const problems = [
     ...issues,
     ...urlProblems(url),
     ...aliasProblems(aliases ?? {}),
     // Without the aliases nobody can tell which columns there are.
     ...(aliases === undefined ? [] : columnProblems(columns ?? [], aliases)),
+    ...targetProblems(targets ?? []),
     ...openLineageProblems(lineage),
   ];
   return result.success && problems.length === 0 ? { settings: result.data } : { problems };
@@ -92,12 +107,13 @@ export function readConfigSpec(value: unknown): ConfigSpecResult {
 
 /** Those of the settings with a condition beyond their form that have the form, whatever the others are. */
 function wellFormed(value: unknown) {
-  const { url, columns, aliases, openLineage } = configSpec.shape;
+  const { url, columns, aliases, targets, openLineage } = configSpec.shape;
   const at = (name: keyof Settings) => valueAt(value, [name]);
   return {
     url: url.safeParse(at("url")).data,
     columns: columns.safeParse(at("columns")).data,
     aliases: aliases.safeParse(at("aliases")).data,
+    targets: targets.safeParse(at("targets")).data,
     openLineage: openLineage.safeParse(at("openLineage")).data,
   };
 }
@@ -134,7 +150,8 @@ function columnProblems(columns: readonly string[], aliases: Readonly<Record<str
 }
 
 function sentences(issue: z.core.$ZodIssue, value: unknown): string[] {
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownSetting(key, issue.path));
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => unknownSetting(key, issue.path, value));
   const place = placeOf(issue.path);
   const expected = isPlace(place) ? EXPECTED[place] : issue.message;
   const setting = place === "" ? "" : `\`${nameOf(issue.path)}\`: `;
@@ -181,17 +198,25 @@ export function described(value: unknown): string {
 /** A name that looks like a credential's is no slip of the pen. */
 const SECRET_NAME = /token|password|secret|credential|authorization|api_?key/i;
 
-function unknownSetting(key: string, path: Path): string {
+function unknownSetting(key: string, path: Path, value: unknown): string {
   const shown = printable(nameOf([...path, key]));
-  const nearest = nearestOf(key, knownNames(path));
+  const known = knownNames(path, value);
+  const nearest = nearestOf(key, known);
   if (nearest !== undefined) return `\`${shown}\` is not a setting; did you mean \`${nearest}\`?`;
+  if (SECRET_NAME.test(key) && path[0] === "targets") {
+    return `\`${shown}\` is not a setting: credentials do not belong in a configuration file; they come from the environment, or from files of their own.`;
+  }
   if (SECRET_NAME.test(key)) {
     return `\`${shown}\` is not a setting: a token does not belong in a configuration file; set CONTENT_API_TOKEN, or \`tokenFile\` to a file that only you can read.`;
   }
-  return `\`${shown}\` is not a setting; there are ${knownNames(path).join(", ")}.`;
+  return `\`${shown}\` is not a setting; there are ${known.join(", ")}.`;
 }
 
-function knownNames(path: Path): readonly string[] {
+function knownNames(path: Path, value: unknown): readonly string[] {
+  if (path[0] === "targets") {
+    const isPostgres = valueAt(value, [...path, "type"]) === "postgres";
+    return Object.keys((isPostgres ? postgresSpec : lakeSpec).shape);
+  }
   if (path[0] === "destinations") return Object.keys(destination.shape);
   if (path[0] === "openLineage") return Object.keys(openLineage.shape);
   if (path[0] === "personalData") return Object.keys(personalData.shape);

@@ -1,8 +1,9 @@
 /** How a run ended, as `onFinish` gets it. */
 import { type ErrorCode, UNSETTLED_EXIT_CODE, type WarehouseError } from "../common/errors.ts";
 import type { RunSummary } from "../run/summary.ts";
+import { deliveryError } from "../targets/deliver.ts";
 
-/** A run that was published: what `--json` prints, and the exit code, 0 or 10. */
+/** A run that was published: what `--json` prints, and the exit code, 0, 10 or 26. */
 export type RunPublished = { readonly ok: true; readonly exitCode: number } & RunSummary;
 
 export interface RunFailed {
@@ -24,7 +25,10 @@ export type RunOutcome = RunPublished | RunFailed;
 /** Called when a run has ended, published or not. It is waited for until the signal is aborted, ten seconds later. */
 export type OnFinish = (outcome: RunOutcome, signal: AbortSignal) => unknown;
 
-export function exitCodeOf({ verdict }: RunSummary): number {
+/** A failed delivery asks for more than an unsettled verdict, which the summary says besides. */
+export function exitCodeOf({ run, verdict, deliveries }: RunSummary): number {
+  const undelivered = deliveryError(run, deliveries);
+  if (undelivered !== undefined) return undelivered.exitCode;
   return verdict === "complete" ? 0 : UNSETTLED_EXIT_CODE;
 }
 

@@ -56,7 +56,7 @@ export function telling({ observers, options }: Pick<RunContext, "observers" | "
 
 export function reportProgress(
   { options, journal }: RunContext,
-  stage: "lookups" | "publish",
+  stage: "lookups" | "publish" | "deliver",
   done: number,
   total: number,
 ): void {

@@ -103,15 +103,17 @@ export interface Wanted {
   readonly listings: readonly ListStage[];
   /** Milliseconds since 1970. */
   readonly nowMs: number;
+  /** Number of the last run that a target has. */
+  readonly above: number;
 }
 
 /**
  * The latest run that was interrupted, if it can be resumed: of the same configuration, begun less than six hours ago,
- * later than all that is published, and with staged work that is sound. Changes nothing. Only with the lock held.
+ * later than all that is published or delivered, and with staged work that is sound. Changes nothing. Only with the lock held.
  */
 export async function findResumable(folder: OutputFolder, wanted: Wanted): Promise<ResumableRun | undefined> {
   const [latest] = await stagingLeftovers(folder);
-  if (latest === undefined) return undefined;
+  if (latest === undefined || latest.sequence <= wanted.above) return undefined;
   const current = parseRunName((await currentRun(folder)) ?? "");
   const published = [...(await runsIn(folder)), ...(current ? [current] : [])];
   if (published.some(({ sequence }) => sequence >= latest.sequence)) return undefined;

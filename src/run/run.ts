@@ -41,6 +41,7 @@ import { finishPublication, publishRun } from "../warehouse/publish.ts";
 import { prune } from "../warehouse/retention.ts";
 import { type Comparison, compareWithPrevious } from "./comparison.ts";
 import { type RunContext, type RunOptions, reportProgress, telling } from "./context.ts";
+import { assertDeliverable, deliverPublished, meetTargets } from "./delivery.ts";
 import { buildResult, type Result } from "./finalize.ts";
 import { assertKnownAddress, assertMovedInstance } from "./instance.ts";
 import { observed, type Published, publishedContent, startedRun } from "./observed.ts";
@@ -75,6 +76,7 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
   const pipeline =
     typeof options.pipeline === "string" ? await loadPipeline(options.pipeline) : options.pipeline;
   observers.loaded(pipeline.name);
+  assertDeliverable(options, pipeline);
   const folder = await prepareOutput(config.warehouse);
   await using _lock = await acquireLock(folder).catch(async (thrown: unknown) => {
     await removeEmpty(folder.made);
@@ -82,9 +84,10 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
   });
   try {
     await finishPublication(folder);
+    const above = await meetTargets(options, folder);
     const fingerprint = await resumeFingerprint(config, options.pipeline, pipeline);
     const startedMs = clock.now();
-    const wanted = { fingerprint, config, listings: pipeline.listings, nowMs: startedMs };
+    const wanted = { fingerprint, config, listings: pipeline.listings, nowMs: startedMs, above };
     const resumable = await findResumable(folder, wanted);
     await discardLeftovers(folder, resumable?.run);
     const baseline = await readBaseline(folder);
@@ -96,7 +99,7 @@ async function underLock(options: RunOptions, observers: Observers): Promise<Pub
     await using source = await openSource(config);
     await assertMovedInstance({ ...options, baseline, source, root: folder.root });
     const fresh = { fingerprint, startedMs, resumedMs: [], shrunk: false, ratePerSecond: null };
-    const place = { options, pipeline, folder, source, baseline, history, observers };
+    const place = { options, pipeline, folder, source, baseline, history, observers, above };
     return await stageAndPublish(place, taken?.beginning ?? fresh, taken);
   } catch (thrown) {
     // A failure to tidy up does not hide why the run failed.
@@ -137,7 +140,10 @@ const LEFT: Readonly<Record<Exclude<Left, "remove">, string>> = {
 type Place = Pick<
   RunContext,
   "options" | "pipeline" | "folder" | "source" | "baseline" | "history" | "observers"
->;
+> & {
+  /** The number of the run is above this one, which a target has. */
+  readonly above: number;
+};
 
 async function stageAndPublish(
   place: Place,
@@ -145,7 +151,7 @@ async function stageAndPublish(
   taken: ResumableRun | undefined,
 ): Promise<Published> {
   const { folder, options } = place;
-  const name = taken?.run ?? (await nextRun(folder, new Date(beginning.startedMs)));
+  const name = taken?.run ?? (await nextRun(folder, new Date(beginning.startedMs), place.above));
   const staging = stagingFolder(folder, name);
   let run: RunContext | undefined;
   let left: Left = "remove";
@@ -202,7 +208,7 @@ async function leftBy(
   thrown: unknown,
 ): Promise<Left> {
   await checkpoint.settled();
-  // A published run does not go on: its loaders could not commit.
+  // A published run does not go on: its loaders could not commit, or its delivery was ended early.
   if (existsSync(join(folder.runs, staging.run))) return "remove";
   const left = failureDisposition(asWarehouseError(thrown).code);
   const nothing = checkpoint.groups === 0 && resumed.pages === 0;
@@ -250,6 +256,10 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
     return { manifest: published, retired: removed };
   });
   reportProgress(run, "publish", 1, 1);
+  const deliveries =
+    options.config.targets.length === 0
+      ? []
+      : await inStage(telling(run), { stage: "deliver" }, () => deliverPublished(run));
   const summary = {
     run: manifest.run,
     sequence: manifest.sequence,
@@ -274,6 +284,7 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
     report: reported.file === null ? null : join(folder.runs, manifest.run, reported.file),
     removedRuns: retired.removed,
     warnings: [...result.warnings, ...comparison.warnings, ...reported.warnings, ...retired.warnings],
+    deliveries,
     noMappedValues: result.noMappedValues,
     namelessDestinations: result.namelessDestinations,
     milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),

@@ -7,6 +7,7 @@ import type { Extraction } from "../extract/extract.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
 import type { ResumeState } from "../extract/landing/resume-state.ts";
 import type { PassRecord } from "../extract/passes/pass-record.ts";
+import type { Delivery } from "../targets/deliver.ts";
 
 /** What a run did, for people and programs. */
 export interface RunSummary {
@@ -47,6 +48,8 @@ export interface RunSummary {
   /** Runs that were removed because they are old. */
   readonly removedRuns: readonly string[];
   readonly warnings: readonly string[];
+  /** What came of the delivery to each target, in the order of the configuration. */
+  readonly deliveries: readonly Delivery[];
   /** Why the configured destinations have no mapped values, as the first warning says; null: they have, or there are none. */
   readonly noMappedValues: string | null;
   /** IDs of destinations that mappings name and no configured destination is. */

@@ -240,15 +240,18 @@ async function entriesOf(path: string): Promise<string[]> {
   }
 }
 
-/** Name of the next run: one above the highest number that was ever seen here, whatever the clock says. */
-export async function nextRun(folder: OutputFolder, startedAt: Date): Promise<string> {
+/**
+ * Name of the next run: one above the highest number that was ever seen here, and above the one that is given, whatever
+ * the clock says.
+ */
+export async function nextRun(folder: OutputFolder, startedAt: Date, above = 0): Promise<string> {
   const current = parseRunName((await currentRun(folder)) ?? "");
   const seen = [
     ...(await runsIn(folder)),
     ...(await stagingLeftovers(folder)),
     ...(current ? [current] : []),
   ];
-  return runName(Math.max(0, ...seen.map((each) => each.sequence)) + 1, startedAt);
+  return runName(Math.max(above, ...seen.map((each) => each.sequence)) + 1, startedAt);
 }
 
 /** The staged files of a run, as absolute paths. */

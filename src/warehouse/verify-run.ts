@@ -121,7 +121,8 @@ function nameFindings(run: string, manifest: Manifest): string[] {
   return manifest.run === run ? [] : [`its manifest is that of the run ${manifest.run}`];
 }
 
-function fileFindings(
+/** What differs between the files that lie there and those that a manifest states; phrases without a full stop. */
+export function fileFindings(
   found: readonly PublishedFile[],
   stated: readonly PublishedFile[],
   unread: readonly Unread[],

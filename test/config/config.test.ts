@@ -79,6 +79,7 @@ test("without a file, everything has its default", async (t) => {
     maxShrinkPercent: 10,
     minShrink: 20,
     keepRuns: 7,
+    targets: [],
     observe: { onFinish: null, metricsFile: null, openLineage: null },
     acceptShrink: false,
     acceptNewAddress: false,
@@ -123,6 +124,7 @@ test("a JSON file says what it wants, the rest has its default", async (t) => {
     personalData: { policy: "keep", key: null },
     aliases: {},
     warehouse: join(cwd, "data/out"),
+    targets: [],
     observe: { onFinish: null, metricsFile: null, openLineage: null },
     acceptShrink: false,
     acceptNewAddress: false,
@@ -347,7 +349,7 @@ test("all that is wrong is told at once: in the file, in the variables and with 
     `The configuration has 6 faults:
   ${JSON_FILE}: \`perPage\`: expected a whole number from 1 to 1000, or "auto", found 0.
   ${JSON_FILE}: \`raw\`: expected true or false, found 1.
-  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, destinations, customFields, columns, details, perPage, concurrency, ratePerSecond, deadlineMinutes, lookupMethod, raw, personalData, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, onFinish, metricsFile, openLineage.
+  ${JSON_FILE}: \`fruit\` is not a setting; there are url, tokenFile, destinations, customFields, columns, details, perPage, concurrency, ratePerSecond, deadlineMinutes, lookupMethod, raw, personalData, aliases, contract, maxRejects, maxShrinkPercent, minShrink, keepRuns, warehouse, targets, onFinish, metricsFile, openLineage.
   CONTENT_API_URL: expected an address such as https://content.example.com, found "content".
   CONTENT_API_TOKEN: expected an API token, found something empty or with spaces, colons or control characters.
   \`warehouse\` is empty; give it the path of a folder, or leave it out.`,

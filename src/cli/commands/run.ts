@@ -2,14 +2,15 @@ import { availableParallelism } from "node:os";
 import { Command, Option } from "commander";
 import { CONTRACTS, type Contract } from "../../audit/checks/contract.ts";
 import { systemClock } from "../../common/clock.ts";
-import { UNSETTLED_EXIT_CODE } from "../../common/errors.ts";
 import { createLog, LOG_FORMATS, type Log, type LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { type Config, type ConfigInputs, loadConfig } from "../../config/config.ts";
 import { findInstance, namedInstance, readFleet } from "../../fleet/fleet.ts";
+import { exitCodeOf } from "../../observe/outcome.ts";
 import { runExport } from "../../run/run.ts";
 import type { RunSummary } from "../../run/summary.ts";
+import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { assertAddressSpace, processLimits } from "../address-space.ts";
@@ -58,7 +59,8 @@ Examples:
 
 The token comes from CONTENT_API_TOKEN or from a file (setting \`tokenFile\`), never from a flag.
 Exit code 0: complete. 10: published, but no two passes over the listing agree. 24: there is far less than in the
-run before; look why, and if that is right, run once with --accept-shrink.
+run before; look why, and if that is right, run once with --accept-shrink. 26: published, but a target or a loader of
+your own did not take it, as the message says; "deliver" repeats a delivery.
 `;
 
 /** `content-warehouse run PIPELINE`: one export, published only if it is whole. */
@@ -132,7 +134,10 @@ async function run(
     freeBytes,
   }).finally(() => display.end());
   await writeSummary(summary, flags, environment, log);
-  if (summary.verdict === "unsettled") endWith(UNSETTLED_EXIT_CODE);
+  const undelivered = deliveryError(summary.run, summary.deliveries);
+  if (undelivered !== undefined) log.error(undelivered.message, { code: undelivered.code });
+  const exitCode = exitCodeOf(summary);
+  if (exitCode !== 0) endWith(exitCode);
 }
 
 /** The pipeline, and where its settings come from. */

@@ -31,6 +31,7 @@ const STAGES: Record<StageName, readonly [label: string, unit: string]> = {
   transform: ["transform", "items"],
   load: ["tables", "tables"],
   publish: ["publish", ""],
+  deliver: ["delivery", "steps"],
 };
 
 const REDRAW_MS = 100;

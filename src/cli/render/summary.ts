@@ -42,6 +42,7 @@ export function summaryText(summary: RunSummary, reader: SummaryReader = NO_SCRE
     ],
     ...summaryOfDrift(summary).map((text): Field => ["Drift", text]),
     ...checks(summary.checks),
+    ...delivered(summary.deliveries),
     removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
     ...warnings.map((warning): Field => ["Warning", warning]),
     namelessDestinations.length > 0 && ["To add", linesToAdd(namelessDestinations)],
@@ -123,6 +124,26 @@ function rows({ tables }: RunSummary): string {
   const named = largest.slice(0, LARGEST).map((table) => `${table.name} ${count(table.rows)}`);
   const most = named.length === 0 ? "" : `; most in ${named.join(", ")}`;
   return `${count(total)} in ${count(data.length)} ${data.length === 1 ? "table" : "tables"} of data${most}`;
+}
+
+/** What targets have, and which do not: why, is said beside the summary. */
+function delivered(deliveries: RunSummary["deliveries"]): Field[] {
+  const texts = deliveries.flatMap(({ target, state, milliseconds }) => {
+    if (state === "failed") return [];
+    return [state === "present" ? `${target} had it` : `to ${target} in ${duration(milliseconds / 1000)}`];
+  });
+  const failed = deliveries.flatMap(({ target, state }) => (state === "failed" ? [target] : []));
+  return [
+    ...(texts.length === 0 ? [] : [["Delivered", texts.join(", ")] as const]),
+    ...(failed.length === 0
+      ? []
+      : [
+          [
+            "Warning",
+            `NOT delivered to ${failed.join(", ")}: "content-warehouse deliver" repeats it`,
+          ] as const,
+        ]),
+  ];
 }
 
 const CHECKS_NAMED = 3;

@@ -68,6 +68,7 @@ const COMPLETE: RunSummary = {
   report: "/srv/warehouse/runs/000042-20261120T020000Z/report.html",
   removedRuns: [],
   warnings: [],
+  deliveries: [],
   noMappedValues: null,
   namelessDestinations: [],
   milliseconds: 83_400,

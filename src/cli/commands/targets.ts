@@ -1,0 +1,136 @@
+import { Command } from "commander";
+import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
+import { counted } from "../../common/figures.ts";
+import type { InstanceIdentity, Target, TargetRun } from "../../pipeline.ts";
+import { targetError } from "../../targets/deliver.ts";
+import { outputFolder, parseRunName } from "../../warehouse/layout.ts";
+import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
+import {
+  type CliEnvironment,
+  CONFIG_OPTION,
+  findWarehouse,
+  processEnvironment,
+  StopSignals,
+  warehouseOption,
+} from "../options.ts";
+import { drawInParts, whole } from "../render/table.ts";
+import { printableText, type Terminal, writeAll } from "../render/terminal.ts";
+import { chosenTargets } from "../targets.ts";
+
+interface Options {
+  readonly warehouse: string;
+  readonly config?: string;
+  readonly json?: true;
+}
+
+const HELP = `
+Examples:
+  $ content-warehouse targets
+  $ content-warehouse targets --json
+
+Exit code 0: each target could be asked, whatever it has. 26: one could not.
+`;
+
+/** What a target says. `current`: it has the run that readers of the warehouse folder see. */
+interface State {
+  readonly target: string;
+  readonly state: "current" | "behind" | "ahead" | "empty" | "failed";
+  readonly last: TargetRun | null;
+  /** Why it could not be asked. */
+  readonly failure: { readonly code: string; readonly message: string } | null;
+}
+
+/** `content-warehouse targets`: which run each target has. */
+export function targetsCommand(environment: CliEnvironment = processEnvironment()): Command {
+  return new Command("targets")
+    .description("list the configured targets with the last run that each has")
+    .addOption(warehouseOption())
+    .hook("preAction", findWarehouse)
+    .addOption(CONFIG_OPTION)
+    .option("--json", "print one JSON object instead of the table")
+    .addHelpText("after", HELP)
+    .action((options: Options) => listTargets(options, environment));
+}
+
+async function listTargets(options: Options, { cwd, out }: CliEnvironment): Promise<void> {
+  const targets = await chosenTargets(cwd, options);
+  const current = await currentOf(options.warehouse);
+  using stop = new StopSignals("nothing was changed");
+  const states: State[] = [];
+  for (const target of targets) states.push(await stateOf(target, current, stop.signal));
+  const columns = "columns" in out && typeof out.columns === "number" ? out.columns : undefined;
+  const terminal: Terminal = { out, columns };
+  const json = { current: current?.run ?? null, targets: states };
+  const text = options.json === true ? `${JSON.stringify(json)}\n` : tableText(states, current, columns);
+  await writeAll(terminal, [text]);
+  const failures = states.flatMap(({ failure }) => failure ?? []);
+  const [first] = failures;
+  if (first === undefined) return;
+  throw new WarehouseError(
+    "target.unavailable",
+    `${counted(failures.length, "target")} could not be asked: ${first.message}`,
+  );
+}
+
+/** Undefined: nothing is published in the folder, or it is not there. */
+async function currentOf(warehouse: string): Promise<PublishedRun | undefined> {
+  try {
+    return await findRun(outputFolder(warehouse), "current");
+  } catch (thrown) {
+    if (asWarehouseError(thrown).code === "config.not_found") return undefined;
+    throw thrown;
+  }
+}
+
+async function stateOf(
+  target: Target,
+  current: PublishedRun | undefined,
+  signal: AbortSignal,
+): Promise<State> {
+  try {
+    const last = await target.last(instanceOf(current), signal);
+    return { target: target.name, state: comparison(last, current), last, failure: null };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    const { code, message } = targetError(target, thrown);
+    return { target: target.name, state: "failed", last: null, failure: { code, message } };
+  }
+}
+
+function instanceOf(current: PublishedRun | undefined): InstanceIdentity | null {
+  return current === undefined || current.manifest instanceof WarehouseError
+    ? null
+    : current.manifest.instance;
+}
+
+function comparison(last: TargetRun | null, current: PublishedRun | undefined): State["state"] {
+  if (last === null) return "empty";
+  if (last.run === current?.run) return "current";
+  return last.sequence < (current?.sequence ?? 0) ? "behind" : "ahead";
+}
+
+const WORDS: Readonly<Record<State["state"], string>> = {
+  current: "has the current run",
+  behind: 'is behind: "content-warehouse deliver" catches up',
+  ahead: "has a run of another machine, or a later one",
+  empty: "has no run yet",
+  failed: "could not be asked",
+};
+
+function tableText(
+  states: readonly State[],
+  current: PublishedRun | undefined,
+  width: number | undefined,
+): string {
+  const columns = [whole("target"), whole("last run"), whole("published"), whole("state")];
+  const rows = states.map(({ target, last, state }) => [
+    target,
+    last?.run ?? "none",
+    last === null
+      ? ""
+      : (parseRunName(last.run)?.startedAt.toISOString().slice(0, 16).replace("T", " ") ?? ""),
+    WORDS[state],
+  ]);
+  const here = current === undefined ? "no run" : `the run ${current.run}`;
+  return `${drawInParts({ columns, rows }, 1, width)}${printableText(`the warehouse folder has ${here}\n`)}`;
+}

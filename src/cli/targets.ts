@@ -1,0 +1,33 @@
+/** The configured targets, for commands that work on them. */
+import { WarehouseError } from "../common/errors.ts";
+import { hint } from "../common/nearest.ts";
+import { configuredTargets } from "../config/config.ts";
+import type { Target } from "../pipeline.ts";
+
+export interface TargetFlags {
+  readonly config?: string | undefined;
+  /** Name of the only one that is meant. */
+  readonly target?: string | undefined;
+}
+
+/** Throws `config.invalid` where none is configured, `config.not_found` where the one that is named is not. */
+export async function chosenTargets(
+  cwd: string,
+  { config, target }: TargetFlags,
+): Promise<readonly Target[]> {
+  const targets = await configuredTargets({ cwd, flags: { config } });
+  if (targets.length === 0) {
+    throw new WarehouseError(
+      "config.invalid",
+      "No targets are configured; set `targets` in the configuration file, or name that file with --config.",
+    );
+  }
+  if (target === undefined) return targets;
+  const found = targets.filter(({ name }) => name === target);
+  if (found.length > 0) return found;
+  const names = targets.map(({ name }) => name);
+  throw new WarehouseError(
+    "config.not_found",
+    `There is no target "${target}"${hint(target, names)}; "content-warehouse targets" lists those that are configured.`,
+  );
+}

@@ -1,0 +1,67 @@
+/** The setting `targets`: what a JSON file says of a target, and targets that a module makes. */
+import { z } from "zod";
+import { isObject } from "../common/objects.ts";
+import type { Target } from "../pipeline.ts";
+import { lake } from "../targets/lake/lake.ts";
+import { postgres } from "../targets/postgres/postgres.ts";
+
+const text = z.string().min(1);
+
+export const lakeSpec = z.strictObject({
+  type: z.literal("lake"),
+  url: text.describe("s3://bucket/prefix, or file:///folder."),
+  instance: text.optional().describe("Name of the instance in the lake."),
+  name: text.optional().describe('Of the target; "lake" unless given.'),
+  endpoint: text.optional().describe("Address of a store that speaks S3 and is not Amazon's."),
+  pathStyle: z.boolean().optional().describe("Whether the bucket stands in the path of an address."),
+  region: text.optional().describe("Region of the bucket."),
+  logRetentionDays: z.int().min(1).optional().describe("Days that earlier versions of tables are kept."),
+});
+
+export const postgresSpec = z.strictObject({
+  type: z.literal("postgres"),
+  url: text.describe("postgres://user@host/database, without a password."),
+  schema: text.optional().describe('Schema that is replaced; "content_warehouse" unless given.'),
+  name: text.optional().describe('Of the target; "postgres" unless given.'),
+});
+
+/** A target as JSON says it. */
+export const declaredTarget = z.discriminatedUnion("type", [lakeSpec, postgresSpec]);
+type DeclaredTarget = z.input<typeof declaredTarget>;
+
+/** Either of them, as a target. What is wrong with its options is in its `faults`. */
+export const target: z.ZodType<Target, Target | DeclaredTarget> = z.any().transform((value, context) => {
+  if (isTarget(value)) return value;
+  const declared = declaredTarget.safeParse(value);
+  if (declared.success) return made(declared.data);
+  for (const issue of declared.error.issues) context.issues.push({ ...issue, input: value });
+  return z.NEVER;
+});
+
+function isTarget(value: unknown): value is Target {
+  if (!isObject(value)) return false;
+  const { name, last, stage } = value;
+  return typeof name === "string" && typeof last === "function" && typeof stage === "function";
+}
+
+function made(declared: z.output<typeof declaredTarget>): Target {
+  if (declared.type === "postgres") {
+    const { type: _type, ...options } = declared;
+    return postgres(options);
+  }
+  const { type: _type, instance = "", ...options } = declared;
+  return lake({ instance, ...options });
+}
+
+/** One sentence for each fault of what targets were made with, and for names that are not theirs alone. */
+export function targetProblems(targets: readonly Target[]): string[] {
+  const faults = targets.flatMap(({ faults = [] }, at) =>
+    faults.map((fault) => `\`targets[${at}]\`: ${fault}.`),
+  );
+  const names = targets.map(({ name }) => name);
+  const twice = new Set(names.filter((name, at) => names.indexOf(name) !== at));
+  return [
+    ...faults,
+    ...[...twice].map((name) => `\`targets\`: two are called "${name}"; give each a \`name\` of its own.`),
+  ];
+}

@@ -1,0 +1,61 @@
+/** What a run does with its targets: asks them before it begins, and delivers to them once it is published. */
+import { asWarehouseError, WarehouseError } from "../common/errors.ts";
+import { type Pipeline, publishes } from "../pipeline.ts";
+import { type Delivery, deliver } from "../targets/deliver.ts";
+import { deliveredRun } from "../targets/published-run.ts";
+import { askTargets, restoreNewest } from "../targets/restore.ts";
+import { readBaseline } from "../warehouse/baseline.ts";
+import type { OutputFolder } from "../warehouse/layout.ts";
+import { findRun } from "../warehouse/retention.ts";
+import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
+
+/** Throws `config.invalid` where there are targets and nothing that they could be given. */
+export function assertDeliverable({ config }: RunOptions, pipeline: Pipeline): void {
+  if (config.targets.length === 0 || publishes(pipeline, "parquet")) return;
+  throw new WarehouseError(
+    "config.invalid",
+    `The pipeline ${pipeline.name} publishes no Parquet files, which targets are made from: add parquet() to its loaders, or leave out \`targets\`.`,
+  );
+}
+
+/**
+ * Asks the targets which runs they have, and restores the newest where it is from another machine. Gives the highest
+ * number that any has: that of this run must be above it. Needs the lock.
+ */
+export async function meetTargets(
+  { config, signal, log }: RunOptions,
+  folder: OutputFolder,
+): Promise<number> {
+  if (config.targets.length === 0) return 0;
+  const baseline = await readBaseline(folder);
+  const instance = baseline.kind === "run" ? baseline.manifest.instance : null;
+  const options = { instance, signal, warn: (message: string) => log.warn(message) };
+  const states = await askTargets(folder, config.targets, options);
+  await restoreNewest(folder, states, options);
+  return Math.max(0, ...states.map(({ last }) => last?.sequence ?? 0));
+}
+
+/**
+ * Delivers the run, which is published. A failure of a target is in its delivery. Throws the reason of the signal, as an
+ * error that says what is published.
+ */
+export async function deliverPublished(run: RunContext): Promise<readonly Delivery[]> {
+  const { folder, staging, options } = run;
+  const { config, signal, clock } = options;
+  try {
+    const delivered = await deliveredRun(await findRun(folder, staging.run), {
+      temporaryDirectory: staging.temporary,
+      signal,
+      onProgress: (done, total) => reportProgress(run, "deliver", done, total),
+    });
+    return await deliver(config.targets, delivered, { elapsedMs: () => clock.elapsedMs(), signal });
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+    const { code } = asWarehouseError(signal.reason);
+    throw new WarehouseError(
+      code,
+      `The run ${staging.run} is published, and its delivery was ended early: "content-warehouse deliver" goes on with it.`,
+      { cause: thrown },
+    );
+  }
+}

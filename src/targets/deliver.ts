@@ -1,0 +1,105 @@
+/** Delivering a published run to targets, one after another. */
+import { type ErrorCode, WarehouseError } from "../common/errors.ts";
+import { printable } from "../common/printable.ts";
+import type { DeliveredRun, StagedLoad, Target, TargetRun } from "../pipeline.ts";
+
+/** Of all `target.*`. */
+const DELIVERY_EXIT_CODE = 26;
+
+/** What came of the delivery of a run to one target. */
+export interface Delivery {
+  /** Name of the target. */
+  readonly target: string;
+  /** `present`: it had the run already. */
+  readonly state: "delivered" | "present" | "failed";
+  readonly milliseconds: number;
+  /** Why it failed; null: it did not. `message` is a sentence with the way out. */
+  readonly failure: { readonly code: ErrorCode; readonly message: string } | null;
+}
+
+export interface DeliverOptions {
+  /** Milliseconds from any fixed moment. */
+  readonly elapsedMs: () => number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Delivers a run to each target. What goes wrong with one is told in its delivery, and keeps it from no other. Throws the
+ * reason of the signal; what was delivered before that stays so.
+ */
+export async function deliver(
+  targets: readonly Target[],
+  run: DeliveredRun,
+  { elapsedMs, signal }: DeliverOptions,
+): Promise<readonly Delivery[]> {
+  const deliveries: Delivery[] = [];
+  for (const target of targets) {
+    signal.throwIfAborted();
+    const startMs = elapsedMs();
+    const outcome = await deliverTo(target, run).catch((thrown: unknown) => {
+      signal.throwIfAborted();
+      const { code, message } = targetError(target, thrown);
+      return { state: "failed" as const, failure: { code, message } };
+    });
+    deliveries.push({ target: target.name, ...outcome, milliseconds: Math.round(elapsedMs() - startMs) });
+  }
+  return deliveries;
+}
+
+async function deliverTo(target: Target, run: DeliveredRun): Promise<Pick<Delivery, "state" | "failure">> {
+  const last = await target.last(run.instance, run.signal);
+  if (last !== null && last.run === run.run) return { state: "present", failure: null };
+  if (last !== null && last.sequence >= run.sequence) throw fenced(target, run, last);
+  const staged = await target.stage(run);
+  try {
+    await staged.commit();
+  } catch (thrown) {
+    await takeBack(staged);
+    throw thrown;
+  }
+  return { state: "delivered", failure: null };
+}
+
+/** A failure to do so does not hide why the delivery failed. */
+async function takeBack(staged: StagedLoad): Promise<void> {
+  await staged.abort().catch(() => {});
+}
+
+function fenced({ name }: Target, { run }: DeliveredRun, last: TargetRun): WarehouseError {
+  return new WarehouseError(
+    "target.fenced",
+    `The target ${name} has the run ${last.run}, which is not before ${run}, so it stays; run again to deliver a later one.`,
+  );
+}
+
+/**
+ * Whatever a target throws, as `target.*`: the run is published all the same. What one of the user's own throws need not
+ * be a sentence.
+ */
+export function targetError({ name }: Target, thrown: unknown): WarehouseError {
+  if (thrown instanceof WarehouseError) {
+    if (thrown.exitCode === DELIVERY_EXIT_CODE) return thrown;
+    return new WarehouseError("target.refused", thrown.message, { cause: thrown });
+  }
+  const why = thrown instanceof Error ? thrown.message : String(thrown);
+  const reason = printable(why, 300).replace(/\.$/, "");
+  return new WarehouseError(
+    "target.refused",
+    `The target ${printable(name)} failed: ${reason}; correct that, and deliver again.`,
+    { cause: thrown },
+  );
+}
+
+/** The first failure, with what to do about all; undefined: all have the run. */
+export function deliveryError(run: string, deliveries: readonly Delivery[]): WarehouseError | undefined {
+  const failed = deliveries.flatMap(({ target, failure }) =>
+    failure === null ? [] : [{ target, ...failure }],
+  );
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  const names = failed.map(({ target }) => printable(target)).join(", ");
+  return new WarehouseError(
+    first.code,
+    `The run ${run} is published, but was not delivered to ${names}: ${first.message} "content-warehouse deliver" repeats it, and the next run delivers itself.`,
+  );
+}

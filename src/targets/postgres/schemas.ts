@@ -1,0 +1,179 @@
+/**
+ * The schema that readers see, and the steps that replace it. Which run a schema has stands in its comment, so that it
+ * goes wherever the schema goes, and so that no schema of somebody else's is ever dropped.
+ */
+import { setTimeout } from "node:timers/promises";
+import type { Client } from "pg";
+import { z } from "zod";
+import { WarehouseError } from "../../common/errors.ts";
+import type { DeliveredRun, InstanceIdentity, TargetRun } from "../../pipeline.ts";
+import { isDatabaseError } from "./connect.ts";
+import { identifier, literal } from "./sql.ts";
+
+/** Names of the schemas: what readers see, what is being made, and the run before. */
+export interface Schemas {
+  readonly current: string;
+  readonly made: string;
+  readonly previous: string;
+}
+
+export function schemasOf(current: string): Schemas {
+  return { current, made: `${current}_new`, previous: `${current}_previous` };
+}
+
+const comment = z.object({
+  tool: z.literal("content-warehouse"),
+  run: z.string(),
+  sequence: z.number().int(),
+  instance: z.object({ id: z.string().nullable(), origin: z.string() }),
+});
+type SchemaComment = z.infer<typeof comment>;
+
+export function commentText(schema: string, { run, sequence, instance }: DeliveredRun): string {
+  const said: SchemaComment = { tool: "content-warehouse", run, sequence, instance };
+  return `COMMENT ON SCHEMA ${identifier(schema)} IS ${literal(JSON.stringify(said))}`;
+}
+
+/**
+ * The run that a schema has; null: there is no such schema. Throws `target.refused` for one that no delivery has made,
+ * and for one of another instance.
+ */
+export async function runIn(
+  client: Client,
+  schema: string,
+  instance: InstanceIdentity | null,
+): Promise<TargetRun | null> {
+  const found = await client.query(
+    "SELECT obj_description(oid, 'pg_namespace') AS text FROM pg_namespace WHERE nspname = $1",
+    [schema],
+  );
+  if (found.rows.length === 0) return null;
+  const said = comment.safeParse(jsonOf(found.rows[0].text));
+  if (!said.success) throw notOurs(schema);
+  const { run, sequence, instance: owner } = said.data;
+  if (instance !== null && !isSame(owner, instance)) throw otherInstance(schema, owner);
+  return { run, sequence };
+}
+
+function jsonOf(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** By the ID where both have one: a service may move. */
+function isSame(one: InstanceIdentity, other: InstanceIdentity): boolean {
+  return one.id !== null && other.id !== null ? one.id === other.id : one.origin === other.origin;
+}
+
+function notOurs(schema: string): WarehouseError {
+  return new WarehouseError(
+    "target.refused",
+    `The schema ${schema} was not made by a delivery, so it is left as it is; rename or drop it, or name another in \`schema\`.`,
+  );
+}
+
+function otherInstance(schema: string, { id, origin }: InstanceIdentity): WarehouseError {
+  const whose = id === null ? origin : `${origin} (instance ${id})`;
+  return new WarehouseError(
+    "target.refused",
+    `The schema ${schema} has the content of ${whose}; name another in \`schema\`, so that the two do not mix.`,
+  );
+}
+
+/** Held until the transaction ends, however it ends. Throws `target.unavailable` where another delivery has it. */
+export async function lockSchema(client: Client, { current }: Schemas): Promise<void> {
+  const key = `content-warehouse delivery to ${current}`;
+  const taken = await client.query("SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken", [
+    key,
+  ]);
+  if (taken.rows[0].taken === true) return;
+  throw new WarehouseError(
+    "target.unavailable",
+    `Another delivery to the schema ${current} is under way; wait until it has ended, and deliver again.`,
+  );
+}
+
+const TRIES = 600;
+const BETWEEN_MS = 1000;
+
+/**
+ * Does the steps in the open transaction and commits it. Each try gives up before readers notice it, and before
+ * PostgreSQL sees a deadlock: it is the delivery that waits for readers, ten minutes at most.
+ */
+async function commitBetweenReaders(
+  client: Client,
+  steps: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  await client.query("SAVEPOINT waiting");
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await client.query("SET LOCAL lock_timeout = '200ms'");
+      await steps();
+      await client.query("COMMIT");
+      return;
+    } catch (thrown) {
+      const inUse = isDatabaseError(thrown) && thrown.code === "55P03";
+      if (!inUse) throw thrown;
+      if (tries === TRIES) throw stillRead(thrown);
+      await client.query("ROLLBACK TO waiting");
+      await setTimeout(BETWEEN_MS, undefined, { signal });
+    }
+  }
+}
+
+function stillRead(cause: unknown): WarehouseError {
+  return new WarehouseError(
+    "target.unavailable",
+    "Readers kept their transactions open for ten minutes, so the new run cannot take the place of the one that they read; end those transactions, and deliver again.",
+    { cause },
+  );
+}
+
+/**
+ * Puts the schema that was made in the place of the current one, which becomes the previous one. A transaction that has
+ * read a table of the current one reads the others of the same run: the locks on all its tables wait for it.
+ */
+export async function swap(
+  client: Client,
+  { current, made, previous }: Schemas,
+  signal: AbortSignal,
+): Promise<void> {
+  await commitBetweenReaders(
+    client,
+    async () => {
+      const tables = await client.query(
+        `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+         WHERE schemaname = $1 ORDER BY tablename`,
+        [current],
+      );
+      const names = tables.rows.map(({ name }) => name);
+      if (names.length > 0) await client.query(`LOCK TABLE ${names.join(", ")} IN ACCESS EXCLUSIVE MODE`);
+      await dropOurs(client, previous);
+      if ((await runIn(client, current, null)) !== null) await rename(client, current, previous);
+      await rename(client, made, current);
+    },
+    signal,
+  );
+}
+
+/** Drops the previous schema, once nobody reads it. */
+export async function dropPrevious(
+  client: Client,
+  { previous }: Schemas,
+  signal: AbortSignal,
+): Promise<void> {
+  await commitBetweenReaders(client, () => dropOurs(client, previous), signal);
+}
+
+async function dropOurs(client: Client, schema: string): Promise<void> {
+  if ((await runIn(client, schema, null)) === null) return;
+  await client.query(`DROP SCHEMA ${identifier(schema)} CASCADE`);
+}
+
+async function rename(client: Client, from: string, to: string): Promise<void> {
+  await client.query(`ALTER SCHEMA ${identifier(from)} RENAME TO ${identifier(to)}`);
+}
