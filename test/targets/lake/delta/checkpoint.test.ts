@@ -8,32 +8,13 @@ import {
   writeCheckpoint,
 } from "../../../../src/targets/lake/delta/checkpoint.ts";
 import { readTable, readTableAt } from "../../../../src/targets/lake/delta/read.ts";
-import type { TableState } from "../../../../src/targets/lake/delta/state.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { commit, content, NEVER, pathOf, pathsOf, putCommit, runOf } from "./runs.ts";
+import { saying } from "./saying.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW = Date.UTC(2026, 10, 20);
 const RETENTION = { nowMs: NOW, retentionMs: 30 * DAY_MS };
-
-/** What a state says of its table, however it was read. */
-function saying({ version, protocol, metaData, files, removed, transactions }: TableState): unknown {
-  const byPath = (entries: ReadonlyMap<string, object>) =>
-    [...entries.values()].map((each) => JSON.stringify(each)).toSorted();
-  const runs = [...transactions].map(([instance, { sequence, lastUpdatedMs }]) => [
-    instance,
-    sequence,
-    lastUpdatedMs,
-  ]);
-  return {
-    version,
-    protocol,
-    metaData,
-    files: byPath(files),
-    removed: byPath(removed),
-    runs: runs.toSorted(),
-  };
-}
 
 function key(version: number, suffix: string): string {
   return `content/_delta_log/${String(version).padStart(20, "0")}${suffix}`;

@@ -1,0 +1,197 @@
+/** Logs that others wrote, and logs that are not as they should be. */
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { suite, test } from "node:test";
+import { packagePath } from "../../../../src/common/package-root.ts";
+import { writeCheckpoint } from "../../../../src/targets/lake/delta/checkpoint.ts";
+import { readTable, readTableAt } from "../../../../src/targets/lake/delta/read.ts";
+import { fieldsOf } from "../../../../src/targets/lake/delta/schema.ts";
+import { filesOf, instancesOf, sequenceOf } from "../../../../src/targets/lake/delta/state.ts";
+import { openFileStore } from "../../../../src/targets/store/file-store.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { commit, content, NEVER, pathOf, pathsOf, runOf } from "./runs.ts";
+import { saying } from "./saying.ts";
+
+const GOLDEN = packagePath("test/targets/lake/delta/golden");
+const LOG = "content/_delta_log/";
+
+/** `files`: paths as the log has them, with their rows, by instance. */
+interface Expected {
+  readonly version: number;
+  readonly files: Readonly<Record<string, readonly (readonly [string, number])[]>>;
+  readonly transactions: Readonly<Record<string, number | null>>;
+  readonly columns: readonly string[];
+}
+
+/** A log of another program, in memory. */
+async function golden(writer: string): Promise<MemoryStore> {
+  await using folder = openFileStore(`${GOLDEN}/${writer}`);
+  const store = new MemoryStore();
+  for await (const { key } of folder.list(LOG)) await store.put(key, (await folder.get(key)) ?? Buffer.of());
+  return store;
+}
+
+function keysWith(store: MemoryStore, part: string): string[] {
+  return [...store.objects.keys()].filter((key) => key.includes(part));
+}
+
+function without(store: MemoryStore, keys: readonly string[]): MemoryStore {
+  for (const key of keys) store.objects.delete(key);
+  return store;
+}
+
+for (const writer of ["delta-rs", "spark"]) {
+  suite(`a log of ${writer}`, () => {
+    test("is read as its writer reads it", async () => {
+      const expected: Expected = JSON.parse(await readFile(`${GOLDEN}/${writer}/expected.json`, "utf8"));
+      const state = await content(await golden(writer));
+      assert.equal(state.version, expected.version);
+      assert.ok(state.checkpoint !== null && state.checkpoint < state.version);
+      assert.deepEqual(
+        fieldsOf(state).map(({ name }) => name),
+        expected.columns,
+      );
+      const files = instancesOf(state).map((instance) => [
+        instance,
+        filesOf(state, instance)
+          .map(({ add }) => [add.path, JSON.parse(add.stats ?? "{}").numRecords])
+          .toSorted(),
+      ]);
+      assert.deepEqual(Object.fromEntries(files), expected.files);
+      for (const [instance, sequence] of Object.entries(expected.transactions))
+        assert.equal(sequenceOf(state, instance), sequence);
+    });
+
+    test("says the same from its checkpoint and from its first version on", async () => {
+      const store = await golden(writer);
+      const state = await content(store);
+      const [before] = keysWith(store, ".checkpoint.").toSorted();
+      assert.ok(before !== undefined);
+      without(store, keysWith(store, "checkpoint"));
+      const replayed = await content(store);
+      assert.equal(replayed.checkpoint, null);
+      assert.deepEqual(saying(state), saying(replayed));
+    });
+
+    test("goes on with our checkpoint and our commit", async () => {
+      const store = await golden(writer);
+      const state = await content(store);
+      await writeCheckpoint(store, state, { nowMs: 0, retentionMs: 0 });
+      without(store, keysWith(store, ".json"));
+      const read = await content(store);
+      assert.equal(read.checkpoint, state.version);
+      assert.deepEqual(saying(read), saying(state));
+      assert.equal(await commit(store, runOf("a", 1)), state.version + 1);
+      const after = await content(store);
+      assert.deepEqual(pathsOf(after, "a"), [pathOf("a", 1)]);
+      assert.deepEqual(pathsOf(after, "b"), pathsOf(state, "b"));
+    });
+
+    test("is read with a file for a hint that helps nobody", async () => {
+      const said = saying(await content(await golden(writer)));
+      for (const hint of [null, "", "{", '{"version":-1}', '{"version":4}', '{"version":400}', "[]"]) {
+        const store = without(await golden(writer), [`${LOG}_last_checkpoint`]);
+        if (hint !== null) await store.put(`${LOG}_last_checkpoint`, Buffer.from(hint));
+        assert.deepEqual(saying(await content(store)), said, String(hint));
+      }
+    });
+  });
+}
+
+test("a checkpoint of which a part is missing is none", async () => {
+  const store = await golden("spark");
+  const said = saying(await content(store));
+  without(store, keysWith(store, "0000000002.0000000003"));
+  const state = await content(store);
+  assert.equal(state.checkpoint, null);
+  assert.deepEqual(saying(state), said);
+});
+
+suite("a log", () => {
+  test("that is not there is no table", async () => {
+    assert.equal(await readTable(new MemoryStore(), "content", NEVER), null);
+  });
+
+  test("is read at each of its versions", async () => {
+    const store = await golden("delta-rs");
+    const counts: number[] = [];
+    for (let version = 0; version <= 7; version++) {
+      const state = await readTableAt(store, "content", version, NEVER);
+      assert.equal(state.version, version);
+      counts.push(state.files.size);
+    }
+    assert.deepEqual(counts, [1, 2, 3, 2, 2, 3, 4, 5]);
+    for (const version of [-1, 8]) {
+      await assert.rejects(readTableAt(store, "content", version, NEVER), {
+        code: "target.refused",
+        message: `There is no version ${version} of the table content in memory:: the first one is 0, and the last one 7.`,
+      });
+    }
+    await assert.rejects(readTableAt(store, "users", 0, NEVER), {
+      code: "target.refused",
+      message: /version 0 of the table users .*: there is none at all/,
+    });
+  });
+
+  const damages: readonly [string, (store: MemoryStore) => unknown, RegExp][] = [
+    [
+      "with a gap",
+      (store) => without(store, keysWith(store, "007.json").concat(keysWith(store, "003.json"))),
+      /version 3 is missing/,
+    ],
+    ["without its beginning", (store) => without(store, keysWith(store, "000.json")), /version 0 is missing/],
+    [
+      "with half a line",
+      (store) => store.put(`${LOG}00000000000000000002.json`, Buffer.from('{"add":')),
+      /version 2 is not as the protocol says/,
+    ],
+    [
+      "with a line of another kind",
+      (store) => store.put(`${LOG}00000000000000000002.json`, Buffer.from('{"add":{"path":1}}')),
+      /version 2 is not as the protocol says/,
+    ],
+    [
+      "with a path that cannot be decoded",
+      (store) => store.put(`${LOG}00000000000000000002.json`, Buffer.from('{"remove":{"path":"%E0%A4%A"}}')),
+      /version 2 has a path that is not encoded/,
+    ],
+    [
+      "without a protocol",
+      (store) => store.put(`${LOG}00000000000000000000.json`, Buffer.from('{"commitInfo":{}}')),
+      /it has no protocol or no metadata/,
+    ],
+  ];
+  for (const [name, damage, message] of damages) {
+    test(`${name} is refused as damaged`, async () => {
+      const store = await golden("delta-rs");
+      without(store, keysWith(store, "checkpoint"));
+      await damage(store);
+      await assert.rejects(readTable(store, "content", NEVER), (thrown: Error & { code?: string }) => {
+        assert.equal(thrown.code, "target.refused");
+        assert.match(thrown.message, message);
+        assert.match(
+          thrown.message,
+          /The log of the table content in memory: is damaged: .*; bring its files back/,
+        );
+        return true;
+      });
+    });
+  }
+
+  test("with a checkpoint that is no Parquet file is refused as damaged", async () => {
+    const store = await golden("delta-rs");
+    await store.put(`${LOG}00000000000000000006.checkpoint.parquet`, Buffer.from("PAR1"));
+    await assert.rejects(readTable(store, "content", NEVER), {
+      code: "target.refused",
+      message: /is damaged: the checkpoint of version 6 cannot be read/,
+    });
+  });
+
+  test("of a version that lacks a name that sorts after it is read to its end", async () => {
+    const store = new MemoryStore();
+    await commit(store, runOf("a", 1));
+    await store.put(`${LOG}00000000000000000000.00000000000000000009.compacted.json`, Buffer.from("{}"));
+    await store.put(`${LOG}_staged_commits/00000000000000000001.x.json`, Buffer.from("{}"));
+    assert.equal((await content(store)).version, 0);
+  });
+});
