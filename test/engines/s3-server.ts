@@ -32,7 +32,7 @@ async function program(): Promise<string> {
   const path = join(CACHE, "versitygw");
   if (existsSync(path)) return path;
   await mkdir(CACHE, { recursive: true });
-  const env = { ...process.env, GOBIN: CACHE, CGO_ENABLED: "0" };
+  const env = { ...process.env, GOBIN: CACHE };
   const module = `github.com/versity/versitygw/cmd/versitygw@${VERSION}`;
   try {
     await promisify(execFile)("go", ["install", module], { env });

@@ -209,6 +209,16 @@ suite("a store in a bucket that fails for a moment", () => {
     assert.ok((await store.get("large"))?.equals(body));
   });
 
+  test("takes parts for joined that are unknown after an answer was lost, where the object is there", async () => {
+    await using store = await open();
+    const { file, body } = await fileOf(9 * 1024 * 1024);
+    const lost = times(1, joins, { does: "lose answer" });
+    const forgotten = times(1, joins, { does: "answer", status: 404, code: "NoSuchUpload" });
+    proxy.script((request) => lost(request) ?? forgotten(request));
+    await store.upload("large", file, contentOf(body));
+    assert.ok((await store.get("large"))?.equals(body));
+  });
+
   test("gives up after eight attempts, and says that it is worth another later", async () => {
     await using store = await open({ prefix: "lake" });
     proxy.script(times(100, anything, { does: "answer", status: 503, code: "SlowDown" }));
