@@ -18,8 +18,12 @@ function padded(sequence: number): string {
 }
 
 /** Ends with a slash, as all folders here. */
+export function instancesFolder(): string {
+  return "_published/";
+}
+
 export function instanceFolder(instance: string): string {
-  return `_published/instance=${instance}/`;
+  return `${instancesFolder()}instance=${instance}/`;
 }
 
 export function registrationKey(instance: string): string {

@@ -55,9 +55,9 @@ export function folderOf({ instance, run, manifest }: Claim): string {
   return runFolder(instance, run, manifest.sha256);
 }
 
-/** Removes the published copies of some claims; these stay, and say no more than their run's name. Gives the files removed. */
+/** Removes the copies of some claims; these stay, and say no more than their run's name. Gives how many had one. */
 export async function forgetRuns(
-  { store, instance }: LakePlace,
+  { store, instance }: Pick<LakePlace, "store" | "instance">,
   numbers: readonly number[],
 ): Promise<number> {
   let removed = 0;
@@ -65,15 +65,14 @@ export async function forgetRuns(
     const claim = await readClaim(store, instance, number);
     if (isPast(claim)) continue;
     await shortenClaim(store, instance, number);
-    removed += await removeBelow(store, folderOf(claim));
+    await removeBelow(store, folderOf(claim));
+    removed++;
   }
   return removed;
 }
 
-/** Gives the number of objects. */
-export async function removeBelow(store: Store, prefix: string): Promise<number> {
+export async function removeBelow(store: Store, prefix: string): Promise<void> {
   const keys: string[] = [];
   for await (const { key } of store.list(prefix)) keys.push(key);
   await store.remove(keys);
-  return keys.length;
 }

@@ -5,7 +5,7 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openForScanning } from "../../storage/duckdb.ts";
+import { all, openForScanning, toSafeInteger } from "../../storage/duckdb.ts";
 import { readParquet, writeParquet } from "../../storage/parquet-sql.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
 import { bigint, defineTable, REQUIRED, text } from "../../tables/declare.ts";
@@ -132,5 +132,28 @@ function rowsOf({ sequence, run, verdict, tables }: Claim, versions: ReadonlyMap
     return files.length === 0
       ? []
       : [`(${[...place, quoteLiteral(name), versions.get(name) ?? 0, rows].join(", ")})`];
+  });
+}
+
+/** By table: a version at which the instance has the claim's files. Empty: the run is not finished. */
+export async function snapshotVersions(
+  store: Store,
+  { instance, sequence }: Claim,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, number>> {
+  const state = await readTable(store, RUN_SNAPSHOTS.name, signal);
+  return withFolder(async (folder) => {
+    const files = await downloadRows(store, state, instance, folder);
+    if (files.length === 0) return new Map();
+    await using database = await openForScanning({
+      temporaryDirectory: folder,
+      allowedDirectories: [folder],
+      ...LIMITS,
+    });
+    const found = await all(
+      database.connection,
+      `SELECT table_name, table_version FROM ${readParquet(files)} WHERE sequence = ${sequence}`,
+    );
+    return new Map(found.map((row) => [String(row.table_name), toSafeInteger(row.table_version ?? null)]));
   });
 }

@@ -1,0 +1,190 @@
+/**
+ * Removes what nobody reads any more: data files that no version in the retention names, uploads of dead attempts, copies
+ * of old runs. It may run while runs are delivered, and needs no clock for that: a run whose number the lake has gone
+ * past can never be claimed again, so its uploads are dead, and those of later numbers stay.
+ */
+import { inParallel } from "../../storage/parallel.ts";
+import { parseRunName } from "../../warehouse/layout.ts";
+import type { Store, StoredObject } from "../store/store.ts";
+import { type Claim, claimNumbers, isPast, readClaim } from "./claim.ts";
+import { readTable } from "./delta/read.ts";
+import type { TableState } from "./delta/state.ts";
+import { DAY_MS, LANES, type LakePlace } from "./finish.ts";
+import { instancesFolder, runsFolder, uploadOf } from "./keys.ts";
+import { folderOf, forgetRuns, removeBelow } from "./published.ts";
+import { RUN_SNAPSHOTS } from "./snapshots.ts";
+
+export interface VacuumOptions {
+  /** Leaves the newest version alone: earlier ones cannot be read any more. */
+  readonly allVersions: boolean;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+}
+
+export interface Vacuumed {
+  /** Data files of tables. */
+  readonly files: number;
+  readonly bytes: number;
+  /** Copies of published runs, and of attempts that never became one. */
+  readonly runs: number;
+}
+
+/** Copies of runs that stay whatever their age. */
+const RUNS_KEPT = 3;
+/** Uploads of dead attempts, and files that other programs have not committed yet. */
+const YOUNG_MS = DAY_MS;
+
+/** Of all instances of the lake. */
+export async function vacuumLake(
+  { store, logRetentionDays }: Omit<LakePlace, "instance">,
+  { allVersions, nowMs }: VacuumOptions,
+  signal: AbortSignal,
+): Promise<Vacuumed> {
+  const since = allVersions ? Number.POSITIVE_INFINITY : nowMs - logRetentionDays * DAY_MS;
+  const youngSince = allVersions ? Number.POSITIVE_INFINITY : nowMs - YOUNG_MS;
+  // Before the claims are read: what is uploaded after that is not looked at.
+  const objects = await dataFiles(store, signal);
+  const instances = new Map<string, Claims>();
+  for (const instance of await instancesIn(store)) {
+    signal.throwIfAborted();
+    instances.set(instance, await readClaims(store, instance, since));
+  }
+  let runs = 0;
+  for (const [instance, { old }] of instances)
+    runs += await removeRuns(store, instance, old, youngSince, signal);
+  const removed: StoredObject[] = [];
+  for (const [table, files] of objects) {
+    signal.throwIfAborted();
+    const state = await readTable(store, table, signal);
+    if (state === null || ![...instances.keys()].some((each) => state.transactions.has(each))) continue;
+    const isKept = keeper(state, instances, { since, youngSince, nowMs });
+    const unused = files.filter((file) => !isKept(file));
+
+    await store.remove(unused.map(({ key }) => key));
+    removed.push(...unused);
+  }
+  return { files: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0), runs };
+}
+
+export async function tablesIn(store: Store): Promise<string[]> {
+  const folders = await store.folders("");
+  return folders.filter((folder) => !/^[_.]/.test(folder)).map((folder) => folder.slice(0, -1));
+}
+
+export async function instancesIn(store: Store): Promise<string[]> {
+  const folders = await store.folders(instancesFolder());
+  return folders.flatMap((folder) => /^instance=(.+)\/$/.exec(folder)?.[1] ?? []);
+}
+
+/** By table: what lies in the folders of its instances. */
+async function dataFiles(
+  store: Store,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly StoredObject[]>> {
+  const tables = await tablesIn(store);
+  const found = await inParallel(LANES, tables, async (_, table) => {
+    const objects: StoredObject[] = [];
+    for await (const object of store.list(`${table}/instance=`)) objects.push(object);
+    signal.throwIfAborted();
+    return objects;
+  });
+  return new Map(tables.map((table, at) => [table, found[at] ?? []]));
+}
+
+interface Claims {
+  /** Number of the last claim's run; 0: there is none. */
+  readonly last: number;
+  /** Keys of files of tables that claims in the retention name. */
+  readonly named: ReadonlySet<string>;
+  /** Numbers of claims whose copies go. */
+  readonly old: readonly number[];
+}
+
+/** A run is read until the one after it is there, and as long as the retention from then on. */
+async function readClaims(store: Store, instance: string, since: number): Promise<Claims> {
+  const numbers = (await claimNumbers(store, instance)).toReversed();
+  const named = new Set<string>();
+  const old: number[] = [];
+  let last = 0;
+  let replacedMs = Number.POSITIVE_INFINITY;
+  for (const [place, number] of numbers.entries()) {
+    const claim = await readClaim(store, instance, number);
+    last = Math.max(last, claim.sequence);
+    if (isPast(claim)) continue;
+    const isRead = place === 0 || replacedMs > since;
+    if (isRead) for (const key of filesOf(claim)) named.add(key);
+    if (!isRead && (place >= RUNS_KEPT || since === Number.POSITIVE_INFINITY)) old.push(number);
+    replacedMs = claim.atMs;
+  }
+  return { last, named, old };
+}
+
+function filesOf({ tables }: Claim): string[] {
+  return tables.flatMap(({ name, files }) => files.map(({ path }) => `${name}/${path}`));
+}
+
+/** Copies of old runs, and of attempts that the lake has gone past. */
+async function removeRuns(
+  store: Store,
+  instance: string,
+  old: readonly number[],
+  youngSince: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let removed = await forgetRuns({ store, instance }, old);
+  const { last, kept } = await copiesOf(store, instance);
+  for (const folder of await store.folders(runsFolder(instance))) {
+    signal.throwIfAborted();
+    const path = runsFolder(instance) + folder;
+    const sequence = parseRunName(folder.slice(0, folder.lastIndexOf("-")))?.sequence;
+    if (kept.has(path) || sequence === undefined || sequence > last) continue;
+    if (await isYoung(store, path, youngSince)) continue;
+    await removeBelow(store, path);
+    removed++;
+  }
+  return removed;
+}
+
+/** Read after the old ones are gone. */
+async function copiesOf(store: Store, instance: string) {
+  const numbers = await claimNumbers(store, instance);
+  const claims = await inParallel(LANES, numbers, (_, number) => readClaim(store, instance, number));
+  const kept = new Set(claims.flatMap((claim) => (isPast(claim) ? [] : [folderOf(claim)])));
+  return { last: claims.at(-1)?.sequence ?? 0, kept };
+}
+
+async function isYoung(store: Store, folder: string, youngSince: number): Promise<boolean> {
+  for await (const { modifiedMs } of store.list(folder)) if (modifiedMs > youngSince) return true;
+  return false;
+}
+
+interface Moments {
+  /** Versions from then on can be read. */
+  readonly since: number;
+  readonly youngSince: number;
+  readonly nowMs: number;
+}
+
+/** Which data files of a table stay. */
+function keeper(
+  { table, files, removed }: TableState,
+  instances: ReadonlyMap<string, Claims>,
+  { since, youngSince, nowMs }: Moments,
+): (file: StoredObject) => boolean {
+  const active = new Set(Array.from(files.values(), ({ path }) => path));
+  const removedMs = new Map(Array.from(removed.values(), (each) => [each.path, each.removedMs]));
+  return ({ key, modifiedMs }) => {
+    const path = key.slice(table.length + 1);
+    const endedMs = removedMs.get(path);
+    if (active.has(path) || (endedMs !== undefined && endedMs > since)) return true;
+    const upload = uploadOf(path);
+    // Another program's: it may be about to commit it, and nobody but the log says when it was removed.
+    if (upload === undefined)
+      return modifiedMs > (endedMs === undefined ? Math.min(since, nowMs - YOUNG_MS) : since);
+    const claims = instances.get(upload.instance);
+    if (claims === undefined || upload.sequence > claims.last || claims.named.has(key)) return true;
+    // Claims do not name these: whoever finishes the last claim may be about to commit one.
+    if (table === RUN_SNAPSHOTS.name && upload.sequence === claims.last) return true;
+    return modifiedMs > youngSince;
+  };
+}

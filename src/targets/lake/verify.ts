@@ -1,0 +1,206 @@
+/** Holds a run in the lake against its manifest: the versions of the tables that have it, their files, and its copy. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
+import { all, openForScanning, toSafeInteger } from "../../storage/duckdb.ts";
+import { inParallel } from "../../storage/parallel.ts";
+import { exactPattern, quoteLiteral } from "../../storage/sql-text.ts";
+import { MANIFEST_FILE, type Manifest, readManifest } from "../../warehouse/manifest.ts";
+import type { FileContent, Store } from "../store/store.ts";
+import { type Claim, type ClaimedFile, type ClaimedTable, claimOf, isPast, lastClaim } from "./claim.ts";
+import { readTable, readTableAt } from "./delta/read.ts";
+import { filesOf, sequenceOf } from "./delta/state.ts";
+import { LANES, type LakePlace } from "./finish.ts";
+import { folderOf } from "./published.ts";
+import { snapshotVersions } from "./snapshots.ts";
+import { rowsOf } from "./status.ts";
+import { withFolder } from "./temporary.ts";
+
+export interface LakeVerification {
+  readonly instance: string;
+  readonly run: string;
+  readonly sequence: number;
+  readonly tables: number;
+  /** Files of the tables and of the copy. */
+  readonly files: number;
+  readonly bytes: number;
+  readonly rows: number;
+  /** Sentences; empty: everything is as it was delivered. */
+  readonly findings: readonly string[];
+}
+
+/**
+ * Reads a run back whole. `sequence`: undefined for the last one. Throws `config.not_found` where the lake has no such
+ * run, or does not keep what it was.
+ */
+export async function verifyLake(
+  { store, instance }: LakePlace,
+  sequence: number | undefined,
+  signal: AbortSignal,
+): Promise<LakeVerification> {
+  const claim = await wantedClaim(store, instance, sequence);
+  const tables = claim.tables.filter(({ files }) => files.length > 0);
+  return withFolder(async (folder) => {
+    const versions = await snapshotVersions(store, claim, signal);
+    const { manifest, findings: ofManifest } = await downloadManifest(store, claim, folder, signal);
+    const ofTables = await inParallel(LANES, tables, (_, table) =>
+      tableFindings({ store, claim, signal }, table, versions.get(table.name)),
+    );
+    const copies = (manifest?.files ?? []).map((file) => ({ ...file, key: folderOf(claim) + file.path }));
+    const files = tables.flatMap(({ name, files }) =>
+      files.map((file) => ({ ...file, key: `${name}/${file.path}` })),
+    );
+    const ofFiles = await inParallel(LANES, [...files, ...copies], (_, file) =>
+      fileFindings(store, folder, file, { ...file, signal }),
+    );
+    return {
+      instance,
+      run: claim.run,
+      sequence: claim.sequence,
+      tables: tables.length,
+      files: files.length + copies.length,
+      bytes: [...files, ...copies].reduce((sum, { bytes }) => sum + bytes, 0),
+      rows: files.reduce((sum, { rows }) => sum + rows, 0),
+      findings: [
+        ...ofManifest,
+        ...(manifest === undefined ? [] : manifestFindings(manifest, tables)),
+        ...ofTables.flat(),
+        ...ofFiles.flat(),
+      ],
+    };
+  });
+}
+
+async function wantedClaim(store: Store, instance: string, sequence: number | undefined): Promise<Claim> {
+  const claim =
+    sequence === undefined ? await lastClaim(store, instance) : await claimOf(store, instance, sequence);
+  if (claim !== null && claim !== undefined && !isPast(claim)) return claim;
+  const what = sequence === undefined ? "no run" : `no run ${sequence}, or does not keep it any more,`;
+  throw new WarehouseError(
+    "config.not_found",
+    `${store.address} has ${what} of the instance ${instance}; "content-warehouse lake status" shows what it has.`,
+  );
+}
+
+/** What is wrong with an object is a finding; a store that does not answer is thrown. */
+async function findings(work: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const { code, message } = asWarehouseError(thrown);
+    if (code === "target.refused" || code === "verify.failed") return [message];
+    throw thrown;
+  }
+}
+
+async function downloadManifest(store: Store, claim: Claim, folder: string, signal: AbortSignal) {
+  let manifest: Manifest | undefined;
+  const found = await findings(async () => {
+    const file = join(folder, MANIFEST_FILE);
+    await store.download(folderOf(claim) + MANIFEST_FILE, file, { ...claim.manifest, signal });
+    manifest = await readManifest(folder);
+    return [];
+  });
+  return { manifest, findings: found };
+}
+
+/** The claim against the manifest: digests and rows of each table. */
+function manifestFindings(manifest: Manifest, tables: readonly ClaimedTable[]): string[] {
+  return Object.entries(manifest.rows).flatMap(([name, rows]) => {
+    const claimed = tables.find((table) => table.name === name)?.files ?? [];
+    const stated = manifest.files.filter(({ path }) => path.startsWith(`parquet/${name}/`));
+    const isSame = digestsOf(claimed) === digestsOf(stated) && rowsIn(claimed) === rows;
+    return isSame ? [] : [`The claim of the run has other files of ${name} than its manifest.`];
+  });
+}
+
+function digestsOf(files: readonly { readonly sha256: string }[]): string {
+  return files
+    .map(({ sha256 }) => sha256)
+    .toSorted()
+    .join(" ");
+}
+
+function rowsIn(files: readonly ClaimedFile[]): number {
+  return files.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+interface Reading {
+  readonly store: Store;
+  readonly claim: Claim;
+  readonly signal: AbortSignal;
+}
+
+/** The version that `run_snapshots` names, and the newest one as far as it has this run. */
+function tableFindings(
+  { store, claim, signal }: Reading,
+  { name, files }: ClaimedTable,
+  version: number | undefined,
+): Promise<readonly string[]> {
+  const { instance, sequence } = claim;
+  return findings(async () => {
+    if (version === undefined) return [`run_snapshots names no version of ${name} for the run ${claim.run}.`];
+    const state = await readTableAt(store, name, version, signal);
+    const there = new Map(filesOf(state, instance).map((file) => [file.path, file]));
+    const wrong = files.filter(({ path, bytes, rows }) => {
+      const found = there.get(path);
+      return found === undefined || found.add.size !== bytes || rowsOf(found) !== rows;
+    });
+    const newest = await readTable(store, name, signal);
+    const now = newest === null || sequenceOf(newest, instance) !== sequence ? [] : filesOf(newest, instance);
+    const counts = now.map(rowsOf);
+    const rows = counts.reduce<number>((sum, each) => sum + (each ?? 0), 0);
+    const isChanged = now.length > 0 && counts.every((each) => each !== null) && rows !== rowsIn(files);
+    return [
+      ...(wrong.length === 0 && there.size === files.length
+        ? []
+        : [`Version ${version} of ${name} has other files than the run ${claim.run}.`]),
+      ...(isChanged
+        ? [
+            `The newest version of ${name} has ${rows} rows where the run has ${rowsIn(files)}: somebody changed it.`,
+          ]
+        : []),
+    ];
+  });
+}
+
+interface KeyedFile extends Pick<FileContent, "bytes" | "sha256"> {
+  readonly key: string;
+  /** Null of what is not Parquet. */
+  readonly rows: number | null;
+}
+
+/** Downloads a file, which checks it, and counts its rows. */
+function fileFindings(
+  store: Store,
+  folder: string,
+  { key, rows }: KeyedFile,
+  content: FileContent,
+): Promise<readonly string[]> {
+  return findings(async () => {
+    content.signal.throwIfAborted();
+    const own = await mkdtemp(join(folder, "file-"));
+    const file = join(own, "content");
+    try {
+      await store.download(key, file, content);
+      const found = rows === null ? null : await countRows(file, own);
+      return found === rows ? [] : [`${key} has ${found} rows instead of ${rows}.`];
+    } finally {
+      await rm(own, { recursive: true, force: true });
+    }
+  });
+}
+
+async function countRows(file: string, folder: string): Promise<number> {
+  await using database = await openForScanning({
+    temporaryDirectory: folder,
+    allowedDirectories: [folder],
+    memoryLimitMb: 64,
+    threads: 1,
+  });
+  const [found] = await all(
+    database.connection,
+    `SELECT num_rows FROM parquet_file_metadata(${quoteLiteral(exactPattern(file))})`,
+  );
+  return toSafeInteger(found?.num_rows ?? null);
+}

@@ -1,0 +1,124 @@
+/** Deliveries that are killed, stopped, or do not hear the answer, at any operation on the store; and who comes next. */
+import assert from "node:assert/strict";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import type { DeliveredRun } from "../../../src/pipeline.ts";
+import type { Store } from "../../../src/targets/store/store.ts";
+import { few } from "../../long.ts";
+import { deliver, INSTANCE, on } from "./deliver.ts";
+import { Killed, killedAt, memoryStore, type Objects, watchedStore } from "./memory-store.ts";
+import { assertNothingMixed, makeRun, mark, seenIn, snapshotsIn } from "./runs.ts";
+
+suite("a delivery that ends early", () => {
+  let folder = "";
+  /** After the first run. */
+  const begun: Objects = new Map();
+  let runs: Record<"a2" | "b2" | "b3" | "c2", DeliveredRun>;
+
+  before(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), "lake-kills-")));
+    await deliver(on(memoryStore(begun)), await makeRun(folder, { sequence: 1, machine: "a" }));
+    runs = {
+      // Without the table `empty`, with one that is new.
+      a2: await makeRun(folder, { sequence: 2, machine: "a", tables: { content: 3, tags: 6, more: 2 } }),
+      b2: await makeRun(folder, { sequence: 2, machine: "b" }),
+      // As the last, but of another machine: its file of the table without rows is the same one.
+      c2: await makeRun(folder, { sequence: 2, machine: "c" }),
+      b3: await makeRun(folder, { sequence: 3, machine: "b", tables: { content: 4, tags: 5 } }),
+    };
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  /** Another machine, with an empty disk: it goes on from what the lake has. Gives the number that it went on from. */
+  async function nextMachine(store: Store): Promise<number> {
+    const target = on(store);
+    const last = await target.last(runs.b2.instance, runs.b2.signal);
+    assert.ok(last !== null);
+    if (last.sequence === 2) {
+      assert.equal(last.run, runs.a2.run);
+      await assert.rejects(target.stage(runs.b2), { code: "target.fenced" });
+    } else {
+      await deliver(target, runs.b2);
+    }
+    const second = last.sequence === 2 ? ("a" as const) : ("b" as const);
+    assert.deepEqual(await seenIn(store, INSTANCE), seenOf(second));
+    await deliver(target, runs.b3);
+    assert.deepEqual(await seenIn(store, INSTANCE), {
+      content: { [mark("b", 3)]: 4 },
+      empty: {},
+      tags: { [mark("b", 3)]: 5 },
+      ...(second === "a" ? { more: {} } : {}),
+    });
+    const snapshots = await snapshotsIn(store, INSTANCE);
+    assert.deepEqual([...new Set(snapshots.map(({ sequence }) => sequence))], [1, 2, 3]);
+    await assertNothingMixed(store, INSTANCE);
+    return last.sequence;
+  }
+
+  function seenOf(machine: "a" | "b"): object {
+    const by = mark(machine, 2);
+    if (machine === "a") return { content: { [by]: 3 }, empty: {}, more: { [by]: 2 }, tags: { [by]: 6 } };
+    return { content: { [by]: 3 }, empty: {}, tags: { [by]: 5 } };
+  }
+
+  async function killed(at: number, when: "before" | "after"): Promise<number> {
+    const objects = new Map(begun);
+    const store = memoryStore(objects);
+    await assert.rejects(deliver(on(killedAt(store, at, when)), runs.a2), Killed);
+    await assertNothingMixed(store, INSTANCE);
+    return nextMachine(store);
+  }
+
+  test("is finished, or leaves nothing, at whatever operation it was killed", async () => {
+    const counted = killedAt(memoryStore(new Map(begun)), Number.POSITIVE_INFINITY, "before");
+    await deliver(on(counted), runs.a2);
+    const operations = Array.from({ length: counted.count() }, (_, at) => at);
+    const wentOnFrom = new Set<number>();
+    for (const at of few(operations, 10)) {
+      for (const when of ["before", "after"] as const) wentOnFrom.add(await killed(at, when));
+    }
+    assert.deepEqual([...wentOnFrom].toSorted(), [1, 2]);
+  });
+
+  test("is made once where the answers to its puts are lost", async () => {
+    const objects = new Map(begun);
+    const store = memoryStore(objects);
+    // As the store's own second try finds it: there already.
+    const deaf = watchedStore(store, async (operation) => (operation === "putNew" ? () => false : undefined));
+    await deliver(on(deaf), runs.a2);
+    assert.equal(await nextMachine(store), 2);
+  });
+
+  test("is refused where it sleeps through two others, and takes its uploads back", async () => {
+    const objects = new Map(begun);
+    const store = memoryStore(objects);
+    const sleeper = await on(store).stage(runs.c2);
+    assert.equal(await nextMachine(store), 1);
+    await assert.rejects(sleeper.commit(), { code: "target.fenced", message: /^memory: has the later run/ });
+    const before = new Set(objects.keys());
+    await sleeper.abort();
+    const removed = before.difference(new Set(objects.keys()));
+    assert.ok(removed.size > 0);
+    for (const key of removed) assert.match(key, /-000002-|\/runs\/000002-/);
+    const [empty] = [...objects.keys()].filter((key) => key.startsWith("empty/instance=one/empty-000002"));
+    assert.ok(empty !== undefined, "a file of both runs stays");
+    await assertNothingMixed(store, INSTANCE);
+    assert.deepEqual((await on(store).last(null, runs.b3.signal))?.sequence, 3);
+  });
+
+  test("makes nobody who repeats it upload again", async () => {
+    const store = memoryStore(new Map(begun));
+    const staged = await on(store).stage(runs.a2);
+    await staged.abort();
+    let puts = 0;
+    const counting = watchedStore(store, async (operation, key) => {
+      if (operation === "upload" && !key.startsWith("run_snapshots") && (await store.get(key)) === null)
+        puts++;
+      return undefined;
+    });
+    await deliver(on(counting), runs.a2);
+    assert.equal(puts, 0);
+  });
+});
