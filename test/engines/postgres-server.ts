@@ -12,7 +12,7 @@ import { Client } from "pg";
 export interface PostgresServer extends AsyncDisposable {
   /** For a program that is to connect as a user. */
   env(user: string): Readonly<Record<string, string>>;
-  connect(user?: string): Promise<Client>;
+  connect(user?: string, database?: string): Promise<Client>;
 }
 
 const SUPERUSER = "postgres";
@@ -61,8 +61,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   await Promise.race([ready, exit.then(() => assert.fail(`PostgreSQL did not start:\n${log.join("\n")}`))]);
   return {
     env: (user) => ({ PGHOST: folder, PGUSER: user, PGDATABASE: "postgres" }),
-    connect: async (user = SUPERUSER) => {
-      const client = new Client({ host: folder, user, database: "postgres" });
+    connect: async (user = SUPERUSER, database = "postgres") => {
+      const client = new Client({ host: folder, user, database });
       await client.connect();
       return client;
     },

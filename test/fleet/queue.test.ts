@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { packagePath } from "../../src/common/package-root.ts";
+import { readFleet } from "../../src/fleet/fleet.ts";
+import { openQueue, PG_BOSS } from "../../src/fleet/queue.ts";
+import { program } from "../cli/running.ts";
+import { failsWith } from "../run/running.ts";
+
+const NORTH = { name: "north", url: "https://north.example.com", tokenEnv: "TOKEN" };
+/** Nobody listens there. */
+const NOWHERE = "postgres://fleet@127.0.0.1:1/fleet";
+
+async function fleetFile(t: TestContext, spec: object): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "fleet-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, "fleet.json");
+  await writeFile(file, JSON.stringify({ instances: [NORTH], ...spec }));
+  return file;
+}
+
+async function refusal(t: TestContext, code: Parameters<typeof failsWith>[0], spec: object): Promise<string> {
+  const fleet = await readFleet("/", await fleetFile(t, spec));
+  const { message } = await failsWith(code, openQueue(fleet, { role: "caller", onProblem: () => {} }));
+  return message;
+}
+
+test("without a database, the queue says what it needs and how to do without it", async (t) => {
+  const message = await refusal(t, "config.invalid", {});
+  assert.match(
+    message,
+    /fleet\.json: `postgres` is missing: .*"content-warehouse run --instance NAME --fleet /,
+  );
+});
+
+test("a database that does not answer is told with its address, and may be tried again", async (t) => {
+  const message = await refusal(t, "queue.unavailable", { postgres: NOWHERE });
+  assert.match(
+    message,
+    /^The queue in postgres:\/\/fleet@127\.0\.0\.1:1\/fleet cannot be used: .*ECONNREFUSED.*; start PostgreSQL/,
+  );
+});
+
+test("a schedule that cron does not know is told before anything else", async (t) => {
+  const message = await refusal(t, "config.invalid", {
+    postgres: NOWHERE,
+    instances: [{ ...NORTH, schedule: "0 25 * * *" }],
+  });
+  assert.match(
+    message,
+    /fleet\.json: instances\[0\]\.schedule: expected fields of cron, found "0 25 \* \* \*"/,
+  );
+});
+
+test("without pg-boss, the command says how to install it", async (t) => {
+  const missing = `data:text/javascript,${encodeURIComponent(`
+    import { registerHooks } from "node:module";
+    registerHooks({ resolve(specifier, context, next) {
+      if (specifier !== "pg-boss") return next(specifier, context);
+      throw Object.assign(new Error("not found"), { code: "ERR_MODULE_NOT_FOUND" });
+    } });`)}`;
+  const file = await fleetFile(t, { postgres: NOWHERE });
+  const { code, stdout, stderr } = await program(["fleet", "status", "--fleet", file], {
+    node: ["--import", missing],
+  });
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.ok(stderr.includes(`npm install --global ${PG_BOSS}`), stderr);
+});
+
+test("the version that is told to be installed is the one that the package asks for", async () => {
+  const { peerDependencies, devDependencies } = JSON.parse(
+    await readFile(packagePath("package.json"), "utf8"),
+  );
+  assert.deepEqual(
+    [`pg-boss@${peerDependencies["pg-boss"]}`, devDependencies["pg-boss"]],
+    [PG_BOSS, peerDependencies["pg-boss"]],
+  );
+});

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { createLog, type Log } from "../../src/common/log.ts";
+import { readFleet } from "../../src/fleet/fleet.ts";
+import { type Outcome, outcomeOf } from "../../src/fleet/outcome.ts";
+import { type RunEnd, startRun } from "../../src/fleet/run-process.ts";
+import { FakeClock } from "../fake-clock.ts";
+
+const NORTH = { name: "north", url: "https://north.example.com", tokenEnv: "TOKEN", memoryMb: 256 };
+
+/** A script in the place of the program: how its process ends, and what is logged of it. */
+async function started(t: TestContext, script: string) {
+  const folder = await mkdtemp(join(tmpdir(), "fleet-"));
+  t.after(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, "fleet.json"), JSON.stringify({ instances: [NORTH] }));
+  const entry = join(folder, "entry.mjs");
+  await writeFile(entry, script);
+  const fleet = await readFleet(folder, "fleet.json");
+  const [instance] = fleet.instances;
+  assert.ok(instance !== undefined);
+  const lines: string[] = [];
+  const log = loggedTo(lines);
+  return { run: startRun({ entry, fleet, instance, log }), lines, instance, fleet };
+}
+
+function loggedTo(lines: string[]): Log {
+  const write = (line: string) => lines.push(line);
+  return createLog({ level: "info", format: "text", secrets: [], clock: new FakeClock(), write });
+}
+
+test("a run's process gets its instance, and gives its log and what it prints", async (t) => {
+  const { run, lines, fleet } = await started(
+    t,
+    `console.error(JSON.stringify({ level: "info", time: "x", msg: "3 of 5 pages", page: 3 }));
+    console.error(JSON.stringify({ level: "warn", time: "x", msg: "a page came again", secret: "s" }));
+    console.error("what is no log");
+    console.log(JSON.stringify(process.argv.slice(2)));
+    process.exitCode = 10;`,
+  );
+  const end = await run.ended;
+  assert.deepEqual(end, {
+    exitCode: 10,
+    signal: null,
+    output: ["run", "--instance", "north", "--fleet", fleet.path, "--json", "--log-format", "json"],
+    lastLine: "what is no log",
+    tookMb: null,
+  });
+  assert.deepEqual(
+    lines.map((line) => line.slice(9)),
+    [
+      "info  3 of 5 pages instance=north page=3\n",
+      "warn  a page came again instance=north\n",
+      "warn  what is no log instance=north\n",
+    ],
+  );
+});
+
+test("a run that takes more memory than it may is ended, and not tried again", async (t) => {
+  const { run, instance } = await started(
+    t,
+    "const taken = Buffer.alloc(400e6, 1); setTimeout(() => console.log(taken.length), 60000);",
+  );
+  const end = await run.ended;
+  const outcome = outcomeOf(end, instance);
+  assert.ok(outcome.after === "stop");
+  assert.match(
+    outcome.message,
+    /^The run took \d{3} MB of memory, more than the 256 MB that `memoryMb` allows;/,
+  );
+});
+
+test("a run ends with the process that started it", async (t) => {
+  const { run } = await started(
+    t,
+    `import { StopSignals } from ${JSON.stringify(new URL("../../src/cli/options.ts", import.meta.url).href)};
+    const stop = new StopSignals("nothing was published");
+    stop.signal.addEventListener("abort", () => process.exit(stop.exitCode));
+    setTimeout(() => {}, 60000);
+    process.disconnect();`,
+  );
+  assert.equal((await run.ended).exitCode, 143);
+});
+
+const END: RunEnd = { exitCode: 0, signal: null, output: undefined, lastLine: "", tookMb: null };
+const failed = (exitCode: number, code: string) => ({
+  ...END,
+  exitCode,
+  output: { code, message: `It failed: ${code}.`, exitCode },
+});
+
+test("the end of a run says whether it is tried again", () => {
+  const published = { run: "000042-20261120T020000Z", verdict: "complete", accounting: { loaded: 500 } };
+  const { run, verdict } = published;
+  const cases: readonly (readonly [end: RunEnd, outcome: Outcome | Outcome["after"]])[] = [
+    [
+      { ...END, output: published },
+      { after: "done", exitCode: 0, run, verdict, items: 500 },
+    ],
+    [{ ...END, exitCode: 10, output: published }, "done"],
+    [
+      failed(21, "source.unavailable"),
+      { after: "retry", exitCode: 21, message: "It failed: source.unavailable." },
+    ],
+    [failed(75, "run.locked"), "retry"],
+    [failed(26, "target.unavailable"), "retry"],
+    [failed(26, "target.refused"), "stop"],
+    [failed(26, "load.failed"), "stop"],
+    [failed(20, "source.credentials"), "stop"],
+    [failed(24, "guard.shrink"), "stop"],
+    [
+      { ...END, exitCode: null, signal: "SIGKILL", lastLine: "" },
+      { after: "retry", exitCode: null, message: "The run's process was ended by SIGKILL." },
+    ],
+    // A success that says nothing is none.
+    [END, { after: "stop", exitCode: 0, message: "The run ended with 0 and said nothing." }],
+  ];
+  for (const [end, expected] of cases) {
+    const outcome = outcomeOf(end, { memoryMb: 512 });
+    if (typeof expected === "string") assert.equal(outcome.after, expected);
+    else assert.deepEqual(outcome, expected);
+  }
+});
