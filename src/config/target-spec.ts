@@ -10,7 +10,7 @@ const text = z.string().min(1);
 export const lakeSpec = z.strictObject({
   type: z.literal("lake"),
   url: text.describe("s3://bucket/prefix, or file:///folder."),
-  instance: text.optional().describe("Name of the instance in the lake."),
+  instance: text.optional().describe("Name of the instance in the lake; CONTENT_WAREHOUSE_INSTANCE else."),
   name: text.optional().describe('Of the target; "lake" unless given.'),
   endpoint: text.optional().describe("Address of a store that speaks S3 and is not Amazon's."),
   pathStyle: z.boolean().optional().describe("Whether the bucket stands in the path of an address."),
@@ -49,8 +49,8 @@ function made(declared: z.output<typeof declaredTarget>): Target {
     const { type: _type, ...options } = declared;
     return postgres(options);
   }
-  const { type: _type, instance = "", ...options } = declared;
-  return lake({ instance, ...options });
+  const { type: _type, ...options } = declared;
+  return lake(options);
 }
 
 /** One sentence for each fault of what targets were made with, and for names that are not theirs alone. */

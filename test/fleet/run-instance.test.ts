@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../src/common/secret.ts";
@@ -62,7 +63,10 @@ async function fleet(t: TestContext, more: object = {}) {
       endSoon: () => {},
     });
     const all = [...args, "--fleet", join(folder, "fleet.json"), "--quiet", "--json"];
-    await command.exitOverride().parseAsync(all, { from: "user" });
+    await command
+      .exitOverride()
+      .configureOutput({ outputError: () => {} })
+      .parseAsync(all, { from: "user" });
     return JSON.parse(text) as { readonly directory: string };
   };
   return { folder, services, run };
@@ -95,6 +99,23 @@ test("a run holds itself to its share of the host's rate", async (t) => {
   assert.ok(askedMs.length > 4);
   // Answers to requests that were sent late come a little closer together.
   assert.ok(tookMs > (askedMs.length - 1) * 200 - 40, `${askedMs.length} requests in ${tookMs} ms`);
+});
+
+test("the instances have their own names in a lake that their configuration shares", async (t) => {
+  const before = process.env.CONTENT_WAREHOUSE_INSTANCE;
+  t.after(() => {
+    if (before === undefined) delete process.env.CONTENT_WAREHOUSE_INSTANCE;
+    else process.env.CONTENT_WAREHOUSE_INSTANCE = before;
+  });
+  const { folder, run } = await fleet(t);
+  const url = pathToFileURL(join(folder, "lake")).href;
+  await writeFile(join(folder, "shared.json"), JSON.stringify({ targets: [{ type: "lake", url }] }));
+  await run(["--instance", "north"]);
+  await run(["--instance", "east"]);
+  const instances = (await readdir(join(folder, "lake/content"))).filter((name) =>
+    name.startsWith("instance="),
+  );
+  assert.deepEqual(instances.toSorted(), ["instance=east", "instance=north"]);
 });
 
 test("what belongs to the instance is not said beside it", async (t) => {

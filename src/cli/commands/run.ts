@@ -160,6 +160,8 @@ async function wantedOf(
   const fleet = await readFleet(cwd, file);
   const instance = findInstance(fleet, name);
   const { config, warehouse } = instance;
+  // For the targets of a configuration that several instances share.
+  process.env.CONTENT_WAREHOUSE_INSTANCE = name;
   return {
     url: pipeline === undefined ? pipelineUrl(instance.pipeline, fleet.folder) : pipelineUrl(pipeline, cwd),
     inputs: {

@@ -13,8 +13,8 @@ import { lastRun } from "./finish.ts";
 import { forgetRuns, restorableRuns, restoreRun } from "./published.ts";
 
 export interface LakeOptions extends StoreOptions {
-  /** Name of the instance in the lake: lower-case letters, digits and `-`, 63 at most. */
-  readonly instance: string;
+  /** Name of the instance in the lake: lower-case letters, digits and `-`, 63 at most. CONTENT_WAREHOUSE_INSTANCE else. */
+  readonly instance?: string | undefined;
   /** Of the target among those of a configuration; `lake` by default. */
   readonly name?: string | undefined;
   /** Days for which earlier versions of the tables can be read; 30 by default. */
@@ -47,20 +47,30 @@ const OPTIONS: Options = {
 };
 
 /** Delivers to a lake. Credentials of a bucket are none of its options: they come from the platform's own chain. */
-export function lake(options: LakeOptions): LakeTarget {
-  const faults = optionFaults("lake", options, OPTIONS, ["url", "instance"]);
+export function lake(given: LakeOptions): LakeTarget {
+  const options: LakeOptions = { ...given, instance: instanceOf(given) };
+  const faults = optionFaults("lake", isObject(given) ? options : given, OPTIONS, ["url", "instance"]);
   const checked =
     faults.length > 0 ? faults : storeFaults(options).map((fault) => `lake: ${fault.replace(/\.$/, "")}`);
   return {
-    ...lakeIn(() => openStore(options), isObject(options) ? options : { instance: "" }),
+    ...lakeIn(() => openStore(options), { ...options, instance: options.instance ?? "" }),
     faults: checked,
   };
+}
+
+/** The instances of a fleet share a configuration: \`run --instance\` sets the variable. */
+function instanceOf(given: LakeOptions): string | undefined {
+  return (isObject(given) ? given.instance : undefined) ?? process.env.CONTENT_WAREHOUSE_INSTANCE;
 }
 
 /** The lake in a store. */
 export function lakeIn(
   openStoreOf: () => Promise<Store>,
-  { instance, name, logRetentionDays }: Pick<LakeOptions, "instance" | "name" | "logRetentionDays">,
+  {
+    instance,
+    name,
+    logRetentionDays,
+  }: Pick<LakeOptions, "name" | "logRetentionDays"> & { readonly instance: string },
 ): LakeTarget {
   const open: OpenLake = async (use) => {
     await using store = await openStoreOf();
