@@ -59,6 +59,10 @@ const TABLE: readonly ExitCode[] = [
   { code: 143, short: "SIGTERM", hint: "Run again: the run goes on from what it has read." },
 ];
 
+export function exitCodesTable(): readonly ExitCode[] {
+  return TABLE;
+}
+
 export function hintFor(exitCode: number): string | null {
   return TABLE.find(({ code }) => code === exitCode)?.hint ?? null;
 }

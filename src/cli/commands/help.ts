@@ -14,6 +14,7 @@ Environment:
   CONTENT_API_URL             address of the service
   CONTENT_API_TOKEN           its API token; never a flag, and never in the file
   CONTENT_WAREHOUSE_DIR       folder of the warehouse
+  CONTENT_WAREHOUSE_INSTANCE  name in a lake, where its target has no \`instance\`
   CONTENT_WAREHOUSE_HASH_KEY  key for \`personalData: "hash"\`, 32 bytes or more
   NO_COLOR                    set to anything: no colours
 
