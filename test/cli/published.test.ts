@@ -14,7 +14,7 @@ import { itemsOf, Scripted } from "../run/scripted.ts";
 const SMALL = packagePath("test/run/small-pipeline.ts");
 const full = { skip: process.platform !== "linux" && "there is no /dev/full" };
 
-for (const [at, flags] of [[], ["--json"]].entries()) {
+for (const [at, flags] of few([[], ["--json"]], 1).entries()) {
   for (const streams of few(at === 0 ? [["out"], ["out", "err"]] : [["out", "err"], ["out"]], 1)) {
     const what = `${["a run", ...flags].join(" ")} whose standard ${streams.join(" and ")} refuses`;
     test(`${what} ends with 0, since it is published`, full, async (t) => {

@@ -5,6 +5,7 @@ import { Writable } from "node:stream";
 import { type TestContext, test } from "node:test";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
+import { long } from "../long.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
@@ -77,10 +78,13 @@ test("--destination replaces the destinations of the configuration, each with it
     await assert.rejects(outputOf(t, ["--destination", wrong]), { code: "commander.invalidArgument" });
 });
 
-test("--quiet leaves warnings alone, as lines with their time, of the form that is asked for", async (t) => {
+test("--quiet leaves warnings alone, as lines with their time", async (t) => {
   const text = await outputOf(t, ["--quiet"]);
   assert.equal(text.out, "");
   assert.match(text.err, /^\d\d:\d\d:\d\d warn {2}There is no destination "Shop" [^\n]*\n$/);
+});
+
+long("--quiet leaves warnings alone, as JSON where that is asked for", async (t) => {
   const json = await outputOf(t, ["--quiet", "--log-format", "json"]);
   const { time, ...line } = JSON.parse(json.err);
   assert.deepEqual(line, { level: "warn", msg: unknown("Shop", "External") });

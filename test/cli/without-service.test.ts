@@ -5,7 +5,8 @@ import { rejectsCommand } from "../../src/cli/commands/rejects.ts";
 import { verifyMappingsCommand } from "../../src/cli/commands/verify-mappings.ts";
 import type { Terminal } from "../../src/cli/render/terminal.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
-import { failsWith, temporaryFolder } from "../run/running.ts";
+import { sampleWarehouse } from "../audit/sample.ts";
+import { failsWith } from "../run/running.ts";
 import { outcome } from "./capture.ts";
 
 const settings = { env: {}, cwd: tmpdir(), err: { write: () => true } };
@@ -15,9 +16,8 @@ const COMMANDS = {
   "verify-mappings": (terminal: Terminal) => verifyMappingsCommand(terminal, settings),
 } as const;
 
-test("a command that lacks a service or a token names a way out that works for itself", async (t) => {
-  const out = await temporaryFolder(t);
-  await runPipeline({ pipeline: "nightly", sample: true, warehouse: out });
+test("a command that lacks a service or a token names a way out that works for itself", async () => {
+  const out = await sampleWarehouse();
   for (const asked of ["rejects retry", "verify-mappings --items 3"]) {
     for (const more of [[], ["--url", "https://content.example.com"]]) {
       const { error } = await ask([...asked.split(" "), ...more], out);

@@ -24,7 +24,7 @@ for (const { env, threads } of few(
     { env: { UV_THREADPOOL_SIZE: "" }, threads: 3 },
     { env: { UV_THREADPOOL_SIZE: "2" }, threads: 2 },
   ],
-  2,
+  1,
 )) {
   test(`a run has ${threads} threads of libuv, with ${JSON.stringify(env)}`, ON_LINUX, async (t) => {
     const out = join(await temporaryFolder(t), "warehouse");

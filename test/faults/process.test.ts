@@ -103,22 +103,22 @@ test("F5: a file that may not grow ends the run with 30 and the folder's name, a
   assert.deepEqual(await treeOf(join(out, "runs")), before);
 });
 
-for (const [what, blocks] of few(
-  [
-    ["its lock", 0],
-    ["more than the half of its lock", 12],
-    ["a page", 32],
-    ["what it read", 200],
-  ] as const,
-  1,
-)) {
-  test(`F5: a first run that cannot write ${what} ends with 30 and the folder's name, and leaves nothing`, async (t) => {
-    const service = await Scripted.start(t, itemsOf(600));
-    const parent = await temporaryFolder(t);
-    const out = join(parent, "warehouse");
-    const { code, stderr } = await startRun(service, out, `ulimit -f ${blocks};`).ended;
-    assert.equal(code, 30, stderr);
-    assert.ok(stderr.endsWith(`; free space or check the disk. This was in ${out}.\n`), stderr);
-    assert.deepEqual(await treeOf(parent), []);
-  });
+for (const [what, blocks] of [
+  ["its lock", 0],
+  ["more than the half of its lock", 12],
+  ["a page", 32],
+  ["what it read", 200],
+] as const) {
+  long(
+    `F5: a first run that cannot write ${what} ends with 30 and the folder's name, and leaves nothing`,
+    async (t) => {
+      const service = await Scripted.start(t, itemsOf(600));
+      const parent = await temporaryFolder(t);
+      const out = join(parent, "warehouse");
+      const { code, stderr } = await startRun(service, out, `ulimit -f ${blocks};`).ended;
+      assert.equal(code, 30, stderr);
+      assert.ok(stderr.endsWith(`; free space or check the disk. This was in ${out}.\n`), stderr);
+      assert.deepEqual(await treeOf(parent), []);
+    },
+  );
 }

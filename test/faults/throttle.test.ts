@@ -108,7 +108,7 @@ long("B4a: a run that no service holds back keeps no rate", async (t) => {
   assert.ok(!("ratePerSecond" in JSON.parse(await readFile(join(directory, "manifest.json"), "utf8"))));
 });
 
-test("B4a: a run that is resumed goes on at the rate that it had come to", async (t) => {
+long("B4a: a run that is resumed goes on at the rate that it had come to", async (t) => {
   let revoked = 80;
   const bucket = tokenBucket(3);
   const { met, run } = await limited(t, (atMs) => (revoked-- === 0 ? { status: 401 } : bucket(atMs)));

@@ -49,7 +49,7 @@ async function tablesIn(directory: string): Promise<unknown[]> {
   return (await rowsOf(directory, sql)).map(([name]) => name);
 }
 
-test("headlines.ts has the headline of each item that has one, and its lengths", async (t) => {
+long("headlines.ts has the headline of each item that has one, and its lengths", async (t) => {
   const directory = await runOf(t, "headlines.ts");
   const titled = "SELECT content_id, title FROM content WHERE trim(title) <> '' ORDER BY content_id";
   assert.deepEqual(

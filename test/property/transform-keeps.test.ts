@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { isObject, type JsonObject } from "../../src/raw/document.ts";
+import { few } from "../long.ts";
 import { type Transformed, transform } from "../transform/harness.ts";
 import { richWorld, type World } from "../transform/rich.ts";
 
@@ -94,9 +95,9 @@ describe("whatever stands in a document is found again", () => {
 
     test(`in place of a value of the ${shape} document (${variant + 1})`, () => {
       const lost = places.flatMap((path) =>
-        STRANGE.filter((value) => !holdsMark(run({ [shape]: changed(document, path, value) }))).map((value) =>
-          describeLoss(path, value),
-        ),
+        few(STRANGE, 4)
+          .filter((value) => !holdsMark(run({ [shape]: changed(document, path, value) })))
+          .map((value) => describeLoss(path, value)),
       );
       assert.deepEqual(lost, []);
     });

@@ -153,7 +153,7 @@ suite("S1, S4: a token that the service repeats in what it sends", () => {
     assert.deepEqual(await rowsOf(summary.directory, drift), [["26"]]);
   });
 
-  test("that is not repeated is not spoken of", async (t) => {
+  long("that is not repeated is not spoken of", async (t) => {
     const service = await Scripted.start(t, [item("c-1", 1)]);
     const out = join(await temporaryFolder(t), "warehouse");
     const summary = await exportFrom({ url: service.url, out });

@@ -3,6 +3,7 @@ import { readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { readManifest } from "../../src/warehouse/manifest.ts";
+import { few } from "../long.ts";
 import { exportFrom, failsWith, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -47,10 +48,12 @@ test("another instance at the new address is refused after one request for one i
   assert.equal(await current(), `runs/${first.run}`);
 });
 
-for (const [before, now, who] of [
+const unnamed = [
   [null, "one", "the current run"],
   ["one", null, "the service"],
-] as const) {
+] as const;
+
+for (const [before, now, who] of few(unnamed, 1)) {
   test(`a new address is refused where ${who} names no instance`, async (t) => {
     const { run } = await moved(t, before, now);
     const error = await failsWith("config.other_instance", run(ACCEPTED));

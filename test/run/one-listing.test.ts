@@ -202,36 +202,39 @@ suite("G8: an interrupted run", () => {
     [REVERSED, true, "in the second listing", at("dynamic", 100)],
     [REVERSED, true, "in the single items", ({ kind, id }) => kind === "item" && id > "c-0200"],
   ];
-  for (const [listings, singles, where, when] of few(CASES, 1)) {
-    test(`of ${listings.join(" and ")}, ${where}, asks nothing twice and ends with the same tables`, async (t) => {
-      const { service, folder, out, pipelineUrl } = await world(t, listings, oddItems(ITEMS), singles);
-      const whole = await exportFrom({
-        url: service.url,
-        out: join(folder, "whole"),
-        pipelineUrl,
-        config: SETTINGS,
-      });
-      const asked = service.questions.splice(0);
-      await interrupted(service, { out, pipelineUrl }, when);
-      const before = service.questions.splice(0).filter((each) => !when(each));
-      const summary = await exportFrom({ url: service.url, out, pipelineUrl, config: SETTINGS });
-      assert.ok((summary.resumed?.pages ?? 0) > 0);
-      assert.equal(summary.verdict, "complete");
-      assert.deepEqual(await staged(out), []);
-      await assertSame(summary, whole);
-      // Of what lands, each answer was asked for once; the pass that certifies it is made anew.
-      const keyOf = ({ kind, mode, page, id }: Question) =>
-        `${kind} ${mode} ${kind === "list" ? page : ""} ${id}`;
-      const lands = ({ kind, mode }: Question) => kind === "item" || (kind === "list" && mode !== "basic");
-      const [first, second] = [before, service.questions].map((list) => list.filter(lands).map(keyOf));
-      const twice = second?.filter((key) => first?.includes(key)) ?? [];
-      // What was under way when it was ended has no answer yet.
-      assert.ok(twice.length <= 4, `asked twice: ${twice.join(", ")}`);
-      assert.deepEqual(
-        new Set([...(first ?? []), ...(second ?? []), ...before.filter(when).map(keyOf)]),
-        new Set(asked.filter(lands).map(keyOf)),
-      );
-    });
+  for (const [listings, singles, where, when] of CASES) {
+    long(
+      `of ${listings.join(" and ")}, ${where}, asks nothing twice and ends with the same tables`,
+      async (t) => {
+        const { service, folder, out, pipelineUrl } = await world(t, listings, oddItems(ITEMS), singles);
+        const whole = await exportFrom({
+          url: service.url,
+          out: join(folder, "whole"),
+          pipelineUrl,
+          config: SETTINGS,
+        });
+        const asked = service.questions.splice(0);
+        await interrupted(service, { out, pipelineUrl }, when);
+        const before = service.questions.splice(0).filter((each) => !when(each));
+        const summary = await exportFrom({ url: service.url, out, pipelineUrl, config: SETTINGS });
+        assert.ok((summary.resumed?.pages ?? 0) > 0);
+        assert.equal(summary.verdict, "complete");
+        assert.deepEqual(await staged(out), []);
+        await assertSame(summary, whole);
+        // Of what lands, each answer was asked for once; the pass that certifies it is made anew.
+        const keyOf = ({ kind, mode, page, id }: Question) =>
+          `${kind} ${mode} ${kind === "list" ? page : ""} ${id}`;
+        const lands = ({ kind, mode }: Question) => kind === "item" || (kind === "list" && mode !== "basic");
+        const [first, second] = [before, service.questions].map((list) => list.filter(lands).map(keyOf));
+        const twice = second?.filter((key) => first?.includes(key)) ?? [];
+        // What was under way when it was ended has no answer yet.
+        assert.ok(twice.length <= 4, `asked twice: ${twice.join(", ")}`);
+        assert.deepEqual(
+          new Set([...(first ?? []), ...(second ?? []), ...before.filter(when).map(keyOf)]),
+          new Set(asked.filter(lands).map(keyOf)),
+        );
+      },
+    );
   }
 
   test("of a pipeline is not taken over by one that asks for anything else", () => {

@@ -11,7 +11,7 @@ import { silentLog } from "../../src/common/log.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { prepareOutput } from "../../src/warehouse/layout.ts";
 import { acquireLock } from "../../src/warehouse/lock.ts";
-import { long } from "../long.ts";
+import { few, long } from "../long.ts";
 import {
   CANARY,
   exportFrom,
@@ -67,10 +67,11 @@ async function silentService(t: TestContext): Promise<{ service: Scripted; asked
 }
 
 suite("a signal", () => {
-  for (const [signal, exitCode, word] of [
+  const signals = [
     ["SIGTERM", 143, "Terminated"],
     ["SIGINT", 130, "Interrupted"],
-  ] as const) {
+  ] as const;
+  for (const [signal, exitCode, word] of few(signals, 1)) {
     test(`F3: ${signal} while fetching ends a run within seconds with ${exitCode}, and keeps what was read`, {
       timeout: 30_000,
     }, async (t) => {
@@ -93,10 +94,11 @@ suite("a signal", () => {
     });
   }
 
-  for (const [when, delayed] of [
+  const moments = [
     ["between two tables", (abort: () => void) => abort()],
     ["while a table is made", (abort: () => void) => void setTimeout(abort, 1)],
-  ] as const) {
+  ] as const;
+  for (const [when, delayed] of few(moments, 1)) {
     test(`F3: that comes ${when} ends the run with its own reason`, async (t) => {
       const service = await Scripted.start(t, itemsOf(12));
       const controller = new AbortController();
@@ -211,7 +213,7 @@ suite("a failure in a worker thread ends the run with a clear error, whatever el
       /^A worker thread failed: uncaught\.$/,
     ],
   ];
-  for (const [what, rows, code, message] of cases) {
+  for (const [what, rows, code, message] of few(cases, 2)) {
     test(what, { timeout: 30_000 }, async (t) => {
       const service = await Scripted.start(t, itemsOf(70));
       const out = await temporaryFolder(t);

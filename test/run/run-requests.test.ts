@@ -4,6 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { WorkQueue } from "../../src/common/threads/work-queue.ts";
 import { recordOf } from "../../src/extract/journal.ts";
 import { ByteBudget } from "../../src/extract/pages/byte-budget.ts";
+import { few, long } from "../long.ts";
 import { exportFrom, HurriedClock, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
 
@@ -11,14 +12,11 @@ const NEVER = new AbortController().signal;
 
 suite("requests", () => {
   test("at most `concurrency` are under way, of the listings and of single items", async (t) => {
-    for (const [concurrency, atOnce] of [
-      [1, 1],
-      [3, 3],
-    ] as const) {
+    for (const concurrency of few([3, 1], 1)) {
       const service = await Scripted.start(t, itemsOf(60));
       const config = { concurrency, perPage: 3, details: "all" } as const;
       await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1, config });
-      assert.equal(service.atOnce, atOnce);
+      assert.equal(service.atOnce, concurrency);
     }
   });
 
@@ -48,18 +46,19 @@ suite("requests", () => {
     }
   });
 
-  test("without `ratePerSecond` nobody waits", async (t) => {
+  long("without `ratePerSecond` nobody waits", async (t) => {
     const service = await Scripted.start(t, itemsOf(20));
     const clock = new HurriedClock();
     await exportFrom({ url: service.url, out: await temporaryFolder(t), threads: 1, clock });
     assert.deepEqual(clock.slept, []);
   });
 
-  for (const [details, wanted] of [
-    ["none", []],
+  const singly = [
     ["events", ["c-000", "c-010", "c-020"]],
+    ["none", []],
     ["all", itemsOf(25).map(({ id }) => id)],
-  ] as const) {
+  ] as const;
+  for (const [details, wanted] of few(singly, 2)) {
     test(`details: "${details}" asks for ${wanted.length === 25 ? "all" : wanted.length} items singly, each once`, async (t) => {
       const service = await Scripted.start(t, itemsOf(25));
       // The first item is listed on two pages of the dynamic pass.

@@ -5,7 +5,7 @@ import { disagreements, type PageMark, uncleanReasons } from "../../src/extract/
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import type { RunSummary } from "../../src/run/summary.ts";
 import { readManifest } from "../../src/warehouse/manifest.ts";
-import { few } from "../long.ts";
+import { few, long } from "../long.ts";
 import { exportFrom, publishedIds, rowsOf, temporaryFolder } from "./running.ts";
 import { type Item, item, itemsOf, listBody, type Question, type Reply, Scripted } from "./scripted.ts";
 
@@ -301,7 +301,7 @@ suite("a run whose listing changes while it is read", () => {
     assert.deepEqual(full, [true, null]);
   });
 
-  test("D16: the service's own total is wrong on every page", async (t) => {
+  long("D16: the service's own total is wrong on every page", async (t) => {
     const { summary } = await changingRun(
       t,
       "unsettled",
@@ -340,21 +340,24 @@ suite("a run whose listing changes while it is read", () => {
     assert.deepEqual(await publishedIds(summary.directory), ids);
   });
 
-  test("D17: more pages follow than were announced: they are read for as long as each names a next one", async (t) => {
-    const { summary } = await changingRun(
-      t,
-      "unsettled",
-      replyTo(
-        () => true,
-        (question) => {
-          const body = listBody(itemsOf(12), question);
-          return { body: { ...body, pagination: { ...body.pagination, pages: 1 } } };
-        },
-      ),
-    );
-    assert.match(summary.reasons.join("; "), /3 pages were read, 1 announced/);
-    assert.deepEqual(await publishedIds(summary.directory), ids);
-  });
+  long(
+    "D17: more pages follow than were announced: they are read for as long as each names a next one",
+    async (t) => {
+      const { summary } = await changingRun(
+        t,
+        "unsettled",
+        replyTo(
+          () => true,
+          (question) => {
+            const body = listBody(itemsOf(12), question);
+            return { body: { ...body, pagination: { ...body.pagination, pages: 1 } } };
+          },
+        ),
+      );
+      assert.match(summary.reasons.join("; "), /3 pages were read, 1 announced/);
+      assert.deepEqual(await publishedIds(summary.directory), ids);
+    },
+  );
 
   test("D17: far more pages are announced than the items can fill: a few are tried, and no more", async (t) => {
     const { summary, service } = await changingRun(

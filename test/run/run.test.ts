@@ -216,7 +216,7 @@ long("garbage is let go of before the second listing, before the load and after 
   ]);
 });
 
-test("a thread of the transform lets its memory go when it has given all", async (t) => {
+long("a thread of the transform lets its memory go when it has given all", async (t) => {
   const service = await Scripted.start(t, itemsOf(1100));
   const out = await temporaryFolder(t);
   process.env.LET_GO_FILE = join(out, "let-go");

@@ -171,7 +171,7 @@ test("H4: a value of another type is NULL in its column, whose type stays, and s
   ]);
 });
 
-test("H5: a custom field whose values are of every kind keeps each of them", async (t) => {
+long("H5: a custom field whose values are of every kind keeps each of them", async (t) => {
   const kinds = ["text", 7, true, ["a", ["b"]], { deep: [1] }, null];
   const given = items(kinds.length, (index) => ({ custom_fields: { "f-1": kinds[index] } }));
   const { directory } = await (await nights(t, given, MAPPING)).run();
@@ -226,7 +226,7 @@ long("H7, H11: from night to night the tables stay the same, whatever stands in 
   assert.ok(directory.includes("/runs/000005-"));
 });
 
-test("H8: a single object where a list is specified is a list of one, and counted", async (t) => {
+long("H8: a single object where a list is specified is a list of one, and counted", async (t) => {
   const given = items(2, (index) => (index === 0 ? { tags: "single" } : {}));
   const summary = await evolved(t, given, "tags (single_for_list)");
   assert.deepEqual(

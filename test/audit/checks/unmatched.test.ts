@@ -132,7 +132,7 @@ suite("a run without mapped values for its destinations", () => {
     assert.deepEqual(await checksOf(summary), ["passed", "1", ""]);
   });
 
-  test("is not spoken of where an alias names the column, or no destination is configured", async (t) => {
+  long("is not spoken of where an alias names the column, or no destination is configured", async (t) => {
     const aliases = { acme_fields: "custom_fields" };
     const aliased = await night(t, { destinations: named("Web CMS"), columns: ["acme_fields"], aliases });
     assert.doesNotMatch(aliased.warnings.join(), /leaves out/);
@@ -151,7 +151,7 @@ suite("what the configuration names and the service does not have", () => {
     ]);
   });
 
-  test("is told with the platform where a service that looks loosely has it on another", async (t) => {
+  long("is told with the platform where a service that looks loosely has it on another", async (t) => {
     const { warnings } = await night(t, { destinations: [{ name: "Web CMS", platform: "Mail" }] });
     assert.equal(
       warnings[1],

@@ -19,7 +19,6 @@ import { site } from "../two-nights.ts";
 
 const out = await sampleWarehouse();
 const parquet = await sampleWarehouse("parquet");
-const asIs = await sampleWarehouse(new URL("../passthrough-pipeline.ts", import.meta.url));
 
 const place = () => ({ file: "m.csv", line: 1, column: 1 });
 
@@ -48,7 +47,7 @@ async function changes(
   return found.map((row) => JSON.stringify(Object.values(row))).sort();
 }
 
-for (const [name, folder] of Object.entries({ nightly: out, parquet, asIs })) {
+for (const [name, folder] of Object.entries({ nightly: out, parquet })) {
   test(`an unedited export changes nothing in the run of ${name}`, async () => {
     for (const format of ["csv", "json"] as const) {
       assert.deepEqual(await changes(folder, await exported(folder, format)), []);
@@ -183,7 +182,10 @@ long("where values without value mappings are sent as they are, a new name chang
       row.externalFieldName === "cta_label" ? { ...row, externalFieldName: "button" } : row,
     );
   assert.deepEqual(await changes(out, rename(await exported(out))), []);
-  const rows = rename(await exported(asIs));
+  const asIs = await sampleWarehouse(new URL("../passthrough-pipeline.ts", import.meta.url));
+  const unedited = await exported(asIs);
+  assert.deepEqual(await changes(asIs, unedited), []);
+  const rows = rename(unedited);
   const { definitions, items } = await world(asIs);
   const found = await changes(asIs, rows);
   assert.deepEqual(found, expectedChanges(items, definitions, edited(definitions, rows), true));

@@ -7,9 +7,9 @@ import { after, type TestContext, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { all } from "../../../src/storage/duckdb.ts";
-import { few, long } from "../../long.ts";
-import { opened } from "../sample.ts";
-import { HOSTILE, twoNights } from "./warehouse.ts";
+import { either, long } from "../../long.ts";
+import { opened, sampleWarehouse } from "../sample.ts";
+import { HOSTILE, type TwoNights, twoNights } from "./warehouse.ts";
 
 /** Where Debian's package has it. */
 const CHROMIUM = "/usr/bin/chromium";
@@ -17,7 +17,12 @@ const skip = existsSync(CHROMIUM)
   ? false
   : `needs a browser, and there is none at ${CHROMIUM} (apt-get install chromium)`;
 
-const nights = skip === false ? await twoNights() : undefined;
+/** The short form looks at the sample alone, whose titles are harmless. */
+const opens = either<() => Promise<TwoNights>>(
+  async () => ({ out: await sampleWarehouse(), runs: [], hostile: new Map() }),
+  twoNights,
+);
+const nights = skip === false ? await opens() : undefined;
 const browser: Browser | undefined =
   skip === false ? await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] }) : undefined;
 after(() => browser?.close());
@@ -67,7 +72,7 @@ test("the first screen says whether the run is good, and what needs attention", 
   assert.match((await page.locator(".verdict").textContent()) ?? "", /Complete\s*Two passes/);
   const lowest = await page.locator(".attention li").first().boundingBox();
   assert.ok(lowest !== null && lowest.y + lowest.height < 900);
-  assert.equal(await page.locator(".figures strong").first().textContent(), "499");
+  assert.equal(await page.locator(".figures strong").first().textContent(), either("500", "499"));
 });
 
 long("the heat map has a cell with its figure for each mapped field and destination", { skip }, async (t) => {
@@ -255,19 +260,23 @@ async function findings(page: Page): Promise<string[]> {
   return found.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
 }
 
-for (const [at, colorScheme] of few(["light", "dark"] as const, 1).entries()) {
-  for (const width of few(at === 0 ? [1280, 360] : [360, 1280], 1)) {
-    test(`an accessibility check finds nothing, ${colorScheme}, ${width} pixels wide`, {
-      skip,
-    }, async (t) => {
-      const { page } = await open(t, { colorScheme, viewport: { width, height: 800 } });
-      for (const details of await page.locator("main details").all())
-        await details.locator("summary").click();
-      assert.deepEqual(await findings(page), []);
-      await page.locator("#item-rows button.title").first().click();
-      for (const summary of await page.locator("dialog summary").all()) await summary.click();
-      assert.deepEqual(await findings(page), []);
-    });
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const width of [1280, 360]) {
+    long(
+      `an accessibility check finds nothing, ${colorScheme}, ${width} pixels wide`,
+      {
+        skip,
+      },
+      async (t) => {
+        const { page } = await open(t, { colorScheme, viewport: { width, height: 800 } });
+        for (const details of await page.locator("main details").all())
+          await details.locator("summary").click();
+        assert.deepEqual(await findings(page), []);
+        await page.locator("#item-rows button.title").first().click();
+        for (const summary of await page.locator("dialog summary").all()) await summary.click();
+        assert.deepEqual(await findings(page), []);
+      },
+    );
   }
 }
 

@@ -16,6 +16,14 @@ interface Edited {
   readonly earlier?: EarlierRuns;
 }
 
+/** The page of the run as it is, made once. */
+let plain: ReturnType<typeof pageOf> | undefined;
+
+function plainPage() {
+  plain ??= pageOf({});
+  return plain;
+}
+
 const FIRST: EarlierRuns = { previous: null, before: undefined, figures: [] };
 
 async function pageOf({ tables = {}, earlier = FIRST }: Edited) {
@@ -82,7 +90,7 @@ test("items: loaded, listed, rejected, gone and not read are those of the run", 
 });
 
 test("values covered and items with a gap are counts of the mapped values", async () => {
-  const page = await pageOf({});
+  const page = await plainPage();
   await using run = await opened(out);
   const [counts] = await all(
     run.connection,
@@ -155,7 +163,7 @@ for (const [name, tables, why] of [
 }
 
 test("checks: the tile, the list and the section count those that did not pass", async () => {
-  const page = await pageOf({});
+  const page = await plainPage();
   await using run = await opened(out);
   const rows = await all(
     run.connection,
@@ -176,7 +184,7 @@ test("checks: the tile, the list and the section count those that did not pass",
 });
 
 test("the verdict is green for a complete run alone, and never without its mapped values", async () => {
-  const complete = await pageOf({});
+  const complete = await plainPage();
   assert.ok(complete.isGreen);
   assert.match(complete.verdict, /Complete Two passes over the listing agreed/);
   const unsettled = await pageOf({
@@ -233,7 +241,7 @@ test("destinations that only mappings name are counted, with the lines to add", 
   const none = await pageOf({
     tables: { ...service, destinations: replacing("coalesce(identification, 'Blog') AS identification") },
   });
-  for (const { attention } of [none, await pageOf({})]) {
+  for (const { attention } of [none, await plainPage()]) {
     assert.ok(attention.every((each) => !each.includes("<name of")));
   }
 });
@@ -257,7 +265,7 @@ test("mapped values that are not sent all the same are counted", async () => {
 });
 
 test("requests: what was refused, and the rate that the run was held to", async () => {
-  const calm = await pageOf({});
+  const calm = await plainPage();
   assert.match(
     calm.section("requests"),
     /48 requests answered, .* 0 retries\. The service refused none: no throttling\./,
@@ -333,7 +341,7 @@ test("drift: without a run before it says so, and does not say that nothing vani
 });
 
 test("runs: the first has nothing to draw, later ones have their figures, as far as they were recorded", async () => {
-  const first = await pageOf({});
+  const first = await plainPage();
   assert.match(first.section("runs"), /There is one run here, this one/);
   const startedAt = new Date("2026-11-19T02:00:00Z");
   const known = { verdict: "complete", startedAt };

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite, type TestContext, test } from "node:test";
 import { packagePath } from "../../../src/common/package-root.ts";
-import { few } from "../../long.ts";
+import { few, long } from "../../long.ts";
 
 function generate(...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(
@@ -32,7 +32,7 @@ suite("content-warehouse generate", () => {
     assert.equal((await readdir(out)).length, 8);
   });
 
-  test("makes the sample set", async (t) => {
+  long("makes the sample set", async (t) => {
     const { status, stdout } = generate("--sample", "--out", await folder(t));
     assert.match(stdout, /^500 items/);
     assert.equal(status, 0);
@@ -51,7 +51,7 @@ suite("content-warehouse generate", () => {
     ["what is no number", ["--items", "many"], /whole number/],
     ["a number that is too large", ["--items", "99999999"], /from 0 to 10000000/],
   ];
-  for (const [what, args, sentence] of few(refusals, 3)) {
+  for (const [what, args, sentence] of few(refusals, 1)) {
     test(`refuses ${what} and writes nothing`, async (t) => {
       const out = await folder(t);
       const { status, stderr } = generate(...args, "--out", out);

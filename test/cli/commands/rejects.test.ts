@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { type TestContext, test } from "node:test";
 import { rejectsCommand } from "../../../src/cli/commands/rejects.ts";
-import { few } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import { CANARY, exportFrom, HurriedClock, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, type Question, type Reply, Scripted } from "../../run/scripted.ts";
 import { outcome } from "../capture.ts";
@@ -78,7 +78,7 @@ for (const pipeline of few(["small", "parquet"], 1)) {
   });
 }
 
-test("a run without rejects says so", async (t) => {
+long("a run without rejects says so", async (t) => {
   const service = await Scripted.start(t, itemsOf(3));
   const out = await temporaryFolder(t);
   await exportFrom({ url: service.url, out, threads: 1 });
@@ -124,7 +124,7 @@ test("items that were rejected are asked for again in the shapes of the run, and
   assert.deepEqual(items[1], { contentId: "c-020", now: "readable", reason: "" });
 });
 
-test("an item that can be read in one shape of the run alone is told as unreadable", async (t) => {
+long("an item that can be read in one shape of the run alone is told as unreadable", async (t) => {
   const { service, rejects } = await warehouse(t);
   service.script = ({ kind, mode }) => (kind === "item" && mode === "full" ? { status: 403 } : undefined);
   const { items } = JSON.parse((await rejects("retry", "--format", "json")).text);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { few } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import { CANARY, temporaryFolder } from "../../run/running.ts";
 import { itemsOf, Scripted } from "../../run/scripted.ts";
 import { program } from "../running.ts";
@@ -46,7 +46,7 @@ const service = new Scripted(itemsOf(12));
 before(() => service.listen());
 after(() => service.close());
 
-for (const [name, text] of few(Object.entries(MODULES), 3)) {
+for (const [name, text] of few(Object.entries(MODULES), 1)) {
   test(`in ${name}`, async (t) => {
     const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
     const folder = await temporaryFolder(t);
@@ -71,7 +71,7 @@ for (const [name, text] of few(Object.entries(MODULES), 3)) {
   });
 }
 
-test("without --debug there is the sentence alone", async (t) => {
+long("without --debug there is the sentence alone", async (t) => {
   const env = { CONTENT_API_URL: service.url, CONTENT_API_TOKEN: CANARY };
   const folder = await temporaryFolder(t);
   const path = join(folder, "mine.mjs");

@@ -8,7 +8,7 @@ import { runCommand } from "../../../src/cli/commands/run.ts";
 import { UNSETTLED_EXIT_CODE, WarehouseError } from "../../../src/common/errors.ts";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../../src/common/secret.ts";
-import { long } from "../../long.ts";
+import { few, long } from "../../long.ts";
 import { assertNowhereIn, CANARY, rowsOf, temporaryFolder, treeOf } from "../../run/running.ts";
 import { item, itemsOf, type Reply, Scripted } from "../../run/scripted.ts";
 import { program } from "../running.ts";
@@ -292,10 +292,8 @@ suite("a pipeline of one's own", () => {
       load: [duckdb()],
     });`;
   const javascript = typescript.replace(/ *import type .*\n/, "").replace(": ItemDocuments", "");
-  for (const [name, text] of [
-    ["mine.ts", typescript],
-    ["mine.mjs", javascript],
-  ] as const) {
+  const modules = { "mine.ts": typescript, "mine.mjs": javascript };
+  for (const [name, text] of few(Object.entries(modules), 1)) {
     test(`in ${name}, far from the package, makes its own table; so does a configuration in TypeScript`, async (t) => {
       const service = await Scripted.start(t, itemsOf(3));
       const cwd = await temporaryFolder(t);

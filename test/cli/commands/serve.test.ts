@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { serveCommand } from "../../../src/cli/commands/serve.ts";
+import { few } from "../../long.ts";
 
 const PROGRAM = `
   const { serveCommand } = await import(${JSON.stringify(new URL("../../../src/cli/commands/serve.ts", import.meta.url).href)});
@@ -25,7 +26,7 @@ async function introduction(child: ChildProcess): Promise<string> {
   throw new Error(`The command ended early: ${text}`);
 }
 
-for (const signal of ["SIGTERM", "SIGINT"] as const) {
+for (const signal of few(["SIGTERM", "SIGINT"] as const, 1)) {
   test(`serves the sample set, says how to ask, and stops cleanly on ${signal}`, async (t) => {
     const child = start("--port", "0", "--max-per-page", "7");
     t.after(() => child.kill("SIGKILL"));

@@ -119,10 +119,11 @@ test("what the service still says is proven; what changed since the run is told 
     }
     return field;
   });
-  const changed = await verify("--items", "500", "--format", "json");
+  const again = ["--items", String(either(100, 500)), "--seed", "1"];
+  const changed = await verify(...again, "--format", "json");
   assert.equal(changed.error, undefined);
   const { asked, agreeing, items } = parsed(changed.text);
-  assert.deepEqual([asked, agreeing, items.length], [500, 364, 136]);
+  assert.deepEqual([asked, agreeing, items.length], either([100, 74, 26], [500, 364, 136]));
   for (const { verdict, differences } of items) {
     assert.equal(verdict, "changed");
     for (const { cause, columns, byTheAnswers } of differences) {
@@ -140,7 +141,7 @@ test("what the service still says is proven; what changed since the run is told 
     const custom_fields = { ...document.custom_fields, [REGION]: [] };
     return { ...document, custom_fields, updated_at: "2027-01-01T00:00:00.000000Z" };
   });
-  const moved = await verify("--items", "500");
+  const moved = await verify(...again);
   assert.equal(moved.error, undefined);
   assert.match(moved.text, /, 1 gone, 0 differ\n/);
   assert.match(

@@ -4,7 +4,7 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { WarehouseError } from "../../../src/common/errors.ts";
-import { few, long } from "../../long.ts";
+import { long } from "../../long.ts";
 import { exportFrom, failsWith, HurriedClock, temporaryFolder } from "../../run/running.ts";
 import { type Item, itemsOf, type Question, Scripted } from "../../run/scripted.ts";
 import { assertSame, checkpointsIn, filesOf, oddItems, until } from "./resuming.ts";
@@ -126,43 +126,46 @@ const POINTS: readonly Point[] = [
 /** The last questions of a stage; the ones before them come when the clock was set on, and are saved. */
 const LAST = 10;
 
-for (const { stage, of } of few(POINTS, 1)) {
-  test(`G8: a run that is killed in the ${stage} requests asks again only for what came since it saved last`, async (t) => {
-    const { service, whole } = await serviceOf(t);
-    const total = stage === "item" ? ITEMS - 2 : PAGES;
-    const folder = await temporaryFolder(t);
-    const out = join(folder, "ended");
-    const clock = new SetClock();
-    const controller = new AbortController();
-    const before: string[] = [];
-    const reached = Promise.withResolvers<void>();
-    let asked = 0;
-    service.script = (question) => {
-      if (!of(question)) return undefined;
-      asked += 1;
-      if (asked < total - LAST) before.push(keyOf(question));
-      if (asked === total - LAST) clock.laterMs = 3000;
-      if (asked < total) return undefined;
-      reached.resolve();
-      return "hang";
-    };
-    const { signal } = controller;
-    const run = exportFrom({ url: service.url, out, config: CONFIG, clock, signal });
-    const ended = assert.rejects(run, { code: "run.interrupted" });
-    await reached.promise;
-    await until(async () => (await checkpointsIn(out)).includes(`${stage}-00000-open.json`));
-    // What a kill leaves.
-    await cp(out, join(folder, "killed"), { recursive: true, verbatimSymlinks: true });
-    controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published."));
-    await ended;
-    service.script = () => undefined;
-    service.questions.length = 0;
-    const again = { url: service.url, out: join(folder, "killed"), config: CONFIG };
-    const summary = await exportFrom({ ...again, clock: new HurriedClock() });
-    const twice = new Set(service.questions.map(keyOf));
-    // Of the requests under way at the time, some were answered after it had saved.
-    assert.ok(before.filter((key) => twice.has(key)).length < 8, `${twice.size} again`);
-    assert.equal(summary.verdict, "complete");
-    await assertSame(summary, whole);
-  });
+for (const { stage, of } of POINTS) {
+  long(
+    `G8: a run that is killed in the ${stage} requests asks again only for what came since it saved last`,
+    async (t) => {
+      const { service, whole } = await serviceOf(t);
+      const total = stage === "item" ? ITEMS - 2 : PAGES;
+      const folder = await temporaryFolder(t);
+      const out = join(folder, "ended");
+      const clock = new SetClock();
+      const controller = new AbortController();
+      const before: string[] = [];
+      const reached = Promise.withResolvers<void>();
+      let asked = 0;
+      service.script = (question) => {
+        if (!of(question)) return undefined;
+        asked += 1;
+        if (asked < total - LAST) before.push(keyOf(question));
+        if (asked === total - LAST) clock.laterMs = 3000;
+        if (asked < total) return undefined;
+        reached.resolve();
+        return "hang";
+      };
+      const { signal } = controller;
+      const run = exportFrom({ url: service.url, out, config: CONFIG, clock, signal });
+      const ended = assert.rejects(run, { code: "run.interrupted" });
+      await reached.promise;
+      await until(async () => (await checkpointsIn(out)).includes(`${stage}-00000-open.json`));
+      // What a kill leaves.
+      await cp(out, join(folder, "killed"), { recursive: true, verbatimSymlinks: true });
+      controller.abort(new WarehouseError("run.interrupted", "Interrupted; nothing was published."));
+      await ended;
+      service.script = () => undefined;
+      service.questions.length = 0;
+      const again = { url: service.url, out: join(folder, "killed"), config: CONFIG };
+      const summary = await exportFrom({ ...again, clock: new HurriedClock() });
+      const twice = new Set(service.questions.map(keyOf));
+      // Of the requests under way at the time, some were answered after it had saved.
+      assert.ok(before.filter((key) => twice.has(key)).length < 8, `${twice.size} again`);
+      assert.equal(summary.verdict, "complete");
+      await assertSame(summary, whole);
+    },
+  );
 }

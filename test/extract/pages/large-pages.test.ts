@@ -140,7 +140,9 @@ for (const [kind, reply, reason] of [
   ["A16: too large", HUGE, /^the service sent more than 32 MB at once$/],
   ["C5: no JSON", { body: '{"response": [{"id": NaN' }, /^the service sent a body that is not JSON/],
 ] as const) {
-  for (const [where, { modes, singly, listed, loaded, rejects }] of few(Object.entries(POISONS), 2)) {
+  // The short form has the first of what is too large, and the last of what is no JSON.
+  const cases = kind.startsWith("A16") ? Object.entries(POISONS) : Object.entries(POISONS).toReversed();
+  for (const [where, { modes, singly, listed, loaded, rejects }] of few(cases, 1)) {
     test(`${kind}: an item that is so ${where} is asked for alone, and costs no other`, async (t) => {
       const service = await Scripted.start(t, itemsOf(ITEMS));
       service.script = poisoned(modes, singly, reply);
@@ -197,27 +199,31 @@ test("C5: an item that cannot be read costs no other where the service grants sm
   assert.equal((await publishedIds(directory)).length, ITEMS);
 });
 
-test("C5: an item whose page cannot be read, and that is gone singly though it is listed, is a reject", async (t) => {
-  const service = await Scripted.start(t, itemsOf(ITEMS));
-  const spoil = poisoned(["dynamic", "full"], false, { body: "no JSON" });
-  service.script = (asked) => (asked.kind === "item" && asked.id === POISON ? { status: 404 } : spoil(asked));
-  const out = await temporaryFolder(t);
-  const config = { perPage: 10, details: "none" } as const;
-  const { accounting, directory } = await exportFrom({
-    url: service.url,
-    out,
-    config,
-    clock: new HurriedClock(),
-  });
-  assert.deepEqual([accounting.loaded, accounting.rejected], [ITEMS - 1, 1]);
-  const found = await rowsOf(directory, "SELECT DISTINCT content_id, reason FROM run_rejects");
-  assert.deepEqual(found, [
-    [
-      POISON,
-      "its page cannot be read, and the service says that it is gone (404 or 410) when asked for it singly",
-    ],
-  ]);
-});
+long(
+  "C5: an item whose page cannot be read, and that is gone singly though it is listed, is a reject",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(ITEMS));
+    const spoil = poisoned(["dynamic", "full"], false, { body: "no JSON" });
+    service.script = (asked) =>
+      asked.kind === "item" && asked.id === POISON ? { status: 404 } : spoil(asked);
+    const out = await temporaryFolder(t);
+    const config = { perPage: 10, details: "none" } as const;
+    const { accounting, directory } = await exportFrom({
+      url: service.url,
+      out,
+      config,
+      clock: new HurriedClock(),
+    });
+    assert.deepEqual([accounting.loaded, accounting.rejected], [ITEMS - 1, 1]);
+    const found = await rowsOf(directory, "SELECT DISTINCT content_id, reason FROM run_rejects");
+    assert.deepEqual(found, [
+      [
+        POISON,
+        "its page cannot be read, and the service says that it is gone (404 or 410) when asked for it singly",
+      ],
+    ]);
+  },
+);
 
 long("A16: more items that are too large than may be rejected end the run, and say so", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
@@ -255,7 +261,7 @@ test("D2: where the total changes while a page is read in parts, the pass is not
   assert.equal((await publishedIds(summary.directory)).length, ITEMS + 1);
 });
 
-test("G8: a run that goes on after a page was read in parts knows what came of it", async (t) => {
+long("G8: a run that goes on after a page was read in parts knows what came of it", async (t) => {
   const service = await Scripted.start(t, itemsOf(ITEMS));
   const out = await temporaryFolder(t);
   const config = { perPage: 10 };

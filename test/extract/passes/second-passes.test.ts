@@ -142,24 +142,27 @@ test("D12: an item that the second dynamic pass did not list is asked for, thoug
   assert.deepEqual(await rowsOf(directory, asked), [["2"]]);
 });
 
-test("D12: items that are edited in the second in which they are read are read again when it is over", async (t) => {
-  const service = await Scripted.start(t, itemsOf(12));
-  const now = new Date(ANSWERED).toISOString();
-  service.items = service.items.map((element) => ({ ...asItem(element), updated_at: now }));
-  let dynamic = 0;
-  const late = { date: new Date(Date.parse(ANSWERED) + 5000).toUTCString() };
-  service.script = (asked) => {
-    if (asked.mode === "dynamic" && asked.kind === "list") return undefined;
-    // A second edit of the same second.
-    if (dynamic++ === 0)
-      service.items = service.items.map((element) => ({ ...asItem(element), title: "New" }));
-    const body = asked.kind === "list" ? listBody(service.items, asked) : itemBody(service, asked.id);
-    return asked.kind === "list" || asked.kind === "item" ? { headers: late, body } : undefined;
-  };
-  const { directory, verdict, passes } = await exported(t, service, { details: "none" });
-  assert.deepEqual([verdict, passes.length], ["complete", 3]);
-  assert.deepEqual(await rowsOf(directory, TITLES), [["New", "12"]]);
-});
+long(
+  "D12: items that are edited in the second in which they are read are read again when it is over",
+  async (t) => {
+    const service = await Scripted.start(t, itemsOf(12));
+    const now = new Date(ANSWERED).toISOString();
+    service.items = service.items.map((element) => ({ ...asItem(element), updated_at: now }));
+    let dynamic = 0;
+    const late = { date: new Date(Date.parse(ANSWERED) + 5000).toUTCString() };
+    service.script = (asked) => {
+      if (asked.mode === "dynamic" && asked.kind === "list") return undefined;
+      // A second edit of the same second.
+      if (dynamic++ === 0)
+        service.items = service.items.map((element) => ({ ...asItem(element), title: "New" }));
+      const body = asked.kind === "list" ? listBody(service.items, asked) : itemBody(service, asked.id);
+      return asked.kind === "list" || asked.kind === "item" ? { headers: late, body } : undefined;
+    };
+    const { directory, verdict, passes } = await exported(t, service, { details: "none" });
+    assert.deepEqual([verdict, passes.length], ["complete", 3]);
+    assert.deepEqual(await rowsOf(directory, TITLES), [["New", "12"]]);
+  },
+);
 
 function itemBody(service: Scripted, id: string): { response: unknown } {
   return { response: service.items.find((element) => asItem(element).id === id) };
@@ -209,28 +212,31 @@ for (const [what, second] of few(
   ] as const,
   1,
 )) {
-  test(`D12: fields that only a single-item request gives are not of before the listing, where an item ${what}`, async (t) => {
-    const service = await Scripted.start(t, itemsOf(ITEMS));
-    editAll(service, (item) =>
-      item.id === "c-010" && second === undefined ? { ...item, body_type: "html" } : item,
-    );
-    const { script } = service;
-    service.script = (asked) => {
-      const found = service.items.find((element) => asItem(element).id === asked.id);
-      if (asked.kind !== "item" || asked.mode !== "dynamic" || found === undefined) return script(asked);
-      const { id, body_type, updated_at } = asItem(found);
-      if (id === "c-010" && updated_at === BULK && second !== undefined) return second;
-      const place_id = body_type === "event" ? `place at ${updated_at}` : null;
-      return { body: { response: { ...asItem(found), place_id } } };
-    };
-    const { directory, verdict } = await exported(t, service, { details: "events", perPage: 50 });
-    assert.equal(verdict, "complete");
-    const places = await rowsOf(
-      directory,
-      "SELECT place_id, count(*) FROM content_events GROUP BY ALL ORDER BY ALL",
-    );
-    assert.deepEqual(places, [[`place at ${BULK}`, "49"]]);
-  });
+  long(
+    `D12: fields that only a single-item request gives are not of before the listing, where an item ${what}`,
+    async (t) => {
+      const service = await Scripted.start(t, itemsOf(ITEMS));
+      editAll(service, (item) =>
+        item.id === "c-010" && second === undefined ? { ...item, body_type: "html" } : item,
+      );
+      const { script } = service;
+      service.script = (asked) => {
+        const found = service.items.find((element) => asItem(element).id === asked.id);
+        if (asked.kind !== "item" || asked.mode !== "dynamic" || found === undefined) return script(asked);
+        const { id, body_type, updated_at } = asItem(found);
+        if (id === "c-010" && updated_at === BULK && second !== undefined) return second;
+        const place_id = body_type === "event" ? `place at ${updated_at}` : null;
+        return { body: { response: { ...asItem(found), place_id } } };
+      };
+      const { directory, verdict } = await exported(t, service, { details: "events", perPage: 50 });
+      assert.equal(verdict, "complete");
+      const places = await rowsOf(
+        directory,
+        "SELECT place_id, count(*) FROM content_events GROUP BY ALL ORDER BY ALL",
+      );
+      assert.deepEqual(places, [[`place at ${BULK}`, "49"]]);
+    },
+  );
 }
 
 long(
