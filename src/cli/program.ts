@@ -14,9 +14,11 @@ import { fleetCommand } from "./commands/fleet.ts";
 import { generateCommand } from "./commands/generate.ts";
 import { helpCommand } from "./commands/help.ts";
 import { initCommand } from "./commands/init.ts";
+import { lakeCommand } from "./commands/lake.ts";
 import { mcpCommand } from "./commands/mcp.ts";
 import { rejectsCommand } from "./commands/rejects.ts";
 import { reportCommand } from "./commands/report.ts";
+import { restoreCommand } from "./commands/restore.ts";
 import { runCommand } from "./commands/run.ts";
 import { runsCommand } from "./commands/runs.ts";
 import { schemaCommand } from "./commands/schema.ts";
@@ -64,6 +66,8 @@ export function program(): Command {
     verifyCommand(),
     deliverCommand(),
     targetsCommand(),
+    lakeCommand(),
+    restoreCommand(),
     auditCommand(),
     reportCommand(),
     rejectsCommand(),

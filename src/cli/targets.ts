@@ -31,3 +31,25 @@ export async function chosenTargets(
     `There is no target "${target}"${hint(target, names)}; "content-warehouse targets" lists those that are configured.`,
   );
 }
+
+/**
+ * The one target of a kind. Throws `config.invalid` where none is of it, or several are and no name says which; what else
+ * {@link chosenTargets} throws.
+ */
+export async function chosenTarget<Kind extends Target>(
+  cwd: string,
+  flags: TargetFlags,
+  what: string,
+  isOfKind: (target: Target) => target is Kind,
+): Promise<Kind> {
+  const targets = (await chosenTargets(cwd, flags)).filter(isOfKind);
+  const [only, ...others] = targets;
+  if (only !== undefined && others.length === 0) return only;
+  const names = targets.map(({ name }) => name).join(", ");
+  throw new WarehouseError(
+    "config.invalid",
+    only === undefined
+      ? `No ${what} is among the targets; name another configuration with --config, or another target.`
+      : `Several targets could be meant (${names}); name one with --target.`,
+  );
+}

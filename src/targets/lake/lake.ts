@@ -27,6 +27,10 @@ export interface LakeTarget extends Target {
   readonly open: OpenLake;
 }
 
+export function isLake(target: Target): target is LakeTarget {
+  return "kind" in target && target.kind === "lake";
+}
+
 export const LOG_RETENTION_DAYS = 30;
 
 const INSTANCE = /^[a-z0-9][a-z0-9-]{0,62}$/;

@@ -1,6 +1,7 @@
 /** A store in memory, for laws that are tried thousands of times; and one that fails where a test says. */
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
+import { WarehouseError } from "../../../src/common/errors.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
 import type { FileContent, Store, StoredObject } from "../../../src/targets/store/store.ts";
 
@@ -58,7 +59,7 @@ export function memoryStore(objects: Objects, now: () => number = Date.now): Sto
 
 function assertContent(key: string, body: Buffer, { bytes, sha256 }: FileContent): void {
   const isSame = body.length === bytes && createHash("sha256").update(body).digest("hex") === sha256;
-  if (!isSame) throw new Error(`${key} has another content`);
+  if (!isSame) throw new WarehouseError("target.refused", `${key} has another content than was delivered.`);
 }
 
 export const OPERATIONS = [

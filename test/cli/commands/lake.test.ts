@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, readlink, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { after, before, suite, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import type { Command } from "commander";
+import { lakeCommand } from "../../../src/cli/commands/lake.ts";
+import { restoreCommand } from "../../../src/cli/commands/restore.ts";
+import { type CliEnvironment, processEnvironment } from "../../../src/cli/options.ts";
+import { removeTree } from "../../../src/common/tree.ts";
+import { lake } from "../../../src/targets/lake/lake.ts";
+import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { deliver } from "../../targets/lake/deliver.ts";
+import { makeRun } from "../../targets/lake/runs.ts";
+
+suite("commands on a lake", () => {
+  let folder = "";
+  let names: string[] = [];
+
+  before(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), "lake-command-")));
+    const url = pathToFileURL(join(folder, "lake")).href;
+    for (const sequence of [1, 2]) {
+      const run = await makeRun(join(folder, "made"), { sequence, machine: "a" });
+      await deliver(lake({ url, instance: "main" }), run);
+      names = [...names, run.run];
+    }
+    await configure([{ type: "lake", url, instance: "main" }]);
+  });
+  after(() => removeTree(folder));
+
+  async function configure(targets: readonly object[]): Promise<void> {
+    await writeFile(join(folder, "content-warehouse.config.json"), JSON.stringify({ targets }));
+  }
+
+  async function answer(
+    make: (environment: CliEnvironment) => Command,
+    args: readonly string[],
+  ): Promise<string> {
+    let text = "";
+    const out = new Writable({
+      decodeStrings: false,
+      write(chunk: string, _encoding, done) {
+        text += chunk;
+        done();
+      },
+    });
+    const command = make({ ...processEnvironment(), cwd: folder, out });
+    await command.parseAsync([...args], { from: "user" });
+    return text;
+  }
+
+  test("status lists the instances and the tables", async () => {
+    const text = await answer(lakeCommand, ["status"]);
+    assert.match(text, /│ main +│ 000002-20261120T020000Z │ complete │/);
+    assert.match(text, /│ run_snapshots │ +1 │ +1 │ +6 │/);
+    const status = JSON.parse(await answer(lakeCommand, ["--json"]));
+    assert.deepEqual(status.instances[0].run, names[1]);
+  });
+
+  test("verify reads the last run back, or one by name or number", async () => {
+    assert.match(
+      await answer(lakeCommand, ["verify"]),
+      /^Whole: run 000002-20261120T020000Z of main, 7 files/,
+    );
+    assert.match(await answer(lakeCommand, ["verify", "1"]), /^Whole: run 000001-/);
+    assert.equal(JSON.parse(await answer(lakeCommand, ["verify", names[0] ?? "", "--json"])).ok, true);
+    await assert.rejects(answer(lakeCommand, ["verify", "7"]), {
+      code: "config.not_found",
+      message: /no run 7/,
+    });
+  });
+
+  test("restore brings the last run back, and makes it current", async () => {
+    const list = await answer(restoreCommand, ["--list"]);
+    assert.equal(list, `${names.toReversed().join("\n")}\n`);
+    const warehouse = join(folder, "restored");
+    const text = await answer(restoreCommand, ["--warehouse", warehouse]);
+    assert.equal(text, `restored ${names[1]} from lake; it is current now\n`);
+    assert.equal(await readlink(join(warehouse, "current")), `runs/${names[1]}`);
+    const report = await readFile(join(warehouse, "current/report.html"), "utf8");
+    assert.equal(report, `a ${names[1]}`);
+    await assert.rejects(answer(restoreCommand, ["--warehouse", warehouse]), {
+      code: "config.invalid",
+      message: /has the run 000002-\S+ already; "content-warehouse runs rollback 2"/,
+    });
+    await answer(restoreCommand, ["--warehouse", warehouse, "--run", "1", "--json"]);
+    assert.equal(await readlink(join(warehouse, "current")), `runs/${names[0]}`);
+    await assert.rejects(answer(restoreCommand, ["--warehouse", warehouse, "--run", "9"]), {
+      code: "config.not_found",
+      message: /keeps no run "9"/,
+    });
+  });
+
+  test("a file that somebody changed is found by verify, and not restored", async () => {
+    const store = openFileStore(join(folder, "lake"));
+    const keys: string[] = [];
+    for await (const { key } of store.list("_published/instance=main/runs/000002")) keys.push(key);
+    const key = keys.find((each) => each.endsWith("report.html")) ?? "";
+    const before = await store.get(key);
+    await store.put(key, Buffer.from("x".repeat(before?.length ?? 0)));
+    await assert.rejects(answer(lakeCommand, ["verify"]), { code: "verify.failed", message: /^1 finding/ });
+    const warehouse = join(folder, "damaged");
+    await assert.rejects(answer(restoreCommand, ["--warehouse", warehouse]), { code: "target.refused" });
+    await assert.rejects(readlink(join(warehouse, "current")), { code: "ENOENT" });
+    await store.put(key, before ?? Buffer.alloc(0));
+  });
+
+  test("vacuum removes earlier versions, and says how much that is", async () => {
+    assert.equal(await answer(lakeCommand, ["vacuum"]), "nothing to remove\n");
+    assert.match(
+      await answer(lakeCommand, ["vacuum", "--all-versions"]),
+      /^removed 4 data files \(\d+ kB\) and the copies of 1 run\n$/,
+    );
+    assert.match(await answer(lakeCommand, ["verify"]), /^Whole: /);
+  });
+
+  test("one of several lakes is to be named", async () => {
+    const url = pathToFileURL(join(folder, "lake")).href;
+    await configure([
+      { type: "lake", url, instance: "main" },
+      { type: "lake", url, instance: "main", name: "other" },
+    ]);
+    await assert.rejects(answer(lakeCommand, ["status"]), {
+      code: "config.invalid",
+      message: /\(lake, other\); name one with --target/,
+    });
+    assert.match(await answer(lakeCommand, ["status", "--target", "other"]), /main/);
+    await rm(join(folder, "content-warehouse.config.json"));
+    await assert.rejects(answer(lakeCommand, ["status"]), {
+      code: "config.invalid",
+      message: /^No targets are configured/,
+    });
+  });
+});

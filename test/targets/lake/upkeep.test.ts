@@ -1,0 +1,285 @@
+/** Vacuum, verification, restoring and forgetting, and what a lake refuses. */
+import assert from "node:assert/strict";
+import { mkdtemp, readdir, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite, test } from "node:test";
+import type { DeliveredRun } from "../../../src/pipeline.ts";
+import { integer, text } from "../../../src/tables/declare.ts";
+import { DAY_MS } from "../../../src/targets/lake/finish.ts";
+import { lake } from "../../../src/targets/lake/lake.ts";
+import { lakeStatus } from "../../../src/targets/lake/status.ts";
+import { type VacuumOptions, vacuumLake } from "../../../src/targets/lake/vacuum.ts";
+import { verifyLake } from "../../../src/targets/lake/verify.ts";
+import type { Store } from "../../../src/targets/store/store.ts";
+import { deliver, INSTANCE, on } from "./deliver.ts";
+import { memoryStore, type Objects, watchedStore } from "./memory-store.ts";
+import { assertNothingMixed, makeRun, mark, SERVICE, seenIn } from "./runs.ts";
+
+const { signal } = new AbortController();
+
+suite("a lake", () => {
+  let folder = "";
+  /** After three runs. */
+  const three: Objects = new Map();
+  let runs: Record<"a1" | "a2" | "a3" | "a4" | "b3", DeliveredRun>;
+
+  before(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), "lake-upkeep-")));
+    runs = {
+      a1: await makeRun(folder, { sequence: 1, machine: "a" }),
+      a2: await makeRun(folder, { sequence: 2, machine: "a" }),
+      a3: await makeRun(folder, { sequence: 3, machine: "a" }),
+      a4: await makeRun(folder, { sequence: 4, machine: "a" }),
+      b3: await makeRun(folder, { sequence: 3, machine: "b" }),
+    };
+    for (const run of [runs.a1, runs.a2, runs.a3]) await deliver(on(memoryStore(three)), run);
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  const vacuum = (store: Store, options: VacuumOptions) =>
+    vacuumLake({ store, logRetentionDays: 30 }, options, signal);
+  const filesOf = (objects: Objects, table: string) =>
+    [...objects.keys()].filter((key) => key.startsWith(`${table}/instance=`));
+
+  test("keeps each version in the retention, then the newest and a few copies", async () => {
+    const objects = new Map(three);
+    const store = memoryStore(objects);
+    const nowMs = Date.now() + 2 * DAY_MS;
+    assert.deepEqual(await vacuum(store, { allVersions: false, nowMs }), { files: 0, bytes: 0, runs: 0 });
+    const later = await vacuum(store, { allVersions: false, nowMs: nowMs + 40 * DAY_MS });
+    assert.deepEqual([later.files, later.runs], [8, 0], "two runs of three tables and of run_snapshots");
+    assert.equal(filesOf(objects, "content").length, 1);
+    await deliver(on(store), runs.a4);
+    assert.equal((await vacuum(store, { allVersions: false, nowMs: nowMs + 80 * DAY_MS })).runs, 1);
+    const kept = (await on(store).restorable?.(signal))?.map(({ sequence }) => sequence);
+    assert.deepEqual(kept, [4, 3, 2]);
+    assert.deepEqual(
+      (await verifyLake({ store, instance: INSTANCE, logRetentionDays: 30 }, 4, signal)).findings,
+      [],
+    );
+  });
+
+  test("keeps nothing but the newest version where all others are to go", async () => {
+    const objects = new Map(three);
+    const store = memoryStore(objects);
+    await vacuum(store, { allVersions: true, nowMs: Date.now() });
+    for (const table of ["content", "empty", "tags", "run_snapshots"]) {
+      assert.deepEqual(
+        filesOf(objects, table).map((key) => /-(\d{6})-/.exec(key)?.[1]),
+        ["000003"],
+        table,
+      );
+    }
+    const copies = await store.folders(`_published/instance=${INSTANCE}/runs/`);
+    assert.deepEqual(
+      copies.map((copy) => copy.slice(0, 6)),
+      ["000003"],
+    );
+    assert.deepEqual(await seenIn(store, INSTANCE), {
+      content: { [mark("a", 3)]: 3 },
+      empty: {},
+      tags: { [mark("a", 3)]: 5 },
+    });
+    await assertNothingMixed(store, INSTANCE);
+  });
+
+  test("keeps uploads that may still be claimed, and those of a dead attempt for a day", async () => {
+    const objects = new Map(three);
+    const store = memoryStore(objects);
+    await on(store).stage(runs.a4);
+    const ahead = objects.size;
+    await vacuum(store, { allVersions: false, nowMs: Date.now() + 10 * DAY_MS });
+    assert.equal(objects.size, ahead, "the number comes after the last one's");
+    const dead = `content/instance=${INSTANCE}/content-000002-${"0".repeat(16)}.parquet`;
+    await store.put(dead, Buffer.from("dead"));
+    await vacuum(store, { allVersions: false, nowMs: Date.now() });
+    assert.ok(objects.has(dead));
+    await vacuum(store, { allVersions: false, nowMs: Date.now() + 2 * DAY_MS });
+    assert.ok(!objects.has(dead));
+  });
+
+  test("is found to be as it was delivered, and not where a byte or a row differs", async () => {
+    const place = (store: Store) => ({ store, instance: INSTANCE, logRetentionDays: 30 });
+    const whole = await verifyLake(place(memoryStore(three)), undefined, signal);
+    assert.deepEqual([whole.findings, whole.run, whole.rows], [[], runs.a3.run, 8]);
+    for (const begins of ["tags/instance=", `_published/instance=${INSTANCE}/runs/000003`]) {
+      const objects = new Map(three);
+      const key = [...objects.keys()].findLast((each) => each.startsWith(begins)) ?? "";
+      const { body = Buffer.alloc(0) } = objects.get(key) ?? {};
+      const changed = Buffer.from(body);
+      changed.writeUInt8(changed.readUInt8(9) ^ 1, 9);
+      objects.set(key, { body: changed, modifiedMs: 0 });
+      const { findings } = await verifyLake(place(memoryStore(objects)), undefined, signal);
+      assert.ok(
+        findings.some((finding) => finding.includes(key)),
+        findings.join("\n"),
+      );
+    }
+  });
+
+  test("gives a run back, file by file as it was published", async () => {
+    const target = on(memoryStore(three));
+    const directory = await mkdtemp(join(folder, "restored-"));
+    await target.restore?.({ run: runs.a2.run, sequence: 2 }, directory, signal);
+    const paths = async (root: string) => (await readdir(root, { recursive: true })).toSorted();
+    assert.deepEqual(await paths(directory), await paths(runs.a2.directory));
+    await assert.rejects(
+      target.restore?.({ run: "000009-20261120T020000Z", sequence: 9 }, directory, signal) ??
+        Promise.resolve(),
+      { code: "config.not_found" },
+    );
+  });
+
+  test("forgets the copies of earlier runs, and says what holds the person still", async () => {
+    const store = memoryStore(new Map(three));
+    const [sentence, ...others] = (await on(store).forget?.(signal)) ?? [];
+    assert.match(sentence ?? "", /lake vacuum --all-versions/);
+    assert.deepEqual(others, []);
+    assert.deepEqual(await on(store).restorable?.(signal), [{ run: runs.a3.run, sequence: 3 }]);
+    assert.deepEqual(
+      await store.folders(`_published/instance=${INSTANCE}/runs/`).then((all) => all.length),
+      1,
+    );
+    await deliver(on(store), runs.a4);
+    await assertNothingMixed(store, INSTANCE);
+  });
+
+  test("lists tables and instances", async () => {
+    const { tables, instances } = await lakeStatus(memoryStore(three), signal);
+    assert.deepEqual(
+      tables.map(({ table, version, instances, files, rows }) => [table, version, instances, files, rows]),
+      [
+        ["content", 2, 1, 1, 3],
+        ["empty", 2, 1, 1, 0],
+        ["run_snapshots", 2, 1, 1, 9],
+        ["tags", 2, 1, 1, 5],
+      ],
+    );
+    const [one] = instances;
+    assert.deepEqual(
+      [one?.instance, one?.run, one?.origin, one?.finished],
+      [INSTANCE, runs.a3.run, SERVICE.origin, true],
+    );
+  });
+
+  suite("refuses, and stays as it was:", () => {
+    const refusals: readonly [string, () => Promise<DeliveredRun>, RegExp][] = [
+      [
+        "another service under the name of an instance",
+        () => makeRun(folder, { sequence: 4, machine: "s", instance: { ...SERVICE, id: "id-2" } }),
+        /^The instance one in memory: is https:\/\/one\.example \(instance id-1\), and this one is .*id-2\)/,
+      ],
+      [
+        "another run of the last number",
+        async () => runs.b3,
+        /^memory: has another run, 000003-20261120T020000Z, of this instance/,
+      ],
+      [
+        "an earlier run",
+        async () => runs.a2,
+        /^memory: has the later run 000003-20261120T020000Z of this instance/,
+      ],
+      [
+        "a table by the name of the lake's own",
+        () => makeRun(folder, { sequence: 4, machine: "t", tables: { run_snapshots: 1 } }),
+        /^The table run_snapshots cannot be delivered/,
+      ],
+      [
+        "a column by the name of the partition",
+        () =>
+          makeRun(folder, {
+            sequence: 4,
+            machine: "i",
+            tables: { content: 1 },
+            columns: { content: [text("Instance", "", "Taken.")] },
+          }),
+        /column Instance/i,
+      ],
+      [
+        "a column that has another type",
+        () =>
+          makeRun(folder, {
+            sequence: 4,
+            machine: "n",
+            tables: { more: 1 },
+            columns: { more: [integer("extra", "", "Was a text.")] },
+          }),
+        /The table more of the lake has the column extra as string where the run has integer/,
+      ],
+    ];
+    for (const [what, make, message] of refusals) {
+      test(what, async () => {
+        const objects = new Map(three);
+        const store = memoryStore(objects);
+        const other = on(store, "other");
+        const columns = { more: [text("extra", "", "A text.")] };
+        await deliver(
+          other,
+          await makeRun(folder, {
+            sequence: 1,
+            machine: what.slice(0, 12).replaceAll(" ", "-"),
+            tables: { more: 1 },
+            columns,
+          }),
+        );
+        const before = new Set(objects.keys());
+        await assert.rejects(on(store).stage(await make()), { message });
+        assert.deepEqual(new Set(objects.keys()), before, "nothing was uploaded");
+      });
+    }
+
+    test("a claim that was changed by hand", async () => {
+      const objects = new Map(three);
+      const store = memoryStore(objects);
+      await store.put(`_published/instance=${INSTANCE}/000003.json`, Buffer.from("{}"));
+      await assert.rejects(on(store).stage(runs.a4), {
+        code: "target.refused",
+        message: /000003\.json in memory: cannot be read/,
+      });
+    });
+
+    test("a store that overwrites what is to be put where there is none", async () => {
+      const objects: Objects = new Map();
+      const store = memoryStore(objects);
+      const careless = {
+        ...store,
+        putNew: (key: string, body: Uint8Array) => store.put(key, body).then(() => true),
+      };
+      await assert.rejects(on(careless).stage(runs.a1), { code: "target.refused", message: /If-None-Match/ });
+      assert.equal(objects.size, 0);
+    });
+  });
+
+  test("goes on after a claim that nobody can finish, since a file of it was removed by hand", async () => {
+    const objects = new Map(three);
+    const store = memoryStore(objects);
+    const isClaimed = (key: string) => key.endsWith("/000004.json");
+    const stops = watchedStore(store, async () => {
+      if ([...objects.keys()].some(isClaimed)) throw new Error("the process ends");
+      return undefined;
+    });
+    await assert.rejects(
+      on(stops)
+        .stage(runs.a4)
+        .then((staged) => staged.commit()),
+    );
+    const [lost = ""] = [...objects.keys()].filter((key) => key.startsWith("tags/instance=one/tags-000004"));
+    await store.remove([lost]);
+    assert.deepEqual(await on(store).last(null, signal), { run: runs.a3.run, sequence: 3 });
+    const next = await makeRun(folder, { sequence: 5, machine: "a", tables: { content: 2 } });
+    await deliver(on(store), next);
+    assert.deepEqual(await on(store).last(null, signal), { run: next.run, sequence: 5 });
+    await assertNothingMixed(store, INSTANCE);
+    assert.deepEqual(await seenIn(store, INSTANCE), { content: { [mark("a", 5)]: 2 }, empty: {}, tags: {} });
+  });
+});
+
+test("options of a lake are checked", () => {
+  const faults = (options: object) => lake(options as never).faults;
+  assert.deepEqual(faults({ url: "file:///lake", instance: "a-1", logRetentionDays: 7 }), []);
+  assert.match(faults({ url: "file:///lake", instance: "A" })?.join() ?? "", /lake: instance is not a name/);
+  assert.match(faults({ instance: "a" })?.join() ?? "", /url is missing/);
+  assert.match(faults({ url: "ftp://x", instance: "a" })?.join() ?? "", /expected s3:/);
+  assert.match(faults({ url: "file:///l", instance: "a", logRetentionDays: 0 })?.join() ?? "", /at least 1/);
+});
