@@ -11,6 +11,7 @@ import {
   warehouseFolder,
 } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
+import { targetError } from "../targets/deliver.ts";
 import type { FreeBytes } from "../warehouse/disk.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { Verification } from "../warehouse/verify-run.ts";
@@ -40,6 +41,23 @@ export async function* check(request: CheckRequest): AsyncGenerator<Finding> {
   yield* findings;
   yield* checkService(config, warehouse, request);
   yield await checkCurrentRun(config, warehouse, request.verifyCurrent);
+  if (!(config instanceof WarehouseError)) yield* checkTargets(config, request.signal);
+}
+
+/** A finding for each target. */
+async function* checkTargets({ targets }: Config, signal: AbortSignal): AsyncGenerator<Finding> {
+  for (const target of targets) {
+    try {
+      const last = await target.last(null, signal);
+      await target.check?.(signal);
+      const has = last === null ? "has no run yet" : `has the run ${last.run}`;
+      const able =
+        target.check === undefined ? "it does not say whether it can be written to" : "it can be written to";
+      yield ok("target", `${target.name} ${has}; ${able}`);
+    } catch (thrown) {
+      yield failed("target", targetError(target, thrown));
+    }
+  }
 }
 
 function* configFindings(config: Config | WarehouseError, inputs: ConfigInputs): Generator<Finding> {

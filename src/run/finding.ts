@@ -15,7 +15,8 @@ export type CheckName =
   | "instance"
   | "clock"
   | "destinations"
-  | "current run";
+  | "current run"
+  | "target";
 
 /** `warning`: a run begins all the same. `skipped`: what it needs failed before. */
 export type CheckStatus = "ok" | "warning" | "failed" | "skipped";

@@ -1,4 +1,3 @@
-import { postgres } from "../../docs/examples/postgres.ts";
 import { definePipeline } from "../../src/define-pipeline.ts";
 import { customFields, destinations, listing, singleItems } from "../../src/extract/stages.ts";
 import { duckdb, parquet } from "../../src/load/stages.ts";
@@ -10,5 +9,5 @@ export default definePipeline({
   name: "odd",
   extract: [destinations(), customFields(), listing("dynamic"), singleItems(), listing("full")],
   transform: [contentTables(), mappedValues(), history(), oddValues],
-  load: [duckdb(), parquet(), postgres()],
+  load: [duckdb(), parquet()],
 });

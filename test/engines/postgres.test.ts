@@ -1,4 +1,4 @@
-/** The example of a loader, docs/examples/postgres.ts, against a real PostgreSQL. */
+/** The target `postgres` against a real PostgreSQL. */
 import assert from "node:assert/strict";
 import { mkdtemp, readlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,14 +16,17 @@ import { openPublished, type Reader, type Row } from "../run/running.ts";
 import { ODD_ROWS, oddValues } from "./odd-values.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
-const EXAMPLE = "docs/examples/postgres.ts";
+const CONFIG = "docs/examples/postgres.ts";
+const NIGHTLY = "nightly";
 const ODD = "test/engines/odd-pipeline.ts";
 const SMALL = "test/engines/small-pipeline.ts";
-const FAILING = "test/engines/failing-pipeline.ts";
 
 const DECLARED = new Map<string, Table>(
   [...TABLES, ...RUN_TABLES, ...oddValues.tables].map((table) => [table.name, table]),
 );
+
+const CURRENT = "content_warehouse";
+const PREVIOUS = "content_warehouse_previous";
 
 let out: string;
 let server: PostgresServer;
@@ -33,7 +36,14 @@ before(async () => {
   out = await mkdtemp(join(tmpdir(), "postgres-example-"));
   server = await startPostgres();
   admin = await server.connect();
-  await admin.query("CREATE ROLE loader LOGIN; GRANT CREATE ON DATABASE postgres TO loader");
+  const setUp = [
+    "CREATE ROLE loader LOGIN",
+    "CREATE DATABASE reports",
+    "GRANT CREATE ON DATABASE reports TO loader",
+  ];
+  for (const statement of setUp) await admin.query(statement);
+  await admin.end();
+  admin = await server.connect("postgres", "reports");
 });
 
 after(async () => {
@@ -42,10 +52,17 @@ after(async () => {
   await removeTree(out);
 });
 
-function run(pipeline: string, env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
-  return program(["run", packagePath(pipeline), "--sample", "--warehouse", out], {
+type Env = Readonly<Record<string, string>>;
+
+function command(words: readonly string[], env: Env = {}): Promise<Outcome> {
+  return program([...words, "--warehouse", out, "--config", packagePath(CONFIG)], {
     env: { ...server.env("loader"), ...env },
   });
+}
+
+function run(pipeline: string, env?: Env): Promise<Outcome> {
+  const named = pipeline === NIGHTLY ? pipeline : packagePath(pipeline);
+  return command(["run", named, "--sample"], env);
 }
 
 async function publish(pipeline: string): Promise<void> {
@@ -115,18 +132,18 @@ async function assertSameTables(): Promise<unknown[]> {
   return names;
 }
 
-suite("the PostgreSQL loader of docs/examples", () => {
+suite("the target postgres", () => {
   test("has every row of every table as the run's DuckDB file has it", async () => {
-    await publish(EXAMPLE);
+    await publish(NIGHTLY);
     assert.equal(await loaded(), await current());
     const names = await assertSameTables();
     assert.ok(names.length > 35 && names.includes("content") && names.includes("run"), names.join());
-    assert.deepEqual(await schemas(), ["content_warehouse"]);
+    assert.deepEqual(await schemas(), [CURRENT]);
   });
 
   test("lets a transaction go on with the run that it has begun to read, and takes its place then", async () => {
     const before = await current();
-    const reader = await server.connect();
+    const reader = await server.connect("postgres", "reports");
     await reader.query("BEGIN");
     assert.equal(await loaded(reader), before);
     const ended = publish(ODD);
@@ -144,11 +161,12 @@ suite("the PostgreSQL loader of docs/examples", () => {
     await ended;
     assert.deepEqual((await reader.query(items)).rows, [{ n: 500, run: await current() }]);
     await reader.end();
-    assert.deepEqual(await schemas(), ["content_warehouse"]);
+    assert.deepEqual(await schemas(), [CURRENT, PREVIOUS]);
+    assert.deepEqual(await rowsIn(`SELECT run FROM ${PREVIOUS}.run`), [[before]]);
   });
 
   test("shows a transaction that is older than the rows all of them, and never an empty table", async () => {
-    const reader = await server.connect();
+    const reader = await server.connect("postgres", "reports");
     await reader.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
     await reader.query("SELECT 1 FROM pg_class LIMIT 1");
     await publish(SMALL);
@@ -218,35 +236,49 @@ suite("the PostgreSQL loader of docs/examples", () => {
     );
   });
 
-  test("leaves everything as it was where another loader cannot stage the run", async () => {
-    const before = await current();
-    const { code, stderr } = await run(FAILING);
-    assert.equal(code, 26, stderr);
-    assert.match(
-      stderr,
-      /The loader broken cannot stage the run: there is no room left, at .*failing-pipeline\.ts:\d+; nothing was published\./,
+  test("has an index for each reference whose columns no key begins with", async () => {
+    const sql = `SELECT c.relname::text, array_agg(a.attname::text ORDER BY k.place)::text
+      FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid CROSS JOIN unnest(i.indkey) WITH ORDINALITY AS k(number, place)
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number
+      WHERE NOT i.indisprimary AND c.relnamespace = 'content_warehouse'::regnamespace GROUP BY i.indexrelid, 1`;
+    const found = new Set((await rowsIn(sql)).map(([table, columns]) => `${table} ${columns}`));
+    const wanted = [...DECLARED.values()].flatMap(({ name, key, references }) =>
+      references
+        .filter(({ columns }) => columns.join() !== key.slice(0, columns.length).join())
+        .map(({ columns }) => `${name} {${columns.join()}}`),
     );
-    assert.deepEqual([await current(), await loaded()], [before, before]);
-    assert.deepEqual(await schemas(), ["content_warehouse"]);
-    await assertSameTables();
+    assert.ok(wanted.includes("content {assignee_id}"), wanted.join());
+    assert.deepEqual(found, new Set(wanted));
   });
 
-  test("ends the run with nothing published where it cannot connect or may not write", async () => {
+  test("has a run once, says so, and keeps a later one", async () => {
+    const before = await current();
+    const again = await command(["deliver"]);
+    assert.deepEqual([again.code, again.stdout], [0, `postgres: has ${before} already\n`], again.stderr);
+    const earlier = await command(["deliver", "1"]);
+    assert.equal(earlier.code, 26, earlier.stderr);
+    assert.match(earlier.stderr, /has the run \S+, which is not before 000001-\S+, so it stays/);
+    assert.equal(await loaded(), before);
+  });
+
+  test("publishes the run where it cannot connect or may not write, and delivers it later", async () => {
     const before = await current();
     const refused = await run(SMALL, { PGHOST: out });
     assert.equal(refused.code, 26, refused.stderr);
     assert.match(
       refused.stderr,
-      /The loader postgres cannot stage the run: connect ENOENT .*; nothing was published\./,
+      /is published, but was not delivered to postgres: PostgreSQL at \S+ failed: connect ENOENT .*; check that it runs/,
     );
+    const published = await current();
+    assert.deepEqual([published === before, await loaded()], [false, before]);
     await admin.query("CREATE ROLE guest LOGIN");
-    const forbidden = await run(SMALL, { PGUSER: "guest" });
+    const forbidden = await command(["deliver"], { PGUSER: "guest" });
     assert.equal(forbidden.code, 26, forbidden.stderr);
-    assert.match(
-      forbidden.stderr,
-      /permission denied for database postgres, at .*postgres\.ts:\d+; nothing was published\./,
-    );
-    assert.deepEqual([await current(), await loaded()], [before, before]);
+    assert.match(forbidden.stderr, /permission denied for database reports; GRANT CREATE ON DATABASE/);
+    const late = await command(["deliver"]);
+    assert.equal(late.code, 0, late.stderr);
+    assert.equal(await loaded(), published);
+    assert.deepEqual(await schemas(), [CURRENT, PREVIOUS]);
   });
 
   test("keeps the old schema where the new one cannot take its place, and the run is published", async () => {
@@ -254,15 +286,71 @@ suite("the PostgreSQL loader of docs/examples", () => {
     await admin.query("ALTER SCHEMA content_warehouse OWNER TO postgres");
     const { code, stderr } = await run(SMALL);
     assert.equal(code, 26, stderr);
-    assert.match(
-      stderr,
-      /The loader postgres cannot make the run visible: must be owner of schema content_warehouse(, at .*:\d+)?; in the warehouse folder it is published and stays so/,
-    );
+    assert.match(stderr, /failed: permission denied for schema content_warehouse; GRANT CREATE ON DATABASE/);
     assert.notEqual(await current(), before);
     assert.equal(await loaded(), before);
-    assert.deepEqual(await schemas(), ["content_warehouse"]);
+    assert.deepEqual(await schemas(), [CURRENT, PREVIOUS]);
     await admin.query("ALTER SCHEMA content_warehouse OWNER TO loader");
     await publish(SMALL);
     assert.equal(await loaded(), await current());
+  });
+
+  test("refuses while another delivery is under way, and leaves nothing where one is killed", async () => {
+    const other = await server.connect("loader", "reports");
+    await other.query("BEGIN");
+    const key = "content-warehouse delivery to content_warehouse";
+    await other.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [key]);
+    await other.query("CREATE SCHEMA content_warehouse_new");
+    const refused = await run(SMALL);
+    assert.equal(refused.code, 26, refused.stderr);
+    assert.match(refused.stderr, /Another delivery to the schema content_warehouse is under way/);
+    const { rows } = await other.query("SELECT pg_backend_pid() AS pid");
+    other.on("error", () => {});
+    await admin.query("SELECT pg_terminate_backend($1)", [rows[0].pid]);
+    const late = await command(["deliver"]);
+    assert.equal(late.code, 0, late.stderr);
+    assert.equal(await loaded(), await current());
+    assert.deepEqual(await schemas(), [CURRENT, PREVIOUS]);
+  });
+
+  test("check proves that it can be written to, and says why not", async () => {
+    const good = await command(["check", "--sample"]);
+    assert.match(good.stdout, /ok +target +postgres has the run \S+; it can be written to\n/);
+    assert.deepEqual(await schemas(), [CURRENT, PREVIOUS]);
+    const bad = await command(["check", "--sample"], { PGUSER: "guest" });
+    assert.equal(bad.code, 26, bad.stderr);
+    assert.match(bad.stdout, /FAIL +target +PostgreSQL at \S+ failed: permission denied/);
+  });
+
+  test("erase leaves no earlier run there", async () => {
+    assert.deepEqual(await schemas(), [CURRENT, PREVIOUS]);
+    const erased = await command(["erase", "--user", "nobody-of-that-name"]);
+    assert.equal(erased.code, 0, erased.stderr);
+    assert.match(erased.stdout, /\npostgres: has the current run, and nothing of earlier ones\n$/);
+    assert.deepEqual(await schemas(), [CURRENT]);
+    await assertSameTables();
+  });
+
+  test("touches no schema of somebody else's, and none of another instance", async () => {
+    await admin.query("ALTER SCHEMA content_warehouse RENAME TO ours; CREATE SCHEMA content_warehouse");
+    const strange = await command(["deliver"]);
+    assert.equal(strange.code, 26, strange.stderr);
+    assert.match(
+      strange.stderr,
+      /The schema content_warehouse was not made by a delivery, so it is left as it is/,
+    );
+    await admin.query("DROP SCHEMA content_warehouse; ALTER SCHEMA ours RENAME TO content_warehouse");
+    const text = (await rowsIn("SELECT obj_description('content_warehouse'::regnamespace)"))[0]?.[0];
+    const other = {
+      ...JSON.parse(String(text)),
+      instance: { id: "other", origin: "https://other.example.com" },
+    };
+    await admin.query(`COMMENT ON SCHEMA content_warehouse IS '${JSON.stringify(other)}'`);
+    const mixed = await command(["deliver"]);
+    assert.equal(mixed.code, 26, mixed.stderr);
+    assert.match(
+      mixed.stderr,
+      /has the content of https:\/\/other\.example\.com \(instance other\); name another in/,
+    );
   });
 });

@@ -1,7 +1,6 @@
-import { postgres } from "../../docs/examples/postgres.ts";
 import { definePipeline } from "../../src/define-pipeline.ts";
 import { listing } from "../../src/extract/stages.ts";
-import { duckdb } from "../../src/load/stages.ts";
+import { duckdb, parquet } from "../../src/load/stages.ts";
 import { contentTables } from "../../src/transform/stages.ts";
 
 /** Few tables, so that a run takes little time. */
@@ -9,5 +8,5 @@ export default definePipeline({
   name: "small",
   extract: [listing("dynamic")],
   transform: [contentTables({ only: ["content", "content_tags"] })],
-  load: [duckdb(), postgres()],
+  load: [duckdb(), parquet()],
 });

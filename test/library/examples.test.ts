@@ -1,6 +1,6 @@
-/** The examples, run as their comments say, over the sample. PostgreSQL's is in test/engines. */
+/** The examples, run as their comments say, over the sample. What postgres.ts configures is tested in test/engines. */
 import assert from "node:assert/strict";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { DYNAMIC_COLUMN_NAMES } from "../../src/api/dynamic.ts";
@@ -14,7 +14,7 @@ import { itemsOf, Scripted } from "../run/scripted.ts";
 const EXAMPLES = packagePath("docs/examples");
 
 test("each example is short, uses the library as its users do, and has its place on a page", async () => {
-  const pages = ["docs/pipelines.md", "docs/observability.md"].map((page) =>
+  const pages = ["docs/pipelines.md", "docs/observability.md", "docs/configuration.md"].map((page) =>
     readFile(packagePath(page), "utf8"),
   );
   const named = (await Promise.all(pages)).join("");
@@ -126,4 +126,33 @@ test("three-tables.ts asks for what its tables need, and for no single item", as
     first.filter((column) => left.test(column)),
     [],
   );
+});
+
+test("csv-target.ts has a delivered run as CSV files, once", async (t) => {
+  const folder = await temporaryFolder(t);
+  const out = join(folder, "warehouse");
+  const csv = join(folder, "csv");
+  const common = ["--warehouse", out, "--config", "./docs/examples/csv-target.ts"];
+  const inCsv = (words: readonly string[]) =>
+    program([...words, ...common], { cwd: packagePath("."), env: { CSV_FOLDER: csv } });
+  const ran = await inCsv(["run", packagePath("test/engines/small-pipeline.ts"), "--sample"]);
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.match(ran.stdout, /\n {2}Delivered +to csv in /);
+  const run = await readlink(join(csv, "current"));
+  assert.equal(`runs/${run}`, await readlink(join(out, "current")));
+  const lines = (await readFile(join(csv, "current/content_tags.csv"), "utf8")).split("\n");
+  assert.match(lines[0] ?? "", /^content_id,/);
+  assert.deepEqual(await rowsOf(join(out, "current"), "SELECT count(*) FROM content_tags"), [
+    [String(lines.length - 2)],
+  ]);
+  const again = await inCsv(["deliver"]);
+  assert.deepEqual([again.code, again.stdout], [0, `csv: has ${run} already\n`], again.stderr);
+  const listed = await inCsv(["targets", "--json"]);
+  assert.deepEqual(JSON.parse(listed.stdout), {
+    current: run,
+    targets: [{ target: "csv", state: "current", last: { run, sequence: 1 }, failure: null }],
+  });
+  const unknown = await inCsv(["deliver", "--target", "cvs"]);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /There is no target "cvs" \(did you mean "csv"\?\)/);
 });

@@ -1,12 +1,9 @@
 import { Command } from "commander";
-import { systemClock } from "../../common/clock.ts";
 import { duration } from "../../common/figures.ts";
-import { type Delivery, deliver, deliveryError } from "../../targets/deliver.ts";
-import { deliveredRun } from "../../targets/published-run.ts";
-import type { OutputFolder } from "../../warehouse/layout.ts";
+import { type Delivery, deliveryError } from "../../targets/deliver.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
-import { findRun } from "../../warehouse/retention.ts";
+import { delivered } from "../deliver-run.ts";
 import {
   type CliEnvironment,
   CONFIG_OPTION,
@@ -57,7 +54,8 @@ async function deliverRun(wanted: string, options: Options, { cwd, out }: CliEnv
   const { run, deliveries } = await withTemporaryFolder("deliver", async (temporaryDirectory) => {
     await using _lock = await acquireLock(folder);
     await finishPublication(folder);
-    return await delivered(folder, wanted, { targets, temporaryDirectory });
+    using stop = new StopSignals("the delivery is not finished");
+    return await delivered(folder, wanted, { targets, temporaryDirectory, signal: stop.signal });
   });
   const text =
     options.json === true
@@ -66,25 +64,6 @@ async function deliverRun(wanted: string, options: Options, { cwd, out }: CliEnv
   await writeAll({ out, columns: undefined }, [text]);
   const failure = deliveryError(run, deliveries);
   if (failure !== undefined) throw failure;
-}
-
-interface Place {
-  readonly targets: Awaited<ReturnType<typeof chosenTargets>>;
-  readonly temporaryDirectory: string;
-}
-
-/** Delivers a run of a folder whose lock is held. */
-export async function delivered(
-  folder: OutputFolder,
-  wanted: string,
-  { targets, temporaryDirectory }: Place,
-): Promise<{ readonly run: string; readonly deliveries: readonly Delivery[] }> {
-  using stop = new StopSignals("the delivery is not finished");
-  const { signal } = stop;
-  const found = await findRun(folder, wanted);
-  const run = await deliveredRun(found, { temporaryDirectory, signal, onProgress: () => {} });
-  const elapsedMs = () => systemClock.elapsedMs();
-  return { run: run.run, deliveries: await deliver(targets, run, { elapsedMs, signal }) };
 }
 
 function deliveryText(run: string, { target, state, milliseconds, failure }: Delivery): string {

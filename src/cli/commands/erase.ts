@@ -2,17 +2,25 @@ import { availableParallelism } from "node:os";
 import type { Writable } from "node:stream";
 import { Command } from "commander";
 import { systemClock } from "../../common/clock.ts";
+import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
+import { configuredTargets } from "../../config/config.ts";
+import type { Target } from "../../pipeline.ts";
+import { deliveryError, targetError } from "../../targets/deliver.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { type EraseReport, eraseUser } from "../../warehouse/erase/erase.ts";
+import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { existingFolder, findWarehouse, warehouseOption } from "../options.ts";
+import { delivered } from "../deliver-run.ts";
+import { CONFIG_OPTION, existingFolder, findWarehouse, StopSignals, warehouseOption } from "../options.ts";
 import { drawInParts, right, whole } from "../render/table.ts";
 import { printableText, standardOutput, type Terminal, writeOutcome } from "../render/terminal.ts";
+import { withTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options {
   readonly user: string;
   readonly warehouse: string;
+  readonly config?: string;
   readonly json?: true;
 }
 
@@ -22,10 +30,14 @@ the examples of drift of every retained run; the user ID stays, so that rows can
 changes is replaced by one of its own, with a new number; what nobody holds of the user is no failure. Let the service
 forget the user first, or the next run brings the details again.
 
+Where targets are configured, the new current run is delivered to them, and what they keep of earlier runs is removed.
+That is done also where nothing is left to erase here, so the same command goes on with it after a failure.
+
 Example:
   $ content-warehouse erase --user 5f1e0c2ab4d3e90017c0ffee --warehouse /srv/warehouse
 
 Exit code 0: no retained run holds anything of the user any more. 2: the ID is that of another thing, such as a campaign.
+26: a target still holds something; the message says why.
 `;
 
 /** `content-warehouse erase`: erases a person from the retained runs. */
@@ -35,11 +47,13 @@ export function eraseCommand(terminal: Terminal = standardOutput(), err: Writabl
     .requiredOption("--user <id>", "ID of the user (required)")
     .addOption(warehouseOption())
     .hook("preAction", findWarehouse)
+    .addOption(CONFIG_OPTION)
     .option("--json", "print one JSON object instead of the table")
     .addHelpText("after", HELP)
     .action(async (options: Options) => {
-      const { user: userId, warehouse, json } = options;
+      const { user: userId, warehouse, config, json } = options;
       const folder = existingFolder(warehouse);
+      const targets = await configuredTargets({ cwd: process.cwd(), flags: { config } });
       await using _lock = await acquireLock(folder);
       const report = await eraseUser(folder, {
         userId,
@@ -48,11 +62,70 @@ export function eraseCommand(terminal: Terminal = standardOutput(), err: Writabl
         freeBytes,
         onStep: () => {},
       });
+      const elsewhere = await forgetInTargets(folder, targets);
       const text =
-        json === true ? `${JSON.stringify(report)}\n` : reportText(userId, report, terminal.columns);
+        json === true
+          ? `${JSON.stringify({ ...report, targets: elsewhere.outcomes })}\n`
+          : reportText(userId, report, terminal.columns) + targetsText(elsewhere.outcomes);
       const done = "No retained run holds anything of the user any more, but what was done";
       await writeOutcome(terminal, err, { text, done });
+      if (elsewhere.failure !== undefined) throw elsewhere.failure;
     });
+}
+
+/** `left`: sentences about what a target still holds, and how that ends; null: it was not asked to forget. */
+interface Forgotten {
+  readonly target: string;
+  readonly left: readonly string[] | null;
+}
+
+interface Elsewhere {
+  readonly outcomes: readonly Forgotten[];
+  /** The first, of a target that was not made to forget; it keeps no other from that. */
+  readonly failure: WarehouseError | undefined;
+}
+
+/** Delivers the current run, and has each target that took it forget what it keeps of others. */
+async function forgetInTargets(folder: OutputFolder, targets: readonly Target[]): Promise<Elsewhere> {
+  if (targets.length === 0) return { outcomes: [], failure: undefined };
+  return await withTemporaryFolder("erase", async (temporaryDirectory) => {
+    using stop = new StopSignals("targets may still hold the user: erase again");
+    const { signal } = stop;
+    const { run, deliveries } = await delivered(folder, "current", { targets, temporaryDirectory, signal });
+    const outcomes: Forgotten[] = [];
+    let failure = deliveryError(run, deliveries);
+    for (const target of targets) {
+      const hasRun = deliveries.some(({ target: name, state }) => name === target.name && state !== "failed");
+      const left = hasRun
+        ? await forget(target, signal).catch((thrown: unknown) => {
+            failure ??= targetError(target, thrown);
+            return null;
+          })
+        : null;
+      outcomes.push({ target: target.name, left });
+    }
+    return { outcomes, failure: failure && stillHolds(failure) };
+  });
+}
+
+async function forget(target: Target, signal: AbortSignal): Promise<readonly string[]> {
+  return (await target.forget?.(signal)) ?? [];
+}
+
+function stillHolds({ code, message }: WarehouseError): WarehouseError {
+  return new WarehouseError(
+    code,
+    `The user is erased in the warehouse folder, but not in all targets: ${message} Then erase again.`,
+  );
+}
+
+function targetsText(outcomes: readonly Forgotten[]): string {
+  const lines = outcomes.flatMap(({ target, left }) => {
+    if (left === null) return [`${target}: FAILED, it may still hold the user`];
+    if (left.length === 0) return [`${target}: has the current run, and nothing of earlier ones`];
+    return left.map((sentence) => `${target}: ${sentence}`);
+  });
+  return printableText(lines.map((line) => `${line}\n`).join(""));
 }
 
 function reportText(

@@ -53,6 +53,7 @@ long(
       searched: 1,
       named: 1,
       replaced: [],
+      targets: [],
     });
   },
 );

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { WarehouseError } from "../../src/common/errors.ts";
+import type { Target } from "../../src/pipeline.ts";
+import { deliver, deliveryError } from "../../src/targets/deliver.ts";
+import { deliveredRun } from "../../src/targets/published-run.ts";
+import { outputFolder } from "../../src/warehouse/layout.ts";
+import { findRun } from "../../src/warehouse/retention.ts";
+import { temporaryFolder } from "../load/fixtures.ts";
+import { publish } from "../warehouse/published.ts";
+import { memoryTarget } from "./memory-target.ts";
+
+interface Night {
+  readonly run: string;
+  readonly to: (targets: readonly Target[], signal?: AbortSignal) => ReturnType<typeof deliver>;
+}
+
+/** A published run, and its delivery. */
+async function night(out: string): Promise<Night> {
+  await publish(out);
+  const found = await findRun(outputFolder(out), "current");
+  const to: Night["to"] = async (targets, signal = new AbortController().signal) => {
+    const options = { temporaryDirectory: join(out, "tmp"), signal, onProgress: () => {} };
+    return deliver(targets, await deliveredRun(found, options), { elapsedMs: () => 0, signal });
+  };
+  return { run: found.run, to };
+}
+
+const folder = (t: TestContext) => temporaryFolder(t);
+const states = (deliveries: Awaited<ReturnType<typeof deliver>>) =>
+  deliveries.map(({ target, state, failure }) => [target, state, failure?.code ?? null]);
+
+test("a run is delivered once, whoever tells it again", async (t) => {
+  const { to, run } = await night(await folder(t));
+  const target = memoryTarget();
+  assert.deepEqual(states(await to([target])), [["memory", "delivered", null]]);
+  assert.deepEqual(states(await to([target])), [["memory", "present", null]]);
+  assert.deepEqual(target.seen, [{ run, sequence: 1, rows: { content: 3, content_tags: 3 } }]);
+  assert.deepEqual(target.calls, ["last", "stage", "commit", "last"]);
+});
+
+test("what goes wrong with one target is told, and keeps the run from no other", async (t) => {
+  const { to, run } = await night(await folder(t));
+  const [first, second, third] = [memoryTarget("first"), memoryTarget("second"), memoryTarget("third")];
+  first.failures.set("last", new WarehouseError("target.unavailable", "Nobody answers; try again."));
+  second.failures.set("commit", new Error("it broke"));
+  const deliveries = await to([first, second, third]);
+  assert.deepEqual(states(deliveries), [
+    ["first", "failed", "target.unavailable"],
+    ["second", "failed", "target.refused"],
+    ["third", "delivered", null],
+  ]);
+  assert.deepEqual(second.calls, ["last", "stage", "commit", "abort"]);
+  assert.equal(
+    deliveries[1]?.failure?.message,
+    "The target second failed: it broke; correct that, and deliver again.",
+  );
+  const error = deliveryError(run, deliveries);
+  assert.deepEqual([error?.code, error?.exitCode], ["target.unavailable", 26]);
+  assert.match(
+    error?.message ?? "",
+    /was not delivered to first, second: Nobody answers; try again\. "content-/,
+  );
+  first.failures.clear();
+  second.failures.clear();
+  assert.deepEqual(
+    states(await to([first, second, third])).map(([, state]) => state),
+    ["delivered", "delivered", "present"],
+  );
+  assert.equal(deliveryError(run, await to([first, second, third])), undefined);
+});
+
+test("a failure of any kind ends with 26, since the run is published", async (t) => {
+  const { to, run } = await night(await folder(t));
+  const target = memoryTarget();
+  target.failures.set("stage", new WarehouseError("config.invalid", "A package is missing; install it."));
+  const error = deliveryError(run, await to([target]));
+  assert.deepEqual([error?.code, error?.exitCode], ["target.refused", 26]);
+});
+
+test("a target keeps a run that is not before the delivered one", async (t) => {
+  const { to } = await night(await folder(t));
+  const target = memoryTarget();
+  target.seen.push({ run: "000001-20261120T030000Z", sequence: 1, rows: {} });
+  assert.deepEqual(states(await to([target])), [["memory", "failed", "target.fenced"]]);
+  assert.deepEqual(target.calls, ["last"]);
+});
+
+test("a signal ends the delivery, whatever the target throws then", async (t) => {
+  const { to } = await night(await folder(t));
+  const [first, second] = [memoryTarget("first"), memoryTarget("second")];
+  const controller = new AbortController();
+  const reason = new WarehouseError("run.terminated", "Terminated.");
+  const stopping = {
+    ...first,
+    stage: async () => {
+      controller.abort(reason);
+      throw new Error("the connection was lost");
+    },
+  };
+  await assert.rejects(to([stopping, second], controller.signal), reason);
+  assert.deepEqual(second.calls, []);
+});

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { cp, readFile, readlink, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { WarehouseError } from "../../src/common/errors.ts";
+import { removeTree } from "../../src/common/tree.ts";
+import type { Target, TargetRun } from "../../src/pipeline.ts";
+import { askTargets, type KeepingTarget, restoreNewest } from "../../src/targets/restore.ts";
+import { nextRun, outputFolder, prepareOutput, runsIn } from "../../src/warehouse/layout.ts";
+import { verifyRuns } from "../../src/warehouse/verify-run.ts";
+import { temporaryFolder } from "../load/fixtures.ts";
+import { NIGHT, publish } from "../warehouse/published.ts";
+import { memoryTarget } from "./memory-target.ts";
+
+/** A target that keeps runs in a folder of the test. */
+function keeping(kept: string, last: TargetRun): KeepingTarget {
+  return {
+    ...memoryTarget("keeper"),
+    last: async () => last,
+    restore: async ({ run }, directory) => cp(join(kept, run), directory, { recursive: true }),
+  };
+}
+
+/** Runs that another machine published, the last of which its target has. */
+async function elsewhere(t: TestContext, runs: number) {
+  const out = join(await temporaryFolder(t), "elsewhere");
+  let last = { run: "", sequence: 0 };
+  for (let count = 0; count < runs; count++) last = await publish(out);
+  const { run, sequence } = last;
+  return { kept: join(out, "runs"), last: { run, sequence } };
+}
+
+async function meet(out: string, targets: readonly Target[]): Promise<string[]> {
+  const folder = await prepareOutput(out);
+  const warnings: string[] = [];
+  const signal = new AbortController().signal;
+  const options = { instance: null, signal, warn: (message: string) => void warnings.push(message) };
+  await restoreNewest(folder, await askTargets(folder, targets, options), options);
+  return warnings;
+}
+
+const current = (out: string) => readlink(join(out, "current"));
+
+test("an empty disk gets the run that the target keeps, whole and current", async (t) => {
+  const { kept, last } = await elsewhere(t, 2);
+  const out = join(await temporaryFolder(t), "here");
+  assert.deepEqual(await meet(out, [keeping(kept, last)]), [
+    `Restored the run ${last.run} from the target keeper: this run goes on from it.`,
+  ]);
+  assert.equal(await current(out), `runs/${last.run}`);
+  const { findings, runs } = await verifyRuns(outputFolder(out), { all: true }, join(out, "tmp"));
+  assert.deepEqual([findings, runs.map(({ run }) => run)], [[], [last.run]]);
+  assert.match(await nextRun(outputFolder(out), NIGHT), /^000003-/);
+  assert.deepEqual(await meet(out, [keeping(kept, last)]), []);
+});
+
+test("a run of another machine wins over one that is not later, and a later one stays", async (t) => {
+  const { kept, last } = await elsewhere(t, 2);
+  const out = join(await temporaryFolder(t), "here");
+  const { run: own } = await publish(out);
+  const [warning = ""] = await meet(out, [keeping(kept, last)]);
+  assert.match(warning, new RegExp(`goes on from it, and not from ${own}, which it does not know\\.$`));
+  assert.equal(await current(out), `runs/${last.run}`);
+  const { run: later } = await publish(out);
+  await removeTree(join(out, "runs", last.run));
+  assert.deepEqual(await meet(out, [keeping(kept, last)]), []);
+  assert.equal(await current(out), `runs/${later}`);
+});
+
+test("what does not come as it was published is refused, and nothing is changed", async (t) => {
+  const { kept, last } = await elsewhere(t, 1);
+  const damaged: KeepingTarget = {
+    ...keeping(kept, last),
+    restore: async ({ run }, directory) => {
+      await cp(join(kept, run), directory, { recursive: true });
+      const file = join(directory, "parquet/content/content-000001-0000.parquet");
+      const bytes = await readFile(file);
+      bytes[10] = 255 - (bytes[10] ?? 0);
+      await rm(file, { force: true });
+      await writeFile(file, bytes);
+    },
+  };
+  const out = join(await temporaryFolder(t), "here");
+  await assert.rejects(meet(out, [damaged]), {
+    code: "verify.failed",
+    message: /content-000001-0000\.parquet has another/,
+  });
+  assert.deepEqual(await runsIn(outputFolder(out)), []);
+});
+
+test("a target that cannot be asked keeps no run from beginning, unless it may have all that was before", async (t) => {
+  const down = {
+    ...memoryTarget(),
+    last: () => Promise.reject(new WarehouseError("target.unavailable", "Down; wait.")),
+  };
+  const out = join(await temporaryFolder(t), "here");
+  assert.deepEqual(await meet(out, [down]), [
+    "Down; wait. The run goes on, and is delivered when it is published.",
+  ]);
+  const keeper = { ...down, restore: async () => {} };
+  await assert.rejects(meet(out, [keeper]), { code: "target.unavailable" });
+  await publish(out);
+  assert.equal((await meet(out, [keeper])).length, 1);
+});
