@@ -49,7 +49,7 @@ type Key = keyof FleetSettings | `instances[].${keyof InstanceSettings}` | "inst
 
 const EXPECTED: Readonly<Record<Key, string>> = {
   "": "an object with instances",
-  instances: "a list of at least one instance",
+  instances: 'a list of at least one instance, or { "table": "fleet_instances" } beside `postgres`',
   "instances[]":
     'an object such as { "name": "north", "url": "https://north.example.com", "tokenEnv": "NORTH_TOKEN" }',
   "instances[].name":
@@ -75,6 +75,24 @@ const EXPECTED: Readonly<Record<Key, string>> = {
 
 /** The settings of a fleet, or one sentence for each that is wrong: its name, what was expected, what was found. */
 export type FleetSpecResult = { readonly settings: FleetSettings } | { readonly problems: readonly string[] };
+
+/** Settings of an instance, by name. */
+export const INSTANCE_SETTINGS = Object.keys(instance.shape);
+
+const inTable = z.looseObject({
+  instances: z.strictObject({ table: z.string().regex(/^[A-Za-z_]\w*(\.[A-Za-z_]\w*)?$/) }),
+  postgres: z.string().refine((address) => postgresProblems(address).length === 0),
+});
+
+/** Where the instances are rows of a table: which, and in which database; undefined: they are in the file, or wrong. */
+export function tableOf(
+  value: unknown,
+): { readonly table: string; readonly postgres: string; readonly others: object } | undefined {
+  const { data } = inTable.safeParse(value);
+  if (data === undefined) return undefined;
+  const { instances, ...others } = data;
+  return { table: instances.table, postgres: others.postgres, others };
+}
 
 export function readFleetSpec(value: unknown): FleetSpecResult {
   const result = fleetSpec.safeParse(value);

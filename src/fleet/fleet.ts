@@ -8,7 +8,14 @@ import { readConfigFile } from "../config/config-file.ts";
 import { ConfigError, invalid, invalidToken } from "../config/faults.ts";
 import { nonEmpty } from "../config/service-source.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
-import { type FleetSettings, type InstanceSettings, readFleetSpec } from "./fleet-spec.ts";
+import { readInstancesTable } from "./database.ts";
+import {
+  type FleetSettings,
+  INSTANCE_SETTINGS,
+  type InstanceSettings,
+  readFleetSpec,
+  tableOf,
+} from "./fleet-spec.ts";
 
 export interface Fleet
   extends Pick<
@@ -46,11 +53,14 @@ export interface FleetInstance {
   readonly memoryMb: number;
 }
 
-/** Reads a fleet file. Throws a ConfigError with all that is wrong with it. */
+/**
+ * Reads a fleet file, and the table that may hold its instances. Throws a ConfigError with all that is wrong with it;
+ * `queue.unavailable` where the table cannot be read now.
+ */
 export async function readFleet(cwd: string, path: string): Promise<Fleet> {
   const file = await readConfigFile(cwd, path);
   if (file === null) throw new TypeError("a file that is named is read, or that fails");
-  const result = readFleetSpec(file.value);
+  const result = readFleetSpec(await withInstances(file.value));
   if ("settings" in result) {
     return { ...fleetOf(file.name, file.folder, result.settings), path: resolve(cwd, path) };
   }
@@ -61,6 +71,14 @@ export async function readFleet(cwd: string, path: string): Promise<Fleet> {
       sentence: `${file.name}: ${problem}`,
     })),
   );
+}
+
+/** What the file says, with the rows of the table that it names in the place of its instances. */
+async function withInstances(value: unknown): Promise<unknown> {
+  const named = tableOf(value);
+  if (named === undefined) return value;
+  const { table, postgres, others } = named;
+  return { ...others, instances: await readInstancesTable(postgres, table, INSTANCE_SETTINGS) };
 }
 
 function fleetOf(file: string, folder: string, settings: FleetSettings): Omit<Fleet, "path"> {

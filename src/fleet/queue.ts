@@ -3,13 +3,10 @@
  * and a worker that is not heard of for `heartbeatSeconds` loses its job to another.
  */
 import type { PgBoss } from "pg-boss";
-import { codeOf, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { invalid } from "../config/faults.ts";
+import { databaseError, importPeer, PG_BOSS } from "./database.ts";
 import { type Fleet, type FleetInstance, queueAddress } from "./fleet.ts";
-
-/** An optional peer: only a fleet with a queue needs it. A test holds that package.json says the same version. */
-export const PG_BOSS = "pg-boss@12.38.0";
 
 /** All of it lies in one schema of the database. */
 export const SCHEMA = "content_warehouse_fleet";
@@ -39,7 +36,7 @@ export interface QueueOptions {
  */
 export async function openQueue(fleet: Fleet, { role, onProblem }: QueueOptions): Promise<Queue> {
   const address = queueAddress(fleet);
-  const { PgBoss } = await importPgBoss();
+  const { PgBoss } = await importPeer(PG_BOSS, () => import("pg-boss"));
   const everySeconds = Math.ceil(fleet.heartbeatSeconds / 4);
   const boss = new PgBoss({
     connectionString: address,
@@ -58,40 +55,9 @@ export async function openQueue(fleet: Fleet, { role, onProblem }: QueueOptions)
     if (role === "lasting worker") await setSchedules(boss, fleet.instances);
   } catch (thrown) {
     await boss.stop({ graceful: false }).catch(() => undefined);
-    throw refusal(address, thrown);
+    throw databaseError(address, thrown);
   }
   return { boss, fleet, [Symbol.asyncDispose]: () => boss.stop({ graceful: false }) };
-}
-
-async function importPgBoss() {
-  try {
-    return await import("pg-boss");
-  } catch (cause) {
-    if (codeOf(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new WarehouseError(
-      "config.invalid",
-      `The queue of a fleet needs a package that is not installed; install it with: npm install --global ${PG_BOSS} (without --global where content-warehouse is a dependency of a project).`,
-      { cause },
-    );
-  }
-}
-
-/** SQLSTATE classes of what a person has to correct: credentials, a missing database, missing rights. */
-const REFUSED = /^(28|3D|42)/;
-
-function refusal(address: string, thrown: unknown): WarehouseError {
-  if (thrown instanceof WarehouseError) return thrown;
-  const code = codeOf(thrown);
-  const why = thrown instanceof Error && thrown.message !== "" ? thrown.message : (code ?? "unknown reason");
-  const where = `The queue in ${printable(address)}`;
-  const shown = printable(why, 300).replace(/\.$/, "");
-  return code !== undefined && REFUSED.test(code)
-    ? invalid(`${where} is refused: ${shown}; look at \`postgres\` and PGPASSWORD.`, thrown)
-    : new WarehouseError(
-        "queue.unavailable",
-        `${where} cannot be used: ${shown}; start PostgreSQL, or correct \`postgres\`.`,
-        { cause: thrown },
-      );
 }
 
 async function makeQueues(

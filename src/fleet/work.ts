@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
-import type { FleetInstance } from "./fleet.ts";
+import { type FleetInstance, readFleet } from "./fleet.ts";
 import { recordFailure, recordPublished } from "./last-runs.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import {
@@ -73,15 +73,17 @@ async function orLog<Result>(log: Log, working: Promise<Result>, otherwise: Resu
   try {
     return await working;
   } catch (thrown) {
-    log.warn(`the queue: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    log.warn(`the fleet: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
     return otherwise;
   }
 }
 
 async function runJob(queue: Queue, job: Attempt, options: WorkOptions): Promise<void> {
-  const { clock, onEnd } = options;
+  const { clock, log, onEnd } = options;
   const startedMs = clock.elapsedMs();
-  const instance = queue.fleet.instances.find(({ name }) => name === job.instance);
+  // Instances come and go while a worker stays.
+  const { instances } = await orLog(log, readFleet(queue.fleet.folder, queue.fleet.path), queue.fleet);
+  const instance = instances.find(({ name }) => name === job.instance);
   const ended = instance === undefined ? unknownInstance(queue) : await runOf(queue, job, instance, options);
   const became = ended === "taken over" ? ended : await settle(queue, job, ended);
   const outcome = typeof ended === "string" ? null : ended;

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, type TestContext, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Client } from "pg";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
 import { readFleet } from "../../src/fleet/fleet.ts";
@@ -80,6 +81,7 @@ async function fleetOf(t: TestContext, { names, fleet = {}, instance = {}, urlOf
   return {
     folder,
     database,
+    postgres,
     service: (name: string) => services.get(name) ?? assert.fail(`no service ${name}`),
     fleetCommand,
     worker: (...args: string[]) => startWorker(t, file, args),
@@ -310,6 +312,34 @@ suite("a fleet", { concurrency: 2 }, () => {
     assert.equal(next.filter((each) => each !== null).length, 1);
   });
 
+  test("may have its instances in a table", async (t) => {
+    const { folder, database, fleetCommand, service, worker, runsOf, postgres } = await fleetOf(t, {
+      names: ["a"],
+    });
+    const admin = await server.connect("postgres", database);
+    await admin.query(`CREATE TABLE fleet_instances
+      (name text, url text, token_env text, token_file text, pipeline text, memory_mb integer, added date)`);
+    const insert = "INSERT INTO fleet_instances VALUES ($1, $2, 'FLEET_TOKEN', NULL, $3, 900, now())";
+    await admin.query(insert, ["in-table", service("a").url, SMALL]);
+    const spec = { postgres, instances: { table: "fleet_instances" } };
+    await writeFile(join(folder, "fleet.json"), JSON.stringify(spec));
+    const [instance] = (await readFleet(folder, "fleet.json")).instances;
+    assert.deepEqual([instance?.name, instance?.memoryMb, instance?.schedule], ["in-table", 900, null]);
+    const first = worker();
+    await until("the worker has read its fleet", () => hasQueue(admin));
+    await admin.query(insert, ["added", service("a").url, SMALL]);
+    await admin.end();
+    assert.equal(await fleetCommand("enqueue"), "2 jobs queued\n");
+    await until("both have ended", () => first.reports.length === 2);
+    assert.deepEqual([...endsOf([first], "in-table"), ...endsOf([first], "added")], ["done", "done"]);
+    assert.equal((await runsOf("in-table")).length, 1);
+    await writeFile(join(folder, "fleet.json"), JSON.stringify({ ...spec, instances: { table: "nowhere" } }));
+    await assert.rejects(readFleet(folder, "fleet.json"), {
+      code: "config.invalid",
+      message: /"nowhere" does not exist/,
+    });
+  });
+
   test("gives instances with a schedule their jobs when they are due", async (t) => {
     const { worker, status, runsOf } = await fleetOf(t, {
       names: ["often"],
@@ -322,6 +352,12 @@ suite("a fleet", { concurrency: 2 }, () => {
     assert.equal(await first.ended, 143);
   });
 });
+
+/** A worker makes them once it has read its fleet. */
+async function hasQueue(admin: Client): Promise<boolean> {
+  const { rows } = await admin.query("SELECT to_regclass('content_warehouse_fleet.last_runs') AS made");
+  return rows[0].made !== null;
+}
 
 /** A host with a service below a path for each instance; notes when it was asked, and for whom. */
 async function sharedHost(t: TestContext) {

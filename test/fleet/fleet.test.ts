@@ -82,7 +82,15 @@ test("an instance takes from the fleet what it does not say itself, and paths go
 
 suite("a fleet file is refused with all that is wrong with it:", () => {
   const cases: Readonly<Record<string, readonly [spec: unknown, faults: readonly RegExp[]]>> = {
-    "no list": [{}, [/^`instances`: expected a list of at least one instance, found nothing\.$/]],
+    "no list": [{}, [/^`instances`: expected a list of at least one instance, or .*, found nothing\.$/]],
+    "a table that is none": [
+      { instances: { table: "a; DROP TABLE b" }, postgres: "postgres://db/f" },
+      [/found an object/],
+    ],
+    "a table without a database": [
+      { instances: { table: "fleet_instances" } },
+      [/beside `postgres`, found an object/],
+    ],
     "an empty list": [{ instances: [] }, [/found an empty list/]],
     "a name that is no folder's": [
       { instances: [{ ...NORTH, name: "North/1" }] },

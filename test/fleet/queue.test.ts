@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { packagePath } from "../../src/common/package-root.ts";
+import { PG, PG_BOSS } from "../../src/fleet/database.ts";
 import { readFleet } from "../../src/fleet/fleet.ts";
-import { openQueue, PG_BOSS } from "../../src/fleet/queue.ts";
+import { openQueue } from "../../src/fleet/queue.ts";
 import { program } from "../cli/running.ts";
 import { failsWith } from "../run/running.ts";
 
@@ -39,7 +40,7 @@ test("a database that does not answer is told with its address, and may be tried
   const message = await refusal(t, "queue.unavailable", { postgres: NOWHERE });
   assert.match(
     message,
-    /^The queue in postgres:\/\/fleet@127\.0\.0\.1:1\/fleet cannot be used: .*ECONNREFUSED.*; start PostgreSQL/,
+    /^The fleet's database postgres:\/\/fleet@127\.0\.0\.1:1\/fleet cannot be used: .*ECONNREFUSED.*; start PostgreSQL/,
   );
 });
 
@@ -69,12 +70,22 @@ test("without pg-boss, the command says how to install it", async (t) => {
   assert.ok(stderr.includes(`npm install --global ${PG_BOSS}`), stderr);
 });
 
-test("the version that is told to be installed is the one that the package asks for", async () => {
+test("the versions that are told to be installed are those that the package asks for", async () => {
   const { peerDependencies, devDependencies } = JSON.parse(
     await readFile(packagePath("package.json"), "utf8"),
   );
-  assert.deepEqual(
-    [`pg-boss@${peerDependencies["pg-boss"]}`, devDependencies["pg-boss"]],
-    [PG_BOSS, peerDependencies["pg-boss"]],
-  );
+  for (const [name, told] of [
+    ["pg-boss", PG_BOSS],
+    ["pg", PG],
+  ] as const) {
+    assert.deepEqual(
+      [`${name}@${peerDependencies[name]}`, devDependencies[name]],
+      [told, peerDependencies[name]],
+    );
+  }
+});
+
+test("a table of instances that cannot be read now may be read later", async (t) => {
+  const file = await fleetFile(t, { postgres: NOWHERE, instances: { table: "fleet_instances" } });
+  await failsWith("queue.unavailable", readFleet("/", file));
 });
