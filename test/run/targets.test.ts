@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { test } from "node:test";
+import { WarehouseError } from "../../src/common/errors.ts";
+import { exitCodeOf } from "../../src/observe/outcome.ts";
+import { memoryTarget } from "../targets/memory-target.ts";
+import { exportFrom, failsWith, temporaryFolder } from "./running.ts";
+import { itemsOf, Scripted } from "./scripted.ts";
+
+test("a run is above what its target has, stays published where that fails, and the next delivers itself", async (t) => {
+  const service = await Scripted.start(t, itemsOf(5));
+  const out = join(await temporaryFolder(t), "warehouse");
+  const target = memoryTarget();
+  target.seen.push({ run: "000041-20261120T020000Z", sequence: 41, rows: {} });
+  target.failures.set("stage", new WarehouseError("target.unavailable", "Nobody answers; deliver again."));
+  const run = () => exportFrom({ url: service.url, out, config: { targets: [target] } });
+  const failed = await run();
+  assert.deepEqual([failed.sequence, exitCodeOf(failed)], [42, 26]);
+  assert.deepEqual(
+    failed.deliveries.map(({ state, failure }) => [state, failure?.message]),
+    [["failed", "Nobody answers; deliver again."]],
+  );
+  target.failures.clear();
+  const delivered = await run();
+  assert.deepEqual([delivered.previousRun, delivered.sequence, exitCodeOf(delivered)], [failed.run, 43, 0]);
+  assert.deepEqual(target.seen.at(-1)?.run, delivered.run);
+  assert.equal(target.seen.at(-1)?.rows.content, 5);
+});
+
+test("a run that is ended while it is delivered says that it is published", async (t) => {
+  const service = await Scripted.start(t, itemsOf(5));
+  const out = join(await temporaryFolder(t), "warehouse");
+  const controller = new AbortController();
+  const stopping = {
+    ...memoryTarget(),
+    stage: async () => {
+      controller.abort(new WarehouseError("run.terminated", "Terminated; nothing was published."));
+      throw new Error("the connection was lost");
+    },
+  };
+  const run = exportFrom({
+    url: service.url,
+    out,
+    signal: controller.signal,
+    config: { targets: [stopping] },
+  });
+  const { message } = await failsWith("run.terminated", run);
+  assert.match(
+    message,
+    /^The run 000001-\S+ is published, and its delivery was ended early: "content-warehouse deliver"/,
+  );
+});
+
+test("a pipeline without Parquet files is refused before any request where there are targets", async (t) => {
+  const service = await Scripted.start(t, itemsOf(5));
+  const out = join(await temporaryFolder(t), "warehouse");
+  const pipelineUrl = new URL("./duckdb-pipeline.ts", import.meta.url).href;
+  const config = { targets: [memoryTarget()] };
+  await failsWith("config.invalid", exportFrom({ url: service.url, out, config, pipelineUrl }));
+  assert.deepEqual(service.questions, []);
+});
