@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -8,42 +6,15 @@ import { setTimeout } from "node:timers/promises";
 import { packagePath } from "../../src/common/package-root.ts";
 import { outputFolder } from "../../src/warehouse/layout.ts";
 import { verifyRuns } from "../../src/warehouse/verify-run.ts";
-import { COMPILE_CACHE } from "../compile-cache.ts";
 import { CANARY, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
+import { type Started, start } from "./started.ts";
 
 /** `KILL_RUNS` where another test run has to fit into its time too. */
 const RUNS = Number(process.env.KILL_RUNS ?? 300);
 const ITEMS = 12;
 /** Only so that the loop ends where something hangs: a run takes about a second. */
 const LIMIT_MS = RUNS * 4000;
-
-interface Started {
-  readonly child: ChildProcess;
-  readonly ready: Promise<void>;
-  readonly output: () => string;
-  readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-}
-
-function start(file: string, args: readonly string[], env: NodeJS.ProcessEnv): Started {
-  const child = spawn(process.execPath, [packagePath(file), ...args], {
-    env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  let output = "";
-  let begun = () => {};
-  const ready = new Promise<void>((resolve) => {
-    begun = resolve;
-  });
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text) => {
-      output += text;
-      begun();
-    });
-  }
-  const ended = once(child, "close").then(([code, signal]) => ({ code, signal }));
-  return { child, ready, output: () => output, ended };
-}
 
 /** Numbers of a run's name and of what `current` names; 0 before the first run. */
 const numberOf = (run: string): number => Number(run.slice(0, 6));
