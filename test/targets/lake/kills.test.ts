@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
+import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
+import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { few } from "../../long.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
@@ -31,18 +33,18 @@ suite("a delivery that ends early", () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  /** Another machine, with an empty disk: it goes on from what the lake has. Gives the number that it went on from. */
-  async function nextMachine(store: Store): Promise<number> {
+  /** Another machine, with an empty disk, goes on from what the lake has: gives its number. `claimed`: whose run 2 that would be. */
+  async function nextMachine(store: Store, claimed: "a" | "b" = "a"): Promise<number> {
     const target = on(store);
     const last = await target.last(runs.b2.instance, runs.b2.signal);
     assert.ok(last !== null);
     if (last.sequence === 2) {
-      assert.equal(last.run, runs.a2.run);
-      await assert.rejects(target.stage(runs.b2), { code: "target.fenced" });
+      assert.match(last.run, /^000002-/);
+      await assert.rejects(target.stage(runs.c2), { code: "target.fenced" });
     } else {
       await deliver(target, runs.b2);
     }
-    const second = last.sequence === 2 ? ("a" as const) : ("b" as const);
+    const second = last.sequence === 2 ? claimed : "b";
     assert.deepEqual(await seenIn(store, INSTANCE), seenOf(second));
     await deliver(target, runs.b3);
     assert.deepEqual(await seenIn(store, INSTANCE), {
@@ -76,7 +78,7 @@ suite("a delivery that ends early", () => {
     await deliver(on(counted), runs.a2);
     const operations = Array.from({ length: counted.count() }, (_, at) => at);
     const wentOnFrom = new Set<number>();
-    for (const at of few(operations, 10)) {
+    for (const at of few(operations, 8)) {
       for (const when of ["before", "after"] as const) wentOnFrom.add(await killed(at, when));
     }
     assert.deepEqual([...wentOnFrom].toSorted(), [1, 2]);
@@ -106,6 +108,41 @@ suite("a delivery that ends early", () => {
     assert.ok(empty !== undefined, "a file of both runs stays");
     await assertNothingMixed(store, INSTANCE);
     assert.deepEqual((await on(store).last(null, runs.b3.signal))?.sequence, 3);
+  });
+
+  test("is refused where another claims its number between its last look and its own claim", async () => {
+    const store = memoryStore(new Map(begun));
+    const late = watchedStore(store, async (operation, key) => {
+      if (operation === "putNew" && key.endsWith("/000002.json")) await deliver(on(store), runs.b2);
+      return undefined;
+    });
+    await assert.rejects(deliver(on(late), runs.c2), {
+      code: "target.fenced",
+      message: /^memory: has another run/,
+    });
+    assert.deepEqual(await seenIn(store, INSTANCE), seenOf("b"));
+    assert.equal(await nextMachine(store, "b"), 2);
+  });
+
+  test("keeps its copy apart from that of another run of its name", async () => {
+    const store = memoryStore(new Map(begun));
+    await on(store).stage(runs.c2);
+    await deliver(on(store), runs.b2);
+    const place = { store, instance: INSTANCE, logRetentionDays: 1 };
+    assert.deepEqual((await verifyLake(place, undefined, runs.b2.signal)).findings, []);
+  });
+
+  test("keeps what it is about to commit while a vacuum leaves the newest version alone", async () => {
+    const store = memoryStore(new Map(begun));
+    const vacuumed = watchedStore(store, async (operation) => {
+      if (operation !== "putNew") return undefined;
+      const options = { allVersions: true, nowMs: Date.now() };
+      await vacuumLake({ store, logRetentionDays: 1 }, options, runs.a2.signal);
+      return undefined;
+    });
+    await deliver(on(vacuumed), runs.a2);
+    const place = { store, instance: INSTANCE, logRetentionDays: 1 };
+    assert.deepEqual((await verifyLake(place, undefined, runs.a2.signal)).findings, []);
   });
 
   test("makes nobody who repeats it upload again", async () => {

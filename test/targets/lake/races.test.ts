@@ -9,6 +9,7 @@ import { WarehouseError } from "../../../src/common/errors.ts";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
 import { DAY_MS } from "../../../src/targets/lake/finish.ts";
 import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
+import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";
 import { either } from "../../long.ts";
 import { deliver, INSTANCE, on } from "./deliver.ts";
@@ -151,6 +152,8 @@ suite("processes at once on one lake", () => {
         await assertNothingMixed(store, INSTANCE);
         assertEnds(started, ended);
         const last = await on(store).last(null, runs.z9.signal);
+        const place = { store, instance: INSTANCE, logRetentionDays: 1 };
+        assert.deepEqual((await verifyLake(place, last?.sequence, runs.z9.signal)).findings, []);
         for (const [place, { does }] of started.entries()) {
           if (does === "b3" && ended[place] === "done") assert.equal(last?.run, runs.b3.run);
         }
