@@ -3,7 +3,7 @@
  * worker is a machine with a disk of its own, which is empty now and then; several may be at one instance at once.
  */
 import assert from "node:assert/strict";
-import { existsSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
@@ -52,6 +52,12 @@ interface Work {
   readonly instance: Instance;
   readonly out: string;
   readonly run: Started;
+}
+
+/** From when on a run is disturbed, and how long after that at most. */
+interface Moment {
+  readonly hasCome: () => boolean;
+  readonly forMs: number;
 }
 
 test(`${KILLS} kills of ${WORKERS.length} workers that deliver ${INSTANCES} instances to one lake, with a reader all the while: no half run is seen, no two are mixed, and the lake equals single runs`, async (t: TestContext) => {
@@ -144,11 +150,22 @@ test(`${KILLS} kills of ${WORKERS.length} workers that deliver ${INSTANCES} inst
     return { code, signal };
   }
 
-  /** Kills a run, or stops it for a while: at any moment, or when the folder has a run that it had not before. */
-  async function disturb({ run, out }: Work, before: string | undefined, signal: AbortSignal): Promise<void> {
-    const late = Math.random() < 0.5;
-    while (late && currentRun(out) === before) await setTimeout(5, undefined, { signal });
-    await setTimeout(Math.random() * (late ? typicalMs.delivery : typicalMs.run), undefined, { signal });
+  /** Kills a run, or stops it for a while: at any moment, once the folder has another run, or once the lake has a claim more. */
+  async function disturb(
+    { instance, run, out }: Work,
+    before: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const claims = join(lake, "_published", `instance=${instance.name}`);
+    const count = countIn(claims);
+    const moments: readonly Moment[] = [
+      { hasCome: () => true, forMs: typicalMs.run },
+      { hasCome: () => currentRun(out) !== before, forMs: typicalMs.delivery },
+      { hasCome: () => countIn(claims) > count, forMs: typicalMs.delivery / 3 },
+    ];
+    const { hasCome, forMs } = pick(moments);
+    while (!hasCome()) await setTimeout(2, undefined, { signal });
+    await setTimeout(Math.random() * forMs, undefined, { signal });
     if (Math.random() > STOPPED) {
       run.child.kill("SIGKILL");
       return;
@@ -222,6 +239,10 @@ function change(service: Scripted): void {
   service.items.push(item(`more-${count}`, count));
   const updated_at = new Date(Date.UTC(2026, 10, 2, 0, count)).toISOString();
   service.items[0] = item("c-000", 0, { title: `Title ${count}`, updated_at });
+}
+
+function countIn(folder: string): number {
+  return existsSync(folder) ? readdirSync(folder).length : 0;
 }
 
 /** Undefined before the first run. */
