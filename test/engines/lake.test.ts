@@ -1,0 +1,239 @@
+/** Other engines read the lake: three instances over two nights, value by value as in the local DuckDB files. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, suite, type TestContext, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { packagePath } from "../../src/common/package-root.ts";
+import { DATABASE_FILE } from "../../src/warehouse/layout.ts";
+import {
+  ENGINES,
+  type Engine,
+  type EngineName,
+  installEngine,
+  lakePython,
+  startEngine,
+  type TableRows,
+} from "./lake-engine.ts";
+import { deliver, INSTANCES, type LakeNight, makeNights } from "./lake-nights.ts";
+import { type S3Server, startS3 } from "./s3-server.ts";
+import { startCluster } from "./spark-cluster.ts";
+
+type Night = LakeNight["night"];
+
+const nights = await makeNights();
+const TABLES = [...new Set(nights.flatMap(tablesOf))].toSorted();
+/** Of all types, of one instance alone, of the run, and one without rows. */
+const SOME_TABLES = ["content", "content_events", "odd_values", "run", "run_rejects"];
+
+let folder: string;
+/** Both are lakes of all nights. */
+let places: { readonly folder: string; readonly bucket: string };
+let s3: S3Server;
+const engines = new Map<EngineName, Engine>();
+/** Why an engine could not be installed: what needs it is left out, and says so. */
+const missing = new Map<EngineName, string>();
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "lake-engines-"));
+  s3 = await startS3();
+  Object.assign(process.env, s3.env);
+  places = { folder: join(folder, "lake"), bucket: `s3://${s3.bucket}/lake` };
+  for (const each of nights) {
+    await deliver(each, { url: pathToFileURL(places.folder).href });
+    await deliver(each, { url: places.bucket, endpoint: s3.endpoint });
+  }
+  for (const name of ENGINES) {
+    try {
+      await installEngine(name);
+    } catch (thrown) {
+      if (process.env.CI !== undefined) throw thrown;
+      missing.set(name, `${name} could not be installed: ${thrown}`);
+      continue;
+    }
+    engines.set(name, await startEngine(name, s3));
+  }
+});
+
+after(async () => {
+  for (const engine of engines.values()) await engine[Symbol.asyncDispose]();
+  await s3?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function tablesOf({ run }: LakeNight): string[] {
+  return run.manifest instanceof Error ? assert.fail(run.manifest) : Object.keys(run.manifest.rows);
+}
+
+/** Whether the test is left out. */
+function isSkipped(t: TestContext, ...needed: readonly EngineName[]): boolean {
+  const reason = needed.flatMap((name) => missing.get(name) ?? [])[0];
+  if (reason !== undefined) t.skip(reason);
+  return reason !== undefined;
+}
+
+function engineOf(name: EngineName): Engine {
+  return engines.get(name) ?? assert.fail(`${name} was not started`);
+}
+
+/** What the local DuckDB files of a night have. `added`: columns that the lake has besides, without values. */
+async function local(night: Night, tables: readonly string[], added: readonly string[] = []) {
+  const merged: Record<string, { types: TableRows["types"]; instances: Record<string, unknown> }> = {};
+  for (const each of nights.filter((of) => of.night === night)) {
+    const there = tablesOf(each).filter((table) => tables.includes(table));
+    const file = join(each.run.directory, DATABASE_FILE);
+    const found = await engineOf("duckdb").database(file, each.instance, there, added);
+    for (const [table, { types, instances }] of Object.entries(found)) {
+      merged[table] ??= { types, instances: {} };
+      Object.assign(merged[table].instances, instances);
+    }
+  }
+  return merged;
+}
+
+/** The newest version of each table, or the one at which the last instance had its first night. */
+async function versions(lake: string, night: Night, tables: readonly string[]) {
+  if (night === 2) return Object.fromEntries(tables.map((table) => [table, null]));
+  const rows = await engineOf("duckdb")
+    .at(lake)
+    .query(
+      "SELECT table_name, max(table_version) FROM run_snapshots WHERE sequence = 1 GROUP BY table_name",
+      ["run_snapshots"],
+    );
+  const known = new Map(rows.map(([table, version]) => [table, Number(version)]));
+  return Object.fromEntries(tables.map((table) => [table, known.get(table) ?? assert.fail(table)]));
+}
+
+for (const place of ["folder", "bucket"] as const) {
+  suite(`the tables of both nights are read from a ${place}`, () => {
+    for (const name of ENGINES) {
+      // The bucket has the files of the folder, and Spark takes a second for each table.
+      const tables = name === "spark" && place === "bucket" ? SOME_TABLES : TABLES;
+      test(`by ${name}`, async (t) => {
+        if (isSkipped(t, name, "duckdb")) return;
+        for (const night of [1, 2] as const) {
+          const read = await engineOf(name)
+            .at(places[place])
+            .tables(await versions(places[place], night, tables));
+          assert.deepEqual(read, await local(night, tables));
+        }
+      });
+    }
+  });
+}
+
+const STATEMENTS = packagePath("docs/examples/lake");
+const ASKED = ["content", "content_types", "content_mapped_values", "run"];
+
+async function statements(): Promise<readonly (readonly [file: string, sql: string])[]> {
+  const files = (await readdir(STATEMENTS)).toSorted();
+  const texts = await Promise.all(files.map((file) => readFile(join(STATEMENTS, file), "utf8")));
+  return files.map((file, place) => [file, texts[place] ?? ""]);
+}
+
+suite("statements over all instances", () => {
+  test("have equal results in Spark, ClickHouse and DuckDB", async (t) => {
+    if (isSkipped(t, "spark", "clickhouse", "duckdb")) return;
+    for (const [file, sql] of await statements()) {
+      const expected = await engineOf("duckdb").at(places.folder).query(sql, ASKED);
+      assert.ok(expected.length >= INSTANCES.length, file);
+      for (const name of ["spark", "clickhouse"] as const)
+        assert.deepEqual(
+          await engineOf(name).at(places.folder).query(sql, ASKED),
+          expected,
+          `${file} by ${name}`,
+        );
+    }
+  });
+
+  test("find who is late", async (t) => {
+    if (isSkipped(t, "duckdb")) return;
+    const sql = await readFile(join(STATEMENTS, "late-instances.sql"), "utf8");
+    const late = async (text: string) =>
+      (await engineOf("duckdb").at(places.folder).query(text, ASKED)).map((row) => row[4]);
+    assert.deepEqual(await late(sql), ["on time", "on time", "on time"]);
+    assert.deepEqual(await late(sql.replace("'26'", "'0'")), ["late", "late", "on time"]);
+  });
+});
+
+test("docs/lake.md has statements that run", async (t) => {
+  if (isSkipped(t, ...ENGINES)) return;
+  const page = (await readFile(packagePath("docs/lake.md"), "utf8")).replaceAll("/srv/lake", places.folder);
+  const sql = [...page.matchAll(/^ *```sql (\w+)\n([\s\S]*?)```/gm)];
+  assert.deepEqual(
+    sql.map(([, name]) => name),
+    ["duckdb", "clickhouse", "spark", "duckdb"],
+  );
+  const items = await engineOf("polars").at(places.folder).tables({ content: null });
+  const expected = INSTANCES.map((name) => [name, String(items.content?.instances[name]?.[0])]);
+  for (const [, name, text = ""] of sql.slice(0, 3))
+    assert.deepEqual(
+      await engineOf(name as EngineName)
+        .at(places.folder)
+        .query(text, []),
+      expected,
+      name,
+    );
+  const [, , snapshots = ""] = sql[3] ?? [];
+  const rows = await engineOf("duckdb").at(places.folder).query(snapshots, []);
+  assert.equal(
+    rows.length,
+    nights.filter(({ instance }) => instance === "north").flatMap(tablesOf).length / 2,
+  );
+  const python = [...page.matchAll(/^```python\n([\s\S]*?)```/gm)];
+  assert.equal(python.length, 2);
+  for (const [, text = ""] of python) {
+    const { stdout } = await promisify(execFile)(await lakePython(), ["-c", text]);
+    assert.equal(stdout.trim(), expected[0]?.[1]);
+  }
+});
+
+const MAINTENANCE = [
+  "DELETE FROM LAKE_TABLE WHERE instance = 'west'",
+  "DELETE FROM LAKE_TABLE WHERE instance = 'north' AND content_id < '68'",
+  "ALTER TABLE LAKE_TABLE ADD COLUMNS (noted STRING)",
+  "OPTIMIZE LAKE_TABLE",
+  "VACUUM LAKE_TABLE RETAIN 0 HOURS",
+];
+
+test("after maintenance by Spark all readers agree, and deliveries go on", async (t) => {
+  if (isSkipped(t, ...ENGINES)) return;
+  const lake = join(folder, "maintained");
+  const read = (name: EngineName) => engineOf(name).at(lake).tables({ content: null });
+  const [first, second] = ([1, 2] as const).map((night) => nights.filter((each) => each.night === night));
+  for (const each of first ?? []) await deliver(each, { url: pathToFileURL(lake).href });
+  for (const statement of MAINTENANCE) await engineOf("spark").at(lake).write("content", statement);
+  const changed = await read("spark");
+  assert.deepEqual(Object.keys(changed.content?.instances ?? {}).toSorted(), ["north", "south"]);
+  for (const name of ENGINES) assert.deepEqual(await read(name), changed, name);
+  for (const each of second ?? []) await deliver(each, { url: pathToFileURL(lake).href });
+  const expected = await local(2, ["content"], ["noted"]);
+  for (const name of ENGINES) assert.deepEqual(await read(name), expected, name);
+});
+
+// Pairs of items and numbers: enough of them for a worker to be ended in the middle.
+const LONG = (numbers: string) => `
+  SELECT content.instance AS instance, count(*) AS pairs, sum(length(title) * (numbers.number % 7)) AS letters
+  FROM content CROSS JOIN (${numbers}) AS numbers
+  GROUP BY content.instance ORDER BY instance`;
+
+test("a cluster of Spark has the same results, although a worker is killed in the middle of a query", async (t) => {
+  if (isSkipped(t, "spark", "duckdb")) return;
+  await using cluster = await startCluster();
+  await using spark = await startEngine("spark", s3, cluster.master);
+  const over = spark.at(places.folder);
+  for (const [file, sql] of await statements())
+    assert.deepEqual(
+      await over.query(sql, ASKED),
+      await engineOf("duckdb").at(places.folder).query(sql, ASKED),
+      file,
+    );
+  const [worker = assert.fail("no worker")] = cluster.workers;
+  assert.deepEqual(
+    await over.kill(worker, LONG("SELECT id AS number FROM range(0, 40000, 1, 40)"), ASKED),
+    await engineOf("duckdb").at(places.folder).query(LONG("SELECT range AS number FROM range(40000)"), ASKED),
+  );
+});
