@@ -174,6 +174,8 @@ export interface InstanceIdentity {
 export interface TargetRun {
   readonly run: string;
   readonly sequence: number;
+  /** Of its manifest: two machines may begin runs of one name in the same second. Undefined: the target does not know. */
+  readonly sha256?: string | undefined;
 }
 
 /** A file of a published run. `path` is relative to the run's folder, with slashes; SHA-256 in lower-case hexadecimal. */

@@ -48,7 +48,7 @@ export async function deliver(
 
 async function deliverTo(target: Target, run: DeliveredRun): Promise<Pick<Delivery, "state" | "failure">> {
   const last = await target.last(run.instance, run.signal);
-  if (last !== null && last.run === run.run) return { state: "present", failure: null };
+  if (last !== null && isOf(run, last)) return { state: "present", failure: null };
   if (last !== null && last.sequence >= run.sequence) throw fenced(target, run, last);
   const staged = await target.stage(run);
   try {
@@ -60,15 +60,20 @@ async function deliverTo(target: Target, run: DeliveredRun): Promise<Pick<Delive
   return { state: "delivered", failure: null };
 }
 
+function isOf({ run, manifest }: DeliveredRun, last: TargetRun): boolean {
+  return last.run === run && (last.sha256 ?? manifest.sha256) === manifest.sha256;
+}
+
 /** A failure to do so does not hide why the delivery failed. */
 async function takeBack(staged: StagedLoad): Promise<void> {
   await staged.abort().catch(() => {});
 }
 
 function fenced({ name }: Target, { run }: DeliveredRun, last: TargetRun): WarehouseError {
+  const found = last.run === run ? `a run ${run} of another machine` : `the run ${last.run}`;
   return new WarehouseError(
     "target.fenced",
-    `The target ${name} has the run ${last.run}, which is not before ${run}, so it stays; run again to deliver a later one.`,
+    `The target ${name} has ${found}, which is not before ${run}, so it stays; run again to deliver a later one.`,
   );
 }
 

@@ -127,6 +127,7 @@ async function deliver(instance: string, sequence: number, table: Table = CONTEN
     files,
     attempt: "x",
     atMs: Date.now(),
+    retentionDays: 30,
   };
   const outcome = await commitReplacement(store, replacement, NEVER);
   assert.equal(outcome.kind, "done");

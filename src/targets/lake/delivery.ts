@@ -12,6 +12,7 @@ import { assertWritable } from "./delta/schema.ts";
 import { finish, LANES, type LakePlace, type Settled, settle } from "./finish.ts";
 import { type Plan, planDelivery, type Upload } from "./plan.ts";
 import { register, registeredService } from "./registration.ts";
+import { RUN_SNAPSHOTS, snapshotVersions } from "./snapshots.ts";
 
 /** Opens the lake for one step of a delivery. */
 export type OpenLake = <Result>(use: (place: LakePlace) => Promise<Result>) => Promise<Result>;
@@ -25,7 +26,7 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): 
     assertNext(store, settled.claim, run);
     const plan = await planDelivery(run, instance);
     const tables = [...plan.tables, ...droppedSince(settled, plan.tables)];
-    await inParallel(LANES, tables, async (_, table) => {
+    await inParallel(LANES, [...tables, RUN_SNAPSHOTS], async (_, table) => {
       assertWritable(await readTable(store, table.name, run.signal), table);
     });
     if ((await registeredService(store, instance)) === null) await proveConditionalPut(store, run.signal);
@@ -106,11 +107,18 @@ async function commitDelivery(place: LakePlace, { run, plan, attempt, atMs }: At
       manifest: { bytes: run.manifest.bytes, sha256: run.manifest.sha256 },
       tables: [...plan.tables, ...droppedSince(settled, plan.tables)],
     });
-    if (await putClaim(store, claim, settled.claim)) {
-      await finish(place, claim, signal);
-      return;
-    }
+    if (!(await putClaim(store, claim, settled.claim))) continue;
+    const isFinished = await finish(place, claim, signal);
+    if (!isFinished && (await snapshotVersions(store, claim, signal)).size === 0) throw givenUp(store, run);
+    return;
   }
+}
+
+function givenUp({ address }: Store, { run }: DeliveredRun): WarehouseError {
+  return new WarehouseError(
+    "target.fenced",
+    `${address} went on to a later run, because a file or a table of ${run} was changed before all tables had it; run again, and deliver the new run.`,
+  );
 }
 
 /**

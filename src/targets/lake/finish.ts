@@ -3,7 +3,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import type { InstanceIdentity, TargetRun } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
-import { type Claim, type ClaimedTable, claimOf, lastClaim } from "./claim.ts";
+import { type Claim, type ClaimedTable, claimOf, isPast, lastClaim } from "./claim.ts";
 import { checkpointIfDue, cleanLog } from "./delta/checkpoint.ts";
 import { commitReplacement } from "./delta/commit.ts";
 import { assertSameService, registeredService } from "./registration.ts";
@@ -48,8 +48,8 @@ export async function settle(
   }
   try {
     await assertUploaded(store, claim, signal);
-    await finish(place, claim, signal);
-    return { claim, fault: null };
+    const isFinished = await finish(place, claim, signal);
+    return isFinished ? { claim, fault: null } : await settle(place, service, signal);
   } catch (thrown) {
     if (thrown instanceof WarehouseError && thrown.code === "target.refused") return { claim, fault: thrown };
     throw thrown;
@@ -66,29 +66,36 @@ export async function lastRun(
   const { claim, fault } = await settle(place, service, signal);
   const seen =
     fault === null ? claim : await claimOf(store, instance, await snapshotSequence(store, instance, signal));
-  return seen ? { run: seen.run, sequence: seen.sequence } : null;
+  if (!seen) return null;
+  const sha256 = isPast(seen) ? undefined : seen.manifest.sha256;
+  return { run: seen.run, sequence: seen.sequence, sha256 };
 }
 
 /**
- * Commits each table of a claim, then the run's rows in `run_snapshots`. What is committed already stays. Of a claim that
- * others have finished meanwhile, with a later one after it, nothing is left to do.
+ * Commits each table of a claim, then the run's rows in `run_snapshots`. What is committed already stays. False: a later
+ * claim has been put meanwhile, by others who finished this one or could not.
  */
-export async function finish(place: LakePlace, claim: Claim, signal: AbortSignal): Promise<void> {
+export async function finish(place: LakePlace, claim: Claim, signal: AbortSignal): Promise<boolean> {
   const { store } = place;
   const outcomes = await inParallel(LANES, claim.tables, async (_, table) => {
-    const outcome = await commitReplacement(store, replacementOf(claim, table), signal);
+    const outcome = await commitReplacement(store, replacementOf(place, claim, table), signal);
     return { table: table.name, ...outcome };
   });
   const committed = outcomes.filter((outcome) => outcome.kind === "done");
-  if (committed.length < outcomes.length) return;
+  if (committed.length < outcomes.length) return false;
   const versions = new Map(committed.map(({ table, version }) => [table, version]));
-  const last = await commitSnapshot(store, claim, versions, signal);
+  const last = await commitSnapshot(place, claim, versions, signal);
   const newest = [...committed, ...(last.kind === "done" ? [{ table: RUN_SNAPSHOTS.name, ...last }] : [])];
   await inParallel(LANES, newest, (_, { table, version }) => keepShort(place, table, version, signal));
+  return true;
 }
 
-function replacementOf({ instance, sequence, run, attempt, atMs }: Claim, table: ClaimedTable) {
-  return { table, instance, sequence, run, files: table.files, attempt, atMs };
+function replacementOf(
+  { logRetentionDays: retentionDays }: LakePlace,
+  { instance, sequence, run, attempt, atMs }: Claim,
+  table: ClaimedTable,
+) {
+  return { table, instance, sequence, run, files: table.files, attempt, atMs, retentionDays };
 }
 
 async function keepShort(

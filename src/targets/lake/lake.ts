@@ -10,7 +10,8 @@ import type { Store } from "../store/store.ts";
 import { claimNumbers } from "./claim.ts";
 import { type OpenLake, stageDelivery } from "./delivery.ts";
 import { lastRun } from "./finish.ts";
-import { forgetRuns, restorableRuns, restoreRun } from "./published.ts";
+import { restorableRuns, restoreRun } from "./published.ts";
+import { removeRuns } from "./vacuum.ts";
 
 export interface LakeOptions extends StoreOptions {
   /** Name of the instance in the lake: lower-case letters, digits and `-`, 63 at most. CONTENT_WAREHOUSE_INSTANCE else. */
@@ -89,10 +90,10 @@ export function lakeIn(
     check: (signal) => open(({ store }) => proveConditionalPut(store, signal)),
     restore: (run, directory, signal) => open((place) => restoreRun(place, run, directory, signal)),
     restorable: (signal) => open((place) => restorableRuns(place, signal)),
-    forget: () =>
+    forget: (signal) =>
       open(async (place) => {
-        const numbers = await claimNumbers(place.store, place.instance);
-        await forgetRuns(place, numbers.slice(0, -1));
+        const earlier = (await claimNumbers(place.store, place.instance)).slice(0, -1);
+        await removeRuns(place, earlier, Number.POSITIVE_INFINITY, signal);
         return [
           `Earlier versions of the tables in ${place.store.address} hold the person still: "content-warehouse lake vacuum --all-versions" ends that.`,
         ];

@@ -118,10 +118,11 @@ async function rowsOf(
   files: readonly string[],
   first: Column | undefined,
 ): Promise<readonly FileRows[]> {
-  const cell = first === undefined ? "NULL" : expression(first);
+  const column = first === undefined ? "NULL" : quoteIdentifier(first.name);
+  const bound = (aggregate: string) => (first === undefined ? aggregate : expression(first, aggregate));
   const asked = files.map(
     (file, place) =>
-      `SELECT ${place} AS place, count(*) AS rows, min(${cell}) AS low, max(${cell}) AS high, count(*) - count(${cell}) AS nulls
+      `SELECT ${place} AS place, count(*) AS rows, ${bound(`min(${column})`)} AS low, ${bound(`max(${column})`)} AS high, count(*) - count(${column}) AS nulls
        FROM ${readParquet([file])}`,
   );
   const found = await all(connection, `${asked.join(" UNION ALL ")} ORDER BY place`);
@@ -132,10 +133,9 @@ async function rowsOf(
 }
 
 /** Instants as microseconds, which every unit of Delta's can be made from. */
-function expression({ name, type }: Column): string {
-  const column = quoteIdentifier(name);
-  if (type === "timestamp") return `epoch_us(${column})`;
-  return type === "date" || type === "json" ? `${column}::VARCHAR` : column;
+function expression({ type }: Column, value: string): string {
+  if (type === "timestamp") return `epoch_us(${value})`;
+  return type === "date" || type === "json" ? `(${value})::VARCHAR` : value;
 }
 
 /** Null where nothing can be said: of NULLs alone, and of numbers that JSON has not. */
@@ -151,17 +151,27 @@ function rangeOf(
   return min === undefined || max === undefined ? null : { column: column.name, min, max, nulls };
 }
 
+/** What all readers parse: years of four digits, and no infinity. */
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const LAST_INSTANT_MS = Date.UTC(9999, 11, 31);
+
 /** Delta's instants have milliseconds: `round` leads outwards. */
 function boundOf(
   { type }: Column,
   value: DuckDBValue | undefined,
   round: (milliseconds: number) => number,
 ): string | number | boolean | undefined {
-  if (typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "string") return type !== "date" || DATE.test(value) ? value : undefined;
+  if (typeof value === "boolean") return value;
   if (typeof value !== "bigint" && typeof value !== "number") return undefined;
   const number = Number(value);
-  if (type === "timestamp") return new Date(round(number / 1000)).toISOString();
+  if (type === "timestamp") return instantOf(round(number / 1000));
   return type === "double" ? finite(number) : Number.isSafeInteger(number) ? number : undefined;
+}
+
+function instantOf(milliseconds: number): string | undefined {
+  const isPlain = Math.abs(milliseconds) < LAST_INSTANT_MS && new Date(milliseconds).getUTCFullYear() >= 0;
+  return isPlain ? new Date(milliseconds).toISOString() : undefined;
 }
 
 function finite(number: number): number | undefined {

@@ -50,7 +50,7 @@ export async function snapshotSequence(store: Store, instance: string, signal: A
 
 /** Adds a run to the rows of its instance, once all tables have it. `versions`: by table of the claim. */
 export async function commitSnapshot(
-  store: Store,
+  { store, logRetentionDays }: { readonly store: Store; readonly logRetentionDays: number },
   claim: Claim,
   versions: ReadonlyMap<string, number>,
   signal: AbortSignal,
@@ -75,6 +75,7 @@ export async function commitSnapshot(
       files,
       attempt,
       atMs,
+      retentionDays: logRetentionDays,
     };
     return commitReplacement(store, replacement, signal);
   });

@@ -51,7 +51,7 @@ export async function vacuumLake(
   }
   let runs = 0;
   for (const [instance, { old }] of instances)
-    runs += await removeRuns(store, instance, old, youngSince, signal);
+    runs += await removeRuns({ store, instance }, old, youngSince, signal);
   const removed: StoredObject[] = [];
   for (const [table, files] of objects) {
     signal.throwIfAborted();
@@ -123,10 +123,9 @@ function filesOf({ tables }: Claim): string[] {
   return tables.flatMap(({ name, files }) => files.map(({ path }) => `${name}/${path}`));
 }
 
-/** Copies of old runs, and of attempts that the lake has gone past. */
-async function removeRuns(
-  store: Store,
-  instance: string,
+/** Removes copies of old runs, by the numbers of their claims, and of attempts that the lake has gone past. Gives how many. */
+export async function removeRuns(
+  { store, instance }: Pick<LakePlace, "store" | "instance">,
   old: readonly number[],
   youngSince: number,
   signal: AbortSignal,

@@ -147,10 +147,10 @@ function tableFindings(
       return found === undefined || found.add.size !== bytes || rowsOf(found) !== rows;
     });
     const newest = await readTable(store, name, signal);
-    const now = newest === null || sequenceOf(newest, instance) !== sequence ? [] : filesOf(newest, instance);
-    const counts = now.map(rowsOf);
+    const isLast = newest !== null && sequenceOf(newest, instance) === sequence;
+    const counts = isLast ? filesOf(newest, instance).map(rowsOf) : [];
     const rows = counts.reduce<number>((sum, each) => sum + (each ?? 0), 0);
-    const isChanged = now.length > 0 && counts.every((each) => each !== null) && rows !== rowsIn(files);
+    const isChanged = isLast && counts.every((each) => each !== null) && rows !== rowsIn(files);
     return [
       ...(wrong.length === 0 && there.size === files.length
         ? []

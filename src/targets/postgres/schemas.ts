@@ -26,11 +26,16 @@ const comment = z.object({
   run: z.string(),
   sequence: z.number().int(),
   instance: z.object({ id: z.string().nullable(), origin: z.string() }),
+  /** Of the run's manifest. */
+  sha256: z.string().optional(),
 });
 type SchemaComment = z.infer<typeof comment>;
 
-export function commentText(schema: string, { run, sequence, instance }: DeliveredRun): string {
-  const said: SchemaComment = { tool: "content-warehouse", run, sequence, instance };
+export function commentText(
+  schema: string,
+  { run, sequence, instance, manifest: { sha256 } }: DeliveredRun,
+): string {
+  const said: SchemaComment = { tool: "content-warehouse", run, sequence, instance, sha256 };
   return `COMMENT ON SCHEMA ${identifier(schema)} IS ${literal(JSON.stringify(said))}`;
 }
 
@@ -50,9 +55,9 @@ export async function runIn(
   if (found.rows.length === 0) return null;
   const said = comment.safeParse(jsonOf(found.rows[0].text));
   if (!said.success) throw notOurs(schema);
-  const { run, sequence, instance: owner } = said.data;
+  const { run, sequence, sha256, instance: owner } = said.data;
   if (instance !== null && !isSame(owner, instance)) throw otherInstance(schema, owner);
-  return { run, sequence };
+  return { run, sequence, sha256 };
 }
 
 function jsonOf(text: unknown): unknown {

@@ -21,7 +21,8 @@ suite("a delivery to a lake", () => {
     for (const sequence of [1, 2]) {
       const run = await makeRun(folder, { sequence, machine: "a" });
       await deliver(target, run);
-      assert.deepEqual(await target.last(run.instance, run.signal), { run: run.run, sequence });
+      const { sha256 } = run.manifest;
+      assert.deepEqual(await target.last(run.instance, run.signal), { run: run.run, sequence, sha256 });
       assert.deepEqual(await seenIn(store, "one"), {
         content: { [mark("a", sequence)]: 3 },
         empty: {},

@@ -6,8 +6,13 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
 import { integer, text } from "../../../src/tables/declare.ts";
+import { deliver as deliverTo } from "../../../src/targets/deliver.ts";
+import { commitText } from "../../../src/targets/lake/delta/actions.ts";
+import { commitKey } from "../../../src/targets/lake/delta/log-files.ts";
+import { readTable } from "../../../src/targets/lake/delta/read.ts";
+import { filesOf as filesIn } from "../../../src/targets/lake/delta/state.ts";
 import { DAY_MS } from "../../../src/targets/lake/finish.ts";
-import { lake } from "../../../src/targets/lake/lake.ts";
+import { lake, lakeIn } from "../../../src/targets/lake/lake.ts";
 import { lakeStatus } from "../../../src/targets/lake/status.ts";
 import { type VacuumOptions, vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
@@ -118,6 +123,25 @@ suite("a lake", () => {
     }
   });
 
+  test("is found to be changed where another program removed all rows of an instance", async () => {
+    const objects = new Map(three);
+    const store = memoryStore(objects);
+    const state = await readTable(store, "tags", signal);
+    assert.ok(state !== null);
+    const removes = filesIn(state, INSTANCE).map(({ add: { path } }) => ({
+      remove: { path, deletionTimestamp: Date.now(), dataChange: true },
+    }));
+    await store.putNew(commitKey("tags", state.version + 1), Buffer.from(commitText(removes)));
+    const { findings } = await verifyLake(
+      { store, instance: INSTANCE, logRetentionDays: 30 },
+      undefined,
+      signal,
+    );
+    assert.deepEqual(findings, [
+      "The newest version of tags has 0 rows where the run has 5: somebody changed it.",
+    ]);
+  });
+
   test("gives a run back, file by file as it was published", async () => {
     const target = on(memoryStore(three));
     const directory = await mkdtemp(join(folder, "restored-"));
@@ -143,6 +167,59 @@ suite("a lake", () => {
     );
     await deliver(on(store), runs.a4);
     await assertNothingMixed(store, INSTANCE);
+  });
+
+  test("forgets what an earlier attempt to forget had left, and copies that no claim names", async () => {
+    const objects = new Map(three);
+    const store = memoryStore(objects);
+    const copies = () => store.folders(`_published/instance=${INSTANCE}/runs/`);
+    const dead = `_published/instance=${INSTANCE}/runs/${runs.a2.run}-${"0".repeat(16)}/manifest.json`;
+    await store.put(dead, Buffer.from("never claimed"));
+    const failing = watchedStore(store, async (operation) => {
+      if (operation === "remove") throw new Error("the process ends");
+      return undefined;
+    });
+    await assert.rejects(on(failing).forget?.(signal) ?? Promise.resolve());
+    await on(store).forget?.(signal);
+    assert.deepEqual(await copies(), [`${runs.a3.run}-${runs.a3.manifest.sha256.slice(0, 16)}/`]);
+  });
+
+  test("is not said to have a run of the same name that another machine made", async () => {
+    const options = { elapsedMs: () => 0, signal };
+    const target = on(memoryStore(new Map(three)));
+    const states = async (run: DeliveredRun) =>
+      (await deliverTo([target], run, options)).map(({ state, failure }) => [state, failure?.code]);
+    assert.equal(runs.a3.run, runs.b3.run);
+    assert.deepEqual(await states(runs.a3), [["present", undefined]]);
+    assert.deepEqual(await states(runs.b3), [["failed", "target.fenced"]]);
+  });
+
+  test("has tables that other programs keep as long as it does", async () => {
+    const objects: Objects = new Map();
+    const store = memoryStore(objects);
+    for (const [instance, logRetentionDays] of [
+      ["short", 2],
+      ["long", 60],
+    ] as const) {
+      const run = await makeRun(folder, { sequence: 1, machine: instance, tables: { [instance]: 1 } });
+      await deliver(
+        lakeIn(async () => store, { instance, logRetentionDays }),
+        run,
+      );
+    }
+    const configurations = ["short", "long"].map(async (table) => {
+      return (await readTable(store, table, signal))?.metaData.configuration;
+    });
+    assert.deepEqual(await Promise.all(configurations), [
+      {
+        "delta.deletedFileRetentionDuration": "interval 7 days",
+        "delta.logRetentionDuration": "interval 2 days",
+      },
+      {
+        "delta.deletedFileRetentionDuration": "interval 60 days",
+        "delta.logRetentionDuration": "interval 60 days",
+      },
+    ]);
   });
 
   test("lists tables and instances", async () => {
@@ -229,6 +306,19 @@ suite("a lake", () => {
       });
     }
 
+    test("a lake whose run_snapshots another program has given a feature", async () => {
+      const objects = new Map(three);
+      const store = memoryStore(objects);
+      const feature = { protocol: { minReaderVersion: 1, minWriterVersion: 4 } };
+      await store.putNew(commitKey("run_snapshots", 3), Buffer.from(commitText([feature])));
+      const before = new Set(objects.keys());
+      await assert.rejects(on(store).stage(runs.a4), {
+        code: "target.refused",
+        message: /^The table run_snapshots of the lake demands reader version 1 and writer version 4/,
+      });
+      assert.deepEqual(new Set(objects.keys()), before, "nothing was uploaded");
+    });
+
     test("a claim that was changed by hand", async () => {
       const objects = new Map(three);
       const store = memoryStore(objects);
@@ -251,6 +341,28 @@ suite("a lake", () => {
     });
   });
 
+  test("is not said to have a run whose claim others had to give up meanwhile", async () => {
+    const objects = new Map(three);
+    const store = memoryStore(objects);
+    let claimed = false;
+    const next = await makeRun(folder, { sequence: 5, machine: "b" });
+    const slow = watchedStore(store, async (operation, key) => {
+      if (operation !== "putNew" || !key.endsWith("/000004.json") || claimed) return undefined;
+      claimed = true;
+      return async (answer) => {
+        const [lost = ""] = [...objects.keys()].filter((each) =>
+          each.startsWith("tags/instance=one/tags-000004"),
+        );
+        await store.remove([lost]);
+        await deliver(on(store), next);
+        return answer;
+      };
+    });
+    await assert.rejects(deliver(on(slow), runs.a4), { code: "target.fenced" });
+    assert.equal((await on(store).last(null, signal))?.run, next.run);
+    await assertNothingMixed(store, INSTANCE);
+  });
+
   test("goes on after a claim that nobody can finish, since a file of it was removed by hand", async () => {
     const objects = new Map(three);
     const store = memoryStore(objects);
@@ -266,10 +378,10 @@ suite("a lake", () => {
     );
     const [lost = ""] = [...objects.keys()].filter((key) => key.startsWith("tags/instance=one/tags-000004"));
     await store.remove([lost]);
-    assert.deepEqual(await on(store).last(null, signal), { run: runs.a3.run, sequence: 3 });
+    assert.equal((await on(store).last(null, signal))?.run, runs.a3.run);
     const next = await makeRun(folder, { sequence: 5, machine: "a", tables: { content: 2 } });
     await deliver(on(store), next);
-    assert.deepEqual(await on(store).last(null, signal), { run: next.run, sequence: 5 });
+    assert.equal((await on(store).last(null, signal))?.run, next.run);
     await assertNothingMixed(store, INSTANCE);
     assert.deepEqual(await seenIn(store, INSTANCE), { content: { [mark("a", 5)]: 2 }, empty: {}, tags: {} });
   });

@@ -81,9 +81,13 @@ function commitInfo(
 }
 
 /** What the table is, where that is new. */
-function definition(state: TableState | null, { table, files }: Replacement, nowMs: number): object[] {
+function definition(
+  state: TableState | null,
+  { table, files, retentionDays }: Replacement,
+  nowMs: number,
+): object[] {
   if (state === null) {
-    return [{ protocol: PROTOCOL }, metaDataLine(newMetaData(table, randomUUID(), nowMs))];
+    return [{ protocol: PROTOCOL }, metaDataLine(newMetaData(table, randomUUID(), nowMs, retentionDays))];
   }
   // Without files there are no rows that the columns would have to fit.
   const metaData = files.length === 0 ? state.metaData : widened(state, table);

@@ -49,8 +49,19 @@ export function fieldsOf(state: TableState): readonly Field[] {
   }
 }
 
-/** Metadata of a table that is not there yet. */
-export function newMetaData(declared: DeclaredTable, id: string, createdMs: number): MetaDataAction {
+/** Days that the protocol keeps removed files where a table does not say. */
+const DEFAULT_REMOVED_DAYS = 7;
+
+/**
+ * Metadata of a table that is not there yet. Other programs keep removed files and the log as long as we do: our vacuum
+ * needs what their checkpoints would leave out.
+ */
+export function newMetaData(
+  declared: DeclaredTable,
+  id: string,
+  createdMs: number,
+  retentionDays: number,
+): MetaDataAction {
   const partition: Field = {
     name: INSTANCE,
     type: "string",
@@ -63,7 +74,10 @@ export function newMetaData(declared: DeclaredTable, id: string, createdMs: numb
     description: declared.comment,
     schemaString: schemaText([partition, ...declared.columns.map((column) => fieldOf(column))]),
     partitionColumns: [INSTANCE],
-    configuration: {},
+    configuration: {
+      "delta.deletedFileRetentionDuration": `interval ${Math.max(DEFAULT_REMOVED_DAYS, retentionDays)} days`,
+      "delta.logRetentionDuration": `interval ${retentionDays} days`,
+    },
     createdTime: createdMs,
   };
 }

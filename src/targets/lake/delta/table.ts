@@ -36,6 +36,8 @@ export interface Replacement {
   readonly attempt: string;
   /** When the files were made, in milliseconds since 1970. */
   readonly atMs: number;
+  /** Days that other programs keep earlier versions, where this makes the table. */
+  readonly retentionDays: number;
 }
 
 /** `done`: this or an earlier attempt made the commit at `version`. `fenced`: the table has a later run of the instance. */

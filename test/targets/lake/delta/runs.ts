@@ -41,6 +41,7 @@ export function runOf(instance: string, sequence: number, given: Partial<Replace
     ],
     attempt: `attempt-${sequence}`,
     atMs: Date.UTC(2026, 10, 20),
+    retentionDays: 30,
     ...given,
   };
 }
