@@ -37,6 +37,7 @@ while (Date.now() < untilMs) {
       files: [{ path, bytes: 1000, rows: 10, range }],
       attempt: instance,
       atMs: Date.now(),
+      retentionDays: 30,
     },
     signal,
   );

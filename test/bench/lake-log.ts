@@ -170,7 +170,9 @@ function commitOf({ version, night, instance, path, atMs, bytes, before }: Night
   });
   return commitText([
     { commitInfo },
-    ...(version === 0 ? [{ protocol: PROTOCOL }, metaDataLine(newMetaData(BENCHED, "benched", atMs))] : []),
+    ...(version === 0
+      ? [{ protocol: PROTOCOL }, metaDataLine(newMetaData(BENCHED, "benched", atMs, 30))]
+      : []),
     { txn: { appId: named(instance), version: night + 1, lastUpdated: atMs } },
     ...(before === undefined
       ? []
