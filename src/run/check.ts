@@ -16,8 +16,9 @@ import type { FreeBytes } from "../warehouse/disk.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { Verification } from "../warehouse/verify-run.ts";
 import { checkService } from "./check-service.ts";
-import { checkCurrentRun, checkWarehouse } from "./check-warehouse.ts";
+import { type CheckedWarehouse, checkCurrentRun, checkWarehouse } from "./check-warehouse.ts";
 import { type Finding, failed, ok, skipped } from "./finding.ts";
+import { knownInstance } from "./instance.ts";
 
 export interface CheckRequest {
   readonly inputs: ConfigInputs;
@@ -41,14 +42,21 @@ export async function* check(request: CheckRequest): AsyncGenerator<Finding> {
   yield* findings;
   yield* checkService(config, warehouse, request);
   yield await checkCurrentRun(config, warehouse, request.verifyCurrent);
-  if (!(config instanceof WarehouseError)) yield* checkTargets(config, request.signal);
+  if (!(config instanceof WarehouseError)) yield* checkTargets(config, warehouse, request.signal);
 }
 
 /** A finding for each target. */
-async function* checkTargets({ targets }: Config, signal: AbortSignal): AsyncGenerator<Finding> {
-  for (const target of targets) {
+async function* checkTargets(
+  config: Config,
+  warehouse: CheckedWarehouse | null,
+  signal: AbortSignal,
+): AsyncGenerator<Finding> {
+  const baseline = warehouse?.baseline;
+  const instance =
+    baseline === undefined || baseline instanceof WarehouseError ? null : knownInstance(baseline, config);
+  for (const target of config.targets) {
     try {
-      const last = await target.last(null, signal);
+      const last = await target.last(instance, signal);
       await target.check?.(signal);
       const has = last === null ? "has no run yet" : `has the run ${last.run}`;
       const able =

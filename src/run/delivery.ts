@@ -8,6 +8,7 @@ import { readBaseline } from "../warehouse/baseline.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { findRun } from "../warehouse/retention.ts";
 import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
+import { knownInstance } from "./instance.ts";
 
 /** Throws `config.invalid` where there are targets and nothing that they could be given. */
 export function assertDeliverable({ config }: RunOptions, pipeline: Pipeline): void {
@@ -27,8 +28,7 @@ export async function meetTargets(
   folder: OutputFolder,
 ): Promise<number> {
   if (config.targets.length === 0) return 0;
-  const baseline = await readBaseline(folder);
-  const instance = baseline.kind === "run" ? baseline.manifest.instance : null;
+  const instance = knownInstance(await readBaseline(folder), config);
   const options = { instance, signal, warn: (message: string) => log.warn(message) };
   const states = await askTargets(folder, config.targets, options);
   await restoreNewest(folder, states, options);

@@ -1,12 +1,22 @@
 /** Whether a run reads the instance whose content the warehouse has. */
 import type { Config } from "../config/config.ts";
 import { probeService } from "../extract/probe.ts";
+import type { InstanceIdentity } from "../pipeline.ts";
 import { assertSameInstance, type Baseline, type Comparison } from "../warehouse/baseline.ts";
 import { type Asking, type OpenSource, openClient, originOf } from "./source.ts";
 
 /** How a run compares the instance that it reads with that of the run before. */
 export function comparisonOf({ acceptNewAddress }: Config): Comparison {
   return acceptNewAddress ? "moved" : "run";
+}
+
+/**
+ * What targets are told of the instance before the service is asked: that of the run before, else the address alone. Null
+ * where a new address is to be accepted: what a target has is then another's until the service has answered.
+ */
+export function knownInstance(baseline: Baseline, config: Config): InstanceIdentity | null {
+  if (baseline.kind === "run") return baseline.manifest.instance;
+  return config.acceptNewAddress ? null : { id: null, origin: originOf(config) };
 }
 
 /** Before anything is opened, by the address alone. Throws `config.other_instance`. */

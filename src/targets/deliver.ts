@@ -90,21 +90,23 @@ export function targetError({ name }: Target, thrown: unknown): WarehouseError {
   const reason = printable(why, 300).replace(/\.$/, "");
   return new WarehouseError(
     "target.refused",
-    `The target ${printable(name)} failed: ${reason}; correct that, and deliver again.`,
+    `The target ${printable(name)} failed: ${reason}; correct that, and try again.`,
     { cause: thrown },
   );
 }
 
-/** The first failure, with what to do about all; undefined: all have the run. */
+/** Why each failed, and what to do, with the code of the first; undefined: all have the run. */
 export function deliveryError(run: string, deliveries: readonly Delivery[]): WarehouseError | undefined {
   const failed = deliveries.flatMap(({ target, failure }) =>
     failure === null ? [] : [{ target, ...failure }],
   );
   const [first] = failed;
   if (first === undefined) return undefined;
-  const names = failed.map(({ target }) => printable(target)).join(", ");
+  const reasons = failed
+    .map(({ target, message }) => `to ${printable(target)}: ${message}`)
+    .join(" And not ");
   return new WarehouseError(
     first.code,
-    `The run ${run} is published, but was not delivered to ${names}: ${first.message} "content-warehouse deliver" repeats it, and the next run delivers itself.`,
+    `The run ${run} is published, but was not delivered ${reasons} "content-warehouse deliver" repeats it, and the next run delivers itself.`,
   );
 }

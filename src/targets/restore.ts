@@ -1,5 +1,6 @@
 /** Making a local run from what a target keeps of it. */
 import type { InstanceIdentity, Target, TargetRun } from "../pipeline.ts";
+import { assertSameInstance, readBaseline } from "../warehouse/baseline.ts";
 import {
   createStaging,
   currentRun,
@@ -8,7 +9,7 @@ import {
   removeStaging,
   runsIn,
 } from "../warehouse/layout.ts";
-import type { Manifest } from "../warehouse/manifest.ts";
+import { type Manifest, readManifest } from "../warehouse/manifest.ts";
 import { publishCopy } from "../warehouse/publish-copy.ts";
 import { targetError } from "./deliver.ts";
 
@@ -20,8 +21,9 @@ export function keepsRuns(target: Target): target is KeepingTarget {
 }
 
 /**
- * Publishes in the warehouse folder a run that a target keeps, verified, and makes it current. Throws `target.*`, and
- * `verify.failed` where what came is not what was published; then nothing was changed. Needs the lock.
+ * Publishes in the warehouse folder a run that a target keeps, verified, and makes it current. Throws `target.*`,
+ * `verify.failed` where what came is not what was published, and `config.other_instance` where the folder has the content
+ * of another instance; then nothing was changed. Needs the lock.
  */
 export async function restoreRun(
   folder: OutputFolder,
@@ -36,6 +38,8 @@ export async function restoreRun(
       signal.throwIfAborted();
       throw targetError(target, thrown);
     });
+    const { instance } = await readManifest(staging.result);
+    assertSameInstance(await readBaseline(folder), instance, folder.root, "moved");
     return await publishCopy(folder, staging);
   } finally {
     await removeStaging(folder, run.run);
@@ -74,7 +78,7 @@ export async function askTargets(
       signal.throwIfAborted();
       const error = targetError(target, thrown);
       if (isEmpty && keepsRuns(target)) throw error;
-      warn(`${error.message} The run goes on, and is delivered when it is published.`);
+      warn(`${error.message} The run goes on, and its delivery is tried when it is published.`);
     }
   }
   return states;

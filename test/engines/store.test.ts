@@ -224,8 +224,7 @@ suite("a store in a bucket that fails for a moment", () => {
     proxy.script(times(100, anything, { does: "answer", status: 503, code: "SlowDown" }));
     await assert.rejects(store.put("x", ONE), {
       code: "target.unavailable",
-      message:
-        's3://warehouse/lake/ answers that it is busy or out of order; run "content-warehouse deliver" later.',
+      message: "s3://warehouse/lake/ answers that it is busy or out of order; try again later.",
     });
     assert.equal(proxy.seen.length, 8);
   });
@@ -291,18 +290,17 @@ suite("a store in a bucket that refuses", () => {
     {
       name: "expired credentials",
       fault: refusal(400, "ExpiredToken"),
-      message:
-        'The credentials for s3://warehouse/lake/ have expired; renew them, then run "content-warehouse deliver".',
+      message: "The credentials for s3://warehouse/lake/ have expired; renew them, and try again.",
     },
     {
       name: "what no longer fits (507)",
       fault: refusal(507, "InsufficientStorage"),
-      message: 's3://warehouse/lake/ is full; make room, then run "content-warehouse deliver".',
+      message: "s3://warehouse/lake/ is full; make room, and try again.",
     },
     {
       name: "what is above a quota",
       fault: refusal(403, "QuotaExceeded"),
-      message: 's3://warehouse/lake/ is full; make room, then run "content-warehouse deliver".',
+      message: "s3://warehouse/lake/ is full; make room, and try again.",
     },
     {
       name: "requests to another region",
@@ -327,8 +325,7 @@ suite("a store in a bucket that refuses", () => {
         body: "<html><head></head><body>Bad Gateway<br></body></html>",
       },
       does: (store) => keysOf(store),
-      message:
-        's3://warehouse/lake/ answers that it is busy or out of order; run "content-warehouse deliver" later.',
+      message: "s3://warehouse/lake/ answers that it is busy or out of order; try again later.",
     },
     {
       name: "by an endpoint that is no store",
@@ -442,7 +439,7 @@ suite("a store in a bucket that refuses", () => {
     await assert.rejects(store.put("x", ONE), {
       code: "target.unavailable",
       message:
-        'Nothing answers at http://127.0.0.1:9 for s3://warehouse/lake/; check `endpoint`, `region` and the network, or run "content-warehouse deliver" later.',
+        "Nothing answers at http://127.0.0.1:9 for s3://warehouse/lake/; check `endpoint`, `region` and the network, or try again later.",
     });
   });
 

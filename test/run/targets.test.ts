@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { exitCodeOf } from "../../src/observe/outcome.ts";
+import type { InstanceIdentity } from "../../src/pipeline.ts";
 import { memoryTarget } from "../targets/memory-target.ts";
 import { exportFrom, failsWith, temporaryFolder } from "./running.ts";
 import { itemsOf, Scripted } from "./scripted.ts";
@@ -57,5 +58,22 @@ test("a pipeline without Parquet files is refused before any request where there
   const pipelineUrl = new URL("./duckdb-pipeline.ts", import.meta.url).href;
   const config = { targets: [memoryTarget()] };
   await failsWith("config.invalid", exportFrom({ url: service.url, out, config, pipelineUrl }));
+  assert.deepEqual(service.questions, []);
+});
+
+test("a run on an empty disk tells its targets whom it reads, so that it is given no run of another service", async (t) => {
+  const service = await Scripted.start(t, itemsOf(5));
+  const out = join(await temporaryFolder(t), "warehouse");
+  const asked: (InstanceIdentity | null)[] = [];
+  const other = {
+    ...memoryTarget(),
+    last: async (instance: InstanceIdentity | null) => {
+      asked.push(instance);
+      throw new WarehouseError("target.refused", "It is another's; correct the name.");
+    },
+    restore: async () => assert.fail("a run of another service was asked for"),
+  };
+  await failsWith("target.refused", exportFrom({ url: service.url, out, config: { targets: [other] } }));
+  assert.deepEqual(asked, [{ id: null, origin: new URL(service.url).origin }]);
   assert.deepEqual(service.questions, []);
 });

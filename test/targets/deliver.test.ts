@@ -54,13 +54,13 @@ test("what goes wrong with one target is told, and keeps the run from no other",
   assert.deepEqual(second.calls, ["last", "stage", "commit", "abort"]);
   assert.equal(
     deliveries[1]?.failure?.message,
-    "The target second failed: it broke; correct that, and deliver again.",
+    "The target second failed: it broke; correct that, and try again.",
   );
   const error = deliveryError(run, deliveries);
   assert.deepEqual([error?.code, error?.exitCode], ["target.unavailable", 26]);
   assert.match(
     error?.message ?? "",
-    /was not delivered to first, second: Nobody answers; try again\. "content-/,
+    /was not delivered to first: Nobody answers; try again\. And not to second: The target second failed: .* "content-/,
   );
   first.failures.clear();
   second.failures.clear();

@@ -95,7 +95,7 @@ test("a target that cannot be asked keeps no run from beginning, unless it may h
   };
   const out = join(await temporaryFolder(t), "here");
   assert.deepEqual(await meet(out, [down]), [
-    "Down; wait. The run goes on, and is delivered when it is published.",
+    "Down; wait. The run goes on, and its delivery is tried when it is published.",
   ]);
   const keeper = { ...down, restore: async () => {} };
   await assert.rejects(meet(out, [keeper]), { code: "target.unavailable" });

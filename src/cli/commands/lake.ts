@@ -81,7 +81,7 @@ function verifyCommand(environment: CliEnvironment): Command {
       if (ok) return;
       throw new WarehouseError(
         "verify.failed",
-        `${counted(found.findings.length, "finding")}: run again, and the new run replaces these files in the lake.`,
+        `${counted(found.findings.length, "finding")}: a new run replaces damaged files; of a damaged log, the finding says what helps.`,
       );
     });
 }

@@ -81,10 +81,11 @@ async function restorable(target: KeepingTarget, signal: AbortSignal): Promise<r
 function wantedRun(target: KeepingTarget, runs: readonly TargetRun[], wanted: string | undefined): TargetRun {
   const found = wanted === undefined ? runs[0] : runs.find((each) => isCalled(wanted, each));
   if (found !== undefined) return found;
-  const what = wanted === undefined ? "no run yet" : `no run "${wanted}"`;
   throw new WarehouseError(
     "config.not_found",
-    `The target ${target.name} keeps ${what}; "content-warehouse restore --list" shows what it keeps.`,
+    wanted === undefined
+      ? `The target ${target.name} keeps no run yet; one is delivered by the next "content-warehouse run".`
+      : `The target ${target.name} keeps no run "${wanted}"; "content-warehouse restore --list" shows what it keeps.`,
   );
 }
 

@@ -125,7 +125,7 @@ function tableText(
   const columns = [whole("target"), whole("last run"), whole("published"), whole("state")];
   const rows = states.map(({ target, last, state }) => [
     target,
-    last?.run ?? "none",
+    last?.run ?? (state === "failed" ? "not known" : "none"),
     last === null
       ? ""
       : (parseRunName(last.run)?.startedAt.toISOString().slice(0, 16).replace("T", " ") ?? ""),

@@ -31,7 +31,7 @@ const STAGES: Record<StageName, readonly [label: string, unit: string]> = {
   transform: ["transform", "items"],
   load: ["tables", "tables"],
   publish: ["publish", ""],
-  deliver: ["delivery", "steps"],
+  deliver: ["delivery", ""],
 };
 
 const REDRAW_MS = 100;
@@ -117,6 +117,8 @@ function liveLine(state: Timed): string {
 function details(state: Timed): string {
   const { stage, done, total, items, bytes, startedMs, atMs, perSecond } = state;
   if (stage === "publish") return done === total ? "done" : "verifying the files";
+  // Each target counts in units of its own.
+  if (stage === "deliver") return `${total ? Math.floor((100 * done) / total) : 0} %`;
   const seconds = (atMs - startedMs) / 1000;
   const parts = [
     `${count(done)}${total === undefined ? "" : ` of ${count(total)}`} ${STAGES[stage][1]}`.trimEnd(),

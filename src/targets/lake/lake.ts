@@ -11,7 +11,7 @@ import { claimNumbers } from "./claim.ts";
 import { type OpenLake, stageDelivery } from "./delivery.ts";
 import { lastRun } from "./finish.ts";
 import { restorableRuns, restoreRun } from "./published.ts";
-import { removeRuns } from "./vacuum.ts";
+import { hasEarlierFiles, removeRuns } from "./vacuum.ts";
 
 export interface LakeOptions extends StoreOptions {
   /** Name of the instance in the lake: lower-case letters, digits and `-`, 63 at most. CONTENT_WAREHOUSE_INSTANCE else. */
@@ -94,8 +94,9 @@ export function lakeIn(
       open(async (place) => {
         const earlier = (await claimNumbers(place.store, place.instance)).slice(0, -1);
         await removeRuns(place, earlier, Number.POSITIVE_INFINITY, signal);
+        if (!(await hasEarlierFiles(place, signal))) return [];
         return [
-          `Earlier versions of the tables in ${place.store.address} hold the person still: "content-warehouse lake vacuum --all-versions" ends that.`,
+          `Earlier versions of the tables in ${place.store.address} may hold the person still: "content-warehouse lake vacuum --all-versions" ends that.`,
         ];
       }),
   };

@@ -30,8 +30,14 @@ export function assertSameService(
   if (registered === null || isSame(registered, service)) return;
   throw new WarehouseError(
     "target.refused",
-    `The instance ${instance} in ${address} is ${named(registered)}, and this one is ${named(service)}; give this one another instance name in the configuration.`,
+    `The instance ${instance} in ${address} is ${named(registered)}, and this one is ${named(service)}; ${wayOut(service)}.`,
   );
+}
+
+/** Without an ID, it may be the same one at another address. */
+function wayOut({ id }: InstanceIdentity): string {
+  const rename = "give this one another instance name in the configuration";
+  return id === null ? `${rename}, or run once with --accept-new-address if the service has moved` : rename;
 }
 
 function isSame(a: InstanceIdentity, b: InstanceIdentity): boolean {

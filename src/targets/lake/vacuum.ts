@@ -8,7 +8,7 @@ import { parseRunName } from "../../warehouse/layout.ts";
 import type { Store, StoredObject } from "../store/store.ts";
 import { type Claim, claimNumbers, isPast, readClaim } from "./claim.ts";
 import { readTable } from "./delta/read.ts";
-import type { TableState } from "./delta/state.ts";
+import { filesOf as filesIn, type TableState } from "./delta/state.ts";
 import { DAY_MS, LANES, type LakePlace } from "./finish.ts";
 import { instancesFolder, runsFolder, uploadOf } from "./keys.ts";
 import { folderOf, forgetRuns, removeBelow } from "./published.ts";
@@ -59,7 +59,6 @@ export async function vacuumLake(
     if (state === null || ![...instances.keys()].some((each) => state.transactions.has(each))) continue;
     const isKept = keeper(state, instances, { since, youngSince, nowMs });
     const unused = files.filter((file) => !isKept(file));
-
     await store.remove(unused.map(({ key }) => key));
     removed.push(...unused);
   }
@@ -89,6 +88,21 @@ async function dataFiles(
     return objects;
   });
   return new Map(tables.map((table, at) => [table, found[at] ?? []]));
+}
+
+/** Whether the lake has data files of the instance that only earlier versions name, or none. */
+export async function hasEarlierFiles(
+  { store, instance }: Pick<LakePlace, "store" | "instance">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const found = await inParallel(LANES, await tablesIn(store), async (_, table) => {
+    const state = await readTable(store, table, signal);
+    const newest = new Set((state === null ? [] : filesIn(state, instance)).map(({ path }) => path));
+    for await (const { key } of store.list(`${table}/instance=${instance}/`))
+      if (!newest.has(key.slice(table.length + 1))) return true;
+    return false;
+  });
+  return found.includes(true);
 }
 
 interface Claims {

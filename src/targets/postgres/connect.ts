@@ -70,19 +70,19 @@ async function importPackages() {
 
 type Meaning = readonly [code: ErrorCode, wayOut: string];
 
-const AGAIN = "check that it runs and can be reached, and deliver again";
+const AGAIN = "check that it runs and can be reached, and try again";
 const CREDENTIALS: Meaning = [
   "target.refused",
   "check the user in `url`, and its password in PGPASSWORD or PGPASSFILE",
 ];
-const FULL: Meaning = ["target.unavailable", "free space there, and deliver again"];
+const FULL: Meaning = ["target.unavailable", "free space there, and try again"];
 
 /** By SQLSTATE, or by its class. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   "08": ["target.unavailable", AGAIN],
   "28": CREDENTIALS,
   "3D": ["target.refused", "make the database, or name another in `url`"],
-  "53": ["target.unavailable", "wait until it has room, and deliver again"],
+  "53": ["target.unavailable", "wait until it has room, and try again"],
   "53100": FULL,
   "57P": ["target.unavailable", AGAIN],
   "42501": [
@@ -90,7 +90,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
     "GRANT CREATE ON DATABASE to the user of `url`, which must own the schemas that it replaces",
   ],
 };
-const UNKNOWN: Meaning = ["target.refused", "correct that there, and deliver again"];
+const UNKNOWN: Meaning = ["target.refused", "correct that there, and try again"];
 
 /** Whatever a query throws, as a sentence that names the database; credentials are in none. */
 export function postgresError(thrown: unknown, { host, database }: Client): WarehouseError {

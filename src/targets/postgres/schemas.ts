@@ -97,7 +97,7 @@ export async function lockSchema(client: Client, { current }: Schemas): Promise<
   if (taken.rows[0].taken === true) return;
   throw new WarehouseError(
     "target.unavailable",
-    `Another delivery to the schema ${current} is under way; wait until it has ended, and deliver again.`,
+    `Another delivery to the schema ${current} is under way; wait until it has ended, and try again.`,
   );
 }
 
@@ -133,7 +133,7 @@ async function commitBetweenReaders(
 function stillRead(cause: unknown): WarehouseError {
   return new WarehouseError(
     "target.unavailable",
-    "Readers kept their transactions open for ten minutes, so the new run cannot take the place of the one that they read; end those transactions, and deliver again.",
+    "Readers kept their transactions open for ten minutes, so the new run cannot take the place of the one that they read; end those transactions, and try again.",
     { cause },
   );
 }

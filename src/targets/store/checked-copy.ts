@@ -49,13 +49,13 @@ export function changedFile(file: string, cause?: unknown): WarehouseError {
 export function changedObject(address: string, key: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `${key} in ${address} has another content than was delivered; somebody changed it: choose another run.`,
+    `${key} in ${address} has another content than was delivered; somebody changed it: run again, or restore another run.`,
   );
 }
 
 export function missingObject(address: string, key: string): WarehouseError {
   return new WarehouseError(
     "target.refused",
-    `${key} is missing in ${address}; somebody removed it: choose another run.`,
+    `${key} is missing in ${address}; somebody removed it: run again, or restore another run.`,
   );
 }

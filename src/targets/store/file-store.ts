@@ -245,8 +245,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
   ENOTDIR: FILE_FOR_FOLDER,
   EISDIR: FILE_FOR_FOLDER,
   EROFS: "is read-only; mount it for writing",
-  ENOSPC: 'is full; make room, then run "content-warehouse deliver"',
-  EDQUOT: 'is full (the quota is used up); make room, then run "content-warehouse deliver"',
+  ENOSPC: "is full; make room, and try again",
+  EDQUOT: "is full (the quota is used up); make room, and try again",
 };
 
 /** What is neither the disk's doing nor told already stays as it is. */
@@ -257,6 +257,6 @@ function toldError(address: string, thrown: unknown): unknown {
   if (refusal !== undefined) {
     return new WarehouseError("target.refused", `${address} ${refusal}.`, { cause: thrown });
   }
-  const sentence = `${address} cannot be read or written just now (${code}); check the file system, then run "content-warehouse deliver".`;
+  const sentence = `${address} cannot be read or written just now (${code}); check the file system, and try again.`;
   return new WarehouseError("target.unavailable", sentence, { cause: thrown });
 }

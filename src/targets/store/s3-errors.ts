@@ -29,7 +29,7 @@ const PERMISSIONS: Readonly<Record<StoreRequest["does"], string>> = {
   remove: "s3:DeleteObject",
 };
 
-const LATER = 'run "content-warehouse deliver" later';
+const LATER = "try again later";
 
 function refused(say: Failure["say"]): Failure {
   return { code: "target.refused", say };
@@ -52,8 +52,7 @@ const wrongCredentials = refused(
     `The store does not accept the credentials for ${address}; check the key, its secret and \`region\`.`,
 );
 const expired = refused(
-  ({ address }) =>
-    `The credentials for ${address} have expired; renew them, then run "content-warehouse deliver".`,
+  ({ address }) => `The credentials for ${address} have expired; renew them, and try again.`,
 );
 const denied = refused(
   ({ address }, { does, key }) =>
@@ -65,7 +64,7 @@ const otherRegion = refused(
 const noRegion = refused(
   ({ address }) => `No region is known for ${address}; set \`region\`, or AWS_REGION.`,
 );
-const full = refused(({ address }) => `${address} is full; make room, then run "content-warehouse deliver".`);
+const full = refused(({ address }) => `${address} is full; make room, and try again.`);
 const badTls = refused(
   ({ address, endpoint }) =>
     `No safe connection to ${endpoint ?? "Amazon S3"} for ${address}; check its certificate, and NODE_EXTRA_CA_CERTS for one of your own.`,

@@ -54,6 +54,13 @@ class Screen {
 }
 
 suite("where the output is no terminal", () => {
+  test("a delivery is told in percent, since each target counts in units of its own", () => {
+    const { display, take, wait } = displayed(undefined);
+    wait(3000);
+    display.onProgress(progress("deliver", 5_041, 15_382));
+    assert.equal(take(), "delivery: 32 %\n");
+  });
+
   test("a line comes every three seconds, with what was done, of how much, how fast, and how long it takes", () => {
     const { display, take, wait } = displayed(undefined);
     display.onProgress(progress("lookups", 1, 2));

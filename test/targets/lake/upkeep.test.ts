@@ -165,6 +165,8 @@ suite("a lake", () => {
       await store.folders(`_published/instance=${INSTANCE}/runs/`).then((all) => all.length),
       1,
     );
+    await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() }, signal);
+    assert.deepEqual(await on(store).forget?.(signal), []);
     await deliver(on(store), runs.a4);
     await assertNothingMixed(store, INSTANCE);
   });
