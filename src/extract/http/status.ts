@@ -45,7 +45,7 @@ export function statusError(answer: Answer, mode: RequestMode): SourceError | nu
 }
 
 export const CHECK_TOKEN =
-  "check that CONTENT_API_TOKEN, or the file that `tokenFile` names, holds a valid API token";
+  "check that CONTENT_API_TOKEN, or the file that `tokenFile` names (in a fleet, what its instance names), holds a valid API token";
 
 function unreadable(answer: Answer): SourceError {
   const what = `${answer.host} answered with status ${answer.status}, which carries no complete document`;
