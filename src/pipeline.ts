@@ -211,6 +211,8 @@ export interface Target {
    * for the instance: it is not known yet. Throws where the place belongs to another instance.
    */
   readonly last: (instance: InstanceIdentity | null, signal: AbortSignal) => Promise<TargetRun | null>;
+  /** The highest number that it knows of any run, whether readers see that run or not; unless given, that of `last`. */
+  readonly taken?: (signal: AbortSignal) => Promise<number>;
   /** Writes the run where no reader looks; `commit` shows it to readers as one step. Throws where it has a later run. */
   readonly stage: (run: DeliveredRun) => Promise<StagedLoad>;
   /** Proves, without delivering anything, that it can be written to. */

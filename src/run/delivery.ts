@@ -21,7 +21,7 @@ export function assertDeliverable({ config }: RunOptions, pipeline: Pipeline): v
 
 /**
  * Asks the targets which runs they have, and restores the newest where it is from another machine. Gives the highest
- * number that any has: that of this run must be above it. Needs the lock.
+ * number that any knows: that of this run must be above it. Needs the lock.
  */
 export async function meetTargets(
   { config, signal, log }: RunOptions,
@@ -32,7 +32,7 @@ export async function meetTargets(
   const options = { instance, signal, warn: (message: string) => log.warn(message) };
   const states = await askTargets(folder, config.targets, options);
   await restoreNewest(folder, states, options);
-  return Math.max(0, ...states.map(({ last }) => last?.sequence ?? 0));
+  return Math.max(0, ...states.map(({ taken }) => taken));
 }
 
 /**

@@ -51,6 +51,8 @@ export interface TargetState {
   readonly target: Target;
   /** The last run that its readers see; null: none. */
   readonly last: TargetRun | null;
+  /** The highest number that it knows of any run. */
+  readonly taken: number;
 }
 
 export interface MeetOptions {
@@ -73,7 +75,8 @@ export async function askTargets(
   const states: TargetState[] = [];
   for (const target of targets) {
     try {
-      states.push({ target, last: await target.last(instance, signal) });
+      const last = await target.last(instance, signal);
+      states.push({ target, last, taken: (await target.taken?.(signal)) ?? last?.sequence ?? 0 });
     } catch (thrown) {
       signal.throwIfAborted();
       const error = targetError(target, thrown);

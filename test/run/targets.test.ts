@@ -28,6 +28,14 @@ test("a run is above what its target has, stays published where that fails, and 
   assert.equal(target.seen.at(-1)?.rows.content, 5);
 });
 
+test("a run on an empty disk is above what its target knows, though no reader sees it", async (t) => {
+  const service = await Scripted.start(t, itemsOf(5));
+  const out = join(await temporaryFolder(t), "warehouse");
+  const target = { ...memoryTarget(), last: async () => null, taken: async () => 41 };
+  const { sequence } = await exportFrom({ url: service.url, out, config: { targets: [target] } });
+  assert.equal(sequence, 42);
+});
+
 test("a run that is ended while it is delivered says that it is published", async (t) => {
   const service = await Scripted.start(t, itemsOf(5));
   const out = join(await temporaryFolder(t), "warehouse");

@@ -7,7 +7,7 @@ import { type StoreOptions, storeFaults } from "../store/address.ts";
 import { openStore } from "../store/open-store.ts";
 import { proveConditionalPut } from "../store/probe.ts";
 import type { Store } from "../store/store.ts";
-import { claimNumbers } from "./claim.ts";
+import { claimNumbers, lastClaim } from "./claim.ts";
 import { type OpenLake, stageDelivery } from "./delivery.ts";
 import { lastRun } from "./finish.ts";
 import { restorableRuns, restoreRun } from "./published.ts";
@@ -86,6 +86,7 @@ export function lakeIn(
     name: name ?? "lake",
     open,
     last: (service, signal) => open((place) => lastRun(place, service, signal)),
+    taken: () => open(async ({ store }) => (await lastClaim(store, instance))?.sequence ?? 0),
     stage: (run) => stageDelivery(open, run, systemClock),
     check: (signal) => open(({ store }) => proveConditionalPut(store, signal)),
     restore: (run, directory, signal) => open((place) => restoreRun(place, run, directory, signal)),

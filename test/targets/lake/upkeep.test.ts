@@ -8,6 +8,7 @@ import type { DeliveredRun } from "../../../src/pipeline.ts";
 import { integer, text } from "../../../src/tables/declare.ts";
 import { deliver as deliverTo } from "../../../src/targets/deliver.ts";
 import { commitText } from "../../../src/targets/lake/delta/actions.ts";
+import { cleanLog, writeCheckpoint } from "../../../src/targets/lake/delta/checkpoint.ts";
 import { commitKey } from "../../../src/targets/lake/delta/log-files.ts";
 import { readTable } from "../../../src/targets/lake/delta/read.ts";
 import { filesOf as filesIn } from "../../../src/targets/lake/delta/state.ts";
@@ -140,6 +141,19 @@ suite("a lake", () => {
     assert.deepEqual(findings, [
       "The newest version of tags has 0 rows where the run has 5: somebody changed it.",
     ]);
+  });
+
+  test("is whole where the log has forgotten the versions that an instance without new runs has", async () => {
+    const store = memoryStore(new Map(three));
+    await deliver(on(store, "two"), runs.a1);
+    for (const table of ["content", "empty", "tags"]) {
+      const state = await readTable(store, table, signal);
+      assert.ok(state !== null);
+      await writeCheckpoint(store, state, { nowMs: Date.now(), retentionMs: 30 * DAY_MS });
+      await cleanLog(store, table, { nowMs: Date.now() + 40 * DAY_MS, retentionMs: 30 * DAY_MS });
+    }
+    const place = { store, instance: INSTANCE, logRetentionDays: 30 };
+    assert.deepEqual((await verifyLake(place, undefined, signal)).findings, []);
   });
 
   test("gives a run back, file by file as it was published", async () => {
@@ -381,6 +395,7 @@ suite("a lake", () => {
     const [lost = ""] = [...objects.keys()].filter((key) => key.startsWith("tags/instance=one/tags-000004"));
     await store.remove([lost]);
     assert.equal((await on(store).last(null, signal))?.run, runs.a3.run);
+    assert.equal(await on(store).taken?.(signal), 4, "a run of number 4 would be refused for ever");
     const next = await makeRun(folder, { sequence: 5, machine: "a", tables: { content: 2 } });
     await deliver(on(store), next);
     assert.equal((await on(store).last(null, signal))?.run, next.run);
