@@ -205,6 +205,9 @@ def texts(arrow):
     return [list(row) for row in relation.project(columns).fetchall()]
 
 
+# What engines print, Spark's Java among them, is not an answer.
+out = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
 opened = {"duckdb": DuckDB, "clickhouse": ClickHouse, "delta-rs": DeltaRs, "polars": Polars, "spark": Spark}[engine]()
 
 
@@ -223,8 +226,6 @@ def answer(do, tables=(), lake="", **given):
     return texts(opened.kill(**given) if do == "kill" else opened.query(**given))
 
 
-out = os.fdopen(os.dup(1), "w")
-os.dup2(2, 1)  # What engines print is not an answer.
 for line in sys.stdin:
     try:
         reply = {"answer": answer(**json.loads(line))}
