@@ -28,11 +28,12 @@ export async function benchFleet(folder: string, instances = INSTANCES): Promise
     const service = { script: "service.ts", args: [JSON.stringify(settings)] };
     const seconds = await serving(service, async (address: Address) => {
       // Documents are rendered when they are asked for first.
-      await secondsOf({ place: join(folder, "warm"), instances: 1, workers: 1, address });
+      await secondsOf({ place: join(folder, `warm-${delayMs}`), instances: 1, workers: 1, address });
       const measured: Record<number, number> = {};
       for (const workers of WORKERS) {
         const place = join(folder, `with-${delayMs}-${workers}`);
         measured[workers] = await secondsOf({ place, instances, workers, address });
+        process.stderr.write(`${delayMs} ms, ${workers} workers: ${measured[workers]} s\n`);
         await removeTree(place);
       }
       return measured;
