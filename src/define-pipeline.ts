@@ -159,7 +159,7 @@ function isTexts(value: unknown): boolean {
 }
 
 function isFaultList(value: unknown): boolean {
-  return value === undefined || isTexts(value);
+  return value === undefined || isArrayOf(value, (fault) => isText(fault) && fault.trim() !== "");
 }
 
 const FACTORIES = {

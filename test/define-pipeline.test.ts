@@ -359,6 +359,12 @@ suite("a composition is refused for", () => {
     });
   }
 
+  test("a stage whose fault says nothing", () => {
+    const [fault, ...others] = faultsOf({ ...WHOLE, transform: [{ ...contentTables(), faults: [""] }] });
+    assert.match(fault ?? "", /^transform\[0\] /);
+    assert.deepEqual(others, []);
+  });
+
   test("what is no composition at all", () => {
     for (const spec of [undefined, null, "nightly", 5, [], () => WHOLE])
       assert.deepEqual(faultsOf(spec), ["definePipeline takes an object"]);
