@@ -1,7 +1,7 @@
 #!/bin/sh
 # `npm test` and `npm run test:all`: the tests in their short form, or all of each and the long suites, these one at a
 # time; with paths, those files alone. Tests with other engines are left to `npm run test:engines`. What Node compiles is
-# kept, since hundreds of processes compile the same.
+# kept, since hundreds of processes compile the same. In the short form several files share a process, see groups.ts.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 form=$1
@@ -20,7 +20,14 @@ if [ $# -gt 0 ]; then
   files 1 "$setup" "$@"
   exit
 fi
+if [ "$form" = short ]; then
+  groups=$(mktemp -d)
+  files 3 "$setup" $(node test/groups.ts "$groups")
+  status=$?
+  rm -rf "$groups"
+  exit "$status"
+fi
 files 3 "$setup" 'test/*.test.ts' 'test/!(engines)/**/*.test.ts'
 status=$?
-if [ "$form" = all ]; then files 1 "" 'test/soak/*.soak.ts' || status=$?; fi
+files 1 "" 'test/soak/*.soak.ts' || status=$?
 exit "$status"
