@@ -223,7 +223,7 @@ export interface Target {
   readonly restorable?: (signal: AbortSignal) => Promise<readonly TargetRun[]>;
   /**
    * Removes what it keeps of earlier runs, after somebody's personal data were erased and the run without them was
-   * delivered. Gives a sentence for each thing that holds them still, and how that ends.
+   * delivered. Gives a sentence for each place that still holds them, and how that ends.
    */
   readonly forget?: (signal: AbortSignal) => Promise<readonly string[]>;
   /** What was wrong with the options that it was made with. */

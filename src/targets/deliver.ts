@@ -66,7 +66,11 @@ function isOf({ run, manifest }: DeliveredRun, last: TargetRun): boolean {
 
 /** A failure to do so does not hide why the delivery failed. */
 async function takeBack(staged: StagedLoad): Promise<void> {
-  await staged.abort().catch(() => {});
+  try {
+    await staged.abort();
+  } catch {
+    // Whatever it left, no reader looks there.
+  }
 }
 
 function fenced({ name }: Target, { run }: DeliveredRun, last: TargetRun): WarehouseError {

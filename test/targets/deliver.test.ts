@@ -40,6 +40,16 @@ test("a run is delivered once, whoever tells it again", async (t) => {
   assert.deepEqual(target.calls, ["last", "stage", "commit", "last"]);
 });
 
+test("why a delivery failed is told where a target of plain JavaScript takes it back without a promise", async (t) => {
+  const { to } = await night(await folder(t));
+  const commit = async () => {
+    throw new Error("it broke");
+  };
+  const abort = (() => undefined) as unknown as () => Promise<void>;
+  const [delivery] = await to([{ ...memoryTarget(), stage: async () => ({ commit, abort }) }]);
+  assert.match(delivery?.failure?.message ?? "", /it broke/);
+});
+
 test("what goes wrong with one target is told, and keeps the run from no other", async (t) => {
   const { to, run } = await night(await folder(t));
   const [first, second, third] = [memoryTarget("first"), memoryTarget("second"), memoryTarget("third")];
