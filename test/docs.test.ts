@@ -89,3 +89,17 @@ test("every link of a page to another leads to a page and a heading that are the
     }
   }
 });
+
+test("the README says what each dependency is for", async () => {
+  const { dependencies, devDependencies, peerDependencies } = JSON.parse(
+    await readFile(new URL("package.json", ROOT), "utf8"),
+  );
+  const page = await readFile(new URL("README.md", ROOT), "utf8");
+  const [, said = ""] = /^Dependencies, each pinned: (.*)$/m.exec(page) ?? [];
+  const named = [...said.matchAll(/`([@a-z][\w/@-]*)`/g)].map(([, name = ""]) => name);
+  const all = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
+  assert.deepEqual(
+    all.filter((name) => !named.includes(name)),
+    [],
+  );
+});
