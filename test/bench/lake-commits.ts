@@ -53,8 +53,8 @@ async function perSecond(store: StoreOptions, committers: number, seconds: numbe
     }),
   );
   const commits = made.reduce((sum, each) => sum + each.commits, 0);
-  await using opened = await openStore(store);
-  const state = await readTable(opened, BENCHED.name, new AbortController().signal);
+  await using opened = await openStore(store, new AbortController().signal);
+  const state = await readTable(opened, BENCHED.name);
   if (state?.version !== commits - 1) throw new Error(`${commits} commits made version ${state?.version}`);
   return Number((commits / seconds).toFixed(1));
 }

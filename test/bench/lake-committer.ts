@@ -19,7 +19,7 @@ export interface CommitterSettings {
 const [, , argument = ""] = process.argv;
 const { store: options, instance, fromMs, untilMs }: CommitterSettings = JSON.parse(argument);
 const { signal } = new AbortController();
-await using store = await openStore(options);
+await using store = await openStore(options, signal);
 if (Date.now() > fromMs) throw new Error("it began after the others");
 await setTimeout(fromMs - Date.now());
 let commits = 0;
@@ -43,12 +43,9 @@ while (Date.now() < untilMs) {
   );
   if (outcome.kind !== "done") throw new Error(`${instance} is fenced at ${outcome.sequence}`);
   commits += 1;
-  await checkpointIfDue(
-    store,
-    BENCHED.name,
-    outcome.version,
-    { nowMs: Date.now(), retentionMs: 30 * 86_400_000 },
-    signal,
-  );
+  await checkpointIfDue(store, BENCHED.name, outcome.version, {
+    nowMs: Date.now(),
+    retentionMs: 30 * 86_400_000,
+  });
 }
 process.stdout.write(`${JSON.stringify({ commits })}\n`);

@@ -33,6 +33,8 @@ const PACKAGES = [
   ...["duckdb-extension-httpfs==1.5.5", "pyarrow==26.0.1", "pytz==2026.2"],
 ];
 
+const { signal } = new AbortController();
+
 export async function benchLog(folder: string, nights = NIGHTS): Promise<object> {
   const forms = { with: join(folder, "with"), without: join(folder, "without") };
   const versions = await writeLogs(forms, nights);
@@ -70,9 +72,9 @@ async function median(rounds: readonly unknown[], measure: () => Promise<number>
 }
 
 async function ours(folder: string): Promise<number> {
-  await using store = openFileStore(folder);
+  await using store = openFileStore(folder, signal);
   const from = performance.now();
-  const state = await readTable(store, BENCHED.name, new AbortController().signal);
+  const state = await readTable(store, BENCHED.name);
   if (state?.files.size !== INSTANCES) throw new Error(`${state?.files.size} files`);
   return (performance.now() - from) / 1000;
 }
@@ -99,7 +101,7 @@ async function writeLogs(
 ): Promise<number> {
   const nowMs = Date.now();
   const body = await oneRow(forms.without);
-  await using kept = openFileStore(forms.with);
+  await using kept = openFileStore(forms.with, signal);
   const replay = emptyReplay(BENCHED.name, null);
   const files = new Map<number, string>();
   for (const form of Object.values(forms))

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { packagePath } from "../../src/common/package-root.ts";
@@ -15,16 +15,19 @@ export interface Setting {
   readonly cwd?: string;
   /** Arguments for Node itself. */
   readonly node?: readonly string[];
+  /** Told of the process when it begins. */
+  readonly begun?: (child: ChildProcess) => void;
 }
 
 /** The program in a process of its own, with none of its variables set but those that are given. */
 export async function program(args: readonly string[], setting: Setting = {}): Promise<Outcome> {
-  const { env = {}, cwd = tmpdir(), node = [] } = setting;
+  const { env = {}, cwd = tmpdir(), node = [], begun } = setting;
   const child = spawn(process.execPath, [...node, packagePath("src/cli/main.ts"), ...args], {
     env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env },
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
   });
+  begun?.(child);
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text) => {

@@ -12,7 +12,7 @@ import { proveConditionalPut } from "../../src/targets/store/probe.ts";
 import { openS3Store } from "../../src/targets/store/s3-store.ts";
 import type { Store } from "../../src/targets/store/store.ts";
 import { either } from "../long.ts";
-import { contentOf, keysOf, storeLaws } from "../targets/store/laws.ts";
+import { contentOf, keysOf, NEVER, storeLaws } from "../targets/store/laws.ts";
 import {
   type Fault,
   type FaultyProxy,
@@ -47,6 +47,7 @@ interface Opened {
   readonly endpoint?: string;
   readonly region?: string;
   readonly idleMs?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** A store behind the proxy that does not wait between attempts. */
@@ -54,11 +55,13 @@ async function open({
   prefix = randomUUID(),
   bucket = server.bucket,
   idleMs,
+  signal = NEVER,
   ...options
 }: Opened = {}): Promise<Store> {
   return await openS3Store(
     { kind: "s3", bucket, prefix: `${prefix}/` },
     { url: "", endpoint: proxy.endpoint, ...options },
+    signal,
     { sleep: async () => {}, ...(idleMs === undefined ? {} : { idleMs }) },
   );
 }
@@ -82,8 +85,8 @@ const ONE = Buffer.from("one");
 
 suite("a store in a bucket", () => {
   storeLaws({
-    open: async (name) =>
-      await openStore({ url: `s3://${server.bucket}/${name}`, endpoint: server.endpoint }),
+    open: async (name, signal) =>
+      await openStore({ url: `s3://${server.bucket}/${name}`, endpoint: server.endpoint }, signal),
     schedules: either(30, 300),
   });
 
@@ -234,6 +237,7 @@ suite("a store in a bucket that fails for a moment", () => {
     await using store = await openS3Store(
       { kind: "s3", bucket: server.bucket, prefix: "" },
       { url: "", endpoint: proxy.endpoint },
+      NEVER,
       { sleep: async (milliseconds) => void waits.push(milliseconds) },
     );
     proxy.script(times(100, anything, { does: "drop" }));
@@ -455,7 +459,7 @@ suite("a store in a bucket that refuses", () => {
   test("that ignores the condition of a put is found out by the probe, which leaves nothing", async () => {
     await using store = await open({ prefix: "lake-of-probe" });
     proxy.script(times(100, puts, { does: "overwrite" }));
-    await assert.rejects(proveConditionalPut(store, new AbortController().signal), {
+    await assert.rejects(proveConditionalPut(store), {
       code: "target.refused",
       message: /^s3:\/\/warehouse\/lake-of-probe\/ overwrites objects .* use a store that honours it/,
     });
@@ -480,19 +484,21 @@ suite("a store in a bucket that refuses", () => {
   });
 
   test("nothing, but whose upload is aborted: ends it with the reason, and takes the parts back", async () => {
-    await using store = await open();
-    const { file, body } = await fileOf(17 * 1024 * 1024);
     const ending = new AbortController();
+    const prefix = randomUUID();
+    await using store = await open({ prefix, signal: ending.signal });
+    const { file, body } = await fileOf(17 * 1024 * 1024);
     const reason = new Error("the run is to end");
     proxy.script((request) => {
       if (!isPart(request)) return undefined;
       ending.abort(reason);
       return { does: "delay", milliseconds: 200 };
     });
-    await assert.rejects(store.upload("large", file, contentOf(body, ending.signal)), reason);
+    await assert.rejects(store.upload("large", file, contentOf(body)), reason);
     assert.equal(proxy.seen.filter(({ method }) => method === "DELETE").length, 1);
     assert.equal(proxy.seen.filter(posts).length, 1);
-    assert.deepEqual(await keysOf(store), []);
+    await using again = await open({ prefix });
+    assert.deepEqual(await keysOf(again), []);
   });
 });
 

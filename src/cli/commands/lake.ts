@@ -44,17 +44,28 @@ function subcommand(name: string, description: string, help: string): Command {
     .addHelpText("after", help);
 }
 
+const STATUS_HELP = `
+Example:
+  $ content-warehouse lake status --json
+
+Exit code 0: everything can be read. 26: a table or an instance is damaged; it is named, and all others are listed.
+`;
+
 function statusCommand(environment: CliEnvironment): Command {
   return subcommand(
     "status",
     "list the tables of the lake and the last run of each instance",
-    "\nExample:\n  $ content-warehouse lake status --json\n",
+    STATUS_HELP,
   ).action(async (options: Options) => {
     const lake = await chosenLake(environment, options);
     using stop = new StopSignals("nothing was changed");
-    const status = await lake.open(({ store }) => lakeStatus(store, stop.signal));
+    const status = await lake.open(stop.signal, ({ store }) => lakeStatus(store));
     const { out } = environment;
     await answer(out, options.json === true ? status : lakeStatusText(status, out.columns));
+    const [first, ...others] = status.damaged;
+    if (first === undefined) return;
+    const more = others.length === 0 ? "" : ` The list has ${counted(others.length, "more finding")}.`;
+    throw new WarehouseError("target.refused", `${first.problem}${more}`);
   });
 }
 
@@ -75,7 +86,7 @@ function verifyCommand(environment: CliEnvironment): Command {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("nothing was changed");
       const sequence = run === undefined ? undefined : sequenceOf(run);
-      const found = await lake.open((place) => verifyLake(place, sequence, stop.signal));
+      const found = await lake.open(stop.signal, (place) => verifyLake(place, sequence));
       const ok = found.findings.length === 0;
       await answer(environment.out, options.json === true ? { ok, ...found } : lakeVerificationText(found));
       if (ok) return;
@@ -109,7 +120,7 @@ function vacuumCommand(environment: CliEnvironment): Command {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("what was removed so far stays removed");
       const choice = { allVersions: options.allVersions === true, nowMs: Date.now() };
-      const removed = await lake.open((place) => vacuumLake(place, choice, stop.signal));
+      const removed = await lake.open(stop.signal, (place) => vacuumLake(place, choice));
       await answer(environment.out, options.json === true ? removed : vacuumedText(removed));
     });
 }

@@ -6,11 +6,12 @@ import type { LakeVerification } from "../../targets/lake/verify.ts";
 import { drawInParts, drawTable, left, right, whole } from "./table.ts";
 
 export function lakeStatusText(
-  { address, tables, instances }: LakeStatus,
+  { address, tables, instances, damaged }: LakeStatus,
   width: number | undefined,
 ): string {
-  if (instances.length === 0) return `nothing was delivered to ${address} yet\n`;
-  return `${instancesText(instances, width)}\n${tablesText(tables, width)}`;
+  if (instances.length + damaged.length === 0) return `nothing was delivered to ${address} yet\n`;
+  const damage = damaged.map(({ problem }) => `\nDAMAGED: ${problem}\n`).join("");
+  return `${instancesText(instances, width)}\n${tablesText(tables, width)}${damage}`;
 }
 
 function instancesText(instances: readonly InstanceStatus[], width: number | undefined): string {
@@ -25,10 +26,15 @@ function instancesText(instances: readonly InstanceStatus[], width: number | und
     instance,
     run ?? "none",
     verdict ?? "",
-    finished ? (deliveredAt ?? "").slice(0, 16).replace("T", " ") : "not finished",
+    deliveryText(deliveredAt, finished),
     origin ?? "",
   ]);
   return drawInParts({ columns, rows }, 2, width);
+}
+
+function deliveryText(deliveredAt: string | null, finished: boolean | null): string {
+  if (finished === null) return "unknown";
+  return finished ? (deliveredAt ?? "").slice(0, 16).replace("T", " ") : "not finished";
 }
 
 function tablesText(tables: LakeStatus["tables"], width: number | undefined): string {

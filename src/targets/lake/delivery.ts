@@ -14,12 +14,18 @@ import { type Plan, planDelivery, type Upload } from "./plan.ts";
 import { register, registeredService } from "./registration.ts";
 import { RUN_SNAPSHOTS, snapshotVersions } from "./snapshots.ts";
 
-/** Opens the lake for one step of a delivery. */
-export type OpenLake = <Result>(use: (place: LakePlace) => Promise<Result>) => Promise<Result>;
+/** Opens the lake for one step. Once the signal is aborted, whatever the step asks of the store throws its reason. */
+export type OpenLake = <Result>(
+  signal: AbortSignal,
+  use: (place: LakePlace) => Promise<Result>,
+) => Promise<Result>;
+
+/** What is taken back may be so after the delivery's own signal; what stays is dead, and `lake vacuum` removes it. */
+const TAKE_BACK_MS = 10_000;
 
 /** Uploads a run. Throws `target.fenced` where the lake has a later run, or another one of its number. */
 export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): Promise<StagedLoad> {
-  return open(async (place) => {
+  return open(run.signal, async (place) => {
     const { store, instance } = place;
     const settled = await settle(place, run.instance, run.signal);
     if (isOf(run, settled.claim) && settled.fault === null) return NOTHING_TO_DO;
@@ -27,15 +33,16 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): 
     const plan = await planDelivery(run, instance);
     const tables = [...plan.tables, ...droppedSince(settled, plan.tables)];
     await inParallel(LANES, [...tables, RUN_SNAPSHOTS], async (_, table) => {
-      assertWritable(await readTable(store, table.name, run.signal), table);
+      assertWritable(await readTable(store, table.name), table);
     });
-    if ((await registeredService(store, instance)) === null) await proveConditionalPut(store, run.signal);
+    if ((await registeredService(store, instance)) === null) await proveConditionalPut(store);
     await register(store, instance, run.instance);
     await uploadAll(store, plan.uploads, run);
     const attempt = randomUUID();
     return {
-      commit: () => open((again) => commitDelivery(again, { run, plan, attempt, atMs: clock.now() })),
-      abort: () => open((again) => discard(again, run, plan)),
+      commit: () =>
+        open(run.signal, (again) => commitDelivery(again, { run, plan, attempt, atMs: clock.now() })),
+      abort: () => open(AbortSignal.timeout(TAKE_BACK_MS), (again) => discard(again, run, plan)),
     };
   });
 }
@@ -65,12 +72,10 @@ function droppedSince({ claim, fault }: Settled, tables: readonly ClaimedTable[]
 
 /** The manifest comes after everything that it names. */
 async function uploadAll(store: Store, uploads: readonly Upload[], run: DeliveredRun): Promise<void> {
-  const { signal } = run;
   const total = uploads.reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;
   const upload = async (_: number, { key, file, bytes, sha256 }: Upload) => {
-    signal.throwIfAborted();
-    await store.upload(key, file, { bytes, sha256, signal });
+    await store.upload(key, file, { bytes, sha256 });
     done += bytes;
     run.onProgress(done, total);
   };
@@ -89,7 +94,6 @@ async function commitDelivery(place: LakePlace, { run, plan, attempt, atMs }: At
   const { store, instance } = place;
   const { signal, sequence, pipeline, verdict } = run;
   for (;;) {
-    signal.throwIfAborted();
     const settled = await settle(place, run.instance, signal);
     if (isOf(run, settled.claim)) {
       if (settled.fault !== null) throw settled.fault;
@@ -109,7 +113,7 @@ async function commitDelivery(place: LakePlace, { run, plan, attempt, atMs }: At
     });
     if (!(await putClaim(store, claim, settled.claim))) continue;
     const isFinished = await finish(place, claim, signal);
-    if (!isFinished && (await snapshotVersions(store, claim, signal)).size === 0) throw givenUp(store, run);
+    if (!isFinished && (await snapshotVersions(store, claim)).size === 0) throw givenUp(store, run);
     return;
   }
 }

@@ -43,11 +43,11 @@ export async function settle(
     assertSameService(store, instance, await registeredService(store, instance), service);
   }
   const claim = await lastClaim(store, instance);
-  if (claim === null || (await snapshotSequence(store, instance, signal)) >= claim.sequence) {
+  if (claim === null || (await snapshotSequence(store, instance)) >= claim.sequence) {
     return { claim, fault: null };
   }
   try {
-    await assertUploaded(store, claim, signal);
+    await assertUploaded(store, claim);
     const isFinished = await finish(place, claim, signal);
     return isFinished ? { claim, fault: null } : await settle(place, service, signal);
   } catch (thrown) {
@@ -65,7 +65,7 @@ export async function lastRun(
   const { store, instance } = place;
   const { claim, fault } = await settle(place, service, signal);
   const seen =
-    fault === null ? claim : await claimOf(store, instance, await snapshotSequence(store, instance, signal));
+    fault === null ? claim : await claimOf(store, instance, await snapshotSequence(store, instance));
   if (!seen) return null;
   const sha256 = isPast(seen) ? undefined : seen.manifest.sha256;
   return { run: seen.run, sequence: seen.sequence, sha256 };
@@ -86,7 +86,7 @@ export async function finish(place: LakePlace, claim: Claim, signal: AbortSignal
   const versions = new Map(committed.map(({ table, version }) => [table, version]));
   const last = await commitSnapshot(place, claim, versions, signal);
   const newest = [...committed, ...(last.kind === "done" ? [{ table: RUN_SNAPSHOTS.name, ...last }] : [])];
-  await inParallel(LANES, newest, (_, { table, version }) => keepShort(place, table, version, signal));
+  await inParallel(LANES, newest, (_, { table, version }) => keepShort(place, table, version));
   return true;
 }
 
@@ -102,20 +102,17 @@ async function keepShort(
   { store, logRetentionDays }: LakePlace,
   table: string,
   version: number,
-  signal: AbortSignal,
 ): Promise<void> {
   const retention = { nowMs: Date.now(), retentionMs: logRetentionDays * DAY_MS };
-  if (await checkpointIfDue(store, table, version, retention, signal))
-    await cleanLog(store, table, retention);
+  if (await checkpointIfDue(store, table, version, retention)) await cleanLog(store, table, retention);
 }
 
 /** A claim of another process: a table must never name a file that is not there. Throws `target.refused`. */
-async function assertUploaded(store: Store, claim: Claim, signal: AbortSignal): Promise<void> {
+async function assertUploaded(store: Store, claim: Claim): Promise<void> {
   const files = claim.tables.flatMap(({ name, files }) =>
     files.map((file) => ({ ...file, key: `${name}/${file.path}` })),
   );
   await inParallel(LANES, files, async (_, { key, bytes }) => {
-    signal.throwIfAborted();
     for await (const found of store.list(key)) if (found.key === key && found.bytes === bytes) return;
     throw new WarehouseError(
       "target.refused",

@@ -58,7 +58,7 @@ export function lake(given: LakeOptions): LakeTarget {
   const checked =
     faults.length > 0 ? faults : storeFaults(options).map((fault) => `lake: ${fault.replace(/\.$/, "")}`);
   return {
-    ...lakeIn(() => openStore(options), { ...options, instance: options.instance ?? "" }),
+    ...lakeIn((signal) => openStore(options, signal), { ...options, instance: options.instance ?? "" }),
     faults: checked,
   };
 }
@@ -68,34 +68,34 @@ function instanceOf(given: LakeOptions): string | undefined {
   return (isObject(given) ? given.instance : undefined) ?? process.env.CONTENT_WAREHOUSE_INSTANCE;
 }
 
-/** The lake in a store. */
+/** The lake in a store, which is opened for each step and ends with the signal of that. */
 export function lakeIn(
-  openStoreOf: () => Promise<Store>,
+  openStoreOf: (signal: AbortSignal) => Promise<Store>,
   {
     instance,
     name,
     logRetentionDays,
   }: Pick<LakeOptions, "name" | "logRetentionDays"> & { readonly instance: string },
 ): LakeTarget {
-  const open: OpenLake = async (use) => {
-    await using store = await openStoreOf();
+  const open: OpenLake = async (signal, use) => {
+    await using store = await openStoreOf(signal);
     return await use({ store, instance, logRetentionDays: logRetentionDays ?? LOG_RETENTION_DAYS });
   };
   return {
     kind: "lake",
     name: name ?? "lake",
     open,
-    last: (service, signal) => open((place) => lastRun(place, service, signal)),
-    taken: () => open(async ({ store }) => (await lastClaim(store, instance))?.sequence ?? 0),
+    last: (service, signal) => open(signal, (place) => lastRun(place, service, signal)),
+    taken: (signal) => open(signal, async ({ store }) => (await lastClaim(store, instance))?.sequence ?? 0),
     stage: (run) => stageDelivery(open, run, systemClock),
-    check: (signal) => open(({ store }) => proveConditionalPut(store, signal)),
-    restore: (run, directory, signal) => open((place) => restoreRun(place, run, directory, signal)),
-    restorable: (signal) => open((place) => restorableRuns(place, signal)),
+    check: (signal) => open(signal, ({ store }) => proveConditionalPut(store)),
+    restore: (run, directory, signal) => open(signal, (place) => restoreRun(place, run, directory)),
+    restorable: (signal) => open(signal, restorableRuns),
     forget: (signal) =>
-      open(async (place) => {
+      open(signal, async (place) => {
         const earlier = (await claimNumbers(place.store, place.instance)).slice(0, -1);
-        await removeRuns(place, earlier, Number.POSITIVE_INFINITY, signal);
-        if (!(await hasEarlierFiles(place, signal))) return [];
+        await removeRuns(place, earlier, Number.POSITIVE_INFINITY);
+        if (!(await hasEarlierFiles(place))) return [];
         return [
           `Earlier versions of the tables in ${place.store.address} may hold the person still: "content-warehouse lake vacuum --all-versions" ends that.`,
         ];

@@ -11,15 +11,9 @@ import { LANES, type LakePlace } from "./finish.ts";
 import { runFolder } from "./keys.ts";
 
 /** Runs whose files are kept, the newest first. */
-export async function restorableRuns(
-  { store, instance }: LakePlace,
-  signal: AbortSignal,
-): Promise<TargetRun[]> {
+export async function restorableRuns({ store, instance }: LakePlace): Promise<TargetRun[]> {
   const numbers = (await claimNumbers(store, instance)).toReversed();
-  const claims = await inParallel(LANES, numbers, (_, number) => {
-    signal.throwIfAborted();
-    return readClaim(store, instance, number);
-  });
+  const claims = await inParallel(LANES, numbers, (_, number) => readClaim(store, instance, number));
   return claims.filter((each) => !isPast(each)).map(({ run, sequence }) => ({ run, sequence }));
 }
 
@@ -31,7 +25,6 @@ export async function restoreRun(
   { store, instance }: LakePlace,
   { run, sequence }: TargetRun,
   directory: string,
-  signal: AbortSignal,
 ): Promise<void> {
   const claim = await claimOf(store, instance, sequence);
   if (claim === undefined || isPast(claim) || claim.run !== run) {
@@ -41,13 +34,12 @@ export async function restoreRun(
     );
   }
   const folder = folderOf(claim);
-  await store.download(folder + MANIFEST_FILE, join(directory, MANIFEST_FILE), { ...claim.manifest, signal });
+  await store.download(folder + MANIFEST_FILE, join(directory, MANIFEST_FILE), claim.manifest);
   const { files } = await readManifest(directory);
   await inParallel(LANES, files, async (_, { path, bytes, sha256 }) => {
-    signal.throwIfAborted();
     const file = join(directory, path);
     await mkdir(dirname(file), { recursive: true });
-    await store.download(folder + path, file, { bytes, sha256, signal });
+    await store.download(folder + path, file, { bytes, sha256 });
   });
 }
 

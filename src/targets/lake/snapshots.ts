@@ -43,8 +43,8 @@ export const RUN_SNAPSHOTS = defineTable({
 const LIMITS = { memoryLimitMb: 128, threads: 1 };
 
 /** Number of the last run of an instance that all tables have; 0: none. */
-export async function snapshotSequence(store: Store, instance: string, signal: AbortSignal): Promise<number> {
-  const state = await readTable(store, RUN_SNAPSHOTS.name, signal);
+export async function snapshotSequence(store: Store, instance: string): Promise<number> {
+  const state = await readTable(store, RUN_SNAPSHOTS.name);
   return state === null ? 0 : (sequenceOf(state, instance) ?? 0);
 }
 
@@ -56,7 +56,7 @@ export async function commitSnapshot(
   signal: AbortSignal,
 ): Promise<CommitOutcome> {
   const { instance, sequence, run, attempt, atMs } = claim;
-  const state = await readTable(store, RUN_SNAPSHOTS.name, signal);
+  const state = await readTable(store, RUN_SNAPSHOTS.name);
   const there = state?.transactions.get(instance);
   if (there?.sequence === sequence) return { kind: "done", version: there.version };
   return withFolder(async (folder) => {
@@ -65,7 +65,7 @@ export async function commitSnapshot(
     const rows = await write(folder, file, before, rowsOf(claim, versions));
     const content = await digestOf(file);
     const path = filePath(instance, RUN_SNAPSHOTS.name, sequence, content.sha256);
-    await store.upload(`${RUN_SNAPSHOTS.name}/${path}`, file, { ...content, signal });
+    await store.upload(`${RUN_SNAPSHOTS.name}/${path}`, file, content);
     const files = [{ path, bytes: content.bytes, rows, range: null }];
     const replacement = {
       table: RUN_SNAPSHOTS,
@@ -140,9 +140,8 @@ function rowsOf({ sequence, run, verdict, tables }: Claim, versions: ReadonlyMap
 export async function snapshotVersions(
   store: Store,
   { instance, sequence }: Claim,
-  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
-  const state = await readTable(store, RUN_SNAPSHOTS.name, signal);
+  const state = await readTable(store, RUN_SNAPSHOTS.name);
   return withFolder(async (folder) => {
     const files = await downloadRows(store, state, instance, folder);
     if (files.length === 0) return new Map();

@@ -1,8 +1,9 @@
 /** What a lake has: its tables, and the last run of each instance. Changes nothing. */
 import { z } from "zod";
+import { WarehouseError } from "../../common/errors.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
-import { lastClaim } from "./claim.ts";
+import { type Claim, lastClaim } from "./claim.ts";
 import { readTable } from "./delta/read.ts";
 import { type ActiveFile, instancesOf, sequenceOf, type TableState } from "./delta/state.ts";
 import { LANES } from "./finish.ts";
@@ -16,6 +17,15 @@ export interface LakeStatus {
   readonly tables: readonly TableStatus[];
   /** By name. */
   readonly instances: readonly InstanceStatus[];
+  /** Tables and instances that are in neither list, because their files cannot be read. */
+  readonly damaged: readonly Damage[];
+}
+
+export interface Damage {
+  readonly what: "table" | "instance";
+  readonly name: string;
+  /** A sentence with the way out. */
+  readonly problem: string;
 }
 
 export interface TableStatus {
@@ -43,21 +53,45 @@ export interface InstanceStatus {
   readonly pipeline: string | null;
   /** ISO 8601, UTC: when it was claimed. */
   readonly deliveredAt: string | null;
-  /** Whether all tables have it. */
-  readonly finished: boolean;
+  /** Whether all tables have it; null: `run_snapshots`, which says so, is damaged. */
+  readonly finished: boolean | null;
 }
 
-export async function lakeStatus(store: Store, signal: AbortSignal): Promise<LakeStatus> {
-  const states = await inParallel(LANES, await tablesIn(store), (_, table) =>
-    readTable(store, table, signal),
+export async function lakeStatus(store: Store): Promise<LakeStatus> {
+  const tables = await inParallel(LANES, await tablesIn(store), (_, table) =>
+    reading("table", table, () => readTable(store, table)),
   );
-  const tables = states.filter((state) => state !== null);
-  const snapshots = tables.find(({ table }) => table === RUN_SNAPSHOTS.name);
-  const instances = await inParallel(LANES, await instancesIn(store), (_, instance) => {
-    signal.throwIfAborted();
-    return instanceStatus(store, instance, snapshots);
-  });
-  return { address: store.address, tables: tables.map(tableStatus), instances };
+  const snapshots = tables.find(({ name }) => name === RUN_SNAPSHOTS.name);
+  const instances = await inParallel(LANES, await instancesIn(store), (_, instance) =>
+    reading("instance", instance, () => instanceStatus(store, instance, snapshots)),
+  );
+  return {
+    address: store.address,
+    tables: tables.flatMap(({ found }) => (found === null ? [] : [tableStatus(found)])),
+    instances: instances.flatMap(({ found }) => found ?? []),
+    damaged: [...tables, ...instances].flatMap(({ damage }) => damage ?? []),
+  };
+}
+
+interface Reading<Found> {
+  readonly name: string;
+  /** Null: there is none, or it is damaged. */
+  readonly found: Found | null;
+  readonly damage: Damage | null;
+}
+
+/** One that is damaged hides no other; a store that does not answer is thrown. */
+async function reading<Found>(
+  what: Damage["what"],
+  name: string,
+  read: () => Promise<Found | null>,
+): Promise<Reading<Found>> {
+  try {
+    return { name, found: await read(), damage: null };
+  } catch (thrown) {
+    if (!(thrown instanceof WarehouseError) || thrown.code !== "target.refused") throw thrown;
+    return { name, found: null, damage: { what, name, problem: thrown.message } };
+  }
 }
 
 function tableStatus(state: TableState): TableStatus {
@@ -88,11 +122,10 @@ export function rowsOf({ add }: ActiveFile): number | null {
 async function instanceStatus(
   store: Store,
   instance: string,
-  snapshots: TableState | undefined,
+  snapshots: Reading<TableState> | undefined,
 ): Promise<InstanceStatus> {
   const service = await registeredService(store, instance);
   const claim = await lastClaim(store, instance);
-  const seen = snapshots === undefined ? null : sequenceOf(snapshots, instance);
   return {
     instance,
     origin: service?.origin ?? null,
@@ -102,6 +135,16 @@ async function instanceStatus(
     verdict: claim?.verdict ?? null,
     pipeline: claim?.pipeline ?? null,
     deliveredAt: claim === null ? null : new Date(claim.atMs).toISOString(),
-    finished: claim !== null && (seen ?? 0) >= claim.sequence,
+    finished: isFinished(claim, instance, snapshots),
   };
+}
+
+function isFinished(
+  claim: Claim | null,
+  instance: string,
+  snapshots: Reading<TableState> | undefined,
+): boolean | null {
+  if (claim === null || snapshots === undefined) return false;
+  if (snapshots.damage !== null) return null;
+  return snapshots.found !== null && (sequenceOf(snapshots.found, instance) ?? 0) >= claim.sequence;
 }

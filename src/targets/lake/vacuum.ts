@@ -38,31 +38,46 @@ const YOUNG_MS = DAY_MS;
 export async function vacuumLake(
   { store, logRetentionDays }: Omit<LakePlace, "instance">,
   { allVersions, nowMs }: VacuumOptions,
-  signal: AbortSignal,
 ): Promise<Vacuumed> {
   const since = allVersions ? Number.POSITIVE_INFINITY : nowMs - logRetentionDays * DAY_MS;
   const youngSince = allVersions ? Number.POSITIVE_INFINITY : nowMs - YOUNG_MS;
-  // Before the claims are read: what is uploaded after that is not looked at.
-  const objects = await dataFiles(store, signal);
   const instances = new Map<string, Claims>();
-  for (const instance of await instancesIn(store)) {
-    signal.throwIfAborted();
+  for (const instance of await instancesIn(store))
     instances.set(instance, await readClaims(store, instance, since));
-  }
   let runs = 0;
-  for (const [instance, { old }] of instances)
-    runs += await removeRuns({ store, instance }, old, youngSince, signal);
-  const removed: StoredObject[] = [];
-  for (const [table, files] of objects) {
-    signal.throwIfAborted();
-    const state = await readTable(store, table, signal);
-    if (state === null || ![...instances.keys()].some((each) => state.transactions.has(each))) continue;
-    const isKept = keeper(state, instances, { since, youngSince, nowMs });
-    const unused = files.filter((file) => !isKept(file));
-    await store.remove(unused.map(({ key }) => key));
-    removed.push(...unused);
-  }
-  return { files: removed.length, bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0), runs };
+  for (const [instance, { old }] of instances) runs += await removeRuns({ store, instance }, old, youngSince);
+  const moments = { since, youngSince, nowMs };
+  const removed = await inParallel(LANES, await tablesIn(store), (_, table) =>
+    vacuumTable(store, table, instances, moments),
+  );
+  return {
+    files: removed.reduce((sum, { files }) => sum + files, 0),
+    bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0),
+    runs,
+  };
+}
+
+/**
+ * The claims were read before the list, and the list before the state, so that nothing is lost which is delivered meanwhile.
+ * What was uploaded after the claims were read is of a later run than the last one, or of a new instance, and stays. What
+ * was committed before the state was read is active in it; what is committed after that is of the last claim, which names
+ * it, or of a later run.
+ */
+async function vacuumTable(
+  store: Store,
+  table: string,
+  instances: ReadonlyMap<string, Claims>,
+  moments: Moments,
+): Promise<Omit<Vacuumed, "runs">> {
+  const objects: StoredObject[] = [];
+  for await (const object of store.list(`${table}/instance=`)) objects.push(object);
+  const state = await readTable(store, table);
+  const isOurs = state !== null && [...instances.keys()].some((instance) => state.transactions.has(instance));
+  if (!isOurs) return { files: 0, bytes: 0 };
+  const isKept = keeper(state, instances, moments);
+  const unused = objects.filter((object) => !isKept(object));
+  await store.remove(unused.map(({ key }) => key));
+  return { files: unused.length, bytes: unused.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
 export async function tablesIn(store: Store): Promise<string[]> {
@@ -75,28 +90,13 @@ export async function instancesIn(store: Store): Promise<string[]> {
   return folders.flatMap((folder) => /^instance=(.+)\/$/.exec(folder)?.[1] ?? []);
 }
 
-/** By table: what lies in the folders of its instances. */
-async function dataFiles(
-  store: Store,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, readonly StoredObject[]>> {
-  const tables = await tablesIn(store);
-  const found = await inParallel(LANES, tables, async (_, table) => {
-    const objects: StoredObject[] = [];
-    for await (const object of store.list(`${table}/instance=`)) objects.push(object);
-    signal.throwIfAborted();
-    return objects;
-  });
-  return new Map(tables.map((table, at) => [table, found[at] ?? []]));
-}
-
 /** Whether the lake has data files of the instance that only earlier versions name, or none. */
-export async function hasEarlierFiles(
-  { store, instance }: Pick<LakePlace, "store" | "instance">,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function hasEarlierFiles({
+  store,
+  instance,
+}: Pick<LakePlace, "store" | "instance">): Promise<boolean> {
   const found = await inParallel(LANES, await tablesIn(store), async (_, table) => {
-    const state = await readTable(store, table, signal);
+    const state = await readTable(store, table);
     const newest = new Set((state === null ? [] : filesIn(state, instance)).map(({ path }) => path));
     for await (const { key } of store.list(`${table}/instance=${instance}/`))
       if (!newest.has(key.slice(table.length + 1))) return true;
@@ -142,12 +142,10 @@ export async function removeRuns(
   { store, instance }: Pick<LakePlace, "store" | "instance">,
   old: readonly number[],
   youngSince: number,
-  signal: AbortSignal,
 ): Promise<number> {
   let removed = await forgetRuns({ store, instance }, old);
   const { last, kept } = await copiesOf(store, instance);
   for (const folder of await store.folders(runsFolder(instance))) {
-    signal.throwIfAborted();
     const path = runsFolder(instance) + folder;
     const sequence = parseRunName(folder.slice(0, folder.lastIndexOf("-")))?.sequence;
     if (kept.has(path) || sequence === undefined || sequence > last) continue;

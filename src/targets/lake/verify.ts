@@ -36,22 +36,21 @@ export interface LakeVerification {
 export async function verifyLake(
   { store, instance }: LakePlace,
   sequence: number | undefined,
-  signal: AbortSignal,
 ): Promise<LakeVerification> {
   const claim = await wantedClaim(store, instance, sequence);
   const tables = claim.tables.filter(({ files }) => files.length > 0);
   return withFolder(async (folder) => {
-    const versions = await snapshotVersions(store, claim, signal);
-    const { manifest, findings: ofManifest } = await downloadManifest(store, claim, folder, signal);
+    const versions = await snapshotVersions(store, claim);
+    const { manifest, findings: ofManifest } = await downloadManifest(store, claim, folder);
     const ofTables = await inParallel(LANES, tables, (_, table) =>
-      tableFindings({ store, claim, signal }, table, versions.get(table.name)),
+      tableFindings({ store, claim }, table, versions.get(table.name)),
     );
     const copies = (manifest?.files ?? []).map((file) => ({ ...file, key: folderOf(claim) + file.path }));
     const files = tables.flatMap(({ name, files }) =>
       files.map((file) => ({ ...file, key: `${name}/${file.path}` })),
     );
     const ofFiles = await inParallel(LANES, [...files, ...copies], (_, file) =>
-      fileFindings(store, folder, file, { ...file, signal }),
+      fileFindings(store, folder, file),
     );
     return {
       instance,
@@ -93,11 +92,11 @@ async function findings(work: () => Promise<readonly string[]>): Promise<readonl
   }
 }
 
-async function downloadManifest(store: Store, claim: Claim, folder: string, signal: AbortSignal) {
+async function downloadManifest(store: Store, claim: Claim, folder: string) {
   let manifest: Manifest | undefined;
   const found = await findings(async () => {
     const file = join(folder, MANIFEST_FILE);
-    await store.download(folderOf(claim) + MANIFEST_FILE, file, { ...claim.manifest, signal });
+    await store.download(folderOf(claim) + MANIFEST_FILE, file, claim.manifest);
     manifest = await readManifest(folder);
     return [];
   });
@@ -128,21 +127,20 @@ function rowsIn(files: readonly ClaimedFile[]): number {
 interface Reading {
   readonly store: Store;
   readonly claim: Claim;
-  readonly signal: AbortSignal;
 }
 
 /** The version that `run_snapshots` names, and the newest one as far as it has this run. */
 function tableFindings(
-  { store, claim, signal }: Reading,
+  { store, claim }: Reading,
   { name, files }: ClaimedTable,
   version: number | undefined,
 ): Promise<readonly string[]> {
   const { instance, sequence } = claim;
   return findings(async () => {
     if (version === undefined) return [`run_snapshots names no version of ${name} for the run ${claim.run}.`];
-    const newest = await readTable(store, name, signal);
+    const newest = await readTable(store, name);
     const isLast = newest !== null && sequenceOf(newest, instance) === sequence;
-    const state = await readTableAt(store, name, version, signal).catch((thrown: unknown) => {
+    const state = await readTableAt(store, name, version).catch((thrown: unknown) => {
       // The log keeps versions for the retention; the rows of an instance that has no run for longer stay.
       if (isLast && version < (newest.checkpoint ?? 0)) return newest;
       throw thrown;
@@ -168,7 +166,7 @@ function tableFindings(
   });
 }
 
-interface KeyedFile extends Pick<FileContent, "bytes" | "sha256"> {
+interface KeyedFile extends FileContent {
   readonly key: string;
   /** Null of what is not Parquet. */
   readonly rows: number | null;
@@ -178,11 +176,9 @@ interface KeyedFile extends Pick<FileContent, "bytes" | "sha256"> {
 function fileFindings(
   store: Store,
   folder: string,
-  { key, rows }: KeyedFile,
-  content: FileContent,
+  { key, rows, ...content }: KeyedFile,
 ): Promise<readonly string[]> {
   return findings(async () => {
-    content.signal.throwIfAborted();
     const own = await mkdtemp(join(folder, "file-"));
     const file = join(own, "content");
     try {

@@ -9,12 +9,11 @@ import type { FileContent } from "./store.ts";
 export async function writeChecked(
   pieces: AsyncIterable<Uint8Array>,
   to: FileHandle,
-  { bytes, sha256, signal }: FileContent,
+  { bytes, sha256 }: FileContent,
 ): Promise<boolean> {
   const hash = createHash("sha256");
   let written = 0;
   for await (const piece of pieces) {
-    signal.throwIfAborted();
     hash.update(piece);
     await to.writeFile(piece);
     written += piece.length;

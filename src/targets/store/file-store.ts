@@ -33,7 +33,7 @@ const PIECE_BYTES = 1024 * 1024;
  * Objects are files. Each is written under a temporary name, brought to the disk, and then named in one step: by a hard
  * link, which never replaces, or by rename. A folder that is missing is an empty one.
  */
-export function openFileStore(folder: string): Store {
+export function openFileStore(folder: string, signal: AbortSignal): Store {
   const address = pathToFileURL(folder).href;
   const pathOf = (key: string): string => {
     checkKey(address, key);
@@ -55,6 +55,7 @@ export function openFileStore(folder: string): Store {
 
   const told = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
+      signal.throwIfAborted();
       return await work();
     } catch (thrown) {
       throw toldError(address, thrown);
@@ -76,10 +77,9 @@ export function openFileStore(folder: string): Store {
       }),
     put: (key, body) => told(() => place(key, (handle) => handle.writeFile(body), rename)),
     upload: async (key, file, content) => {
-      content.signal.throwIfAborted();
       await using source = await open(file);
       const copy = async (handle: FileHandle) => {
-        if (!(await writeChecked(pieces(source), handle, content))) throw changedFile(file);
+        if (!(await writeChecked(pieces(source, signal), handle, content))) throw changedFile(file);
       };
       await told(async () => {
         const there = await orNull(stat(pathOf(key)));
@@ -91,12 +91,16 @@ export function openFileStore(folder: string): Store {
       if (source === null) throw missingObject(address, key);
       await using _ = source;
       await newFile(file, async (handle) => {
-        if (!(await writeChecked(pieces(source), handle, content))) throw changedObject(address, key);
+        if (!(await writeChecked(pieces(source, signal), handle, content))) throw changedObject(address, key);
       });
     },
     list: async function* (prefix, options) {
       try {
-        yield* objectsBelow(folder, "", { prefix, ...options });
+        signal.throwIfAborted();
+        for await (const object of objectsBelow(folder, "", { prefix, ...options })) {
+          yield object;
+          signal.throwIfAborted();
+        }
       } catch (thrown) {
         throw toldError(address, thrown);
       }
@@ -117,8 +121,11 @@ export function openFileStore(folder: string): Store {
 }
 
 /** From where the file is read until its end; whoever opened it closes it. */
-function pieces(file: FileHandle): AsyncIterable<Uint8Array> {
-  return file.createReadStream({ autoClose: false, highWaterMark: PIECE_BYTES });
+async function* pieces(file: FileHandle, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for await (const piece of file.createReadStream({ autoClose: false, highWaterMark: PIECE_BYTES })) {
+    signal.throwIfAborted();
+    yield piece;
+  }
 }
 
 interface TemporaryFile extends AsyncDisposable {

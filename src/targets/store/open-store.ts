@@ -5,9 +5,11 @@ import { openS3Store } from "./s3-store.ts";
 import type { Store } from "./store.ts";
 
 /** Asks nothing yet: a bucket that is not there is told by the first request. Throws `config.invalid`. */
-export async function openStore(options: StoreOptions): Promise<Store> {
+export async function openStore(options: StoreOptions, signal: AbortSignal): Promise<Store> {
   const address = storeAddress(options.url);
   const faults = storeFaults(options);
   if ("problem" in address || faults.length > 0) throw new WarehouseError("config.invalid", faults.join(" "));
-  return address.kind === "file" ? openFileStore(address.folder) : await openS3Store(address, options);
+  return address.kind === "file"
+    ? openFileStore(address.folder, signal)
+    : await openS3Store(address, options, signal);
 }

@@ -6,10 +6,9 @@ import type { Store } from "./store.ts";
  * Puts one fresh key twice: only the first may succeed, and its bytes must be there. All that keeps deliveries apart rests
  * on that. Throws `target.refused` where the store overwrites.
  */
-export async function proveConditionalPut(store: Store, signal: AbortSignal): Promise<void> {
+export async function proveConditionalPut(store: Store): Promise<void> {
   const key = `_published/.probe-${randomUUID()}`;
   const [first, second] = [Buffer.from("first"), Buffer.from("second")];
-  signal.throwIfAborted();
   try {
     // After an answer that was lost the first put may be told to be there already; its bytes decide.
     await store.putNew(key, first);
@@ -19,7 +18,6 @@ export async function proveConditionalPut(store: Store, signal: AbortSignal): Pr
   } finally {
     await store.remove([key]);
   }
-  signal.throwIfAborted();
 }
 
 /** Of a store that ignores, or does not know, the condition of a put. */

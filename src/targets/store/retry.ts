@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 
 /** Sleeps so many milliseconds; rejects with the signal's reason once that is aborted. */
@@ -8,9 +8,8 @@ const MAX_ATTEMPTS = 8;
 const FIRST_WAIT_MS = 200;
 const MAX_WAIT_MS = 10_000;
 
-export const sleepWithJitter: Sleep = async (milliseconds, signal) => {
-  await delay(milliseconds * Math.random(), undefined, { signal });
-};
+export const sleepWithJitter: Sleep = (milliseconds, signal) =>
+  systemClock.sleep(milliseconds * Math.random(), signal);
 
 /** Tries again, half a minute in all, what throws `target.unavailable`. An aborted signal ends it with its reason. */
 export async function retried<Result>(

@@ -31,6 +31,7 @@ export interface S3Conditions {
 export async function openS3Store(
   { bucket, prefix }: Extract<StoreAddress, { kind: "s3" }>,
   options: StoreOptions,
+  signal: AbortSignal,
   { sleep = sleepWithJitter, idleMs }: S3Conditions = {},
 ): Promise<Store> {
   const sdk = await importSdk();
@@ -38,9 +39,10 @@ export async function openS3Store(
   const store: AskedStore = { address: `s3://${bucket}/${prefix}`, bucket, endpoint: options.endpoint };
   const { address } = store;
   const closing = new AbortController();
+  const ending = AbortSignal.any([signal, closing.signal]);
 
-  const ask: Ask = async (request, send, signal) => {
-    const either = signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal]);
+  const ask: Ask = async (request, send, also) => {
+    const either = also === undefined ? ending : AbortSignal.any([ending, also]);
     const attempt = async () => {
       try {
         return await send(either);
@@ -111,7 +113,6 @@ export async function openS3Store(
     upload: async (key, file, content) => await upload(named(key), file, content),
     download: async (key, file, content) => {
       const { Key } = named(key);
-      const { signal } = content;
       const fetch = async (abortSignal: AbortSignal) => {
         const found = await find(client, new sdk.GetObjectCommand({ Bucket: bucket, Key }), abortSignal);
         if (found === null) throw missingObject(address, key);
@@ -120,7 +121,7 @@ export async function openS3Store(
           if (!isSame) throw changedObject(address, key);
         });
       };
-      await ask({ does: "read", key }, fetch, signal);
+      await ask({ does: "read", key }, fetch);
     },
     list: async function* (keyPrefix, { after } = {}) {
       const begin = after === undefined ? {} : { StartAfter: prefix + after };

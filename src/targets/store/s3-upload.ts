@@ -17,11 +17,11 @@ const MAX_PARTS = 10_000;
 /** An upload that failed is taken back within this time, or by the bucket's own rule. */
 const ABORT_MS = 5000;
 
-/** One request, tried again and told as a store does it. */
+/** One request, tried again and told as a store does it. `also`: ends it besides the store's own signal. */
 export type Ask = <Result>(
   request: StoreRequest,
   send: (signal: AbortSignal) => Promise<Result>,
-  signal?: AbortSignal,
+  also?: AbortSignal,
 ) => Promise<Result>;
 
 export interface Bucket {
@@ -49,7 +49,6 @@ export type Upload = (object: ObjectName, file: string, content: FileContent) =>
 export function uploadsTo(bucket: Bucket): Upload {
   const pieces = new PQueue({ concurrency: PIECES_AT_ONCE });
   return async (object, file, content) => {
-    content.signal.throwIfAborted();
     const found = await digestOf(file);
     if (found.bytes !== content.bytes || found.sha256 !== content.sha256) throw changedFile(file);
     if (await isThere(bucket, object, content)) return;
@@ -69,19 +68,15 @@ interface Source {
 /** Stores that keep the digest of what was put in one piece are asked for it. */
 async function isThere(bucket: Bucket, { key, Key }: ObjectName, content: FileContent): Promise<boolean> {
   const { sdk, client, name, ask } = bucket;
-  const found = await ask(
-    { does: "read", key },
-    async (abortSignal) => {
-      try {
-        const head = new sdk.HeadObjectCommand({ Bucket: name, Key, ChecksumMode: "ENABLED" });
-        return await client.send(head, { abortSignal });
-      } catch (thrown) {
-        if (statusOf(thrown) === 404) return null;
-        throw thrown;
-      }
-    },
-    content.signal,
-  );
+  const found = await ask({ does: "read", key }, async (abortSignal) => {
+    try {
+      const head = new sdk.HeadObjectCommand({ Bucket: name, Key, ChecksumMode: "ENABLED" });
+      return await client.send(head, { abortSignal });
+    } catch (thrown) {
+      if (statusOf(thrown) === 404) return null;
+      throw thrown;
+    }
+  });
   if (found === null || found.ContentLength !== content.bytes) return false;
   const digest = found.ChecksumSHA256;
   const isOfParts = digest?.includes("-") ?? true;
@@ -97,10 +92,8 @@ async function inOnePiece(
   await pieces.add(async () => {
     const Body = await pieceOf(handle, file, 0, content.bytes);
     const put = { Bucket: name, Key, Body, ChecksumSHA256: inBase64(content.sha256) };
-    await ask(
-      { does: "write", key },
-      (abortSignal) => client.send(new sdk.PutObjectCommand(put), { abortSignal }),
-      content.signal,
+    await ask({ does: "write", key }, (abortSignal) =>
+      client.send(new sdk.PutObjectCommand(put), { abortSignal }),
     );
   });
 }
@@ -111,27 +104,21 @@ async function inParts(bucket: Bucket, pieces: PQueue, object: ObjectName, sourc
   const { content } = source;
   const request = { does: "write", key } as const;
   const create = { Bucket: name, Key, ChecksumAlgorithm: "SHA256" } as const;
-  const { UploadId } = await ask(
-    request,
-    (abortSignal) => client.send(new sdk.CreateMultipartUploadCommand(create), { abortSignal }),
-    content.signal,
+  const { UploadId } = await ask(request, (abortSignal) =>
+    client.send(new sdk.CreateMultipartUploadCommand(create), { abortSignal }),
   );
   const upload = { Bucket: name, Key, UploadId };
   try {
     const Parts = await sendParts(bucket, pieces, source, { request, upload });
-    await ask(
-      request,
-      async (abortSignal) => {
-        const complete = { ...upload, MultipartUpload: { Parts } };
-        try {
-          await client.send(new sdk.CompleteMultipartUploadCommand(complete), { abortSignal });
-        } catch (thrown) {
-          // The answer of an attempt before was lost: the parts are joined already.
-          if (errorName(thrown) !== "NoSuchUpload" || !(await isThere(bucket, object, content))) throw thrown;
-        }
-      },
-      content.signal,
-    );
+    await ask(request, async (abortSignal) => {
+      const complete = { ...upload, MultipartUpload: { Parts } };
+      try {
+        await client.send(new sdk.CompleteMultipartUploadCommand(complete), { abortSignal });
+      } catch (thrown) {
+        // The answer of an attempt before was lost: the parts are joined already.
+        if (errorName(thrown) !== "NoSuchUpload" || !(await isThere(bucket, object, content))) throw thrown;
+      }
+    });
   } catch (thrown) {
     const abort = client.send(new sdk.AbortMultipartUploadCommand(upload), {
       abortSignal: AbortSignal.timeout(ABORT_MS),
@@ -155,17 +142,16 @@ async function sendParts(
   { request, upload }: UploadRequest,
 ): Promise<Part[]> {
   const failed = new AbortController();
-  const signal = AbortSignal.any([content.signal, failed.signal]);
   const partBytes = Math.max(PIECE_BYTES, Math.ceil(content.bytes / MAX_PARTS));
   const send = async (index: number): Promise<Part> => {
-    signal.throwIfAborted();
+    failed.signal.throwIfAborted();
     const start = index * partBytes;
     const Body = await pieceOf(handle, file, start, Math.min(partBytes, content.bytes - start));
     const part = { PartNumber: index + 1, ChecksumSHA256: hash("sha256", Body, "base64") };
     const { ETag } = await ask(
       request,
       (abortSignal) => client.send(new sdk.UploadPartCommand({ ...upload, ...part, Body }), { abortSignal }),
-      signal,
+      failed.signal,
     );
     return { ...part, ETag };
   };
@@ -174,7 +160,7 @@ async function sendParts(
   );
   for (const part of sending) part.catch((thrown) => failed.abort(thrown));
   await Promise.allSettled(sending);
-  if (signal.aborted) throw signal.reason;
+  failed.signal.throwIfAborted();
   return await Promise.all(sending);
 }
 

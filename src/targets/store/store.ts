@@ -15,7 +15,8 @@ export interface ListOptions {
 
 /**
  * Keys are compared by their UTF-8 bytes. Every method throws a WarehouseError `target.*` with a sentence that names the
- * store's address, never its credentials; what may go away by itself was tried again first.
+ * store's address, never its credentials; what may go away by itself was tried again first. A store is opened with a signal:
+ * once that is aborted, every call throws its reason, those that wait for an answer at once.
  */
 export interface Store extends AsyncDisposable {
   /** `s3://bucket/prefix` or `file:///folder`, for messages. */
@@ -45,5 +46,4 @@ export interface FileContent {
   readonly bytes: number;
   /** Lower-case hexadecimal. */
   readonly sha256: string;
-  readonly signal: AbortSignal;
 }

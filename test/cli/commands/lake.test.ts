@@ -14,6 +14,9 @@ import { lake } from "../../../src/targets/lake/lake.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { deliver } from "../../targets/lake/deliver.ts";
 import { makeRun } from "../../targets/lake/runs.ts";
+import { NEVER } from "../../targets/store/laws.ts";
+import { silentServer } from "../../targets/store/silent-server.ts";
+import { program } from "../running.ts";
 
 suite("commands on a lake", () => {
   let folder = "";
@@ -38,12 +41,14 @@ suite("commands on a lake", () => {
   async function answer(
     make: (environment: CliEnvironment) => Command,
     args: readonly string[],
+    listen: (chunk: string) => void = () => {},
   ): Promise<string> {
     let text = "";
     const out = new Writable({
       decodeStrings: false,
       write(chunk: string, _encoding, done) {
         text += chunk;
+        listen(chunk);
         done();
       },
     });
@@ -95,7 +100,7 @@ suite("commands on a lake", () => {
   });
 
   test("a file that somebody changed is found by verify, and not restored", async () => {
-    const store = openFileStore(join(folder, "lake"));
+    const store = openFileStore(join(folder, "lake"), NEVER);
     const keys: string[] = [];
     for await (const { key } of store.list("_published/instance=main/runs/000002")) keys.push(key);
     const key = keys.find((each) => each.endsWith("report.html")) ?? "";
@@ -115,6 +120,51 @@ suite("commands on a lake", () => {
       /^removed 4 data files \(\d+ kB\) and the copies of 1 run\n$/,
     );
     assert.match(await answer(lakeCommand, ["verify"]), /^Whole: /);
+  });
+
+  test("status lists what can be read where the rest is damaged, and ends with its sentence", async () => {
+    const store = openFileStore(join(folder, "lake"), NEVER);
+    const lost = "tags/_delta_log/00000000000000000000.json";
+    const before = (await store.get(lost)) ?? Buffer.alloc(0);
+    await store.remove([lost]);
+    const problem =
+      /^The log of the table tags in file:\S+ is damaged: version 0 is missing; bring its files back, or deliver into another lake\.$/;
+    let text = "";
+    const listen = (chunk: string) => {
+      text += chunk;
+    };
+    await assert.rejects(answer(lakeCommand, ["status"], listen), {
+      code: "target.refused",
+      message: problem,
+    });
+    assert.match(text, /│ main +│ 000002-20261120T020000Z │ complete │/);
+    assert.match(text, /│ run_snapshots │/);
+    assert.match(text.split("DAMAGED: ")[1]?.trimEnd() ?? "", problem);
+    text = "";
+    await assert.rejects(answer(lakeCommand, ["status", "--json"], listen));
+    const { tables, damaged } = JSON.parse(text);
+    assert.deepEqual(
+      tables.map(({ table }: { table: string }) => table),
+      ["content", "empty", "run_snapshots"],
+    );
+    assert.deepEqual(
+      damaged.map(({ what, name }: { what: string; name: string }) => [what, name]),
+      [["table", "tags"]],
+    );
+    await store.put(lost, before);
+  });
+
+  test("status ends at once on Ctrl-C while a store does not answer", { timeout: 60_000 }, async () => {
+    await using server = await silentServer({ begins: false });
+    const config = join(folder, "silent.json");
+    const target = { type: "lake", url: "s3://bucket/lake", endpoint: server.endpoint, instance: "main" };
+    await writeFile(config, JSON.stringify({ targets: [target] }));
+    const { code, stderr } = await program(["lake", "status", "--config", config], {
+      env: { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" },
+      begun: (child) => void server.heard().then(() => child.kill("SIGINT")),
+    });
+    assert.equal(code, 130, stderr);
+    assert.match(stderr, /Interrupted; nothing was changed\./);
   });
 
   test("one of several lakes is to be named", async () => {

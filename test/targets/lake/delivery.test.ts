@@ -16,7 +16,7 @@ suite("a delivery to a lake", () => {
   test("shows each table's rows, and names the versions that have them", async (t) => {
     const folder = await temporaryFolder(t);
     const target = lake({ url: pathToFileURL(`${folder}/lake`).href, instance: "one" });
-    const store = openFileStore(`${folder}/lake`);
+    const store = openFileStore(`${folder}/lake`, new AbortController().signal);
     assert.deepEqual(target.faults, []);
     for (const sequence of [1, 2]) {
       const run = await makeRun(folder, { sequence, machine: "a" });
@@ -38,7 +38,7 @@ suite("a delivery to a lake", () => {
     const target = lake({ url: pathToFileURL(`${folder}/lake`).href, instance: "one" });
     const columns = { content: [text("filename", "", "File name.")] };
     await deliver(target, await makeRun(folder, { sequence: 1, machine: "a", columns }));
-    const seen = await seenIn(openFileStore(`${folder}/lake`), "one");
+    const seen = await seenIn(openFileStore(`${folder}/lake`, new AbortController().signal), "one");
     assert.deepEqual(seen.content, { [mark("a", 1)]: 3 });
   });
 });

@@ -123,7 +123,7 @@ suite("processes at once on one lake", () => {
       else if (does === "vacuum" || does === "vacuum all") {
         // Whatever is not kept for its own sake is old enough to go.
         const options = { allVersions: does === "vacuum all", nowMs: Date.now() + 2 * DAY_MS };
-        await vacuumLake({ store, logRetentionDays: 1 }, options, signal);
+        await vacuumLake({ store, logRetentionDays: 1 }, options);
       } else await deliver(on(store), runs[does]);
       return "done";
     } catch (thrown) {
@@ -153,7 +153,7 @@ suite("processes at once on one lake", () => {
         assertEnds(started, ended);
         const last = await on(store).last(null, runs.z9.signal);
         const place = { store, instance: INSTANCE, logRetentionDays: 1 };
-        assert.deepEqual((await verifyLake(place, last?.sequence, runs.z9.signal)).findings, []);
+        assert.deepEqual((await verifyLake(place, last?.sequence)).findings, []);
         for (const [place, { does }] of started.entries()) {
           if (does === "b3" && ended[place] === "done") assert.equal(last?.run, runs.b3.run);
         }

@@ -135,10 +135,9 @@ export function mark(machine: string, sequence: number): string {
 export type Seen = Readonly<Record<string, Readonly<Record<string, number>>>>;
 
 export async function seenIn(store: Store, instance: string): Promise<Seen> {
-  const signal = new AbortController().signal;
   const seen: Record<string, Record<string, number>> = {};
   for (const table of await tablesIn(store)) {
-    const state = await readTable(store, table, signal);
+    const state = await readTable(store, table);
     if (state !== null && table !== "run_snapshots") seen[table] = await runsIn(store, state, instance);
   }
   return seen;
@@ -188,7 +187,6 @@ export async function rowsOf(store: Store, state: TableState, instance: string, 
  * or none; and the versions that `run_snapshots` names have exactly the claim's files of that run.
  */
 export async function assertNothingMixed(store: Store, instance: string): Promise<void> {
-  const signal = new AbortController().signal;
   const claims = new Map<number, ReadonlyMap<string, readonly string[]> | undefined>();
   for (const number of await claimNumbers(store, instance)) {
     const claim = await readClaim(store, instance, number);
@@ -197,17 +195,17 @@ export async function assertNothingMixed(store: Store, instance: string): Promis
     claims.set(claim.sequence, files === undefined ? undefined : new Map(files));
   }
   for (const table of await tablesIn(store)) {
-    const last = await readTable(store, table, signal);
+    const last = await readTable(store, table);
     if (last === null || table === "run_snapshots") continue;
     for (let version = 0; version <= last.version; version++) {
-      const state = await readTableAt(store, table, version, signal);
+      const state = await readTableAt(store, table, version);
       for (const each of instancesOf(state)) {
         if (each === instance) assertRun(state, each, claims, [...claims.keys()]);
       }
     }
   }
   for (const { sequence, table, version } of await snapshotsIn(store, instance)) {
-    assertRun(await readTableAt(store, table, version, signal), instance, claims, [sequence]);
+    assertRun(await readTableAt(store, table, version), instance, claims, [sequence]);
   }
 }
 
@@ -235,7 +233,7 @@ function assertRun(
 }
 
 export async function snapshotsIn(store: Store, instance: string) {
-  const state = await readTable(store, "run_snapshots", new AbortController().signal);
+  const state = await readTable(store, "run_snapshots");
   if (state === null) return [];
   const rows = await rowsOf(store, state, instance, "FROM files");
   return rows.map((row) => ({

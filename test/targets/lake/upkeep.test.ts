@@ -44,7 +44,7 @@ suite("a lake", () => {
   after(() => rm(folder, { recursive: true, force: true }));
 
   const vacuum = (store: Store, options: VacuumOptions) =>
-    vacuumLake({ store, logRetentionDays: 30 }, options, signal);
+    vacuumLake({ store, logRetentionDays: 30 }, options);
   const filesOf = (objects: Objects, table: string) =>
     [...objects.keys()].filter((key) => key.startsWith(`${table}/instance=`));
 
@@ -60,10 +60,7 @@ suite("a lake", () => {
     assert.equal((await vacuum(store, { allVersions: false, nowMs: nowMs + 80 * DAY_MS })).runs, 1);
     const kept = (await on(store).restorable?.(signal))?.map(({ sequence }) => sequence);
     assert.deepEqual(kept, [4, 3, 2]);
-    assert.deepEqual(
-      (await verifyLake({ store, instance: INSTANCE, logRetentionDays: 30 }, 4, signal)).findings,
-      [],
-    );
+    assert.deepEqual((await verifyLake({ store, instance: INSTANCE, logRetentionDays: 30 }, 4)).findings, []);
   });
 
   test("keeps nothing but the newest version where all others are to go", async () => {
@@ -105,9 +102,37 @@ suite("a lake", () => {
     assert.ok(!objects.has(dead));
   });
 
+  for (const ends of ["finished", "claimed, and not committed yet"]) {
+    test(`loses nothing of a run that is ${ends} between the claims and the list of a vacuum`, async () => {
+      const store = memoryStore(new Map(three));
+      const finished = on(store);
+      let isClaimed = false;
+      let isDelivered = false;
+      const stopping = watchedStore(store, async (operation, key) => {
+        if (isClaimed && ends !== "finished") throw new Error("the process ends");
+        isClaimed ||= operation === "putNew" && key.endsWith("/000004.json");
+        return undefined;
+      });
+      const delivering = watchedStore(store, async (operation, key) => {
+        if (isDelivered || operation !== "list" || !key.includes("/instance=")) return undefined;
+        if (key.startsWith("_published/")) return undefined;
+        isDelivered = true;
+        const staged = await on(stopping).stage(runs.a4);
+        await staged.commit().catch((thrown: Error) => assert.equal(thrown.message, "the process ends"));
+        return undefined;
+      });
+      await vacuum(delivering, { allVersions: true, nowMs: Date.now() });
+      assert.ok(isDelivered);
+      assert.equal((await finished.last(null, signal))?.run, runs.a4.run);
+      await assertNothingMixed(store, INSTANCE);
+      const { findings } = await verifyLake({ store, instance: INSTANCE, logRetentionDays: 30 }, undefined);
+      assert.deepEqual(findings, []);
+    });
+  }
+
   test("is found to be as it was delivered, and not where a byte or a row differs", async () => {
     const place = (store: Store) => ({ store, instance: INSTANCE, logRetentionDays: 30 });
-    const whole = await verifyLake(place(memoryStore(three)), undefined, signal);
+    const whole = await verifyLake(place(memoryStore(three)), undefined);
     assert.deepEqual([whole.findings, whole.run, whole.rows], [[], runs.a3.run, 8]);
     for (const begins of ["tags/instance=", `_published/instance=${INSTANCE}/runs/000003`]) {
       const objects = new Map(three);
@@ -116,7 +141,7 @@ suite("a lake", () => {
       const changed = Buffer.from(body);
       changed.writeUInt8(changed.readUInt8(9) ^ 1, 9);
       objects.set(key, { body: changed, modifiedMs: 0 });
-      const { findings } = await verifyLake(place(memoryStore(objects)), undefined, signal);
+      const { findings } = await verifyLake(place(memoryStore(objects)), undefined);
       assert.ok(
         findings.some((finding) => finding.includes(key)),
         findings.join("\n"),
@@ -127,19 +152,24 @@ suite("a lake", () => {
   test("is found to be changed where another program removed all rows of an instance", async () => {
     const objects = new Map(three);
     const store = memoryStore(objects);
-    const state = await readTable(store, "tags", signal);
+    const state = await readTable(store, "tags");
     assert.ok(state !== null);
     const removes = filesIn(state, INSTANCE).map(({ add: { path } }) => ({
       remove: { path, deletionTimestamp: Date.now(), dataChange: true },
     }));
     await store.putNew(commitKey("tags", state.version + 1), Buffer.from(commitText(removes)));
-    const { findings } = await verifyLake(
-      { store, instance: INSTANCE, logRetentionDays: 30 },
-      undefined,
-      signal,
-    );
+    const { findings } = await verifyLake({ store, instance: INSTANCE, logRetentionDays: 30 }, undefined);
     assert.deepEqual(findings, [
       "The newest version of tags has 0 rows where the run has 5: somebody changed it.",
+    ]);
+  });
+
+  test("is found to be damaged where the last version of a log is gone, with the way out", async () => {
+    const store = memoryStore(new Map(three));
+    await store.remove([commitKey("tags", 2)]);
+    const { findings } = await verifyLake({ store, instance: INSTANCE, logRetentionDays: 30 }, undefined);
+    assert.deepEqual(findings, [
+      "The log of the table tags in memory: is damaged: version 2 is missing, and the last one is 1; bring its files back, or deliver into another lake.",
     ]);
   });
 
@@ -147,13 +177,13 @@ suite("a lake", () => {
     const store = memoryStore(new Map(three));
     await deliver(on(store, "two"), runs.a1);
     for (const table of ["content", "empty", "tags"]) {
-      const state = await readTable(store, table, signal);
+      const state = await readTable(store, table);
       assert.ok(state !== null);
       await writeCheckpoint(store, state, { nowMs: Date.now(), retentionMs: 30 * DAY_MS });
       await cleanLog(store, table, { nowMs: Date.now() + 40 * DAY_MS, retentionMs: 30 * DAY_MS });
     }
     const place = { store, instance: INSTANCE, logRetentionDays: 30 };
-    assert.deepEqual((await verifyLake(place, undefined, signal)).findings, []);
+    assert.deepEqual((await verifyLake(place, undefined)).findings, []);
   });
 
   test("gives a run back, file by file as it was published", async () => {
@@ -179,7 +209,7 @@ suite("a lake", () => {
       await store.folders(`_published/instance=${INSTANCE}/runs/`).then((all) => all.length),
       1,
     );
-    await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() }, signal);
+    await vacuumLake({ store, logRetentionDays: 30 }, { allVersions: true, nowMs: Date.now() });
     assert.deepEqual(await on(store).forget?.(signal), []);
     await deliver(on(store), runs.a4);
     await assertNothingMixed(store, INSTANCE);
@@ -224,7 +254,7 @@ suite("a lake", () => {
       );
     }
     const configurations = ["short", "long"].map(async (table) => {
-      return (await readTable(store, table, signal))?.metaData.configuration;
+      return (await readTable(store, table))?.metaData.configuration;
     });
     assert.deepEqual(await Promise.all(configurations), [
       {
@@ -239,7 +269,7 @@ suite("a lake", () => {
   });
 
   test("lists tables and instances", async () => {
-    const { tables, instances } = await lakeStatus(memoryStore(three), signal);
+    const { tables, instances } = await lakeStatus(memoryStore(three));
     assert.deepEqual(
       tables.map(({ table, version, instances, files, rows }) => [table, version, instances, files, rows]),
       [
@@ -253,6 +283,39 @@ suite("a lake", () => {
     assert.deepEqual(
       [one?.instance, one?.run, one?.origin, one?.finished],
       [INSTANCE, runs.a3.run, SERVICE.origin, true],
+    );
+  });
+
+  test("lists all others where a table, or the claim of an instance, is damaged", async () => {
+    const store = memoryStore(new Map(three));
+    await deliver(on(store, "two"), runs.a1);
+    await store.put(`_published/instance=${INSTANCE}/000003.json`, Buffer.from("{}"));
+    await store.remove([commitKey("tags", 1)]);
+    const { tables, instances, damaged } = await lakeStatus(store);
+    assert.deepEqual(
+      tables.map(({ table }) => table),
+      ["content", "empty", "run_snapshots"],
+    );
+    assert.deepEqual(
+      instances.map(({ instance, finished }) => [instance, finished]),
+      [["two", true]],
+    );
+    assert.deepEqual(
+      damaged.map(({ what, name, problem }) => [what, name, problem.split(" (")[0]?.split(";")[0]]),
+      [
+        ["table", "tags", "The log of the table tags in memory: is damaged: version 1 is missing"],
+        ["instance", INSTANCE, `_published/instance=${INSTANCE}/000003.json in memory: cannot be read`],
+      ],
+    );
+  });
+
+  test("does not say whether a run is finished where run_snapshots is damaged", async () => {
+    const store = memoryStore(new Map(three));
+    await store.remove([commitKey("run_snapshots", 0)]);
+    const { instances } = await lakeStatus(store);
+    assert.deepEqual(
+      instances.map(({ run, finished }) => [run, finished]),
+      [[runs.a3.run, null]],
     );
   });
 

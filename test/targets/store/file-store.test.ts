@@ -9,7 +9,7 @@ import { removeTree } from "../../../src/common/tree.ts";
 import { openFileStore } from "../../../src/targets/store/file-store.ts";
 import { openStore } from "../../../src/targets/store/open-store.ts";
 import { either } from "../../long.ts";
-import { keysOf, storeLaws } from "./laws.ts";
+import { keysOf, NEVER, storeLaws } from "./laws.ts";
 
 let root: string;
 before(async () => {
@@ -21,13 +21,13 @@ after(async () => {
 
 suite("a store in a folder", () => {
   storeLaws({
-    open: async (name) => await openStore({ url: pathToFileURL(join(root, name)).href }),
+    open: async (name, signal) => await openStore({ url: pathToFileURL(join(root, name)).href }, signal),
     schedules: either(60, 600),
   });
 
   test("removes folders with their last object, and itself stays", async () => {
     const folder = join(root, randomUUID());
-    await using store = openFileStore(folder);
+    await using store = openFileStore(folder, NEVER);
     await store.put("a/b/c/1", Buffer.from(""));
     await store.put("a/d", Buffer.from(""));
     await store.remove(["a/b/c/1", "a/none/2"]);
@@ -38,7 +38,7 @@ suite("a store in a folder", () => {
 
   test("writes into a folder that somebody removes as an empty one at the same time", async () => {
     const folder = join(root, randomUUID());
-    const [one, other] = [openFileStore(folder), openFileStore(folder)];
+    const [one, other] = [openFileStore(folder, NEVER), openFileStore(folder, NEVER)];
     for (let turn = 0; turn < 30; turn++) {
       await one.put("a/b/c/1", Buffer.from(""));
       await Promise.all([one.remove(["a/b/c/1"]), other.put("a/b/c/2", Buffer.from(""))]);
@@ -55,7 +55,7 @@ suite("a store in a folder", () => {
     await writeFile(join(temporary, "old"), "half of it");
     const yesterday = new Date(Date.now() - 25 * 60 * 60 * 1000);
     await utimes(join(temporary, "old"), yesterday, yesterday);
-    await using store = openFileStore(folder);
+    await using store = openFileStore(folder, NEVER);
     assert.deepEqual(await keysOf(store), []);
     assert.deepEqual(await store.folders(""), []);
     await store.put("x", Buffer.from(""));
@@ -64,7 +64,7 @@ suite("a store in a folder", () => {
 
   test("says that a folder cannot be written, and what to do", async () => {
     // No user may make folders there, root included.
-    await assert.rejects(openFileStore("/sys/lake").put("x", Buffer.from("")), {
+    await assert.rejects(openFileStore("/sys/lake", NEVER).put("x", Buffer.from("")), {
       code: "target.refused",
       message:
         /^file:\/\/\/sys\/lake (?:may not be read or written|does not allow what the lake needs|is read-only)/,
@@ -74,7 +74,7 @@ suite("a store in a folder", () => {
   test("says that a file stands where a folder is needed", async () => {
     const file = join(root, randomUUID());
     await writeFile(file, "");
-    await assert.rejects(openFileStore(file).put("x", Buffer.from("")), {
+    await assert.rejects(openFileStore(file, NEVER).put("x", Buffer.from("")), {
       code: "target.refused",
       message: `${pathToFileURL(file).href} has a file where a folder is needed, or the other way round; choose another folder.`,
     });

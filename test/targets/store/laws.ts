@@ -13,13 +13,16 @@ import type { FileContent, Store, StoredObject } from "../../../src/targets/stor
 
 export interface StoreUnderTest {
   /** Opens an empty store, or with the same name as before the same one, as another process would. */
-  open(name: string): Promise<Store>;
+  open(name: string, signal: AbortSignal): Promise<Store>;
   /** How many schedules are tried. */
   readonly schedules: number;
 }
 
-export function contentOf(body: Uint8Array, signal = new AbortController().signal): FileContent {
-  return { bytes: body.length, sha256: hash("sha256", body), signal };
+/** Of stores that no signal ends. */
+export const NEVER = new AbortController().signal;
+
+export function contentOf(body: Uint8Array): FileContent {
+  return { bytes: body.length, sha256: hash("sha256", body) };
 }
 
 export async function all(objects: AsyncIterable<StoredObject>): Promise<readonly StoredObject[]> {
@@ -144,7 +147,7 @@ export function storeLaws(under: StoreUnderTest): void {
   test("answers every schedule of operations as a map of texts would", async () => {
     const schedule = fc.array(operation, { minLength: 1, maxLength: 25 });
     const property = fc.asyncProperty(schedule, async (doings) => {
-      await using store = await under.open(randomUUID());
+      await using store = await under.open(randomUUID(), NEVER);
       const model: Model = new Map();
       for (const doing of doings) await apply(store, model, doing, folder);
       assert.deepEqual(await keysOf(store), [...model.keys()].toSorted(compareUtf8));
@@ -154,7 +157,7 @@ export function storeLaws(under: StoreUnderTest): void {
 
   test("has one winner for each key that eight clients put as new", async () => {
     const name = randomUUID();
-    const stores = await Promise.all(Array.from({ length: 8 }, () => under.open(name)));
+    const stores = await Promise.all(Array.from({ length: 8 }, () => under.open(name, NEVER)));
     const keys = Array.from(
       { length: 50 },
       (_, index) => `content/_delta_log/${String(index).padStart(20, "0")}.json`,
@@ -173,7 +176,7 @@ export function storeLaws(under: StoreUnderTest): void {
   });
 
   test("never shows half of an object that is put again and again", async () => {
-    await using store = await under.open(randomUUID());
+    await using store = await under.open(randomUUID(), NEVER);
     const bodies = ["a", "b"].map((letter) => Buffer.from(letter.repeat(100_000)));
     await store.put("x", bodies[0]!);
     let isOver = false;
@@ -189,7 +192,7 @@ export function storeLaws(under: StoreUnderTest): void {
   });
 
   test("uploads no file that has another content than stated, and leaves none", async () => {
-    await using store = await under.open(randomUUID());
+    await using store = await under.open(randomUUID(), NEVER);
     const file = join(folder, randomUUID());
     await writeFile(file, "what is there");
     const uploading = store.upload("a/b", file, contentOf(Buffer.from("what was said")));
@@ -201,7 +204,7 @@ export function storeLaws(under: StoreUnderTest): void {
   });
 
   test("downloads no object that has another content than stated, and leaves no file", async () => {
-    await using store = await under.open(randomUUID());
+    await using store = await under.open(randomUUID(), NEVER);
     await store.put("a/b", Buffer.from("changed"));
     const file = join(folder, randomUUID());
     const loading = store.download("a/b", file, contentOf(Buffer.from("as it was")));
@@ -212,27 +215,40 @@ export function storeLaws(under: StoreUnderTest): void {
     await assert.rejects(readFile(file), { code: "ENOENT" });
   });
 
-  test("ends an upload and a download whose signal is aborted, with its reason", async () => {
-    await using store = await under.open(randomUUID());
+  test("does nothing more once its signal is aborted, and throws the reason", async () => {
+    const name = randomUUID();
+    const ending = new AbortController();
+    await using store = await under.open(name, ending.signal);
     const text = Buffer.from("text");
     await store.put("there", text);
     const file = join(folder, randomUUID());
     await writeFile(file, text);
     const reason = new Error("the run is to end");
-    const aborted = contentOf(text, AbortSignal.abort(reason));
-    await assert.rejects(store.upload("a/b", file, aborted), reason);
-    await assert.rejects(store.download("there", join(folder, randomUUID()), aborted), reason);
-    assert.deepEqual(await keysOf(store), ["there"]);
+    ending.abort(reason);
+    const calls: Readonly<Record<string, () => Promise<unknown>>> = {
+      get: () => store.get("there"),
+      putNew: () => store.putNew("new", text),
+      put: () => store.put("there", Buffer.from("other")),
+      upload: () => store.upload("a/b", file, contentOf(text)),
+      download: () => store.download("there", join(folder, randomUUID()), contentOf(text)),
+      list: () => keysOf(store),
+      folders: () => store.folders(""),
+      remove: () => store.remove(["there"]),
+    };
+    for (const [call, make] of Object.entries(calls)) await assert.rejects(make(), reason, call);
+    await using again = await under.open(name, NEVER);
+    assert.deepEqual(await keysOf(again), ["there"]);
+    assert.deepEqual(await again.get("there"), text);
   });
 
   test("puts an object only where there is none, of which a probe leaves nothing", async () => {
-    await using store = await under.open(randomUUID());
-    await proveConditionalPut(store, new AbortController().signal);
+    await using store = await under.open(randomUUID(), NEVER);
+    await proveConditionalPut(store);
     assert.deepEqual(await keysOf(store), []);
   });
 
   test("refuses keys that lead out of it", async () => {
-    await using store = await under.open(randomUUID());
+    await using store = await under.open(randomUUID(), NEVER);
     for (const each of ["../x", "a/../../x", "/etc/passwd", "a//b", "", "a/."]) {
       await assert.rejects(store.put(each, Buffer.from("")), { code: "target.refused" }, each);
       await assert.rejects(store.remove([each]), { code: "target.refused" }, each);

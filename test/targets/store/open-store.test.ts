@@ -7,6 +7,8 @@ import { type StoreOptions, storeAddress, storeFaults } from "../../../src/targe
 import { openStore } from "../../../src/targets/store/open-store.ts";
 import { S3_SDK } from "../../../src/targets/store/s3-client.ts";
 
+const NEVER = new AbortController().signal;
+
 const EXPECTED = "url: expected s3://bucket/prefix or file:///folder";
 const WITHOUT_CREDENTIALS = `${EXPECTED}, without credentials; these come from the environment or the files of the AWS tools.`;
 const PREFIX = `${EXPECTED}; a prefix has letters, digits, ".", "_", "=", "-", and slashes between.`;
@@ -42,7 +44,7 @@ suite("the options of a store", () => {
   for (const [options, fault] of WRONG) {
     test(`have a fault that shows no credentials: ${JSON.stringify(options)}`, async () => {
       assert.deepEqual(storeFaults(options), [fault]);
-      await assert.rejects(openStore(options), { code: "config.invalid", message: fault });
+      await assert.rejects(openStore(options, NEVER), { code: "config.invalid", message: fault });
     });
   }
 
@@ -78,11 +80,11 @@ suite("the package for buckets", () => {
       },
     });
     try {
-      await assert.rejects(openStore({ url: "s3://bucket/lake" }), {
+      await assert.rejects(openStore({ url: "s3://bucket/lake" }, NEVER), {
         code: "config.invalid",
         message: `A target in a bucket needs a package that is not installed; install it with: npm install --global ${S3_SDK} (without --global where content-warehouse is a dependency of a project).`,
       });
-      await openStore({ url: "file:///lake" });
+      await openStore({ url: "file:///lake" }, NEVER);
     } finally {
       hooks.deregister();
     }

@@ -17,11 +17,9 @@ export async function readCheckpoint(
   store: Store,
   table: string,
   { version, keys }: CheckpointFiles,
-  signal: AbortSignal,
 ): Promise<Action[]> {
   const bodies: Buffer[] = [];
   for (const key of keys) {
-    signal.throwIfAborted();
     const body = await store.get(key);
     if (body === null) throw damagedLog(store, table, `the checkpoint of version ${version} is missing`);
     bodies.push(body);

@@ -28,12 +28,11 @@ export async function checkpointIfDue(
   table: string,
   version: number,
   retention: Retention,
-  signal: AbortSignal,
 ): Promise<boolean> {
   if (version === 0) return false;
   const behind = version - ((await lastCheckpointVersion(store, table)) ?? 0);
   const due = version % VERSIONS_PER_CHECKPOINT === 0 || behind >= 2 * VERSIONS_PER_CHECKPOINT;
-  const state = due ? await readTable(store, table, signal) : null;
+  const state = due ? await readTable(store, table) : null;
   if (state === null) return false;
   await writeCheckpoint(store, state, retention);
   return true;

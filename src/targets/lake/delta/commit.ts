@@ -33,7 +33,7 @@ export async function commitReplacement(
   { clock, random }: CommitTiming = SYSTEM,
 ): Promise<CommitOutcome> {
   const { table, instance, sequence } = replacement;
-  let state = await readTable(store, table.name, signal);
+  let state = await readTable(store, table.name);
   for (let failed = 0; ; failed++) {
     const there = state?.transactions.get(instance);
     if (there !== undefined && there.sequence === sequence) return { kind: "done", version: there.version };
@@ -41,11 +41,10 @@ export async function commitReplacement(
     assertWritable(state, table);
     const version = state === null ? 0 : state.version + 1;
     const body = Buffer.from(commitText(actionsOf(state, replacement, clock.now())));
-    signal.throwIfAborted();
     if (await store.putNew(commitKey(table.name, version), body)) return { kind: "done", version };
     if (failed > 0)
       await clock.sleep(random() * Math.min(PAUSE_AT_MOST_MS, FIRST_PAUSE_MS * 2 ** failed), signal);
-    state = await (state === null ? readTable(store, table.name, signal) : readNewer(store, state, signal));
+    state = await (state === null ? readTable(store, table.name) : readNewer(store, state));
   }
 }
 

@@ -23,41 +23,31 @@ const COMMITS_IN_MEMORY = 1024;
  * A table as its last version has it; null: there is none. Throws `target.refused` where its log is damaged or demands
  * what reader version 1 does not know.
  */
-export async function readTable(
-  store: Store,
-  table: string,
-  signal: AbortSignal,
-): Promise<TableState | null> {
+export async function readTable(store: Store, table: string): Promise<TableState | null> {
   const files = await listFromCheckpoint(store, table);
   const last = lastVersion(files);
-  return last === null ? null : read(store, table, files, last, signal);
+  return last === null ? null : read(store, table, files, last);
 }
 
 /** A table as an earlier version had it. Throws `target.refused` also where the log does not go back so far. */
-export async function readTableAt(
-  store: Store,
-  table: string,
-  version: number,
-  signal: AbortSignal,
-): Promise<TableState> {
+export async function readTableAt(store: Store, table: string, version: number): Promise<TableState> {
   const files = await listLog(store, table, 0);
   const [first, last] = [firstVersion(files), lastVersion(files)];
-  if (first !== null && last !== null && first <= version && version <= last) {
-    return read(store, table, files, version, signal);
+  if (first === null || last === null) throw damagedLog(store, table, "it has no version at all");
+  if (version > last) {
+    throw damagedLog(store, table, `version ${version} is missing, and the last one is ${last}`);
   }
-  const found =
-    first === null ? "there is none at all" : `the first one is ${first}, and the last one ${last}`;
+  if (version >= first) return read(store, table, files, version);
   throw new WarehouseError(
     "target.refused",
-    `There is no version ${version} of the table ${table} in ${store.address}: ${found}.`,
+    `There is no version ${version} of the table ${table} in ${store.address} any more: the first one is ${first}; choose a later run.`,
   );
 }
 
 /** A state with the versions that came after it; the same one where there are none. */
-export async function readNewer(store: Store, state: TableState, signal: AbortSignal): Promise<TableState> {
+export async function readNewer(store: Store, state: TableState): Promise<TableState> {
   const replay = replayFrom(state);
   for (;;) {
-    signal.throwIfAborted();
     const commit = await readCommit(store, state.table, replay.version + 1);
     if (commit === null) break;
     applyTo(store, replay, commit);
@@ -88,18 +78,14 @@ async function read(
   table: string,
   { checkpoints }: LogFiles,
   version: number,
-  signal: AbortSignal,
 ): Promise<TableState> {
   const checkpoint = checkpoints.findLast((each) => each.version <= version);
-  const replay = await beginning(store, table, checkpoint, signal);
+  const replay = await beginning(store, table, checkpoint);
   while (replay.version < version) {
     const first = replay.version + 1;
     const count = Math.min(COMMITS_IN_MEMORY, version - replay.version);
     const versions = Array.from({ length: count }, (_, index) => first + index);
-    const commits = await inParallel(READERS, versions, async (_, each) => {
-      signal.throwIfAborted();
-      return readCommit(store, table, each);
-    });
+    const commits = await inParallel(READERS, versions, (_, each) => readCommit(store, table, each));
     for (const [index, commit] of commits.entries()) {
       if (commit === null) throw damagedLog(store, table, `version ${first + index} is missing`);
       applyTo(store, replay, commit);
@@ -112,11 +98,10 @@ async function beginning(
   store: Store,
   table: string,
   checkpoint: CheckpointFiles | undefined,
-  signal: AbortSignal,
 ): Promise<Replay> {
   if (checkpoint === undefined) return emptyReplay(table, null);
   const replay = emptyReplay(table, checkpoint.version);
-  const actions = await readCheckpoint(store, table, checkpoint, signal);
+  const actions = await readCheckpoint(store, table, checkpoint);
   applyTo(store, replay, { version: checkpoint.version, actions });
   return replay;
 }

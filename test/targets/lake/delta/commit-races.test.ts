@@ -59,7 +59,7 @@ async function untilAnswered(store: Store, instance: string, sequence: number, t
 
 /** Rewrites an instance's files as OPTIMIZE of other programs does, or gives up. */
 async function optimize(store: Store, instance: string): Promise<void> {
-  const state = await readTable(store, "content", NEVER);
+  const state = await readTable(store, "content");
   if (state === null) return;
   const actions = filesOf(state, instance).flatMap(({ path, add }) => [
     { remove: { path: add.path, deletionTimestamp: 1, dataChange: false } },
@@ -103,7 +103,7 @@ async function assertRunAt(store: Store, { instance, sequence, outcome }: Delive
     assert.ok(outcome.sequence > sequence);
     return;
   }
-  const paths = pathsOf(await readTableAt(store, "content", outcome.version, NEVER), instance);
+  const paths = pathsOf(await readTableAt(store, "content", outcome.version), instance);
   assert.deepEqual(paths.map(sequenceIn), [sequence], `version ${outcome.version}`);
 }
 

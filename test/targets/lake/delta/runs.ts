@@ -54,7 +54,7 @@ export async function commit(store: Store, replacement: Replacement): Promise<nu
 }
 
 export async function content(store: Store): Promise<TableState> {
-  const state = await readTable(store, "content", NEVER);
+  const state = await readTable(store, "content");
   assert.ok(state !== null);
   return state;
 }

@@ -1,0 +1,70 @@
+/** Every step of a lake ends with its signal. */
+import assert from "node:assert/strict";
+import { before, suite, test } from "node:test";
+import { type LakeTarget, lake, lakeIn } from "../../../src/targets/lake/lake.ts";
+import { openFileStore } from "../../../src/targets/store/file-store.ts";
+import { keysOf, NEVER } from "../store/laws.ts";
+import { silentServer } from "../store/silent-server.ts";
+import { deliver, INSTANCE } from "./deliver.ts";
+import { makeRun, temporaryFolder } from "./runs.ts";
+
+type Step = (target: LakeTarget, signal: AbortSignal) => Promise<unknown> | undefined;
+
+suite("a step of a lake that waits for its store", { timeout: 60_000 }, () => {
+  before(() => {
+    Object.assign(process.env, { AWS_ACCESS_KEY_ID: "id", AWS_SECRET_ACCESS_KEY: "secret" });
+  });
+
+  const last = { run: "000001-20261120T020000Z", sequence: 1 };
+  const steps: Readonly<Record<string, Step>> = {
+    last: (target, signal) => target.last(null, signal),
+    taken: (target, signal) => target.taken?.(signal),
+    check: (target, signal) => target.check?.(signal),
+    restorable: (target, signal) => target.restorable?.(signal),
+    restore: (target, signal) => target.restore?.(last, "/nowhere", signal),
+    forget: (target, signal) => target.forget?.(signal),
+    open: (target, signal) => target.open(signal, ({ store }) => store.get("x")),
+  };
+  for (const [name, step] of Object.entries(steps)) {
+    test(`throws the reason of its signal: ${name}`, async () => {
+      await using server = await silentServer({ begins: false });
+      const target = lake({ url: "s3://bucket/lake", endpoint: server.endpoint, instance: INSTANCE });
+      const ending = new AbortController();
+      const heard = server.heard();
+      const reason = new Error("Interrupted.");
+      const ended = assert.rejects(async () => step(target, ending.signal), reason);
+      await heard;
+      ending.abort(reason);
+      await ended;
+    });
+  }
+
+  test("throws the reason of its signal: stage", async (t) => {
+    await using server = await silentServer({ begins: false });
+    const target = lake({ url: "s3://bucket/lake", endpoint: server.endpoint, instance: INSTANCE });
+    const ending = new AbortController();
+    const run = await makeRun(await temporaryFolder(t), { sequence: 1, machine: "a", signal: ending.signal });
+    const heard = server.heard();
+    const reason = new Error("Interrupted.");
+    const ended = assert.rejects(target.stage(run), reason);
+    await heard;
+    ending.abort(reason);
+    await ended;
+  });
+
+  test("takes its uploads back after its signal", async (t) => {
+    const folder = await temporaryFolder(t);
+    const target = lakeIn(async (signal) => openFileStore(`${folder}/lake`, signal), { instance: INSTANCE });
+    const ending = new AbortController();
+    const { signal } = ending;
+    const staged = await target.stage(await makeRun(folder, { sequence: 1, machine: "slow", signal }));
+    await deliver(target, await makeRun(folder, { sequence: 1, machine: "fast" }));
+    const reason = new Error("Interrupted.");
+    ending.abort(reason);
+    await assert.rejects(staged.commit(), reason);
+    const store = openFileStore(`${folder}/lake`, NEVER);
+    const before = (await keysOf(store, "content/instance=")).length;
+    await staged.abort();
+    assert.deepEqual([before, (await keysOf(store, "content/instance=")).length], [2, 1]);
+  });
+});
