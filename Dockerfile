@@ -5,6 +5,10 @@
 #   docker run --rm --init --volume warehouse:/warehouse --volume "$PWD:/config:ro" --env CONTENT_API_TOKEN \
 #     content-warehouse:0.1.0 run nightly
 #
+# A lake in a bucket, PostgreSQL and the queue of a fleet need optional packages, with the versions of package.json:
+#
+#   docker build --build-arg PACKAGES="@aws-sdk/client-s3@3.1175.0" --tag content-warehouse:0.1.0 .
+#
 # A configuration in /config is found by its name. In a build that must be the same for years, name the base image by
 # its digest too: node:24.21.0-trixie-slim@sha256:...
 
@@ -16,6 +20,8 @@ COPY tsconfig.json ./
 COPY src src
 COPY pipelines pipelines
 RUN npm run build && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
+ARG PACKAGES=""
+RUN [ -z "$PACKAGES" ] || npm install --save-prod --omit=dev --ignore-scripts --no-audit --no-fund $PACKAGES
 
 FROM node:24.21.0-trixie-slim
 WORKDIR /opt/content-warehouse

@@ -5,7 +5,9 @@ import { test } from "node:test";
 import { packagePath } from "../src/common/package-root.ts";
 
 const text = readFileSync(packagePath("Dockerfile"), "utf8");
-const { version, devDependencies, bin } = JSON.parse(readFileSync(packagePath("package.json"), "utf8"));
+const { version, devDependencies, peerDependencies, bin } = JSON.parse(
+  readFileSync(packagePath("package.json"), "utf8"),
+);
 const ignored = readFileSync(packagePath(".dockerignore"), "utf8").split("\n");
 
 /** Instructions with their arguments, continued lines joined. */
@@ -26,10 +28,10 @@ test("dependencies are those of the lock file, without scripts of their own, and
   const npm = all("RUN").flatMap((run) => run.match(/npm (?:ci|install|i|prune)\b[^&]*/g) ?? []);
   assert.deepEqual(
     npm.map((command) => command.trim().split(" ").slice(0, 2).join(" ")),
-    ["npm ci", "npm prune"],
+    ["npm ci", "npm prune", "npm install"],
   );
   for (const command of npm) assert.match(command, /--ignore-scripts/);
-  assert.match(npm[1] ?? "", /--omit=dev/);
+  for (const command of npm.slice(1)) assert.match(command, /--omit=dev/);
 });
 
 test("the program is the entry, as an ordinary user, with the warehouse as a volume that this user may write", () => {
@@ -60,7 +62,15 @@ test("what is copied is there, and let through by .dockerignore, which lets thro
 });
 
 test("the commands in its comments name the version of the package", () => {
-  assert.equal(text.match(/content-warehouse:(\d+\.\d+\.\d+)/g)?.length, 3);
+  assert.equal(text.match(/content-warehouse:(\d+\.\d+\.\d+)/g)?.length, 4);
   for (const tag of text.match(/content-warehouse:\d+\.\d+\.\d+/g) ?? [])
     assert.equal(tag, `content-warehouse:${version}`);
+});
+
+test("the optional packages in its comments are those of package.json", () => {
+  const named = [...text.matchAll(/PACKAGES="(.+)@(\d+\.\d+\.\d+)"/g)];
+  assert.deepEqual(
+    named.map(([, name = "", version]) => [name, version === peerDependencies[name]]),
+    [["@aws-sdk/client-s3", true]],
+  );
 });
