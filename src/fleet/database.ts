@@ -7,6 +7,9 @@ import { invalid } from "../config/faults.ts";
 export const PG_BOSS = "pg-boss@12.38.0";
 export const PG = "pg@8.23.1";
 
+/** Of each connection: a server that says nothing is one that cannot be used, for now. Lock waits are seconds. */
+export const LIMITS = { connectionTimeoutMillis: 30_000, query_timeout: 60_000, keepAlive: true } as const;
+
 /** Throws `config.invalid` where the package is not installed. */
 export async function importPeer<Module>(name: string, importing: () => Promise<Module>): Promise<Module> {
   try {
@@ -50,7 +53,7 @@ export async function readInstancesTable(
   settings: readonly string[],
 ): Promise<readonly object[]> {
   const { Client } = (await importPeer(PG, () => import("pg"))).default;
-  const client = new Client({ connectionString: address, connectionTimeoutMillis: 30_000 });
+  const client = new Client({ connectionString: address, ...LIMITS });
   client.on("error", () => {}); // A connection that is lost fails the query.
   try {
     await client.connect();

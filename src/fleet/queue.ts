@@ -5,7 +5,7 @@
 import type { PgBoss } from "pg-boss";
 import { printable } from "../common/printable.ts";
 import { invalid } from "../config/faults.ts";
-import { databaseError, importPeer, PG_BOSS } from "./database.ts";
+import { databaseError, importPeer, LIMITS, PG_BOSS } from "./database.ts";
 import { type Fleet, type FleetInstance, queueAddress } from "./fleet.ts";
 
 /** All of it lies in one schema of the database. */
@@ -39,6 +39,7 @@ export async function openQueue(fleet: Fleet, { role, onProblem }: QueueOptions)
   const { PgBoss } = await importPeer(PG_BOSS, () => import("pg-boss"));
   const everySeconds = Math.ceil(fleet.heartbeatSeconds / 4);
   const boss = new PgBoss({
+    ...LIMITS,
     connectionString: address,
     schema: SCHEMA,
     supervise: role !== "caller",

@@ -9,6 +9,7 @@ import { readFleet } from "../../src/fleet/fleet.ts";
 import { openQueue } from "../../src/fleet/queue.ts";
 import { program } from "../cli/running.ts";
 import { failsWith } from "../run/running.ts";
+import { silentServer, WELCOME } from "../targets/postgres/silent-server.ts";
 
 const NORTH = { name: "north", url: "https://north.example.com", tokenEnv: "TOKEN" };
 /** Nobody listens there. */
@@ -43,6 +44,21 @@ test("a database that does not answer is told with its address, and may be tried
     /^The fleet's database postgres:\/\/fleet@127\.0\.0\.1:1\/fleet cannot be used: .*ECONNREFUSED.*; start PostgreSQL/,
   );
 });
+
+for (const [what, answers] of [
+  ["from the start", []],
+  ["after connecting", [WELCOME]],
+] as const) {
+  test(`a database that says nothing ${what} may be tried again`, async (t) => {
+    const { address: postgres } = await silentServer(t, answers);
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const minutes = setInterval(() => t.mock.timers.tick(60_000), 5);
+    t.after(() => clearInterval(minutes));
+    const file = await fleetFile(t, { postgres, instances: { table: "fleet_instances" } });
+    await failsWith("queue.unavailable", readFleet("/", file));
+    await refusal(t, "queue.unavailable", { postgres });
+  });
+}
 
 test("a schedule that cron does not know is told before anything else", async (t) => {
   const message = await refusal(t, "config.invalid", {

@@ -1,6 +1,7 @@
 /** Connections to PostgreSQL, and what its failures mean. */
-import type { Client, DatabaseError } from "pg";
-import type { CopyStreamQuery } from "pg-copy-streams";
+import { Socket } from "node:net";
+import { pipeline } from "node:stream/promises";
+import type { Client, DatabaseError, QueryResult } from "pg";
 import { codeOf, type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
 
@@ -8,48 +9,96 @@ import { printable } from "../../common/printable.ts";
 export const POSTGRES_PEERS = ["pg@8.23.1", "pg-copy-streams@7.0.0"] as const;
 
 const CONNECT_MS = 30_000;
+/** Many times what a swap waits for readers, 200 ms a table, and longer than a standby takes to become the primary. */
+const ANSWER_MS = 60_000;
+/** A peer that went away without a word is noticed ten seconds after so much silence. */
+const KEEP_ALIVE_MS = 30_000;
 
+/**
+ * A connection that the signal destroys: what is under way fails then, and the server rolls it back. Whoever connects
+ * ends it. What its methods throw is for {@link Connection.failure}.
+ */
 export interface Connection {
-  readonly client: Client;
-  readonly copyFrom: (sql: string) => CopyStreamQuery;
+  readonly signal: AbortSignal;
+  /** For what takes no longer the more rows there are. A server that is silent for a minute loses the connection. */
+  readonly ask: (text: string, values?: readonly unknown[]) => Promise<QueryResult>;
+  /** For what may take as long as it likes: a peer that is gone is noticed all the same. */
+  readonly perform: (text: string) => Promise<void>;
+  /** `COPY ... FROM STDIN`, with its lines. */
+  readonly copy: (text: string, lines: AsyncIterable<string>) => Promise<void>;
+  /** Rolls an open transaction back. Never fails. */
+  readonly end: () => Promise<void>;
+  /** The signal's reason, or `target.*`. */
+  readonly failure: (thrown: unknown) => unknown;
 }
 
 /**
- * Connects, with the password from PGPASSWORD or PGPASSFILE. Whoever connects ends the connection. Throws
- * `config.invalid` where the packages are not installed, else `target.*`.
+ * Connects, with the password from PGPASSWORD or PGPASSFILE. Throws the signal's reason, `config.invalid` where the
+ * packages are not installed, else `target.*`.
  */
-export async function connect(url: string): Promise<Connection> {
+export async function connect(url: string, signal: AbortSignal): Promise<Connection> {
   const { Client, from } = await importPackages();
+  signal.throwIfAborted();
+  const socket = new Socket({ signal });
   const client = new Client({
     connectionString: url,
+    stream: () => socket,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: "content-warehouse",
   });
   // A connection that is lost fails the next query.
   client.on("error", () => {});
+  const connection: Connection = {
+    signal,
+    ask: (text, values = []) => inTime(socket, client.query(text, [...values])),
+    perform: async (text) => {
+      await client.query(text);
+    },
+    copy: (text, lines) => pipeline(lines, client.query(from(text))),
+    end: () => inTime(socket, client.end()).catch(() => {}),
+    failure: (thrown) => (signal.aborted ? signal.reason : postgresError(thrown, client)),
+  };
   try {
     await client.connect();
-    await client.query("SET standard_conforming_strings = on");
+    await connection.ask("SET standard_conforming_strings = on");
   } catch (thrown) {
-    await client.end().catch(() => {});
-    throw postgresError(thrown, client);
+    await connection.end();
+    throw connection.failure(thrown);
   }
-  return { client, copyFrom: from };
+  return connection;
+}
+
+/** Destroys the connection where the server does not answer. */
+async function inTime<Answer>(socket: Socket, answer: Promise<Answer>): Promise<Answer> {
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    socket.destroy();
+  }, ANSWER_MS);
+  try {
+    return await answer;
+  } catch (thrown) {
+    throw isLate ? new Error(`it has not answered for ${ANSWER_MS / 1000} s`, { cause: thrown }) : thrown;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Uses a connection and ends it; an open transaction is rolled back by that. */
 export async function connected<Result>(
   url: string,
+  signal: AbortSignal,
   use: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await connect(url);
+  const connection = await connect(url, signal);
   try {
     return await use(connection);
   } catch (thrown) {
-    throw postgresError(thrown, connection.client);
+    throw connection.failure(thrown);
   } finally {
-    await connection.client.end().catch(() => {});
+    await connection.end();
   }
 }
 
@@ -93,7 +142,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 const UNKNOWN: Meaning = ["target.refused", "correct that there, and try again"];
 
 /** Whatever a query throws, as a sentence that names the database; credentials are in none. */
-export function postgresError(thrown: unknown, { host, database }: Client): WarehouseError {
+function postgresError(thrown: unknown, { host, database }: Client): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
   const [code, wayOut] = meaningOf(thrown);
   const why = printable(thrown instanceof Error ? reasonOf(thrown) : String(thrown), 300);

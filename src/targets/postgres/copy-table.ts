@@ -1,5 +1,4 @@
 /** A table as PostgreSQL takes it: its declaration as DDL, its rows as the text of COPY. */
-import { pipeline } from "node:stream/promises";
 import type { LoadTable } from "../../pipeline.ts";
 import type { Cell } from "../../storage/table-builder.ts";
 import type { Column, Table } from "../../tables/declare.ts";
@@ -23,14 +22,12 @@ const TYPES: Record<Column["type"], string> = {
  * whoever sees the table sees its rows, even in a transaction that is older than they are.
  */
 export async function copyTable(
-  { client, copyFrom }: Connection,
+  { ask, copy, perform }: Connection,
   { table, cells }: LoadTable,
-  signal: AbortSignal,
 ): Promise<void> {
-  await client.query(tableText(table));
-  const copy = copyFrom(`COPY ${identifier(table.name)} FROM STDIN (FREEZE)`);
-  await pipeline(lines(table, cells()), client.query(copy), { signal });
-  await client.query(afterRows(table));
+  await ask(tableText(table));
+  await copy(`COPY ${identifier(table.name)} FROM STDIN (FREEZE)`, lines(table, cells()));
+  await perform(afterRows(table));
 }
 
 function tableText({ name, columns }: Table): string {

@@ -7,7 +7,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { isObject } from "../../common/objects.ts";
 import { isText, type Options, optionFaults } from "../../common/options.ts";
 import type { DeliveredRun, StagedLoad, Target, TargetRun } from "../../pipeline.ts";
-import { type Connection, connect, connected, postgresError } from "./connect.ts";
+import { type Connection, connect, connected } from "./connect.ts";
 import { copyTable } from "./copy-table.ts";
 import { commentText, dropPrevious, lockSchema, runIn, type Schemas, schemasOf, swap } from "./schemas.ts";
 import { identifier } from "./sql.ts";
@@ -54,35 +54,33 @@ export function postgres(options: PostgresOptions): Target {
   const schemas = schemasOf(schema);
   return {
     name,
-    last: (instance) => connected(url, ({ client }) => runIn(client, schema, instance)),
+    last: (instance, signal) => connected(url, signal, (connection) => runIn(connection, schema, instance)),
     stage: (run) => stage(url, schemas, run),
-    check: () => connected(url, (connection) => proveWritable(connection, schemas)),
+    check: (signal) => connected(url, signal, (connection) => proveWritable(connection, schemas)),
     forget: (signal) => forget(url, schemas, signal),
     faults: optionFaults("postgres", options, OPTIONS, ["url"]),
   };
 }
 
 async function stage(url: string, schemas: Schemas, run: DeliveredRun): Promise<StagedLoad> {
-  const connection = await connect(url);
-  const { client } = connection;
+  const connection = await connect(url, run.signal);
   const failed = async (thrown: unknown) => {
-    await client.end().catch(() => {});
-    run.signal.throwIfAborted();
-    throw postgresError(thrown, client);
+    await connection.end();
+    throw connection.failure(thrown);
   };
   const work = async () => {
-    await client.query("BEGIN");
-    await lockSchema(client, schemas);
-    assertLater(await runIn(client, schemas.current, run.instance), run, schemas);
+    await connection.ask("BEGIN");
+    await lockSchema(connection, schemas);
+    assertLater(await runIn(connection, schemas.current, run.instance), run, schemas);
     await makeSchema(connection, schemas, run);
   };
   await work().catch(failed);
   return {
     commit: async () => {
-      await swap(client, schemas, run.signal).catch(failed);
-      await client.end();
+      await swap(connection, schemas).catch(failed);
+      await connection.end();
     },
-    abort: () => client.end(),
+    abort: connection.end,
   };
 }
 
@@ -94,31 +92,33 @@ function assertLater(last: TargetRun | null, run: DeliveredRun, { current }: Sch
   );
 }
 
-async function makeSchema({ client, copyFrom }: Connection, { made }: Schemas, run: DeliveredRun) {
-  await client.query(`CREATE SCHEMA ${identifier(made)}`);
-  await client.query(`SET LOCAL search_path = ${identifier(made)}`);
+async function makeSchema(connection: Connection, { made }: Schemas, run: DeliveredRun): Promise<void> {
+  const { ask, signal } = connection;
+  await ask(`CREATE SCHEMA ${identifier(made)}`);
+  await ask(`SET LOCAL search_path = ${identifier(made)}`);
   const { length } = run.tables;
   for (const [at, table] of run.tables.entries()) {
-    run.signal.throwIfAborted();
+    signal.throwIfAborted();
     run.onProgress(at, length);
-    await copyTable({ client, copyFrom }, table, run.signal);
+    await copyTable(connection, table);
   }
-  await client.query(commentText(made, run));
+  await ask(commentText(made, run));
   run.onProgress(length, length);
 }
 
 /** Makes a schema and takes it back. */
-async function proveWritable({ client }: Connection, { current, made }: Schemas): Promise<void> {
-  await runIn(client, current, null);
-  await client.query(`BEGIN; CREATE SCHEMA ${identifier(made)}`);
-  await client.query("ROLLBACK");
+async function proveWritable(connection: Connection, { current, made }: Schemas): Promise<void> {
+  await runIn(connection, current, null);
+  await connection.ask("BEGIN");
+  await connection.ask(`CREATE SCHEMA ${identifier(made)}`);
+  await connection.ask("ROLLBACK");
 }
 
 async function forget(url: string, schemas: Schemas, signal: AbortSignal): Promise<readonly string[]> {
-  await connected(url, async ({ client }) => {
-    await client.query("BEGIN");
-    await lockSchema(client, schemas);
-    await dropPrevious(client, schemas, signal);
+  await connected(url, signal, async (connection) => {
+    await connection.ask("BEGIN");
+    await lockSchema(connection, schemas);
+    await dropPrevious(connection, schemas);
   });
   return [];
 }

@@ -3,11 +3,10 @@
  * goes wherever the schema goes, and so that no schema of somebody else's is ever dropped.
  */
 import { setTimeout } from "node:timers/promises";
-import type { Client } from "pg";
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun, InstanceIdentity, TargetRun } from "../../pipeline.ts";
-import { isDatabaseError } from "./connect.ts";
+import { type Connection, isDatabaseError } from "./connect.ts";
 import { identifier, literal } from "./sql.ts";
 
 /** Names of the schemas: what readers see, what is being made, and the run before. */
@@ -44,11 +43,11 @@ export function commentText(
  * and for one of another instance.
  */
 export async function runIn(
-  client: Client,
+  { ask }: Connection,
   schema: string,
   instance: InstanceIdentity | null,
 ): Promise<TargetRun | null> {
-  const found = await client.query(
+  const found = await ask(
     "SELECT obj_description(oid, 'pg_namespace') AS text FROM pg_namespace WHERE nspname = $1",
     [schema],
   );
@@ -89,11 +88,9 @@ function otherInstance(schema: string, { id, origin }: InstanceIdentity): Wareho
 }
 
 /** Held until the transaction ends, however it ends. Throws `target.unavailable` where another delivery has it. */
-export async function lockSchema(client: Client, { current }: Schemas): Promise<void> {
+export async function lockSchema({ ask }: Connection, { current }: Schemas): Promise<void> {
   const key = `content-warehouse delivery to ${current}`;
-  const taken = await client.query("SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken", [
-    key,
-  ]);
+  const taken = await ask("SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS taken", [key]);
   if (taken.rows[0].taken === true) return;
   throw new WarehouseError(
     "target.unavailable",
@@ -109,22 +106,22 @@ const BETWEEN_MS = 1000;
  * PostgreSQL sees a deadlock: it is the delivery that waits for readers, ten minutes at most.
  */
 async function commitBetweenReaders(
-  client: Client,
+  { ask, perform, signal }: Connection,
   steps: () => Promise<void>,
-  signal: AbortSignal,
 ): Promise<void> {
-  await client.query("SAVEPOINT waiting");
+  await ask("SAVEPOINT waiting");
   for (let tries = 1; ; tries += 1) {
     try {
-      await client.query("SET LOCAL lock_timeout = '200ms'");
+      await ask("SET LOCAL lock_timeout = '200ms'");
       await steps();
-      await client.query("COMMIT");
+      // It writes what was copied to disk, and removes the files of what was dropped.
+      await perform("COMMIT");
       return;
     } catch (thrown) {
       const inUse = isDatabaseError(thrown) && thrown.code === "55P03";
       if (!inUse) throw thrown;
       if (tries === TRIES) throw stillRead(thrown);
-      await client.query("ROLLBACK TO waiting");
+      await ask("ROLLBACK TO waiting");
       await setTimeout(BETWEEN_MS, undefined, { signal });
     }
   }
@@ -142,43 +139,32 @@ function stillRead(cause: unknown): WarehouseError {
  * Puts the schema that was made in the place of the current one, which becomes the previous one. A transaction that has
  * read a table of the current one reads the others of the same run: the locks on all its tables wait for it.
  */
-export async function swap(
-  client: Client,
-  { current, made, previous }: Schemas,
-  signal: AbortSignal,
-): Promise<void> {
-  await commitBetweenReaders(
-    client,
-    async () => {
-      const tables = await client.query(
-        `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
-         WHERE schemaname = $1 ORDER BY tablename`,
-        [current],
-      );
-      const names = tables.rows.map(({ name }) => name);
-      if (names.length > 0) await client.query(`LOCK TABLE ${names.join(", ")} IN ACCESS EXCLUSIVE MODE`);
-      await dropOurs(client, previous);
-      if ((await runIn(client, current, null)) !== null) await rename(client, current, previous);
-      await rename(client, made, current);
-    },
-    signal,
-  );
+export async function swap(connection: Connection, { current, made, previous }: Schemas): Promise<void> {
+  const { ask } = connection;
+  await commitBetweenReaders(connection, async () => {
+    const tables = await ask(
+      `SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
+       WHERE schemaname = $1 ORDER BY tablename`,
+      [current],
+    );
+    const names = tables.rows.map(({ name }) => name);
+    if (names.length > 0) await ask(`LOCK TABLE ${names.join(", ")} IN ACCESS EXCLUSIVE MODE`);
+    await dropOurs(connection, previous);
+    if ((await runIn(connection, current, null)) !== null) await rename(connection, current, previous);
+    await rename(connection, made, current);
+  });
 }
 
 /** Drops the previous schema, once nobody reads it. */
-export async function dropPrevious(
-  client: Client,
-  { previous }: Schemas,
-  signal: AbortSignal,
-): Promise<void> {
-  await commitBetweenReaders(client, () => dropOurs(client, previous), signal);
+export async function dropPrevious(connection: Connection, { previous }: Schemas): Promise<void> {
+  await commitBetweenReaders(connection, () => dropOurs(connection, previous));
 }
 
-async function dropOurs(client: Client, schema: string): Promise<void> {
-  if ((await runIn(client, schema, null)) === null) return;
-  await client.query(`DROP SCHEMA ${identifier(schema)} CASCADE`);
+async function dropOurs(connection: Connection, schema: string): Promise<void> {
+  if ((await runIn(connection, schema, null)) === null) return;
+  await connection.ask(`DROP SCHEMA ${identifier(schema)} CASCADE`);
 }
 
-async function rename(client: Client, from: string, to: string): Promise<void> {
-  await client.query(`ALTER SCHEMA ${identifier(from)} RENAME TO ${identifier(to)}`);
+async function rename({ ask }: Connection, from: string, to: string): Promise<void> {
+  await ask(`ALTER SCHEMA ${identifier(from)} RENAME TO ${identifier(to)}`);
 }
