@@ -1,4 +1,5 @@
 /** What the end of a run means for its job. */
+import { z } from "zod";
 import { isObject } from "../common/objects.ts";
 import { afterExit } from "./exit-policy.ts";
 import type { FleetInstance } from "./fleet.ts";
@@ -28,12 +29,38 @@ export function outcomeOf(end: RunEnd, { memoryMb }: Pick<FleetInstance, "memory
   const after = afterExit(exitCode);
   if (after === "done" && isObject(output) && typeof output.run === "string")
     return { after, exitCode, run: output.run, verdict: String(output.verdict), items: itemsOf(output) };
-  const said = isObject(output) && typeof output.message === "string" ? output.message : lastLine;
+  const failures = failuresOf(output);
+  const said = failures.length === 0 ? lastLine : failures.map(({ message }) => message).join(" ");
   const message = said === "" ? `The run ended with ${exitCode} and said nothing.` : said;
-  // One exit code stands for all that may go wrong with a target; the error's own says whether it can pass.
-  const code = isObject(output) ? output.code : undefined;
-  const passes = after === "retry" && (exitCode !== 26 || code === "target.unavailable");
-  return { after: passes ? "retry" : "stop", exitCode, message };
+  const canPass = exitCode !== DELIVERY || failures.some(({ code }) => PASSING.has(code));
+  return { after: after === "retry" && canPass ? "retry" : "stop", exitCode, message };
+}
+
+/** One exit code stands for all that may go wrong with a target; the code of the failure says whether it can pass. */
+const DELIVERY = 26;
+/** A target that has a later run takes the next one, which goes on from that. */
+const PASSING: ReadonlySet<string> = new Set(["target.unavailable", "target.fenced"]);
+
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+const failed = z.object({ code: z.string(), message: z.string() });
+const published = z.object({
+  deliveries: z.array(z.object({ target: z.string(), failure: failed.nullable() })),
+});
+
+/** Of a run that failed, or of the deliveries of one that is published. */
+function failuresOf(output: unknown): readonly Failure[] {
+  const ended = failed.safeParse(output);
+  if (ended.success) return [ended.data];
+  const { deliveries = [] } = published.safeParse(output).data ?? {};
+  return deliveries.flatMap(({ target, failure }) =>
+    failure === null
+      ? []
+      : [{ code: failure.code, message: `Not delivered to ${target}: ${failure.message}` }],
+  );
 }
 
 function itemsOf({ accounting }: Readonly<Record<string, unknown>>): number | null {

@@ -91,6 +91,20 @@ const failed = (exitCode: number, code: string) => ({
   output: { code, message: `It failed: ${code}.`, exitCode },
 });
 
+/** A run that is published, and that its targets did not take. */
+const undelivered = (...codes: string[]) => ({
+  ...END,
+  exitCode: 26,
+  output: {
+    run: "000042-20261120T020000Z",
+    verdict: "complete",
+    deliveries: [
+      { target: "files", state: "delivered", failure: null },
+      ...codes.map((code) => ({ target: code, state: "failed", failure: { code, message: `${code}.` } })),
+    ],
+  },
+});
+
 test("the end of a run says whether it is tried again", () => {
   const published = { run: "000042-20261120T020000Z", verdict: "complete", accounting: { loaded: 500 } };
   const { run, verdict } = published;
@@ -105,9 +119,21 @@ test("the end of a run says whether it is tried again", () => {
       { after: "retry", exitCode: 21, message: "It failed: source.unavailable." },
     ],
     [failed(75, "run.locked"), "retry"],
-    [failed(26, "target.unavailable"), "retry"],
-    [failed(26, "target.refused"), "stop"],
+    [
+      undelivered("target.unavailable"),
+      { after: "retry", exitCode: 26, message: "Not delivered to target.unavailable: target.unavailable." },
+    ],
+    // The next run goes on from the later one that the target has.
+    [undelivered("target.fenced"), "retry"],
+    [
+      undelivered("target.refused"),
+      { after: "stop", exitCode: 26, message: "Not delivered to target.refused: target.refused." },
+    ],
+    // Those that can take it are not to wait for somebody who looks at the other.
+    [undelivered("target.refused", "target.unavailable"), "retry"],
     [failed(26, "load.failed"), "stop"],
+    // A run without a warehouse that its target keeps, which nobody could ask.
+    [failed(26, "target.unavailable"), "retry"],
     [failed(20, "source.credentials"), "stop"],
     [failed(24, "guard.shrink"), "stop"],
     [

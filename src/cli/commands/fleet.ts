@@ -7,10 +7,10 @@ import { createLog, LOG_FORMATS, type LogFormat } from "../../common/log.ts";
 import { type Fleet, findInstance, readFleet } from "../../fleet/fleet.ts";
 import { makeLastRuns } from "../../fleet/last-runs.ts";
 import { enqueue, openQueue, type Queue, type QueueOptions, retryDeadLetters } from "../../fleet/queue.ts";
-import { fleetStatus, type InstanceStatus } from "../../fleet/status.ts";
+import { fleetStatus } from "../../fleet/status.ts";
 import { type JobReport, work } from "../../fleet/work.ts";
 import { type CliEnvironment, FLEET_OPTION, positive, processEnvironment, StopSignals } from "../options.ts";
-import { drawInParts, left, right, whole } from "../render/table.ts";
+import { fleetStatusText } from "../render/fleet-text.ts";
 import { printableLine, writeAll } from "../render/terminal.ts";
 
 /** In the sources and in the built package alike. */
@@ -162,40 +162,9 @@ function statusCommand(environment: CliEnvironment): Command {
       const instances = await fleetStatus(queue, systemClock.now());
       const terminal = terminalOf(environment);
       const text =
-        json === true ? `${JSON.stringify({ instances })}\n` : statusText(instances, terminal.columns);
+        json === true ? `${JSON.stringify({ instances })}\n` : fleetStatusText(instances, terminal.columns);
       await writeAll(terminal, [text]);
     });
-}
-
-function statusText(instances: readonly InstanceStatus[], width: number | undefined): string {
-  const columns = [
-    whole("instance"),
-    whole("last run"),
-    whole("verdict"),
-    whole("ended"),
-    right("late"),
-    right("failures"),
-    whole("job"),
-    left("why it failed"),
-  ];
-  const rows = instances.map(({ instance, published, lateSeconds, failures, job, message }) => [
-    instance,
-    published?.run ?? "never",
-    published?.verdict ?? "",
-    published === null ? "" : minute(published.endedMs),
-    lateSeconds === null ? "" : duration(lateSeconds),
-    failures === 0 ? "" : count(failures),
-    job === null
-      ? ""
-      : `${job.state} ${job.state === "dead letter" ? "since" : "from"} ${minute(job.fromMs)}`,
-    message ?? "",
-  ]);
-  return drawInParts({ columns, rows }, 1, width);
-}
-
-/** `2026-11-20 02:00`, in UTC. */
-function minute(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 16).replace("T", " ");
 }
 
 function retryCommand(environment: CliEnvironment): Command {
