@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { Secret } from "../common/secret.ts";
-import { readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
+import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
 import { type ConfigFile, readTokenFile } from "./config-file.ts";
 import type { Settings } from "./config-spec.ts";
 import { type ConfigError, invalid, invalidToken, missing, throwFaults } from "./faults.ts";
@@ -13,6 +13,7 @@ export interface ServiceSource {
   readonly token: Secret;
   /** For people: the variable, or the path of the file. */
   readonly tokenFrom: string;
+  readonly namedIn: NamedIn;
 }
 
 export interface ServiceInputs {
@@ -40,7 +41,9 @@ export async function serviceSource(inputs: ServiceInputs): Promise<ServiceSourc
   const url = urlOf(address, inputs.sampleBy);
   const token = tokenOf(tokenPlace, inputs.sampleBy);
   await throwFaults([], [url, token]);
-  return { kind: "service", url: await url, ...(await token) };
+  const { place, ...named } = await url;
+  const { setting, ...secret } = await token;
+  return { kind: "service", ...named, ...secret, namedIn: { url: place, token: setting } };
 }
 
 /** An address, and where it is said. */
@@ -60,19 +63,19 @@ function addressOf({ flags, env, file, settings, named }: ServiceInputs): Addres
   return found[0] ?? null;
 }
 
-async function urlOf(address: Address | null, sampleBy: string): Promise<ServiceUrl> {
+async function urlOf(address: Address | null, sampleBy: string): Promise<{ url: ServiceUrl; place: string }> {
   if (address === null) {
     const wayOut = "give --url, set CONTENT_API_URL, or `url` in a configuration file";
     throw missing("settings", `No content service is named: ${wayOut}; ${sampleBy} needs neither.`);
   }
   const result = readServiceUrl(address.text);
-  if ("url" in result) return result.url;
+  if ("url" in result) return { url: result.url, place: address.place };
   throw invalid(`${address.place}: ${result.problem}.`);
 }
 
-/** Where a token is: in a variable, with its value, or in a file. */
+/** Where a token is: in a variable, with its value, or in a file. `setting`: what says so, or the variable itself. */
 export type TokenPlace =
-  | { readonly variable: string; readonly text: string }
+  | { readonly variable: string; readonly text: string; readonly setting: string }
   | { readonly file: string; readonly setting: string };
 
 const VARIABLE = "CONTENT_API_TOKEN";
@@ -80,7 +83,7 @@ const VARIABLE = "CONTENT_API_TOKEN";
 function tokenPlaceOf({ env, file, settings, named }: ServiceInputs): TokenPlace | null {
   if (named !== undefined) return named.token;
   const text = nonEmpty(env[VARIABLE]);
-  if (text !== undefined) return { variable: VARIABLE, text };
+  if (text !== undefined) return { variable: VARIABLE, text, setting: VARIABLE };
   if (file === null || settings.tokenFile === undefined) return null;
   return { file: resolve(file.folder, settings.tokenFile), setting: `${file.name}: \`tokenFile\`` };
 }
@@ -88,17 +91,17 @@ function tokenPlaceOf({ env, file, settings, named }: ServiceInputs): TokenPlace
 async function tokenOf(
   place: TokenPlace | null,
   sampleBy: string,
-): Promise<{ token: Secret; tokenFrom: string }> {
+): Promise<{ token: Secret; tokenFrom: string; setting: string }> {
   if (place === null) {
     const wayOut = "set CONTENT_API_TOKEN, or `tokenFile` in a configuration file";
     throw missing("token", `There is no API token: ${wayOut}; ${sampleBy} needs neither.`);
   }
   if ("text" in place) {
     const token = checkedToken(new Secret(place.text.trim()), place.variable);
-    return { token, tokenFrom: place.variable };
+    return { token, tokenFrom: place.variable, setting: place.setting };
   }
   const token = checkedToken(await readTokenFile(place.file, place.setting), place.setting);
-  return { token, tokenFrom: place.file };
+  return { token, tokenFrom: place.file, setting: place.setting };
 }
 
 function nothingNamed(sampleBy: string): ConfigError {

@@ -105,6 +105,7 @@ export function createClient(spec: ClientSpec): ContentClient {
   const http = createHttpClient({
     url: serviceUrl(spec.url),
     token: typeof spec.token === "string" ? new Secret(spec.token) : spec.token,
+    namedIn: { url: "`url` of createClient", token: "`token` of createClient" },
     connections,
     timeouts: TIMEOUTS,
     caps: CAPS,

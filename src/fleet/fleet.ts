@@ -157,8 +157,9 @@ export function namedInstance(
 function tokenOf({ token, place }: FleetInstance, env: Readonly<Record<string, string | undefined>>) {
   if ("file" in token) return { file: token.file, setting: `${place}.tokenFile` };
   const text = nonEmpty(env[token.variable]);
-  if (text !== undefined) return { variable: token.variable, text };
-  throw invalidToken(`${place}.tokenEnv: the variable ${token.variable} is not set; set it to the token.`);
+  const setting = `${place}.tokenEnv`;
+  if (text !== undefined) return { variable: token.variable, text, setting };
+  throw invalidToken(`${setting}: the variable ${token.variable} is not set; set it to the token.`);
 }
 
 /** Throws `config.invalid` where the fleet has no queue. */

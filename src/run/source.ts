@@ -9,13 +9,14 @@ import { Secret } from "../common/secret.ts";
 import type { Config } from "../config/config.ts";
 import { CAPS, createHttpClient, type HttpClient, TIMEOUTS } from "../extract/http/client.ts";
 import { createRetry, RETRY_LIMITS, type RetryLimits } from "../extract/http/retry.ts";
-import { readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
+import { type NamedIn, readServiceUrl, type ServiceUrl } from "../extract/http/service-url.ts";
 import { Throttle } from "../extract/http/throttle.ts";
 import { createService } from "../service/service.ts";
 
 export interface OpenSource extends AsyncDisposable {
   readonly url: ServiceUrl;
   readonly token: Secret;
+  readonly namedIn: NamedIn;
   readonly destinations: readonly DestinationName[];
 }
 
@@ -23,7 +24,8 @@ export interface OpenSource extends AsyncDisposable {
 export async function openSource(config: Config): Promise<OpenSource> {
   const { source, destinations } = config;
   if (source.kind === "service") {
-    return { url: source.url, token: source.token, destinations, [Symbol.asyncDispose]: async () => {} };
+    const { url, token, namedIn } = source;
+    return { url, token, namedIn, destinations, [Symbol.asyncDispose]: async () => {} };
   }
   const service = await createService({ data: packagePath("data/sample"), port: 0 });
   const { contentSet } = service;
@@ -37,6 +39,7 @@ export async function openSource(config: Config): Promise<OpenSource> {
   return {
     url: url.url,
     token: new Secret(token),
+    namedIn: { url: "--sample", token: "--sample" },
     destinations: destinations.length > 0 ? destinations : own,
     [Symbol.asyncDispose]: async () => service.close(),
   };
@@ -70,6 +73,7 @@ export function openClient(
   return createHttpClient({
     url: source.url,
     token: source.token,
+    namedIn: source.namedIn,
     connections,
     timeouts: TIMEOUTS,
     caps: CAPS,

@@ -82,6 +82,7 @@ export function clientOf(t: TestContext, url: string, changes: Partial<HttpClien
   const client = createHttpClient({
     url: parsed.url,
     token: new Secret(CANARY),
+    namedIn: { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" },
     connections: 4,
     timeouts: TIMEOUTS,
     caps: CAPS,

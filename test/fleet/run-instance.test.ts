@@ -118,6 +118,22 @@ test("the instances have their own names in a lake that their configuration shar
   assert.deepEqual(instances.toSorted(), ["instance=east", "instance=north"]);
 });
 
+test("a service that refuses, or is not there, is told with the place in the fleet file", async (t) => {
+  const { services, run } = await fleet(t);
+  services.north.script = () => ({ status: 401, body: {} });
+  services.south.script = () => ({ status: 401, body: {} });
+  services.east.script = () => ({ status: 404, body: {} });
+  for (const [instance, code, place] of [
+    ["north", "source.credentials", /check the API token \(\S+fleet\.json: instances\[0\]\.tokenEnv\)/],
+    ["south", "source.credentials", /check the API token \(\S+fleet\.json: instances\[1\]\.tokenFile\)/],
+    ["east", "config.not_found", /check the URL \(\S+fleet\.json: instances\[2\]\.url\)/],
+  ] as const) {
+    const { message } = await failsWith(code, run(["--instance", instance]));
+    assert.match(message, place);
+    assert.doesNotMatch(message, /CONTENT_API/);
+  }
+});
+
 test("what belongs to the instance is not said beside it", async (t) => {
   const { services, run } = await fleet(t);
   for (const flags of [

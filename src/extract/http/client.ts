@@ -11,7 +11,7 @@ import { explanationOf } from "./explanation.ts";
 import { parseHttpDate, parseRetryAfter } from "./http-date.ts";
 import { formOf, isLaterPage, pageOf, type ReadRequest, targetOf } from "./request.ts";
 import { isThrottling, type Retry } from "./retry.ts";
-import type { ServiceUrl } from "./service-url.ts";
+import type { NamedIn, ServiceUrl } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 import { isListing, statusError } from "./status.ts";
 import { transportError } from "./transport-error.ts";
@@ -38,6 +38,7 @@ const MAX_INFORMATIONAL = 16;
 export interface HttpClientOptions {
   readonly url: ServiceUrl;
   readonly token: Secret;
+  readonly namedIn: NamedIn;
   /** At the same time, one request on each. */
   readonly connections: number;
   readonly timeouts: Timeouts;
@@ -103,7 +104,7 @@ export interface HttpClient {
 }
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { url, token, retry, log, clock } = options;
+  const { url, token, namedIn, retry, log, clock } = options;
   const pool = openPool(options);
   const redact = redactor([token]);
   let cacheTold = false;
@@ -132,7 +133,9 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 
   function failureOf(thrown: unknown, { signal }: Deadline): unknown {
     if (signal.aborted) return signal.reason;
-    return thrown instanceof WarehouseError ? thrown : transportError(thrown, url.host, redact);
+    return thrown instanceof WarehouseError
+      ? thrown
+      : transportError(thrown, { host: url.host, namedIn }, redact);
   }
 
   async function send(
@@ -172,7 +175,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const { status, retryAfterMs } = response;
     const detail = status === 200 ? "" : redact(explanationOf(response));
     const known = hasListing || isLaterPage(request);
-    const error = statusError({ ...url, status, retryAfterMs, detail, hasListing: known }, request.mode);
+    const answer = { ...url, namedIn, status, retryAfterMs, detail, hasListing: known };
+    const error = statusError(answer, request.mode);
     if (error !== null) throw error;
     hasListing ||= isListing(request.mode);
     return response;

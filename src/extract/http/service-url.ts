@@ -13,6 +13,12 @@ export interface ServiceUrl {
   readonly prefix: string;
 }
 
+/** Where address and token are said, for people: an option, a variable, or a setting of a file. */
+export interface NamedIn {
+  readonly url: string;
+  readonly token: string;
+}
+
 /** An address, or the sentence that says what is wrong with it. Credentials in it are in no sentence. */
 export type ServiceUrlResult = { readonly url: ServiceUrl } | { readonly problem: string };
 

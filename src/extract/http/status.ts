@@ -1,5 +1,5 @@
 import type { ListMode, RequestMode } from "./request.ts";
-import { API_PREFIX } from "./service-url.ts";
+import { API_PREFIX, type NamedIn } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
 /** What is known of an answer before anybody looks at its body. */
@@ -8,6 +8,7 @@ export interface Answer {
   readonly host: string;
   /** Path of the service's address, before that of the interface; mostly empty. */
   readonly prefix: string;
+  readonly namedIn: NamedIn;
   readonly status: number;
   /** What `Retry-After` asks for, from now on. */
   readonly retryAfterMs: number | null;
@@ -34,7 +35,7 @@ export function statusError(answer: Answer, mode: RequestMode): SourceError | nu
     return failure(
       "source.credentials",
       answer,
-      `${redirect}; ${CHECK_TOKEN}, and that the URL is the final one`,
+      `${redirect}; ${checkToken(answer)}, and that the URL (${answer.namedIn.url}) is the final one`,
     );
   }
   if (status === 401 || status === 403) return refused(answer);
@@ -44,8 +45,9 @@ export function statusError(answer: Answer, mode: RequestMode): SourceError | nu
   return failure("source.protocol", answer, `${host} refused a request (${status})${wayOut(status, mode)}`);
 }
 
-export const CHECK_TOKEN =
-  "check that CONTENT_API_TOKEN, or the file that `tokenFile` names (in a fleet, what its instance names), holds a valid API token";
+function checkToken({ namedIn }: Answer): string {
+  return `check the API token (${namedIn.token})`;
+}
 
 function unreadable(answer: Answer): SourceError {
   const what = `${answer.host} answered with status ${answer.status}, which carries no complete document`;
@@ -54,7 +56,11 @@ function unreadable(answer: Answer): SourceError {
 
 function refused(answer: Answer): SourceError {
   const what = answer.status === 401 ? "refused the API token" : "does not allow this API token to read";
-  return failure("source.credentials", answer, `${answer.host} ${what} (${answer.status}); ${CHECK_TOKEN}`);
+  return failure(
+    "source.credentials",
+    answer,
+    `${answer.host} ${what} (${answer.status}); ${checkToken(answer)}`,
+  );
 }
 
 function missing(answer: Answer, mode: RequestMode): SourceError | null {
@@ -64,7 +70,7 @@ function missing(answer: Answer, mode: RequestMode): SourceError | null {
   return failure(
     "config.not_found",
     answer,
-    `There is no content service at ${answer.host}${answer.prefix}: ${answer.prefix}${API_PREFIX}/${what} answers ${answer.status}; check the URL (CONTENT_API_URL)`,
+    `There is no content service at ${answer.host}${answer.prefix}: ${answer.prefix}${API_PREFIX}/${what} answers ${answer.status}; check the URL (${answer.namedIn.url})`,
   );
 }
 

@@ -1,17 +1,18 @@
 import { asWarehouseError, codeOf, type ErrorCode, type WarehouseError } from "../../common/errors.ts";
+import type { NamedIn } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
 /** How a failure on the way to the service is told. */
 interface Failure {
   readonly code: ErrorCode;
-  /** The sentence, with the host in it. */
-  say(host: string): string;
+  /** The sentence, with the host in it, and where that is said. */
+  say(host: string, namedIn: NamedIn): string;
   readonly attemptsAtMost?: number;
 }
 
 const unknownHost: Failure = {
   code: "source.unreachable",
-  say: (host) => `No host is known by the name ${host}; check the URL of the service (CONTENT_API_URL).`,
+  say: (host, { url }) => `No host is known by the name ${host}; check the URL of the service (${url}).`,
   attemptsAtMost: 2,
 };
 const noLookup: Failure = {
@@ -20,8 +21,8 @@ const noLookup: Failure = {
 };
 const refused: Failure = {
   code: "source.unreachable",
-  say: (host) =>
-    `Nothing answers at ${host}; check the URL (CONTENT_API_URL), and whether the service is up.`,
+  say: (host, { url }) =>
+    `Nothing answers at ${host}; check the URL (${url}), and whether the service is up.`,
 };
 const noWay: Failure = {
   code: "source.unreachable",
@@ -83,14 +84,17 @@ const TLS =
  */
 export function transportError(
   thrown: unknown,
-  host: string,
+  { host, namedIn }: { readonly host: string; readonly namedIn: NamedIn },
   redact: (text: string) => string,
 ): WarehouseError {
   const code = nameOf(thrown);
   const cause = redactedCause(thrown, code, redact);
   const failure = failureOf(code);
   if (failure === undefined) return asWarehouseError(cause);
-  return new SourceError(failure.code, failure.say(host), { cause, attemptsAtMost: failure.attemptsAtMost });
+  return new SourceError(failure.code, failure.say(host, namedIn), {
+    cause,
+    attemptsAtMost: failure.attemptsAtMost,
+  });
 }
 
 function failureOf(code: string): Failure | undefined {

@@ -6,7 +6,6 @@ import { printable } from "../../common/printable.ts";
 import type { SentText } from "../../raw/raw-json.ts";
 import { firstProblem } from "../http/problem.ts";
 import { SourceError } from "../http/source-error.ts";
-import { CHECK_TOKEN } from "../http/status.ts";
 import { namesIn } from "./canonical-json.ts";
 import { parseJson } from "./decode.ts";
 import type { RecurringObject, RecurringObjects } from "./object-cache.ts";
@@ -226,7 +225,7 @@ function errorInside(error: unknown): SourceError {
   if (SIGN_IN.test(words)) {
     return new SourceError(
       "source.credentials",
-      `The service refused the API token; ${CHECK_TOKEN}. It said: ${words}`,
+      `The service refused the API token; give it a valid one. It said: ${words}`,
     );
   }
   return new SourceError(

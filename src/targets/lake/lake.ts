@@ -54,7 +54,10 @@ const OPTIONS: Options = {
 /** Delivers to a lake. Credentials of a bucket are none of its options: they come from the platform's own chain. */
 export function lake(given: LakeOptions): LakeTarget {
   const options: LakeOptions = { ...given, instance: instanceOf(given) };
-  const faults = optionFaults("lake", isObject(given) ? options : given, OPTIONS, ["url", "instance"]);
+  const faults = [
+    ...optionFaults("lake", isObject(given) ? options : given, OPTIONS, ["url"]),
+    ...(isObject(given) && options.instance === undefined ? [NO_INSTANCE] : []),
+  ];
   const checked =
     faults.length > 0 ? faults : storeFaults(options).map((fault) => `lake: ${fault.replace(/\.$/, "")}`);
   return {
@@ -62,6 +65,8 @@ export function lake(given: LakeOptions): LakeTarget {
     faults: checked,
   };
 }
+
+const NO_INSTANCE = "lake: instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE";
 
 /** The instances of a fleet share a configuration: \`run --instance\` sets the variable. */
 function instanceOf(given: LakeOptions): string | undefined {

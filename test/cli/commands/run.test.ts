@@ -254,7 +254,7 @@ suite("a run against a service", () => {
     assert.deepEqual([code, stdout], [20, ""]);
     assert.match(
       stderr,
-      /refused the API token \(401\); check that CONTENT_API_TOKEN, or the file .*No such token: \[redacted\]/,
+      /refused the API token \(401\); check the API token \(CONTENT_API_TOKEN\)\. It said: .*No such token: \[redacted\]/,
     );
     assert.match(stderr, /\n\s+at /);
     assert.ok(!stderr.includes(CANARY));

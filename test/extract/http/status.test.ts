@@ -32,7 +32,14 @@ const ROWS: Row[] = [
     /redirect \(301\), most likely to a sign-in page.*CONTENT_API_TOKEN/,
   ],
   ["B9", 302, "destinations", "source.credentials", 1, /sign-in page/],
-  ["B10", 308, "item", "source.credentials", 1, /the URL is the final one/],
+  [
+    "B10",
+    308,
+    "item",
+    "source.credentials",
+    1,
+    /CONTENT_API_TOKEN\), and that the URL \(CONTENT_API_URL\) is the final one/,
+  ],
   ["B7", 401, "dynamic", "source.credentials", 1, /refused the API token \(401\).*CONTENT_API_TOKEN/],
   ["B8", 403, "full", "source.credentials", 1, /does not allow.*\(403\).*CONTENT_API_TOKEN/],
   ["B11", 403, "custom_fields", "source.credentials", 1, /\(403\)/],
@@ -73,10 +80,20 @@ const ROWS: Row[] = [
   ["B6", 505, "item", "source.unavailable", 1, /failed \(505\)/],
 ];
 
+const NAMED_IN = { url: "CONTENT_API_URL", token: "CONTENT_API_TOKEN" };
+
 for (const [row, status, mode, code, attempts, says] of ROWS) {
   test(`${row === "" ? "" : `${row}: `}status ${status} on ${mode} is ${code ?? "an answer"}`, () => {
     const error = statusError(
-      { host: "c.example:8443", prefix: "", status, retryAfterMs: 1500, hasListing: false, detail: "why" },
+      {
+        host: "c.example:8443",
+        prefix: "",
+        namedIn: NAMED_IN,
+        status,
+        retryAfterMs: 1500,
+        hasListing: false,
+        detail: "why",
+      },
       mode,
     );
     assert.equal(error?.code ?? null, code);
@@ -90,7 +107,15 @@ for (const [row, status, mode, code, attempts, says] of ROWS) {
 
 test("a failure without words of the service ends its sentence", () => {
   const error = statusError(
-    { host: "h", prefix: "", status: 503, retryAfterMs: null, detail: "", hasListing: false },
+    {
+      host: "h",
+      prefix: "",
+      namedIn: NAMED_IN,
+      status: 503,
+      retryAfterMs: null,
+      detail: "",
+      hasListing: false,
+    },
     "full",
   );
   assert.equal(error?.message, "h is not available just now (503); run again later.");
@@ -100,6 +125,7 @@ test("where there is no service, the whole address is named", () => {
   const answer = {
     host: "c.example",
     prefix: "/foo",
+    namedIn: NAMED_IN,
     status: 404,
     retryAfterMs: null,
     detail: "",
