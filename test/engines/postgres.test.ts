@@ -8,9 +8,15 @@ import { setTimeout } from "node:timers/promises";
 import type { Client } from "pg";
 import { packagePath } from "../../src/common/package-root.ts";
 import { removeTree } from "../../src/common/tree.ts";
+import type { DeliveredRun } from "../../src/pipeline.ts";
 import { quoteIdentifier } from "../../src/storage/sql-text.ts";
+import type { Cell } from "../../src/storage/table-builder.ts";
 import { RUN_TABLES, TABLES } from "../../src/tables/all.ts";
 import type { Column, Table } from "../../src/tables/declare.ts";
+import { postgres } from "../../src/targets/postgres/postgres.ts";
+import { deliveredRun } from "../../src/targets/published-run.ts";
+import { outputFolder } from "../../src/warehouse/layout.ts";
+import { findRun } from "../../src/warehouse/retention.ts";
 import { type Outcome, program } from "../cli/running.ts";
 import { openPublished, type Reader, type Row } from "../run/running.ts";
 import { ODD_ROWS, oddValues } from "./odd-values.ts";
@@ -131,6 +137,9 @@ async function assertSameTables(): Promise<unknown[]> {
     await assertAlike(duckdb, DECLARED.get(String(name)) ?? assert.fail(String(name)));
   return names;
 }
+
+/** What deliveries ask, or asked last. */
+const OPEN = "SELECT query FROM pg_stat_activity WHERE application_name = 'content-warehouse'";
 
 suite("the target postgres", () => {
   test("has every row of every table as the run's DuckDB file has it", async () => {
@@ -311,6 +320,57 @@ suite("the target postgres", () => {
     assert.equal(late.code, 0, late.stderr);
     assert.equal(await loaded(), await current());
     assert.deepEqual(await schemas(), [CURRENT, PREVIOUS]);
+  });
+
+  test("leaves nothing where the run is stopped in mid-copy, or while a reader has the old one", async (t) => {
+    const before = await current();
+    const reader = await server.connect("postgres", "reports");
+    t.after(() => reader.end());
+    await reader.query("BEGIN");
+    assert.equal(await loaded(reader), before);
+    const host = server.env("loader").PGHOST ?? "";
+    const target = postgres({ url: `postgres://loader@localhost/reports?host=${host}` });
+    const found = await findRun(outputFolder(out), "current");
+    const reason = new Error("stopped");
+    const stopped = async (
+      isUnderWay: () => Promise<boolean>,
+      changed: (run: DeliveredRun) => DeliveredRun,
+    ) => {
+      const stop = new AbortController();
+      const options = { temporaryDirectory: out, signal: stop.signal, onProgress: () => {} };
+      const published = await deliveredRun(found, options);
+      const run = changed({ ...published, sequence: published.sequence + 1 });
+      const delivery = target.stage(run).then(({ commit }) => commit());
+      while (!(await isUnderWay()))
+        await Promise.race([setTimeout(50), delivery.then(() => assert.fail("it did not wait"))]);
+      stop.abort(reason);
+      await assert.rejects(delivery, (thrown) => thrown === reason);
+      while ((await rowsIn(OPEN)).length > 0) await setTimeout(50);
+      assert.deepEqual([await schemas(), await loaded()], [[CURRENT, PREVIOUS], before]);
+    };
+    const asks = async (query: string) =>
+      (await rowsIn(OPEN)).some(([text]) => String(text).startsWith(query));
+    let isCopying = false;
+    async function* endless(rows: AsyncIterable<readonly Cell[]>) {
+      for await (const row of rows) {
+        isCopying = true;
+        for (;;) {
+          yield row;
+          await setTimeout(10);
+        }
+      }
+    }
+    await stopped(
+      async () => isCopying && (await asks("COPY")),
+      (run) => ({
+        ...run,
+        tables: run.tables.map((each) => ({ ...each, cells: () => endless(each.cells()) })),
+      }),
+    );
+    await stopped(
+      () => asks("ROLLBACK TO"),
+      (run) => run,
+    );
   });
 
   test("check proves that it can be written to, and says why not", async () => {
