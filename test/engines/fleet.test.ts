@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, readdir, realpath, writeFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -252,6 +252,32 @@ suite("a fleet", { concurrency: 2 }, () => {
     const second = worker("--until-empty");
     assert.equal(await second.ended, 0);
     assert.deepEqual(endsOf([second], "slow"), ["done"]);
+  });
+
+  test("has runs that take long to end ended at once by a second signal", async (t) => {
+    const { folder, fleetCommand, service, worker, processes } = await fleetOf(t, {
+      names: ["slow"],
+      fleet: { config: "slow.mjs" },
+    });
+    const ending = join(folder, "ending");
+    // It is waited for ten seconds long.
+    const onFinish = `() => { writeFileSync(${JSON.stringify(ending)}, ""); return new Promise(() => {}); }`;
+    await writeFile(
+      join(folder, "slow.mjs"),
+      `import { writeFileSync } from "node:fs"; export default { perPage: 1, onFinish: ${onFinish} };`,
+    );
+    service("slow").script = () => "hang";
+    await fleetCommand("enqueue");
+    const first = worker();
+    await until("a request under way", () => service("slow").questions.length > 0);
+    first.process.kill("SIGTERM");
+    await until("a run that ends slowly", () => existsSync(ending));
+    const fromMs = performance.now();
+    first.process.kill("SIGINT");
+    assert.equal(await first.ended, 143);
+    assert.ok(performance.now() - fromMs < 5000, "it did not wait");
+    assert.deepEqual(endsOf([first], "slow"), ["given back"]);
+    assert.deepEqual(processes(), []);
   });
 
   test("makes dead letters of jobs that fail too often", async (t) => {

@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import { runCommand } from "../../src/cli/commands/run.ts";
 import { packagePath } from "../../src/common/package-root.ts";
 import { basicCredentials, Secret } from "../../src/common/secret.ts";
+import { outcomeOf } from "../../src/fleet/outcome.ts";
 import { failsWith, rowsOf, temporaryFolder } from "../run/running.ts";
 import { itemsOf, Scripted } from "../run/scripted.ts";
 
@@ -132,6 +133,17 @@ test("a service that refuses, or is not there, is told with the place in the fle
     assert.match(message, place);
     assert.doesNotMatch(message, /CONTENT_API/);
   }
+});
+
+test("a run that its target did not take says so to whoever runs it again", async (t) => {
+  const { folder, run } = await fleet(t);
+  const target = { type: "postgres", url: "postgres://loader@127.0.0.1:1/reports" };
+  await writeFile(join(folder, "shared.json"), JSON.stringify({ targets: [target] }));
+  const output: unknown = await run(["--instance", "north"]);
+  const end = { exitCode: 26, signal: null, output, lastLine: "", tookMb: null };
+  const outcome = outcomeOf(end, { memoryMb: 512 });
+  assert.ok(outcome.after === "retry", outcome.after);
+  assert.match(outcome.message, /^Not delivered to postgres: PostgreSQL at 127\.0\.0\.1\/reports failed: /);
 });
 
 test("what belongs to the instance is not said beside it", async (t) => {
