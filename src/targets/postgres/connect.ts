@@ -1,5 +1,5 @@
 /** Connections to PostgreSQL, and what its failures mean. */
-import { Socket } from "node:net";
+import { addAbortSignal } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Client, DatabaseError, QueryResult } from "pg";
 import { codeOf, type ErrorCode, WarehouseError } from "../../common/errors.ts";
@@ -39,10 +39,8 @@ export interface Connection {
 export async function connect(url: string, signal: AbortSignal): Promise<Connection> {
   const { Client, from } = await importPackages();
   signal.throwIfAborted();
-  const socket = new Socket({ signal });
   const client = new Client({
     connectionString: url,
-    stream: () => socket,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
@@ -50,14 +48,15 @@ export async function connect(url: string, signal: AbortSignal): Promise<Connect
   });
   // A connection that is lost fails the next query.
   client.on("error", () => {});
+  addAbortSignal(signal, client.connection.stream);
   const connection: Connection = {
     signal,
-    ask: (text, values = []) => inTime(socket, client.query(text, [...values])),
+    ask: (text, values = []) => inTime(client, client.query(text, [...values])),
     perform: async (text) => {
       await client.query(text);
     },
     copy: (text, lines) => pipeline(lines, client.query(from(text))),
-    end: () => inTime(socket, client.end()).catch(() => {}),
+    end: () => inTime(client, client.end()).catch(() => {}),
     failure: (thrown) => (signal.aborted ? signal.reason : postgresError(thrown, client)),
   };
   try {
@@ -71,11 +70,11 @@ export async function connect(url: string, signal: AbortSignal): Promise<Connect
 }
 
 /** Destroys the connection where the server does not answer. */
-async function inTime<Answer>(socket: Socket, answer: Promise<Answer>): Promise<Answer> {
+async function inTime<Answer>({ connection }: Client, answer: Promise<Answer>): Promise<Answer> {
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    socket.destroy();
+    connection.stream.destroy();
   }, ANSWER_MS);
   try {
     return await answer;
