@@ -213,8 +213,8 @@ async function assertGone({ runs, staging }: OutputFolder, texts: readonly strin
 
 /** What every table says, but those of which an erasure changes rows. */
 async function otherTables(directory: string): Promise<Record<string, unknown>> {
-  const names = await rowsOf(
-    directory,
+  await using reader = await openPublished(directory);
+  const names = await reader.rows(
     "SELECT schema_name || '.' || table_name FROM duckdb_tables() ORDER BY ALL",
   );
   const changed = [
@@ -233,7 +233,7 @@ async function otherTables(directory: string): Promise<Record<string, unknown>> 
   assert.ok(
     others.length > either(10, 30) && others.includes("content_warehouse_internal.custom_field_texts"),
   );
-  const rows = others.map(async (name) => [name, await rowsOf(directory, `FROM ${name}`)] as const);
+  const rows = others.map(async (name) => [name, await reader.rows(`FROM ${name}`)] as const);
   return Object.fromEntries(await Promise.all(rows));
 }
 
