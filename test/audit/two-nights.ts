@@ -7,6 +7,7 @@ import { removeTree } from "../../src/common/tree.ts";
 import { runPipeline } from "../../src/run/run-pipeline.ts";
 import { createService, type Service } from "../../src/service/service.ts";
 import { applyChanges } from "../overlay.ts";
+import { HISTORY } from "../run/running.ts";
 
 export interface Site {
   /** The warehouse. */
@@ -46,7 +47,7 @@ export async function site(): Promise<Site> {
     await writeFile(config, JSON.stringify({ destinations: looked }));
     return service;
   };
-  const night = async (data: string, pipeline: "nightly" | URL = "nightly") => {
+  const night = async (data: string, pipeline: "nightly" | URL = new URL(HISTORY)) => {
     const service = await serve(data);
     try {
       return (await runPipeline({ pipeline, warehouse: out, cwd: folder, env, config })).run;

@@ -6,6 +6,7 @@ import { packagePath } from "../../../src/common/package-root.ts";
 import { removeTree } from "../../../src/common/tree.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { createService } from "../../../src/service/service.ts";
+import { HISTORY } from "../../run/running.ts";
 
 /** What somebody may write where a title or a name is expected. */
 export const HOSTILE = {
@@ -139,7 +140,7 @@ async function night({ data, out, cwd, port }: Night): Promise<{ run: string; po
   try {
     const [token = ""] = service.contentSet.tokens.keys();
     const { run, warnings } = await runPipeline({
-      pipeline: "nightly",
+      pipeline: new URL(HISTORY),
       url: service.url,
       warehouse: out,
       cwd,

@@ -12,6 +12,7 @@ import { removeTree } from "../../../src/common/tree.ts";
 import { runPipeline } from "../../../src/run/run-pipeline.ts";
 import { createService, type Service } from "../../../src/service/service.ts";
 import { either, long } from "../../long.ts";
+import { MAPPING } from "../../run/running.ts";
 import { capture, outcome } from "../capture.ts";
 
 interface Night {
@@ -66,7 +67,13 @@ async function madeOnce(folder: string) {
   const config = join(folder, "config.json");
   await writeFile(config, JSON.stringify({ destinations }));
   const env = { CONTENT_API_URL: url, CONTENT_API_TOKEN: token };
-  await runPipeline({ pipeline: "nightly", warehouse: join(folder, "warehouse"), config, cwd: folder, env });
+  await runPipeline({
+    pipeline: new URL(MAPPING),
+    warehouse: join(folder, "warehouse"),
+    config,
+    cwd: folder,
+    env,
+  });
   await service.close();
   return { url, port, token, destinations };
 }
