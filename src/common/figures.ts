@@ -19,6 +19,11 @@ export function duration(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
+/** `2026-11-20 02:00`, in UTC. */
+export function minuteOf(instant: Date): string {
+  return instant.toISOString().slice(0, 16).replace("T", " ");
+}
+
 /** `1 row`, `1,234 rows`. */
 export function counted(number: number, what: string): string {
   return `${count(number)} ${what}${number === 1 ? "" : "s"}`;

@@ -1,5 +1,6 @@
 /** Cells, figures and instants, for people. */
 import type { DuckDBValue } from "@duckdb/node-api";
+import { minuteOf } from "../../common/figures.ts";
 import { toSafeInteger } from "../../storage/duckdb.ts";
 
 type Cell = DuckDBValue | undefined;
@@ -32,7 +33,7 @@ export function dayOf(instant: Date): string {
 
 /** `2026-11-20 02:00 UTC`. */
 export function minute(instant: Date): string {
-  return `${instant.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  return `${minuteOf(instant)} UTC`;
 }
 
 export function capitalized(text: string): string {

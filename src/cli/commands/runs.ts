@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { type RunCheck, readChecks } from "../../audit/questions/run-checks.ts";
 import { WarehouseError } from "../../common/errors.ts";
-import { count, counted, duration, fileSize } from "../../common/figures.ts";
+import { count, counted, duration, fileSize, minuteOf } from "../../common/figures.ts";
 import { configuredKeepRuns } from "../../config/config.ts";
 import { type OutputFolder, stagingLeftovers } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
@@ -206,7 +206,7 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
     ["Run", current ? `${run} (current)` : run],
     ["Pipeline", pipeline],
     ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
-    ["Started", `${minute(new Date(startedAt))} UTC, took ${took(manifest)}`],
+    ["Started", `${minuteOf(new Date(startedAt))} UTC, took ${took(manifest)}`],
     ["Verdict", verdict],
     ...itemsOf(manifest),
     ...mappedOf(manifest),
@@ -249,7 +249,7 @@ function itemsOf(manifest: Manifest): [string, string][] {
 function supersession({ supersedes, erasedAt }: Manifest): [string, string][] {
   const last = erasedAt?.at(-1);
   if (supersedes === undefined || last === undefined) return [];
-  return [["Supersedes", `${supersedes}, erased ${minute(new Date(last))} UTC`]];
+  return [["Supersedes", `${supersedes}, erased ${minuteOf(new Date(last))} UTC`]];
 }
 
 function sizeOf(files: Manifest["files"]): number {
@@ -258,9 +258,4 @@ function sizeOf(files: Manifest["files"]): number {
 
 function took({ startedAt, endedAt }: Manifest): string {
   return duration((Date.parse(endedAt) - Date.parse(startedAt)) / 1000);
-}
-
-/** `2026-11-20 02:00`. */
-function minute(instant: Date): string {
-  return instant.toISOString().slice(0, 16).replace("T", " ");
 }

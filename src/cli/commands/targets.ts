@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
-import { counted } from "../../common/figures.ts";
+import { counted, minuteOf } from "../../common/figures.ts";
 import type { InstanceIdentity, Target, TargetRun } from "../../pipeline.ts";
 import { targetError } from "../../targets/deliver.ts";
 import { outputFolder, parseRunName } from "../../warehouse/layout.ts";
@@ -123,14 +123,15 @@ function tableText(
   width: number | undefined,
 ): string {
   const columns = [whole("target"), whole("last run"), whole("published"), whole("state")];
-  const rows = states.map(({ target, last, state }) => [
-    target,
-    last?.run ?? (state === "failed" ? "not known" : "none"),
-    last === null
-      ? ""
-      : (parseRunName(last.run)?.startedAt.toISOString().slice(0, 16).replace("T", " ") ?? ""),
-    WORDS[state],
-  ]);
+  const rows = states.map(({ target, last, state }) => {
+    const startedAt = parseRunName(last?.run ?? "")?.startedAt;
+    return [
+      target,
+      last?.run ?? (state === "failed" ? "not known" : "none"),
+      startedAt === undefined ? "" : minuteOf(startedAt),
+      WORDS[state],
+    ];
+  });
   const here = current === undefined ? "no run" : `the run ${current.run}`;
   return `${drawInParts({ columns, rows }, 1, width)}${printableText(`the warehouse folder has ${here}\n`)}`;
 }

@@ -1,5 +1,5 @@
 /** What the commands on a fleet say. */
-import { count, duration } from "../../common/figures.ts";
+import { count, duration, minuteOf } from "../../common/figures.ts";
 import type { InstanceStatus } from "../../fleet/status.ts";
 import { drawInParts, right, whole } from "./table.ts";
 import { paragraph, printableLine } from "./terminal.ts";
@@ -19,20 +19,15 @@ export function fleetStatusText(instances: readonly InstanceStatus[], width: num
     instance,
     published?.run ?? "never",
     published?.verdict ?? "",
-    published === null ? "" : minute(published.endedMs),
+    published === null ? "" : minuteOf(new Date(published.endedMs)),
     lateSeconds === null ? "" : duration(lateSeconds),
     failures === 0 ? "" : count(failures),
     job === null
       ? ""
-      : `${job.state} ${job.state === "dead letter" ? "since" : "from"} ${minute(job.fromMs)}`,
+      : `${job.state} ${job.state === "dead letter" ? "since" : "from"} ${minuteOf(new Date(job.fromMs))}`,
   ]);
   const reasons = instances.flatMap(({ instance, message }) =>
     message === null ? [] : [paragraph(`${instance}: `, printableLine(message), width)],
   );
   return [drawInParts({ columns, rows }, 1, width), ...reasons].join("");
-}
-
-/** `2026-11-20 02:00`, in UTC. */
-function minute(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 16).replace("T", " ");
 }

@@ -1,5 +1,5 @@
 /** What the commands on the lake say. */
-import { count, counted, fileSize } from "../../common/figures.ts";
+import { count, counted, fileSize, minuteOf } from "../../common/figures.ts";
 import type { InstanceStatus, LakeStatus } from "../../targets/lake/status.ts";
 import type { Vacuumed } from "../../targets/lake/vacuum.ts";
 import type { LakeVerification } from "../../targets/lake/verify.ts";
@@ -34,7 +34,7 @@ function instancesText(instances: readonly InstanceStatus[], width: number | und
 
 function deliveryText(deliveredAt: string | null, finished: boolean | null): string {
   if (finished === null) return "unknown";
-  return finished ? (deliveredAt ?? "").slice(0, 16).replace("T", " ") : "not finished";
+  return finished && deliveredAt !== null ? minuteOf(new Date(deliveredAt)) : "not finished";
 }
 
 function tablesText(tables: LakeStatus["tables"], width: number | undefined): string {

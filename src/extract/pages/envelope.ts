@@ -21,7 +21,7 @@ import { type Element, type FoundObject, type SplitPage, splitPage } from "./spl
 /** A page of the content list. */
 export interface Page {
   readonly pagination: Pagination;
-  /** How many things it lists. */
+  /** How many documents it lists. */
   readonly rows: number;
   /**
    * What it lists, as it came, parsed when it is taken; to be taken once. Taking all of them proves that the page is

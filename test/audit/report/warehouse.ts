@@ -26,7 +26,7 @@ interface Entity {
   [key: string]: unknown;
 }
 
-/** A content set, thing by thing of its files. */
+/** A content set, entity by entity of its files. */
 class Edited {
   readonly folder: string;
 
@@ -34,12 +34,12 @@ class Edited {
     this.folder = folder;
   }
 
-  async edit(file: string, change: (things: Entity[]) => Entity[] | undefined): Promise<void> {
+  async edit(file: string, change: (entities: Entity[]) => Entity[] | undefined): Promise<void> {
     const path = join(this.folder, `${file}.ndjson`);
     const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
-    const things: Entity[] = lines.map((line) => JSON.parse(line));
-    const edited = change(things) ?? things;
-    await writeFile(path, edited.map((thing) => `${JSON.stringify(thing)}\n`).join(""));
+    const entities: Entity[] = lines.map((line) => JSON.parse(line));
+    const edited = change(entities) ?? entities;
+    await writeFile(path, edited.map((entity) => `${JSON.stringify(entity)}\n`).join(""));
   }
 }
 

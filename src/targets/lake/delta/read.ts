@@ -80,7 +80,7 @@ async function read(
   version: number,
 ): Promise<TableState> {
   const checkpoint = checkpoints.findLast((each) => each.version <= version);
-  const replay = await beginning(store, table, checkpoint);
+  const replay = await replayOf(store, table, checkpoint);
   while (replay.version < version) {
     const first = replay.version + 1;
     const count = Math.min(COMMITS_IN_MEMORY, version - replay.version);
@@ -94,7 +94,8 @@ async function read(
   return finished(store, replay);
 }
 
-async function beginning(
+/** What the checkpoint holds; nothing without one. */
+async function replayOf(
   store: Store,
   table: string,
   checkpoint: CheckpointFiles | undefined,
