@@ -84,8 +84,10 @@ export function createRetry(options: RetryOptions): Retry {
   const turns = new PQueue({ concurrency: 1 });
   const throttleLog = new ThrottleLog({ throttle, clock, log });
 
-  function assertInTime(untilMs: number, failure: WarehouseError): void {
+  /** `failure`: of the attempt before; undefined: this is the first one. */
+  function assertInTime(untilMs: number, failure: WarehouseError | undefined): void {
     if (deadline === null || untilMs <= deadline.atMs) return;
+    if (failure === undefined) throw overdue(deadline);
     throw gaveUp(failure, `The next retry would be after \`deadlineMinutes\` (${deadline.minutes}).`);
   }
 
@@ -97,20 +99,15 @@ export function createRetry(options: RetryOptions): Retry {
   }
 
   /** Waits for a turn, and for another one where a pause is begun meanwhile. Returns the moment. */
-  async function takeTurn(signal: AbortSignal): Promise<number> {
+  async function takeTurn(before: WarehouseError | undefined, signal: AbortSignal): Promise<number> {
     for (;;) {
       const turn = throttle.turn(clock.elapsedMs());
+      assertInTime(turn.atMs, before);
       await sleepUntil(turn.atMs, signal);
       const nowMs = clock.elapsedMs();
-      if (deadline !== null && nowMs > deadline.atMs) throw overdue(deadline);
+      assertInTime(nowMs, before);
       if (throttle.begin(turn, nowMs)) return nowMs;
     }
-  }
-
-  /** One waits for its turn at a time, so that a turn follows from what is known by then. */
-  async function mayBegin(signal: AbortSignal): Promise<number> {
-    signal.throwIfAborted();
-    return turns.add(() => takeTurn(signal), { signal });
   }
 
   /** A refusal spends no attempt and no retry: all requests wait, and go on more slowly. */
@@ -155,11 +152,17 @@ export function createRetry(options: RetryOptions): Retry {
   }
 
   /** One attempt: what it gave, or the failure after which another may follow. */
-  async function once<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<Tried<T>> {
+  async function once<T>(
+    attempt: Attempt<T>,
+    before: WarehouseError | undefined,
+    signal: AbortSignal,
+  ): Promise<Tried<T>> {
     const giveBack = await takeConnection(signal);
     let sentMs: number | null = null;
     try {
-      const begunMs = await mayBegin(signal);
+      signal.throwIfAborted();
+      // One waits for its turn at a time, so that a turn follows from what is known by then.
+      const begunMs = await turns.add(() => takeTurn(before, signal), { signal });
       sentMs = begunMs;
       const value = await attempt(() => {
         throttle.answered(begunMs);
@@ -179,12 +182,15 @@ export function createRetry(options: RetryOptions): Retry {
 
   async function run<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
     requests += 1;
-    for (let failed = 0; ; ) {
-      const tried = await once(attempt, signal);
+    let failed = 0;
+    let failure: WarehouseError | undefined;
+    for (;;) {
+      const tried = await once(attempt, failure, signal);
       if ("value" in tried) return tried.value;
-      if (isThrottling(tried.failure)) continue;
+      failure = tried.failure;
+      if (isThrottling(failure)) continue;
       failed += 1;
-      await pauseFor(tried.failure, failed, signal);
+      await pauseFor(failure, failed, signal);
     }
   }
 

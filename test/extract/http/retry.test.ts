@@ -361,6 +361,27 @@ test("a run does not wait beyond its deadline", async () => {
   );
 });
 
+test("B4: where the deadline falls between a pause and the next turn, the refusal is told, and nobody waits for it", async () => {
+  const throttle = throttleOf({ maxPerSecond: 0.1 });
+  const { clock, retry } = policy({ throttle, deadline: { atMs: 15_000, minutes: 1 } });
+  let asked = 0;
+  const ask = () =>
+    retry.run(async () => {
+      asked += 1;
+      if (asked > 1) throw status(429, 1000);
+    }, NEVER);
+  const outcomes = Promise.allSettled([ask(), ask()]);
+  await clock.run();
+  const [, outcome] = await outcomes;
+  assert.ok(outcome?.status === "rejected" && outcome.reason instanceof SourceError);
+  assert.equal(outcome.reason.status, 429);
+  assert.match(
+    outcome.reason.message,
+    /^It failed\. The next retry would be after `deadlineMinutes` \(1\)\.$/,
+  );
+  assert.deepEqual([asked, clock.elapsedMs()], [2, 10_000]);
+});
+
 test("F21: a run whose time is over asks nothing more, whether anything failed or not", async () => {
   const { clock, retry } = policy({ deadline: { atMs: 60_000, minutes: 1 } });
   assert.equal(await retry.run(async () => "answer", NEVER), "answer");
