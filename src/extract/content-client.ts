@@ -20,7 +20,7 @@ import {
   type DestinationLookup,
   type LookupMethodSetting,
 } from "./lookups.ts";
-import { DECODE_LIMITS, decodeBytes } from "./pages/decode.ts";
+import { decodeBytes } from "./pages/decode.ts";
 import { readItem, readList } from "./pages/envelope.ts";
 
 /** The item of each mode. */
@@ -166,7 +166,7 @@ function destinationName({ name, platform = DEFAULT_PLATFORM }: DestinationSpec)
 }
 
 function bytesOf(response: HttpResponse): Buffer {
-  return decodeBytes(response.body, response.contentEncoding, DECODE_LIMITS);
+  return decodeBytes(response.body, response.contentEncoding);
 }
 
 /** A signal of a request that nobody means to end. */

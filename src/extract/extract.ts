@@ -12,8 +12,7 @@ import type { ExtractContext } from "./context.ts";
 import type { ListStage } from "./landing/checkpoint.ts";
 import type { StageLanding } from "./landing/landing.ts";
 import { isOpen, isResumable, type ResumeState } from "./landing/resume-state.ts";
-import { choosePageSize } from "./pages/first-page.ts";
-import { type PageKind, PageSizes, type PerPage, type UsedSizes } from "./pages/page-size.ts";
+import { choosePageSize, type PageKind, PageSizes, type PerPage, type UsedSizes } from "./pages/page-size.ts";
 import { Certification, type PassMode, type Step } from "./passes/certification.ts";
 import type { Unread } from "./passes/item-versions.ts";
 import { isTooLarge, type Pass, type PassRequest, readPass } from "./passes/listing.ts";
@@ -207,29 +206,27 @@ class Extractor {
     const columns = kind === "basic" ? [] : this.#context.settings.columns;
     const itemsPerGroup = landing === undefined ? undefined : this.#itemsPerGroup(kind);
     const multiple = mode === "full" ? itemsPerGroup : undefined;
-    const known = resumed === undefined ? undefined : { perPage: resumed.perPage, first: undefined };
-    let size =
-      known ?? (await choosePageSize(this.#context, this.#sizes, { pass, mode, kind, columns, multiple }));
+    let { perPage, firstPage } =
+      resumed === undefined
+        ? await choosePageSize(this.#context, this.#sizes, { pass, mode, kind, columns, multiple })
+        : { perPage: resumed.perPage, firstPage: undefined };
+    const wants = isWanted(kind === "dynamic" ? this.#options.details : "none");
     for (;;) {
-      const { perPage } = size;
       this.#sizes.use(kind, perPage);
       const mark = journal.mark();
       const pagesPerGroup = itemsPerGroup === undefined ? undefined : Math.ceil(itemsPerGroup / perPage);
-      const whole = { ...request, columns, perPage, firstPage: size.first?.response, resumed, pagesPerGroup };
+      const whole = { ...request, columns, perPage, firstPage, resumed, pagesPerGroup, wants };
       try {
-        return await readPass(this.#context, { ...whole, wants: isWanted(this.#detailsOf(kind)) });
+        return await readPass(this.#context, whole);
       } catch (thrown) {
         if (!isTooLarge(thrown) || perPage === 1) throw thrown;
         journal.backTo(mark);
         await landing?.discard();
-        size = { perPage: Math.floor(perPage / 2), first: undefined };
+        perPage = Math.floor(perPage / 2);
+        firstPage = undefined;
         resumed = undefined;
       }
     }
-  }
-
-  #detailsOf(kind: PageKind): Details {
-    return kind === "dynamic" ? this.#options.details : "none";
   }
 
   /** Of the pass that landed last, if it was of the other listing: groups of both are to have the same items. */

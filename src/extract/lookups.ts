@@ -12,7 +12,7 @@ import {
   type ReadRequest,
 } from "./http/request.ts";
 import { SourceError } from "./http/source-error.ts";
-import { DECODE_LIMITS, decodeBytes } from "./pages/decode.ts";
+import { decodeBytes } from "./pages/decode.ts";
 import { readLookup } from "./pages/envelope.ts";
 
 /** `auto`: by GET, and where that does not exist, by a form POST. */
@@ -135,7 +135,7 @@ function createAsker(client: Pick<HttpClient, "readAs">, setting: LookupMethodSe
 }
 
 function rowsOf({ body, contentEncoding }: HttpResponse, redact: Redact): readonly unknown[] {
-  return readLookup(redact(decodeBytes(body, contentEncoding, DECODE_LIMITS)).toString());
+  return readLookup(redact(decodeBytes(body, contentEncoding)).toString());
 }
 
 function isMissing(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { isObject } from "../common/objects.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
 import { listRequest } from "./http/request.ts";
-import { DECODE_LIMITS, decodeBytes } from "./pages/decode.ts";
+import { decodeBytes } from "./pages/decode.ts";
 import { readList } from "./pages/envelope.ts";
 
 /** What one small request shows of a service. */
@@ -29,7 +29,7 @@ export async function probeService(
   const columns = COLUMNS.map((name) => atService.get(name) ?? name);
   const request = listRequest({ mode: "dynamic", page: 1, perPage: 1, columns, gallery: false });
   const { response, value } = await client.readAs(request, signal, ({ body, contentEncoding }) => {
-    const { pagination, documents } = readList(decodeBytes(body, contentEncoding, DECODE_LIMITS));
+    const { pagination, documents } = readList(decodeBytes(body, contentEncoding));
     const [first] = Array.from(documents, ({ document }) => document);
     return { items: pagination.count, instanceId: instanceIdIn(first, atService) };
   });

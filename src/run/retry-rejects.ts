@@ -5,7 +5,7 @@ import { WorkQueue } from "../common/threads/work-queue.ts";
 import type { HttpClient, HttpResponse } from "../extract/http/client.ts";
 import { itemRequest } from "../extract/http/request.ts";
 import { SourceError } from "../extract/http/source-error.ts";
-import { DECODE_LIMITS, decodeBody } from "../extract/pages/decode.ts";
+import { decodeBytes } from "../extract/pages/decode.ts";
 import { readItem } from "../extract/pages/envelope.ts";
 import type { Shape } from "../raw/document.ts";
 import { itemId } from "../raw/prepare.ts";
@@ -80,7 +80,7 @@ async function retryItem(
 
 function outcomeOf(response: HttpResponse, id: string): Omit<Retried, "contentId"> {
   if (response.status !== 200) return { now: "gone", reason: "" };
-  const found = itemId(readItem(decodeBody(response.body, response.contentEncoding, DECODE_LIMITS)));
+  const found = itemId(readItem(decodeBytes(response.body, response.contentEncoding).toString()));
   if ("reason" in found) return { now: "unreadable", reason: found.reason };
   if (found.id === id) return { now: "readable", reason: "" };
   return { now: "unreadable", reason: "the answer is of another item than the one asked for" };

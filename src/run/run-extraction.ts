@@ -13,7 +13,6 @@ import { landLookups } from "../extract/landing/land-lookups.ts";
 import { Landing } from "../extract/landing/landing.ts";
 import { LandingThreads } from "../extract/landing/landing-threads.ts";
 import { type CustomFieldLookup, createLookups, type DestinationLookup } from "../extract/lookups.ts";
-import { DECODE_LIMITS } from "../extract/pages/decode.ts";
 import { EchoRedactor } from "../extract/pages/echo.ts";
 import { ItemVersions } from "../extract/passes/item-versions.ts";
 import { SINGLES_LIMITS } from "../extract/passes/single-item.ts";
@@ -152,7 +151,6 @@ async function extractItems(run: RunContext, client: HttpClient): Promise<Extrac
   await using threads = new LandingThreads(count, {
     ...personalOf(run),
     aliases: config.aliases,
-    limits: DECODE_LIMITS,
     token: source.token.reveal(),
   });
   await mkdir(staging.temporary, { recursive: true, mode: 0o700 });

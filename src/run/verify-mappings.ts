@@ -11,7 +11,7 @@ import type { HttpClient, HttpResponse } from "../extract/http/client.ts";
 import { itemRequest } from "../extract/http/request.ts";
 import { SourceError } from "../extract/http/source-error.ts";
 import { createLookups } from "../extract/lookups.ts";
-import { DECODE_LIMITS, decodeBytes } from "../extract/pages/decode.ts";
+import { decodeBytes } from "../extract/pages/decode.ts";
 import { EchoRedactor } from "../extract/pages/echo.ts";
 import { readItem } from "../extract/pages/envelope.ts";
 import { isObject, type JsonObject } from "../raw/document.ts";
@@ -147,7 +147,7 @@ function atService(aliases: Readonly<Record<string, string>>, name: string): str
 }
 
 function documentOf(response: HttpResponse, id: string, { aliases, redact }: Reading): JsonObject {
-  const bytes = redact(decodeBytes(response.body, response.contentEncoding, DECODE_LIMITS));
+  const bytes = redact(decodeBytes(response.body, response.contentEncoding));
   const document = readItem(bytes.toString());
   const found = itemId(document);
   if (!isObject(document) || "reason" in found || found.id !== id) {

@@ -17,9 +17,11 @@ import {
   createHttpClient,
   type HttpClient,
   type HttpClientOptions,
+  type HttpResponse,
   TIMEOUTS,
 } from "../../src/extract/http/client.ts";
-import { listRequest } from "../../src/extract/http/request.ts";
+import { listRequest, type ReadRequest } from "../../src/extract/http/request.ts";
+import type { Retry } from "../../src/extract/http/retry.ts";
 import { readServiceUrl } from "../../src/extract/http/service-url.ts";
 
 /** A token whose shape nothing else has: a test finds it wherever it leaks. */
@@ -75,6 +77,18 @@ async function listen(t: TestContext, server: Server | RawServer): Promise<strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** Asks once, whatever comes of it. */
+const ONCE: Retry = { run: (attempt) => attempt(() => {}), retries: () => 0 };
+
+/** The answer as it came. */
+export async function read(
+  client: HttpClient,
+  request: ReadRequest,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
+  return (await client.readAs(request, signal, () => null)).response;
+}
+
 /** A client for one test, with the canary as its token. */
 export function clientOf(t: TestContext, url: string, changes: Partial<HttpClientOptions> = {}): HttpClient {
   const parsed = readServiceUrl(url);
@@ -88,7 +102,7 @@ export function clientOf(t: TestContext, url: string, changes: Partial<HttpClien
     caps: CAPS,
     clock: systemClock,
     log: silentLog,
-    retry: null,
+    retry: ONCE,
     lookup: null,
     onEvent: () => {},
     ...changes,

@@ -1,7 +1,8 @@
+import { addAbortListener } from "node:events";
 import type { LookupFunction } from "node:net";
 import { Pool } from "undici";
 import type { Clock } from "../../common/clock.ts";
-import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
+import { asWarehouseError } from "../../common/errors.ts";
 import type { Log } from "../../common/log.ts";
 import type { OnEvent, RequestEnds } from "../../common/run-events.ts";
 import { basicCredentials, redactor, type Secret } from "../../common/secret.ts";
@@ -45,8 +46,8 @@ export interface HttpClientOptions {
   readonly caps: Caps;
   readonly clock: Clock;
   readonly log: Log;
-  /** What failed is asked for again as this says; `null`: never. */
-  readonly retry: Retry | null;
+  /** What failed is asked for again as this says. */
+  readonly retry: Retry;
   /** How names become addresses; `null`: as the system does it. */
   readonly lookup: LookupFunction | null;
   /** Told of each attempt. */
@@ -85,26 +86,24 @@ export interface HttpClient {
   readonly host: string;
   /**
    * Asks until there is an answer that can be read (200, or for a single item 404 and 410: it is gone), as the retry
-   * policy says.
+   * policy says, and gives what `take` makes of it. Where that finds the body damaged, the service is asked again. It may
+   * hand the body to a worker thread and wait: the connection serves others then.
    *
+   * @param onceWithinMs what fails, or takes longer, is not asked for again
    * @throws {SourceError} for every other status and everything that goes wrong on the way
    */
-  read(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse>;
-  /**
-   * The same, with what `take` makes of the answer: where it finds the body damaged, the service is asked again. It may
-   * hand the body to a worker thread and wait: the connection serves others then.
-   */
-  readAs<T>(request: ReadRequest, signal: AbortSignal, take: Take<T>): Promise<Taken<T>>;
-  /** Like `read`, but what fails, or takes longer than `totalMs`, is not asked for again. */
-  readOnce(request: ReadRequest, signal: AbortSignal, totalMs: number): Promise<HttpResponse>;
-  /** Asks once and gives the answer whatever its status; of a failure at most `caps.failureBytes` of its body. */
-  send(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse>;
+  readAs<T>(
+    request: ReadRequest,
+    signal: AbortSignal,
+    take: Take<T>,
+    onceWithinMs?: number,
+  ): Promise<Taken<T>>;
   /** Ends all connections, with what is under way on them. */
   close(): Promise<void>;
 }
 
 export function createHttpClient(options: HttpClientOptions): HttpClient {
-  const { url, token, namedIn, retry, log, clock } = options;
+  const { url, token, namedIn, retry, log, clock, timeouts } = options;
   const pool = openPool(options);
   const redact = redactor([token]);
   let cacheTold = false;
@@ -119,7 +118,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     );
   }
 
-  function tell(request: ReadRequest, attempt: Attempted): void {
+  function tell(request: ReadRequest, ended: Ended): void {
     const { method, mode } = request;
     const about = {
       method,
@@ -128,50 +127,40 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       path: url.prefix + request.path,
       page: pageOf(request),
     };
-    options.onEvent({ event: "request ends", ...about, ...attempt, atMs: clock.now() });
+    options.onEvent({ event: "request ends", ...about, ...ended, atMs: clock.now() });
   }
 
-  function failureOf(thrown: unknown, { signal }: Deadline): unknown {
-    if (signal.aborted) return signal.reason;
-    return thrown instanceof WarehouseError
-      ? thrown
-      : transportError(thrown, { host: url.host, namedIn }, redact);
-  }
-
-  async function send(
-    request: ReadRequest,
-    signal: AbortSignal,
-    totalMs = options.timeouts.totalMs,
-  ): Promise<HttpResponse> {
+  /** Asks once and gives the answer whatever its status; of a failure at most `caps.failureBytes` of its body. */
+  async function send(request: ReadRequest, signal: AbortSignal, totalMs: number): Promise<HttpResponse> {
     signal.throwIfAborted();
-    const deadline = startDeadline(totalMs, url.host, signal);
+    const { method, path } = request;
+    const deadline = new AbortController();
+    using _late = setTimeout(() => deadline.abort(tooSlow(url.host, totalMs)), totalMs);
+    using _stopped = addAbortListener(signal, () => deadline.abort(signal.reason));
     const startedMs = clock.elapsedMs();
     try {
       const response = await receive(pool, request, options, deadline);
       const milliseconds = clock.elapsedMs() - startedMs;
-      tellOfCache(response);
       const { status, body } = response;
-      log.debug("answer", {
-        method: request.method,
-        path: request.path,
-        status,
-        bytes: body.length,
-        milliseconds,
-      });
+      tellOfCache(response);
+      log.debug("answer", { method, path, status, bytes: body.length, milliseconds });
       tell(request, { status, bytes: body.length, error: null, milliseconds });
       return { ...response, milliseconds, attempts: 1 };
-    } catch (error) {
-      const failure = failureOf(error, deadline);
+    } catch (thrown) {
+      const { aborted, reason } = deadline.signal;
+      const failure = aborted ? reason : transportError(thrown, { host: url.host, namedIn }, redact);
       const milliseconds = clock.elapsedMs() - startedMs;
       tell(request, { status: null, bytes: 0, error: asWarehouseError(failure).code, milliseconds });
       throw failure;
-    } finally {
-      deadline.clear();
     }
   }
 
-  async function attempt(request: ReadRequest, signal: AbortSignal, totalMs?: number): Promise<HttpResponse> {
-    const response = await send(request, signal, totalMs);
+  async function attempt(
+    request: ReadRequest,
+    signal: AbortSignal,
+    onceWithinMs: number | undefined,
+  ): Promise<HttpResponse> {
+    const response = await send(request, signal, onceWithinMs ?? timeouts.totalMs);
     const { status, retryAfterMs } = response;
     const detail = status === 200 ? "" : redact(explanationOf(response));
     const known = hasListing || isLaterPage(request);
@@ -182,11 +171,16 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     return response;
   }
 
-  async function readAs<T>(request: ReadRequest, signal: AbortSignal, take: Take<T>): Promise<Taken<T>> {
+  async function readAs<T>(
+    request: ReadRequest,
+    signal: AbortSignal,
+    take: Take<T>,
+    onceWithinMs?: number,
+  ): Promise<Taken<T>> {
     let attempts = 0;
-    const once = async (answered: () => void) => {
+    const ask = async (answered: () => void) => {
       attempts++;
-      const response = await attempt(request, signal);
+      const response = await attempt(request, signal, onceWithinMs);
       answered();
       try {
         return { response, value: await take(response) };
@@ -194,40 +188,21 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         throw withoutSecrets(error, redact);
       }
     };
-    const { response, value } = retry === null ? await once(() => {}) : await retry.run(once, signal);
+    const once = (answered: () => void) => ask(answered).catch(throwFinally);
+    const { response, value } = await retry.run(onceWithinMs === undefined ? ask : once, signal);
     return { response: { ...response, attempts }, value };
   }
 
-  async function read(request: ReadRequest, signal: AbortSignal): Promise<HttpResponse> {
-    return (await readAs(request, signal, () => null)).response;
-  }
-
-  async function readOnce(request: ReadRequest, signal: AbortSignal, totalMs: number): Promise<HttpResponse> {
-    const once = async () => {
-      try {
-        return await attempt(request, signal, totalMs);
-      } catch (error) {
-        throw error instanceof SourceError && !isThrottling(error) ? notAgain(error) : error;
-      }
-    };
-    return retry === null ? once() : retry.run(once, signal);
-  }
-
-  return {
-    host: url.host,
-    read,
-    readAs,
-    readOnce,
-    send: (request, signal) => send(request, signal),
-    close: () => pool.destroy(),
-  };
+  return { host: url.host, readAs, close: () => pool.destroy() };
 }
 
-type Attempted = Pick<RequestEnds, "status" | "bytes" | "error" | "milliseconds">;
+type Ended = Pick<RequestEnds, "status" | "bytes" | "error" | "milliseconds">;
 
-function notAgain(error: SourceError): SourceError {
+/** As a failure that is not asked for again. To be asked to slow down is none. */
+function throwFinally(error: unknown): never {
+  if (!(error instanceof SourceError) || isThrottling(error)) throw error;
   const { code, message, status, retryAfterMs } = error;
-  return new SourceError(code, message, { status, retryAfterMs, cause: error, attemptsAtMost: 1 });
+  throw new SourceError(code, message, { status, retryAfterMs, cause: error, attemptsAtMost: 1 });
 }
 
 /** What reads a body may quote the service's own words, and those the token. */
@@ -263,7 +238,7 @@ async function receive(
   pool: Pool,
   request: ReadRequest,
   { url, token, caps, clock }: HttpClientOptions,
-  deadline: Deadline,
+  deadline: AbortController,
 ): Promise<Received> {
   const form = formOf(request);
   const { status, headers, body, sha256 } = await exchange(
@@ -313,28 +288,6 @@ function header(headers: Answer["headers"], name: string): string | null {
   return Array.isArray(value) ? value.join(", ") : (value ?? null);
 }
 
-interface Deadline {
-  readonly signal: AbortSignal;
-  abort(reason: WarehouseError): void;
-  clear(): void;
-}
-
-/** Aborts with the reason of `outer` or after so many milliseconds, whichever comes first, and leaves nothing behind. */
-function startDeadline(totalMs: number, host: string, outer: AbortSignal): Deadline {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(tooSlow(host, totalMs)), totalMs);
-  const onAbort = () => controller.abort(outer.reason);
-  outer.addEventListener("abort", onAbort, { once: true });
-  return {
-    signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
-    clear: () => {
-      clearTimeout(timer);
-      outer.removeEventListener("abort", onAbort);
-    },
-  };
-}
-
 function tooSlow(host: string, totalMs: number): SourceError {
   const limit = totalMs >= 1000 ? `${Math.round(totalMs / 1000)} s` : `${totalMs} ms`;
   return new SourceError(
@@ -343,7 +296,7 @@ function tooSlow(host: string, totalMs: number): SourceError {
   );
 }
 
-function limitInformational(deadline: Deadline, host: string): () => void {
+function limitInformational(deadline: AbortController, host: string): () => void {
   let seen = 0;
   return () => {
     seen++;

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { printable } from "../../common/printable.ts";
-import { decodeBody, parseJson } from "../pages/decode.ts";
+import { decodeBytes, parseJson } from "../pages/decode.ts";
 
 /** Bodies of failures are small; what is longer explains nothing. */
-const LIMITS = { decodedBytes: 256 * 1024 };
+const MAX_BYTES = 256 * 1024;
 
 /** The forms in which services explain themselves: `{"error": "..."}` and the members of a problem document. */
 const explanation = z.looseObject({
@@ -23,7 +23,7 @@ export function explanationOf(answer: {
   readonly contentEncoding: string | null;
   readonly contentType: string | null;
 }): string {
-  const text = readable(() => decodeBody(answer.body, answer.contentEncoding, LIMITS));
+  const text = readable(() => decodeBytes(answer.body, answer.contentEncoding, MAX_BYTES).toString());
   if (text === undefined) return "";
   const parsed = explanation.safeParse(readable(() => parseJson(text)));
   if (parsed.success) return printable(wordsOf(parsed.data));

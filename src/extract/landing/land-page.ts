@@ -9,7 +9,7 @@ import type { DocumentOptions } from "../../raw/prepare.ts";
 import { type RawDocument, RawWriter, restoredDocument, savedDocument } from "../../raw/raw-file.ts";
 import { indexOf } from "../../raw/raw-index.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
-import { type DecodeLimits, decodeBytes } from "../pages/decode.ts";
+import { decodeBytes } from "../pages/decode.ts";
 import { DocumentReader } from "../pages/documents.ts";
 import { EchoRedactor } from "../pages/echo.ts";
 import type {
@@ -28,7 +28,6 @@ import type {
 } from "./tasks.ts";
 
 export interface LanderOptions extends DocumentOptions {
-  readonly limits: DecodeLimits;
   /** The API token, as a text because a {@link Secret} does not cross threads: it is never written down. */
   readonly token: string;
 }
@@ -46,14 +45,12 @@ interface Group {
 }
 
 export class Lander {
-  readonly #options: LanderOptions;
   readonly #reader: DocumentReader;
   readonly #echoes: EchoRedactor;
   readonly #groups = new Map<string, Group>();
   readonly #raw = new RawWriter(new PartWriter());
 
   constructor(options: LanderOptions) {
-    this.#options = options;
     this.#reader = new DocumentReader(options);
     this.#echoes = new EchoRedactor(new Secret(options.token));
   }
@@ -94,7 +91,7 @@ export class Lander {
 
   /** The text of a body, without the token. */
   #decoded({ bytes, contentEncoding }: Body): { decoded: Buffer; echoes: readonly DriftEntry[] } {
-    const decoded = decodeBytes(bytes, contentEncoding, this.#options.limits);
+    const decoded = decodeBytes(bytes, contentEncoding);
     const redacted = this.#echoes.redact(decoded);
     if (redacted === undefined) return { decoded, echoes: [] };
     release(decoded);

@@ -2,7 +2,13 @@
  * How many items a page to ask for. Requests are what a run waits for, so larger pages are tried before a pass: as large
  * as the service grants, and no larger than what is quickly sent and read again.
  */
+import type { ExtractContext } from "../context.ts";
+import type { HttpResponse } from "../http/client.ts";
+import { type ListMode, listRequest } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
+import { observedAtOf, recordOf } from "../journal.ts";
+import { decodeBytes } from "./decode.ts";
+import { readList } from "./envelope.ts";
 
 /** What a pass reads: pages of documents of either shape, or of IDs and times alone, which are much smaller. */
 export type PageKind = "dynamic" | "full" | "basic";
@@ -15,7 +21,7 @@ export type UsedSizes = { readonly [Kind in PageKind]?: number | undefined };
 export const PAGE_SIZES: readonly number[] = [100, 200, 500, 1000];
 /** After decompression. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
-export const MAX_PAGE_MS = 10_000;
+const MAX_PAGE_MS = 10_000;
 /** For a size: what failed for another reason, such as 502, fails twice where it is the size after all. */
 const ATTEMPTS = 2;
 /** Larger sizes that are tried by a run that knows the size of the run before. */
@@ -32,12 +38,12 @@ export interface FirstPage {
 }
 
 /** Asks for the first page. `patient`: as for any page; else once, for so long as a page may take. */
-export type AskFirst<First extends FirstPage> = (perPage: number, patient: boolean) => Promise<First>;
+type AskFirst = (perPage: number, patient: boolean) => Promise<FirstPage>;
 
-export interface Chosen<First extends FirstPage> {
+interface Chosen {
   readonly perPage: number;
   /** That of this size, if it was read; undefined: the pass asks for it. */
-  readonly first: First | undefined;
+  readonly first: FirstPage | undefined;
 }
 
 export class PageSizes {
@@ -66,23 +72,14 @@ export class PageSizes {
    * The size for a pass. `multiple`: only sizes that it is a multiple of are tried. Never fails for a size: where pages
    * are too large even at the smallest, the pass itself finds out.
    */
-  async choose<First extends FirstPage>(
-    kind: PageKind,
-    multiple: number | undefined,
-    ask: AskFirst<First>,
-  ): Promise<Chosen<First>> {
-    const known = this.#used.get(kind);
-    if (this.#configured !== "auto") return { perPage: known ?? this.#configured, first: undefined };
-    if (known !== undefined) return { perPage: known, first: undefined };
+  async choose(kind: PageKind, multiple: number | undefined, ask: AskFirst): Promise<Chosen> {
+    const known = this.#used.get(kind) ?? this.#configured;
+    if (known !== "auto") return { perPage: known, first: undefined };
     const fitting = PAGE_SIZES.filter((size) => multiple === undefined || multiple % size === 0);
     return this.#try(fitting.length === 0 ? PAGE_SIZES : fitting, this.#remembered[kind], ask);
   }
 
-  async #try<First extends FirstPage>(
-    sizes: readonly number[],
-    remembered: number | undefined,
-    ask: AskFirst<First>,
-  ): Promise<Chosen<First>> {
+  async #try(sizes: readonly number[], remembered: number | undefined, ask: AskFirst): Promise<Chosen> {
     const [smallest = 1] = sizes;
     const wanted =
       remembered === undefined ? smallest : (sizes.findLast((size) => size <= remembered) ?? remembered);
@@ -96,29 +93,20 @@ export class PageSizes {
   }
 
   /** The service grants fewer items a page: what came is a page of that size. */
-  #clamped<First extends FirstPage>(first: First): Chosen<First> {
+  #clamped(first: FirstPage): Chosen {
     const perPage = Math.max(1, first.perPage);
     this.#granted = perPage;
     return { perPage, first };
   }
 
   /** Pages have become larger than in the run before. */
-  async #smaller<First extends FirstPage>(
-    sizes: readonly number[],
-    found: First,
-    ask: AskFirst<First>,
-  ): Promise<Chosen<First>> {
+  async #smaller(sizes: readonly number[], found: FirstPage, ask: AskFirst): Promise<Chosen> {
     const fits = sizes.findLast((size) => size < found.perPage && isSmall(scaled(found, size)));
     const perPage = fits ?? sizes[0] ?? found.perPage;
     return { perPage, first: await this.#ask(perPage, perPage === sizes[0], ask) };
   }
 
-  async #larger<First extends FirstPage>(
-    sizes: readonly number[],
-    first: First,
-    tries: number,
-    ask: AskFirst<First>,
-  ): Promise<Chosen<First>> {
+  async #larger(sizes: readonly number[], first: FirstPage, tries: number, ask: AskFirst): Promise<Chosen> {
     let best = first;
     for (const size of sizes.filter((each) => each > first.perPage).slice(0, tries)) {
       const useful = best.count > best.rows && best.rows === best.perPage;
@@ -135,11 +123,7 @@ export class PageSizes {
   }
 
   /** Undefined: pages of that size are not to be had. */
-  async #ask<First extends FirstPage>(
-    perPage: number,
-    patient: boolean,
-    ask: AskFirst<First>,
-  ): Promise<First | undefined> {
+  async #ask(perPage: number, patient: boolean, ask: AskFirst): Promise<FirstPage | undefined> {
     for (let attempts = 1; ; attempts++) {
       try {
         return await ask(perPage, patient);
@@ -176,4 +160,44 @@ function isSmall({ decodedBytes, milliseconds }: Pick<FirstPage, "decodedBytes" 
 function scaled({ rows, decodedBytes, milliseconds }: FirstPage, size: number) {
   const times = size / Math.max(1, rows);
   return { decodedBytes: decodedBytes * times, milliseconds: milliseconds * Math.min(1, times) };
+}
+
+export interface PassToSize {
+  readonly pass: number;
+  readonly mode: ListMode;
+  readonly kind: PageKind;
+  readonly columns: readonly string[];
+  /** Only sizes are tried that it is a multiple of; undefined: all. */
+  readonly multiple: number | undefined;
+}
+
+/**
+ * The page size for a pass, with its first page if that was read. Answers that are not it are put on record, as requests
+ * of no page.
+ */
+export async function choosePageSize(
+  { client, clock, journal, signal }: ExtractContext,
+  sizes: PageSizes,
+  { pass, mode, kind, columns, multiple }: PassToSize,
+): Promise<{ readonly perPage: number; readonly firstPage: HttpResponse | undefined }> {
+  const responses = new Map<FirstPage, HttpResponse>();
+  const { perPage, first } = await sizes.choose(kind, multiple, async (perPage, patient) => {
+    const request = listRequest({ mode, page: 1, perPage, columns, gallery: true });
+    const onceWithinMs = patient ? undefined : MAX_PAGE_MS;
+    const { response, value } = await client.readAs(request, signal, firstPageOf, onceWithinMs);
+    responses.set(value, response);
+    return value;
+  });
+  for (const [page, response] of responses) {
+    const about = { mode, pass, bytes: response.body.byteLength, observedAt: observedAtOf(response, clock) };
+    if (page !== first) journal.requests.add(recordOf(response, about));
+  }
+  return { perPage, firstPage: first && responses.get(first) };
+}
+
+function firstPageOf(response: HttpResponse): FirstPage {
+  const decoded = decodeBytes(response.body, response.contentEncoding);
+  const { pagination, rows } = readList(decoded);
+  const { per_page: perPage, count } = pagination;
+  return { perPage, count, rows, decodedBytes: decoded.byteLength, milliseconds: response.milliseconds };
 }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer as createPlainServer } from "node:net";
 import { before, type TestContext, test } from "node:test";
 import { createServer, setDefaultCACertificates, type TlsOptions } from "node:tls";
-import { clientOf, failsWith, LIST, NEVER, serve } from "../loopback.ts";
+import { clientOf, failsWith, LIST, NEVER, read, serve } from "../loopback.ts";
 
 /** Certificates made for these tests, all with one key; `expired.pem` ended on the day it was made. */
 const pem = (name: string) => readFileSync(new URL(`tls/${name}.pem`, import.meta.url), "utf8");
@@ -42,7 +42,7 @@ const cases: [name: string, code: string, options: TlsOptions][] = [
 for (const [name, code, options] of cases) {
   test(`A4: a service with a certificate ${name} is not trusted and gets no request`, async (t) => {
     const { url, requests } = await serveTls(t, options);
-    const error = await failsWith("source.tls", clientOf(t, url).read(LIST, NEVER));
+    const error = await failsWith("source.tls", read(clientOf(t, url), LIST, NEVER));
     assert.match(error.message, new RegExp(`localhost:\\d+ cannot be trusted \\(${code}`));
     assert.equal(error.exitCode, 2);
     assert.equal(error.retry, false);
@@ -54,7 +54,7 @@ test("A4: the environment cannot switch the check off", async (t) => {
   const { url, requests } = await serveTls(t, { cert: pem("localhost") });
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
   t.after(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
-  await failsWith("source.tls", clientOf(t, url).read(LIST, NEVER));
+  await failsWith("source.tls", read(clientOf(t, url), LIST, NEVER));
   assert.equal(requests(), 0);
 });
 
@@ -62,13 +62,13 @@ test("a certificate of a known authority is trusted", async (t) => {
   setDefaultCACertificates([pem("localhost")]);
   t.after(() => setDefaultCACertificates([pem("other-name"), pem("expired")]));
   const { url, requests } = await serveTls(t, { cert: pem("localhost") });
-  assert.equal((await clientOf(t, url).read(LIST, NEVER)).status, 200);
+  assert.equal((await read(clientOf(t, url), LIST, NEVER)).status, 200);
   assert.equal(requests(), 1);
 });
 
 test("A4: a service that speaks plain HTTP behind an https address is told so", async (t) => {
   const { url } = await serve(t, (_request, response) => response.end("{}"));
-  const error = await failsWith("source.tls", clientOf(t, url.replace("http:", "https:")).read(LIST, NEVER));
+  const error = await failsWith("source.tls", read(clientOf(t, url.replace("http:", "https:")), LIST, NEVER));
   assert.match(error.message, /check the URL/);
 });
 
@@ -78,6 +78,7 @@ test("a peer that hangs up while the connection is made can be asked again", asy
   t.after(() => server.close());
   const { port } = server.address() as AddressInfo;
   assert.ok(
-    (await failsWith("source.unreachable", clientOf(t, `https://127.0.0.1:${port}`).read(LIST, NEVER))).retry,
+    (await failsWith("source.unreachable", read(clientOf(t, `https://127.0.0.1:${port}`), LIST, NEVER)))
+      .retry,
   );
 });

@@ -6,7 +6,6 @@ import { Checkpoint, passOfStages } from "../../../src/extract/landing/checkpoin
 import { Landing } from "../../../src/extract/landing/landing.ts";
 import { LandingThreads } from "../../../src/extract/landing/landing-threads.ts";
 import { EMPTY_RESUME } from "../../../src/extract/landing/resume-state.ts";
-import { DECODE_LIMITS } from "../../../src/extract/pages/decode.ts";
 import { ItemIndex } from "../../../src/raw/item-index.ts";
 import { RawFiles } from "../../../src/raw/raw-files.ts";
 import { RawIndex } from "../../../src/raw/raw-index.ts";
@@ -17,7 +16,6 @@ export async function landingIn(t: TestContext, directory: string) {
     policy: "drop",
     hashKey: undefined,
     aliases: {},
-    limits: DECODE_LIMITS,
     token: "",
   });
   t.after(() => threads[Symbol.asyncDispose]());

@@ -23,7 +23,6 @@ export class NightlyLanding {
     policy: "drop",
     hashKey: undefined,
     aliases: {},
-    limits: { decodedBytes: 40_000_000 },
     token: "",
   });
   readonly index = new RawIndex(new ItemIndex());

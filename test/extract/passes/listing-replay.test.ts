@@ -21,10 +21,7 @@ function unexpected(): never {
 
 const nobody: HttpClient = {
   host: "none.example",
-  read: unexpected,
   readAs: unexpected,
-  readOnce: unexpected,
-  send: unexpected,
   close: unexpected,
 };
 
