@@ -9,11 +9,12 @@ import { inStage } from "../common/run-events.ts";
 import type { Shape } from "../raw/document.ts";
 import type { Missing } from "../warehouse/previous-items.ts";
 import type { ExtractContext } from "./context.ts";
+import type { ListMode } from "./http/request.ts";
 import type { ListStage } from "./landing/checkpoint.ts";
 import type { StageLanding } from "./landing/landing.ts";
 import { isOpen, isResumable, type ResumeState } from "./landing/resume-state.ts";
 import { choosePageSize, type PageKind, PageSizes, type PerPage, type UsedSizes } from "./pages/page-size.ts";
-import { Certification, type PassMode, type Step } from "./passes/certification.ts";
+import { Certification, type Step } from "./passes/certification.ts";
 import type { Unread } from "./passes/item-versions.ts";
 import { isTooLarge, type Pass, type PassRequest, readPass } from "./passes/listing.ts";
 import { type PassRecord, passRecord } from "./passes/pass-record.ts";
@@ -163,7 +164,7 @@ class Extractor {
     return { ids, landing, groups: this.#groupsAfterPasses };
   }
 
-  async #pass(mode: PassMode, documents: boolean): Promise<Pass> {
+  async #pass(mode: ListMode, documents: boolean): Promise<Pass> {
     const number = this.#passes.length + 1;
     if (mode === "basic" || !documents) {
       return this.#inPass(mode, number, () =>
@@ -181,7 +182,7 @@ class Extractor {
     return pass;
   }
 
-  #inPass(mode: PassMode, pass: number, work: () => Promise<Pass>): Promise<Pass> {
+  #inPass(mode: ListMode, pass: number, work: () => Promise<Pass>): Promise<Pass> {
     return inStage(this.#context, { stage: mode, pass }, work);
   }
 

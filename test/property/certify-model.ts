@@ -1,14 +1,9 @@
 /** Carries out what the certification asks for over a world, as a run does, and says what the run would publish. */
 
-import {
-  Certification,
-  type Comparison,
-  type PassMode,
-  type Step,
-} from "../../src/extract/passes/certification.ts";
-import { isFresh } from "../../src/extract/passes/fresh.ts";
+import type { ListMode } from "../../src/extract/http/request.ts";
+import { Certification, type Comparison, type Step } from "../../src/extract/passes/certification.ts";
 import { ItemVersions, type LandedPass } from "../../src/extract/passes/item-versions.ts";
-import { PassSnapshot, secondsOf } from "../../src/extract/passes/pass-snapshot.ts";
+import { isFresh, PassSnapshot, secondsOf } from "../../src/extract/passes/pass-snapshot.ts";
 import { type ComparedPass, type PageMark, uncleanReasons } from "../../src/extract/passes/verdict.ts";
 import { ItemIndex } from "../../src/raw/item-index.ts";
 import { Killed, type Mode, stateOf, type World, type WorldDocument } from "./certify-world.ts";
@@ -130,7 +125,7 @@ class Run {
     };
   }
 
-  #pass(mode: PassMode, documents: boolean): ComparedPass {
+  #pass(mode: ListMode, documents: boolean): ComparedPass {
     const pass = this.#certification.passes.length + 1;
     const shape = mode === "dynamic" ? "dynamic" : "full";
     const kept = documents && pass <= this.#world.listings.length ? this.#kept[shape] : [];

@@ -11,16 +11,15 @@
 
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
-import { FRESH_MS } from "./fresh.ts";
+import type { ListMode } from "../http/request.ts";
 import type { ItemVersions } from "./item-versions.ts";
-import { type ComparedPass, disagreements, listedOnce } from "./verdict.ts";
-
-export type PassMode = "dynamic" | "full" | "basic";
+import { FRESH_MS } from "./pass-snapshot.ts";
+import { type ComparedPass, disagreements, itemsCount, itemsReason, listedOnce, nameOf } from "./verdict.ts";
 
 /** What is to be done next; the caller does it and says so, and asks again. */
 export type Step =
   /** With `documents`, those of the pass land; without, only IDs and times are read. */
-  | { readonly kind: "pass"; readonly mode: PassMode; readonly documents: boolean }
+  | { readonly kind: "pass"; readonly mode: ListMode; readonly documents: boolean }
   /** Ask for each item singly: dynamic, full and dynamic again. The documents land. */
   | { readonly kind: "compare"; readonly ids: readonly string[] }
   /** Ask for each item singly, in both shapes. The documents land. */
@@ -47,12 +46,9 @@ const MAX_PASSES = 6;
 const MIN_REPAIR_LIMIT = 200;
 /** Items that are asked for to see whether the modes mean the same time. */
 const COMPARED = 5;
-const EXAMPLES = 3;
-
-type Kind = "dynamic" | "full";
 
 /** What a pass says the times of: `basic` gives those of `full`. */
-function kindOf({ mode }: ComparedPass): Kind {
+function shapeOf({ mode }: ComparedPass): Shape {
   return mode === "dynamic" ? "dynamic" : "full";
 }
 
@@ -146,7 +142,7 @@ export class Certification<Pass extends ComparedPass> {
   #ofTwoTimes(last: Pass): number[] {
     if (this.#listings.length === 2) return this.#versions.ofTwoTimes(last);
     return this.#listings.flatMap((shape) =>
-      shape === kindOf(last) ? [] : this.#versions.differing(shape, last),
+      shape === shapeOf(last) ? [] : this.#versions.differing(shape, last),
     );
   }
 
@@ -172,7 +168,7 @@ export class Certification<Pass extends ComparedPass> {
       const refused = stale.some((number) => this.#versions.wasRejected(number));
       if (stale.length > limit || refused) return { kind: "pass", mode: shape, documents: true };
     }
-    const dynamic = this.#modesDiffer && (kindOf(last) === "full" || !this.#listings.includes("full"));
+    const dynamic = this.#modesDiffer && (shapeOf(last) === "full" || !this.#listings.includes("full"));
     return { kind: "pass", mode: dynamic ? "dynamic" : "basic", documents: false };
   }
 
@@ -182,7 +178,7 @@ export class Certification<Pass extends ComparedPass> {
 
   /** Shapes whose documents the times of the pass say something of. */
   #shapes(pass: Pass): readonly Shape[] {
-    return this.#modesDiffer ? this.#listings.filter((shape) => shape === kindOf(pass)) : this.#listings;
+    return this.#modesDiffer ? this.#listings.filter((shape) => shape === shapeOf(pass)) : this.#listings;
   }
 
   /** Numbers of the items that are to be asked for again, after the last pass. */
@@ -200,9 +196,9 @@ export class Certification<Pass extends ComparedPass> {
       ...(this.#modesDiffer ? this.#reasonsOfEitherMode() : this.#reasonsOfBothModes(last)),
       ...this.#itemsReason(
         unaccounted,
-        (items) => `earlier passes listed ${items} that the last one did not`,
+        (n) => `earlier passes listed ${itemsCount(n)} that the last one did not`,
       ),
-      ...this.#itemsReason(goneSince, (items) => `${items} of the last pass gone when asked for singly`),
+      ...this.#itemsReason(goneSince, (n) => `${itemsCount(n)} of the last pass gone when asked for singly`),
     ];
   }
 
@@ -215,55 +211,39 @@ export class Certification<Pass extends ComparedPass> {
     ];
   }
 
-  /** Each shape of which there are documents is certified by passes that give its times. */
+  /** Each shape of which there are documents is certified by the last two passes that give its times. */
   #reasonsOfEitherMode(): string[] {
-    const looks = this.#listings.map((kind) => ({ kind, looks: this.#looks(kind) }));
-    const once = looks.find((each) => each.looks === undefined);
-    if (once !== undefined)
-      return [`the modes mean different times by updated_at, and only one pass read those of ${once.kind}`];
-    const pairs = looks.flatMap((each) => (each.looks === undefined ? [] : [each.looks]));
+    const pairs: Looks<Pass>[] = [];
+    for (const shape of this.#listings) {
+      const [last, before] = this.#passes.filter((pass) => shapeOf(pass) === shape).toReversed();
+      if (last === undefined || before === undefined)
+        return [`the modes mean different times by updated_at, and only one pass read those of ${shape}`];
+      pairs.push([before, last]);
+    }
     const [one, other] = pairs;
+    const both = one !== undefined && other !== undefined;
     return [
       ...pairs.flatMap(([before, last]) => [...disagreements(before, last), ...resumedReasons(last)]),
-      ...(one === undefined || other === undefined ? [] : listedOnce(one[1], other[1])),
-      ...pairs.flatMap(([, last]) => this.#loadedReasons(last, [kindOf(last)])),
-      ...(one === undefined || other === undefined ? [] : momentReasons(one, other)),
+      ...(both ? listedOnce(one[1], other[1]) : []),
+      ...pairs.flatMap(([, last]) => this.#loadedReasons(last, [shapeOf(last)])),
+      ...(both ? momentReasons(one, other) : []),
     ];
-  }
-
-  /** The last two passes that give the times of a mode, in order. */
-  #looks(kind: Kind): Looks<Pass> | undefined {
-    const [last, before] = this.#passes.filter((pass) => kindOf(pass) === kind).toReversed();
-    return last === undefined || before === undefined ? undefined : [before, last];
   }
 
   #loadedReasons(look: Pass, shapes: readonly Shape[]): string[] {
-    const differing = shapes.flatMap((shape) => this.#versions.differing(shape, look));
-    const numbers = [...new Set(differing)];
-    if (numbers.length === 0) return [];
-    const what = numbers.length === 1 ? "1 loaded item differs" : `${numbers.length} loaded items differ`;
-    return [
-      `${what} from pass ${look.pass} (${look.mode}) (${this.#examples(numbers)})${this.#refused(numbers)}`,
-    ];
+    const differing = new Set(shapes.flatMap((shape) => this.#versions.differing(shape, look)));
+    return this.#itemsReason([...differing], (n) => {
+      return `${n === 1 ? "1 loaded item differs" : `${n} loaded items differ`} from ${nameOf(look)}`;
+    });
   }
 
-  #itemsReason(numbers: readonly number[], say: (items: string) => string): string[] {
-    if (numbers.length === 0) return [];
-    const items = numbers.length === 1 ? "1 item" : `${numbers.length} items`;
-    return [`${say(items)} (${this.#examples(numbers)})${this.#refused(numbers)}`];
-  }
-
-  /** The reason behind the reason, where the service has not given what would settle it. */
-  #refused(numbers: readonly number[]): string {
+  /** With the reason behind the reason, where the service has not given what would settle it. */
+  #itemsReason(numbers: readonly number[], say: (count: number) => string): string[] {
     const refused = numbers.filter((number) => this.#versions.wasRejected(number)).length;
-    if (refused === 0) return "";
     const items = refused === numbers.length ? "" : `${refused} of `;
-    return `; the service refused to give ${items}${numbers.length === 1 ? "it" : "them"} singly, or gave another`;
-  }
-
-  #examples(numbers: readonly number[]): string {
-    const more = numbers.length > EXAMPLES ? ", ..." : "";
-    return this.#ids(numbers.slice(0, EXAMPLES)).join(", ") + more;
+    const them = numbers.length === 1 ? "it" : "them";
+    const why = `; the service refused to give ${items}${them} singly, or gave another`;
+    return itemsReason(this.#ids(numbers), say).map((reason) => (refused === 0 ? reason : reason + why));
   }
 
   #ids(numbers: readonly number[]): string[] {
@@ -271,7 +251,7 @@ export class Certification<Pass extends ComparedPass> {
   }
 }
 
-/** Two passes of one kind, the earlier one first. */
+/** Two passes that give the times of one shape, the earlier one first. */
 type Looks<Pass> = readonly [Pass, Pass];
 
 /** What was read before the run was resumed says nothing of what there is now: the last pass must be one of now. */

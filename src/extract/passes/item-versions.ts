@@ -3,18 +3,12 @@
 import type { Shape } from "../../raw/document.ts";
 import type { ItemIndex } from "../../raw/item-index.ts";
 import { type PassSnapshot, secondsOf, UNSEEN } from "./pass-snapshot.ts";
+import type { ComparedPass } from "./verdict.ts";
 
 /** A pass, as far as it says which items there are. Passes are numbered from 1, without a gap. */
-export interface Look {
-  readonly pass: number;
-  readonly snapshot: PassSnapshot;
-}
+type Look = Pick<ComparedPass, "pass" | "snapshot">;
 
-export interface LandedPass {
-  readonly pass: number;
-  readonly snapshot: PassSnapshot;
-  /** Items that were read within the second of their own time. */
-  readonly fresh: readonly string[];
+export interface LandedPass extends Look, Pick<ComparedPass, "fresh"> {
   /** Items that were listed, and that no answer gave a document of, listed or singly. */
   readonly unread: readonly string[];
 }
@@ -98,10 +92,12 @@ export class ItemVersions {
     const number = this.#itemIndex.numberOf(id);
     this.#gone.delete(number);
     if (answer === "gone") this.#gone.set(number, pass);
-    if (answer === "rejected") this.#rejected.set(number, pass);
+    if (answer === "rejected") {
+      this.#rejected.set(number, pass);
+      this.#there.delete(number);
+    }
     // In one shape there and rejected in the other, nobody knows whether its documents are of one version.
     if (answer === "there" && this.#rejected.get(number) !== pass) this.#there.set(number, pass);
-    if (answer === "rejected") this.#there.delete(number);
   }
 
   /** Items whose latest document of the shape is not the version that the look saw. Ascending by number. */

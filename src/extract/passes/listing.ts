@@ -16,9 +16,9 @@ import { isOpen, type ResumedPass } from "../landing/resume-state.ts";
 import type { ListedItem } from "../landing/tasks.ts";
 import { ByteBudget } from "../pages/byte-budget.ts";
 import { PageReader } from "../pages/page-reader.ts";
-import { isFresh } from "./fresh.ts";
-import { PassSnapshot } from "./pass-snapshot.ts";
-import { type PageMark, uncleanReasons } from "./verdict.ts";
+import type { LandedPass } from "./item-versions.ts";
+import { isFresh, PassSnapshot } from "./pass-snapshot.ts";
+import { type ComparedPass, type PageMark, uncleanReasons } from "./verdict.ts";
 
 /** What a pass asks for. */
 export interface PassRequest {
@@ -46,32 +46,19 @@ export interface Listed extends ListedItem {
   readonly group: number;
 }
 
-export interface Pass {
-  readonly pass: number;
+export interface Pass extends ComparedPass, LandedPass {
   readonly mode: ListMode;
-  readonly pages: number;
-  /** Of these, how many were read before the run was resumed. */
-  readonly resumedPages: number;
-  /** Items that were read within the second of their own time. */
-  readonly fresh: readonly string[];
-  /** Items that are listed, and that no answer gave a document of. */
-  readonly unread: readonly string[];
   /** Items that were wanted, each where it was listed first. */
   readonly wanted: readonly Listed[];
   readonly pagesPerGroup: number;
   readonly rows: number;
   /** Listed documents that are no items: their IDs are not known. */
   readonly rejected: number;
-  readonly snapshot: PassSnapshot;
   /** As the service says. */
   readonly perPage: number;
   /** That were asked for. */
   readonly askedPerPage: number;
   readonly pagesAnnounced: number;
-  readonly countBefore: number;
-  readonly countAfter: number;
-  /** Why the pass is not clean; empty: it is. */
-  readonly reasons: readonly string[];
   /** Milliseconds since 1970. */
   readonly startedMs: number;
   readonly endedMs: number;

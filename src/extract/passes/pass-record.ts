@@ -1,23 +1,15 @@
 import type { Pass } from "./listing.ts";
+import type { ComparedPass } from "./verdict.ts";
 
 /** A pass as it is certified: in `run_passes` and in the manifest. */
-export interface PassRecord {
-  readonly pass: number;
-  readonly mode: string;
-  readonly pages: number;
-  readonly perPage: number;
-  readonly pagesAnnounced: number;
-  readonly rows: number;
+export interface PassRecord
+  extends Pick<Pass, "pages" | "perPage" | "pagesAnnounced" | "rows" | "startedMs" | "endedMs">,
+    Pick<ComparedPass, "pass" | "mode" | "countBefore" | "countAfter"> {
   readonly distinctItems: number;
   readonly duplicates: number;
-  readonly countBefore: number;
-  readonly countAfter: number;
   readonly digest: string;
   readonly clean: boolean;
   readonly reason: string | null;
-  /** Milliseconds since 1970. */
-  readonly startedMs: number;
-  readonly endedMs: number;
 }
 
 /** `sorted`: the numbers of all items in the order of their IDs. */

@@ -7,8 +7,7 @@ import type { ReadSingles, SingleRead } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
 import { type RejectLimits, rejectLimit } from "../reject-limits.ts";
 import type { Comparison } from "./certification.ts";
-import { isFresh } from "./fresh.ts";
-import { secondsOf } from "./pass-snapshot.ts";
+import { isFresh, secondsOf } from "./pass-snapshot.ts";
 import { FailureBudget, isRejected, putOnRecord, readSingle } from "./single-item.ts";
 
 /** What is asked for after a pass comes after all of its pages in the order of observation, group by group. */

@@ -24,59 +24,50 @@ export function uncleanReasons({ marks, snapshot, rejected }: PassEvidence): str
   const pages = [...marks].sort(([a], [b]) => a - b);
   const first = pages[0]?.[1];
   if (first === undefined) return ["no page was read"];
-  const { count, per_page, pages: announced } = first.pagination;
+  const { count, pages: announced } = first.pagination;
+  const { distinct, duplicates } = snapshot;
+  const listed = distinct + rejected;
   const beforeLast = pages.slice(0, -1);
-  const listed = snapshot.distinct + rejected;
-  const { duplicates } = snapshot;
-  const total = pages.find(([, { pagination }]) => pagination.count !== count);
-  const size = pages.find(([, { pagination }]) => pagination.per_page !== per_page);
-  // The page size is what came: some services give fewer rows than they say.
-  const short = beforeLast.filter(([, { rows }]) => rows !== first.rows);
   const end = beforeLast.find(([, { pagination }]) => (pagination.next ?? null) === null);
   return [
-    ...(duplicates > 0
-      ? [`${duplicates === 1 ? "1 row repeats" : `${duplicates} rows repeat`} an item of the same pass`]
-      : []),
-    ...changeReason("the total", count, total, ({ pagination }) => pagination.count),
-    ...changeReason("the page size", per_page, size, ({ pagination }) => pagination.per_page),
-    ...(pages.length !== announced && count > 0
-      ? [`${pagesOf(pages.length)} read, ${announced} announced`]
-      : []),
-    ...shortReason(first.rows, short),
-    ...(end === undefined ? [] : [`page ${end[0]} of ${pages.length} says that no page follows`]),
-    ...(listed === count ? [] : [`${itemsOf(listed)} listed, the service counts ${count}`]),
-  ];
+    duplicates > 0 &&
+      `${duplicates === 1 ? "1 row repeats" : `${duplicates} rows repeat`} an item of the same pass`,
+    changeReason("the total", pages, "count"),
+    changeReason("the page size", pages, "per_page"),
+    pages.length !== announced &&
+      count > 0 &&
+      `${pages.length === 1 ? "1 page was" : `${pages.length} pages were`} read, ${announced} announced`,
+    shortReason(first.rows, beforeLast),
+    end !== undefined && `page ${end[0]} of ${pages.length} says that no page follows`,
+    listed !== count &&
+      `${itemsCount(listed)} ${listed === 1 ? "was" : "were"} listed, the service counts ${count}`,
+  ].filter((reason) => reason !== false);
 }
 
 function changeReason(
   what: string,
-  before: number,
-  changed: NumberedMark | undefined,
-  figureOf: (mark: PageMark) => number,
-): string[] {
-  if (changed === undefined) return [];
-  const [page, mark] = changed;
-  return [`${what} changed from ${before} to ${figureOf(mark)} on page ${page}`];
+  pages: readonly NumberedMark[],
+  figure: "count" | "per_page",
+): string | false {
+  const [before, ...others] = pages.map(([page, { pagination }]) => ({ page, figure: pagination[figure] }));
+  const changed = others.find((other) => other.figure !== before?.figure);
+  return (
+    changed !== undefined &&
+    `${what} changed from ${before?.figure} to ${changed.figure} on page ${changed.page}`
+  );
 }
 
-function shortReason(rows: number, short: readonly NumberedMark[]): string[] {
-  const [example] = short;
-  if (example === undefined) return [];
-  const [page, mark] = example;
-  const others = short.length > 1 ? `, and ${short.length - 1} more before the last differ` : "";
-  return [`page ${page} has ${itemsCount(mark.rows)}, the first ${rows}${others}`];
+/** The page size is what came: some services give fewer rows than they say. */
+function shortReason(first: number, beforeLast: readonly NumberedMark[]): string | false {
+  const [example, ...more] = beforeLast.filter(([, { rows }]) => rows !== first);
+  if (example === undefined) return false;
+  const [page, { rows }] = example;
+  const others = more.length > 0 ? `, and ${more.length} more before the last differ` : "";
+  return `page ${page} has ${itemsCount(rows)}, the first ${first}${others}`;
 }
 
-function itemsCount(items: number): string {
+export function itemsCount(items: number): string {
   return items === 1 ? "1 item" : `${items} items`;
-}
-
-function itemsOf(items: number): string {
-  return `${itemsCount(items)} ${items === 1 ? "was" : "were"}`;
-}
-
-function pagesOf(pages: number): string {
-  return pages === 1 ? "1 page was" : `${pages} pages were`;
 }
 
 /** A pass as it is held against another. */
@@ -109,31 +100,32 @@ export function disagreements(earlier: ComparedPass, later: ComparedPass): strin
   );
   const counts = [earlier.countAfter, later.countBefore];
   const different = [...earlier.snapshot.differences(later.snapshot)].sort();
+  const between = `between ${nameOf(earlier)} and ${nameOf(later)}`;
   return [
     ...unclean,
     ...(counts[0] === counts[1] ? [] : [`the service counted ${counts[0]} items, then ${counts[1]}`]),
-    ...itemsReason(different, "differs", `between ${nameOf(earlier)} and ${nameOf(later)}`),
+    ...itemsReason(different, (n) => `${n === 1 ? "1 item differs" : `${n} items differ`} ${between}`),
     // Their time names more than one version, so that the later pass may have seen another one.
-    ...itemsReason(earlier.fresh, "was edited", `in the very second of ${nameOf(earlier)}`),
+    ...itemsReason(earlier.fresh, (n) => {
+      return `${itemsCount(n)} ${n === 1 ? "was" : "were"} edited in the very second of ${nameOf(earlier)}`;
+    }),
   ];
 }
 
 /** Items that one of two passes listed and the other did not, as reasons. */
 export function listedOnce(a: ComparedPass, b: ComparedPass): string[] {
   const ids = [...a.snapshot.listedOnce(b.snapshot)].sort();
-  return itemsReason(ids, "is listed", `in one of ${nameOf(a)} and ${nameOf(b)} alone`);
+  const where = `in one of ${nameOf(a)} and ${nameOf(b)} alone`;
+  return itemsReason(ids, (n) => `${itemsCount(n)} ${n === 1 ? "is" : "are"} listed ${where}`);
 }
 
-function nameOf({ pass, mode }: ComparedPass): string {
+export function nameOf({ pass, mode }: ComparedPass): string {
   return `pass ${pass} (${mode})`;
 }
 
-/** `verb` in the singular. */
-function itemsReason(ids: readonly string[], verb: keyof typeof PLURAL, where: string): string[] {
+/** What is so of some items, with examples; none: no reason. */
+export function itemsReason(ids: readonly string[], say: (count: number) => string): string[] {
   if (ids.length === 0) return [];
   const examples = ids.slice(0, EXAMPLES).join(", ") + (ids.length > EXAMPLES ? ", ..." : "");
-  const items = ids.length === 1 ? `1 item ${verb}` : `${ids.length} items ${PLURAL[verb]}`;
-  return [`${items} ${where} (${examples})`];
+  return [`${say(ids.length)} (${examples})`];
 }
-
-const PLURAL = { differs: "differ", "was edited": "were edited", "is listed": "are listed" } as const;
