@@ -5,7 +5,7 @@ import type { Accounting, Check } from "../audit/checks/checks.ts";
 import type { Loaded } from "../audit/checks/inspect.ts";
 import type { Requests } from "../extract/http/requests.ts";
 import type { Throttled } from "../extract/http/throttle.ts";
-import type { Reject } from "../extract/landing/tasks.ts";
+import type { Reject } from "../extract/landing/checkpoint-form.ts";
 import type { PassRecord } from "../extract/passes/pass-record.ts";
 import type { RunRows } from "../load/build-warehouse.ts";
 import type { DriftEntry } from "../raw/drift.ts";

@@ -4,13 +4,13 @@ import { pagination } from "../../api/envelope.ts";
 import { DRIFT_KINDS, type DriftEntry } from "../../raw/drift.ts";
 import type { SavedDocument, WrittenFile } from "../../raw/raw-file.ts";
 import type { RequestRecord } from "../http/requests.ts";
-import type { PageResult, Reject, SavedAnswer } from "./tasks.ts";
 
 /** Of the form: another one is not read. */
 export const CHECKPOINT_VERSION = 6;
 
 const count = z.number().int().nonnegative();
 const place = z.number().int().positive();
+/** `updated_at` to the second, as sent: its first 19 characters; null where there is none. */
 const updatedAt = z.string().nullable();
 const shape = z.enum(["dynamic", "full"]);
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -43,21 +43,22 @@ const record: z.ZodType<RequestRecord> = z.strictObject({
   sha256,
 });
 
-const rejects: z.ZodType<readonly Reject[]> = z.array(
-  z.strictObject({
-    mode: z.string(),
-    pass: place,
-    page: count,
-    position: count,
-    contentId: z.string().nullable(),
-    reason: z.string(),
-    document: z.string(),
-  }),
-);
+const reject = z.strictObject({
+  mode: z.string(),
+  pass: place,
+  page: count,
+  position: count,
+  contentId: z.string().nullable(),
+  reason: z.string(),
+  document: z.string(),
+});
 
+const rejects: z.ZodType<readonly Reject[]> = z.array(reject);
+
+/** An item as a listing shows it; `position` on the page, from 0. */
 const item = z.strictObject({ id: z.string(), position: count, updatedAt, event: z.boolean() });
 
-const result: z.ZodType<PageResult> = z.strictObject({
+const result = z.strictObject({
   answer: z.strictObject({ pagination }),
   rows: count,
   items: z.array(item),
@@ -78,17 +79,22 @@ const document: z.ZodType<SavedDocument> = z.strictObject({
   text: z.string(),
 });
 
+/** Names of the custom fields that documents carry. */
 const fieldNames: z.ZodType<readonly string[]> = z.array(z.string());
 
-const landed: z.ZodType<readonly SavedAnswer[]> = z.array(
-  z.strictObject({
-    page: count,
-    single: z.strictObject({ id: z.string(), shape }).nullable(),
-    documents: z.array(document),
-    drift,
-    fieldNames,
-  }),
-);
+/** What a single-item request asks for. */
+const singleKey = z.strictObject({ id: z.string(), shape });
+
+/** What an answer gave. */
+const savedAnswer = z.strictObject({
+  /** That the answer is, or that listed the item. */
+  page: count,
+  /** Null: the answer is a page. */
+  single: singleKey.nullable(),
+  documents: z.array(document),
+  drift,
+  fieldNames,
+});
 
 const page = z.strictObject({
   page: place,
@@ -118,9 +124,7 @@ const readGroup = z.strictObject({
 });
 
 /** What came of a request for a single item. */
-const singleRead = z.strictObject({
-  id: z.string(),
-  shape,
+const singleRead = singleKey.extend({
   gone: z.boolean(),
   /** Null: the answer could not be read. */
   read: z.strictObject({ updatedAt }).nullable(),
@@ -133,35 +137,40 @@ const singleRead = z.strictObject({
 const readSingles = z.strictObject({ answers: z.array(singleRead) });
 
 /** Of a group whose documents are written; `file` is the raw file of its documents, null where it has none. */
-const closed = { file: file.nullable(), drift, fieldNames };
+const closed = z.strictObject({ file: file.nullable(), drift, fieldNames });
 /** Of a group that was not answered completely when it was saved: what landed of it waits here for the rest. */
-const open = { landed };
+const open = z.strictObject({ landed: z.array(savedAnswer) });
 /** Says that all groups of a stage are there; `endedMs` in milliseconds since 1970. */
 const end = z.strictObject({ groups: count, endedMs: z.number() });
 
 const version = { version: z.literal(CHECKPOINT_VERSION) };
-const listedGroup = readGroup.extend(closed);
-const openListedGroup = readGroup.extend(open);
-const singleGroup = readSingles.extend(closed);
-const openSingleGroup = readSingles.extend(open);
 
 export const forms = {
-  listed: listedGroup.extend(version),
-  openListed: openListedGroup.extend(version),
-  single: singleGroup.extend(version),
-  openSingle: openSingleGroup.extend(version),
+  listed: readGroup.extend({ ...closed.shape, ...version }),
+  openListed: readGroup.extend({ ...open.shape, ...version }),
+  single: readSingles.extend({ ...closed.shape, ...version }),
+  openSingle: readSingles.extend({ ...open.shape, ...version }),
   end: end.extend(version),
 };
 
+export type Reject = Readonly<z.infer<typeof reject>>;
+export type ListedItem = Readonly<z.infer<typeof item>>;
+export type PageResult = Readonly<z.infer<typeof result>>;
+export type SingleKey = Readonly<z.infer<typeof singleKey>>;
+export type SavedAnswer = Readonly<z.infer<typeof savedAnswer>>;
 export type PageRead = z.infer<typeof page>;
 export type SplitRead = NonNullable<PageRead["split"]>;
 export type ReadGroup = z.infer<typeof readGroup>;
 export type SingleRead = z.infer<typeof singleRead>;
 export type ReadSingles = z.infer<typeof readSingles>;
-export type ListedGroup = z.infer<typeof listedGroup>;
-export type OpenListedGroup = z.infer<typeof openListedGroup>;
-export type SingleGroup = z.infer<typeof singleGroup>;
-export type OpenSingleGroup = z.infer<typeof openSingleGroup>;
-export type Closed = Pick<ListedGroup, keyof typeof closed>;
-export type Open = Pick<OpenListedGroup, keyof typeof open>;
+export type Closed = z.infer<typeof closed>;
+export type Open = z.infer<typeof open>;
+/** What a checkpoint keeps of a group of a listing, or of single items. */
+export type ListedGroup = ReadGroup & (Closed | Open);
+export type SingleGroup = ReadSingles & (Closed | Open);
 export type StageEnd = z.infer<typeof end>;
+
+/** Whether the documents of a group wait for further answers. */
+export function isOpen<Group extends Open>(group: Group | Closed): group is Group {
+  return "landed" in group;
+}

@@ -3,15 +3,13 @@
  * first two passes and of the single items after either, the raw file of its documents and, written after it, a file with all else
  * that was learned from the answers; for an open group, one file with both. All later steps are made from these alone.
  */
-import { existsSync } from "node:fs";
-import { readdir, rm } from "node:fs/promises";
+import { glob, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { writeSealed } from "../../common/sealed-file.ts";
 import {
   CHECKPOINT_VERSION,
+  isOpen,
   type ListedGroup,
-  type OpenListedGroup,
-  type OpenSingleGroup,
   type SingleGroup,
   type StageEnd,
 } from "./checkpoint-form.ts";
@@ -71,17 +69,12 @@ export class Checkpoint {
     return this.#groups;
   }
 
-  /** What an open group has so far: takes the place of what it had before. */
-  async open(stage: Stage, group: number, open: OpenListedGroup | OpenSingleGroup): Promise<void> {
-    await this.#write(openFile(this.#directory, stage, group), open);
+  /** All that a group has, or what an open one has so far: takes the place of what it had before. */
+  async keep(stage: Stage, group: number, kept: ListedGroup | SingleGroup): Promise<void> {
+    const open = openFile(this.#directory, stage, group);
+    await this.#write(isOpen(kept) ? open : checkpointFile(this.#directory, stage, group), kept);
     this.#groups += 1;
-  }
-
-  /** All that a group has. */
-  async close(stage: Stage, group: number, closed: ListedGroup | SingleGroup): Promise<void> {
-    await this.#write(checkpointFile(this.#directory, stage, group), closed);
-    this.#groups += 1;
-    await rm(openFile(this.#directory, stage, group), { force: true });
+    if (!isOpen(kept)) await rm(open, { force: true });
   }
 
   async end(stage: Stage, end: StageEnd): Promise<void> {
@@ -90,10 +83,8 @@ export class Checkpoint {
 
   /** Takes back what was written of a stage. */
   async forget(stage: Stage): Promise<void> {
-    const folder = dirname(checkpointFile(this.#directory, stage, 0));
-    for (const name of existsSync(folder) ? await readdir(folder) : []) {
-      if (name.startsWith(`${stage}-`)) await rm(join(folder, name), { force: true });
-    }
+    const cwd = dirname(checkpointFile(this.#directory, stage, 0));
+    for await (const name of glob(`${stage}-*`, { cwd })) await rm(join(cwd, name), { force: true });
   }
 
   /** Resolves when nothing is being written any more; failures are those of who wrote. */

@@ -7,25 +7,13 @@ import { Secret } from "../../common/secret.ts";
 import { Drift, type DriftEntry, echoDrift } from "../../raw/drift.ts";
 import type { DocumentOptions } from "../../raw/prepare.ts";
 import { type RawDocument, RawWriter, restoredDocument, savedDocument } from "../../raw/raw-file.ts";
-import { indexOf } from "../../raw/raw-index.ts";
+import { type IndexedFile, indexOf, readIndex } from "../../raw/raw-index.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
 import { decodeBytes } from "../pages/decode.ts";
 import { DocumentReader } from "../pages/documents.ts";
 import { EchoRedactor } from "../pages/echo.ts";
-import type {
-  Body,
-  CloseTask,
-  DropTask,
-  GroupKey,
-  GroupResult,
-  ItemResult,
-  ItemTask,
-  PageResult,
-  PageTask,
-  RestoreTask,
-  SavedAnswer,
-  SaveTask,
-} from "./tasks.ts";
+import type { PageResult, SavedAnswer } from "./checkpoint-form.ts";
+import type { Body, GroupKey, GroupResult, ItemResult, ItemTask, PageTask, TaskOf } from "./tasks.ts";
 
 export interface LanderOptions extends DocumentOptions {
   /** The API token, as a text because a {@link Secret} does not cross threads: it is never written down. */
@@ -108,7 +96,7 @@ export class Lander {
   }
 
   /** Writes a group's documents, in the order of its pages. */
-  close(task: CloseTask): GroupResult {
+  close(task: TaskOf<"close">): GroupResult {
     const group = this.#group(task);
     this.#groups.delete(`${task.pass}.${task.group}`);
     const drift = new Drift();
@@ -123,26 +111,31 @@ export class Lander {
   }
 
   /** What a group holds so far; it goes on. */
-  save(task: SaveTask): SavedAnswer[] {
+  save(task: TaskOf<"save">): SavedAnswer[] {
     return this.#group(task).landed.map(({ documents, ...rest }) => {
       return { ...rest, documents: documents.map(savedDocument) };
     });
   }
 
   /** As reading the answers did, once more: from what was saved. */
-  restore(task: RestoreTask): undefined {
+  restore(task: TaskOf<"restore">): undefined {
     const group = this.#group(task);
     for (const { documents, ...rest } of task.landed)
       group.landed.push({ ...rest, documents: documents.map(restoredDocument) });
   }
 
   /** Forgets the groups of a pass that are not closed. */
-  drop({ pass }: DropTask): undefined {
+  drop({ pass }: TaskOf<"drop">): undefined {
     for (const [key, group] of this.#groups) {
       if (!key.startsWith(`${pass}.`)) continue;
       this.#groups.delete(key);
       free(group);
     }
+  }
+
+  /** Reads the index of a raw file that was written before. */
+  index({ rawFile }: TaskOf<"index">): IndexedFile {
+    return readIndex(rawFile);
   }
 }
 

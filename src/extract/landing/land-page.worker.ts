@@ -2,31 +2,11 @@
 import { workerData } from "node:worker_threads";
 import { collectYoung } from "../../common/gc.ts";
 import { answerTasks } from "../../common/threads/thread.ts";
-import { readIndex } from "../../raw/raw-index.ts";
 import { Lander, type LanderOptions } from "./land-page.ts";
 import type { LandingTask } from "./tasks.ts";
 
 const options: LanderOptions = workerData;
 const lander = new Lander(options);
-
-function perform(task: LandingTask): unknown {
-  switch (task.kind) {
-    case "page":
-      return lander.page(task);
-    case "item":
-      return lander.item(task);
-    case "close":
-      return lander.close(task);
-    case "save":
-      return lander.save(task);
-    case "restore":
-      return lander.restore(task);
-    case "drop":
-      return lander.drop(task);
-    case "index":
-      return readIndex(task.rawFile);
-  }
-}
 
 /** Pages of so many bytes, as they came, leave half of a young generation behind. */
 const BYTES_OF_GARBAGE = 1024 * 1024;
@@ -36,7 +16,8 @@ let bytesRead = 0;
 answerTasks<LandingTask>(
   (task) => {
     if (task.kind === "page") bytesRead += task.body.bytes.byteLength;
-    return perform(task);
+    // Each method takes the tasks of its name.
+    return lander[task.kind](task as never);
   },
   () => {
     if (bytesRead < BYTES_OF_GARBAGE) return;

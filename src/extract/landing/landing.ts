@@ -3,23 +3,48 @@
  * are, and the checkpoint keeps what else was learned, so that a run that was ended early goes on from there.
  */
 import { rm } from "node:fs/promises";
+import { extname } from "node:path";
 import type { Clock } from "../../common/clock.ts";
+import { ThreadPool } from "../../common/threads/thread-pool.ts";
 import type { RawFiles, RawStage } from "../../raw/raw-files.ts";
 import type { RawIndex } from "../../raw/raw-index.ts";
+import { SourceError } from "../http/source-error.ts";
 import type { Journal } from "../journal.ts";
 import { type Checkpoint, isListStage, type PassOfStage, type Stage } from "./checkpoint.ts";
 import type {
-  ListedGroup,
-  OpenListedGroup,
-  OpenSingleGroup,
+  Closed,
+  Open,
+  PageResult,
   ReadGroup,
   ReadSingles,
+  SavedAnswer,
   SingleGroup,
+  SingleKey,
 } from "./checkpoint-form.ts";
-import type { LandingThreads } from "./landing-threads.ts";
-import { OpenGroups } from "./open-groups.ts";
+import type { Lander, LanderOptions } from "./land-page.ts";
 import type { ResumedPass, ResumeState } from "./resume-state.ts";
-import type { GroupResult, ItemResult, ItemTask, PageResult, PageTask } from "./tasks.ts";
+import type { GroupResult, ItemResult, ItemTask, LandingTask, PageTask } from "./tasks.ts";
+
+const MODULE = new URL(`./land-page.worker${extname(import.meta.url)}`, import.meta.url);
+
+type LandingResults = { readonly [Kind in LandingTask["kind"]]: ReturnType<Lander[Kind]> };
+
+/** Threads that read answers and land their documents. A group stays with one thread: its documents wait there. */
+export class LandingThreads extends ThreadPool<LandingTask, LandingResults> {
+  constructor(threads: number, options: LanderOptions) {
+    super({
+      module: MODULE,
+      threads,
+      setup: () => options,
+      revive: ({ code, message, facts }, more) => {
+        const { attemptsAtMost } = facts;
+        return typeof attemptsAtMost === "number"
+          ? new SourceError(code, message, { ...more, attemptsAtMost })
+          : undefined;
+      },
+    });
+  }
+}
 
 export interface LandingOptions {
   readonly threads: LandingThreads;
@@ -34,36 +59,40 @@ export interface LandingOptions {
   readonly clock: Clock;
 }
 
-export class Landing {
-  readonly #options: LandingOptions;
-  readonly #open: OpenGroups;
+/** What the stages of a landing share. */
+interface Shared extends LandingOptions {
+  readonly open: OpenGroups;
   /** Names of the custom fields that documents carry. */
-  readonly fieldNames = new Set<string>();
+  readonly fieldNames: Set<string>;
+}
+
+export class Landing {
+  readonly #shared: Shared;
 
   constructor(options: LandingOptions) {
-    this.#options = options;
-    this.#open = new OpenGroups(options);
+    this.#shared = { ...options, open: new OpenGroups(options), fieldNames: new Set() };
+  }
+
+  /** Names of the custom fields that documents carry. */
+  get fieldNames(): ReadonlySet<string> {
+    return this.#shared.fieldNames;
   }
 
   /** A stage of a pass. `after`: what is asked for after the pass, and not kept for a resumed run. */
   stage(stage: Stage | "after", pass: number): StageLanding {
-    return new StageLanding(this.#options, this.#open, this.fieldNames, stage, pass);
+    return new StageLanding(this.#shared, stage, pass);
   }
 
   /** Reads a page without landing it. */
   async look(task: Omit<PageTask, "kind" | "lands" | "group">): Promise<PageResult> {
-    const { threads } = this.#options;
-    return threads.askAny({ ...task, kind: "page", lands: false, group: 0 }, bufferOf(task));
+    const { threads } = this.#shared;
+    return threads.askAny({ ...task, kind: "page", lands: false, group: 0 }, [task.body.bytes.buffer]);
   }
 
   /** Saves all that was answered and is not saved. */
   async save(): Promise<void> {
-    await this.#open.save();
+    await this.#shared.open.save();
   }
-}
-
-function bufferOf({ body }: Pick<PageTask | ItemTask, "body">): ArrayBuffer[] {
-  return body.bytes.buffer instanceof ArrayBuffer ? [body.bytes.buffer] : [];
 }
 
 /** Where the documents of one stage land, group by group. */
@@ -72,111 +101,188 @@ export class StageLanding {
   /** Undefined: the checkpoint does not keep what lands here. */
   readonly #kept: Stage | undefined;
   readonly #raw: RawStage;
-  readonly #options: LandingOptions;
-  readonly #open: OpenGroups;
-  readonly #fieldNames: Set<string>;
+  readonly #shared: Shared;
 
-  constructor(
-    options: LandingOptions,
-    open: OpenGroups,
-    fieldNames: Set<string>,
-    stage: Stage | "after",
-    pass: number,
-  ) {
-    this.#options = options;
-    this.#open = open;
-    this.#fieldNames = fieldNames;
+  constructor(shared: Shared, stage: Stage | "after", pass: number) {
+    this.#shared = shared;
     this.pass = pass;
-    this.#kept = stage !== "after" && pass === options.passOf[stage] ? stage : undefined;
+    this.#kept = stage !== "after" && pass === shared.passOf[stage] ? stage : undefined;
     this.#raw = stage === "repair" ? "after" : stage;
   }
 
   /** What was read of this pass before the run was resumed; undefined: nothing. */
   get resumedPass(): ResumedPass | undefined {
     const stage = this.#kept;
-    return stage !== undefined && isListStage(stage) ? this.#options.resumed[stage] : undefined;
+    return stage !== undefined && isListStage(stage) ? this.#shared.resumed[stage] : undefined;
   }
 
   /** What was answered of a group of single items before the run was resumed; undefined: nothing. */
-  async resumedSingles(group: number): Promise<SingleGroup | OpenSingleGroup | undefined> {
+  async resumedSingles(group: number): Promise<SingleGroup | undefined> {
     const stage = this.#kept;
-    return stage === undefined || isListStage(stage)
-      ? undefined
-      : this.#options.resumed.singles(stage, group);
+    return stage === undefined || isListStage(stage) ? undefined : this.#shared.resumed.singles(stage, group);
   }
 
   /** Sends a page to the thread of its group; its bytes move there. */
   async page(task: Omit<PageTask, "kind" | "pass" | "lands">): Promise<PageResult> {
     const whole = { ...task, kind: "page", pass: this.pass, lands: true } as const;
-    return this.#options.threads.ask(task.group, whole, bufferOf(task));
+    return this.#shared.threads.ask(task.group, whole, [task.body.bytes.buffer]);
   }
 
   async item(task: Omit<ItemTask, "kind" | "pass">): Promise<ItemResult> {
     const whole = { ...task, kind: "item", pass: this.pass } as const;
-    return this.#options.threads.ask(task.group, whole, bufferOf(task));
+    return this.#shared.threads.ask(task.group, whole, [task.body.bytes.buffer]);
   }
 
   /** There is another answer of a group. Resolves when all is saved that is due. */
   async note(group: number, answered: () => ReadGroup | ReadSingles): Promise<void> {
-    if (this.#kept !== undefined) await this.#open.note(this.#kept, group, answered);
+    if (this.#kept !== undefined) await this.#shared.open.note(this.#kept, group, answered);
   }
 
   /** All pages, or single items, of a group are read. Resolves when its documents are written. */
   async close(group: number, read: ReadGroup | ReadSingles): Promise<void> {
-    const { threads, checkpoint } = this.#options;
-    if (this.#kept !== undefined) this.#open.closed(this.#kept, group);
+    const { threads, checkpoint, open } = this.#shared;
+    if (this.#kept !== undefined) open.closed(this.#kept, group);
     const rawFile = this.#fileOf(group);
     const result = await threads.ask(group, { kind: "close", pass: this.pass, group, rawFile });
     this.#take(rawFile, result);
     const { file = null, drift, fieldNames } = result;
     if (this.#kept !== undefined)
-      await checkpoint.close(this.#kept, group, { ...read, file, drift, fieldNames });
+      await checkpoint.keep(this.#kept, group, { ...read, file, drift, fieldNames });
   }
 
   #fileOf(group: number): string {
-    return this.#options.files.of(this.#raw, this.pass, group);
+    return this.#shared.files.of(this.#raw, this.pass, group);
   }
 
   #take(
     rawFile: string,
     { indexed, drift, fieldNames }: Pick<GroupResult, "indexed" | "drift" | "fieldNames">,
   ): void {
-    const { index, journal } = this.#options;
+    const { index, journal, fieldNames: all } = this.#shared;
     if (indexed.ids.length > 0) index.add(rawFile, indexed);
     journal.takeDrift(drift);
-    for (const name of fieldNames) this.#fieldNames.add(name);
+    for (const name of fieldNames) all.add(name);
   }
 
   /** Takes over a group that was written before the run was resumed. */
-  async reopen(group: number, { file, drift, fieldNames }: ListedGroup | SingleGroup): Promise<void> {
+  async reopen(group: number, { file, drift, fieldNames }: Closed): Promise<void> {
     const rawFile = this.#fileOf(group);
-    const indexed = file === null ? NOTHING : await this.#options.threads.askAny({ kind: "index", rawFile });
+    const indexed = file === null ? NOTHING : await this.#shared.threads.askAny({ kind: "index", rawFile });
     this.#take(rawFile, { indexed, drift, fieldNames });
   }
 
   /** Gives a group that was answered in part before the run was resumed back to its thread. */
-  async restore(group: number, { landed }: OpenListedGroup | OpenSingleGroup): Promise<void> {
-    await this.#options.threads.ask(group, { kind: "restore", pass: this.pass, group, landed });
+  async restore(group: number, { landed }: Open): Promise<void> {
+    await this.#shared.threads.ask(group, { kind: "restore", pass: this.pass, group, landed });
   }
 
   /** All groups of the stage are written. */
   async end(groups: number, endedMs: number): Promise<void> {
-    if (this.#kept !== undefined) await this.#options.checkpoint.end(this.#kept, { groups, endedMs });
+    if (this.#kept !== undefined) await this.#shared.checkpoint.end(this.#kept, { groups, endedMs });
   }
 
   /** Takes back what has landed: the pass is made anew. */
   async discard(): Promise<void> {
-    const { threads, checkpoint, files, index } = this.#options;
+    const { threads, checkpoint, files, index, open } = this.#shared;
     await threads.askAll({ kind: "drop", pass: this.pass });
     await checkpoint.settled();
     if (this.#kept !== undefined) {
-      this.#open.forget(this.#kept);
+      open.forget(this.#kept);
       await checkpoint.forget(this.#kept);
     }
     const isOfThis = (path: string) => files.isOf(path, this.#raw, this.pass);
     for (const path of index.files) if (isOfThis(path)) await rm(path, { force: true });
     index.remove(isOfThis);
   }
+}
+
+/** A run that is killed loses what was answered in this time, at most. To save more often would cost more than asking. */
+const SAVE_EVERY_MS = 2000;
+
+/** What the answers of a group have said so far, apart from its documents, which its thread has. */
+type Answered = () => ReadGroup | ReadSingles;
+
+interface OpenGroup {
+  readonly stage: Stage;
+  readonly group: number;
+  readonly answered: Answered;
+}
+
+/**
+ * Groups of answers that are not complete yet. What they have is saved every few seconds, and when the run fails, so that
+ * a run that goes on asks for nothing that was answered.
+ */
+class OpenGroups {
+  readonly #options: LandingOptions;
+  /** Those with answers that are not saved. */
+  readonly #unsaved = new Map<string, OpenGroup>();
+  #savedMs: number;
+  #saving: Promise<void> | undefined;
+
+  constructor(options: LandingOptions) {
+    this.#options = options;
+    this.#savedMs = options.clock.elapsedMs();
+  }
+
+  /** There is another answer. Resolves when all is saved that is due. */
+  async note(stage: Stage, group: number, answered: Answered): Promise<void> {
+    this.#unsaved.set(keyOf(stage, group), { stage, group, answered });
+    const due = this.#options.clock.elapsedMs() - this.#savedMs >= SAVE_EVERY_MS;
+    if (due && this.#saving === undefined) await this.save();
+  }
+
+  /** The group is about to be written as a whole. */
+  closed(stage: Stage, group: number): void {
+    this.#unsaved.delete(keyOf(stage, group));
+  }
+
+  /** The stage is read anew. Only while nothing is being saved. */
+  forget(stage: Stage): void {
+    for (const [key, open] of this.#unsaved) if (open.stage === stage) this.#unsaved.delete(key);
+  }
+
+  /** Saves all that is not saved. */
+  async save(): Promise<void> {
+    await this.#saving;
+    this.#saving = this.#saveAll();
+    try {
+      await this.#saving;
+    } finally {
+      this.#saving = undefined;
+      this.#savedMs = this.#options.clock.elapsedMs();
+    }
+  }
+
+  async #saveAll(): Promise<void> {
+    const groups = [...this.#unsaved.values()];
+    this.#unsaved.clear();
+    await Promise.all(groups.map((group) => this.#saveOne(group)));
+  }
+
+  async #saveOne({ stage, group, answered }: OpenGroup): Promise<void> {
+    const { threads, checkpoint, passOf } = this.#options;
+    const read = answered();
+    const landed = await threads.ask(group, { kind: "save", pass: passOf[stage], group });
+    await checkpoint.keep(stage, group, { ...read, landed: landedOf(read, landed) });
+  }
+}
+
+/** The thread may be ahead: what landed since `read` is to be asked for again. */
+function landedOf(read: ReadGroup | ReadSingles, landed: readonly SavedAnswer[]): SavedAnswer[] {
+  if ("answers" in read) {
+    const keys = new Set(read.answers.map(singleKey));
+    return landed.filter(({ single }) => single !== null && keys.has(singleKey(single)));
+  }
+  const pages = new Set(read.pages.map(({ page }) => page));
+  return landed.filter(({ page }) => pages.has(page)).sort((a, b) => a.page - b.page);
+}
+
+function singleKey({ shape, id }: SingleKey): string {
+  return `${shape} ${id}`;
+}
+
+function keyOf(stage: Stage, group: number): string {
+  return `${stage}-${group}`;
 }
 
 const NOTHING: GroupResult["indexed"] = {

@@ -19,10 +19,9 @@ import {
 import {
   type Closed,
   forms,
+  isOpen,
   type ListedGroup,
   type Open,
-  type OpenListedGroup,
-  type OpenSingleGroup,
   type SingleGroup,
   type StageEnd,
 } from "./checkpoint-form.ts";
@@ -57,7 +56,7 @@ export interface ResumedPass {
 
 export interface ResumedGroup {
   readonly group: number;
-  read(): Promise<ListedGroup | OpenListedGroup>;
+  read(): Promise<ListedGroup>;
 }
 
 /** What can be used again. */
@@ -65,7 +64,7 @@ export interface ResumeState {
   readonly dynamic?: ResumedPass;
   readonly full?: ResumedPass;
   /** Of a group of single items; undefined: they are to be asked for. */
-  singles(stage: SingleStage, group: number): Promise<SingleGroup | OpenSingleGroup | undefined>;
+  singles(stage: SingleStage, group: number): Promise<SingleGroup | undefined>;
   /** Groups of items that were repaired, ascending. */
   readonly repaired: readonly number[];
   /** Pages of listings that were read; none: there is nothing to go on from. */
@@ -219,8 +218,6 @@ class Reader {
   }
 }
 
-type ReadPages = ListedGroup | OpenListedGroup;
-
 function lost(stage: Stage, group: number): never {
   throw new TypeError(`${stage} group ${group} was there a moment ago`);
 }
@@ -232,13 +229,8 @@ interface Singles {
   readonly whole: boolean;
 }
 
-/** Whether the documents of a group wait for further answers. */
-export function isOpen<Group extends Open>(group: Group | Closed): group is Group {
-  return "landed" in group;
-}
-
 /** Whether a group is of the same pass as the first, with its own pages: all of them, unless it is open or the last. */
-function belongs(found: ReadPages, first: ReadPages, group: number, last: boolean): boolean {
+function belongs(found: ListedGroup, first: ListedGroup, group: number, last: boolean): boolean {
   const samePass =
     found.startedMs === first.startedMs &&
     found.perPage === first.perPage &&

@@ -5,8 +5,14 @@
  */
 import type { Pagination } from "../../api/envelope.ts";
 import { SourceError } from "../http/source-error.ts";
-import type { PageRead, SingleRead, SplitRead } from "../landing/checkpoint-form.ts";
-import type { ListedItem, PageResult, Reject } from "../landing/tasks.ts";
+import type {
+  ListedItem,
+  PageRead,
+  PageResult,
+  Reject,
+  SingleRead,
+  SplitRead,
+} from "../landing/checkpoint-form.ts";
 
 /** A page of a listing with so many items a page. */
 export interface Part {

@@ -2,10 +2,8 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { ExtractContext } from "../context.ts";
-import type { ReadSingles, SingleRead } from "../landing/checkpoint-form.ts";
+import { isOpen, type ListedItem, type ReadSingles, type SingleRead } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
-import { isOpen } from "../landing/resume-state.ts";
-import type { ListedItem } from "../landing/tasks.ts";
 import { rejectLimit } from "../reject-limits.ts";
 import type { Listed } from "./listing.ts";
 import { FailureBudget, isRejected, putOnRecord, readSingle } from "./single-item.ts";
