@@ -1,38 +1,67 @@
-/** Reads the pages of a pass, one by one; in parts where an item keeps a page from being read. */
+/**
+ * Reads the pages of a pass, one by one. Of one that cannot be read, because it is too large or no JSON, items are asked
+ * for in smaller pages at the same places, so that one item costs itself and no other. An item that no request gives is
+ * named by its entry in a list without documents.
+ */
 import type { Pagination } from "../../api/envelope.ts";
 import type { ExtractContext } from "../context.ts";
 import type { HttpResponse, Take, Taken } from "../http/client.ts";
 import { type ListMode, listRequest, type ReadRequest } from "../http/request.ts";
+import type { RequestRecord } from "../http/requests.ts";
 import { SourceError } from "../http/source-error.ts";
 import { observedAtOf, recordOf } from "../journal.ts";
-import type { PageRead } from "../landing/checkpoint-form.ts";
+import type { PageRead, PageResult, Reject } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
 import { answerOf, FailureBudget } from "../passes/single-item.ts";
-import { maySplit, type Part, type ReadPart, readInParts, type SplitPorts } from "./read-in-parts.ts";
 
 /** The pass that pages are read for. */
 export interface PassOfPages {
+  /** From 1. */
   readonly pass: number;
   readonly mode: ListMode;
   readonly columns: readonly string[];
+  /** Items a page to ask for. */
   readonly perPage: number;
   /** The first page, where it was read already. */
   readonly firstPage: HttpResponse | undefined;
-  /** Undefined: documents do not land. */
+  /** Where its documents land; undefined: only IDs and times are read. */
   readonly landing: StageLanding | undefined;
 }
 
-export interface PageToRead {
+interface PageToRead {
   readonly page: number;
   readonly group: number;
 }
 
 /** What a request is for. */
-interface View {
-  readonly mode: ListMode;
-  readonly columns: readonly string[];
-  readonly landing: StageLanding | undefined;
+type View = Pick<PassOfPages, "mode" | "columns" | "landing">;
+
+/** A page of a listing with so many items a page. */
+interface Part {
+  readonly page: number;
+  readonly perPage: number;
+  /** Items of the page that is split that come before. */
+  readonly offset: number;
 }
+
+type ReadPart = Pick<PageRead, "result" | "record">;
+
+/** A page that is read in parts, and what came of them. */
+interface Split {
+  readonly at: PageToRead;
+  readonly landing: StageLanding;
+  /** Why it cannot be read as one. */
+  readonly failure: SourceError;
+  readonly results: PageResult[];
+  readonly records: RequestRecord[];
+  readonly rejects: Reject[];
+  readonly unread: string[];
+  /** Whether some part could not be read. */
+  failed: boolean;
+}
+
+const GONE =
+  "its page cannot be read, and the service says that it is gone (404 or 410) when asked for it singly";
 
 export class PageReader {
   readonly #context: ExtractContext;
@@ -51,51 +80,97 @@ export class PageReader {
     this.#firstPage = pass.firstPage;
   }
 
-  /** `first`: of the first page; undefined: this is the first one. */
-  async read(page: PageToRead, first: Pagination | undefined): Promise<PageRead> {
+  /**
+   * `first`: of the first page; undefined: this is the first one. Throws the failure of a page that was too large though
+   * all its parts can be read: then no item is to blame, and pages have too many. So it does where the service changes
+   * what is on a page meanwhile.
+   */
+  async read(at: PageToRead, first: Pagination | undefined): Promise<PageRead> {
     const { landing, perPage } = this.#pass;
+    const { page } = at;
     try {
-      const read = await this.#part(page, this.#pass, { page: page.page, perPage, offset: 0 });
-      return { page: page.page, ...read, split: null };
-    } catch (thrown) {
-      if (landing === undefined || !maySplit(thrown)) throw thrown;
+      const read = await this.#part(at, this.#pass, { page, perPage, offset: 0 });
+      return { page, ...read, split: null };
+    } catch (failure) {
+      if (landing === undefined || !maySplit(failure)) throw failure;
       const { per_page: granted } = first ?? (await this.firstPageNow());
-      if (granted > perPage) throw thrown;
-      const split = { page: page.page, perPage: granted, count: first?.count };
-      return await readInParts(split, this.#portsOf(page, landing), thrown);
+      if (granted > perPage) throw failure;
+      const came = { results: [], records: [], rejects: [], unread: [], failed: false };
+      const split: Split = { at, landing, failure, ...came };
+      const whole = { page, perPage: granted, offset: 0 };
+      await (granted === 1 ? this.#item(split, whole) : this.#parts(split, whole));
+      return merged(split, whole, first?.count);
     }
-  }
-
-  /** IDs and times alone: such a page is small, whatever its items hold. */
-  #viewWithoutDocuments(): View {
-    return { mode: this.#pass.mode === "dynamic" ? "dynamic" : "basic", columns: [], landing: undefined };
   }
 
   /** What the listing says of itself, by another request without documents. */
   async firstPageNow(): Promise<Pagination> {
-    const place = { page: 1, group: 0 };
     const part = { page: 1, perPage: this.#pass.perPage, offset: 0 };
-    const { result, record } = await this.#part(place, this.#viewWithoutDocuments(), part);
+    const { result, record } = await this.#part({ page: 1, group: 0 }, this.#viewWithoutDocuments, part);
     this.#context.journal.requests.add({ ...record, page: null });
     return result.answer.pagination;
   }
 
-  #portsOf(page: PageToRead, landing: StageLanding): SplitPorts {
-    const { pass, mode, columns } = this.#pass;
+  /** IDs and times alone: such a page is small, whatever its items hold. */
+  get #viewWithoutDocuments(): View {
+    return { mode: this.#pass.mode === "dynamic" ? "dynamic" : "basic", columns: [], landing: undefined };
+  }
+
+  async #parts(split: Split, { page, perPage, offset }: Part): Promise<void> {
+    const times = smallestFactor(perPage);
+    const size = perPage / times;
+    for (let i = 0; i < times; i++) {
+      const part = { page: (page - 1) * times + 1 + i, perPage: size, offset: offset + i * size };
+      try {
+        add(split, part, await this.#part(split.at, this.#pass, part));
+      } catch (thrown) {
+        if (!maySplit(thrown)) throw thrown;
+        split.failed = true;
+        await (size === 1 ? this.#item(split, part) : this.#parts(split, part));
+      }
+      const last = split.results.at(-1)?.answer.pagination;
+      if (last !== undefined && part.page * size >= last.count) return;
+    }
+  }
+
+  /** An item whose page of its own cannot be read. */
+  async #item(split: Split, part: Part): Promise<void> {
+    split.failed = true;
+    const { at, landing } = split;
+    const listed = await this.#listed(split, part);
+    add(split, part, listed);
+    const [item] = listed.result.items;
+    if (item === undefined) return;
+    const { mode, columns } = this.#pass;
+    const { count } = listed.result.answer.pagination;
+    this.#budget ??= new FailureBudget(count, this.#context.settings.singlesLimits);
     const shape = mode === "dynamic" ? "dynamic" : "full";
-    return {
-      read: (part) => this.#part(page, this.#pass, part),
-      list: (part) => this.#part(page, this.#viewWithoutDocuments(), part),
-      single: (item, total) => {
-        this.#budget ??= new FailureBudget(total, this.#context.settings.singlesLimits);
-        const place = { landing, group: page.group, page: page.page };
-        const single = { ...item, ...place, shape, columns, whole: true } as const;
-        return answerOf(this.#context, single, this.#budget, this.#signal);
-      },
-      reject: ({ offset: position }, contentId, reason) => {
-        return { mode, pass, page: page.page, position, contentId, reason, document: "null" };
-      },
-    };
+    const single = { ...item, ...at, landing, shape, columns, whole: true } as const;
+    const answer = await answerOf(this.#context, single, this.#budget, this.#signal);
+    if (answer.record !== null) split.records.push(answer.record);
+    split.rejects.push(...answer.rejects);
+    if (answer.gone) split.rejects.push(this.#reject(at, part, item.id, GONE));
+    if (answer.read === null) split.unread.push(item.id);
+  }
+
+  async #listed({ at, results, records }: Split, part: Part): Promise<ReadPart> {
+    try {
+      return await this.#part(at, this.#viewWithoutDocuments, part);
+    } catch (thrown) {
+      const before = results.at(-1);
+      const [record] = records;
+      if (!maySplit(thrown) || before === undefined || record === undefined) throw thrown;
+      const { count } = before.answer.pagination;
+      const rejects = [this.#reject(at, part, null, thrown.message)];
+      const answer = { pagination: { current: part.page, per_page: part.perPage, count, pages: count } };
+      return { result: { answer, rows: 1, items: [], rejects, decodedBytes: 0 }, record };
+    }
+  }
+
+  /** `contentId`: null where nobody can name the item. */
+  #reject({ page }: PageToRead, { offset }: Part, contentId: string | null, reason: string): Reject {
+    const { mode, pass } = this.#pass;
+    return { mode, pass, page, position: offset, contentId, reason, document: "null" };
   }
 
   async #part({ page, group }: PageToRead, view: View, part: Part): Promise<ReadPart> {
@@ -112,13 +187,9 @@ export class PageReader {
       return { result, observedAt, bytes };
     });
     const { result, observedAt, bytes } = value;
-    const { next, previous } = result.answer.pagination;
-    const record = {
-      ...recordOf(response, { mode, pass, page, observedAt, bytes }),
-      nextPage: next ?? null,
-      previousPage: previous ?? null,
-    };
-    return { result, record };
+    const { next: nextPage = null, previous: previousPage = null } = result.answer.pagination;
+    const about = { mode, pass, page, nextPage, previousPage, observedAt, bytes };
+    return { result, record: recordOf(response, about) };
   }
 
   /** What was read of the first page already is not asked for, unless it proves to be damaged. */
@@ -134,4 +205,56 @@ export class PageReader {
     }
     return this.#context.client.readAs(request, this.#signal, take);
   }
+}
+
+/** Whether smaller pages may tell which item is to blame. */
+function maySplit(thrown: unknown): thrown is SourceError {
+  return (
+    thrown instanceof SourceError && (thrown.code === "source.too_large" || thrown.code === "source.damaged")
+  );
+}
+
+function add({ results, records, failure }: Split, part: Part, { result, record }: ReadPart): void {
+  const { current, per_page } = result.answer.pagination;
+  if (current !== part.page || per_page !== part.perPage) throw failure;
+  results.push(result);
+  records.push(record);
+}
+
+/** The page as one answer would have been. `known`: the service's total, as the first page has it. */
+function merged(
+  { results, failure, failed, ...split }: Split,
+  whole: Part,
+  known: number | undefined,
+): PageRead {
+  const [record, ...records] = split.records;
+  if (record === undefined || (!failed && failure.code === "source.too_large")) throw failure;
+  const result = {
+    answer: { pagination: paginationOf(whole, results, known) },
+    rows: results.reduce((sum, { rows }) => sum + rows, 0),
+    items: results.flatMap(({ items }) => items),
+    rejects: results.flatMap(({ rejects }) => rejects),
+    decodedBytes: Math.max(...results.map(({ decodedBytes }) => decodedBytes)),
+  };
+  const { rejects, unread } = split;
+  return { page: whole.page, result, record, split: { records, rejects, unread } };
+}
+
+/** Where the total changed between the parts, one that differs from other pages': the pass is not clean then. */
+function paginationOf(
+  { page, perPage }: Part,
+  results: readonly PageResult[],
+  known: number | undefined,
+): Pagination {
+  const counts = results.map(({ answer }) => answer.pagination.count);
+  const others = known ?? counts.at(-1) ?? 0;
+  const count = counts.find((each) => each !== others) ?? others;
+  const pages = Math.ceil(count / perPage);
+  return { current: page, per_page: perPage, count, pages, next: page < pages ? page + 1 : null };
+}
+
+function smallestFactor(number: number): number {
+  let factor = 2;
+  while (number % factor !== 0) factor += 1;
+  return factor;
 }

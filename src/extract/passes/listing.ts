@@ -7,30 +7,19 @@ import type { Pagination } from "../../api/envelope.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { ExtractContext } from "../context.ts";
-import type { HttpResponse } from "../http/client.ts";
 import type { ListMode } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
 import { isOpen, type ListedItem, type PageRead, type ReadGroup } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
 import type { ResumedPass } from "../landing/resume-state.ts";
 import { ByteBudget } from "../pages/byte-budget.ts";
-import { PageReader } from "../pages/page-reader.ts";
+import { PageReader, type PassOfPages } from "../pages/page-reader.ts";
 import type { LandedPass } from "./item-versions.ts";
 import { isFresh, PassSnapshot } from "./pass-snapshot.ts";
 import { type ComparedPass, type PageMark, uncleanReasons } from "./verdict.ts";
 
 /** What a pass asks for. */
-export interface PassRequest {
-  /** From 1. */
-  readonly pass: number;
-  readonly mode: ListMode;
-  readonly columns: readonly string[];
-  /** Items a page to ask for. */
-  readonly perPage: number;
-  /** The first page, where it was read already. */
-  readonly firstPage: HttpResponse | undefined;
-  /** Where its documents land; undefined: only IDs and times are read. */
-  readonly landing: StageLanding | undefined;
+export interface PassRequest extends PassOfPages {
   /** What was read before the run was resumed; undefined: nothing that counts. */
   readonly resumed: ResumedPass | undefined;
   /** As in the pass of the other listing, so that their groups have the same items; undefined: by the first page. */
