@@ -10,9 +10,9 @@ import { type RawDocument, RawWriter, restoredDocument, savedDocument } from "..
 import { type IndexedFile, indexOf, readIndex } from "../../raw/raw-index.ts";
 import { PartWriter } from "../../storage/parquet-file.ts";
 import { decodeBytes } from "../pages/decode.ts";
-import { DocumentReader } from "../pages/documents.ts";
+import { DocumentReader, type ReadDocuments } from "../pages/documents.ts";
 import { EchoRedactor } from "../pages/echo.ts";
-import type { PageResult, SavedAnswer } from "./checkpoint-form.ts";
+import type { PageResult, SavedAnswer, SingleKey } from "./checkpoint-form.ts";
 import type { Body, GroupKey, GroupResult, ItemResult, ItemTask, PageTask, TaskOf } from "./tasks.ts";
 
 export interface LanderOptions extends DocumentOptions {
@@ -52,29 +52,34 @@ export class Lander {
     const { decoded, echoes } = this.#decoded(task.body);
     const decodedBytes = decoded.length;
     const { pagination, rows, documents } = this.#reader.list(decoded);
-    const { items, rejects, raw, fieldNames, drift } = this.#reader.page(task, documents);
+    const read = this.#reader.page(task, documents);
     if (decoded.buffer !== bytes.buffer) release(bytes);
-    if (task.lands) {
-      for (const entry of echoes) drift.add(entry);
-      const group = this.#group(task);
-      const answer = { page: task.page, single: null, drift: drift.take(), fieldNames: [...fieldNames] };
-      group.landed.push({ ...answer, documents: raw });
-      group.bytes.push(decoded);
-    } else release(decoded);
+    if (task.lands) this.#land(task, null, read, echoes).bytes.push(decoded);
+    else release(decoded);
+    const { items, rejects } = read;
     return { answer: { pagination }, rows, items, rejects, decodedBytes };
   }
 
   /** Reads a single-item answer; a document of another item is a reject. */
   item(task: ItemTask): ItemResult {
     const { decoded, echoes } = this.#decoded(task.body);
-    const { page, contentId: id, shape } = task;
-    const drift = new Drift();
-    const { raw, fieldNames, ...result } = this.#reader.item(task, decoded.toString(), drift);
-    if (!task.lands) return result;
+    const { contentId: id, shape } = task;
+    const read = this.#reader.item(task, decoded.toString());
+    if (task.lands) this.#land(task, { id, shape }, read, echoes);
+    return { updatedAt: read.items[0]?.updatedAt, rejects: read.rejects };
+  }
+
+  #land(
+    task: PageTask | ItemTask,
+    single: SingleKey | null,
+    { raw: documents, fieldNames, drift }: ReadDocuments,
+    echoes: readonly DriftEntry[],
+  ): Group {
     for (const entry of echoes) drift.add(entry);
-    const answer = { page, single: { id, shape }, drift: drift.take(), fieldNames: [...fieldNames] };
-    this.#group(task).landed.push({ ...answer, documents: raw });
-    return result;
+    const group = this.#group(task);
+    const answer = { page: task.page, single, drift: drift.take(), fieldNames: [...fieldNames] };
+    group.landed.push({ ...answer, documents });
+    return group;
   }
 
   /** The text of a body, without the token. */

@@ -3,13 +3,19 @@
 import { mayHoldHalves } from "../../common/json.ts";
 import { isObject, type JsonObject, type Shape } from "../../raw/document.ts";
 import { Drift } from "../../raw/drift.ts";
-import { type DocumentOptions, documentPreparer, itemId, type Prepare } from "../../raw/prepare.ts";
+import {
+  type DocumentOptions,
+  documentPreparer,
+  itemId,
+  type Position,
+  type Prepare,
+} from "../../raw/prepare.ts";
 import type { RawDocument } from "../../raw/raw-file.ts";
 import { rawJson } from "../../raw/raw-json.ts";
 import { replaceLoneSurrogates } from "../../raw/well-formed.ts";
 import { tooDeep } from "../http/source-error.ts";
 import type { ListedItem, Reject } from "../landing/checkpoint-form.ts";
-import type { ItemResult, ItemTask, PageTask } from "../landing/tasks.ts";
+import type { ItemTask, PageTask } from "../landing/tasks.ts";
 import { type Page, type PlacedObject, readItem, readList, type SentDocument } from "./envelope.ts";
 import { RecurringObjects } from "./object-cache.ts";
 import { type PreparedObject, PreparedObjects } from "./prepared-objects.ts";
@@ -19,28 +25,34 @@ const PLACES = 100_000;
 const PAGES = 10_000_000;
 
 /** Position in the order of observation. Single-item answers come after all pages of their pass. */
-function observation(at: { pass: number; page: number; position: number; single: boolean }): number {
-  return ((at.pass * 2 + Number(at.single)) * PAGES + at.page) * PLACES + at.position;
+function observation({ kind, pass, page }: PageTask | ItemTask, position: number): number {
+  return ((pass * 2 + Number(kind === "item")) * PAGES + page) * PLACES + position;
 }
 
-/** A raw document without its place. */
-type Kept = Omit<RawDocument, keyof RawPlace>;
-
-/** What the documents of a page gave. */
-interface ReadDocuments {
+/** What the documents of an answer gave. */
+export interface ReadDocuments {
   readonly items: ListedItem[];
-  readonly rejects: Reject[];
-  readonly raw: RawDocument[];
+  readonly rejects: readonly Reject[];
+  readonly raw: readonly RawDocument[];
   /** Names of the custom fields that the documents carry. */
-  readonly fieldNames: Set<string>;
+  readonly fieldNames: ReadonlySet<string>;
+  /** What departs from the specification. */
   readonly drift: Drift;
 }
 
-/** What a single-item answer gave. */
-interface ReadItem extends ItemResult {
-  /** None where it is a reject. */
-  readonly raw: readonly RawDocument[];
-  readonly fieldNames: ReadonlySet<string>;
+/** A raw document without what is found in it. */
+type RawPlace = Omit<RawDocument, "unknownFields" | "largeNumbers" | "document">;
+
+interface PlacedAndPrepared {
+  readonly placed: PlacedObject;
+  readonly prepared: PreparedObject;
+}
+
+/** A document that is an item's. */
+interface Sent extends Pick<SentDocument, "largeNumbers" | "text"> {
+  readonly document: JsonObject;
+  /** Those that are still to be put into it. */
+  readonly objects: readonly PlacedAndPrepared[];
 }
 
 export class DocumentReader {
@@ -60,147 +72,109 @@ export class DocumentReader {
   }
 
   page(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
-    return readable(() => this.#readDocuments(task, documents));
+    return readable(() => this.#readPage(task, documents));
   }
 
-  /** A document of another item is a reject. What departs from the specification is noted in `drift`. */
-  item(task: ItemTask, text: string, drift: Drift): ReadItem {
-    return readable(() => this.#readItem(task, text, drift));
+  /** A document of another item is a reject. */
+  item(task: ItemTask, text: string): ReadDocuments {
+    return readable(() => this.#readItem(task, text));
   }
 
-  #readDocuments(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
-    const read: ReadDocuments = {
-      items: [],
-      rejects: [],
-      raw: [],
-      fieldNames: new Set(),
-      drift: new Drift(),
-    };
-    const { items, rejects, raw, fieldNames, drift } = read;
+  #readPage(task: PageTask, documents: Iterable<SentDocument>): ReadDocuments {
+    const { mode, pass, page, lands } = task;
+    const { observedAt } = task.body;
+    const shape = mode === "dynamic" ? "dynamic" : "full";
+    const items: ListedItem[] = [];
+    const rejects: Reject[] = [];
+    const raw: RawDocument[] = [];
+    const fieldNames = new Set<string>();
+    const drift = new Drift();
     const held = new HeldObjects();
     let position = (task.offset ?? 0) - 1;
     for (const sent of documents) {
       position += 1;
-      const objects = this.#prepared(task, sent);
+      const order = observation(task, position);
+      const objects = this.#prepared(shape, sent);
       const parsed = objects === undefined ? sent.whole() : sent.document;
-      const document = sent.halves
-        ? wellFormed(parsed, observation({ ...task, position, single: false }), drift)
-        : parsed;
+      const document = sent.halves ? wellFormed(parsed, order, drift) : parsed;
       const found = itemId(document);
       if ("reason" in found || !isObject(document)) {
         const reason = "reason" in found ? found.reason : "";
-        rejects.push(this.#reject(task, { position, document, reason }, drift));
+        const text = this.#rejected(shape, document, { order, contentId: null }, drift);
+        rejects.push({ mode, pass, page, position, contentId: null, reason, document: text });
         continue;
       }
+      const { id: contentId } = found;
       // First the document, which gives fields the names of the specification.
-      if (task.lands) {
-        const listed = { ...sent, document, objects: objects ?? [], id: found.id, position };
-        const kept = this.#listed(task, listed, drift);
+      if (lands) {
+        const view = { shape, order, observedAt } as const;
+        const { largeNumbers, text } = sent;
+        const listed = { document, objects: objects ?? [], largeNumbers, text };
+        const place = { contentId, mode: shape, pass, page, position, whole: true, view } as const;
         held.add(listed.objects);
-        raw.push({ ...placeOf(task, listed), whole: true, ...kept });
-        addFieldNames(fieldNames, shapeOf(task), document);
+        raw.push(this.#raw(place, listed, drift));
+        addFieldNames(fieldNames, shape, document);
       }
-      items.push(listedItem(found.id, position, document));
+      items.push(listedItem(contentId, position, document));
     }
     held.countIn(drift);
-    return read;
+    return { items, rejects, raw, fieldNames, drift };
   }
 
   /** The known objects that a document holds. Undefined: it is to be read with all that it holds. */
-  #prepared(task: PageTask, { document, recurring }: SentDocument): PlacedAndPrepared[] | undefined {
+  #prepared(shape: Shape, { document, recurring }: SentDocument): PlacedAndPrepared[] | undefined {
     const objects: PlacedAndPrepared[] = [];
     if (recurring.length > 0 && "reason" in itemId(document)) return undefined;
     for (const placed of recurring) {
-      const prepared = this.#objects.of(shapeOf(task), placed);
+      const prepared = this.#objects.of(shape, placed);
       if (prepared === undefined) return undefined;
       objects.push({ placed, prepared });
     }
     return objects;
   }
 
-  #listed(task: PageTask, listed: Listed, drift: Drift): Kept {
-    const { pass, page, body } = task;
-    const order = observation({ pass, page, position: listed.position, single: false });
-    const at = { order, contentId: listed.id, observedAt: body.observedAt };
-    return this.#kept(shapeOf(task), listed, at, drift);
-  }
-
-  #kept(
-    shape: Shape,
-    { document, objects, largeNumbers, text }: Sent,
-    at: { order: number; contentId: string; observedAt: number },
-    drift: Drift,
-  ): Kept {
-    const { order, contentId, observedAt } = at;
-    const { unknown, changed } = this.#prepare(shape, document, { order, contentId }, drift);
+  #raw(place: RawPlace, { document, objects, largeNumbers, text }: Sent, drift: Drift): RawDocument {
+    const { contentId, view } = place;
+    const { unknown, changed } = this.#prepare(view.shape, document, { order: view.order, contentId }, drift);
     const made = new Map<string, Buffer>();
     for (const { placed, prepared } of objects) {
       put(document, placed, prepared.value);
       if (placed.place === undefined) made.set(placed.name, prepared.member);
     }
-    return {
-      view: { shape, order, observedAt },
-      unknownFields: unknown.length,
-      largeNumbers,
-      document: rawJson(document, text, changed, made),
-    };
+    const pieces = rawJson(document, text, changed, made);
+    return { ...place, unknownFields: unknown.length, largeNumbers, document: pieces };
   }
 
-  #reject(task: PageTask, rejected: Rejected, drift: Drift): Reject {
-    const { mode, pass, page } = task;
-    const { position, document, reason } = rejected;
-    const order = observation({ pass, page, position, single: false });
-    const shape = shapeOf(task);
-    // The policy holds for what is no object too, and may take it away altogether.
+  /** The text of what is no item. The policy holds for what is no object too, and may take it away altogether. */
+  #rejected(shape: Shape, document: unknown, at: Position, drift: Drift): string {
     const holder: JsonObject = { document };
-    const at = { order, contentId: null };
     this.#prepare(shape, isObject(document) ? document : holder, at, drift);
-    const kept = JSON.stringify(holder.document) ?? "null";
-    return { mode, pass, page, position, contentId: null, reason, document: kept };
+    return JSON.stringify(holder.document) ?? "null";
   }
 
-  #readItem(task: ItemTask, text: string, drift: Drift): ReadItem {
-    const { pass, page, position, contentId, whole } = task;
-    const order = observation({ pass, page, position, single: true });
+  #readItem(task: ItemTask, text: string): ReadDocuments {
+    const { shape, pass, page, position, contentId, whole } = task;
+    const order = observation(task, position);
+    const drift = new Drift();
+    const fieldNames = new Set<string>();
     const sent = readItem(text);
     const document = mayHoldHalves(text) ? wellFormed(sent, order, drift) : sent;
     const found = itemId(document);
     if ("reason" in found || found.id !== contentId || !isObject(document)) {
-      const reason =
-        "reason" in found ? found.reason : "the answer is of another item than the one asked for";
-      if (isObject(document)) this.#prepare(task.shape, document, { order, contentId }, drift);
-      const kept = JSON.stringify(document) ?? "null";
+      const other = "the answer is of another item than the one asked for";
+      const reason = "reason" in found ? found.reason : other;
+      const kept = this.#rejected(shape, document, { order, contentId }, drift);
       const reject = { mode: "item", pass, page, position, contentId, reason, document: kept };
-      return { updatedAt: undefined, rejects: [reject], raw: [], fieldNames: new Set() };
+      return { items: [], rejects: [reject], raw: [], fieldNames, drift };
     }
-    const { updatedAt } = listedItem(contentId, position, document);
-    const at = { order, contentId, observedAt: task.body.observedAt };
+    const item = listedItem(contentId, position, document);
+    const view = { shape, order, observedAt: task.body.observedAt };
+    const place = { contentId, mode: "item", pass, page, position, whole, view } as const;
     const parsed = { document, objects: [], largeNumbers: true, text: undefined };
-    const kept = this.#kept(task.shape, parsed, at, drift);
-    const raw = [{ contentId, mode: "item", pass, page, position, whole, ...kept } as const];
-    const fieldNames = new Set<string>();
-    addFieldNames(fieldNames, task.shape, document);
-    return { updatedAt, rejects: [], raw, fieldNames };
+    const raw = this.#raw(place, parsed, drift);
+    addFieldNames(fieldNames, shape, document);
+    return { items: [item], rejects: [], raw: [raw], fieldNames, drift };
   }
-}
-
-type RawPlace = Pick<RawDocument, "contentId" | "mode" | "pass" | "page" | "position" | "whole">;
-
-interface PlacedAndPrepared {
-  readonly placed: PlacedObject;
-  readonly prepared: PreparedObject;
-}
-
-/** A document that is an item's. */
-interface Sent extends Pick<SentDocument, "largeNumbers" | "text"> {
-  readonly document: JsonObject;
-  /** Those that are still to be put into it. */
-  readonly objects: readonly PlacedAndPrepared[];
-}
-
-interface Listed extends Sent {
-  readonly id: string;
-  readonly position: number;
 }
 
 /** Puts an object where an empty one stands for it. */
@@ -224,14 +198,6 @@ class HeldObjects {
   }
 }
 
-function shapeOf({ mode }: PageTask): Shape {
-  return mode === "dynamic" ? "dynamic" : "full";
-}
-
-function placeOf(task: PageTask, { id, position }: Listed): Omit<RawPlace, "whole"> {
-  return { contentId: id, mode: shapeOf(task), pass: task.pass, page: task.page, position };
-}
-
 /** Where documents describe the custom fields of which they have values. */
 const DESCRIBED_FIELDS: Readonly<Record<Shape, string>> = {
   dynamic: "custom_fields_details",
@@ -253,12 +219,6 @@ function readable<Read>(read: () => Read): Read {
   } catch (thrown) {
     throw thrown instanceof RangeError ? tooDeep() : thrown;
   }
-}
-
-interface Rejected {
-  readonly position: number;
-  readonly document: unknown;
-  readonly reason: string;
 }
 
 /** The document without halves of characters. */

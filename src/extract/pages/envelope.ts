@@ -6,11 +6,10 @@ import { printable } from "../../common/printable.ts";
 import type { SentText } from "../../raw/raw-json.ts";
 import { firstProblem } from "../http/problem.ts";
 import { SourceError } from "../http/source-error.ts";
-import { namesIn } from "./canonical-json.ts";
+import { hasOneSpelling, namesIn } from "./canonical-json.ts";
 import { parseJson } from "./decode.ts";
 import type { RecurringObject, RecurringObjects } from "./object-cache.ts";
-import { type ParsedText, sentText } from "./sent-text.ts";
-import { type Element, type FoundObject, type SplitPage, splitPage } from "./split-page.ts";
+import { type Element, type FoundObject, splitPage } from "./split-page.ts";
 
 /**
  * What the body of an answer with status 200 is: a page, an item, the rows of a lookup, or a failure that came with
@@ -70,7 +69,7 @@ const lookupAnswer = z.looseObject({ response: z.array(z.unknown()) });
 export function readList(bytes: Buffer, recurring?: RecurringObjects): Page {
   const split = splitPage(bytes, recurring);
   if (split === undefined) return readWhole(bytes.toString());
-  const { pagination } = listIn(readEnvelope(bytes, split));
+  const { pagination } = listIn(parsedPart(bytes, () => parseJson(split.envelope)));
   return { pagination, rows: split.elements.length, documents: parsedElements(bytes, split.elements) };
 }
 
@@ -89,43 +88,64 @@ function listIn(body: unknown): z.infer<typeof listAnswer> {
   throw misfit(body, "a page of the content list", answer.error);
 }
 
-function readEnvelope(bytes: Buffer, { envelope }: SplitPage): unknown {
-  return parsedPart(bytes, () => parseJson(envelope));
-}
-
 function* parsedElements(bytes: Buffer, elements: readonly Element[]): Generator<SentDocument> {
   for (const element of elements) yield withoutFound(bytes, element) ?? wholeDocument(bytes, element);
 }
 
 function wholeDocument(bytes: Buffer, element: Element): SentDocument {
   const parsed = parsedText(bytes, element, bytes.toString("utf8", element.start, element.end));
+  return sentDocument(bytes, element, parsed, [], () => parsed.document);
+}
+
+/** Undefined where nothing was found, or nobody knows where it stands. */
+function withoutFound(bytes: Buffer, element: Element): SentDocument | undefined {
+  if (element.found.length === 0) return undefined;
+  const parsed = parsedText(bytes, element, textWithoutFound(bytes, element), element.found);
+  const recurring = placed(element, parsed);
+  if (recurring === undefined) return undefined;
+  return sentDocument(bytes, element, parsed, recurring, () => wholeDocument(bytes, element).document);
+}
+
+function sentDocument(
+  bytes: Buffer,
+  element: Element,
+  parsed: ParsedText,
+  recurring: readonly PlacedObject[],
+  whole: () => unknown,
+): SentDocument {
   const { text, document } = parsed;
   return {
     document,
-    recurring: [],
-    whole: () => document,
+    recurring,
+    whole,
     halves: mayHoldHalves(text),
     largeNumbers: element.large,
     text: sentText(bytes, element, parsed),
   };
 }
 
-/** Undefined where nothing was found, or nobody knows where it stands. */
-function withoutFound(bytes: Buffer, element: Element): SentDocument | undefined {
-  const { found, large } = element;
-  if (found.length === 0) return undefined;
-  const parsed = parsedText(bytes, element, textWithoutFound(bytes, element), found);
-  const recurring = placed(element, parsed);
-  if (recurring === undefined) return undefined;
-  const { text, document } = parsed;
-  return {
-    document,
-    recurring,
-    whole: () => wholeDocument(bytes, element).document,
-    halves: mayHoldHalves(text),
-    largeNumbers: large,
-    text: sentText(bytes, element, parsed),
-  };
+/** An element of a page, with or without the objects that were found in it, which hide nothing. */
+interface ParsedText {
+  readonly text: string;
+  readonly document: unknown;
+  /** Whether each name stands once in its object. */
+  readonly namesOnce: boolean;
+}
+
+/**
+ * Undefined where the text is not to be kept as it came. Texts in it must be written in the one way that
+ * `JSON.stringify` has, for raw documents are searched for texts as it writes them: none with an escape that need not be
+ * one, or that looks so. And a name that stands twice hides its first value from whoever reads the document, and with it
+ * what the personal-data policy would have taken away.
+ */
+function sentText(
+  bytes: Buffer,
+  { marks, large }: Element,
+  { text, document, namesOnce }: ParsedText,
+): SentText | undefined {
+  if (!isObject(document) || large || !namesOnce || !hasOneSpelling(text)) return undefined;
+  const own = Object.keys(document);
+  return marks.length === own.length + 1 ? { bytes, marks, names: own } : undefined;
 }
 
 /** `leftOut`: what the text comes without. */
