@@ -12,21 +12,14 @@ import type { ExtractContext } from "./context.ts";
 import type { ListMode } from "./http/request.ts";
 import type { ListStage } from "./landing/checkpoint.ts";
 import { isOpen } from "./landing/checkpoint-form.ts";
-import type { StageLanding } from "./landing/landing.ts";
 import { isResumable, type ResumeState } from "./landing/resume-state.ts";
 import { choosePageSize, type PageKind, PageSizes, type PerPage, type UsedSizes } from "./pages/page-size.ts";
 import { Certification, type Step } from "./passes/certification.ts";
 import type { Unread } from "./passes/item-versions.ts";
 import { isTooLarge, type Pass, type PassRequest, readPass } from "./passes/listing.ts";
 import { type PassRecord, passRecord } from "./passes/pass-record.ts";
-import { askForUnlisted, compare, GroupNumbers, repair, replayRepaired } from "./passes/repair.ts";
-import {
-  type Details,
-  type DetailsRead,
-  isWanted,
-  type PagesOfGroup,
-  readDetails,
-} from "./passes/single-items.ts";
+import { askForUnlisted, compare, groupsOf, repair, replayRepaired } from "./passes/repair.ts";
+import { type Details, type DetailsRead, isWanted, readDetails } from "./passes/single-items.ts";
 
 export interface ExtractOptions {
   /** Listings whose documents are read, in this order. One or both. */
@@ -91,21 +84,19 @@ export async function extract(context: ExtractContext, options: ExtractOptions):
   }
 }
 
-/** A pass whose documents landed last. */
-interface LandedPass extends PagesOfGroup {
-  readonly mode: Shape;
-}
-
 class Extractor {
   readonly #context: ExtractContext;
   readonly #options: ExtractOptions;
   readonly #certification: Certification<Pass>;
   readonly #sizes: PageSizes;
   readonly #repaired = new Set<string>();
-  readonly #groupsAfterPasses = new GroupNumbers();
+  /** Groups of items that were asked for after passes. */
+  #groupsAfterPasses = 0;
   /** Of all dynamic passes; of an item that was asked for several times, what came of the last time. */
-  #details: DetailsRead = { asked: 0, gone: [], rejected: [] };
-  #landed: LandedPass | undefined;
+  #details: DetailsRead = { gone: [], rejected: [] };
+  #detailsAsked = 0;
+  /** The pass whose documents landed last. */
+  #landed: Pass | undefined;
 
   constructor(context: ExtractContext, options: ExtractOptions) {
     this.#context = context;
@@ -162,18 +153,20 @@ class Extractor {
 
   #asked(stage: "after" | "repair", ids: readonly string[]) {
     const landing = this.#context.landing.stage(stage, this.#passes.length);
-    return { ids, landing, groups: this.#groupsAfterPasses };
+    const firstGroup = this.#groupsAfterPasses;
+    this.#groupsAfterPasses += groupsOf(ids);
+    return { ids, landing, firstGroup };
   }
 
   async #pass(mode: ListMode, documents: boolean): Promise<Pass> {
     const number = this.#passes.length + 1;
+    const stage = { stage: mode, pass: number };
     if (mode === "basic" || !documents) {
-      return this.#inPass(mode, number, () =>
-        this.#read({ pass: number, mode, landing: undefined }, "basic"),
-      );
+      const request = { pass: number, mode, landing: undefined };
+      return inStage(this.#context, stage, () => this.#read(request, "basic"));
     }
-    const pass = await this.#inPass(mode, number, () => this.#land(mode, number));
-    this.#landed = { mode, pagesPerGroup: pass.pagesPerGroup, perPage: pass.askedPerPage };
+    const pass = await inStage(this.#context, stage, () => this.#land(mode, number));
+    this.#landed = pass;
     if (mode === "dynamic") {
       await inStage(this.#context, { stage: "items", pass: number }, () => this.#readDetails(pass));
     }
@@ -181,10 +174,6 @@ class Extractor {
     // Here, where nothing holds the items any more that were asked for singly.
     collectGarbage();
     return pass;
-  }
-
-  #inPass(mode: ListMode, pass: number, work: () => Promise<Pass>): Promise<Pass> {
-    return inStage(this.#context, { stage: mode, pass }, work);
   }
 
   /** Makes a pass whose documents land. */
@@ -234,16 +223,16 @@ class Extractor {
   /** Of the pass that landed last, if it was of the other listing: groups of both are to have the same items. */
   #itemsPerGroup(kind: PageKind): number | undefined {
     const landed = this.#landed;
-    return landed === undefined || landed.mode === kind ? undefined : landed.pagesPerGroup * landed.perPage;
+    if (landed === undefined || landed.mode === kind) return undefined;
+    return landed.pagesPerGroup * landed.askedPerPage;
   }
 
-  async #readDetails({ pass, wanted, pagesPerGroup, askedPerPage: perPage }: Pass): Promise<void> {
-    const landing: StageLanding = this.#context.landing.stage("item", pass);
-    const read = await readDetails(this.#context, { wanted, pages: { pagesPerGroup, perPage }, landing });
-    const asked = new Set(wanted.map(({ id }) => id));
+  async #readDetails(pass: Pass): Promise<void> {
+    const read = await readDetails(this.#context, pass);
+    const asked = new Set(pass.wanted.map(({ id }) => id));
     const before = this.#details;
+    this.#detailsAsked += pass.wanted.length;
     this.#details = {
-      asked: before.asked + read.asked,
       gone: [...before.gone.filter((id) => !asked.has(id)), ...read.gone],
       rejected: [...before.rejected.filter((id) => !asked.has(id)), ...read.rejected],
     };
@@ -258,7 +247,7 @@ class Extractor {
         throw new TypeError(`group ${group} of repaired items was there a moment ago`);
       for (const { id } of repaired.answers) this.#repaired.add(id);
       replayRepaired(this.#context, pass, repaired);
-      this.#groupsAfterPasses.skip(group);
+      this.#groupsAfterPasses = Math.max(this.#groupsAfterPasses, group + 1);
       if (!isOpen(repaired)) await landing.reopen(group, repaired);
       else {
         await landing.restore(group, repaired);
@@ -291,7 +280,7 @@ class Extractor {
       unlisted: unlisted.found,
       removed: unlisted.removed,
       missing,
-      detailsAsked: this.#details.asked,
+      detailsAsked: this.#detailsAsked,
       detailsGone: this.#details.gone,
       detailsRejected: this.#details.rejected,
       repaired: this.#repaired.size,

@@ -7,6 +7,7 @@ import { itemRequest } from "../extract/http/request.ts";
 import { SourceError } from "../extract/http/source-error.ts";
 import { decodeBytes } from "../extract/pages/decode.ts";
 import { readItem } from "../extract/pages/envelope.ts";
+import { itemsOwnFailure } from "../extract/passes/single-item.ts";
 import type { Shape } from "../raw/document.ts";
 import { itemId } from "../raw/prepare.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
@@ -73,7 +74,7 @@ async function retryItem(
     }
     return { now: "readable", reason: "" };
   } catch (thrown) {
-    if (!isItemsOwn(thrown)) throw thrown;
+    if (!(thrown instanceof SourceError) || itemsOwnFailure(thrown) === undefined) throw thrown;
     return { now: "unreadable", reason: thrown.message };
   }
 }
@@ -84,15 +85,4 @@ function outcomeOf(response: HttpResponse, id: string): Omit<Retried, "contentId
   if ("reason" in found) return { now: "unreadable", reason: found.reason };
   if (found.id === id) return { now: "readable", reason: "" };
   return { now: "unreadable", reason: "the answer is of another item than the one asked for" };
-}
-
-/** Whether one item alone fails while the service is well: it forbids it, fails at it, or sends what cannot be read. */
-function isItemsOwn(thrown: unknown): thrown is SourceError {
-  if (!(thrown instanceof SourceError)) return false;
-  if (thrown.status !== null) return thrown.status === 403 || thrown.status === 500;
-  return (
-    thrown.code === "source.damaged" ||
-    thrown.code === "source.protocol" ||
-    thrown.code === "source.too_large"
-  );
 }

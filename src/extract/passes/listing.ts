@@ -105,10 +105,9 @@ class PassReader {
   async run(): Promise<Pass> {
     try {
       return await this.#readAll();
-    } catch (thrown) {
+    } finally {
       // What has come is taken before it is saved, or before the pass is made anew.
       await this.#queue.settled();
-      throw thrown;
     }
   }
 

@@ -16,25 +16,16 @@ const FIRST_PAGE = 5_000_000;
 const PLACES_PER_ITEM = 3;
 const ITEMS_PER_GROUP = 500;
 
-/** Numbers groups of items that are asked for after passes, from 0: a later one's documents come after earlier ones'. */
-export class GroupNumbers {
-  #next = 0;
-
-  next(): number {
-    return this.#next++;
-  }
-
-  /** The group was there before the run was resumed. */
-  skip(group: number): void {
-    this.#next = Math.max(this.#next, group + 1);
-  }
-}
-
 /** Items that are asked for after a pass. */
 export interface AfterPass {
   readonly ids: readonly string[];
   readonly landing: StageLanding;
-  readonly groups: GroupNumbers;
+  /** Groups are numbered over all passes: a later one's documents come after earlier ones'. */
+  readonly firstGroup: number;
+}
+
+export function groupsOf(ids: readonly string[]): number {
+  return Math.ceil(ids.length / ITEMS_PER_GROUP);
 }
 
 /**
@@ -66,20 +57,15 @@ export function replayRepaired(context: ExtractContext, pass: number, { answers 
  * {@link repair}.
  */
 export async function compare(context: ExtractContext, after: AfterPass): Promise<Comparison[]> {
-  const answers = new Map<string, Compared[]>(after.ids.map((id) => [id, []]));
+  const answers: { id: string; updatedAt: string | null | undefined; fresh: boolean }[] = [];
   await askSingly(context, after, ["dynamic", "full", "dynamic"], (answer) => {
     const fresh = hold(context, after.landing.pass, answer);
-    answers.get(answer.id)?.push({ updatedAt: answer.read?.updatedAt, fresh });
+    answers.push({ id: answer.id, updatedAt: answer.read?.updatedAt, fresh });
   });
-  return [...answers.values()].map((each) => {
+  return [...Map.groupBy(answers, ({ id }) => id).values()].map((each) => {
     const [dynamic, full, dynamicAgain] = each.map(({ updatedAt }) => updatedAt);
     return { dynamic, full, dynamicAgain, fresh: each.some(({ fresh }) => fresh) };
   });
-}
-
-interface Compared {
-  readonly updatedAt: string | null | undefined;
-  readonly fresh: boolean;
 }
 
 /** Whether the answer is fresh. */
@@ -122,7 +108,7 @@ const EVERY_ONE: RejectLimits = { share: 1, items: Number.POSITIVE_INFINITY };
 /** Asks until too many items were refused: then the others would be, too. */
 async function askSingly(
   context: ExtractContext,
-  { ids, landing, groups }: AfterPass,
+  { ids, landing, firstGroup }: AfterPass,
   /** Of each item, in this order. */
   shapes: readonly Shape[],
   take: (answer: SingleRead) => void,
@@ -160,11 +146,10 @@ async function askSingly(
     await landing.close(group, { answers });
   };
   try {
-    for (let first = 0; first < ids.length; first += ITEMS_PER_GROUP)
-      await askGroup(groups.next(), ids.slice(first, first + ITEMS_PER_GROUP));
-  } catch (thrown) {
+    for (let i = 0; i < groupsOf(ids); i++)
+      await askGroup(firstGroup + i, ids.slice(i * ITEMS_PER_GROUP, (i + 1) * ITEMS_PER_GROUP));
+  } finally {
     // What has come is taken before it is saved.
     await queue.settled();
-    throw thrown;
   }
 }

@@ -1,12 +1,13 @@
 /** One request for a single item: its answer, or why there is none. */
 
-import { WarehouseError } from "../../common/errors.ts";
+import { type ErrorCode, WarehouseError } from "../../common/errors.ts";
 import type { ExtractContext } from "../context.ts";
 import { itemRequest } from "../http/request.ts";
 import { SourceError } from "../http/source-error.ts";
 import { observedAtOf, recordOf } from "../journal.ts";
 import type { SingleRead } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
+import type { ItemTask } from "../landing/tasks.ts";
 import { type RejectLimits, rejectLimit } from "../reject-limits.ts";
 
 /** How many items may fail singly before the service itself is at fault, unless `maxRejects` says so. */
@@ -32,28 +33,34 @@ export class FailureBudget {
 
   /** An answer that is of another item, or of none. */
   tooManyOthers(): WarehouseError {
-    return new WarehouseError(
-      "source.rejects",
-      `${this.rejected + 1} of ${this.#total} single-item requests were not answered with the item, limit: ` +
-        `${this.#most}; ask the service's operator, or set \`maxRejects\`.`,
-    );
+    return this.#tooMany(this.rejected + 1, "single-item requests were not answered with the item");
+  }
+
+  /** A few may be deleted while they are asked for; many are no accident. */
+  assertFewGone(gone: number): void {
+    if (gone > this.#most)
+      throw this.#tooMany(gone, "listed items returned 404 or 410 when asked for singly");
+  }
+
+  #tooMany(number: number, what: string): WarehouseError {
+    const wayOut = "ask the service's operator, or set `maxRejects`";
+    const sentence = `${number} of ${this.#total} ${what}, limit: ${this.#most}; ${wayOut}.`;
+    return new WarehouseError("source.rejects", sentence);
   }
 }
 
 /** Why one item alone may fail while the service is well; undefined: the failure is not the item's. */
-function itemsOwnFailure(thrown: unknown): string | undefined {
+export function itemsOwnFailure(thrown: unknown): string | undefined {
   if (!(thrown instanceof SourceError)) return undefined;
-  if (isUnreadable(thrown)) return firstClause(thrown.message);
-  if (thrown.status === 403) return "the service denied access to this item (403)";
-  return thrown.status === 500 ? "the service fails when it is asked for the item (500)" : undefined;
+  const { code, status, message } = thrown;
+  if (status === 403) return "the service denied access to this item (403)";
+  if (status === 500) return "the service fails when it is asked for the item (500)";
+  // With a status, it is the status that is wrong, and no item is to blame.
+  return status === null && UNREADABLE.has(code) ? firstClause(message) : undefined;
 }
 
-/** Whether an answer came that is of no use, however often it is asked for. */
-function isUnreadable({ code, status }: SourceError): boolean {
-  if (code === "source.too_large" || code === "source.damaged") return true;
-  // With a status, it is the status that is wrong, and no item is to blame.
-  return code === "source.protocol" && status === null;
-}
+/** Of answers that are of no use, however often they are asked for. */
+const UNREADABLE: ReadonlySet<ErrorCode> = new Set(["source.too_large", "source.damaged", "source.protocol"]);
 
 /** The cause without the way out. */
 function firstClause(message: string): string {
@@ -62,20 +69,14 @@ function firstClause(message: string): string {
 }
 
 /** An item that is asked for. */
-export interface Single {
+export interface Single extends Pick<ItemTask, "shape" | "whole" | "group" | "page" | "position"> {
   readonly id: string;
-  readonly shape: "dynamic" | "full";
   /** Of the dynamic set. */
   readonly columns: readonly string[];
-  /** Whether these are all configured ones, not those alone that lists never give. */
-  readonly whole: boolean;
   readonly landing: StageLanding;
-  readonly group: number;
-  readonly page: number;
-  readonly position: number;
 }
 
-/** Asks for an item. What is wrong with it alone is a reject, as long as that is budget. */
+/** Asks for an item. What is wrong with it alone is a reject, as long as the budget allows. */
 export async function readSingle(
   context: ExtractContext,
   single: Single,
@@ -93,35 +94,27 @@ export function isRejected({ gone, read }: SingleRead): boolean {
   return !gone && read === null;
 }
 
-/** Puts an answer on record. */
 export function putOnRecord({ journal }: ExtractContext, { record, rejects }: SingleRead): void {
   if (record !== null) journal.requests.add(record);
   journal.rejects.push(...rejects);
 }
 
-/** The same, not put on record. */
+/** {@link readSingle}, not put on record. */
 export async function answerOf(
   context: ExtractContext,
   single: Single,
   budget: FailureBudget,
   signal: AbortSignal,
 ): Promise<SingleRead> {
+  const { id, shape, landing, page, position } = single;
   try {
     return await askSingle(context, single, signal);
   } catch (thrown) {
     const reason = itemsOwnFailure(thrown);
     if (reason === undefined) throw thrown;
     budget.reject(thrown);
-    const { id, shape, landing, page, position } = single;
-    const reject = {
-      mode: "item",
-      pass: landing.pass,
-      page,
-      position,
-      contentId: id,
-      reason,
-      document: "null",
-    };
+    const place = { mode: "item", pass: landing.pass, page, position, contentId: id };
+    const reject = { ...place, reason, document: "null" };
     return { id, shape, gone: false, read: null, rejects: [reject], record: null };
   }
 }

@@ -4,8 +4,7 @@ import { WorkQueue } from "../../common/threads/work-queue.ts";
 import type { ExtractContext } from "../context.ts";
 import { isOpen, type ListedItem, type ReadSingles, type SingleRead } from "../landing/checkpoint-form.ts";
 import type { StageLanding } from "../landing/landing.ts";
-import { rejectLimit } from "../reject-limits.ts";
-import type { Listed } from "./listing.ts";
+import type { Listed, Pass } from "./listing.ts";
 import { FailureBudget, isRejected, putOnRecord, readSingle } from "./single-item.ts";
 
 /** Which items are asked for singly. */
@@ -22,58 +21,31 @@ const GROUPS_TOGETHER = 4;
 const PAGES_TOGETHER = 64;
 const LISTED_TOGETHER = 1000;
 
-/** Group of the single items that a group of so many pages listed, with so many items a page. */
-export function groupOfSingles(group: number, { pagesPerGroup, perPage }: PagesOfGroup): number {
-  const pages = Math.min(PAGES_TOGETHER, LISTED_TOGETHER / perPage);
+/** How many pages of a listing make a group, and how many items a page were asked for. */
+type PagesOfGroup = Pick<Pass, "pagesPerGroup" | "askedPerPage">;
+
+/** Group of the single items that a group of pages listed. */
+export function groupOfSingles(group: number, { pagesPerGroup, askedPerPage }: PagesOfGroup): number {
+  const pages = Math.min(PAGES_TOGETHER, LISTED_TOGETHER / askedPerPage);
   return Math.floor(group / Math.min(GROUPS_TOGETHER, Math.max(1, Math.floor(pages / pagesPerGroup))));
-}
-
-export interface PagesOfGroup {
-  readonly pagesPerGroup: number;
-  /** Items a page that were asked for. */
-  readonly perPage: number;
-}
-
-/** By their groups, in the order of the pages. */
-function inGroups(items: readonly Listed[], pages: PagesOfGroup): [group: number, items: Listed[]][] {
-  const sorted = items.toSorted((a, b) => a.page - b.page || a.position - b.position);
-  return [...Map.groupBy(sorted, (item) => groupOfSingles(item.group, pages))];
 }
 
 /** Items under way for each connection: while a thread reads the answer of one, the next is asked for. */
 const UNDER_WAY = 2;
 
 export interface DetailsRead {
-  readonly asked: number;
   /** Items that are gone, by the service's word. */
   readonly gone: readonly string[];
   /** Items that could not be had singly: each is a reject, and its listed views count. */
   readonly rejected: readonly string[];
 }
 
-/** Items that are asked for singly after the pass that listed them. */
-export interface DetailsRequest {
-  readonly wanted: readonly Listed[];
-  /** Of the pass that listed them. */
-  readonly pages: PagesOfGroup;
-  readonly landing: StageLanding;
-}
-
-/** Asks for the items, group by group. Errors: those of the service, and of too many that are gone or rejected. */
-export async function readDetails(context: ExtractContext, request: DetailsRequest): Promise<DetailsRead> {
-  const { wanted, pages, landing } = request;
-  const reader = new DetailsReader(context, wanted.length, landing);
-  const groups = inGroups(wanted, pages);
-  try {
-    for (const [group, items] of groups) await reader.read(group, items);
-    const read = await reader.done();
-    await landing.end(groups.length, context.clock.now());
-    return read;
-  } catch (thrown) {
-    // What has come is taken before it is saved.
-    await reader.settled();
-    throw thrown;
-  }
+/**
+ * Asks for the items that a pass listed and that are wanted, group by group. Errors: those of the service, and of too
+ * many that are gone or rejected.
+ */
+export async function readDetails(context: ExtractContext, pass: Pass): Promise<DetailsRead> {
+  return new DetailsReader(context, pass).run(pass);
 }
 
 class DetailsReader {
@@ -87,15 +59,30 @@ class DetailsReader {
   #done = 0;
   #bytes = 0;
 
-  constructor(context: ExtractContext, total: number, landing: StageLanding) {
+  constructor(context: ExtractContext, { pass, wanted }: Pass) {
+    const { landing, settings, signal } = context;
     this.#context = context;
-    this.#total = total;
-    this.#landing = landing;
-    this.#queue = new WorkQueue(UNDER_WAY * context.settings.concurrency, context.signal);
-    this.#budget = new FailureBudget(total, context.settings.singlesLimits);
+    this.#total = wanted.length;
+    this.#landing = landing.stage("item", pass);
+    this.#queue = new WorkQueue(UNDER_WAY * settings.concurrency, signal);
+    this.#budget = new FailureBudget(wanted.length, settings.singlesLimits);
   }
 
-  async read(group: number, items: readonly Listed[]): Promise<void> {
+  async run(pass: Pass): Promise<DetailsRead> {
+    const wanted = pass.wanted.toSorted((a, b) => a.page - b.page || a.position - b.position);
+    const groups = Map.groupBy(wanted, ({ group }) => groupOfSingles(group, pass));
+    try {
+      for (const [group, items] of groups) await this.#group(group, items);
+      await this.#queue.done();
+    } finally {
+      // What has come is taken before it is saved.
+      await this.#queue.settled();
+    }
+    await this.#landing.end(groups.size, this.#context.clock.now());
+    return { gone: this.#gone, rejected: this.#rejected };
+  }
+
+  async #group(group: number, items: readonly Listed[]): Promise<void> {
     const resumed = await this.#landing.resumedSingles(group);
     const answers = resumed === undefined ? new Map() : this.#replay(items, resumed);
     if (resumed !== undefined && !isOpen(resumed)) {
@@ -108,16 +95,6 @@ class DetailsReader {
     else await this.#ask(group, items, answers);
   }
 
-  /** Resolves when nothing is under way any more. */
-  async settled(): Promise<void> {
-    await this.#queue.settled();
-  }
-
-  async done(): Promise<DetailsRead> {
-    await this.#queue.done();
-    return { asked: this.#total, gone: this.#gone, rejected: this.#rejected };
-  }
-
   async #ask(group: number, items: readonly Listed[], answers: Answers): Promise<void> {
     const { itemColumns: columns } = this.#context.settings;
     for (const item of items.filter(({ id }) => !answers.has(id))) {
@@ -128,7 +105,7 @@ class DetailsReader {
         answers.set(item.id, answer);
         this.#count(item, answer);
         if (answers.size === items.length) this.#close(group, items, answers);
-        else this.#queue.follow(this.#landing.note(group, () => inOrder(items, answers)));
+        else this.#queue.follow(landing.note(group, () => inOrder(items, answers)));
       });
     }
   }
@@ -152,20 +129,13 @@ class DetailsReader {
     return answers;
   }
 
-  /** A few may be deleted while they are asked for; many are no accident. */
-  #countGone(id: string): void {
-    const gone = this.#gone.push(id);
-    const limit = rejectLimit(this.#total, this.#context.settings.singlesLimits);
-    if (gone > limit) throw tooManyGone(gone, this.#total, limit);
-  }
-
   #count(item: Listed, answer: SingleRead): void {
     const { gone, read, record } = answer;
     const { versions, onProgress } = this.#context;
     this.#done += 1;
     this.#bytes += record?.bytes ?? 0;
     if (isRejected(answer)) this.#rejected.push(item.id);
-    if (gone) this.#countGone(item.id);
+    if (gone) this.#budget.assertFewGone(this.#gone.push(item.id));
     // Only a few columns were asked for: where the item was edited since it was listed, the rest is of before.
     else if (read !== null && read.updatedAt !== item.updatedAt) versions.forget("dynamic", item.id);
     const done = this.#done;
@@ -178,14 +148,6 @@ type Answers = Map<string, SingleRead>;
 
 function inOrder(items: readonly Listed[], answers: Answers): ReadSingles {
   return { answers: items.flatMap(({ id }) => answers.get(id) ?? []) };
-}
-
-function tooManyGone(gone: number, total: number, limit: number): WarehouseError {
-  return new WarehouseError(
-    "source.rejects",
-    `${gone} of ${total} listed items returned 404 or 410 when asked for singly, limit: ${limit}; ask the service's ` +
-      "operator, or set `maxRejects`.",
-  );
 }
 
 function doesNotFit(): WarehouseError {

@@ -11,7 +11,7 @@ import { interrupted } from "../landing/resuming.ts";
 
 test("single items of at most four groups of pages are a group, as long as these are 64 pages with a thousand items at most", () => {
   const groupsOf = (perPage: number, pagesPerGroup = 1) =>
-    Array.from({ length: 9 }, (_, group) => groupOfSingles(group, { pagesPerGroup, perPage }));
+    Array.from({ length: 9 }, (_, group) => groupOfSingles(group, { pagesPerGroup, askedPerPage: perPage }));
   assert.deepEqual(groupsOf(4), [0, 0, 0, 0, 1, 1, 1, 1, 2]);
   assert.deepEqual(groupsOf(250), [0, 0, 0, 0, 1, 1, 1, 1, 2]);
   assert.deepEqual(groupsOf(300), [0, 0, 0, 1, 1, 1, 2, 2, 2]);
