@@ -44,98 +44,97 @@ export interface CustomFieldLookup {
   readonly answered: readonly Answered[];
 }
 
+/** A lookup of one kind: the requests for a method, and what their rows are. */
+interface Lookup<Row> {
+  readonly mode: "destinations" | "custom_fields";
+  readonly plan: (method: LookupMethod) => readonly ReadRequest[];
+  readonly schema: z.ZodType<Row>;
+  readonly what: string;
+}
+
+interface Found<Row> {
+  /** Of all answers. What several of them have in common counts once: the first of each ID. */
+  readonly rows: readonly Row[];
+  readonly answered: readonly Answered[];
+}
+
 /**
  * The two lookups of a run. They are made anew in every run and never kept: administrators change mappings between
- * runs. What is remembered, for this object's life, is the method that works.
+ * runs. What is remembered, for this object's life, is the method that works. Each throws `contract.drift` where a row
+ * is none, and the errors of the client.
+ *
+ * @param redact what becomes of a body before it is read
  */
-export interface Lookups {
-  /**
-   * Destinations by name and platform, both compared exactly.
-   *
-   * @throws {WarehouseError} `contract.drift` where a row is none, and the errors of the client
-   */
-  destinations(wanted: readonly DestinationName[], signal: AbortSignal): Promise<DestinationLookup>;
-  /** Definitions of the custom fields of these names, compared exactly. Errors as of `destinations`. */
-  customFields(names: Iterable<string>, signal: AbortSignal): Promise<CustomFieldLookup>;
-}
-
-type Redact = (bytes: Buffer) => Buffer;
-
-/** Builds the requests of one lookup for a method. */
-type Plan = (method: LookupMethod) => readonly ReadRequest[];
-
-interface Answer extends Omit<Answered, "ids"> {
-  readonly rows: readonly unknown[];
-}
-
-/** `redact`: what becomes of a body before it is read. */
 export function createLookups(
   client: Pick<HttpClient, "readAs">,
   setting: LookupMethodSetting,
-  redact: Redact = (bytes) => bytes,
-): Lookups {
-  const ask = createAsker(client, setting, redact);
+  redact: (bytes: Buffer) => Buffer = (bytes) => bytes,
+) {
+  const methods = new Map<string, LookupMethod>();
+
+  function rowsOf({ body, contentEncoding }: HttpResponse): readonly unknown[] {
+    return readLookup(redact(decodeBytes(body, contentEncoding)).toString());
+  }
+
+  async function askBy<Row extends { id: string }>(
+    method: LookupMethod,
+    { plan, schema, what }: Lookup<Row>,
+    signal: AbortSignal,
+  ): Promise<Found<Row>> {
+    const rows = new Map<string, Row>();
+    const answered: Answered[] = [];
+    for (const request of plan(method)) {
+      const { response, value } = await client.readAs(request, signal, rowsOf);
+      const read = value.map((row) => checkedRow(schema, row, what));
+      for (const row of read) if (!rows.has(row.id)) rows.set(row.id, row);
+      answered.push({ request, response, ids: read.map(({ id }) => id) });
+    }
+    return { rows: [...rows.values()], answered };
+  }
+
+  async function ask<Row extends { id: string }>(
+    lookup: Lookup<Row>,
+    signal: AbortSignal,
+  ): Promise<Found<Row>> {
+    const { mode } = lookup;
+    const method = methods.get(mode) ?? (setting === "post" ? "POST" : "GET");
+    try {
+      const found = await askBy(method, lookup, signal);
+      if (found.answered.length > 0) methods.set(mode, method);
+      return found;
+    } catch (error) {
+      if (setting !== "auto" || methods.has(mode) || !isMissing(error)) throw error;
+    }
+    const found = await askBy("POST", lookup, signal);
+    methods.set(mode, "POST");
+    return found;
+  }
+
   return {
-    async destinations(wanted, signal) {
-      const plan: Plan = (method) => wanted.map((one) => destinationRequest(one, method));
-      const answers = await ask("destinations", plan, signal);
-      const { rows, answered } = checked(destination, answers, "destination");
-      const found = unique(rows);
-      const destinations = found.filter((row) => wanted.some((one) => isDestination(row, one)));
-      const unmatched = wanted.filter((one) => !found.some((row) => isDestination(row, one)));
-      const others = found.filter((row) => !destinations.includes(row));
+    /** Destinations by name and platform, both compared exactly. */
+    async destinations(wanted: readonly DestinationName[], signal: AbortSignal): Promise<DestinationLookup> {
+      const plan = (method: LookupMethod) => wanted.map((one) => destinationRequest(one, method));
+      const lookup = { mode: "destinations", plan, schema: destination, what: "destination" } as const;
+      const { rows, answered } = await ask(lookup, signal);
+      const destinations = rows.filter((row) => wanted.some((one) => isDestination(row, one)));
+      const unmatched = wanted.filter((one) => !rows.some((row) => isDestination(row, one)));
+      const others = rows.filter((row) => !destinations.includes(row));
       return { destinations, unmatched, others, answered };
     },
-    async customFields(names, signal) {
+    /** Definitions of the custom fields of these names, compared exactly. */
+    async customFields(names: Iterable<string>, signal: AbortSignal): Promise<CustomFieldLookup> {
       const wanted = new Set(names);
       // A lookup without a name is no lookup: the empty name is reported, not sent.
       const sent = [...wanted].filter((name) => name !== "");
-      const plan: Plan = (method) => customFieldRequests(sent, method);
-      const answers = await ask("custom_fields", plan, signal);
-      const { rows, answered } = checked(customFieldDefinition, answers, "custom field definition");
-      const found = unique(rows);
-      const definitions = found.filter(({ name }) => name === undefined || wanted.has(name));
-      const known = new Set(found.map(({ name }) => name));
+      const plan = (method: LookupMethod) => customFieldRequests(sent, method);
+      const what = "custom field definition";
+      const lookup = { mode: "custom_fields", plan, schema: customFieldDefinition, what } as const;
+      const { rows, answered } = await ask(lookup, signal);
+      const definitions = rows.filter(({ name }) => name === undefined || wanted.has(name));
+      const known = new Set(rows.map(({ name }) => name));
       return { definitions, unmatched: [...wanted].filter((name) => !known.has(name)), answered };
     },
   };
-}
-
-type Ask = (
-  lookup: "destinations" | "custom_fields",
-  plan: Plan,
-  signal: AbortSignal,
-) => Promise<readonly Answer[]>;
-
-function createAsker(client: Pick<HttpClient, "readAs">, setting: LookupMethodSetting, redact: Redact): Ask {
-  const methods = new Map<string, LookupMethod>();
-
-  async function askBy(method: LookupMethod, plan: Plan, signal: AbortSignal): Promise<readonly Answer[]> {
-    const answers: Answer[] = [];
-    for (const request of plan(method)) {
-      const { response, value } = await client.readAs(request, signal, (answer) => rowsOf(answer, redact));
-      answers.push({ request, response, rows: value });
-    }
-    return answers;
-  }
-
-  return async (lookup, plan, signal) => {
-    const method = methods.get(lookup) ?? (setting === "post" ? "POST" : "GET");
-    try {
-      const answers = await askBy(method, plan, signal);
-      if (answers.length > 0) methods.set(lookup, method);
-      return answers;
-    } catch (error) {
-      if (setting !== "auto" || methods.has(lookup) || !isMissing(error)) throw error;
-    }
-    const answers = await askBy("POST", plan, signal);
-    methods.set(lookup, "POST");
-    return answers;
-  };
-}
-
-function rowsOf({ body, contentEncoding }: HttpResponse, redact: Redact): readonly unknown[] {
-  return readLookup(redact(decodeBytes(body, contentEncoding)).toString());
 }
 
 function isMissing(error: unknown): boolean {
@@ -145,31 +144,6 @@ function isMissing(error: unknown): boolean {
 function isDestination(row: Destination, wanted: DestinationName): boolean {
   const { identification = wanted.name, platform = wanted.platform } = row;
   return identification === wanted.name && platform === wanted.platform;
-}
-
-/** What several answers have in common counts once: the first of each ID. */
-function unique<Row extends { id: string }>(rows: readonly Row[]): Row[] {
-  const byId = new Map<string, Row>();
-  for (const row of rows) if (!byId.has(row.id)) byId.set(row.id, row);
-  return [...byId.values()];
-}
-
-interface Checked<Row> {
-  /** Of all answers. */
-  readonly rows: readonly Row[];
-  readonly answered: readonly Answered[];
-}
-
-function checked<Row extends { id: string }>(
-  schema: z.ZodType<Row>,
-  answers: readonly Answer[],
-  what: string,
-): Checked<Row> {
-  const read = answers.map(({ rows, ...answer }) => {
-    return { ...answer, rows: rows.map((row) => checkedRow(schema, row, what)) };
-  });
-  const answered = read.map(({ rows, ...answer }) => ({ ...answer, ids: rows.map(({ id }) => id) }));
-  return { rows: read.flatMap(({ rows }) => rows), answered };
 }
 
 /** A wrong definition would make wrong mapped values of every item, so the run does not go on with it. */

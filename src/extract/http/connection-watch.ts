@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
+import { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import { isObject } from "../../common/objects.ts";
 
 /** Where undici tells of each connection that it has made. */
@@ -9,15 +9,8 @@ const CHANNEL = "undici:client:connected";
 export interface ConnectionFacts {
   /** IP address of the host; undefined: the connection is gone already. */
   readonly address: string | undefined;
-  /** `null`: plain HTTP. */
-  readonly tls: TlsFacts | null;
-}
-
-export interface TlsFacts {
-  /** `TLSv1.3` */
-  readonly protocol: string;
-  /** End of the certificate's validity. */
-  readonly validTo: Date;
+  /** `TLSv1.3`, and the end of the certificate's validity. `null`: plain HTTP. */
+  readonly tls: { readonly protocol: string; readonly validTo: Date } | null;
 }
 
 /** Notes facts of the last connection that the client has made, for as long as it watches. Opens none. */
@@ -26,9 +19,9 @@ export class ConnectionWatch implements Disposable {
   facts: ConnectionFacts | undefined;
 
   readonly #note = (message: unknown): void => {
-    if (!isObject(message) || !isSocket(message.socket)) return;
+    if (!isObject(message) || !(message.socket instanceof Socket)) return;
     const { socket } = message;
-    this.facts = { address: socket.remoteAddress, tls: isTls(socket) ? tlsFactsOf(socket) : null };
+    this.facts = { address: socket.remoteAddress, tls: socket instanceof TLSSocket ? tlsOf(socket) : null };
   };
 
   constructor() {
@@ -40,15 +33,7 @@ export class ConnectionWatch implements Disposable {
   }
 }
 
-function isSocket(value: unknown): value is Socket {
-  return typeof value === "object" && value !== null && "remoteAddress" in value;
-}
-
-function isTls(socket: Socket): socket is TLSSocket {
-  return "encrypted" in socket && socket.encrypted === true;
-}
-
-function tlsFactsOf(socket: TLSSocket): TlsFacts {
+function tlsOf(socket: TLSSocket): ConnectionFacts["tls"] {
   const { valid_to: validTo } = socket.getPeerCertificate();
   return { protocol: socket.getProtocol() ?? "TLS", validTo: new Date(validTo) };
 }

@@ -34,20 +34,17 @@ export interface Answer {
  * reason, or `source.too_large`; then the connection is gone. So it is after a failure whose body was cut. The status of
  * a failure counts, whatever becomes of its body.
  */
-export function exchange(
+export async function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   options: ExchangeOptions,
 ): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    dispatcher.dispatch(request, new Exchange(options, { resolve, reject }));
-  });
+  const { promise, ...outcome } = Promise.withResolvers<Answer>();
+  dispatcher.dispatch(request, new Exchange(options, outcome));
+  return promise;
 }
 
-interface Outcome {
-  resolve(answer: Answer): void;
-  reject(thrown: unknown): void;
-}
+type Outcome = Omit<PromiseWithResolvers<Answer>, "promise">;
 
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #options: ExchangeOptions;
@@ -105,7 +102,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   #end(): void {
     if (this.#start === undefined) throw new TypeError("an answer ended before it began");
     this.#options.signal.removeEventListener("abort", this.#onAbort);
-    const body = joined(this.#pieces, this.#bytes);
+    // Into a buffer that is not filled with zeros before.
+    const body = Buffer.allocUnsafeSlow(this.#bytes);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      body.set(piece, at);
+      at += piece.length;
+    }
     this.#outcome.resolve({ ...this.#start, body, sha256: hash("sha256", body) });
   }
 
@@ -113,17 +116,6 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#options.signal.removeEventListener("abort", this.#onAbort);
     this.#outcome.reject(thrown);
   }
-}
-
-/** In a buffer that is not filled with zeros before. */
-function joined(pieces: readonly Uint8Array[], bytes: number): Uint8Array<ArrayBuffer> {
-  const whole = Buffer.allocUnsafeSlow(bytes);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
 }
 
 function tooLarge(capBytes: number, headers: Headers | undefined): SourceError {

@@ -57,23 +57,19 @@ export function openFile(directory: string, stage: Stage, group: number): string
 export class Checkpoint {
   readonly #directory: string;
   readonly #underWay = new Set<Promise<void>>();
-  #groups = 0;
+  /** Groups that were written by this process, an open one each time. */
+  groups = 0;
 
   /** `directory`: the run's staging folder. */
   constructor(directory: string) {
     this.#directory = directory;
   }
 
-  /** Groups that were written by this process, an open one each time. */
-  get groups(): number {
-    return this.#groups;
-  }
-
   /** All that a group has, or what an open one has so far: takes the place of what it had before. */
   async keep(stage: Stage, group: number, kept: ListedGroup | SingleGroup): Promise<void> {
     const open = openFile(this.#directory, stage, group);
     await this.#write(isOpen(kept) ? open : checkpointFile(this.#directory, stage, group), kept);
-    this.#groups += 1;
+    this.groups += 1;
     if (!isOpen(kept)) await rm(open, { force: true });
   }
 
@@ -95,10 +91,6 @@ export class Checkpoint {
   async #write(file: string, content: object): Promise<void> {
     const written = writeSealed(file, { version: CHECKPOINT_VERSION, ...content });
     this.#underWay.add(written);
-    try {
-      await written;
-    } finally {
-      this.#underWay.delete(written);
-    }
+    await written.finally(() => this.#underWay.delete(written));
   }
 }

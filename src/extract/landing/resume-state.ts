@@ -44,7 +44,7 @@ export function isResumable(code: ErrorCode): boolean {
 
 /** Groups of a pass that were answered, completely or in part. */
 export interface ResumedPass {
-  readonly groups: readonly ResumedGroup[];
+  readonly groups: readonly { readonly group: number; readonly read: () => Promise<ListedGroup> }[];
   readonly pages: number;
   /** Of the pass; milliseconds since 1970. */
   readonly startedMs: number;
@@ -52,11 +52,6 @@ export interface ResumedPass {
   readonly endedMs: number | undefined;
   readonly perPage: number;
   readonly pagesPerGroup: number;
-}
-
-export interface ResumedGroup {
-  readonly group: number;
-  read(): Promise<ListedGroup>;
 }
 
 /** What can be used again. */
@@ -106,7 +101,7 @@ class Reader {
 
   async read(): Promise<ResumeState> {
     const passes: Partial<Record<ListStage, ResumedPass>> = {};
-    const groups: Record<SingleStage, ReadonlySet<number>> = { item: new Set(), repair: new Set() };
+    const groups: Record<SingleStage, readonly number[]> = { item: [], repair: [] };
     let items = 0;
     for (const stage of stagesInOrder(this.#passOf)) {
       if (isListStage(stage)) {
@@ -114,21 +109,25 @@ class Reader {
         if (pass !== undefined) passes[stage] = pass;
         if (pass?.endedMs === undefined) break;
       } else {
-        const singles = await this.#singles(stage);
+        const singles = await this.#groups(stage, (group) => this.#single(stage, group));
         groups[stage] = singles.groups;
-        items += singles.items;
-        if (!singles.whole) break;
+        items += singles.answers;
+        if (singles.endedMs === undefined) break;
       }
     }
     return {
       ...passes,
       singles: async (stage, group) =>
-        groups[stage].has(group) ? this.#sound(stage, group, forms.single, forms.openSingle) : undefined,
-      repaired: [...groups.repair],
+        groups[stage].includes(group) ? this.#single(stage, group) : undefined,
+      repaired: groups.repair,
       pages: Object.values(passes).reduce((sum, { pages }) => sum + pages, 0),
       items,
       files: this.#files,
     };
+  }
+
+  async #single(stage: SingleStage, group: number): Promise<SingleGroup | undefined> {
+    return this.#sound(stage, group, forms.single, forms.openSingle);
   }
 
   async #pass(stage: ListStage): Promise<ResumedPass | undefined> {
@@ -136,39 +135,45 @@ class Reader {
     const first = await read(0);
     if (first?.pages[0]?.page !== 1) return undefined;
     const { startedMs, perPage, pagesPerGroup } = first;
-    const numbers = await this.#groupsOf(stage);
-    const groups: ResumedGroup[] = [];
-    let pages = 0;
+    const { groups, answers, endedMs } = await this.#groups(stage, async (group, isLast) => {
+      const found = await read(group);
+      return found !== undefined && belongs(found, first, group, isLast) ? found : undefined;
+    });
+    return {
+      groups: groups.map((group) => {
+        return { group, read: async () => (await read(group)) ?? lost(stage, group) };
+      }),
+      pages: answers,
+      startedMs,
+      endedMs,
+      perPage,
+      pagesPerGroup,
+    };
+  }
+
+  /** The groups of a stage that count, with how many answers they have. `endedMs`: all that were wanted are there. */
+  async #groups(
+    stage: Stage,
+    read: (group: number, isLast: boolean) => Promise<ListedGroup | SingleGroup | undefined>,
+  ) {
+    const numbers = await this.#numbersOf(stage);
+    const groups: number[] = [];
+    let answers = 0;
     let whole = true;
     for (const group of numbers) {
-      const found = group === 0 ? first : await read(group);
-      if (found === undefined || !belongs(found, first, group, group === numbers.at(-1))) continue;
+      const found = await read(group, group === numbers.at(-1));
+      if (found === undefined) continue;
       this.#vouch(stage, group, found);
-      groups.push({ group, read: async () => (await read(group)) ?? lost(stage, group) });
-      pages += found.pages.length;
+      groups.push(group);
+      answers += "pages" in found ? found.pages.length : found.answers.length;
       whole &&= !isOpen(found);
     }
     const end = whole ? await this.#end(stage, groups.length) : undefined;
-    return { groups, pages, startedMs, endedMs: end?.endedMs, perPage, pagesPerGroup };
-  }
-
-  async #singles(stage: SingleStage): Promise<Singles> {
-    const groups = new Set<number>();
-    let items = 0;
-    let whole = true;
-    for (const group of await this.#groupsOf(stage)) {
-      const single = await this.#sound(stage, group, forms.single, forms.openSingle);
-      if (single === undefined) continue;
-      this.#vouch(stage, group, single);
-      groups.add(group);
-      items += single.answers.length;
-      whole &&= !isOpen(single);
-    }
-    return { groups, items, whole: whole && (await this.#end(stage, groups.size)) !== undefined };
+    return { groups, answers, endedMs: end?.endedMs };
   }
 
   /** Numbers of all groups that there are files of, ascending. */
-  async #groupsOf(stage: Stage): Promise<number[]> {
+  async #numbersOf(stage: Stage): Promise<number[]> {
     const folder = dirname(checkpointFile(this.#directory, stage, 0));
     const groups = (await readdir(folder)).flatMap((name) => {
       const [, of, group] = /^([a-z]+)-(\d+)(?:-open)?\.json$/.exec(name) ?? [];
@@ -220,13 +225,6 @@ class Reader {
 
 function lost(stage: Stage, group: number): never {
   throw new TypeError(`${stage} group ${group} was there a moment ago`);
-}
-
-interface Singles {
-  readonly groups: ReadonlySet<number>;
-  readonly items: number;
-  /** Whether all that were wanted are there. */
-  readonly whole: boolean;
 }
 
 /** Whether a group is of the same pass as the first, with its own pages: all of them, unless it is open or the last. */

@@ -128,8 +128,8 @@ class PassReader {
   /** The size of the first page says how many make a group. */
   async #begin(): Promise<void> {
     await this.#page(1, 0);
-    const fitting = clamp(Math.floor(GROUP_BYTES / Math.max(1, this.#pageBytes)), 1, PAGES_PER_GROUP);
-    this.#pagesPerGroup = this.#request.pagesPerGroup ?? fitting;
+    const fitting = Math.max(1, Math.floor(GROUP_BYTES / Math.max(1, this.#pageBytes)));
+    this.#pagesPerGroup = this.#request.pagesPerGroup ?? Math.min(fitting, PAGES_PER_GROUP);
     this.#noteRead(1);
   }
 
@@ -378,10 +378,6 @@ function isMissingPage(thrown: unknown): thrown is SourceError {
 /** Whether an answer was larger than what is read at once. */
 export function isTooLarge(thrown: unknown): boolean {
   return thrown instanceof WarehouseError && thrown.code === "source.too_large";
-}
-
-function clamp(value: number, least: number, most: number): number {
-  return Math.min(most, Math.max(least, value));
 }
 
 function hasNext({ next }: Pagination): boolean {
