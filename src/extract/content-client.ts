@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import { type BasicItem, basicItem } from "../api/basic.ts";
-import type { DestinationName } from "../api/destination.ts";
 import { DYNAMIC_COLUMN_NAMES, type DynamicItem, dynamicItem } from "../api/dynamic.ts";
 import type { Pagination } from "../api/envelope.ts";
 import { type FullItem, fullItem } from "../api/full.ts";
@@ -8,8 +7,8 @@ import { systemClock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { type Log, silentLog } from "../common/log.ts";
 import { Secret } from "../common/secret.ts";
+import { fitting } from "./answer-form.ts";
 import { CAPS, createHttpClient, type HttpResponse, TIMEOUTS } from "./http/client.ts";
-import { firstProblem } from "./http/problem.ts";
 import { itemRequest, type ListMode, listRequest } from "./http/request.ts";
 import { createRetry, RETRY_LIMITS } from "./http/retry.ts";
 import { readServiceUrl, type ServiceUrl } from "./http/service-url.ts";
@@ -125,24 +124,27 @@ export function createClient(spec: ClientSpec): ContentClient {
   });
   const lookups = createLookups(http, spec.lookupMethod ?? "auto");
   return {
-    async listPage({ signal = never(), ...page }) {
+    async listPage({ signal = AbortSignal.any([]), ...page }) {
       const { mode, perPage = 100, page: number } = page;
       const request = listRequest({ ...viewOf(page), page: number, perPage });
       const { value } = await http.readAs(request, signal, (response) => {
         const { pagination, documents } = readList(bytesOf(response));
         return { pagination, documents: Array.from(documents, ({ document }) => document) };
       });
-      const items = value.documents.map((document, index) => checked(ITEMS[mode], document, `item ${index}`));
+      const items = value.documents.map((document, i) => fitting(ITEMS[mode], document, misfit(`item ${i}`)));
       return { items, pagination: value.pagination };
     },
-    async item(id, { signal = never(), ...view }) {
+    async item(id, { signal = AbortSignal.any([]), ...view }) {
       const { value } = await http.readAs(itemRequest({ ...viewOf(view), id }), signal, (response) =>
         response.status === 200 ? readItem(bytesOf(response).toString()) : null,
       );
-      return value === null ? null : checked(ITEMS[view.mode], value, "the item");
+      return value === null ? null : fitting(ITEMS[view.mode], value, misfit("the item"));
     },
-    destinations: (wanted, signal = never()) => lookups.destinations(wanted.map(destinationName), signal),
-    customFields: (names, signal = never()) => lookups.customFields(names, signal),
+    destinations: (wanted, signal = AbortSignal.any([])) => {
+      const named = wanted.map(({ name, platform = DEFAULT_PLATFORM }) => ({ name, platform }));
+      return lookups.destinations(named, signal);
+    },
+    customFields: (names, signal = AbortSignal.any([])) => lookups.customFields(names, signal),
     close: http.close,
   };
 }
@@ -161,24 +163,10 @@ function viewOf({
   return { mode, columns, gallery };
 }
 
-function destinationName({ name, platform = DEFAULT_PLATFORM }: DestinationSpec): DestinationName {
-  return { name, platform };
-}
-
 function bytesOf(response: HttpResponse): Buffer {
   return decodeBytes(response.body, response.contentEncoding);
 }
 
-/** A signal of a request that nobody means to end. */
-function never(): AbortSignal {
-  return new AbortController().signal;
-}
-
-function checked<T>(schema: z.ZodType<T>, document: unknown, what: string): T {
-  const result = schema.safeParse(document);
-  if (result.success) return result.data;
-  throw new WarehouseError(
-    "contract.drift",
-    `The service sent ${what} in a form that its specification does not have${firstProblem(result.error)}; a newer version of content-warehouse may know it.`,
-  );
+function misfit(what: string): string {
+  return `The service sent ${what} in a form that its specification does not have`;
 }

@@ -7,13 +7,15 @@ import { asWarehouseError } from "../common/errors.ts";
 import { collectGarbage } from "../common/gc.ts";
 import { inStage } from "../common/run-events.ts";
 import type { Shape } from "../raw/document.ts";
+import type { ExtractRecord } from "../raw/extract-record.ts";
+import type { ItemIndex } from "../raw/item-index.ts";
 import type { Missing } from "../warehouse/previous-items.ts";
 import type { ExtractContext } from "./context.ts";
 import type { ListMode } from "./http/request.ts";
-import type { ListStage } from "./landing/checkpoint.ts";
+import type { Journal } from "./journal.ts";
 import { isOpen } from "./landing/checkpoint-form.ts";
 import { isResumable, type ResumeState } from "./landing/resume-state.ts";
-import { choosePageSize, type PageKind, PageSizes, type PerPage, type UsedSizes } from "./pages/page-size.ts";
+import { choosePageSize, PageSizes, type PerPage, type UsedSizes } from "./pages/page-size.ts";
 import { Certification, type Step } from "./passes/certification.ts";
 import type { Unread } from "./passes/item-versions.ts";
 import { isTooLarge, type Pass, type PassRequest, readPass } from "./passes/listing.ts";
@@ -23,7 +25,7 @@ import { type Details, type DetailsRead, isWanted, readDetails } from "./passes/
 
 export interface ExtractOptions {
   /** Listings whose documents are read, in this order. One or both. */
-  readonly listings: readonly ListStage[];
+  readonly listings: readonly Shape[];
   /** Which items are asked for singly after the dynamic listing. */
   readonly details: Details;
   readonly perPage: PerPage;
@@ -82,6 +84,29 @@ export async function extract(context: ExtractContext, options: ExtractOptions):
     if (isResumable(asWarehouseError(thrown).code)) await context.landing.save().catch(() => {});
     throw thrown;
   }
+}
+
+/**
+ * What extraction decided and the raw documents do not say, for those who read them again. `nowMs`: when the last answer
+ * came, in milliseconds since 1970.
+ */
+export function decisionsOf(
+  { disagreements, vanished, removed }: Extraction,
+  { rejects }: Journal,
+  { pages }: ItemIndex,
+  nowMs: number,
+): Omit<ExtractRecord, "version"> {
+  const rejected = rejects.map(({ contentId }) => contentId);
+  return {
+    extractedAt: new Date(nowMs).toISOString(),
+    verdict: disagreements.length === 0 ? "complete" : "unsettled",
+    disagreements: [...disagreements],
+    vanished: [...vanished],
+    removed: [...removed],
+    rejected: rejected.filter((id) => id !== null),
+    rejectedWithoutId: rejected.includes(null),
+    bytesPerItem: Object.fromEntries([...pages].map(([pass, bytes]) => [pass, [...bytes]])),
+  };
 }
 
 class Extractor {
@@ -190,7 +215,7 @@ class Extractor {
    * Makes a pass; where a page is too large, anew with half as many items a page. What was read before the run was
    * resumed counts the first time alone.
    */
-  async #read(request: Pick<PassRequest, "pass" | "mode" | "landing">, kind: PageKind): Promise<Pass> {
+  async #read(request: Pick<PassRequest, "pass" | "mode" | "landing">, kind: ListMode): Promise<Pass> {
     const { journal } = this.#context;
     const { pass, mode, landing } = request;
     let resumed = landing?.resumedPass;
@@ -221,7 +246,7 @@ class Extractor {
   }
 
   /** Of the pass that landed last, if it was of the other listing: groups of both are to have the same items. */
-  #itemsPerGroup(kind: PageKind): number | undefined {
+  #itemsPerGroup(kind: ListMode): number | undefined {
     const landed = this.#landed;
     if (landed === undefined || landed.mode === kind) return undefined;
     return landed.pagesPerGroup * landed.askedPerPage;

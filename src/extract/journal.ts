@@ -29,11 +29,6 @@ export function recordOf(
   };
 }
 
-export interface JournalMark {
-  readonly rejects: number;
-  readonly drift: readonly DriftEntry[];
-}
-
 export class Journal {
   /** Items that there are: known when all are read, before that 0. */
   items = 0;
@@ -42,12 +37,12 @@ export class Journal {
   readonly drift = new Drift();
 
   /** What can be gone back to. */
-  mark(): JournalMark {
+  mark() {
     return { rejects: this.rejects.length, drift: this.drift.sorted() };
   }
 
   /** Takes back rejects and drift of answers that do not count; that they were asked for stays on record. */
-  backTo({ rejects, drift }: JournalMark): void {
+  backTo({ rejects, drift }: ReturnType<Journal["mark"]>): void {
     this.rejects.length = rejects;
     this.drift.take();
     this.takeDrift(drift);

@@ -2,9 +2,8 @@ import type { z } from "zod";
 import { type CustomFieldDefinition, customFieldDefinition } from "../api/custom-field.ts";
 import type { DestinationName } from "../api/destination.ts";
 import { type Destination, destination } from "../api/destination.ts";
-import { WarehouseError } from "../common/errors.ts";
+import { fitting } from "./answer-form.ts";
 import type { HttpClient, HttpResponse } from "./http/client.ts";
-import { firstProblem } from "./http/problem.ts";
 import {
   customFieldRequests,
   destinationRequest,
@@ -81,11 +80,13 @@ export function createLookups(
     { plan, schema, what }: Lookup<Row>,
     signal: AbortSignal,
   ): Promise<Found<Row>> {
+    const misfit = `The service answered a lookup with a ${what} that does not fit its specification`;
     const rows = new Map<string, Row>();
     const answered: Answered[] = [];
     for (const request of plan(method)) {
       const { response, value } = await client.readAs(request, signal, rowsOf);
-      const read = value.map((row) => checkedRow(schema, row, what));
+      // A wrong definition would make wrong mapped values of every item, so the run does not go on with it.
+      const read = value.map((row) => fitting(schema, row, misfit));
       for (const row of read) if (!rows.has(row.id)) rows.set(row.id, row);
       answered.push({ request, response, ids: read.map(({ id }) => id) });
     }
@@ -144,14 +145,4 @@ function isMissing(error: unknown): boolean {
 function isDestination(row: Destination, wanted: DestinationName): boolean {
   const { identification = wanted.name, platform = wanted.platform } = row;
   return identification === wanted.name && platform === wanted.platform;
-}
-
-/** A wrong definition would make wrong mapped values of every item, so the run does not go on with it. */
-function checkedRow<Row>(schema: z.ZodType<Row>, row: unknown, what: string): Row {
-  const result = schema.safeParse(row);
-  if (result.success) return result.data;
-  throw new WarehouseError(
-    "contract.drift",
-    `The service answered a lookup with a ${what} that does not fit its specification${firstProblem(result.error)}; a newer version of content-warehouse may know it.`,
-  );
 }

@@ -4,7 +4,6 @@ import { listRequest } from "./http/request.ts";
 import { decodeBytes } from "./pages/decode.ts";
 import { readList } from "./pages/envelope.ts";
 
-/** What one small request shows of a service. */
 export interface Probe {
   /** Items that the token may read. */
   readonly items: number;

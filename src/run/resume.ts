@@ -7,10 +7,11 @@ import type { ErrorCode } from "../common/errors.ts";
 import { readSealed, writeSealed } from "../common/sealed-file.ts";
 import { removeAllBut } from "../common/tree.ts";
 import { type Config, configFingerprint } from "../config/config.ts";
-import { type ListStage, passOfStages } from "../extract/landing/checkpoint.ts";
+import { passOfStages } from "../extract/landing/checkpoint.ts";
 import { CHECKPOINT_VERSION } from "../extract/landing/checkpoint-form.ts";
 import { isResumable, type ResumeState, readResumeState } from "../extract/landing/resume-state.ts";
 import type { Pipeline } from "../pipeline.ts";
+import type { Shape } from "../raw/document.ts";
 import { RAW_COLUMNS } from "../raw/raw-file.ts";
 import { RawFiles, rawFolder } from "../raw/raw-files.ts";
 import {
@@ -100,7 +101,7 @@ export interface Wanted {
   readonly fingerprint: string;
   readonly config: Config;
   /** Of the pipeline. */
-  readonly listings: readonly ListStage[];
+  readonly listings: readonly Shape[];
   /** Milliseconds since 1970. */
   readonly nowMs: number;
   /** Number of the last run that a target has. */

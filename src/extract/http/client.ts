@@ -10,7 +10,7 @@ import { VERSION } from "../../common/version.ts";
 import { type Answer, type Caps, exchange } from "./exchange.ts";
 import { explanationOf } from "./explanation.ts";
 import { parseHttpDate, parseRetryAfter } from "./http-date.ts";
-import { formOf, isLaterPage, pageOf, type ReadRequest, targetOf } from "./request.ts";
+import { formOf, pageOf, type ReadRequest, targetOf } from "./request.ts";
 import { isThrottling, type Retry } from "./retry.ts";
 import type { NamedIn, ServiceUrl } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
@@ -19,17 +19,15 @@ import { transportError } from "./transport-error.ts";
 
 /** The only file that opens a connection to the service. It speaks to one origin, and the token goes nowhere else. */
 
-export interface Timeouts {
-  readonly connectMs: number;
+export const TIMEOUTS = {
+  connectMs: 10_000,
   /** From the request to the last of the headers. */
-  readonly headersMs: number;
+  headersMs: 60_000,
   /** Between two pieces of the body. */
-  readonly bodyMs: number;
+  bodyMs: 30_000,
   /** For the whole of one attempt: a body that drips in byte by byte never meets the others. */
-  readonly totalMs: number;
-}
-
-export const TIMEOUTS: Timeouts = { connectMs: 10_000, headersMs: 60_000, bodyMs: 30_000, totalMs: 180_000 };
+  totalMs: 180_000,
+};
 
 export const CAPS: Caps = { wireBytes: 32 * 1024 * 1024, failureBytes: 64 * 1024 };
 
@@ -42,7 +40,7 @@ export interface HttpClientOptions {
   readonly namedIn: NamedIn;
   /** At the same time, one request on each. */
   readonly connections: number;
-  readonly timeouts: Timeouts;
+  readonly timeouts: Readonly<typeof TIMEOUTS>;
   readonly caps: Caps;
   readonly clock: Clock;
   readonly log: Log;
@@ -163,8 +161,8 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const response = await send(request, signal, onceWithinMs ?? timeouts.totalMs);
     const { status, retryAfterMs } = response;
     const detail = status === 200 ? "" : redact(explanationOf(response));
-    const known = hasListing || isLaterPage(request);
-    const answer = { ...url, namedIn, status, retryAfterMs, detail, hasListing: known };
+    const isLaterPage = (pageOf(request) ?? 1) !== 1;
+    const answer = { ...url, namedIn, status, retryAfterMs, detail, hasListing: hasListing || isLaterPage };
     const error = statusError(answer, request.mode);
     if (error !== null) throw error;
     hasListing ||= isListing(request.mode);

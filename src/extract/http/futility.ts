@@ -2,7 +2,6 @@
 const MIN_DECREASES = 4;
 const COSTLY = 0.6;
 
-/** A refusal after which the pace would be lowered. */
 export interface Decrease {
   /** The same object for the same congestion, which may be measured better later. */
   readonly cycle: object;

@@ -3,9 +3,7 @@ import { printable } from "../../common/printable.ts";
 import { API_PREFIX } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
-/** Views of a listing, as the service computes them. */
 export type ListMode = "dynamic" | "full" | "basic";
-/** What a request asks for. */
 export type RequestMode = ListMode | "item" | "destinations" | "custom_fields";
 export type LookupMethod = "GET" | "POST";
 
@@ -21,20 +19,23 @@ export interface ReadRequest {
 }
 
 /** Name and value, neither encoded. Names may repeat. */
-export type Parameter = readonly [name: string, value: string];
+type Parameter = [name: string, value: string];
 
-export interface ListRequest {
+/** What is shown of an item. */
+interface View {
   readonly mode: ListMode;
-  /** From 1. */
-  readonly page: number;
-  readonly perPage: number;
   /** Of the dynamic set; without effect in the other modes, so not sent there. */
   readonly columns: readonly string[];
   /** The gallery-only fields; of the dynamic set too. */
   readonly gallery: boolean;
 }
 
-/** A page of the content list. */
+export interface ListRequest extends View {
+  /** From 1. */
+  readonly page: number;
+  readonly perPage: number;
+}
+
 export function listRequest(list: ListRequest): ReadRequest {
   return {
     mode: list.mode,
@@ -50,26 +51,13 @@ export function pageOf({ parameters }: ReadRequest): number | null {
   return page === null ? null : Number(page);
 }
 
-/** Whether it is for a page of the list after the first. */
-export function isLaterPage(request: ReadRequest): boolean {
-  return (pageOf(request) ?? 1) !== 1;
-}
-
-export interface ItemRequest {
-  /** Content ID. */
-  readonly id: string;
-  readonly mode: ListMode;
-  readonly columns: readonly string[];
-  readonly gallery: boolean;
-}
-
 /** One item by its ID: the only request that gives the fields that the specification marks so. */
-export function itemRequest(item: ItemRequest): ReadRequest {
+export function itemRequest(item: View & { readonly id: string }): ReadRequest {
   const path = `${API_PREFIX}/content/${pathSegment(item.id)}`;
   return { mode: "item", method: "GET", path, parameters: viewParameters(item) };
 }
 
-function viewParameters(view: Pick<ListRequest, "mode" | "columns" | "gallery">): Parameter[] {
+function viewParameters(view: View): Parameter[] {
   if (view.mode !== "dynamic") return [["detail", view.mode]];
   const columns = view.columns.map((name): Parameter => ["columns[]", name]);
   return view.gallery ? [...columns, ["gallery", "true"]] : columns;
@@ -85,7 +73,6 @@ function pathSegment(id: string): string {
   );
 }
 
-/** Destinations of that name on that platform. */
 export function destinationRequest(destination: DestinationName, method: LookupMethod): ReadRequest {
   return {
     mode: "destinations",
@@ -138,5 +125,5 @@ export function formOf(request: ReadRequest): string | null {
 }
 
 function encode(parameters: readonly Parameter[]): string {
-  return new URLSearchParams(parameters.map(([name, value]): [string, string] => [name, value])).toString();
+  return new URLSearchParams([...parameters]).toString();
 }

@@ -3,29 +3,39 @@
  * let grow in proportion: they are kept as columns, in 120 bytes.
  */
 
+import { z } from "zod";
 import { Ids } from "../../common/ids.ts";
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import type { RequestMode } from "./request.ts";
 
-export interface RequestRecord {
-  readonly mode: RequestMode;
-  readonly pass: number | null;
-  readonly page: number | null;
-  readonly nextPage: number | null;
-  readonly previousPage: number | null;
-  readonly contentId: string | null;
-  readonly status: number;
-  readonly attempts: number;
-  readonly bytes: number;
-  readonly milliseconds: number;
-  /** Microseconds since 1970 UTC. */
-  readonly observedAt: number;
-  /** Lower-case hexadecimal. */
-  readonly sha256: string;
-}
-
 /** In the order of the plan. */
-const MODES: readonly RequestMode[] = ["destinations", "dynamic", "item", "full", "basic", "custom_fields"];
+const MODES = [
+  "destinations",
+  "dynamic",
+  "item",
+  "full",
+  "basic",
+  "custom_fields",
+] as const satisfies RequestMode[];
+
+const figure = z.number().int().nonnegative();
+
+export const requestRecord = z.strictObject({
+  mode: z.enum(MODES),
+  pass: z.number().int().positive().nullable(),
+  page: figure.nullable(),
+  nextPage: z.number().nullable(),
+  previousPage: z.number().nullable(),
+  contentId: z.string().nullable(),
+  status: figure,
+  attempts: figure,
+  bytes: figure,
+  milliseconds: z.number(),
+  /** Microseconds since 1970 UTC. */
+  observedAt: z.number(),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+export type RequestRecord = Readonly<z.infer<typeof requestRecord>>;
 
 /** Figures of a record, in this order; what is null is not a number. The mode is its place in the plan. */
 const FIGURES = [

@@ -29,25 +29,18 @@ export interface Retry {
   retries(): number;
 }
 
-export interface RetryLimits {
+export const RETRY_LIMITS = {
   /** Longest pause before the second attempt; it doubles with each that follows. */
-  readonly firstPauseMs: number;
-  readonly pauseAtMostMs: number;
-  /** Retries of all requests together: this many (0: what fails is not asked for again), */
-  readonly retriesAtMost: number;
-  /** and this share of the requests made so far, */
-  readonly retriesPerRequest: number;
-  /** but so many are granted to a run that has only begun. */
-  readonly retriesToBegin: number;
-}
-
-export const RETRY_LIMITS: RetryLimits = {
   firstPauseMs: 500,
   pauseAtMostMs: 60_000,
+  /** Retries of all requests together: this many (0: what fails is not asked for again), */
   retriesAtMost: 200,
+  /** and this share of the requests made so far, */
   retriesPerRequest: 0.2,
+  /** but so many are granted to a run that has only begun. */
   retriesToBegin: 20,
 };
+export type RetryLimits = Readonly<typeof RETRY_LIMITS>;
 
 /** Spread over which workers come back after a pause that the service asked for. */
 const SPREAD_MS = 1000;

@@ -55,7 +55,6 @@ export interface Turn {
   readonly waitsForPace: boolean;
 }
 
-/** A request that was refused because there were too many. */
 export interface Refusal {
   readonly sentMs: number;
   readonly nowMs: number;

@@ -2,7 +2,6 @@ import { asWarehouseError, codeOf, type ErrorCode, WarehouseError } from "../../
 import type { NamedIn } from "./service-url.ts";
 import { SourceError } from "./source-error.ts";
 
-/** How a failure on the way to the service is told. */
 interface Failure {
   readonly code: ErrorCode;
   /** The sentence, with the host in it, and where that is said. */

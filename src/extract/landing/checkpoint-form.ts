@@ -3,7 +3,7 @@ import { z } from "zod";
 import { pagination } from "../../api/envelope.ts";
 import { DRIFT_KINDS, type DriftEntry } from "../../raw/drift.ts";
 import type { SavedDocument, WrittenFile } from "../../raw/raw-file.ts";
-import type { RequestRecord } from "../http/requests.ts";
+import { requestRecord as record } from "../http/requests.ts";
 
 /** Of the form: another one is not read. */
 export const CHECKPOINT_VERSION = 6;
@@ -27,21 +27,6 @@ const drift: z.ZodType<readonly DriftEntry[]> = z.array(
     example: z.string().nullable(),
   }),
 );
-
-const record: z.ZodType<RequestRecord> = z.strictObject({
-  mode: z.enum(["dynamic", "full", "basic", "item", "destinations", "custom_fields"]),
-  pass: place.nullable(),
-  page: count.nullable(),
-  nextPage: z.number().nullable(),
-  previousPage: z.number().nullable(),
-  contentId: z.string().nullable(),
-  status: count,
-  attempts: count,
-  bytes: count,
-  milliseconds: z.number(),
-  observedAt: z.number(),
-  sha256,
-});
 
 const reject = z.strictObject({
   mode: z.string(),
@@ -82,10 +67,8 @@ const document: z.ZodType<SavedDocument> = z.strictObject({
 /** Names of the custom fields that documents carry. */
 const fieldNames: z.ZodType<readonly string[]> = z.array(z.string());
 
-/** What a single-item request asks for. */
 const singleKey = z.strictObject({ id: z.string(), shape });
 
-/** What an answer gave. */
 const savedAnswer = z.strictObject({
   /** That the answer is, or that listed the item. */
   page: count,
@@ -123,7 +106,6 @@ const readGroup = z.strictObject({
   pages: z.array(page).min(1),
 });
 
-/** What came of a request for a single item. */
 const singleRead = singleKey.extend({
   gone: z.boolean(),
   /** Null: the answer could not be read. */

@@ -6,6 +6,7 @@
 import { glob, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { writeSealed } from "../../common/sealed-file.ts";
+import type { Shape } from "../../raw/document.ts";
 import {
   CHECKPOINT_VERSION,
   isOpen,
@@ -15,15 +16,16 @@ import {
 } from "./checkpoint-form.ts";
 
 /** In this order: a stage is begun when the ones before it are whole. */
-export type Stage = ListStage | SingleStage;
-/** The passes that are kept are the first two: a run that is resumed makes the later ones anew. */
-export type ListStage = "dynamic" | "full";
+export type Stage = Shape | SingleStage;
 /** `item`: what the first pass listed; `repair`: where the first two differ. */
 export type SingleStage = "item" | "repair";
-/** The pass of each stage that is kept: the one that is read, or after which items are asked for. */
+/**
+ * The pass of each stage that is kept: the one that is read, or after which items are asked for. The passes that are
+ * kept are the first two: a run that is resumed makes the later ones anew.
+ */
 export type PassOfStage = Readonly<Record<Stage, number>>;
 
-export function isListStage(stage: Stage): stage is ListStage {
+export function isListStage(stage: Stage): stage is Shape {
   return stage === "dynamic" || stage === "full";
 }
 
@@ -31,7 +33,7 @@ export function isListStage(stage: Stage): stage is ListStage {
  * `listings`: those of the pipeline, in the order of their passes. Of one listing alone nothing is kept after its pass:
  * the pass that certifies it is made anew.
  */
-export function passOfStages(listings: readonly ListStage[]): PassOfStage {
+export function passOfStages(listings: readonly Shape[]): PassOfStage {
   const dynamic = listings.indexOf("dynamic") + 1;
   const full = listings.indexOf("full") + 1;
   return { dynamic, item: dynamic, full, repair: listings.length === 2 ? 2 : 0 };

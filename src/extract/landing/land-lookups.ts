@@ -67,9 +67,7 @@ export function landLookups(
 
 type Found = JsonObject & { readonly id: string };
 
-interface Place extends Pick<LookupDocument, "page" | "position"> {
-  readonly observedAt: number;
-}
+type Place = Pick<LookupDocument, "page" | "position"> & { readonly observedAt: number };
 
 /** By ID: where a row stands, the first of several. */
 function placesOf(answered: readonly Answered[], clock: Clock): Map<string, Place> {

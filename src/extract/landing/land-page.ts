@@ -20,7 +20,6 @@ export interface LanderOptions extends DocumentOptions {
   readonly token: string;
 }
 
-/** What an answer gave. */
 interface Landed extends Omit<SavedAnswer, "documents"> {
   readonly documents: readonly RawDocument[];
 }

@@ -59,7 +59,6 @@ export interface LandingOptions {
   readonly clock: Clock;
 }
 
-/** What the stages of a landing share. */
 interface Shared extends LandingOptions {
   readonly open: OpenGroups;
   /** Names of the custom fields that documents carry. */

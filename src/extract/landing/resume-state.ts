@@ -5,11 +5,11 @@ import { dirname } from "node:path";
 import type { z } from "zod";
 import type { ErrorCode } from "../../common/errors.ts";
 import { bytesOf, readSealed } from "../../common/sealed-file.ts";
+import type { Shape } from "../../raw/document.ts";
 import type { RawFiles } from "../../raw/raw-files.ts";
 import {
   checkpointFile,
   isListStage,
-  type ListStage,
   openFile,
   type PassOfStage,
   type SingleStage,
@@ -54,7 +54,6 @@ export interface ResumedPass {
   readonly pagesPerGroup: number;
 }
 
-/** What can be used again. */
 export interface ResumeState {
   readonly dynamic?: ResumedPass;
   readonly full?: ResumedPass;
@@ -100,7 +99,7 @@ class Reader {
   }
 
   async read(): Promise<ResumeState> {
-    const passes: Partial<Record<ListStage, ResumedPass>> = {};
+    const passes: Partial<Record<Shape, ResumedPass>> = {};
     const groups: Record<SingleStage, readonly number[]> = { item: [], repair: [] };
     let items = 0;
     for (const stage of stagesInOrder(this.#passOf)) {
@@ -130,7 +129,7 @@ class Reader {
     return this.#sound(stage, group, forms.single, forms.openSingle);
   }
 
-  async #pass(stage: ListStage): Promise<ResumedPass | undefined> {
+  async #pass(stage: Shape): Promise<ResumedPass | undefined> {
     const read = (group: number) => this.#sound(stage, group, forms.listed, forms.openListed);
     const first = await read(0);
     if (first?.pages[0]?.page !== 1) return undefined;

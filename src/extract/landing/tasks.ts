@@ -21,7 +21,6 @@ export interface GroupKey {
   readonly group: number;
 }
 
-/** A page of a listing. */
 export interface PageTask extends GroupKey {
   readonly kind: "page";
   readonly mode: ListMode;
@@ -34,7 +33,6 @@ export interface PageTask extends GroupKey {
   readonly body: Body;
 }
 
-/** The answer of a single-item request. */
 export interface ItemTask extends GroupKey {
   readonly kind: "item";
   readonly shape: Shape;

@@ -29,7 +29,6 @@ function observation({ kind, pass, page }: PageTask | ItemTask, position: number
   return ((pass * 2 + Number(kind === "item")) * PAGES + page) * PLACES + position;
 }
 
-/** What the documents of an answer gave. */
 export interface ReadDocuments {
   readonly items: ListedItem[];
   readonly rejects: readonly Reject[];
@@ -48,7 +47,6 @@ interface PlacedAndPrepared {
   readonly prepared: PreparedObject;
 }
 
-/** A document that is an item's. */
 interface Sent extends Pick<SentDocument, "largeNumbers" | "text"> {
   readonly document: JsonObject;
   /** Those that are still to be put into it. */
@@ -89,7 +87,8 @@ export class DocumentReader {
     const raw: RawDocument[] = [];
     const fieldNames = new Set<string>();
     const drift = new Drift();
-    const held = new HeldObjects();
+    /** How many documents hold an object: what is counted of it is counted once for all. */
+    const held = new Map<PreparedObject, number>();
     let position = (task.offset ?? 0) - 1;
     for (const sent of documents) {
       position += 1;
@@ -111,13 +110,14 @@ export class DocumentReader {
         const { largeNumbers, text } = sent;
         const listed = { document, objects: objects ?? [], largeNumbers, text };
         const place = { contentId, mode: shape, pass, page, position, whole: true, view } as const;
-        held.add(listed.objects);
+        for (const { prepared } of listed.objects) held.set(prepared, (held.get(prepared) ?? 0) + 1);
         raw.push(this.#raw(place, listed, drift));
         addFieldNames(fieldNames, shape, document);
       }
       items.push(listedItem(contentId, position, document));
     }
-    held.countIn(drift);
+    for (const [prepared, count] of held)
+      for (const entry of prepared.drift) drift.add({ ...entry, count: entry.count * count });
     return { items, rejects, raw, fieldNames, drift };
   }
 
@@ -182,20 +182,6 @@ function put(document: JsonObject, { name, place }: PlacedObject, value: JsonObj
   const member = document[name];
   if (place === undefined) document[name] = value;
   else if (Array.isArray(member)) member[place] = value;
-}
-
-/** How many documents of a page hold an object: what is counted of it is counted once for all. */
-class HeldObjects {
-  readonly #counts = new Map<PreparedObject, number>();
-
-  add(objects: readonly PlacedAndPrepared[]): void {
-    for (const { prepared } of objects) this.#counts.set(prepared, (this.#counts.get(prepared) ?? 0) + 1);
-  }
-
-  countIn(drift: Drift): void {
-    for (const [{ drift: entries }, count] of this.#counts)
-      for (const entry of entries) drift.add({ ...entry, count: entry.count * count });
-  }
 }
 
 /** Where documents describe the custom fields of which they have values. */

@@ -4,7 +4,7 @@ import { mayHoldHalves, parseLarge } from "../../common/json.ts";
 import { isObject } from "../../common/objects.ts";
 import { printable } from "../../common/printable.ts";
 import type { SentText } from "../../raw/raw-json.ts";
-import { firstProblem } from "../http/problem.ts";
+import { firstProblem } from "../answer-form.ts";
 import { SourceError } from "../http/source-error.ts";
 import { hasOneSpelling, namesIn } from "./canonical-json.ts";
 import { parseJson } from "./decode.ts";
@@ -17,7 +17,6 @@ import { type Element, type FoundObject, splitPage } from "./split-page.ts";
  * Pure, for worker threads.
  */
 
-/** A page of the content list. */
 export interface Page {
   readonly pagination: Pagination;
   /** How many documents it lists. */
@@ -31,7 +30,6 @@ export interface Page {
   readonly documents: Iterable<SentDocument>;
 }
 
-/** Where an object stands in a document. */
 export interface PlacedObject {
   /** Of the document's own member. */
   readonly name: string;

@@ -9,7 +9,6 @@ import { hasOneSpelling, namesIn } from "./canonical-json.ts";
 
 const CLOSE_BRACE = 0x7d;
 
-/** An object of JSON, as it was sent. */
 export interface RecurringObject {
   /** A copy of its text in UTF-8. */
   readonly bytes: Buffer;

@@ -14,7 +14,6 @@ import type { PageRead, PageResult, Reject } from "../landing/checkpoint-form.ts
 import type { StageLanding } from "../landing/landing.ts";
 import { answerOf, FailureBudget } from "../passes/single-item.ts";
 
-/** The pass that pages are read for. */
 export interface PassOfPages {
   /** From 1. */
   readonly pass: number;
@@ -33,7 +32,6 @@ interface PageToRead {
   readonly group: number;
 }
 
-/** What a request is for. */
 type View = Pick<PassOfPages, "mode" | "columns" | "landing">;
 
 /** A page of a listing with so many items a page. */

@@ -10,13 +10,13 @@ import { observedAtOf, recordOf } from "../journal.ts";
 import { decodeBytes } from "./decode.ts";
 import { readList } from "./envelope.ts";
 
-/** What a pass reads: pages of documents of either shape, or of IDs and times alone, which are much smaller. */
-export type PageKind = "dynamic" | "full" | "basic";
-
 export type PerPage = number | "auto";
 
-/** Items a page by kind, as a run used them. */
-export type UsedSizes = { readonly [Kind in PageKind]?: number | undefined };
+/**
+ * Items a page, as a run used them, by what a pass reads: documents of either shape, or IDs and times alone, whose pages
+ * are much smaller, `basic`.
+ */
+export type UsedSizes = { readonly [Kind in ListMode]?: number | undefined };
 
 export const PAGE_SIZES: readonly number[] = [100, 200, 500, 1000];
 /** After decompression. */
@@ -27,7 +27,6 @@ const ATTEMPTS = 2;
 /** Larger sizes that are tried by a run that knows the size of the run before. */
 const MAX_TRIES_AGAIN = 1;
 
-/** A first page, before anybody looks at its documents. */
 export interface FirstPage {
   /** As the service says that it applied it. */
   readonly perPage: number;
@@ -49,7 +48,7 @@ interface Chosen {
 export class PageSizes {
   readonly #configured: PerPage;
   readonly #remembered: UsedSizes;
-  readonly #used = new Map<PageKind, number>();
+  readonly #used = new Map<ListMode, number>();
   /** No larger pages are granted, whatever they hold. */
   #granted = Number.POSITIVE_INFINITY;
 
@@ -64,7 +63,7 @@ export class PageSizes {
   }
 
   /** The pages of a pass have so many items. */
-  use(kind: PageKind, perPage: number): void {
+  use(kind: ListMode, perPage: number): void {
     this.#used.set(kind, perPage);
   }
 
@@ -72,7 +71,7 @@ export class PageSizes {
    * The size for a pass. `multiple`: only sizes that it is a multiple of are tried. Never fails for a size: where pages
    * are too large even at the smallest, the pass itself finds out.
    */
-  async choose(kind: PageKind, multiple: number | undefined, ask: AskFirst): Promise<Chosen> {
+  async choose(kind: ListMode, multiple: number | undefined, ask: AskFirst): Promise<Chosen> {
     const known = this.#used.get(kind) ?? this.#configured;
     if (known !== "auto") return { perPage: known, first: undefined };
     const fitting = PAGE_SIZES.filter((size) => multiple === undefined || multiple % size === 0);
@@ -86,17 +85,14 @@ export class PageSizes {
     const begin = Math.min(this.#granted, wanted);
     const first = await this.#ask(begin, begin <= smallest, ask);
     if (first === undefined) return { perPage: Math.min(begin, smallest), first };
-    if (first.perPage < begin && isHonest(first, first.perPage)) return this.#clamped(first);
+    if (first.perPage < begin && isHonest(first, first.perPage)) {
+      // The service grants fewer items a page: what came is a page of that size.
+      this.#granted = Math.max(1, first.perPage);
+      return { perPage: this.#granted, first };
+    }
     if (first.perPage !== begin) return { perPage: begin, first };
     if (begin > smallest && !isSmall(first)) return this.#smaller(sizes, first, ask);
     return this.#larger(sizes, first, remembered === undefined ? sizes.length : MAX_TRIES_AGAIN, ask);
-  }
-
-  /** The service grants fewer items a page: what came is a page of that size. */
-  #clamped(first: FirstPage): Chosen {
-    const perPage = Math.max(1, first.perPage);
-    this.#granted = perPage;
-    return { perPage, first };
   }
 
   /** Pages have become larger than in the run before. */
@@ -165,7 +161,7 @@ function scaled({ rows, decodedBytes, milliseconds }: FirstPage, size: number) {
 export interface PassToSize {
   readonly pass: number;
   readonly mode: ListMode;
-  readonly kind: PageKind;
+  readonly kind: ListMode;
   readonly columns: readonly string[];
   /** Only sizes are tried that it is a multiple of; undefined: all. */
   readonly multiple: number | undefined;

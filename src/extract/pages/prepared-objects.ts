@@ -6,7 +6,6 @@ import type { Prepare } from "../../raw/prepare.ts";
 import type { PlacedObject } from "./envelope.ts";
 import type { RecurringObject } from "./object-cache.ts";
 
-/** An object as it is in a prepared document. */
 export interface PreparedObject {
   /** Shared by all documents that hold it: it cannot be changed. */
   readonly value: JsonObject;

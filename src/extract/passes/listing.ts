@@ -18,7 +18,6 @@ import type { LandedPass } from "./item-versions.ts";
 import { isFresh, PassSnapshot } from "./pass-snapshot.ts";
 import { type ComparedPass, type PageMark, uncleanReasons } from "./verdict.ts";
 
-/** What a pass asks for. */
 export interface PassRequest extends PassOfPages {
   /** What was read before the run was resumed; undefined: nothing that counts. */
   readonly resumed: ResumedPass | undefined;
@@ -28,7 +27,6 @@ export interface PassRequest extends PassOfPages {
   readonly wants: (item: ListedItem) => boolean;
 }
 
-/** Where an item was listed. */
 export interface Listed extends ListedItem {
   readonly page: number;
   readonly group: number;
@@ -277,7 +275,13 @@ class PassReader {
     }
     if (page > this.#pagesCounted && this.#snapshot.distinct === known) this.#barren += 1;
     this.#bytes += records.reduce((sum, { bytes }) => sum + bytes, 0);
-    this.#reportProgress();
+    this.#context.onProgress({
+      stage: this.#request.mode,
+      done: this.#marks.size,
+      total: this.#marks.get(1)?.pagination.pages,
+      items: this.#snapshot.distinct,
+      bytes: this.#bytes,
+    });
   }
 
   /** However often an item is listed, it counts where it stands first. */
@@ -327,17 +331,6 @@ class PassReader {
       pagesPerGroup: this.#pagesPerGroup,
       pages: (this.#read.get(group) ?? []).toSorted((a, b) => a.page - b.page),
     };
-  }
-
-  #reportProgress(): void {
-    const total = this.#marks.get(1)?.pagination.pages;
-    this.#context.onProgress({
-      stage: this.#request.mode,
-      done: this.#marks.size,
-      total,
-      items: this.#snapshot.distinct,
-      bytes: this.#bytes,
-    });
   }
 
   #result(first: Pagination, last: Pagination): Pass {

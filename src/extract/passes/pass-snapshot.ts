@@ -36,7 +36,6 @@ export function isFresh(
   );
 }
 
-/** What one pass saw. */
 export class PassSnapshot {
   readonly #itemIndex: ItemIndex;
   /** By the item's number: `updated_at`, in seconds. */

@@ -68,7 +68,6 @@ function firstClause(message: string): string {
   return clause.charAt(0).toLowerCase() + clause.slice(1);
 }
 
-/** An item that is asked for. */
 export interface Single extends Pick<ItemTask, "shape" | "whole" | "group" | "page" | "position"> {
   readonly id: string;
   /** Of the dynamic set. */

@@ -7,10 +7,8 @@ import type { StageLanding } from "../landing/landing.ts";
 import type { Listed, Pass } from "./listing.ts";
 import { FailureBudget, isRejected, putOnRecord, readSingle } from "./single-item.ts";
 
-/** Which items are asked for singly. */
 export type Details = "events" | "all" | "none";
 
-/** Whether a listed item is asked for singly. */
 export function isWanted(details: Details): (item: Pick<ListedItem, "event">) => boolean {
   return ({ event }) => details === "all" || (details === "events" && event);
 }
@@ -143,7 +141,6 @@ class DetailsReader {
   }
 }
 
-/** By the item's ID. */
 type Answers = Map<string, SingleRead>;
 
 function inOrder(items: readonly Listed[], answers: Answers): ReadSingles {

@@ -9,14 +9,13 @@ export interface PageMark {
 }
 
 /** The pages of a pass, by number from 1, and what they listed. */
-export interface PassEvidence {
+interface PassEvidence {
   readonly marks: ReadonlyMap<number, PageMark>;
   readonly snapshot: Pick<PassSnapshot, "distinct" | "duplicates">;
   /** Listed documents that are no items. */
   readonly rejected: number;
 }
 
-/** A page's number, from 1, with what it said. */
 type NumberedMark = readonly [page: number, mark: PageMark];
 
 /** Why a pass is not clean; empty: its pages fit together without a gap, a repeat or a change of total. */
