@@ -6,11 +6,16 @@ import { printable } from "../common/printable.ts";
 import type { RunEvent } from "../common/run-events.ts";
 import type { RunSummary } from "../run/summary.ts";
 import { metricsFileObserver } from "./metrics-file.ts";
-import type { HowEnded, Observer, PublishedContent, StartedRun } from "./observer.ts";
-import { onFinishObserver } from "./on-finish.ts";
+import {
+  type EndedRun,
+  type Observer,
+  ONLY_END,
+  type PublishedContent,
+  type StartedRun,
+} from "./observer.ts";
 import { openLineageObserver } from "./open-lineage.ts";
 import { openTelemetryObserver } from "./open-telemetry.ts";
-import { exitCodeOf, failed } from "./outcome.ts";
+import { exitCodeOf, type OnFinish } from "./outcome.ts";
 import type { ObserveSettings } from "./settings.ts";
 
 /** How long each observer may take to be told of the start, and of the end. */
@@ -27,17 +32,22 @@ export interface Observed {
 export async function openObservers(observed: Observed, tellMs: number = TELL_MS): Promise<Observers> {
   const { settings, warehouse, clock, log } = observed;
   const { onFinish, metricsFile, openLineage } = settings;
+  const startedMs = clock.now();
   const observers = [
-    await openTelemetryObserver({ startedMs: clock.now() }, log),
+    await openTelemetryObserver(startedMs, log),
     openLineage && openLineageObserver(openLineage),
-    metricsFile === null ? null : metricsFileObserver(metricsFile, { warehouse, startedMs: clock.now() }),
+    metricsFile === null ? null : metricsFileObserver(metricsFile, { warehouse, startedMs }),
     onFinish && onFinishObserver(onFinish),
-  ];
-  return new Observers(
-    observers.filter((each) => each !== null),
-    observed,
-    tellMs,
-  );
+  ].filter((each) => each !== null);
+  return new Observers(observers, observed, tellMs);
+}
+
+/** Calls the function of the configuration with how the run ended. */
+function onFinishObserver(onFinish: OnFinish): Observer {
+  const onEnd: Observer["onEnd"] = async ({ outcome }, signal) => {
+    await onFinish(outcome, signal);
+  };
+  return { ...ONLY_END, name: "`onFinish`", onEnd };
 }
 
 export class Observers {
@@ -82,19 +92,20 @@ export class Observers {
   }
 
   async published(summary: RunSummary, content: PublishedContent): Promise<void> {
-    await this.#ended({ outcome: { ok: true, exitCode: exitCodeOf(summary), ...summary }, content });
+    const outcome = { ok: true, exitCode: exitCodeOf(summary), ...summary } as const;
+    await this.#ended({ outcome, content, endedMs: this.#observed.clock.now() });
   }
 
-  async failed(error: WarehouseError): Promise<void> {
-    const { warehouse } = this.#observed;
+  async failed({ code, message, exitCode }: WarehouseError): Promise<void> {
+    const { warehouse, clock } = this.#observed;
     const known = { warehouse, run: this.#run, pipeline: this.#pipeline };
-    await this.#ended({ outcome: failed(error, known), content: null });
+    const outcome = { ok: false, code, message, exitCode, ...known } as const;
+    await this.#ended({ outcome, content: null, endedMs: clock.now() });
   }
 
-  async #ended(ended: HowEnded): Promise<void> {
-    const endedMs = this.#observed.clock.now();
+  async #ended(ended: EndedRun): Promise<void> {
     await Promise.all(this.#starting);
-    await this.#tell((observer, signal) => observer.onEnd({ ...ended, endedMs }, signal));
+    await this.#tell((observer, signal) => observer.onEnd(ended, signal));
   }
 
   async #tell(tell: (observer: Observer, signal: AbortSignal) => Promise<void>): Promise<void> {

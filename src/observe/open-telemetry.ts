@@ -15,13 +15,10 @@ const SCOPE = "content-warehouse";
 
 type Api = typeof import("@opentelemetry/api");
 
-export async function openTelemetryObserver(
-  run: { readonly startedMs: number },
-  log: Log,
-): Promise<Observer | null> {
+export async function openTelemetryObserver(startedMs: number, log: Log): Promise<Observer | null> {
   if (!(REGISTERED in globalThis)) return null;
   try {
-    return new OpenTelemetry(await import("@opentelemetry/api"), run.startedMs);
+    return new OpenTelemetry(await import("@opentelemetry/api"), startedMs);
   } catch {
     log.warn(
       "OpenTelemetry is set up in this process, but @opentelemetry/api cannot be imported, so nothing is traced; install it beside content-warehouse.",
