@@ -15,7 +15,8 @@ test("metrics escape what would end a label or a line, and leave out those witho
   const file = join(await temporaryFolder(t), "run.prom");
   const warehouse = 'C:\\x"\n';
   const accounting = { listed: 1, loaded: 1, rejected: 0, vanished: 0, unread: 0 };
-  const outcome = { warehouse, run: "1", pipeline: "small", accounting, tables: [], bytesPublished: 7 };
+  const named = { warehouse, run: "1", pipeline: "small" };
+  const outcome = { ...named, exitCode: 0, accounting, tables: [], bytesPublished: 7 };
   const observer = metricsFileObserver(file, { warehouse, startedMs: 0 });
   const content = { tables: [], checks: [], unmappedValues: null };
   await observer.onEnd({ outcome: outcome as unknown as RunPublished, content, endedMs: 1500 }, signal);

@@ -10,7 +10,7 @@ import type { AskedRun } from "../open-run.ts";
 import { itemBounds } from "../questions/coverage.ts";
 import { keep, keepRange } from "../rows.ts";
 import { text, textOrNull } from "./format.ts";
-import { html, type Markup, sql } from "./markup.ts";
+import { html, type Markup, section, sql } from "./markup.ts";
 
 /** How much of a run the page holds. */
 export interface ItemLimits {
@@ -167,11 +167,14 @@ function jsonBytes(value: unknown): number {
 }
 
 export function itemsSection({ total, shown }: ReportItems): Markup {
-  return html`<section id="items" aria-labelledby="items-title">
-<h2 id="items-title">Items</h2>
-${shown > 0 ? SEARCH : html`<p class="empty">${total === 0 ? "The service listed no item." : "There was no room for an item in this page."}</p>`}
-${shown < total && html`<p class="note">The page holds ${counted(shown, "item")} of ${count(total)}, those that need attention most first. The other ${count(total - shown)} are left to SQL:</p>${sql(leftOutSql(shown))}`}
-</section>`;
+  const none = total === 0 ? "The service listed no item." : "There was no room for an item in this page.";
+  return section(
+    "items",
+    "Items",
+    shown > 0 ? SEARCH : html`<p class="empty">${none}</p>`,
+    shown < total &&
+      html`<p class="note">The page holds ${counted(shown, "item")} of ${count(total)}, those that need attention most first. The other ${count(total - shown)} are left to SQL:</p>${sql(leftOutSql(shown))}`,
+  );
 }
 
 /** What is asked for is put together in the page, from the data that it brings along. */

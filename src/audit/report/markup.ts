@@ -83,8 +83,15 @@ export function plainForeign(text: string): string {
 }
 
 /** A name, or its ID where there is none. */
-export function named(name: string | null, id: string): Markup {
-  return name === null ? html`<code>${foreign(id)}</code>` : foreign(name);
+export function named(name: unknown, id: unknown): Markup {
+  return typeof name === "string" ? foreign(name) : html`<code>${foreign(String(id))}</code>`;
+}
+
+export function section(id: string, title: string, ...parts: readonly Part[]): Markup {
+  return html`<section id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+${parts}
+</section>`;
 }
 
 /** What lists in sentences name; the others have their own section. */
@@ -104,16 +111,10 @@ export interface Column<T> {
   readonly sort?: (row: T) => number;
 }
 
-export interface TableOf<T> {
-  readonly caption: string;
-  readonly columns: readonly Column<T>[];
-  readonly rows: readonly T[];
-}
-
-export function table<T>({ caption, columns, rows }: TableOf<T>): Markup {
+export function table<T>(caption: string, columns: readonly Column<T>[], rows: readonly T[]): Markup {
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
 <caption class="visually-hidden">${caption}</caption>
-<thead><tr>${columns.map(({ head, kind }) => html`<th scope="col"${kind === "number" ? NUMBER : ""}>${head}</th>`)}</tr></thead>
+<thead><tr>${columns.map(({ head, kind }) => html`<th scope="col"${kind === "number" && NUMBER}>${head}</th>`)}</tr></thead>
 <tbody>${rows.map((row) => html`<tr>${columns.map((column) => cell(column, row))}</tr>\n`)}</tbody>
 </table></div>`;
 }

@@ -4,11 +4,19 @@ import { count, counted, duration, fileSize } from "../../common/figures.ts";
 import type { Coverage } from "../questions/coverage.ts";
 import type { DriftReport } from "../questions/drift.ts";
 import type { Account } from "./account.ts";
+import {
+  coverageTotals,
+  destinationName,
+  fieldName,
+  gapsOf,
+  nothingCoverable,
+  valueName,
+} from "./coverage-section.ts";
 import { driftPoints } from "./drift-section.ts";
 import type { EarlierRuns } from "./earlier-runs.ts";
-import { integer, minute, percent, text, textOrNull } from "./format.ts";
+import { integer, minute, percent, text } from "./format.ts";
 import type { ReportItems } from "./items.ts";
-import { firstOf, foreign, html, type Markup, NAMED, named, sql } from "./markup.ts";
+import { firstOf, foreign, html, type Markup, NAMED, sql } from "./markup.ts";
 
 export interface OverviewFacts {
   readonly account: Account;
@@ -80,13 +88,6 @@ function coverageFigures({ coverage, items }: OverviewFacts): Markup[] {
   ];
 }
 
-/** Why there is no value to look at, in a clause. */
-export function nothingCoverable({ coverage }: Coverage): string {
-  return coverage.length === 0
-    ? "no custom field is mapped for a destination"
-    : "no item has a value of a field with a value mapping";
-}
-
 function scalar(name: string, value: string, note: string): Markup {
   return html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${note}</span></dd></div>`;
 }
@@ -96,13 +97,6 @@ function itemsNote({ itemsListed, itemsRejected, itemsRemoved, itemsUnread }: Ac
   if (itemsRemoved > 0) parts.push(`${count(itemsRemoved)} gone since`);
   if (itemsUnread > 0) parts.push(`${count(itemsUnread)} listed too late to be read`);
   return parts.join(", ");
-}
-
-/** Values with a value mapping, and those of them that have an external value. */
-export function coverageTotals({ coverage }: Coverage): { covered: number; coverable: number } {
-  const sum = (name: string) => coverage.reduce((total, row) => total + integer(row[name]), 0);
-  const covered = sum("mapped");
-  return { covered, coverable: covered + sum("unmapped") + sum("unknown_value") };
 }
 
 function attention(facts: OverviewFacts): Markup {
@@ -147,16 +141,13 @@ ${sql(`  "destinations": [\n${names}\n  ]`)}`;
 }
 
 function mappingPoints({ coverage, items }: OverviewFacts): Markup[] {
-  const { values, definitions, totals } = coverage;
-  const gaps = values.filter((row) => row.status === "unmapped" || row.status === "unknown_value");
+  const { definitions, totals } = coverage;
+  const gaps = gapsOf(coverage);
   const shown = gaps
     .slice(0, NAMED)
     .map(
       (row) =>
-        html`<a href="#unmapped">${row.status === "unmapped" ? "Unmapped" : "Unknown value"}</a>: ${valueName(row.value, row.value_id)} of ${named(
-          textOrNull(row.custom_field),
-          text(row.custom_field_id),
-        )} for ${named(textOrNull(row.destination), text(row.destination_id))}, in ${counted(integer(row.items), "item")}.`,
+        html`<a href="#unmapped">${row.status === "unmapped" ? "Unmapped" : "Unknown value"}</a>: ${valueName(row)} of ${fieldName(row)} for ${destinationName(row)}, in ${counted(integer(row.items), "item")}.`,
     );
   const more = gaps.length - shown.length;
   const collisions = definitions?.collisions ?? [];
@@ -170,17 +161,11 @@ function mappingPoints({ coverage, items }: OverviewFacts): Markup[] {
       html`<a href="#coverage">${counted(collisions.length, "external name")} of several fields</a>: ${firstOf(
         collisions,
         (row) =>
-          html`${foreign(text(row.external_field_name))} at ${named(textOrNull(row.destination), text(row.destination_id))} (${foreign(text(row.custom_fields))})`,
+          html`${foreign(text(row.external_field_name))} at ${destinationName(row)} (${foreign(text(row.custom_fields))})`,
       )}.`,
     totals.ambiguous > 0 &&
       html`<a href="#items">${counted(totals.ambiguous, "value")}</a> ${totals.ambiguous === 1 ? "is" : "are"} ambiguous: several entries, select values or mappings fit, of which the first was used.`,
   ].filter((point) => point !== false);
-}
-
-/** A value's text, or its ID where it has none. */
-export function valueName(value: unknown, id: unknown): Markup {
-  if (typeof value === "string") return value.trim() === "" ? html`<em>empty text</em>` : foreign(value);
-  return typeof id === "string" ? html`<code>${foreign(id)}</code>` : html`<em>without text</em>`;
 }
 
 /** Under the name of the run. */

@@ -13,8 +13,6 @@ import { readChanges } from "./changes.ts";
 import { pageOf } from "./document.ts";
 import type { EarlierRuns } from "./earlier-runs.ts";
 import { ITEM_LIMITS, type ItemLimits, readItems } from "./items.ts";
-import { readRejects } from "./rejects-section.ts";
-import { readRequests } from "./requests-section.ts";
 
 /** Name of the report in the folder of a run. */
 export const REPORT_FILE = "report.html";
@@ -34,11 +32,9 @@ export async function reportOf(run: ReportedRun, limits: ItemLimits = ITEM_LIMIT
   const account = await readAccount(connection);
   const changes = await readChanges(connection, manifest.rows);
   const drift = await driftOf({ connection, now: manifest, before: earlier?.before?.manifest });
-  const rejects = await readRejects(connection);
-  const requests = await readRequests(connection);
   const beside = { connection: await run.connect(), manifest };
   const [coverage, items] = await together(coverageOf(run, {}), readItems(beside, limits));
-  return pageOf({ account, coverage, changes, items, drift, rejects, requests, earlier });
+  return pageOf({ account, coverage, changes, items, drift, earlier });
 }
 
 /** Of the database, while a run makes its report, for two statements at a time: as much as the load before it takes. */
