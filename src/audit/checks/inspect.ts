@@ -90,17 +90,22 @@ function emptyColumns(tables: readonly Table[], values: ColumnValues): string[] 
 
 const VIEWERS = ["none", "pdf", "doc_provider", "photo", "video", "audio"];
 
-/** Table, column, and the values that the specification lists for it. */
-export const LISTED_VALUES: readonly (readonly [table: string, column: string, values: readonly string[]])[] =
-  [
-    ["content", "state", ["production", "promotion", "completed"]],
-    ["content", "progress_stage", ["planned", "in_progress", "complete"]],
-    ["content", "viewer_compatibility", VIEWERS],
-    ["content_gallery", "gallery_viewer_compatibility", VIEWERS],
-  ];
+interface ListedValues {
+  readonly table: string;
+  readonly column: string;
+  readonly values: readonly string[];
+}
+
+/** Columns for which the specification lists values. */
+export const LISTED_VALUES: readonly ListedValues[] = [
+  { table: "content", column: "state", values: ["production", "promotion", "completed"] },
+  { table: "content", column: "progress_stage", values: ["planned", "in_progress", "complete"] },
+  { table: "content", column: "viewer_compatibility", values: VIEWERS },
+  { table: "content_gallery", column: "gallery_viewer_compatibility", values: VIEWERS },
+];
 
 /** Name of the check of such a column. */
-export function listedValuesCheck(table: string, column: string): string {
+export function listedValuesCheck({ table, column }: ListedValues): string {
   return `${table}.${column} has only values that the specification lists`;
 }
 
@@ -112,7 +117,8 @@ const EXAMPLES = 5;
 async function valueChecks(connection: DuckDBConnection, tables: readonly Table[]): Promise<Check[]> {
   const names = new Set(tables.map(({ name }) => name));
   const checks: Check[] = [];
-  for (const [table, column, values] of LISTED_VALUES.filter(([table]) => names.has(table))) {
+  for (const listing of LISTED_VALUES.filter(({ table }) => names.has(table))) {
+    const { table, column, values } = listing;
     const name = quoteIdentifier(column);
     const listed = values.map((_, i) => `$${i + 1}`).join(", ");
     const others = await all(
@@ -123,9 +129,7 @@ async function valueChecks(connection: DuckDBConnection, tables: readonly Table[
       values,
     );
     const examples = others.map(({ value }) => printable(String(value), 60)).join(", ");
-    checks.push(
-      noneExpected(listedValuesCheck(table, column), toSafeInteger(others[0]?.total ?? 0), examples),
-    );
+    checks.push(noneExpected(listedValuesCheck(listing), toSafeInteger(others[0]?.total ?? 0), examples));
   }
   return checks;
 }

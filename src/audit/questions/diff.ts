@@ -7,13 +7,12 @@ import { rangesOf } from "../../storage/id-ranges.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
-import { sendsAsIs } from "../mapping/passthrough.ts";
-import type { AskedRun } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
 import { readDefinitionChanges, type Why } from "./definition-changes.ts";
 import type { RunPair } from "./diff-runs.ts";
 import { idsOf } from "./filters.ts";
+import { sendsAsIs } from "./read-run.ts";
 
 /**
  * By what a destination is sent: it is sent what it was not, no longer what it was, another value or under another
@@ -54,20 +53,19 @@ export interface Diff {
 export const DIFF_ROWS_PER_RANGE = 100_000;
 
 /**
- * Compares two runs. `opened` is the run whose history knows both; where no history does (`pair.basis` is undefined),
- * it is the later run with the earlier one beside it, and causes are not told.
+ * Compares two runs. The connection is that of the run whose history knows both; where no history does (`pair.basis` is
+ * undefined), that of the later run with the earlier one beside it, and causes are not told.
  * Throws `config.not_found` for a destination or field that neither run nor history knows.
  */
 export async function diffRuns(
-  opened: AskedRun,
+  connection: DuckDBConnection,
   pair: RunPair,
   filter: DiffFilter,
   rowsPerRange: number = DIFF_ROWS_PER_RANGE,
 ): Promise<Diff> {
-  const { connection } = opened;
   const passthrough =
     pair.basis === undefined
-      ? await compareLedgers(opened, rowsPerRange)
+      ? await compareLedgers(connection, rowsPerRange)
       : await compareHistory(connection, pair, rowsPerRange);
   await nameThings(connection, pair);
   await show(connection, filter);
@@ -134,15 +132,14 @@ async function compareHistory(
 }
 
 /** All values of both runs are looked at; why they differ is not in them. */
-async function compareLedgers(opened: AskedRun, rowsPerRange: number): Promise<Passthrough> {
-  const { connection } = opened;
+async function compareLedgers(connection: DuckDBConnection, rowsPerRange: number): Promise<Passthrough> {
   const passthrough = {
     before: await sendsAsIs(connection, "before_"),
     after: await sendsAsIs(connection),
   };
   await keep(connection, "diff_events", NO_EVENTS);
   const changes = historySql("audit_diff", loadSql);
-  const ranges = rangesOf(await itemBounds(opened, rowsPerRange));
+  const ranges = rangesOf(await itemBounds(connection, rowsPerRange));
   for (const [index, range] of ranges.entries()) {
     await keep(connection, "diff_given", loadSql("audit_diff_ledger_rows"), ends(range));
     await keepRange(connection, "diff_changes", changes, { index, params: [passthrough.after, null] });

@@ -2,8 +2,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { all } from "../../storage/duckdb.ts";
 import { loadSql } from "../load-sql.ts";
-import type { Payloads } from "../mapping/compare.ts";
-import { payloadMembers } from "../mapping/payload.ts";
+import { type Payloads, payloadMembers } from "../mapping/mapped-value.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { findItem, type ItemFacts } from "./explain.ts";
 import { type HeldValue, readHeldValues } from "./item-history.ts";

@@ -2,8 +2,8 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { count, counted, duration, fileSize } from "../../common/figures.ts";
+import { type RunCheck, readChecks } from "../checks/checks.ts";
 import { MAPPED_VALUES_CHECK } from "../checks/unmatched.ts";
-import { type RunCheck, readChecks } from "../questions/run-checks.ts";
 import { flag, instant, integer, rowsOf } from "../rows.ts";
 import { type Column, foreign, html, type Markup, section, sql, table } from "./markup.ts";
 
@@ -77,8 +77,9 @@ export interface Account extends Readonly<z.output<typeof runRow>> {
   readonly namelessDestinations: readonly string[];
   /** Why the configured destinations have no mapped values; null: they have, or none are configured. */
   readonly withoutMappedValues: string | null;
-  /** What failed or warns first. */
   readonly checks: readonly RunCheck[];
+  /** Checks that did not pass. */
+  readonly warnings: readonly RunCheck[];
   readonly tables: readonly TableSize[];
   /** The first ones. */
   readonly rejects: readonly Reject[];
@@ -109,6 +110,7 @@ export async function readAccount(connection: DuckDBConnection): Promise<Account
   return {
     ...run,
     checks,
+    warnings: checks.filter(({ verdict }) => verdict !== "passed"),
     namelessDestinations:
       run.instanceUrl === "sample" ? [] : nameless.map(({ destinationId }) => destinationId),
     withoutMappedValues: lacking?.verdict === "warning" ? lacking.detail : null,
@@ -130,10 +132,8 @@ export async function readAccount(connection: DuckDBConnection): Promise<Account
   };
 }
 
-export function checksSection({ checks, passes }: Account): Markup {
-  const { passed = [], warnings = [] } = Object.groupBy(checks, ({ verdict }) =>
-    verdict === "passed" ? "passed" : "warnings",
-  );
+export function checksSection({ checks, warnings, passes }: Account): Markup {
+  const passed = checks.filter(({ verdict }) => verdict === "passed");
   return section(
     "checks",
     "Checks",

@@ -2,10 +2,10 @@
 
 import { count, counted } from "../../common/figures.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { sentOrNot, withoutValueMapping } from "../mapping/passthrough.ts";
+import { sentOrNot, withoutValueMapping } from "../mapping/mapped-value.ts";
 import type { Coverage } from "../questions/coverage.ts";
 import { HEAT_STEPS, type HeatCell, heatMap, heatStep } from "./charts.ts";
-import { capitalized, integer, percent, text, textOrNull } from "./format.ts";
+import { capitalized, integer, percent, textOrNull } from "./format.ts";
 import {
   type Column,
   foreign,
@@ -133,7 +133,7 @@ function keysOf(coverage: readonly Row[], side: Side, most: number) {
   for (const row of coverage) {
     const key = keyOf(row, side);
     gaps.set(key, (gaps.get(key) ?? 0) + integer(row.unmapped) + integer(row.unknown_value));
-    names.set(key, plainForeign(text(row[side] ?? row[`${side}_id`])));
+    names.set(key, plainForeign(String(row[side] ?? row[`${side}_id`])));
   }
   const worst = [...gaps].sort(([, a], [, b]) => b - a).slice(0, most);
   const order = (key: string) => names.get(key) ?? "";
@@ -208,7 +208,7 @@ const VALUE_COLUMNS: readonly Column<Row>[] = [
   {
     head: "Why",
     cell: (row) =>
-      html`<span class="status ${text(row.status)}">${row.status === "unmapped" ? "unmapped" : "unknown value"}</span>${row.archived === true && html` <span class="tag">archived</span>`}`,
+      html`<span class="status ${String(row.status)}">${row.status === "unmapped" ? "unmapped" : "unknown value"}</span>${row.archived === true && html` <span class="tag">archived</span>`}`,
   },
 ];
 

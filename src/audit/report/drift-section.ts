@@ -1,13 +1,6 @@
 /** Where the service departs from the contract, by meaning, beside the run before; what the policy did stands apart. */
 import { count, counted } from "../../common/figures.ts";
-import {
-  DRIFT_PARTS,
-  type DriftLine,
-  type DriftLineKind,
-  type DriftPart,
-  type DriftReport,
-  isNew,
-} from "../questions/drift.ts";
+import { DRIFT_PARTS, type DriftLine, type DriftPart, type DriftReport, isNew } from "../questions/drift.ts";
 import type { EarlierRuns } from "./earlier-runs.ts";
 import { type Column, firstOf, foreign, html, type Markup, section, table } from "./markup.ts";
 
@@ -22,7 +15,7 @@ const TITLES: Readonly<Record<DriftPart, string>> = {
   policy: "Done by the personal-data policy",
 };
 
-const KINDS: Readonly<Record<DriftLineKind, string>> = {
+const KINDS: Readonly<Record<DriftLine["kind"], string>> = {
   unknown_field: "not in the contract",
   empty: "no values any more",
   type: "another type",

@@ -1,15 +1,15 @@
 /** The items of the report with all their mapped values, packed for the page: what is said often is said once. */
+import type { DuckDBConnection } from "@duckdb/node-api";
 import { count, counted } from "../../common/figures.ts";
 import { ends, LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
 import { all, type Row, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
 import { STATUSES } from "../mapping/mapped-value.ts";
-import { sendsAsIs } from "../mapping/passthrough.ts";
-import type { AskedRun } from "../open-run.ts";
 import { itemBounds } from "../questions/coverage.ts";
+import { sendsAsIs } from "../questions/read-run.ts";
 import { keep, keepRange } from "../rows.ts";
-import { text, textOrNull } from "./format.ts";
+import { textOrNull } from "./format.ts";
 import { html, type Markup, section, sql } from "./markup.ts";
 
 /** How much of a run the page holds. */
@@ -48,9 +48,9 @@ export interface ReportItems {
   readonly json: string;
 }
 
-export async function readItems(run: AskedRun, limits: ItemLimits): Promise<ReportItems> {
-  const { connection } = run;
-  for (const [index, range] of rangesOf(await itemBounds(run, LEDGER_ROWS_PER_RANGE)).entries()) {
+export async function readItems(connection: DuckDBConnection, limits: ItemLimits): Promise<ReportItems> {
+  const ranges = rangesOf(await itemBounds(connection, LEDGER_ROWS_PER_RANGE));
+  for (const [index, range] of ranges.entries()) {
     await keepRange(connection, "report_items", loadSql("report_items"), { index, params: ends(range) });
   }
   await keep(connection, "report_chosen", loadSql("report_chosen"), [limits.items, limits.values]);
@@ -92,8 +92,8 @@ function packItems(unpacked: Unpacked, bytesLimit: number) {
   // What only a mapping names has its ID alone.
   const destinations = new Numbered((id: string): unknown[] => [id, null, null, false]);
   const fields = new Numbered((id: string): unknown[] => [id, null, null, null]);
-  for (const row of unpacked.destinations) destinations.add(text(row.destination_id), Object.values(row));
-  for (const row of unpacked.fields) fields.add(text(row.custom_field_id), Object.values(row));
+  for (const row of unpacked.destinations) destinations.add(String(row.destination_id), Object.values(row));
+  for (const row of unpacked.fields) fields.add(String(row.custom_field_id), Object.values(row));
   const types = new Numbered((name: string) => name);
   const texts = new Numbered((name: string) => name);
   const statuses: readonly unknown[] = STATUSES;
@@ -102,8 +102,8 @@ function packItems(unpacked: Unpacked, bytesLimit: number) {
     if (row === undefined) throw new TypeError(`there is no answer ${number}`);
     const flags = Object.entries(FLAGS).filter(([name]) => row[name] === true);
     return [
-      destinations.of(text(row.destination_id)),
-      fields.of(text(row.custom_field_id)),
+      destinations.of(String(row.destination_id)),
+      fields.of(String(row.custom_field_id)),
       ...ANSWER_TEXTS.map((name) => texts.ofNullable(textOrNull(row[name]))),
       flags.reduce((bits, [, bit]) => bits + bit, statuses.indexOf(row.status)),
     ];
@@ -113,7 +113,7 @@ function packItems(unpacked: Unpacked, bytesLimit: number) {
   let bytes = 0;
   for (const row of unpacked.items) {
     const item = [
-      text(row.content_id),
+      String(row.content_id),
       textOrNull(row.title),
       types.ofNullable(textOrNull(row.type)),
       textOrNull(row.published),

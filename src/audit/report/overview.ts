@@ -14,7 +14,7 @@ import {
 } from "./coverage-section.ts";
 import { driftPoints } from "./drift-section.ts";
 import type { EarlierRuns } from "./earlier-runs.ts";
-import { integer, minute, percent, text } from "./format.ts";
+import { integer, minute, percent } from "./format.ts";
 import type { ReportItems } from "./items.ts";
 import { firstOf, foreign, html, type Markup, NAMED, sql } from "./markup.ts";
 
@@ -53,7 +53,7 @@ const COMPLETE =
 
 function figures(facts: OverviewFacts): Markup[] {
   const { account } = facts;
-  const warnings = account.checks.filter((check) => check.verdict !== "passed").length;
+  const warnings = account.warnings.length;
   return [
     scalar("Items loaded", count(account.itemsLoaded), itemsNote(account)),
     ...coverageFigures(facts),
@@ -118,8 +118,7 @@ function nothing(coverage: Coverage): string {
     : "Nothing: every check passed, and every value of a field with a value mapping is mapped.";
 }
 
-function runPoints({ checks, itemsRejected, namelessDestinations }: Account): Markup[] {
-  const warnings = checks.filter((check) => check.verdict !== "passed");
+function runPoints({ warnings, itemsRejected, namelessDestinations }: Account): Markup[] {
   return [
     itemsRejected > 0 &&
       html`<a href="#rejects">${counted(itemsRejected, "item")} ${itemsRejected === 1 ? "was" : "were"} rejected</a>, with the reasons below.`,
@@ -161,7 +160,7 @@ function mappingPoints({ coverage, items }: OverviewFacts): Markup[] {
       html`<a href="#coverage">${counted(collisions.length, "external name")} of several fields</a>: ${firstOf(
         collisions,
         (row) =>
-          html`${foreign(text(row.external_field_name))} at ${destinationName(row)} (${foreign(text(row.custom_fields))})`,
+          html`${foreign(String(row.external_field_name))} at ${destinationName(row)} (${foreign(String(row.custom_fields))})`,
       )}.`,
     totals.ambiguous > 0 &&
       html`<a href="#items">${counted(totals.ambiguous, "value")}</a> ${totals.ambiguous === 1 ? "is" : "are"} ambiguous: several entries, select values or mappings fit, of which the first was used.`,
