@@ -4,6 +4,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import { emptyColumns } from "../storage/ddl.ts";
 import {
+  type AttachOptions,
   type Database,
   execute,
   openBeside,
@@ -127,11 +128,7 @@ interface TablesSource {
   readonly filesOf: (table: string) => readonly string[];
 }
 
-export interface TablesRequest extends TablesSource {
-  /** For spilled blocks; exists. */
-  readonly temporaryDirectory: string;
-  /** Of DuckDB's buffers; what does not fit is spilled. */
-  readonly memoryLimitMb: number;
+interface TablesRequest extends TablesSource, Pick<AttachOptions, "temporaryDirectory" | "memoryLimitMb"> {
   /** Tables of another run, as views whose names begin with `before_`. */
   readonly beside?: TablesSource | undefined;
 }

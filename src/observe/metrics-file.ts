@@ -2,44 +2,41 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { codeOf } from "../common/errors.ts";
 import { VERSION } from "../common/version.ts";
-import { type EndedRun, type Observer, ONLY_END, type PublishedContent } from "./observer.ts";
+import {
+  type EndedRun,
+  type Observer,
+  ONLY_END,
+  type PublishedContent,
+  type StartedRun,
+} from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
 
 const PREFIX = "content_warehouse";
 /** Metrics of the last run that was published: a run that fails leaves them as they are. */
 const OF_PUBLISHED = new RegExp(`^(?:# (?:HELP|TYPE) )?${PREFIX}_published_`);
 
-export interface MeasuredRun {
-  readonly warehouse: string;
-  /** Milliseconds since 1970. */
-  readonly startedMs: number;
-}
-
-/** What a run received. */
-interface Received {
-  /** Attempts by HTTP status. */
-  readonly byStatus: Map<string, number>;
-  bytes: number;
-}
+/** `startedMs`: milliseconds since 1970. */
+type MeasuredRun = Pick<StartedRun, "warehouse" | "startedMs">;
 
 /** Writes the file when the run ends, under another name first, so that nobody reads half of it. */
 export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
-  // There is always a 429 to look at.
-  const received: Received = { byStatus: new Map([["429", 0]]), bytes: 0 };
+  /** Attempts by HTTP status: there is always a 429 to look at. */
+  const byStatus = new Map([["429", 0]]);
+  let bytes = 0;
   return {
     ...ONLY_END,
     name: "`metricsFile`",
     onEvent: (event) => {
       if (event.event !== "request ends") return;
       const status = String(event.status ?? "none");
-      received.byStatus.set(status, (received.byStatus.get(status) ?? 0) + 1);
-      received.bytes += event.bytes;
+      byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+      bytes += event.bytes;
     },
     onEnd: async (ended) => {
       const { outcome, content, endedMs } = ended;
       const published =
         content === null ? await publishedBefore(file) : publishedMetrics(outcome, content, endedMs);
-      await replaceFile(file, [...runMetrics(run, ended, received), ...published].join(""));
+      await replaceFile(file, [...runMetrics(run, ended, { byStatus, bytes }), ...published].join(""));
     },
   };
 }
@@ -69,7 +66,7 @@ function labelText(labels: Labels): string {
 function runMetrics(
   { warehouse, startedMs }: MeasuredRun,
   { outcome, endedMs }: EndedRun,
-  { byStatus, bytes }: Received,
+  { byStatus, bytes }: { readonly byStatus: ReadonlyMap<string, number>; readonly bytes: number },
 ): string[] {
   const gauge = gaugesOf(warehouse);
   const requests = [...byStatus]

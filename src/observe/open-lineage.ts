@@ -9,9 +9,12 @@ import type { EndedRun, Observer, StartedRun } from "./observer.ts";
 import { facet, inputsOf, outputsOf, PRODUCER, testsOf } from "./open-lineage-facets.ts";
 import type { HttpEndpoint, OpenLineageSettings } from "./settings.ts";
 
+/** A run with the namespace of its job. */
+type LineageRun = StartedRun & Pick<OpenLineageSettings, "namespace">;
+
 /** A run that ended before it had a name (another one has the lock, the disk is full) is no run of the job. */
 export function openLineageObserver({ to, namespace }: OpenLineageSettings): Observer {
-  let started: StartedRun | undefined;
+  let started: LineageRun | undefined;
   const send = (event: object, signal: AbortSignal) => {
     const json = JSON.stringify(event);
     return "file" in to ? appendFile(to.file, `${json}\n`) : post(to, json, signal);
@@ -20,11 +23,11 @@ export function openLineageObserver({ to, namespace }: OpenLineageSettings): Obs
     name: "`openLineage`",
     onEvent: () => {},
     onStart: (run, signal) => {
-      started = run;
-      return send(eventOf({ run, namespace, eventType: "START", atMs: run.startedMs }), signal);
+      started = { ...run, namespace };
+      return send(eventOf(started, "START", run.startedMs), signal);
     },
     onEnd: async (ended, signal) => {
-      if (started !== undefined) await send(endEvent(started, ended, namespace), signal);
+      if (started !== undefined) await send(endEvent(started, ended), signal);
     },
   };
 }
@@ -51,35 +54,32 @@ async function post({ url, apiKey }: HttpEndpoint, body: string, signal: AbortSi
   if (status < 200 || status > 299) throw new Error(`${url.origin}${url.pathname} answered with ${status}`);
 }
 
-function endEvent(run: StartedRun, { outcome, content, endedMs: atMs }: EndedRun, namespace: string) {
+function endEvent(run: LineageRun, { outcome, content, endedMs }: EndedRun) {
   if (content === null) {
     const { message } = outcome;
     const errorMessage = facet("ErrorMessageRunFacet", { message, programmingLanguage: "TypeScript" });
-    return eventOf({ run, namespace, eventType: "FAIL", atMs, facets: { errorMessage } });
+    return eventOf(run, "FAIL", endedMs, { errorMessage });
   }
   const test = facet("TestRunFacet", { tests: testsOf(content.checks) });
   return {
-    ...eventOf({ run, namespace, eventType: "COMPLETE", atMs, facets: { test } }),
+    ...eventOf(run, "COMPLETE", endedMs, { test }),
     inputs: inputsOf(run, content),
     outputs: outputsOf(run, content),
   };
 }
 
-interface Moment {
-  readonly run: StartedRun;
-  readonly namespace: string;
-  readonly eventType: "START" | "COMPLETE" | "FAIL";
-  readonly atMs: number;
-  /** Of the run. */
-  readonly facets?: object;
-}
-
-function eventOf({ run, namespace, eventType, atMs, facets }: Moment) {
+/** `facets`: of the run, besides those that it always has. */
+function eventOf(
+  run: LineageRun,
+  eventType: "START" | "COMPLETE" | "FAIL",
+  atMs: number,
+  facets: object = {},
+) {
   return {
     eventType,
     eventTime: new Date(atMs).toISOString(),
     run: { runId: runIdOf(run), facets: { ...runFacets(run), ...facets } },
-    job: { namespace, name: run.pipeline, facets: jobFacets(run) },
+    job: { namespace: run.namespace, name: run.pipeline, facets: jobFacets(run) },
     inputs: [],
     outputs: [],
     producer: PRODUCER,

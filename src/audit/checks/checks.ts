@@ -43,7 +43,6 @@ export interface Judged {
   readonly warnings: readonly string[];
 }
 
-/** No table has a key twice. */
 export function keyChecks(loaded: readonly LoadedTable[]): Check[] {
   return loaded.map((table) => ({
     name: `unique key of ${table.table}`,

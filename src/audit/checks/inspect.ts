@@ -1,5 +1,4 @@
 /** What the data tables of a run are like, before anybody can see them. */
-
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { printable } from "../../common/printable.ts";
@@ -15,7 +14,6 @@ import { type ColumnValues, type Misfits, misfitsIn } from "./contract.ts";
 /** What is known when the data tables are loaded. */
 export interface Loaded {
   readonly tables: readonly LoadedTable[];
-  /** Bytes of a table's Parquet files, by table. */
   readonly parquetBytes: ReadonlyMap<string, number>;
   readonly checks: readonly Check[];
   /** Columns that have no value, though their tables have rows. */
@@ -24,13 +22,10 @@ export interface Loaded {
   readonly misfits: readonly Misfits[];
 }
 
-export interface Inspected {
-  /** Tables of the pipeline. */
+interface Inspected {
   readonly tables: readonly Table[];
   readonly loaded: readonly LoadedTable[];
-  /** Folder of their files. */
   readonly directory: string;
-  /** Of all answers. */
   readonly drift: readonly DriftEntry[];
 }
 
@@ -104,7 +99,6 @@ export const LISTED_VALUES: readonly ListedValues[] = [
   { table: "content_gallery", column: "gallery_viewer_compatibility", values: VIEWERS },
 ];
 
-/** Name of the check of such a column. */
 export function listedValuesCheck({ table, column }: ListedValues): string {
   return `${table}.${column} has only values that the specification lists`;
 }

@@ -21,7 +21,6 @@ const GUARDED: readonly (readonly [table: string, rows: string])[] = [
 /** Rows by table. */
 export type RowCounts = Readonly<Record<string, number>>;
 
-/** Rows of a guarded table in the run before and in this one. */
 export interface Change {
   readonly rows: string;
   readonly before: number;
@@ -83,7 +82,6 @@ export interface Fullness {
   readonly emptyColumns: readonly string[];
 }
 
-/** Tables of the history and of the run itself. */
 const TELL_OF_RUNS: ReadonlySet<string> = new Set([...HISTORY_TABLES, ...RUN_TABLES].map(({ name }) => name));
 
 /**

@@ -1,5 +1,4 @@
 /** What keeps a run that is whole from being published: too many rejects, the contract, the run before it. */
-
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import { printable } from "../../common/printable.ts";
@@ -108,7 +107,6 @@ export function judgeTables({ config, baseline, loaded, extraction }: Evidence):
   };
 }
 
-/** Rows by table. */
 export function rowCounts(tables: readonly LoadedTable[]): RowCounts {
   return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
 }

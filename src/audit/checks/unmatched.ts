@@ -1,5 +1,4 @@
 /** What the configuration names and nothing matches, and a run without mapped values: told, and no reason not to publish. */
-
 import type { Destination, DestinationName } from "../../api/destination.ts";
 import { listed, suggestion } from "../../common/nearest.ts";
 import type { CustomFieldLookup, DestinationLookup } from "../../extract/lookups.ts";

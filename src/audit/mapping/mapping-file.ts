@@ -5,7 +5,6 @@
  * In CSV, `\N` is no value at all, and an empty cell of `external_value` is the empty text. A text that a spreadsheet
  * would take for a formula has an apostrophe before it, which reading takes off again.
  */
-
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { csvCell, FORMULA } from "../../common/csv.ts";
 import { suggestion } from "../../common/nearest.ts";
@@ -35,7 +34,6 @@ type ReadColumn = Exclude<(typeof WRITTEN)[number], "custom_field" | "destinatio
 /** What what-if reads; a file needs all of them. */
 const READ = WRITTEN.filter((name) => !["custom_field", "destination", "value"].includes(name));
 
-/** A row of a file. */
 export interface MappingRow {
   readonly customFieldId: string;
   readonly destinationId: string | null;
@@ -101,7 +99,6 @@ export function readMapping(bytes: Uint8Array, file: string, format: MappingForm
   return rows;
 }
 
-/** Rows by the names of the first one. */
 function csvObjects(text: FileText): Members[] {
   const [header = [], ...body] = text.csv();
   const names = header.map(({ value }) => value.trim());

@@ -122,7 +122,6 @@ export interface EntryStep extends FieldAtDestination {
   readonly row: MappedValue;
 }
 
-/** A member of the payload. */
 interface PayloadStep {
   readonly rule: 7;
   readonly destinationId: string;
@@ -170,7 +169,6 @@ export function mapItem(
   return { ledger, payloads, steps };
 }
 
-/** A value that `custom_fields` gives. */
 interface GivenValue extends ItemValue {
   readonly contentId: string;
   readonly input: string;

@@ -92,15 +92,12 @@ function instantOf(text: string): number | undefined {
   if (!DAY.test(text)) return undefined;
   const { day = "", time = "00:00", zone = "Z" } = INSTANT.exec(text)?.groups ?? {};
   const instant = Date.parse(`${day}T${time}${zone}`);
-  if (isDay(day) && !Number.isNaN(instant)) return instant;
+  // `Date.parse` takes the 30th of February for the 2nd of March.
+  const start = Date.parse(`${day}T00:00Z`);
+  const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
+  if (isDay && !Number.isNaN(instant)) return instant;
   throw new WarehouseError(
     "config.invalid",
     `${text} is no instant; write ${EXAMPLE}, 2026-11-20 for the beginning of a day in UTC, or the name of a run.`,
   );
-}
-
-/** Whether the calendar has it: `Date.parse` takes the 30th of February for the 2nd of March. */
-function isDay(day: string): boolean {
-  const start = Date.parse(`${day}T00:00Z`);
-  return !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
 }

@@ -6,7 +6,6 @@ import { isCalled, listRuns, type PublishedRun } from "../../warehouse/retention
 import { findReadable } from "../open-run.ts";
 import { hasHistory, type KnownRun, readRunHistory } from "./run-history.ts";
 
-/** A run that a history or the warehouse knows. */
 type ComparedRun = Pick<KnownRun, "run" | "sequence" | "verdict">;
 
 export interface RunPair {

@@ -14,18 +14,10 @@ import type { RunPair } from "./diff-runs.ts";
 import { idsOf } from "./filters.ts";
 import { sendsAsIs } from "./read-run.ts";
 
-/**
- * By what a destination is sent: it is sent what it was not, no longer what it was, another value or under another
- * name, the same while something else of the value is another (its status, a flag, a value that is not sent), the same
- * values in another order.
- */
-export const CHANGES = ["gained", "lost", "changed", "alike", "reordered"] as const;
-
-export interface DiffFilter {
+/** Destination and field by name or ID. */
+interface DiffFilter {
   readonly cause: Cause | undefined;
-  /** Name or ID. */
   readonly destination: string | undefined;
-  /** Name or ID. */
   readonly field: string | undefined;
 }
 
@@ -50,7 +42,7 @@ export interface Diff {
 }
 
 /** Values of a range, before and after together: with so many, each step keeps to the memory of an opened run. */
-export const DIFF_ROWS_PER_RANGE = 100_000;
+const DIFF_ROWS_PER_RANGE = 100_000;
 
 /**
  * Compares two runs. The connection is that of the run whose history knows both; where no history does (`pair.basis` is
@@ -86,15 +78,11 @@ async function definitionsOf(
   connection: DuckDBConnection,
   { before, after }: RunPair,
 ): Promise<Map<number | null, Why>> {
-  const changesFrom = (sequence: number) => readDefinitionChanges(connection, sequence, after.sequence);
-  const found = new Map<number | null, Why>([[null, await changesFrom(before.sequence)]]);
-  const rows = await all(
-    connection,
-    "SELECT DISTINCT definitions_from FROM diff_shown WHERE definitions_from IS NOT NULL",
-  );
-  for (const { definitions_from } of rows) {
-    const sequence = toSafeInteger(definitions_from ?? null);
-    found.set(sequence, await changesFrom(sequence));
+  const found = new Map<number | null, Why>();
+  const rows = await all(connection, "SELECT NULL AS start UNION SELECT definitions_from FROM diff_shown");
+  for (const { start = null } of rows) {
+    const from = start === null ? null : toSafeInteger(start);
+    found.set(from, await readDefinitionChanges(connection, from ?? before.sequence, after.sequence));
   }
   return found;
 }
@@ -203,12 +191,11 @@ const SHOWN = `
 export function whyOf({ definitions }: Pick<Diff, "definitions">, row: Row): string[] {
   const texts = (...names: readonly string[]) =>
     names.flatMap((name) => (typeof row[name] === "string" ? [row[name]] : []));
-  const [causes = ""] = texts("causes");
   const from = row.definitions_from ?? null;
   const why = definitions.get(from === null ? null : toSafeInteger(from));
   if (why === undefined) return [];
   return why({
-    causes: causes.split(" "),
+    causes: texts("causes").flatMap((causes) => causes.split(" ")),
     destinationId: String(row.destination_id),
     customFieldId: String(row.custom_field_id),
     valueIds: [...new Set(texts("value_id_before", "value_id_after"))],

@@ -94,7 +94,6 @@ function weightOf({ count, before }: DriftLine): number {
   return count > 0 ? count : (before ?? 0);
 }
 
-/** Rows of `run_drift` of both runs. */
 function noted({ connection, before }: DriftRequest): Promise<DriftLine[]> {
   return rowsOf(
     connection,

@@ -45,7 +45,6 @@ export async function explainPast(
   };
 }
 
-/** An item that is there, or one of this ID that was. */
 async function findKnown(opened: OpenedRun, wanted: string): Promise<ItemFacts> {
   const { connection } = opened;
   const [found] = await all(connection, GONE_BUT_KNOWN, [wanted]);

@@ -56,7 +56,6 @@ export async function readDefinitions(connection: DuckDBConnection): Promise<Def
   );
 }
 
-/** The values of an item that the procedure reads. */
 export async function readItemValues(connection: DuckDBConnection, contentId: string): Promise<Item> {
   const values = await rowsOf(
     connection,

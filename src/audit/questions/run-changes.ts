@@ -5,7 +5,6 @@ import type { Manifest } from "../../warehouse/manifest.ts";
 import type { Fullness } from "../checks/mass-change.ts";
 import { integer, rowsOf } from "../rows.ts";
 
-/** Against the run before. */
 export type ItemChanges = NonNullable<Manifest["changes"]>;
 /** Values of `content_mapped_values`, by whether they have an external value. */
 export type MappedCounts = NonNullable<Manifest["mappedValues"]>;

@@ -1,5 +1,4 @@
 /** Coverage as a heat map of fields by destinations, and the values that no destination gets. */
-
 import { count, counted } from "../../common/figures.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import { sentOrNot, withoutValueMapping } from "../mapping/mapped-value.ts";

@@ -52,34 +52,26 @@ export function dataIsland(json: string): Markup {
  * separators of lines, fillers and other characters that are drawn as nothing. A joiner within an emoji and the mark
  * that asks for its colours belong to it. `page.js` does the same on the other side.
  */
-export const INVISIBLE =
+const INVISIBLE =
   /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=[\p{Emoji}])\uFE0F|([\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800])/gu;
 
-/** `U+202E`. */
-export function codePoint(character: string): string {
-  const number = character.codePointAt(0) ?? 0;
-  return `U+${number.toString(16).toUpperCase().padStart(4, "0")}`;
+/** `mark`: of a code point such as `U+202E`, in the place of each character that cannot be seen. */
+function withMarks(text: string, mark: (codePoint: string) => string): string {
+  return text.replace(INVISIBLE, (all, invisible: string | undefined) => {
+    const number = invisible?.codePointAt(0);
+    return number === undefined ? all : mark(`U+${number.toString(16).toUpperCase().padStart(4, "0")}`);
+  });
 }
 
-/** Text of foreign origin whose direction stays its own, with a mark for each character that cannot be seen. */
+/** Text of foreign origin whose direction stays its own, with marks. */
 export function foreign(text: string): Markup {
-  const parts: Part[] = [];
-  let from = 0;
-  for (const match of text.matchAll(INVISIBLE)) {
-    const [, invisible] = match;
-    if (invisible === undefined) continue;
-    parts.push(text.slice(from, match.index), html`<span class="mark">${codePoint(invisible)}</span>`);
-    from = match.index + invisible.length;
-  }
-  parts.push(text.slice(from));
-  return html`<bdi>${parts}</bdi>`;
+  const marked = withMarks(escaped(text), (codePoint) => `<span class="mark">${codePoint}</span>`);
+  return new Markup(`<bdi>${marked}</bdi>`);
 }
 
 /** The same as text alone, for charts. */
 export function plainForeign(text: string): string {
-  return text.replace(INVISIBLE, (all, invisible: string | undefined) =>
-    invisible === undefined ? all : `[${codePoint(invisible)}]`,
-  );
+  return withMarks(text, (codePoint) => `[${codePoint}]`);
 }
 
 /** A name, or its ID where there is none. */

@@ -1,5 +1,4 @@
 /** The first screen: is this run good, and what needs attention? */
-
 import { count, counted, duration, fileSize } from "../../common/figures.ts";
 import type { Coverage } from "../questions/coverage.ts";
 import type { DriftReport } from "../questions/drift.ts";
@@ -51,45 +50,34 @@ function verdict({ verdict, reason, withoutMappedValues }: Account): Markup {
 const COMPLETE =
   "Two passes over the listing agreed with each other, and with the service’s own count of its items.";
 
-function figures(facts: OverviewFacts): Markup[] {
-  const { account } = facts;
-  const warnings = account.warnings.length;
-  return [
-    scalar("Items loaded", count(account.itemsLoaded), itemsNote(account)),
-    ...coverageFigures(facts),
-    scalar(
-      "Checks",
-      warnings === 0 ? "all passed" : counted(warnings, "warning"),
-      `${count(account.checks.length - warnings)} of ${count(account.checks.length)} passed`,
-    ),
-  ];
-}
-
-/** Where no value could be looked at, neither figure is good. */
-function coverageFigures({ coverage, items }: OverviewFacts): Markup[] {
+function figures({ account, coverage, items }: OverviewFacts): Markup[] {
   const { covered, coverable } = coverageTotals(coverage);
-  if (coverable === 0) {
-    const why = nothingCoverable(coverage);
-    return [scalar("Values covered", "none", why), scalar("Items with a gap", "not known", why)];
-  }
-  return [
-    scalar(
+  const [passed, checks] = [account.checks.length - account.warnings.length, account.checks.length];
+  const withGaps = `${percent(items.withGaps, items.total)} have a value that is unmapped or unknown`;
+  // Where no value could be looked at, neither figure is good.
+  const none = coverable === 0 ? nothingCoverable(coverage) : undefined;
+  const facts: [name: string, value: string, note: string][] = [
+    ["Items loaded", count(account.itemsLoaded), itemsNote(account)],
+    [
       "Values covered",
       percent(covered, coverable) ?? "none",
-      `${count(covered)} of ${count(coverable)} values of fields with a value mapping are mapped`,
-    ),
-    scalar(
+      none ?? `${count(covered)} of ${count(coverable)} values of fields with a value mapping are mapped`,
+    ],
+    [
       "Items with a gap",
-      count(items.withGaps),
-      items.withGaps === 0
-        ? "no value of an item is unmapped or unknown"
-        : `${percent(items.withGaps, items.total)} have a value that is unmapped or unknown`,
-    ),
+      none === undefined ? count(items.withGaps) : "not known",
+      none ?? (items.withGaps === 0 ? "no value of an item is unmapped or unknown" : withGaps),
+    ],
+    [
+      "Checks",
+      passed === checks ? "all passed" : counted(checks - passed, "warning"),
+      `${count(passed)} of ${count(checks)} passed`,
+    ],
   ];
-}
-
-function scalar(name: string, value: string, note: string): Markup {
-  return html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${note}</span></dd></div>`;
+  return facts.map(
+    ([name, value, note]) =>
+      html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${note}</span></dd></div>`,
+  );
 }
 
 function itemsNote({ itemsListed, itemsRejected, itemsRemoved, itemsUnread }: Account): string {
