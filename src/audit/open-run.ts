@@ -4,6 +4,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import { emptyColumns } from "../storage/ddl.ts";
 import {
+  type AttachOptions,
   type Database,
   execute,
   openBeside,
@@ -22,30 +23,21 @@ import { findRun, type PublishedRun } from "../warehouse/retention.ts";
 const MEMORY_LIMIT_MB = 256;
 const THREADS = 2;
 
-/** What can be asked of a run, published or about to be. */
-export interface AskedRun {
-  readonly manifest: Pick<Manifest, "rows">;
+export interface OpenedRun extends AsyncDisposable {
+  readonly run: string;
+  readonly directory: string;
+  readonly manifest: Manifest;
   /**
    * Every table of the run is a view of its own name here, whether the run was published as DuckDB or as Parquet files;
    * `content_types` is one even where the run has it not.
    * Tables can be made beside them; the run itself cannot be written.
    */
   readonly connection: DuckDBConnection;
-}
-
-/** For questions beside each other. */
-export interface ConnectedRun extends AskedRun {
   /** A further connection, with the same views; what is temporary on one is not seen on another. */
   connect(): Promise<DuckDBConnection>;
 }
 
-export interface OpenedRun extends ConnectedRun, AsyncDisposable {
-  readonly run: string;
-  readonly directory: string;
-  readonly manifest: Manifest;
-}
-
-export interface OpenRequest {
+interface OpenRequest {
   readonly folder: OutputFolder;
   /** Name or number of a run, or `current`. */
   readonly wanted: string;
@@ -68,15 +60,19 @@ const NEEDED = (
  * pipeline left the mapped values out; `verify.failed` for one that is damaged.
  */
 export async function openRun(request: OpenRequest): Promise<OpenedRun> {
-  const { folder, wanted, beside, temporaryDirectory, anyPipeline = false } = request;
-  const find = anyPipeline ? findReadable : findWithValues;
-  const found = await find(folder, wanted);
+  const { folder, wanted, beside, temporaryDirectory, anyPipeline } = request;
+  const find = async (name: string) => {
+    const found = await findReadable(folder, name);
+    if (anyPipeline !== true) assertMapped(found);
+    return found;
+  };
+  const found = await find(wanted);
   const { run, directory, manifest } = found;
   const database = await openTables({
     ...sourceOf(found),
     temporaryDirectory,
     memoryLimitMb: MEMORY_LIMIT_MB,
-    beside: beside === undefined ? undefined : sourceOf(await find(folder, beside)),
+    beside: beside === undefined ? undefined : sourceOf(await find(beside)),
   });
   return {
     run,
@@ -88,26 +84,23 @@ export async function openRun(request: OpenRequest): Promise<OpenedRun> {
   };
 }
 
-type ReadableRun = PublishedRun & { readonly manifest: Manifest };
+export type ReadableRun = PublishedRun & { readonly manifest: Manifest };
 
-async function findReadable(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
+/** Throws `config.not_found` for a run that does not exist, and what is wrong with one that cannot be read. */
+export async function findReadable(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
   const found = await findRun(folder, wanted);
   const { manifest } = found;
   if (manifest instanceof WarehouseError) throw manifest;
   return { ...found, manifest };
 }
 
-async function findWithValues(folder: OutputFolder, wanted: string): Promise<ReadableRun> {
-  const found = await findReadable(folder, wanted);
-  const { run, manifest } = found;
+function assertMapped({ run, manifest }: ReadableRun): void {
   const missing = missingTables(manifest.rows);
-  if (missing.length > 0) {
-    throw new WarehouseError(
-      "config.not_found",
-      `Run ${run} has no mapped values: its pipeline "${manifest.pipeline}" leaves out ${missing.join(", ")}; ask a run of the pipeline nightly.`,
-    );
-  }
-  return found;
+  if (missing.length === 0) return;
+  throw new WarehouseError(
+    "config.not_found",
+    `Run ${run} has no mapped values: its pipeline "${manifest.pipeline}" leaves out ${missing.join(", ")}; ask a run of the pipeline nightly.`,
+  );
 }
 
 /** The tables of a published run. */
@@ -125,7 +118,7 @@ export function missingTables(rows: Manifest["rows"]): string[] {
   return NEEDED.filter((table) => !Object.hasOwn(rows, table));
 }
 
-export interface TablesSource {
+interface TablesSource {
   readonly tables: readonly string[];
   /** Database that has the tables; undefined: their Parquet files are read. */
   readonly database: string | undefined;
@@ -135,23 +128,19 @@ export interface TablesSource {
   readonly filesOf: (table: string) => readonly string[];
 }
 
-export interface TablesRequest extends TablesSource {
-  /** For spilled blocks; exists. */
-  readonly temporaryDirectory: string;
-  /** Of DuckDB's buffers; what does not fit is spilled. */
-  readonly memoryLimitMb: number;
+interface TablesRequest extends TablesSource, Pick<AttachOptions, "temporaryDirectory" | "memoryLimitMb"> {
   /** Tables of another run, as views whose names begin with `before_`. */
   readonly beside?: TablesSource | undefined;
 }
 
 /** A database in memory in which every table is a view of its own name. */
 export async function openTables(request: TablesRequest): Promise<Database> {
-  const { directory, temporaryDirectory, memoryLimitMb, database: file, beside } = request;
+  const { temporaryDirectory, memoryLimitMb, beside } = request;
   const database = await openBeside({
-    file,
+    file: request.database,
     previous: beside?.database,
     temporaryDirectory,
-    allowedDirectories: [directory, ...(beside === undefined ? [] : [beside.directory])],
+    allowedDirectories: [request, beside].flatMap((source) => source?.directory ?? []),
     memoryLimitMb,
     threads: THREADS,
   });
@@ -172,15 +161,13 @@ async function createViews(
   prefix: string,
 ): Promise<void> {
   for (const table of tables) {
-    const source =
-      database === undefined
-        ? readParquet(filesOf(table))
-        : `${quoteIdentifier(catalog)}.${quoteIdentifier(table)}`;
+    const attached = `${quoteIdentifier(catalog)}.${quoteIdentifier(table)}`;
+    const source = database === undefined ? readParquet(filesOf(table)) : attached;
     await execute(connection, `CREATE VIEW ${quoteIdentifier(`${prefix}${table}`)} AS FROM ${source}`);
   }
   // An audit reads this one too, for names alone: where a run does not have it, it is empty.
-  for (const table of CONTENT_TABLES.filter(({ name }) => name === "content_types")) {
-    if (tables.includes(table.name)) continue;
+  for (const table of CONTENT_TABLES) {
+    if (table.name !== "content_types" || tables.includes(table.name)) continue;
     const view = quoteIdentifier(`${prefix}${table.name}`);
     await execute(connection, `CREATE VIEW ${view} AS SELECT ${emptyColumns(table)} WHERE false`);
   }

@@ -124,7 +124,7 @@ export async function loadConfig({ cwd, env, flags, sampleBy, instance }: Config
     ratePerSecond: lower(settings.ratePerSecond, instance?.mostPerSecond ?? null),
     personalData: await personalData,
     warehouse: await warehouse,
-    observe: observeSettings({ onFinish, metricsFile, openLineage }, { folder, env }),
+    observe: observeSettings({ onFinish, metricsFile, openLineage, folder, env }),
     contract: flags.contract ?? settings.contract,
     destinations: flags.destinations ?? settings.destinations,
     acceptShrink: flags.acceptShrink === true,

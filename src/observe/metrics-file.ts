@@ -1,71 +1,83 @@
-/** A file in Prometheus' text format, for the textfile collector of its node exporter. */
+/** A file in Prometheus' text format, version 0.0.4, for the textfile collector of its node exporter. */
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { codeOf } from "../common/errors.ts";
-import type { RequestEnds } from "../common/run-events.ts";
 import { VERSION } from "../common/version.ts";
-import { type EndedRun, type Observer, ONLY_END, type PublishedContent } from "./observer.ts";
+import {
+  type EndedRun,
+  type Observer,
+  ONLY_END,
+  type PublishedContent,
+  type StartedRun,
+} from "./observer.ts";
 import type { RunPublished } from "./outcome.ts";
-import { type Metric, metricsText, type Sample } from "./prometheus.ts";
 
 const PREFIX = "content_warehouse";
 /** Metrics of the last run that was published: a run that fails leaves them as they are. */
-const PUBLISHED = `${PREFIX}_published`;
-const OF_PUBLISHED = new RegExp(`^(?:# (?:HELP|TYPE) )?${PUBLISHED}_`);
+const OF_PUBLISHED = new RegExp(`^(?:# (?:HELP|TYPE) )?${PREFIX}_published_`);
 
-export interface MeasuredRun {
-  readonly warehouse: string;
-  /** Milliseconds since 1970. */
-  readonly startedMs: number;
-}
+/** `startedMs`: milliseconds since 1970. */
+type MeasuredRun = Pick<StartedRun, "warehouse" | "startedMs">;
 
 /** Writes the file when the run ends, under another name first, so that nobody reads half of it. */
 export function metricsFileObserver(file: string, run: MeasuredRun): Observer {
-  const requests = new RequestCount();
+  /** Attempts by HTTP status: there is always a 429 to look at. */
+  const byStatus = new Map([["429", 0]]);
+  let bytes = 0;
   return {
     ...ONLY_END,
     name: "`metricsFile`",
     onEvent: (event) => {
-      if (event.event === "request ends") requests.add(event);
+      if (event.event !== "request ends") return;
+      const status = String(event.status ?? "none");
+      byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+      bytes += event.bytes;
     },
     onEnd: async (ended) => {
-      const { outcome, content } = ended;
+      const { outcome, content, endedMs } = ended;
       const published =
-        content !== null
-          ? metricsText(publishedMetrics(outcome, content, ended.endedMs))
-          : await publishedBefore(file);
-      await replaceFile(file, metricsText(runMetrics(run, ended, requests)) + published);
+        content === null ? await publishedBefore(file) : publishedMetrics(outcome, content, endedMs);
+      await replaceFile(file, [...runMetrics(run, ended, { byStatus, bytes }), ...published].join(""));
     },
   };
 }
 
-/** Attempts of this process by status, and what they brought. */
-class RequestCount {
-  /** There is always a 429 to look at. */
-  readonly byStatus = new Map<string, number>([["429", 0]]);
-  bytes = 0;
+type Labels = Readonly<Record<string, string>>;
+type Sample = readonly [labels: Labels, value: number];
 
-  add({ status, bytes }: RequestEnds): void {
-    const key = status === null ? "none" : String(status);
-    this.byStatus.set(key, (this.byStatus.get(key) ?? 0) + 1);
-    this.bytes += bytes;
-  }
+/** Lines of a metric; none without samples. All are gauges: a file tells of one run, and nothing adds up. */
+function gaugesOf(warehouse: string) {
+  return (name: string, help: string, value: number | readonly Sample[]): string => {
+    const samples: readonly Sample[] = typeof value === "number" ? [[{}, value]] : value;
+    if (samples.length === 0) return "";
+    const full = `${PREFIX}_${name}`;
+    const lines = samples.map(([labels, each]) => `${full}${labelText({ warehouse, ...labels })} ${each}\n`);
+    return `# HELP ${full} ${help}\n# TYPE ${full} gauge\n${lines.join("")}`;
+  };
+}
+
+function labelText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => {
+    const escaped = value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
+    return `${name}="${escaped}"`;
+  });
+  return `{${pairs.join(",")}}`;
 }
 
 function runMetrics(
   { warehouse, startedMs }: MeasuredRun,
   { outcome, endedMs }: EndedRun,
-  { byStatus, bytes }: RequestCount,
-): Metric[] {
-  const one = (value: number): Sample[] => [{ labels: { warehouse }, value }];
+  { byStatus, bytes }: { readonly byStatus: ReadonlyMap<string, number>; readonly bytes: number },
+): string[] {
+  const gauge = gaugesOf(warehouse);
   const requests = [...byStatus]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([status, value]) => ({ labels: { warehouse, status }, value }));
+    .map(([status, value]): Sample => [{ status }, value]);
   return [
-    metric("run_timestamp_seconds", "When the last run ended.", one(endedMs / 1000)),
-    metric("run_exit_code", "Exit code of the last run: 0 complete, 10 unsettled.", one(outcome.exitCode)),
-    metric("run_duration_seconds", "Time that the last run took.", one((endedMs - startedMs) / 1000)),
-    metric("run_requests", "Requests of the last run by HTTP status; none: no answer.", requests),
-    metric("run_received_bytes", "Bytes that the last run received.", one(bytes)),
+    gauge("run_timestamp_seconds", "When the last run ended.", endedMs / 1000),
+    gauge("run_exit_code", "Exit code of the last run: 0 complete, 10 unsettled.", outcome.exitCode),
+    gauge("run_duration_seconds", "Time that the last run took.", (endedMs - startedMs) / 1000),
+    gauge("run_requests", "Requests of the last run by HTTP status; none: no answer.", requests),
+    gauge("run_received_bytes", "Bytes that the last run received.", bytes),
   ];
 }
 
@@ -73,49 +85,45 @@ function publishedMetrics(
   { warehouse, run, pipeline, verdict, accounting, tables, bytesPublished }: RunPublished,
   { unmappedValues }: PublishedContent,
   endedMs: number,
-): Metric[] {
-  const one = (value: number): Sample[] => [{ labels: { warehouse }, value }];
+): string[] {
+  const gauge = gaugesOf(warehouse);
   const { listed, loaded, rejected, vanished, unread } = accounting;
   const items = Object.entries({ listed, loaded, rejected, vanished, unread });
-  const verdicts = ["complete", "unsettled"] as const;
-  const rejects = tables.find(({ name }) => name === "run_rejects")?.rows ?? 0;
   return [
-    metric("published_info", "The last run that was published.", [
-      { labels: { warehouse, run, pipeline, version: VERSION }, value: 1 },
-    ]),
-    metric("published_timestamp_seconds", "When a run was last published.", one(endedMs / 1000)),
-    metric(
+    gauge("published_info", "The last run that was published.", [[{ run, pipeline, version: VERSION }, 1]]),
+    gauge("published_timestamp_seconds", "When a run was last published.", endedMs / 1000),
+    gauge(
       "published_verdict",
       "Verdict of the last published run: 1 for the one that it has.",
-      verdicts.map((each) => ({ labels: { warehouse, verdict: each }, value: each === verdict ? 1 : 0 })),
+      ["complete", "unsettled"].map((each) => [{ verdict: each }, each === verdict ? 1 : 0]),
     ),
-    metric(
+    gauge(
       "published_items",
       "Items of the last published run; listed is the sum of the others.",
-      items.map(([state, value]) => ({ labels: { warehouse, state }, value })),
+      items.map(([state, value]) => [{ state }, value]),
     ),
-    metric("published_rejects", "Rows of run_rejects of the last published run.", one(rejects)),
-    metric(
+    gauge(
+      "published_rejects",
+      "Rows of run_rejects of the last published run.",
+      tables.find(({ name }) => name === "run_rejects")?.rows ?? 0,
+    ),
+    gauge(
       "published_unmapped_values",
       "Values without an external value in the last published run.",
-      unmappedValues === null ? [] : one(unmappedValues),
+      unmappedValues ?? [],
     ),
-    metric("published_bytes", "Bytes of the files of the last published run.", one(bytesPublished)),
+    gauge("published_bytes", "Bytes of the files of the last published run.", bytesPublished),
   ];
 }
 
-function metric(name: string, help: string, samples: readonly Sample[]): Metric {
-  return { name: `${PREFIX}_${name}`, help, samples };
-}
-
 /** What the file says of the last published run. */
-async function publishedBefore(file: string): Promise<string> {
+async function publishedBefore(file: string): Promise<string[]> {
   const text = await readFile(file, "utf8").catch((thrown: unknown) => {
     if (codeOf(thrown) === "ENOENT") return "";
     throw thrown;
   });
   const lines = text.split("\n").filter((line) => OF_PUBLISHED.test(line));
-  return lines.map((line) => `${line}\n`).join("");
+  return lines.map((line) => `${line}\n`);
 }
 
 /** The collector reads names that end with `.prom`, so the other one does not. It must be able to read the file. */

@@ -35,14 +35,11 @@ export interface PublishedContent {
   readonly unmappedValues: number | null;
 }
 
-export type EndedRun = HowEnded & {
-  /** Milliseconds since 1970. */
-  readonly endedMs: number;
-};
-
-export type HowEnded =
+/** `endedMs`: milliseconds since 1970. */
+export type EndedRun = { readonly endedMs: number } & (
   | { readonly outcome: RunPublished; readonly content: PublishedContent }
-  | { readonly outcome: RunFailed; readonly content: null };
+  | { readonly outcome: RunFailed; readonly content: null }
+);
 
 export interface Observer {
   /** For messages: the setting, or what it is called. */

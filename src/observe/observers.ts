@@ -6,11 +6,16 @@ import { printable } from "../common/printable.ts";
 import type { RunEvent } from "../common/run-events.ts";
 import type { RunSummary } from "../run/summary.ts";
 import { metricsFileObserver } from "./metrics-file.ts";
-import type { HowEnded, Observer, PublishedContent, StartedRun } from "./observer.ts";
-import { onFinishObserver } from "./on-finish.ts";
+import {
+  type EndedRun,
+  type Observer,
+  ONLY_END,
+  type PublishedContent,
+  type StartedRun,
+} from "./observer.ts";
 import { openLineageObserver } from "./open-lineage.ts";
 import { openTelemetryObserver } from "./open-telemetry.ts";
-import { exitCodeOf, failed } from "./outcome.ts";
+import { exitCodeOf, type OnFinish } from "./outcome.ts";
 import type { ObserveSettings } from "./settings.ts";
 
 /** How long each observer may take to be told of the start, and of the end. */
@@ -24,99 +29,95 @@ export interface Observed {
 }
 
 /** Opens those that the settings name, and OpenTelemetry where the process has it. Never throws. */
-export async function openObservers(observed: Observed, tellMs: number = TELL_MS): Promise<Observers> {
+export async function openObservers(observed: Observed): Promise<Observers> {
   const { settings, warehouse, clock, log } = observed;
   const { onFinish, metricsFile, openLineage } = settings;
+  const startedMs = clock.now();
   const observers = [
-    await openTelemetryObserver({ startedMs: clock.now() }, log),
+    await openTelemetryObserver(startedMs, log),
     openLineage && openLineageObserver(openLineage),
-    metricsFile === null ? null : metricsFileObserver(metricsFile, { warehouse, startedMs: clock.now() }),
+    metricsFile === null ? null : metricsFileObserver(metricsFile, { warehouse, startedMs }),
     onFinish && onFinishObserver(onFinish),
-  ];
-  return new Observers(
-    observers.filter((each) => each !== null),
-    observed,
-    tellMs,
-  );
+  ].filter((each) => each !== null);
+  return observersOf(observers, observed, TELL_MS);
 }
 
-export class Observers {
-  readonly #observers: readonly Observer[];
-  readonly #observed: Observed;
-  readonly #tellMs: number;
-  readonly #warned = new Set<Observer>();
-  readonly #starting: Promise<unknown>[] = [];
-  #pipeline: string | null = null;
-  #run: string | null = null;
-
-  constructor(observers: readonly Observer[], observed: Observed, tellMs: number) {
-    this.#observers = observers;
-    this.#observed = observed;
-    this.#tellMs = tellMs;
-  }
-
-  /** Whether there are any: what only they want to know need not be found out. */
-  get any(): boolean {
-    return this.#observers.length > 0;
-  }
-
-  readonly onEvent = (event: RunEvent): void => {
-    for (const observer of this.#observers) {
-      try {
-        observer.onEvent(event);
-      } catch (thrown) {
-        this.#warn(observer, thrown);
-      }
-    }
+/** Calls the function of the configuration with how the run ended. */
+function onFinishObserver(onFinish: OnFinish): Observer {
+  const onEnd: Observer["onEnd"] = async ({ outcome }, signal) => {
+    await onFinish(outcome, signal);
   };
+  return { ...ONLY_END, name: "`onFinish`", onEnd };
+}
 
-  /** The pipeline is loaded. */
-  loaded(pipeline: string): void {
-    this.#pipeline = pipeline;
-  }
+export type Observers = ReturnType<typeof observersOf>;
 
-  /** Tells of the start, beside the run. */
-  started(run: StartedRun): void {
-    this.#run = run.run;
-    this.#starting.push(this.#tell((observer, signal) => observer.onStart(run, signal)));
-  }
-
-  async published(summary: RunSummary, content: PublishedContent): Promise<void> {
-    await this.#ended({ outcome: { ok: true, exitCode: exitCodeOf(summary), ...summary }, content });
-  }
-
-  async failed(error: WarehouseError): Promise<void> {
-    const { warehouse } = this.#observed;
-    const known = { warehouse, run: this.#run, pipeline: this.#pipeline };
-    await this.#ended({ outcome: failed(error, known), content: null });
-  }
-
-  async #ended(ended: HowEnded): Promise<void> {
-    const endedMs = this.#observed.clock.now();
-    await Promise.all(this.#starting);
-    await this.#tell((observer, signal) => observer.onEnd({ ...ended, endedMs }, signal));
-  }
-
-  async #tell(tell: (observer: Observer, signal: AbortSignal) => Promise<void>): Promise<void> {
-    await Promise.all(
-      this.#observers.map(async (observer) => {
-        try {
-          await within(this.#tellMs, (signal) => tell(observer, signal));
-        } catch (thrown) {
-          this.#warn(observer, thrown);
-        }
-      }),
-    );
-  }
+export function observersOf(
+  observers: readonly Observer[],
+  { warehouse, clock, log }: Observed,
+  tellMs: number,
+) {
+  const warned = new Set<Observer>();
+  let starting: Promise<void> | undefined;
+  let pipeline: string | null = null;
+  let run: string | null = null;
 
   /** Once for each. */
-  #warn(observer: Observer, thrown: unknown): void {
-    if (this.#warned.has(observer)) return;
-    this.#warned.add(observer);
+  function warn(observer: Observer, thrown: unknown): void {
+    if (warned.has(observer)) return;
+    warned.add(observer);
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     const reason = printable(why, 300).replace(/\.$/, "");
-    this.#observed.log.warn(`${observer.name} failed: ${reason}; the run does not depend on it.`);
+    log.warn(`${observer.name} failed: ${reason}; the run does not depend on it.`);
   }
+
+  async function tell(work: (observer: Observer, signal: AbortSignal) => Promise<void>): Promise<void> {
+    const told = observers.map((observer) =>
+      within(tellMs, (signal) => work(observer, signal)).catch((thrown: unknown) => warn(observer, thrown)),
+    );
+    await Promise.all(told);
+  }
+
+  async function ended(how: EndedRun): Promise<void> {
+    await starting;
+    await tell((observer, signal) => observer.onEnd(how, signal));
+  }
+
+  return {
+    /** Whether there are any: what only they want to know need not be found out. */
+    any: observers.length > 0,
+
+    onEvent(event: RunEvent): void {
+      for (const observer of observers) {
+        try {
+          observer.onEvent(event);
+        } catch (thrown) {
+          warn(observer, thrown);
+        }
+      }
+    },
+
+    /** The pipeline is loaded. */
+    loaded(name: string): void {
+      pipeline = name;
+    },
+
+    /** Tells of the start, beside the run. */
+    started(started: StartedRun): void {
+      run = started.run;
+      starting = tell((observer, signal) => observer.onStart(started, signal));
+    },
+
+    async published(summary: RunSummary, content: PublishedContent): Promise<void> {
+      const outcome = { ok: true, exitCode: exitCodeOf(summary), ...summary } as const;
+      await ended({ outcome, content, endedMs: clock.now() });
+    },
+
+    async failed({ code, message, exitCode }: WarehouseError): Promise<void> {
+      const outcome = { ok: false, code, message, exitCode, warehouse, run, pipeline } as const;
+      await ended({ outcome, content: null, endedMs: clock.now() });
+    },
+  };
 }
 
 /** Waits for the work, and no longer than so many milliseconds: then its signal is aborted, and it is left alone. */

@@ -1,4 +1,11 @@
+/** What OpenLineage is told of a run's data: API resources are the inputs, tables the outputs, with their checks. */
+import { join } from "node:path";
+import type { Check } from "../audit/checks/checks.ts";
 import { VERSION } from "../common/version.ts";
+import { DUCKDB_TYPES } from "../storage/ddl.ts";
+import type { Table } from "../tables/declare.ts";
+import { DATABASE_FILE } from "../warehouse/layout.ts";
+import type { PublishedContent, PublishedTable, StartedRun } from "./observer.ts";
 
 /** What makes the events, as a URI. */
 export const PRODUCER = `https://www.npmjs.com/package/content-warehouse/v/${VERSION}`;
@@ -19,15 +26,130 @@ const VERSIONS = {
   TestRunFacet: "1-0-1",
 } as const;
 
-export interface Facet {
-  readonly _producer: string;
-  readonly _schemaURL: string;
-}
-
-export function facet<Content extends object>(
-  name: keyof typeof VERSIONS,
-  content: Content,
-): Facet & Content {
+export function facet(name: keyof typeof VERSIONS, content: object) {
   const _schemaURL = `https://openlineage.io/spec/facets/${VERSIONS[name]}/${name}.json#/$defs/${name}`;
   return { _producer: PRODUCER, _schemaURL, ...content };
+}
+
+/** Each resource of the service that a column comes from, with the API fields that the columns are made of. */
+export function inputsOf({ instance }: StartedRun, { tables }: PublishedContent) {
+  const origins = tables.flatMap(({ table }) => table.columns.flatMap((column) => column.origins));
+  return [...Map.groupBy(origins, ({ resource }) => resource)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([resource, ofResource]) => {
+      const paths = [...new Set(ofResource.map(({ path }) => path))].toSorted();
+      const schema = facet("SchemaDatasetFacet", { fields: paths.map((name) => ({ name })) });
+      return { namespace: instance, name: resource, facets: { schema } };
+    });
+}
+
+export function outputsOf(run: StartedRun, { tables, checks }: PublishedContent) {
+  return tables.map(({ table, rows, files, bytes }) => ({
+    namespace: "file",
+    name: pathOf(run, table),
+    facets: facetsOf(run, table, checks),
+    outputFacets: {
+      outputStatistics: facet("OutputStatisticsOutputDatasetFacet", {
+        rowCount: rows,
+        ...(files > 0 && { size: bytes, fileCount: files }),
+      }),
+    },
+  }));
+}
+
+/** The same every night. */
+function pathOf({ warehouse, publishes }: StartedRun, { name }: Table): string {
+  const current = join(warehouse, "current");
+  return publishes.includes("parquet") ? join(current, "parquet", name) : join(current, DATABASE_FILE, name);
+}
+
+function facetsOf(run: StartedRun, table: PublishedTable["table"], checks: readonly Check[]) {
+  const description = table.comment;
+  const columns = table.columns.map(({ name, type, comment }) => ({
+    name,
+    type: DUCKDB_TYPES[type],
+    description: comment,
+  }));
+  const fields = lineageOf(run, table);
+  const assertions = assertionsOf(checks, table.name);
+  return {
+    documentation: facet("DocumentationDatasetFacet", { description }),
+    version: facet("DatasetVersionDatasetFacet", { datasetVersion: run.run }),
+    schema: facet("SchemaDatasetFacet", { fields: columns }),
+    ...(Object.keys(fields).length > 0 && {
+      columnLineage: facet("ColumnLineageDatasetFacet", { fields }),
+    }),
+    ...(assertions.length > 0 && {
+      dataQualityAssertions: facet("DataQualityAssertionsDatasetFacet", { assertions }),
+    }),
+  };
+}
+
+/** What `run_lineage` has of a table, by column. */
+function lineageOf({ instance: namespace, personalData }: StartedRun, { columns }: Table) {
+  const traced = columns.filter(({ origins }) => origins.length > 0);
+  return Object.fromEntries(
+    traced.map(({ name, origins, personal }) => {
+      const masking = personal && personalData !== "keep";
+      const transformations = [{ type: "DIRECT", subtype: "TRANSFORMATION", masking }];
+      const inputFields = origins.map(({ resource, path }) => ({
+        namespace,
+        name: resource,
+        field: path,
+        transformations,
+      }));
+      return [name, { inputFields }];
+    }),
+  );
+}
+
+/** What the names of checks say of a table and its column: they are all that `run_checks` has of it. */
+const ABOUT: Readonly<Record<string, RegExp>> = {
+  unique: /^unique key of (?<table>\S+)$/,
+  relationships: /^foreign key (?<table>[^.\s]+)\.(?<column>\S+) → /,
+  accepted_type: /^values of (?<table>[^.\s]+)\.(?<column>\S+) that are not of its type$/,
+  accepted_values: /^(?<table>[^.\s]+)\.(?<column>\S+) has only values that the specification lists$/,
+};
+
+/** Undefined: the check is about the run as a whole. */
+function aboutOf({ name }: Check) {
+  for (const [assertion, pattern] of Object.entries(ABOUT)) {
+    const { table, column } = pattern.exec(name)?.groups ?? {};
+    if (table !== undefined) return { assertion, table, column };
+  }
+  return undefined;
+}
+
+/** Checks of a table or a column of it. */
+function assertionsOf(checks: readonly Check[], table: string) {
+  return checks.flatMap((check) => {
+    const about = aboutOf(check);
+    if (about?.table !== table) return [];
+    const { assertion, column } = about;
+    // Several columns together are no column of the schema.
+    const named = column === undefined || column.includes("+") ? {} : { column };
+    return [{ assertion, success: check.verdict === "passed", ...named, ...described(check) }];
+  });
+}
+
+/** Checks of the run as a whole. */
+export function testsOf(checks: readonly Check[]) {
+  return checks
+    .filter((check) => aboutOf(check) === undefined)
+    .map((check) => ({
+      status: check.verdict === "passed" ? "pass" : "fail",
+      type: "custom",
+      ...described(check),
+    }));
+}
+
+/** A published run has warnings, and no failed checks. */
+function described({ name, verdict, figure, expected, detail }: Check) {
+  return {
+    name,
+    description: detail,
+    actual: String(figure),
+    ...(expected !== null && { expected: String(expected) }),
+    ...(verdict !== "passed" && { severity: "warn" }),
+  };
 }

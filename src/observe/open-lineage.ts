@@ -1,24 +1,117 @@
-/** OpenLineage run events: START when the run has its name, then COMPLETE or FAIL. */
+/** OpenLineage 2-0-2 run events: START when the run has its name, then COMPLETE or FAIL. */
+import { createHash } from "node:crypto";
 import { appendFile } from "node:fs/promises";
+import { request } from "undici";
+import { codeOf } from "../common/errors.ts";
+import { printable } from "../common/printable.ts";
+import { VERSION } from "../common/version.ts";
 import type { EndedRun, Observer, StartedRun } from "./observer.ts";
-import { endEvent, startEvent } from "./open-lineage-events.ts";
-import { postJson } from "./post.ts";
-import type { OpenLineageSettings } from "./settings.ts";
+import { facet, inputsOf, outputsOf, PRODUCER, testsOf } from "./open-lineage-facets.ts";
+import type { HttpEndpoint, OpenLineageSettings } from "./settings.ts";
+
+/** A run with the namespace of its job. */
+type LineageRun = StartedRun & Pick<OpenLineageSettings, "namespace">;
 
 /** A run that ended before it had a name (another one has the lock, the disk is full) is no run of the job. */
 export function openLineageObserver({ to, namespace }: OpenLineageSettings): Observer {
-  let started: StartedRun | undefined;
-  const send = (event: unknown, signal: AbortSignal) =>
-    "file" in to ? appendFile(to.file, `${JSON.stringify(event)}\n`) : postJson(to, event, signal);
+  let started: LineageRun | undefined;
+  const send = (event: object, signal: AbortSignal) => {
+    const json = JSON.stringify(event);
+    return "file" in to ? appendFile(to.file, `${json}\n`) : post(to, json, signal);
+  };
   return {
     name: "`openLineage`",
     onEvent: () => {},
     onStart: (run, signal) => {
-      started = run;
-      return send(startEvent(run, namespace), signal);
+      started = { ...run, namespace };
+      return send(eventOf(started, "START", run.startedMs), signal);
     },
-    onEnd: async (ended: EndedRun, signal) => {
-      if (started !== undefined) await send(endEvent(started, ended, namespace), signal);
+    onEnd: async (ended, signal) => {
+      if (started !== undefined) await send(endEvent(started, ended), signal);
     },
+  };
+}
+
+/**
+ * Nothing is asked again, and no redirect followed. Throws an Error that says what went wrong, and at which address.
+ */
+async function post({ url, apiKey }: HttpEndpoint, body: string, signal: AbortSignal): Promise<void> {
+  const headers = {
+    "content-type": "application/json",
+    "user-agent": `content-warehouse/${VERSION}`,
+    ...(apiKey !== null && { authorization: `Bearer ${apiKey.reveal()}` }),
+  };
+  const status = await request(url, { method: "POST", headers, body, signal })
+    .then(async (response) => {
+      await response.body.dump();
+      return response.statusCode;
+    })
+    .catch((cause: unknown) => {
+      signal.throwIfAborted();
+      const why = codeOf(cause) ?? printable(String(cause));
+      throw new Error(`${url.origin} cannot be reached (${why})`, { cause });
+    });
+  if (status < 200 || status > 299) throw new Error(`${url.origin}${url.pathname} answered with ${status}`);
+}
+
+function endEvent(run: LineageRun, { outcome, content, endedMs }: EndedRun) {
+  if (content === null) {
+    const { message } = outcome;
+    const errorMessage = facet("ErrorMessageRunFacet", { message, programmingLanguage: "TypeScript" });
+    return eventOf(run, "FAIL", endedMs, { errorMessage });
+  }
+  const test = facet("TestRunFacet", { tests: testsOf(content.checks) });
+  return {
+    ...eventOf(run, "COMPLETE", endedMs, { test }),
+    inputs: inputsOf(run, content),
+    outputs: outputsOf(run, content),
+  };
+}
+
+/** `facets`: of the run, besides those that it always has. */
+function eventOf(
+  run: LineageRun,
+  eventType: "START" | "COMPLETE" | "FAIL",
+  atMs: number,
+  facets: object = {},
+) {
+  return {
+    eventType,
+    eventTime: new Date(atMs).toISOString(),
+    run: { runId: runIdOf(run), facets: { ...runFacets(run), ...facets } },
+    job: { namespace: run.namespace, name: run.pipeline, facets: jobFacets(run) },
+    inputs: [],
+    outputs: [],
+    producer: PRODUCER,
+    schemaURL: "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+  };
+}
+
+/**
+ * A UUID of version 7 with the time of the start, and a digest in place of chance: the same for the same run. A run that
+ * is resumed is another one to OpenLineage, where an end is final.
+ */
+function runIdOf({ run, instance, warehouse, startedMs }: StartedRun): string {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUIntBE(Math.floor(startedMs), 0, 6);
+  const text = JSON.stringify([instance, warehouse, run]);
+  createHash("sha256").update(text).digest().copy(bytes, 6, 0, 10);
+  bytes[6] = 0x70 | (bytes.readUInt8(6) & 0x0f);
+  bytes[8] = 0x80 | (bytes.readUInt8(8) & 0x3f);
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+function runFacets({ run }: StartedRun) {
+  return {
+    processing_engine: facet("ProcessingEngineRunFacet", { name: "content-warehouse", version: VERSION }),
+    tags: facet("TagsRunFacet", { tags: [{ key: "run", value: run, source: "content-warehouse" }] }),
+  };
+}
+
+function jobFacets({ description }: StartedRun) {
+  const jobType = { processingType: "BATCH", integration: "CONTENT_WAREHOUSE", jobType: "PIPELINE" };
+  return {
+    jobType: facet("JobTypeJobFacet", jobType),
+    ...(description !== "" && { documentation: facet("DocumentationJobFacet", { description }) }),
   };
 }

@@ -2,12 +2,12 @@
  * Traces and metrics by OpenTelemetry's API: a span for the run, for each of its stages, and for each request. Where they
  * go is decided by the process, which registers an SDK before (`node --import ./otel.mjs`); without one this is nothing.
  */
-import type { Meter, Span, Tracer } from "@opentelemetry/api";
+import type { Meter, Span } from "@opentelemetry/api";
 import type { Log } from "../common/log.ts";
 import { isObject } from "../common/objects.ts";
-import type { RequestEnds, RunEvent, StageBegins, StageEnds } from "../common/run-events.ts";
+import type { RequestEnds, StageBegins, StageEnds } from "../common/run-events.ts";
 import { VERSION } from "../common/version.ts";
-import type { EndedRun, Observer, StartedRun } from "./observer.ts";
+import type { Observer } from "./observer.ts";
 
 /** Under which the API keeps what a process registered, in all its versions 1: without it there is nothing to import. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
@@ -15,13 +15,10 @@ const SCOPE = "content-warehouse";
 
 type Api = typeof import("@opentelemetry/api");
 
-export async function openTelemetryObserver(
-  run: { readonly startedMs: number },
-  log: Log,
-): Promise<Observer | null> {
+export async function openTelemetryObserver(startedMs: number, log: Log): Promise<Observer | null> {
   if (!(REGISTERED in globalThis)) return null;
   try {
-    return new OpenTelemetry(await import("@opentelemetry/api"), run.startedMs);
+    return tracing(await import("@opentelemetry/api"), startedMs);
   } catch {
     log.warn(
       "OpenTelemetry is set up in this process, but @opentelemetry/api cannot be imported, so nothing is traced; install it beside content-warehouse.",
@@ -30,74 +27,28 @@ export async function openTelemetryObserver(
   }
 }
 
-class OpenTelemetry implements Observer {
-  readonly name = "OpenTelemetry";
-  readonly #api: Api;
-  readonly #startedMs: number;
-  readonly #tracer: Tracer;
-  readonly #run: Span;
-  readonly #instruments: Instruments;
-  #stage: Span | undefined;
+function tracing(api: Api, startedMs: number): Observer {
+  const { ERROR } = api.SpanStatusCode;
+  const tracer = api.trace.getTracer(SCOPE, VERSION);
+  const runSpan = tracer.startSpan("content-warehouse run", { startTime: startedMs });
+  const instruments = instrumentsOf(api.metrics.getMeter(SCOPE, VERSION));
+  let stageSpan: Span | undefined;
   /** On every span. */
-  #attributes: Readonly<Record<string, string>> = {};
+  let named: Readonly<Record<string, string>> = {};
+  const below = (parent: Span) => api.trace.setSpan(api.context.active(), parent);
 
-  constructor(api: Api, startedMs: number) {
-    this.#api = api;
-    this.#startedMs = startedMs;
-    this.#tracer = api.trace.getTracer(SCOPE, VERSION);
-    this.#run = this.#tracer.startSpan("content-warehouse run", { startTime: startedMs });
-    this.#instruments = instrumentsOf(api.metrics.getMeter(SCOPE, VERSION));
+  function stageBegins({ stage, pass, atMs }: StageBegins): void {
+    const attributes = { ...named, ...(pass !== null && { "content_warehouse.pass": pass }) };
+    stageSpan = tracer.startSpan(stage, { startTime: atMs, attributes }, below(runSpan));
   }
 
-  async onStart({ run, pipeline, instance }: StartedRun): Promise<void> {
-    this.#attributes = { "content_warehouse.run": run, "content_warehouse.pipeline": pipeline };
-    this.#run.updateName(`content-warehouse run ${pipeline}`);
-    this.#run.setAttributes({ ...this.#attributes, "content_warehouse.instance": instance });
+  function stageEnds({ failed, atMs }: StageEnds): void {
+    if (failed) stageSpan?.setStatus({ code: ERROR });
+    stageSpan?.end(atMs);
+    stageSpan = undefined;
   }
 
-  onEvent(event: RunEvent): void {
-    if (event.event === "stage begins") this.#stageBegins(event);
-    else if (event.event === "stage ends") this.#stageEnds(event);
-    else this.#requestEnds(event);
-  }
-
-  async onEnd({ outcome, content, endedMs }: EndedRun): Promise<void> {
-    const verdict = outcome.ok ? outcome.verdict : outcome.code;
-    const attributes = {
-      "content_warehouse.verdict": verdict,
-      "process.exit.code": outcome.exitCode,
-      ...(outcome.ok && { "content_warehouse.items": outcome.accounting.loaded }),
-    };
-    this.#run.setAttributes(attributes);
-    if (!outcome.ok) {
-      this.#run.setAttribute("error.type", outcome.code);
-      this.#run.setStatus({ code: this.#api.SpanStatusCode.ERROR, message: outcome.message });
-    }
-    this.#run.end(endedMs);
-    const { duration, items, rejects, unmapped } = this.#instruments;
-    const { "content_warehouse.run": _run, ...about } = this.#attributes;
-    duration.record((endedMs - this.#startedMs) / 1000, { ...about, "content_warehouse.verdict": verdict });
-    if (content !== null) {
-      items.record(outcome.accounting.loaded, about);
-      rejects.record(outcome.accounting.rejected, about);
-      if (content.unmappedValues !== null) unmapped.record(content.unmappedValues, about);
-    }
-    await this.#flush();
-  }
-
-  #stageBegins({ stage, pass, atMs }: StageBegins): void {
-    const attributes = { ...this.#attributes, ...(pass !== null && { "content_warehouse.pass": pass }) };
-    this.#stage = this.#tracer.startSpan(stage, { startTime: atMs, attributes }, this.#below(this.#run));
-  }
-
-  #stageEnds({ failed, atMs }: StageEnds): void {
-    if (failed) this.#stage?.setStatus({ code: this.#api.SpanStatusCode.ERROR });
-    this.#stage?.end(atMs);
-    this.#stage = undefined;
-  }
-
-  #requestEnds(request: RequestEnds): void {
-    const { SpanKind, SpanStatusCode } = this.#api;
+  function requestEnds(request: RequestEnds): void {
     const { method, origin, path, mode, page, bytes, atMs, milliseconds } = request;
     const { hostname, port, protocol } = new URL(origin);
     const problem = problemOf(request);
@@ -108,39 +59,62 @@ class OpenTelemetry implements Observer {
       ...(request.status !== null && { "http.response.status_code": request.status }),
       ...(problem !== undefined && { "error.type": problem }),
     };
-    const span = this.#tracer.startSpan(
-      method,
-      {
-        kind: SpanKind.CLIENT,
-        startTime: atMs - milliseconds,
-        attributes: {
-          ...this.#attributes,
-          ...common,
-          "url.full": origin + path,
-          "http.response.body.size": bytes,
-          "content_warehouse.mode": mode,
-          ...(page !== null && { "content_warehouse.page": page }),
-        },
-      },
-      this.#below(this.#stage ?? this.#run),
-    );
-    if (problem !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
+    const attributes = {
+      ...named,
+      ...common,
+      "url.full": origin + path,
+      "http.response.body.size": bytes,
+      "content_warehouse.mode": mode,
+      ...(page !== null && { "content_warehouse.page": page }),
+    };
+    const options = { kind: api.SpanKind.CLIENT, startTime: atMs - milliseconds, attributes };
+    const span = tracer.startSpan(method, options, below(stageSpan ?? runSpan));
+    if (problem !== undefined) span.setStatus({ code: ERROR });
     span.end(atMs);
-    this.#instruments.requests.record(milliseconds / 1000, common);
-    this.#instruments.received.add(bytes, { "content_warehouse.mode": mode });
+    instruments.requests.record(milliseconds / 1000, common);
+    instruments.received.add(bytes, { "content_warehouse.mode": mode });
   }
 
-  #below(parent: Span) {
-    return this.#api.trace.setSpan(this.#api.context.active(), parent);
-  }
+  return {
+    name: "OpenTelemetry",
+    onEvent: (event) => {
+      if (event.event === "stage begins") stageBegins(event);
+      else if (event.event === "stage ends") stageEnds(event);
+      else requestEnds(event);
+    },
+    onStart: async ({ run, pipeline, instance }) => {
+      named = { "content_warehouse.run": run, "content_warehouse.pipeline": pipeline };
+      runSpan.updateName(`content-warehouse run ${pipeline}`);
+      runSpan.setAttributes({ ...named, "content_warehouse.instance": instance });
+    },
+    onEnd: async ({ outcome, content, endedMs }) => {
+      const verdict = { "content_warehouse.verdict": outcome.ok ? outcome.verdict : outcome.code };
+      runSpan.setAttributes({ ...verdict, "process.exit.code": outcome.exitCode });
+      if (outcome.ok) {
+        runSpan.setAttribute("content_warehouse.items", outcome.accounting.loaded);
+      } else {
+        runSpan.setAttribute("error.type", outcome.code);
+        runSpan.setStatus({ code: ERROR, message: outcome.message });
+      }
+      runSpan.end(endedMs);
+      const { duration, items, rejects, unmapped } = instruments;
+      const { "content_warehouse.run": _run, ...about } = named;
+      duration.record((endedMs - startedMs) / 1000, { ...about, ...verdict });
+      if (content !== null) {
+        items.record(outcome.accounting.loaded, about);
+        rejects.record(outcome.accounting.rejected, about);
+        if (content.unmappedValues !== null) unmapped.record(content.unmappedValues, about);
+      }
+      await flushAll(api);
+    },
+  };
+}
 
-  /** The process ends soon, and what waits in a batch would be lost. */
-  async #flush(): Promise<void> {
-    const { trace, metrics, ProxyTracerProvider } = this.#api;
-    const provider = trace.getTracerProvider();
-    const tracing = provider instanceof ProxyTracerProvider ? provider.getDelegate() : provider;
-    await Promise.all([tracing, metrics.getMeterProvider()].map(flush));
-  }
+/** The process ends soon, and what waits in a batch would be lost. */
+async function flushAll({ trace, metrics, ProxyTracerProvider }: Api): Promise<void> {
+  const provider = trace.getTracerProvider();
+  const traces = provider instanceof ProxyTracerProvider ? provider.getDelegate() : provider;
+  await Promise.all([traces, metrics.getMeterProvider()].map(flush));
 }
 
 async function flush(provider: unknown): Promise<void> {
@@ -152,8 +126,6 @@ function problemOf({ status, error }: RequestEnds): string | undefined {
   if (status === null) return error ?? "internal";
   return status >= 400 ? String(status) : undefined;
 }
-
-type Instruments = ReturnType<typeof instrumentsOf>;
 
 function instrumentsOf(meter: Meter) {
   const unit = (text: string, description: string) => ({ unit: text, description });

@@ -1,5 +1,5 @@
 /** How a run ended, as `onFinish` gets it. */
-import { type ErrorCode, UNSETTLED_EXIT_CODE, type WarehouseError } from "../common/errors.ts";
+import { type ErrorCode, UNSETTLED_EXIT_CODE } from "../common/errors.ts";
 import type { RunSummary } from "../run/summary.ts";
 import { deliveryError } from "../targets/deliver.ts";
 
@@ -30,12 +30,4 @@ export function exitCodeOf({ run, verdict, deliveries }: RunSummary): number {
   const undelivered = deliveryError(run, deliveries);
   if (undelivered !== undefined) return undelivered.exitCode;
   return verdict === "complete" ? 0 : UNSETTLED_EXIT_CODE;
-}
-
-/** What is known of a run that failed. */
-export type FailedRun = Pick<RunFailed, "warehouse" | "run" | "pipeline">;
-
-export function failed(error: WarehouseError, known: FailedRun): RunFailed {
-  const { code, message, exitCode } = error;
-  return { ok: false, code, message, exitCode, ...known };
 }

@@ -35,26 +35,21 @@ export interface ObserveSettings {
 const ENDPOINT = "/api/v1/lineage";
 
 /** The address that events are posted to, or what is wrong with it; it may hold a password, so it is not shown. */
-export function lineageUrl(text: string): URL | { readonly problem: string } {
+function lineageUrl(text: string): URL | string {
   const example = "such as http://marquez.example.com:5000";
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol)) return { problem: `expected an address ${example}` };
+  if (url === null || !/^https?:$/.test(url.protocol)) return `expected an address ${example}`;
   if (url.username !== "" || url.password !== "") {
-    return {
-      problem: `expected an address without a user name or password, ${example}; set OPENLINEAGE_API_KEY instead`,
-    };
+    return `expected an address without a user name or password, ${example}; set OPENLINEAGE_API_KEY instead`;
   }
   if (url.pathname === "/") url.pathname = ENDPOINT;
   return url;
 }
 
-interface GivenSettings {
+interface Given {
   readonly onFinish: OnFinish | undefined;
   readonly metricsFile: string | undefined;
   readonly openLineage: z.output<typeof openLineage> | undefined;
-}
-
-interface Place {
   /** Paths go from here. */
   readonly folder: string;
   /** Has `OPENLINEAGE_API_KEY`, where there is one. */
@@ -62,25 +57,22 @@ interface Place {
 }
 
 /** Of settings without problems. */
-export function observeSettings(
-  { onFinish, metricsFile, openLineage }: GivenSettings,
-  { folder, env }: Place,
-): ObserveSettings {
+export function observeSettings({ onFinish, metricsFile, openLineage, folder, env }: Given): ObserveSettings {
   return {
     onFinish: onFinish ?? null,
     metricsFile: metricsFile === undefined ? null : resolve(folder, metricsFile),
-    openLineage: openLineage === undefined ? null : lineageSettings(openLineage, { folder, env }),
+    openLineage: openLineage === undefined ? null : lineageSettings(openLineage, folder, env),
   };
 }
 
 function lineageSettings(
   { url: text = "", file, namespace }: z.output<typeof openLineage>,
-  { folder, env }: Place,
+  folder: string,
+  { OPENLINEAGE_API_KEY: key = "" }: Given["env"],
 ): OpenLineageSettings {
   if (file !== undefined) return { to: { file: resolve(folder, file) }, namespace };
   const url = lineageUrl(text);
-  if ("problem" in url) throw new TypeError(url.problem);
-  const { OPENLINEAGE_API_KEY: key = "" } = env;
+  if (typeof url === "string") throw new TypeError(url);
   return { to: { url, apiKey: key === "" ? null : new Secret(key) }, namespace };
 }
 
@@ -92,5 +84,5 @@ export function openLineageProblems(spec: z.output<typeof openLineage> | undefin
     return ["`openLineage`: expected either `url` or `file`."];
   }
   const read = url === undefined ? undefined : lineageUrl(url);
-  return read !== undefined && "problem" in read ? [`\`openLineage.url\`: ${read.problem}.`] : [];
+  return typeof read === "string" ? [`\`openLineage.url\`: ${read}.`] : [];
 }

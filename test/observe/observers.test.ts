@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { systemClock } from "../../src/common/clock.ts";
 import { WarehouseError } from "../../src/common/errors.ts";
 import { type EndedRun, type Observer, ONLY_END } from "../../src/observe/observer.ts";
-import { type Observed, Observers } from "../../src/observe/observers.ts";
+import { type Observed, observersOf } from "../../src/observe/observers.ts";
 import { NOBODY, warningsIn } from "./observing.ts";
 
 const FAILURE = new WarehouseError("disk.io", "The disk refused a write (EIO); check the disk.");
@@ -39,7 +39,7 @@ test("one that never ends is given up after its time, with its signal aborted, a
       }),
   };
   const told: unknown[] = [];
-  await new Observers([hanging, witness(told)], observed(warnings), 20).failed(FAILURE);
+  await observersOf([hanging, witness(told)], observed(warnings), 20).failed(FAILURE);
   assert.deepEqual(warnings, [
     "`onFinish` failed: it took longer than 0.02 s; the run does not depend on it.",
   ]);
@@ -62,7 +62,7 @@ test("one that throws at each event is one warning, and the others are told of a
       throw new TypeError("no such thing");
     },
   };
-  const observers = new Observers([throwing, witness(told)], observed(warnings), 1000);
+  const observers = observersOf([throwing, witness(told)], observed(warnings), 1000);
   observers.onEvent(STAGE);
   observers.onEvent(STAGE);
   await observers.failed(FAILURE);

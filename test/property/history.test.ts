@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { before } from "node:test";
 import fc from "fast-check";
-import type { MappedValue } from "../../src/audit/mapping/mapped-value.ts";
-import { payloadJson, payloadMembers } from "../../src/audit/mapping/payload.ts";
+import { type MappedValue, payloadMembers } from "../../src/audit/mapping/mapped-value.ts";
 import { readChanges } from "../../src/audit/report/changes.ts";
 import { runName } from "../../src/warehouse/layout.ts";
+import { payloadJson } from "../audit/mapping/payload-json.ts";
 import { type Night, Nights } from "../load/history-world.ts";
 import { either, few, long } from "../long.ts";
 import { afterNight, type Known, type KnownRow, orderDiffers } from "./history-model.ts";
@@ -446,7 +446,7 @@ function payloadsOf(rows: readonly MappedValue[], passthrough: boolean) {
         {
           content_id: contentId,
           destination_id: destinationId,
-          payload: payloadJson({ contentId, destinationId, members, destinationUnsupported }),
+          payload: payloadJson(members),
           destination_unsupported: destinationUnsupported,
         },
       ];

@@ -1,5 +1,6 @@
 /** Checks on a staged result, before anybody can see it. A failed one keeps the run from being published. */
 import type { DuckDBConnection } from "@duckdb/node-api";
+import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import type { LoadedTable } from "../../load/load-table.ts";
 import { scalar } from "../../storage/duckdb.ts";
@@ -14,6 +15,7 @@ import {
 import { type Connections, inParallel } from "../../storage/parallel.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
 import type { Reference, Table } from "../../tables/declare.ts";
+import { integer, rowsOf } from "../rows.ts";
 
 export interface Check {
   readonly name: string;
@@ -30,13 +32,17 @@ export function noneExpected(name: string, figure: number, detail: string): Chec
   return { name, verdict: figure === 0 ? "passed" : "warning", figure, expected: 0, detail };
 }
 
+/** The same where each has a name. */
+export function noneNamed(name: string, found: readonly string[]): Check {
+  return noneExpected(name, found.length, found.join(", "));
+}
+
 /** Checks, and sentences for the summary. */
 export interface Judged {
   readonly checks: readonly Check[];
   readonly warnings: readonly string[];
 }
 
-/** No table has a key twice. */
 export function keyChecks(loaded: readonly LoadedTable[]): Check[] {
   return loaded.map((table) => ({
     name: `unique key of ${table.table}`,
@@ -80,7 +86,7 @@ export async function referenceChecks(
   });
 }
 
-/** The column that names what ranges of the target go by; undefined: none does. */
+/** The column that names what ranges of the target go by. */
 function namerOfKey({ reference, target }: Referring): string | undefined {
   return reference.columns[reference.to.indexOf(target.key[0] ?? "")];
 }
@@ -150,4 +156,22 @@ export function accountingChecks(accounting: Accounting): Check[] {
       detail: "pagination.count of the last pass",
     },
   ];
+}
+
+const checkRow = z.object({
+  checkName: z.string(),
+  verdict: z.string(),
+  figure: integer,
+  expected: integer.nullable(),
+  detail: z.string().nullable(),
+});
+export type RunCheck = Readonly<z.output<typeof checkRow>>;
+
+/** The checks that a published run made, what failed or warns first. */
+export function readChecks(connection: DuckDBConnection): Promise<RunCheck[]> {
+  return rowsOf(
+    connection,
+    checkRow,
+    "FROM run_checks ORDER BY CASE verdict WHEN 'failed' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, check_name",
+  );
 }

@@ -25,7 +25,6 @@ export type Contract = (typeof CONTRACTS)[number];
  */
 export const MISFIT_LIMITS = { values: 0.1, instants: 0.01, anyway: 20 } as const;
 
-/** What a frozen contract does not allow. */
 const FROZEN: ReadonlySet<DriftKind> = new Set(["unknown_field", "type", "unreadable", "single_for_list"]);
 const EXAMPLES = 3;
 
@@ -42,7 +41,6 @@ export function assertFrozen(drift: readonly DriftEntry[]): void {
   );
 }
 
-/** Values of a column that are not of its type. */
 export interface Misfits {
   /** Table and column. */
   readonly place: string;

@@ -1,5 +1,4 @@
 /** What the data tables of a run are like, before anybody can see them. */
-
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { printable } from "../../common/printable.ts";
@@ -15,7 +14,6 @@ import { type ColumnValues, type Misfits, misfitsIn } from "./contract.ts";
 /** What is known when the data tables are loaded. */
 export interface Loaded {
   readonly tables: readonly LoadedTable[];
-  /** Bytes of a table's Parquet files, by table. */
   readonly parquetBytes: ReadonlyMap<string, number>;
   readonly checks: readonly Check[];
   /** Columns that have no value, though their tables have rows. */
@@ -24,13 +22,10 @@ export interface Loaded {
   readonly misfits: readonly Misfits[];
 }
 
-export interface Inspected {
-  /** Tables of the pipeline. */
+interface Inspected {
   readonly tables: readonly Table[];
   readonly loaded: readonly LoadedTable[];
-  /** Folder of their files. */
   readonly directory: string;
-  /** Of all answers. */
   readonly drift: readonly DriftEntry[];
 }
 
@@ -90,17 +85,21 @@ function emptyColumns(tables: readonly Table[], values: ColumnValues): string[] 
 
 const VIEWERS = ["none", "pdf", "doc_provider", "photo", "video", "audio"];
 
-/** Table, column, and the values that the specification lists for it. */
-export const LISTED_VALUES: readonly (readonly [table: string, column: string, values: readonly string[]])[] =
-  [
-    ["content", "state", ["production", "promotion", "completed"]],
-    ["content", "progress_stage", ["planned", "in_progress", "complete"]],
-    ["content", "viewer_compatibility", VIEWERS],
-    ["content_gallery", "gallery_viewer_compatibility", VIEWERS],
-  ];
+interface ListedValues {
+  readonly table: string;
+  readonly column: string;
+  readonly values: readonly string[];
+}
 
-/** Name of the check of such a column. */
-export function listedValuesCheck(table: string, column: string): string {
+/** Columns for which the specification lists values. */
+export const LISTED_VALUES: readonly ListedValues[] = [
+  { table: "content", column: "state", values: ["production", "promotion", "completed"] },
+  { table: "content", column: "progress_stage", values: ["planned", "in_progress", "complete"] },
+  { table: "content", column: "viewer_compatibility", values: VIEWERS },
+  { table: "content_gallery", column: "gallery_viewer_compatibility", values: VIEWERS },
+];
+
+export function listedValuesCheck({ table, column }: ListedValues): string {
   return `${table}.${column} has only values that the specification lists`;
 }
 
@@ -112,7 +111,8 @@ const EXAMPLES = 5;
 async function valueChecks(connection: DuckDBConnection, tables: readonly Table[]): Promise<Check[]> {
   const names = new Set(tables.map(({ name }) => name));
   const checks: Check[] = [];
-  for (const [table, column, values] of LISTED_VALUES.filter(([table]) => names.has(table))) {
+  for (const listing of LISTED_VALUES.filter(({ table }) => names.has(table))) {
+    const { table, column, values } = listing;
     const name = quoteIdentifier(column);
     const listed = values.map((_, i) => `$${i + 1}`).join(", ");
     const others = await all(
@@ -123,9 +123,7 @@ async function valueChecks(connection: DuckDBConnection, tables: readonly Table[
       values,
     );
     const examples = others.map(({ value }) => printable(String(value), 60)).join(", ");
-    checks.push(
-      noneExpected(listedValuesCheck(table, column), toSafeInteger(others[0]?.total ?? 0), examples),
-    );
+    checks.push(noneExpected(listedValuesCheck(listing), toSafeInteger(others[0]?.total ?? 0), examples));
   }
   return checks;
 }

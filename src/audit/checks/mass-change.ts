@@ -7,7 +7,7 @@ import { count } from "../../common/figures.ts";
 import { RUN_TABLES } from "../../tables/all.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import { type Baseline, type ShrinkLimits, shrinkLimit } from "../../warehouse/baseline.ts";
-import { type Check, noneExpected } from "./checks.ts";
+import { type Check, noneNamed } from "./checks.ts";
 
 /** Tables that are compared with those of the run before, and what people call their rows. */
 const GUARDED: readonly (readonly [table: string, rows: string])[] = [
@@ -21,7 +21,6 @@ const GUARDED: readonly (readonly [table: string, rows: string])[] = [
 /** Rows by table. */
 export type RowCounts = Readonly<Record<string, number>>;
 
-/** Rows of a guarded table in the run before and in this one. */
 export interface Change {
   readonly rows: string;
   readonly before: number;
@@ -44,12 +43,10 @@ export function changesOf(before: RowCounts, now: RowCounts, limits: ShrinkLimit
 export function assertNotShrunk(changes: readonly Change[], previousRun: string): void {
   const shrunk = changes.filter((change) => change.shrunk);
   if (shrunk.length === 0) return;
-  const what = shrunk
-    .map(({ rows, before, now }) => `${rows} from ${count(before)} to ${count(now)}`)
-    .join(", ");
+  const what = shrunk.map(({ rows, before, now }) => `${rows} from ${count(before)} to ${count(now)}`);
   throw new WarehouseError(
     "guard.shrink",
-    `Compared with the run ${previousRun} there are far fewer: ${what}; nothing was published. ` +
+    `Compared with the run ${previousRun} there are far fewer: ${what.join(", ")}; nothing was published. ` +
       "If that is right, run again with --accept-shrink; `maxShrinkPercent` and `minShrink` set the limits.",
   );
 }
@@ -85,7 +82,6 @@ export interface Fullness {
   readonly emptyColumns: readonly string[];
 }
 
-/** Tables of the history and of the run itself. */
 const TELL_OF_RUNS: ReadonlySet<string> = new Set([...HISTORY_TABLES, ...RUN_TABLES].map(({ name }) => name));
 
 /**
@@ -95,17 +91,14 @@ const TELL_OF_RUNS: ReadonlySet<string> = new Set([...HISTORY_TABLES, ...RUN_TAB
 export function vanished(before: Fullness, now: Fullness): string[] {
   const emptyBefore = new Set(before.emptyColumns);
   const ofContent = new Set(Object.keys(now.rows).filter((table) => !TELL_OF_RUNS.has(table)));
-  const hadRows = (table: string) => ofContent.has(table) && (before.rows[table] ?? 0) > 0;
+  const hadRows = (table = "") => ofContent.has(table) && (before.rows[table] ?? 0) > 0;
   const emptied = [...ofContent].filter(
     (name) => name !== "content" && hadRows(name) && now.rows[name] === 0,
   );
-  const columns = now.emptyColumns.filter(
-    (place) => hadRows(place.slice(0, place.indexOf("."))) && !emptyBefore.has(place),
-  );
+  const columns = now.emptyColumns.filter((place) => hadRows(place.split(".")[0]) && !emptyBefore.has(place));
   return [...emptied, ...columns];
 }
 
 export function vanishedCheck(places: readonly string[]): Check {
-  const name = "columns and tables that had values in the run before and have none";
-  return noneExpected(name, places.length, places.join(", "));
+  return noneNamed("columns and tables that had values in the run before and have none", places);
 }

@@ -1,5 +1,4 @@
 /** What keeps a run that is whole from being published: too many rejects, the contract, the run before it. */
-
 import { WarehouseError } from "../../common/errors.ts";
 import { count } from "../../common/figures.ts";
 import { printable } from "../../common/printable.ts";
@@ -23,7 +22,7 @@ import {
 } from "./mass-change.ts";
 
 /** What a person settled about it. */
-export interface GateSettings extends ShrinkLimits {
+interface GateSettings extends ShrinkLimits {
   readonly contract: Contract;
   /** Null: as each check has it. */
   readonly maxRejects: RejectLimits | null;
@@ -68,8 +67,8 @@ export function judgeAnswers(settings: GateSettings, extraction: Extraction, jou
   );
 }
 
-function rejectCheck({ config, extraction }: Evidence): Check {
-  const { listed, rejected, limit } = rejectCount(extraction, config);
+function rejectCheck(extraction: Extraction, settings: GateSettings): Check {
+  const { listed, rejected, limit } = rejectCount(extraction, settings);
   return {
     name: "listed items that could not be read, or not in both modes",
     verdict: rejected === 0 ? "passed" : "warning",
@@ -84,36 +83,30 @@ export function judgeDrift({ contract }: GateSettings, journal: Journal): void {
   if (contract === "freeze") assertFrozen(journal.drift.sorted());
 }
 
-export interface Evidence {
+interface Evidence {
   readonly config: GateSettings;
   readonly baseline: Baseline;
   readonly loaded: Loaded;
   readonly extraction: Extraction;
 }
 
-/** Throws `contract.drift` and `guard.shrink`. */
-export function judgeTables(evidence: Evidence): Judged {
-  const { misfits } = evidence.loaded;
+/** Compares the tables with those of the run before, too. Throws `contract.drift` and `guard.shrink`. */
+export function judgeTables({ config, baseline, loaded, extraction }: Evidence): Judged {
+  const { tables, emptyColumns, misfits } = loaded;
   assertTyped(misfits);
-  const { checks, warnings } = compare(evidence);
-  return { checks: [rejectCheck(evidence), ...misfitChecks(misfits), ...checks], warnings };
-}
-
-/** Compares the tables with those of the run before. */
-function compare({ config, baseline, loaded }: Evidence): Judged {
-  if (baseline.kind !== "run") return { checks: [baselineCheck(baseline)], warnings: [] };
+  const checks = [rejectCheck(extraction, config), ...misfitChecks(misfits), baselineCheck(baseline)];
+  if (baseline.kind !== "run") return { checks, warnings: [] };
   const before = baseline.manifest;
-  const now = { rows: rowCounts(loaded.tables), emptyColumns: loaded.emptyColumns };
+  const now = { rows: rowCounts(tables), emptyColumns };
   const changes = changesOf(before.rows, now.rows, config);
   if (!config.acceptShrink) assertNotShrunk(changes, baseline.run);
   const gone = vanished(before, now);
   return {
-    checks: [baselineCheck(baseline), ...guardChecks(changes), vanishedCheck(gone)],
+    checks: [...checks, ...guardChecks(changes), vanishedCheck(gone)],
     warnings: gone.map((place) => `${place} had values in the run before, and has none now.`),
   };
 }
 
-/** Rows by table. */
 export function rowCounts(tables: readonly LoadedTable[]): RowCounts {
   return Object.fromEntries(tables.map(({ table, rows }) => [table, rows]));
 }
@@ -126,13 +119,10 @@ export function judgeEchoes(drift: readonly DriftEntry[]): Judged {
   const total = echoes.reduce((sum, echo) => sum + echo.count, 0);
   const name = "texts in which the service repeats the API token";
   if (total === 0) return { checks: [noneExpected(name, 0, "")], warnings: [] };
-  const detail = `each is published with [redacted] in its place; in ${namesOf(echoes)}`;
-  const warning = `The service repeats the API token in ${count(total)} texts (${namesOf(echoes)}): [redacted] is published in its place. Ask its operator why others may read it there.`;
-  return { checks: [noneExpected(name, total, detail)], warnings: [warning] };
-}
-
-/** Those that there are most of first. */
-function namesOf(echoes: readonly DriftEntry[]): string {
   const named = echoes.slice(0, PLACES_NAMED).map(({ path }) => JSON.stringify(printable(path, 60)));
-  return named.join(", ") + (echoes.length > PLACES_NAMED ? ` and ${echoes.length - PLACES_NAMED} more` : "");
+  const more = echoes.length > PLACES_NAMED ? ` and ${echoes.length - PLACES_NAMED} more` : "";
+  const places = named.join(", ") + more;
+  const detail = `each is published with [redacted] in its place; in ${places}`;
+  const warning = `The service repeats the API token in ${count(total)} texts (${places}): [redacted] is published in its place. Ask its operator why others may read it there.`;
+  return { checks: [noneExpected(name, total, detail)], warnings: [warning] };
 }

@@ -1,9 +1,8 @@
 /** What the configuration names and nothing matches, and a run without mapped values: told, and no reason not to publish. */
-
 import type { Destination, DestinationName } from "../../api/destination.ts";
 import { listed, suggestion } from "../../common/nearest.ts";
 import type { CustomFieldLookup, DestinationLookup } from "../../extract/lookups.ts";
-import { type Judged, noneExpected } from "./checks.ts";
+import { type Judged, noneNamed } from "./checks.ts";
 
 /** What the configuration asked for, or a listing named, and what the service has of it. */
 export interface Lookups {
@@ -11,17 +10,14 @@ export interface Lookups {
   readonly fields: CustomFieldLookup;
 }
 
-/** What the configuration asks for by names of the service. */
-interface Asked {
-  readonly customFields: readonly string[];
-  /** Columns, by their names at the service. */
-  readonly columns: readonly string[];
-  /** Name of a field at the service to its name in the specification. */
-  readonly aliases: Readonly<Record<string, string>>;
-}
-
 export interface Matching extends Lookups {
-  readonly config: Asked;
+  /** What the configuration asks for by names of the service. */
+  readonly config: {
+    readonly customFields: readonly string[];
+    readonly columns: readonly string[];
+    /** Name of a field at the service to its name in the specification. */
+    readonly aliases: Readonly<Record<string, string>>;
+  };
   /** Configured destinations; those of the sample where none are. */
   readonly wanted: readonly DestinationName[];
   /** Whether these are all that the service has: then nobody can name a further one. */
@@ -51,29 +47,24 @@ export function judgeMatching(matching: Matching): JudgedMatching {
   const cause = causeOf(matching);
   const missing =
     cause === null ? null : `There are no mapped values for the configured destinations: ${cause}.`;
-  const places = destinations.unmatched.map(({ name }) => name);
   const nameless = namelessOf(matching);
+  const namelessDestinations = matching.wantsAll ? [] : nameless;
   return {
     noMappedValues: missing,
-    namelessDestinations: matching.wantsAll ? [] : nameless,
+    namelessDestinations,
     warnings: [
       ...(missing === null ? [] : [missing]),
       ...destinations.unmatched.map((wanted) => destinationWarning(wanted, destinations)),
       ...fields.unmatched.map((name) => fieldWarning(name, matching)),
-      ...(matching.wantsAll ? [] : namelessWarning(nameless)),
+      ...namelessWarning(namelessDestinations),
     ],
     checks: [
-      noneExpected(
+      noneNamed(
         "configured destinations that the service does not have",
-        places.length,
-        places.join(", "),
+        destinations.unmatched.map(({ name }) => name),
       ),
-      noneExpected(
-        "custom fields that the service does not have",
-        fields.unmatched.length,
-        fields.unmatched.join(", "),
-      ),
-      noneExpected("destinations in mappings that have no name", nameless.length, nameless.join(", ")),
+      noneNamed("custom fields that the service does not have", fields.unmatched),
+      noneNamed("destinations in mappings that have no name", nameless),
       {
         name: MAPPED_VALUES_CHECK,
         verdict: missing === null ? "passed" : "warning",
@@ -91,18 +82,16 @@ function namelessOf({ fields, destinations, rows }: Matching): string[] {
   const named = new Set(destinations.destinations.map(({ id }) => id));
   const ids = fields.definitions
     .flatMap(({ mappings }) => mappings ?? [])
-    .map((each) => each.external_site_id);
-  return [...new Set(ids)]
-    .filter((id) => typeof id === "string")
-    .filter((id) => !named.has(id))
-    .sort();
+    .flatMap(({ external_site_id: id }) => (typeof id === "string" && !named.has(id) ? [id] : []));
+  return [...new Set(ids)].sort();
 }
 
 function namelessWarning(ids: readonly string[]): string[] {
   if (ids.length === 0) return [];
-  const one = ids.length === 1;
-  const what = one ? "1 destination in mappings has" : `${ids.length} destinations in mappings have`;
-  const gone = one ? "it" : "one of them";
+  const [what, gone] =
+    ids.length === 1
+      ? ["1 destination in mappings has", "it"]
+      : [`${ids.length} destinations in mappings have`, "one of them"];
   return [
     `${what} no name: where the service no longer has ${gone}, remove its mappings there; otherwise add \`destinations\` to the configuration, or \`--destination\`.`,
   ];
@@ -134,7 +123,8 @@ function causeOf(matching: Matching): string | null {
   if (wanted.length === 0 || rows[MAPPED_VALUES] === undefined) return null;
   if (destinations.destinations.length === 0) return notFound(wanted);
   const isEmpty = rows[MAPPED_VALUES] === 0;
-  if (isEmpty && !asksForCustomFields(config)) {
+  const { columns, aliases } = config;
+  if (isEmpty && !columns.some((atService) => (aliases[atService] ?? atService) === CUSTOM_FIELDS)) {
     return `the setting \`columns\` leaves out "${CUSTOM_FIELDS}", which they are made from; add it`;
   }
   if ((rows.content_custom_field_values ?? 0) === 0) return null;
@@ -146,10 +136,6 @@ function causeOf(matching: Matching): string | null {
 function notFound(wanted: readonly DestinationName[]): string {
   const names = wanted.map(({ name }) => JSON.stringify(name));
   return `the service ${wanted.length === 1 ? "does not have" : "has none of"} ${listed(names, "and")}`;
-}
-
-function asksForCustomFields({ columns, aliases }: Asked): boolean {
-  return columns.some((atService) => (aliases[atService] ?? atService) === CUSTOM_FIELDS);
 }
 
 function hasMapping({ destinations, fields }: Matching): boolean {

@@ -12,7 +12,6 @@ import {
 } from "./definitions.ts";
 import type { Item, ItemValue } from "./procedure.ts";
 
-/** Definitions and destinations as the lookups answered them. */
 export function liveDefinitions(
   definitions: readonly CustomFieldDefinition[],
   destinations: readonly WireDestination[],

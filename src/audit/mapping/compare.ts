@@ -1,13 +1,17 @@
 /** Compares what the procedure gives for an item with what a run published, and says what explains a difference. */
 import { compareUtf8 } from "../../common/utf8-order.ts";
 import type { Definitions } from "./definitions.ts";
-import { type MappedValue, mappedValueRow, placeKey } from "./mapped-value.ts";
-import { type Item, type MappedItem, mapItem } from "./procedure.ts";
+import {
+  type MappedValue,
+  type Members,
+  mappedValueRow,
+  type Payloads,
+  placeKey,
+  type ValuePlace,
+} from "./mapped-value.ts";
+import { type Item, mapItem } from "./procedure.ts";
 
-export interface LedgerDifference {
-  readonly destinationId: string;
-  readonly customFieldId: string;
-  readonly ordinal: number;
+interface LedgerDifference extends ValuePlace {
   /** Columns of the row that differ; empty where one side has no such row. */
   readonly columns: readonly (keyof MappedValue)[];
   readonly published: MappedValue | undefined;
@@ -18,19 +22,20 @@ const COLUMNS = mappedValueRow.keyof().options;
 
 /** Rows that differ or that one side alone has, in the order of the ledger. */
 export function compareLedgers(
-  published: readonly MappedValue[],
-  computed: readonly MappedValue[],
+  publishedRows: readonly MappedValue[],
+  computedRows: readonly MappedValue[],
 ): LedgerDifference[] {
-  const there = new Map(published.map((row) => [placeKey(row), row]));
-  const here = new Map(computed.map((row) => [placeKey(row), row]));
+  const there = new Map(publishedRows.map((row) => [placeKey(row), row]));
+  const here = new Map(computedRows.map((row) => [placeKey(row), row]));
   return [...new Map([...there, ...here])]
     .flatMap(([key, { destinationId, customFieldId, ordinal }]): LedgerDifference[] => {
       const at = { destinationId, customFieldId, ordinal };
-      const [before, now] = [there.get(key), here.get(key)];
-      if (before === undefined || now === undefined)
-        return [{ ...at, columns: [], published: before, computed: now }];
-      const columns = COLUMNS.filter((column) => before[column] !== now[column]);
-      return columns.length === 0 ? [] : [{ ...at, columns, published: before, computed: now }];
+      const [published, computed] = [there.get(key), here.get(key)];
+      if (published === undefined || computed === undefined) {
+        return [{ ...at, columns: [], published, computed }];
+      }
+      const columns = COLUMNS.filter((column) => published[column] !== computed[column]);
+      return columns.length === 0 ? [] : [{ ...at, columns, published, computed }];
     })
     .sort(
       (a, b) =>
@@ -40,13 +45,8 @@ export function compareLedgers(
     );
 }
 
-type Members = ReadonlyMap<string, readonly string[]>;
-/** Members of payloads by destination ID. */
-export type Payloads = ReadonlyMap<string, Members>;
-
 /** IDs of the destinations whose payloads differ, or that one side alone has a payload for. */
-export function comparePayloads(published: Payloads, { payloads }: MappedItem): string[] {
-  const computed = new Map(payloads.map(({ destinationId, members }) => [destinationId, members]));
+export function comparePayloads(published: Payloads, computed: Payloads): string[] {
   return [...new Set([...published.keys(), ...computed.keys()])]
     .filter((id) => !sameMembers(published.get(id), computed.get(id)))
     .sort(compareUtf8);
@@ -58,14 +58,6 @@ function sameMembers(a: Members = new Map(), b: Members = new Map()): boolean {
   return [...a].every(([name, values]) => JSON.stringify(values) === JSON.stringify(b.get(name)));
 }
 
-/**
- * - `agrees`: the ledger is the same.
- * - `changed`: it differs, and what the service has changed since the run explains every row that does.
- * - `gone`: the service has the item no longer.
- * - `differs`: some row differs and nothing explains it.
- */
-export type ItemVerdict = "agrees" | "changed" | "gone" | "differs";
-
 export interface ExplainedDifference extends LedgerDifference {
   /** Undefined: nothing explains it. */
   readonly cause: "item_changed" | "definition_changed" | undefined;
@@ -73,21 +65,19 @@ export interface ExplainedDifference extends LedgerDifference {
 
 export interface VerifiedItem {
   readonly contentId: string;
-  readonly verdict: ItemVerdict;
+  /**
+   * - `agrees`: the ledger is the same.
+   * - `changed`: it differs, and what the service has changed since the run explains every row that does.
+   * - `gone`: the service has the item no longer.
+   * - `differs`: some row differs and nothing explains it.
+   */
+  readonly verdict: "agrees" | "changed" | "gone" | "differs";
   readonly differences: readonly ExplainedDifference[];
 }
 
-export interface PublishedItem {
-  readonly ledger: readonly MappedValue[];
+interface ItemState {
   readonly definitions: Definitions;
   /** Whole seconds since 1970; null where the item has no time. */
-  readonly updatedAt: number | null;
-}
-
-export interface LiveItem {
-  /** Undefined: the service has it no longer. */
-  readonly item: Item | undefined;
-  readonly definitions: Definitions;
   readonly updatedAt: number | null;
 }
 
@@ -97,7 +87,12 @@ const PLAIN = { passthrough: false } as const;
  * A row that the published definitions, too, make of the item's present values was right, so that the definitions have
  * changed. Any other row is explained only where the item says that it has changed.
  */
-export function verifyItem(contentId: string, published: PublishedItem, live: LiveItem): VerifiedItem {
+export function verifyItem(
+  contentId: string,
+  published: ItemState & { readonly ledger: readonly MappedValue[] },
+  /** `item` undefined: the service has it no longer. */
+  live: ItemState & { readonly item: Item | undefined },
+): VerifiedItem {
   if (live.item === undefined) return { contentId, verdict: "gone", differences: [] };
   const now = mapItem(live.item, live.definitions, PLAIN).ledger;
   const found = compareLedgers(published.ledger, now).filter(matters);

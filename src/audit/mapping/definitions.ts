@@ -28,16 +28,14 @@ export const mappingRow = z.object({
   destinationId: textOrNull,
   externalFieldName: textOrNull,
 });
+/** Lists are in source order, here and in the next. */
 export interface Mapping extends Readonly<z.output<typeof mappingRow>> {
-  /** In source order. */
   readonly entries: readonly MappingEntry[];
 }
 
 export const fieldRow = z.object({ customFieldId: text, name: textOrNull, fieldType: textOrNull });
 export interface FieldDefinition extends Readonly<z.output<typeof fieldRow>> {
-  /** In source order. */
   readonly selectValues: readonly SelectValue[];
-  /** In source order. */
   readonly mappings: readonly Mapping[];
 }
 
@@ -58,11 +56,6 @@ export interface Definitions {
   fieldsNamed(destinationId: string, externalFieldName: string): readonly string[];
 }
 
-/** Whether the destination supports no mappings; NULL where that is unknown. */
-export function unsupported(destination: Destination): boolean | null {
-  return destination.supportsMappings === null ? null : !destination.supportsMappings;
-}
-
 export function indexDefinitions(
   fields: readonly FieldDefinition[],
   destinations: readonly Destination[],
@@ -73,12 +66,8 @@ export function indexDefinitions(
   for (const { customFieldId, mappings } of sortedFields) {
     for (const { destinationId, externalFieldName } of mappings) {
       if (destinationId === null) continue;
-      const known = byId.get(destinationId) ?? {
-        destinationId,
-        identification: null,
-        supportsMappings: null,
-      };
-      byId.set(destinationId, known);
+      const unknown = { destinationId, identification: null, supportsMappings: null };
+      byId.set(destinationId, byId.get(destinationId) ?? unknown);
       const key = JSON.stringify([destinationId, externalFieldName]);
       named.set(key, (named.get(key) ?? new Set()).add(customFieldId));
     }

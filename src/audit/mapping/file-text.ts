@@ -3,11 +3,10 @@ import { isUtf8 } from "node:buffer";
 import { WarehouseError } from "../../common/errors.ts";
 import { isObject } from "../../common/objects.ts";
 
+/** Line and column from 1. */
 export interface Place {
   readonly file: string;
-  /** From 1. */
   readonly line: number;
-  /** From 1. */
   readonly column: number;
 }
 
@@ -15,9 +14,9 @@ export function invalidAt({ file, line, column }: Place, problem: string): Wareh
   return new WarehouseError("config.invalid", `${file}, line ${line}, column ${column}: ${problem}`);
 }
 
+/** `offset`: of its first character in the text. */
 interface TextCell {
   readonly value: string;
-  /** Of its first character in the text. */
   readonly offset: number;
 }
 
@@ -29,11 +28,9 @@ export interface Member {
 
 export interface Members {
   readonly members: readonly Member[];
-  /** Of the object's first character in the text. */
   readonly offset: number;
 }
 
-const SEPARATORS = [",", ";", "\t"] as const;
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|[^\s{}[\]:,"]+/g;
 
 /** All that throws is `config.invalid`, with file, line and column. */
@@ -70,7 +67,7 @@ export class FileText {
   csv(): TextCell[][] {
     const text = this.#text;
     const [first = ""] = text.replace(/"[^"]*"/g, "").split(/[\r\n]/, 1);
-    const separator = SEPARATORS.find((each) => first.includes(each)) ?? ",";
+    const separator = [",", ";", "\t"].find((each) => first.includes(each)) ?? ",";
     const quoted = '"(?<quoted>[^"]*(?:""[^"]*)*)(?<closing>"?)';
     const plain = `(?<plain>[^${separator}\\r\\n]*)`;
     const cell = new RegExp(`(?:${quoted}|${plain})(?<end>${separator}|\\r\\n|\\r|\\n|)`, "y");
@@ -98,6 +95,7 @@ export class FileText {
   json(): Members[] {
     const parsed = this.#parsed();
     if (!Array.isArray(parsed)) throw this.invalid(0, "a mapping file is a list of objects.");
+    const isNested = (value: unknown) => typeof value === "object" && value !== null;
     const broken = parsed.findIndex((row) => !isObject(row) || Object.values(row).some(isNested));
     if (broken >= 0) throw this.invalid(0, `element ${broken} of the list is no object of texts.`);
     const objects: { members: Member[]; offset: number }[] = [];
@@ -120,8 +118,4 @@ export class FileText {
       throw this.invalid(offset === undefined ? this.#text.length : Number(offset), "this is not JSON.");
     }
   }
-}
-
-function isNested(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
 }

@@ -5,11 +5,10 @@
  * In CSV, `\N` is no value at all, and an empty cell of `external_value` is the empty text. A text that a spreadsheet
  * would take for a formula has an apostrophe before it, which reading takes off again.
  */
-
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { csvCell, FORMULA } from "../../common/csv.ts";
 import { suggestion } from "../../common/nearest.ts";
-import { all } from "../../storage/duckdb.ts";
+import { all, type Row } from "../../storage/duckdb.ts";
 import { loadSql } from "../load-sql.ts";
 import { FileText, invalidAt, type Member, type Members, type Place } from "./file-text.ts";
 
@@ -35,7 +34,6 @@ type ReadColumn = Exclude<(typeof WRITTEN)[number], "custom_field" | "destinatio
 /** What what-if reads; a file needs all of them. */
 const READ = WRITTEN.filter((name) => !["custom_field", "destination", "value"].includes(name));
 
-/** A row of a file. */
 export interface MappingRow {
   readonly customFieldId: string;
   readonly destinationId: string | null;
@@ -51,31 +49,28 @@ export interface MappingRow {
 /** All mappings of the run, in the form of the file. */
 export async function exportMapping(connection: DuckDBConnection, format: MappingFormat): Promise<string> {
   const rows = await all(connection, loadSql("audit_export_mapping"));
-  const cells = rows.map((row) =>
-    WRITTEN.map((name) => [name, row[name] === null ? null : String(row[name])] as const),
-  );
   if (format === "json") {
-    const lines = cells.map((row) => JSON.stringify(Object.fromEntries(row)));
+    const lines = rows.map((row) => JSON.stringify(row));
     return lines.length === 0 ? "[]\n" : `[\n${lines.join(",\n")}\n]\n`;
   }
-  const lines = cells.map((row) => {
-    const isEntry = row.some(([name, value]) => name === "mapping_value_id" && value !== null);
-    return row.map(([name, value]) => csvText(value, isEntry || !ENTRY_COLUMNS.has(name), name)).join(",");
-  });
+  const lines = rows.map((row) => WRITTEN.map((name) => csvText(row, name)).join(","));
   return [WRITTEN.join(","), ...lines].map((line) => `${line}\n`).join("");
 }
 
 const ENTRY_COLUMNS: ReadonlySet<string> = new Set(["mapping_value_id", "value_id", "external_value"]);
-const READ_COLUMNS: ReadonlySet<string> = new Set(READ);
 
 /** Both are undone by {@link plainText}: one more apostrophe, one more backslash. */
 const GUARDED = new RegExp(`^'*${FORMULA.source.slice(1)}`);
 const NULL_LIKE = /^\\+N$/;
 
-function csvText(value: string | null, hasNull: boolean, name: string): string {
-  if (value === null) return hasNull && READ_COLUMNS.has(name) ? "\\N" : "";
-  const guarded = GUARDED.test(value) ? `'${value}` : NULL_LIKE.test(value) ? `\\${value}` : value;
-  return csvCell(guarded);
+/** Empty where nobody reads it: a name for people, or the entry of a mapping that has none. */
+function csvText(row: Row, name: (typeof WRITTEN)[number]): string {
+  if (row[name] === null) {
+    const isAbsent = ENTRY_COLUMNS.has(name) && row.mapping_value_id === null;
+    return READ.includes(name) && !isAbsent ? "\\N" : "";
+  }
+  const value = String(row[name]);
+  return csvCell(GUARDED.test(value) ? `'${value}` : NULL_LIKE.test(value) ? `\\${value}` : value);
 }
 
 function plainText(cell: string): string | null {
@@ -104,7 +99,6 @@ export function readMapping(bytes: Uint8Array, file: string, format: MappingForm
   return rows;
 }
 
-/** Rows by the names of the first one. */
 function csvObjects(text: FileText): Members[] {
   const [header = [], ...body] = text.csv();
   const names = header.map(({ value }) => value.trim());

@@ -16,17 +16,14 @@
  */
 import { z } from "zod";
 import { flag, integer } from "../rows.ts";
+import type { Definitions, Destination, FieldDefinition, MappingEntry, SelectValue } from "./definitions.ts";
 import {
-  type Definitions,
-  type Destination,
-  type FieldDefinition,
-  type Mapping,
-  type MappingEntry,
-  type SelectValue,
-  unsupported,
-} from "./definitions.ts";
-import type { MappedValue, Status } from "./mapped-value.ts";
-import { type Payload, payloadMembers } from "./payload.ts";
+  type MappedValue,
+  type Members,
+  type Payloads,
+  payloadMembers,
+  type Status,
+} from "./mapped-value.ts";
 
 /** One value of one custom field of an item. */
 export const itemValueRow = z.object({
@@ -50,8 +47,8 @@ export interface Item {
 export interface MappedItem {
   /** In ascending order of destination ID, custom field ID and ordinal. */
   readonly ledger: readonly MappedValue[];
-  /** In ascending order of destination ID. */
-  readonly payloads: readonly Payload[];
+  /** In ascending order of destination ID; without those that nothing is sent to. */
+  readonly payloads: Payloads;
   /** What each rule found, in the order taken. */
   readonly steps: readonly Step[];
 }
@@ -79,11 +76,6 @@ interface FieldAtDestination {
   readonly customFieldId: string;
 }
 
-/** The destination whose `id` the mappings are searched for. */
-export interface DestinationStep extends Destination {
-  readonly rule: 1;
-}
-
 /** The mappings of the field for the destination in source order, and the one that is picked: the first, or none. */
 export interface MappingStep extends FieldAtDestination {
   readonly rule: 2;
@@ -107,14 +99,19 @@ export interface TypeStep extends FieldAtDestination {
   readonly hasValueMappings: boolean;
 }
 
-/** What stands in the item, how it was read, and the IDs of all select values that a text fits. */
-export interface InputStep extends FieldAtDestination {
+/** What rule 5 reads in an item. */
+interface Reading {
+  readonly readAs: ReadAs;
+  readonly valueId: string | null;
+  /** IDs of all select values that the text fits, in source order. */
+  readonly fits: readonly string[];
+}
+
+/** What stands in the item, and how it was read. */
+export interface InputStep extends FieldAtDestination, Reading {
   readonly rule: 5;
   readonly ordinal: number | null;
   readonly input: string | null;
-  readonly readAs: ReadAs;
-  readonly valueId: string | null;
-  readonly fits: readonly string[];
 }
 
 /** The entries for the value ID in source order, and the row that came of it. */
@@ -125,45 +122,53 @@ export interface EntryStep extends FieldAtDestination {
   readonly row: MappedValue;
 }
 
-/** A member of the payload. */
-export interface PayloadStep {
+interface PayloadStep {
   readonly rule: 7;
   readonly destinationId: string;
   readonly externalFieldName: string;
   readonly values: readonly string[];
 }
 
-/** What one rule found for one destination, field or value. Rule 8 is the repetition of 2 to 6 for every field. */
-export type Step = DestinationStep | MappingStep | NameStep | TypeStep | InputStep | EntryStep | PayloadStep;
+/**
+ * What one rule found for one destination, field or value. Rule 1: the destination whose ID the mappings are searched
+ * for. Rule 8 is the repetition of 2 to 6 for every field.
+ */
+export type Step =
+  | ({ readonly rule: 1 } & Destination)
+  | MappingStep
+  | NameStep
+  | TypeStep
+  | InputStep
+  | EntryStep
+  | PayloadStep;
 
-/** `passthrough`: values of fields without value mappings join the payload as they are. */
-export interface ProcedureOptions {
-  readonly passthrough: boolean;
-}
-
-/** The mapped values and payloads of an item at every destination. Pure. */
-export function mapItem(item: Item, definitions: Definitions, options: ProcedureOptions): MappedItem {
+/**
+ * The mapped values and payloads of an item at every destination. Pure. `passthrough`: values of fields without value
+ * mappings join the payload as they are.
+ */
+export function mapItem(
+  item: Item,
+  definitions: Definitions,
+  { passthrough }: { readonly passthrough: boolean },
+): MappedItem {
   const steps: Step[] = [];
   const given = givenValues(item);
   const ledger: MappedValue[] = [];
-  const payloads: Payload[] = [];
+  const payloads = new Map<string, Members>();
   for (const destination of definitions.destinations) {
     steps.push({ rule: 1, ...destination });
     const rows = mapAtDestination(given, destination, definitions, steps);
     ledger.push(...rows);
     const { destinationId } = destination;
-    const members = payloadMembers(rows, options.passthrough);
+    const members = payloadMembers(rows, passthrough);
     for (const [externalFieldName, values] of members) {
       steps.push({ rule: 7, destinationId, externalFieldName, values });
     }
-    if (members.size === 0) continue;
-    const destinationUnsupported = unsupported(destination);
-    payloads.push({ contentId: item.contentId, destinationId, members, destinationUnsupported });
+    if (members.size > 0) payloads.set(destinationId, members);
   }
   return { ledger, payloads, steps };
 }
 
-/** A value that `custom_fields` gives. */
 interface GivenValue extends ItemValue {
   readonly contentId: string;
   readonly input: string;
@@ -196,14 +201,7 @@ function mapAtDestination(
 const NOTHING_GIVEN = { ordinal: null, input: null, readAs: "absent", valueId: null, fits: [] } as const;
 
 /** What rules 1 to 4 settle for a field at a destination, before any value is looked at. */
-interface Target {
-  readonly at: FieldAtDestination;
-  readonly mapping: Mapping;
-  readonly severalMappings: boolean;
-  readonly hasValueMappings: boolean;
-  readonly destinationUnsupported: boolean | null;
-  readonly collision: boolean;
-}
+type Target = NonNullable<ReturnType<typeof pickMapping>>;
 
 /** Rules 2 to 4: the mapping of the destination, its field name, and whether values are mapped at all. */
 function pickMapping(
@@ -211,17 +209,12 @@ function pickMapping(
   destination: Destination,
   definitions: Definitions,
   steps: Step[],
-): Target | undefined {
+) {
   const at = { destinationId: destination.destinationId, customFieldId: field.customFieldId };
-  const fitting = field.mappings.filter((mapping) => mapping.destinationId === destination.destinationId);
-  const mapping = fitting[0];
-  steps.push({
-    rule: 2,
-    ...at,
-    name: field.name,
-    mappingIds: fitting.map((each) => each.mappingId),
-    mappingId: mapping?.mappingId ?? null,
-  });
+  const fitting = field.mappings.filter(({ destinationId }) => destinationId === at.destinationId);
+  const [mapping] = fitting;
+  const mappingIds = fitting.map((each) => each.mappingId);
+  steps.push({ rule: 2, ...at, name: field.name, mappingIds, mappingId: mapping?.mappingId ?? null });
   if (mapping === undefined) return undefined;
   const { externalFieldName, mappingId, entries } = mapping;
   const sharedBy =
@@ -234,38 +227,26 @@ function pickMapping(
     mapping,
     severalMappings: fitting.length > 1,
     hasValueMappings,
-    destinationUnsupported: unsupported(destination),
+    destinationUnsupported: destination.supportsMappings === null ? null : !destination.supportsMappings,
     collision: sharedBy.length > 1,
   };
 }
 
-/** What rule 5 reads in an item. */
-interface Reading {
-  readonly readAs: ReadAs;
-  readonly valueId: string | null;
-  /** Select values that the text fits, in source order. */
-  readonly fits: readonly SelectValue[];
-}
-
 /** Rule 5: an ID, the text of a select value, a text that is none, or the value of a field without value mappings. */
-function readInput(value: GivenValue, field: FieldDefinition, mapsValues: boolean): Reading {
-  const { input } = value;
+function readInput({ input, inputIsId }: GivenValue, field: FieldDefinition, mapsValues: boolean): Reading {
   if (!mapsValues) return { readAs: "value", valueId: null, fits: [] };
   const id = (readAs: ReadAs): Reading => ({ readAs, valueId: input, fits: [] });
-  if (value.inputIsId) return id("id_in_value_ids");
+  if (inputIsId) return id("id_in_value_ids");
   if (field.selectValues.some((offered) => offered.valueId === input)) return id("id_of_select_value");
   if (field.mappings.some((mapping) => mapping.entries.some((entry) => entry.valueId === input))) {
     return id("id_in_mapping");
   }
-  const fits = field.selectValues.filter((offered) => offered.value === input || offered.display === input);
-  const byValue = fits.find((offered) => offered.value === input);
-  const chosen = byValue ?? fits[0];
-  if (chosen === undefined) return { readAs: "unknown_text", valueId: null, fits };
-  return {
-    readAs: byValue === undefined ? "text_of_display" : "text_of_value",
-    valueId: chosen.valueId,
-    fits,
-  };
+  const fitting = field.selectValues.filter(({ value, display }) => value === input || display === input);
+  const fits = fitting.map(({ valueId }) => valueId);
+  const byValue = fitting.find((offered) => offered.value === input);
+  if (byValue !== undefined) return { readAs: "text_of_value", valueId: byValue.valueId, fits };
+  const [valueId = null] = fits;
+  return { readAs: valueId === null ? "unknown_text" : "text_of_display", valueId, fits };
 }
 
 function mapValue(value: GivenValue, field: FieldDefinition, target: Target, steps: Step[]): MappedValue {
@@ -273,18 +254,10 @@ function mapValue(value: GivenValue, field: FieldDefinition, target: Target, ste
   const { at, mapping, hasValueMappings } = target;
   const reading = readInput(value, field, hasValueMappings);
   const { readAs, valueId } = reading;
-  steps.push({
-    rule: 5,
-    ...at,
-    ordinal,
-    input,
-    readAs,
-    valueId,
-    fits: reading.fits.map((each) => each.valueId),
-  });
-  const offered = valueId === null ? undefined : field.selectValues.find((each) => each.valueId === valueId);
+  steps.push({ rule: 5, ...at, ordinal, input, ...reading });
+  const offered = field.selectValues.find((each) => each.valueId === valueId);
   const entries = valueId === null ? [] : mapping.entries.filter((entry) => entry.valueId === valueId);
-  const entry = entries[0];
+  const [entry] = entries;
   const status = statusOf(hasValueMappings, entry, offered);
   const row: MappedValue = {
     contentId,

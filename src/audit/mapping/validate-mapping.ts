@@ -17,7 +17,7 @@ export async function assertKnown(connection: DuckDBConnection, rows: readonly M
   const definitions = await readDefinitions(connection);
   const fields = new Map(definitions.fields.map((field) => [field.customFieldId, field]));
   const destinations = new Map(
-    definitions.destinations.map(({ destinationId, identification }) => [destinationId, identification]),
+    definitions.destinations.map(({ destinationId: id, identification }) => [id, identification ?? id]),
   );
   const runMappings = definitions.fields.flatMap((field) => field.mappings);
   const mappings = new Map(runMappings.map((mapping) => [mapping.mappingId, mapping]));
@@ -36,8 +36,7 @@ export async function assertKnown(connection: DuckDBConnection, rows: readonly M
     }
     const mapping = mappings.get(row.mappingId);
     if (mapping === undefined) {
-      const at =
-        destinationId === null ? "no destination" : (destinations.get(destinationId) ?? destinationId);
+      const at = (destinationId !== null && destinations.get(destinationId)) || "no destination";
       assertNewMapping(row, field, at, added);
     }
     const { id = null, valueId = null } = entry ?? {};
@@ -55,13 +54,10 @@ function valueIdsOf({ selectValues, mappings }: FieldDefinition): Set<string> {
   return new Set([...selectValues.map(({ valueId }) => valueId), ...mapped]);
 }
 
-function unknownId(
-  row: MappingRow,
-  column: "custom_field_id" | "destination_id",
-  id: string,
-  known: Iterable<string>,
-): Error {
-  const what = column === "custom_field_id" ? "custom field" : "destination";
+const CALLED = { custom_field_id: "custom field", destination_id: "destination" } as const;
+
+function unknownId(row: MappingRow, column: keyof typeof CALLED, id: string, known: Iterable<string>): Error {
+  const what = CALLED[column];
   const near = suggestion(id, known, `The run has no ${what} like it.`);
   return invalidAt(row.placeOf(column), `there is no ${what} with the ID ${JSON.stringify(id)}.${near}`);
 }
@@ -73,23 +69,23 @@ function assertNewMapping(
   added: Map<string, MappingRow>,
 ): void {
   const { mappingId, customFieldId, destinationId } = row;
-  const start = `the run has no mapping ${JSON.stringify(mappingId)}`;
   const of = `of ${field.name ?? customFieldId} for ${destination}`;
+  const refused = (why: string) =>
+    invalidAt(row.placeOf("mapping_id"), `the run has no mapping ${JSON.stringify(mappingId)}; ${why}`);
   const there = field.mappings.filter((mapping) => mapping.destinationId === destinationId);
   if (there.length > 0) {
     const ids = quotedList(there.map((mapping) => mapping.mappingId));
-    throw invalidAt(
-      row.placeOf("mapping_id"),
-      `${start}; that ${of} is ${ids}. A mapping is new only where the run has none for the field and destination.`,
+    throw refused(
+      `that ${of} is ${ids}. A mapping is new only where the run has none for the field and destination.`,
     );
   }
   const key = JSON.stringify([customFieldId, destinationId]);
   const first = added.get(key) ?? row;
   added.set(key, first);
   if (first.mappingId === mappingId) return;
-  throw invalidAt(
-    row.placeOf("mapping_id"),
-    `${start}; the new one ${of} is ${JSON.stringify(first.mappingId)} in line ${first.placeOf("mapping_id").line}. Give all of its rows one ID.`,
+  const { line } = first.placeOf("mapping_id");
+  throw refused(
+    `the new one ${of} is ${JSON.stringify(first.mappingId)} in line ${line}. Give all of its rows one ID.`,
   );
 }
 

@@ -1,7 +1,8 @@
+/** The run that `--as-of` means. */
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { isCalled, listRuns } from "../../warehouse/retention.ts";
+import { isCalled, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { hasHistory, type KnownRun, readRunHistory } from "./run-history.ts";
 
 /** No name of a run begins like a day. */
@@ -17,9 +18,9 @@ export interface Moment {
 }
 
 /**
- * The run that `--as-of` means: a run by name or number, or at an instant what the macros of the history mean by it: of
- * the runs that had started by then, the one with the highest number. Where its files are gone, the history of the
- * current run is asked. Throws `config.not_found` where that does not know it either.
+ * A run by name or number, or at an instant what the macros of the history mean by it: of the runs that had started by
+ * then, the one with the highest number. Where its files are gone, the history of the current run is asked. Throws
+ * `config.not_found` where that does not know it either.
  */
 export async function runAsOf(
   folder: OutputFolder,
@@ -29,37 +30,37 @@ export async function runAsOf(
   const instant = instantOf(asOf);
   const runs = await listRuns(folder);
   const current = runs.find((each) => each.current);
-  const named = runs.find((each) => isCalled(asOf, each) || (asOf === "current" && each.current));
-  if (instant === undefined && named !== undefined) return { wanted: named.run };
+  const isMeant = (each: Pick<PublishedRun, "run" | "sequence"> & { readonly startedAt: Date | string }) =>
+    instant === undefined
+      ? isCalled(asOf, each) || (asOf === "current" && each.run === current?.run)
+      : new Date(each.startedAt).getTime() <= instant;
+  const kept = runs.find(isMeant);
+  if (kept !== undefined && instant === undefined) return { wanted: kept.run };
   if (current === undefined || !hasHistory(current)) {
-    const started = runs.find(({ startedAt }) => instant !== undefined && startedAt.getTime() <= instant);
-    if (started !== undefined) return { wanted: started.run };
+    if (kept !== undefined) return { wanted: kept.run };
     const oldest = runs.at(-1)?.run;
-    const kept = oldest === undefined ? "none was published" : `the oldest that is kept is ${oldest}`;
-    const what =
-      instant === undefined ? `No run "${asOf}" is kept` : `No run that is kept had started by ${asOf}`;
-    const instants = instant === undefined ? ` An instant is written ${EXAMPLE}.` : "";
-    throw new WarehouseError("config.not_found", `${what} (${kept}); "runs list" shows them.${instants}`);
-  }
-  const known = await readRunHistory(folder, current.run, temporaryDirectory);
-  const past = known.find((each) =>
-    instant !== undefined ? Date.parse(each.startedAt) <= instant : isCalled(asOf, each),
-  );
-  if (past !== undefined) {
-    const kept = runs.some(({ run }) => run === past.run);
-    return kept ? { wanted: past.run } : { wanted: current.run, past };
-  }
-  if (instant !== undefined) {
-    throw new WarehouseError(
-      "config.not_found",
-      `No run had started by ${asOf}: the history of the current run ${current.run} begins with ${known.at(-1)?.run ?? "itself"}.`,
+    const range = oldest === undefined ? "none was published" : `the oldest that is kept is ${oldest}`;
+    throw unknown(
+      instant === undefined
+        ? `No run "${asOf}" is kept (${range}); "runs list" shows them. An instant is written ${EXAMPLE}.`
+        : `No run that is kept had started by ${asOf} (${range}); "runs list" shows them.`,
     );
   }
+  const known = await readRunHistory(folder, current.run, temporaryDirectory);
+  const past = known.find(isMeant);
+  if (past !== undefined) {
+    return runs.some(({ run }) => run === past.run) ? { wanted: past.run } : { wanted: current.run, past };
+  }
   const names = [...runs, ...known].flatMap(({ run, sequence }) => [run, String(sequence)]);
-  throw new WarehouseError(
-    "config.not_found",
-    `Neither ${folder.root} nor the history of its current run knows a run "${asOf}".${suggestion(asOf, names, `The newest is ${current.run}.`)} An instant is written ${EXAMPLE}.`,
+  throw unknown(
+    instant === undefined
+      ? `Neither ${folder.root} nor the history of its current run knows a run "${asOf}".${suggestion(asOf, names, `The newest is ${current.run}.`)} An instant is written ${EXAMPLE}.`
+      : `No run had started by ${asOf}: the history of the current run ${current.run} begins with ${known.at(-1)?.run ?? "itself"}.`,
   );
+}
+
+function unknown(message: string): WarehouseError {
+  return new WarehouseError("config.not_found", message);
 }
 
 /**
@@ -78,8 +79,7 @@ export async function assertNotPast(
   const known = await readRunHistory(folder, current.run, temporaryDirectory);
   const past = known.find((each) => isCalled(wanted, each));
   if (past === undefined) return;
-  throw new WarehouseError(
-    "config.not_found",
+  throw unknown(
     `The files of run ${past.run} are gone; "--as-of ${past.sequence}" asks the history of the current run instead.`,
   );
 }
@@ -92,15 +92,12 @@ function instantOf(text: string): number | undefined {
   if (!DAY.test(text)) return undefined;
   const { day = "", time = "00:00", zone = "Z" } = INSTANT.exec(text)?.groups ?? {};
   const instant = Date.parse(`${day}T${time}${zone}`);
-  if (isDay(day) && !Number.isNaN(instant)) return instant;
+  // `Date.parse` takes the 30th of February for the 2nd of March.
+  const start = Date.parse(`${day}T00:00Z`);
+  const isDay = !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
+  if (isDay && !Number.isNaN(instant)) return instant;
   throw new WarehouseError(
     "config.invalid",
     `${text} is no instant; write ${EXAMPLE}, 2026-11-20 for the beginning of a day in UTC, or the name of a run.`,
   );
-}
-
-/** Whether the calendar has it: `Date.parse` takes the 30th of February for the 2nd of March. */
-function isDay(day: string): boolean {
-  const start = Date.parse(`${day}T00:00Z`);
-  return !Number.isNaN(start) && new Date(start).toISOString().startsWith(day);
 }

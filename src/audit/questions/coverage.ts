@@ -7,10 +7,9 @@ import { all, type Row, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
 import type { Status } from "../mapping/mapped-value.ts";
-import { sendsAsIs } from "../mapping/passthrough.ts";
-import type { AskedRun } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
 import type { Scope } from "./filters.ts";
+import { sendsAsIs } from "./read-run.ts";
 
 export interface CoverageFilter extends Scope {
   readonly status?: Status | undefined;
@@ -33,9 +32,7 @@ export interface Coverage {
    * Mapping entries that no item uses; fields with values that no destination maps; external values that several
    * internal values give; external names that several fields have.
    */
-  readonly definitions:
-    | Readonly<Record<"unusedEntries" | "unmappedFields" | "manyToOne" | "collisions", readonly Row[]>>
-    | undefined;
+  readonly definitions: Awaited<ReturnType<typeof factsOfDefinitions>> | undefined;
   readonly totals: Readonly<Record<Counted, number>>;
   /** Whether values of fields without value mappings are sent as they are. */
   readonly passthrough: boolean;
@@ -43,16 +40,15 @@ export interface Coverage {
 
 /** Throws `config.not_found` for a value that no item in the filter has. */
 export async function coverageOf(
-  opened: AskedRun,
+  connection: DuckDBConnection,
   filter: CoverageFilter,
   rowsPerRange: number = LEDGER_ROWS_PER_RANGE,
 ): Promise<Coverage> {
-  const { connection } = opened;
   await prepareMappings(connection);
   await narrow(connection, filter);
   if (filter.value !== undefined) await assertKnownValue(connection, filter.value);
   const given = [filter.status ?? null, filter.value ?? null];
-  for (const [index, range] of rangesOf(await itemBounds(opened, rowsPerRange)).entries()) {
+  for (const [index, range] of rangesOf(await itemBounds(connection, rowsPerRange)).entries()) {
     const place = { index, params: ends(range) };
     const narrowed = { index, params: [...ends(range), ...given] };
     await keepRange(connection, "audit_field_counts", loadSql("audit_field_counts"), narrowed);
@@ -65,14 +61,7 @@ export async function coverageOf(
   return {
     coverage,
     values: await all(connection, loadSql("audit_values"), [...given, !isNarrow]),
-    definitions: isNarrow
-      ? undefined
-      : {
-          unusedEntries: await all(connection, loadSql("audit_unused_entries")),
-          unmappedFields: await all(connection, loadSql("audit_unmapped_fields")),
-          manyToOne: await all(connection, loadSql("audit_many_to_one")),
-          collisions: await all(connection, loadSql("audit_collisions")),
-        },
+    definitions: isNarrow ? undefined : await factsOfDefinitions(connection),
     totals: {
       unmapped: total("unmapped"),
       unknown_value: total("unknown_value"),
@@ -80,6 +69,15 @@ export async function coverageOf(
       collision: total("collision"),
     },
     passthrough: await sendsAsIs(connection),
+  };
+}
+
+async function factsOfDefinitions(connection: DuckDBConnection) {
+  return {
+    unusedEntries: await all(connection, loadSql("audit_unused_entries")),
+    unmappedFields: await all(connection, loadSql("audit_unmapped_fields")),
+    manyToOne: await all(connection, loadSql("audit_many_to_one")),
+    collisions: await all(connection, loadSql("audit_collisions")),
   };
 }
 
@@ -136,27 +134,22 @@ async function assertKnownValue(connection: DuckDBConnection, value: string): Pr
   );
 }
 
+const ITEM_BOUNDS = `
+  WITH sizes AS (
+    SELECT
+      (SELECT count(*) FROM content) AS items,
+      greatest((SELECT count(*) FROM content_mapped_values), (SELECT count(*) FROM content_custom_field_values)) AS size
+  )
+  SELECT content_id
+  FROM (SELECT content_id, row_number() OVER (ORDER BY content_id) - 1 AS place FROM content), sizes
+  WHERE size > $1 AND place % ceil(items / ceil(size / $1)) = 0
+  ORDER BY content_id`;
+
 /**
  * Bounds of ranges of items with about so many rows of `content_mapped_values` each that a step keeps to its memory,
- * by the averages of the run.
+ * by the averages of the run; none where all of it is one range.
  */
-export async function itemBounds(
-  { connection, manifest }: AskedRun,
-  rowsPerRange: number,
-): Promise<string[]> {
-  const {
-    content = 0,
-    content_mapped_values: values = 0,
-    content_custom_field_values: given = 0,
-  } = manifest.rows;
-  const ranges = Math.ceil(Math.max(values, given) / rowsPerRange);
-  if (ranges < 2 || content < 2) return [];
-  const items = Math.ceil(content / ranges);
-  const rows = await all(
-    connection,
-    `SELECT content_id FROM (SELECT content_id, row_number() OVER (ORDER BY content_id) AS place FROM content)
-     WHERE (place - 1) % $1::BIGINT = 0 ORDER BY content_id`,
-    [items],
-  );
+export async function itemBounds(connection: DuckDBConnection, rowsPerRange: number): Promise<string[]> {
+  const rows = await all(connection, ITEM_BOUNDS, [rowsPerRange]);
   return rows.map((row) => String(row.content_id));
 }

@@ -25,7 +25,6 @@ const changeRow = z.object({
   after: definitionJson,
 });
 
-/** A definition that is not as it was. */
 type DefinitionChange = Readonly<z.output<typeof changeRow>>;
 
 /** A changed value, by what it was and is; null where a side has none. */

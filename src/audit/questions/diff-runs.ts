@@ -2,10 +2,10 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { findRun, isCalled, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { isCalled, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { findReadable } from "../open-run.ts";
 import { hasHistory, type KnownRun, readRunHistory } from "./run-history.ts";
 
-/** A run that a history or the warehouse knows. */
 type ComparedRun = Pick<KnownRun, "run" | "sequence" | "verdict">;
 
 export interface RunPair {
@@ -14,8 +14,6 @@ export interface RunPair {
   /** The run whose history knows both; undefined: none does, and both are there themselves. */
   readonly basis: string | undefined;
 }
-
-type Histories = readonly { readonly run: string; readonly knows: readonly KnownRun[] }[];
 
 /**
  * Finds two runs by name, number, `current`, or `previous`, the one whose history the current run carried on. Throws
@@ -27,48 +25,45 @@ export async function findPair(
   wanted: readonly [before: string, after: string],
   temporaryDirectory: string,
 ): Promise<RunPair> {
-  if (wanted.includes("current") || wanted.includes("previous")) {
-    const { manifest } = await findRun(folder, "current");
-    if (manifest instanceof WarehouseError) throw manifest;
-  }
+  if (wanted.includes("current") || wanted.includes("previous")) await findReadable(folder, "current");
   const runs = await listRuns(folder);
-  const kept = runs.flatMap(({ run, sequence, manifest }) =>
+  const current = runs.find((each) => each.current);
+  const everyone: ComparedRun[] = runs.flatMap(({ run, sequence, manifest }) =>
     manifest instanceof WarehouseError ? [] : [{ run, sequence, verdict: manifest.verdict }],
   );
-  const histories: Histories[number][] = [];
-  let unreadable: WarehouseError | undefined;
+  const kept = new Set(everyone.map(({ run }) => run));
+  let previous: string | null | undefined;
+  const resolve = (name: string, among: readonly ComparedRun[]) =>
+    among.find((each) => {
+      if (name === "current") return each.run === current?.run;
+      return name === "previous" ? each.run === previous : isCalled(name, each);
+    });
+  let unreadable = current?.manifest instanceof WarehouseError ? current.manifest : undefined;
   // The one that readers see, then the newest first.
-  for (const each of runs.toSorted((a, b) => Number(b.current) - Number(a.current))) {
-    if (each.current && each.manifest instanceof WarehouseError) unreadable = each.manifest;
-    if (!hasHistory(each)) continue;
+  for (const each of runs.toSorted((a, b) => Number(b.current) - Number(a.current)).filter(hasHistory)) {
     try {
       const knows = await readRunHistory(folder, each.run, temporaryDirectory);
-      histories.push({ run: each.run, knows });
-      const [a, b] = wanted.map((name) => resolve(name, runs, histories, knows));
-      if (a !== undefined && b !== undefined) return ordered({ before: a, after: b, basis: each.run });
+      if (each.current) previous = knows.find(({ run }) => run === each.run)?.previousRun;
+      const [before, after] = wanted.map((name) => resolve(name, knows));
+      if (before !== undefined && after !== undefined) return ordered(before, after, each.run);
+      everyone.push(...knows);
     } catch (thrown) {
       if (!(thrown instanceof WarehouseError) || thrown.code !== "verify.failed") throw thrown;
       unreadable ??= thrown;
     }
   }
-  const everyone = [...kept, ...histories.flatMap(({ knows }) => knows)];
-  const [before, after] = wanted.map((name) => {
-    const found = resolve(name, runs, histories, everyone);
-    if (found === undefined)
-      throw unreadableRun(name, runs) ?? unreadable ?? unknownRun(name, folder, everyone);
-    return found;
-  });
-  if (before === undefined || after === undefined) throw new TypeError("two runs are compared");
+  const find = (name: string): ComparedRun => {
+    const found = resolve(name, everyone);
+    if (found !== undefined) return found;
+    throw unreadableRun(name, runs) ?? unreadable ?? unknownRun(name, folder, everyone);
+  };
+  const [before, after] = [find(wanted[0]), find(wanted[1])];
   for (const { run } of [before, after]) {
-    if (kept.some((each) => each.run === run)) continue;
-    const why = unreadableRun(run, runs);
-    if (why !== undefined) throw why;
-    throw new WarehouseError(
-      "config.not_found",
-      `No history knows both ${before.run} and ${after.run}, and the files of ${run} are gone, so that the two cannot be compared.`,
-    );
+    if (kept.has(run)) continue;
+    const missing = `No history knows both ${before.run} and ${after.run}, and the files of ${run} are gone, so that the two cannot be compared.`;
+    throw unreadableRun(run, runs) ?? new WarehouseError("config.not_found", missing);
   }
-  return ordered({ before, after, basis: undefined });
+  return ordered(before, after, undefined);
 }
 
 /** Why a run of this name or number cannot be read; undefined: it can, or it is not there. */
@@ -77,32 +72,14 @@ function unreadableRun(wanted: string, runs: readonly PublishedRun[]): Warehouse
   return found?.manifest instanceof WarehouseError ? found.manifest : undefined;
 }
 
-function resolve(
-  wanted: string,
-  runs: readonly PublishedRun[],
-  histories: Histories,
-  among: readonly ComparedRun[],
-): ComparedRun | undefined {
-  const current = runs.find((each) => each.current)?.run;
-  if (wanted === "current") return among.find(({ run }) => run === current);
-  if (wanted === "previous") {
-    const own = histories.find(({ run }) => run === current)?.knows.find(({ run }) => run === current);
-    return own === undefined ? undefined : among.find(({ run }) => run === own.previousRun);
-  }
-  return among.find((each) => isCalled(wanted, each));
-}
-
 function unknownRun(wanted: string, { root }: OutputFolder, known: readonly ComparedRun[]): WarehouseError {
   if (wanted === "previous") {
-    if (new Set(known.map(({ run }) => run)).size === 1) {
-      return new WarehouseError(
-        "config.not_found",
-        `There is one run alone in ${root}, and nothing to compare it with yet: run again.`,
-      );
-    }
+    const isAlone = new Set(known.map(({ run }) => run)).size === 1;
     return new WarehouseError(
       "config.not_found",
-      `The current run of ${root} carried on the history of none, so that there is no previous run; name two runs.`,
+      isAlone
+        ? `There is one run alone in ${root}, and nothing to compare it with yet: run again.`
+        : `The current run of ${root} carried on the history of none, so that there is no previous run; name two runs.`,
     );
   }
   const names = ["current", "previous", ...known.flatMap(({ run, sequence }) => [run, String(sequence)])];
@@ -113,17 +90,15 @@ function unknownRun(wanted: string, { root }: OutputFolder, known: readonly Comp
   );
 }
 
-function ordered(pair: RunPair): RunPair {
-  const { before, after } = pair;
-  if (before.sequence <= after.sequence) {
-    return { before: named(before), after: named(after), basis: pair.basis };
-  }
+function ordered(before: ComparedRun, after: ComparedRun, basis: string | undefined): RunPair {
+  if (before.sequence <= after.sequence) return { before: named(before), after: named(after), basis };
   throw new WarehouseError(
     "config.invalid",
     `Run ${before.run} is later than ${after.run}; causes go forward in time, so name the earlier one first: diff ${after.sequence} ${before.sequence}.`,
   );
 }
 
+/** Without what else a history says of it. */
 function named({ run, sequence, verdict }: ComparedRun): ComparedRun {
   return { run, sequence, verdict };
 }

@@ -7,26 +7,17 @@ import { rangesOf } from "../../storage/id-ranges.ts";
 import { fillMarks } from "../../storage/sql-text.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
 import { loadSql } from "../load-sql.ts";
-import { sendsAsIs } from "../mapping/passthrough.ts";
-import type { AskedRun } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
 import { readDefinitionChanges, type Why } from "./definition-changes.ts";
 import type { RunPair } from "./diff-runs.ts";
 import { idsOf } from "./filters.ts";
+import { sendsAsIs } from "./read-run.ts";
 
-/**
- * By what a destination is sent: it is sent what it was not, no longer what it was, another value or under another
- * name, the same while something else of the value is another (its status, a flag, a value that is not sent), the same
- * values in another order.
- */
-export const CHANGES = ["gained", "lost", "changed", "alike", "reordered"] as const;
-
-export interface DiffFilter {
+/** Destination and field by name or ID. */
+interface DiffFilter {
   readonly cause: Cause | undefined;
-  /** Name or ID. */
   readonly destination: string | undefined;
-  /** Name or ID. */
   readonly field: string | undefined;
 }
 
@@ -51,23 +42,22 @@ export interface Diff {
 }
 
 /** Values of a range, before and after together: with so many, each step keeps to the memory of an opened run. */
-export const DIFF_ROWS_PER_RANGE = 100_000;
+const DIFF_ROWS_PER_RANGE = 100_000;
 
 /**
- * Compares two runs. `opened` is the run whose history knows both; where no history does (`pair.basis` is undefined),
- * it is the later run with the earlier one beside it, and causes are not told.
+ * Compares two runs. The connection is that of the run whose history knows both; where no history does (`pair.basis` is
+ * undefined), that of the later run with the earlier one beside it, and causes are not told.
  * Throws `config.not_found` for a destination or field that neither run nor history knows.
  */
 export async function diffRuns(
-  opened: AskedRun,
+  connection: DuckDBConnection,
   pair: RunPair,
   filter: DiffFilter,
   rowsPerRange: number = DIFF_ROWS_PER_RANGE,
 ): Promise<Diff> {
-  const { connection } = opened;
   const passthrough =
     pair.basis === undefined
-      ? await compareLedgers(opened, rowsPerRange)
+      ? await compareLedgers(connection, rowsPerRange)
       : await compareHistory(connection, pair, rowsPerRange);
   await nameThings(connection, pair);
   await show(connection, filter);
@@ -88,15 +78,11 @@ async function definitionsOf(
   connection: DuckDBConnection,
   { before, after }: RunPair,
 ): Promise<Map<number | null, Why>> {
-  const changesFrom = (sequence: number) => readDefinitionChanges(connection, sequence, after.sequence);
-  const found = new Map<number | null, Why>([[null, await changesFrom(before.sequence)]]);
-  const rows = await all(
-    connection,
-    "SELECT DISTINCT definitions_from FROM diff_shown WHERE definitions_from IS NOT NULL",
-  );
-  for (const { definitions_from } of rows) {
-    const sequence = toSafeInteger(definitions_from ?? null);
-    found.set(sequence, await changesFrom(sequence));
+  const found = new Map<number | null, Why>();
+  const rows = await all(connection, "SELECT NULL AS start UNION SELECT definitions_from FROM diff_shown");
+  for (const { start = null } of rows) {
+    const from = start === null ? null : toSafeInteger(start);
+    found.set(from, await readDefinitionChanges(connection, from ?? before.sequence, after.sequence));
   }
   return found;
 }
@@ -134,15 +120,14 @@ async function compareHistory(
 }
 
 /** All values of both runs are looked at; why they differ is not in them. */
-async function compareLedgers(opened: AskedRun, rowsPerRange: number): Promise<Passthrough> {
-  const { connection } = opened;
+async function compareLedgers(connection: DuckDBConnection, rowsPerRange: number): Promise<Passthrough> {
   const passthrough = {
     before: await sendsAsIs(connection, "before_"),
     after: await sendsAsIs(connection),
   };
   await keep(connection, "diff_events", NO_EVENTS);
   const changes = historySql("audit_diff", loadSql);
-  const ranges = rangesOf(await itemBounds(opened, rowsPerRange));
+  const ranges = rangesOf(await itemBounds(connection, rowsPerRange));
   for (const [index, range] of ranges.entries()) {
     await keep(connection, "diff_given", loadSql("audit_diff_ledger_rows"), ends(range));
     await keepRange(connection, "diff_changes", changes, { index, params: [passthrough.after, null] });
@@ -206,12 +191,11 @@ const SHOWN = `
 export function whyOf({ definitions }: Pick<Diff, "definitions">, row: Row): string[] {
   const texts = (...names: readonly string[]) =>
     names.flatMap((name) => (typeof row[name] === "string" ? [row[name]] : []));
-  const [causes = ""] = texts("causes");
   const from = row.definitions_from ?? null;
   const why = definitions.get(from === null ? null : toSafeInteger(from));
   if (why === undefined) return [];
   return why({
-    causes: causes.split(" "),
+    causes: texts("causes").flatMap((causes) => causes.split(" ")),
     destinationId: String(row.destination_id),
     customFieldId: String(row.custom_field_id),
     valueIds: [...new Set(texts("value_id_before", "value_id_after"))],

@@ -1,89 +1,82 @@
 /** Where the service departs from the contract, by meaning, each departure beside its figure in the run before. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { DRIFT_KINDS, type DriftKind } from "../../raw/drift.ts";
+import { DRIFT_KINDS } from "../../raw/drift.ts";
 import { quoteIdentifier } from "../../storage/sql-text.ts";
-import type { Manifest } from "../../warehouse/manifest.ts";
 import { LISTED_VALUES, listedValuesCheck } from "../checks/inspect.ts";
-import { vanished } from "../checks/mass-change.ts";
+import { type Fullness, vanished } from "../checks/mass-change.ts";
 import { integer, rowsOf } from "../rows.ts";
 
-/** `empty`: an API field without any value; `unlisted`: a value that the specification does not list. */
-export type DriftLineKind = DriftKind | "empty" | "unlisted";
-
-export interface DriftLine {
+const driftLine = z.object({
   /** API path where it is known, else table and column. */
-  readonly path: string;
-  readonly kind: DriftLineKind;
-  readonly count: number;
+  path: z.string(),
+  /** `empty`: an API field without any value; `unlisted`: a value that the specification does not list. */
+  kind: z.enum([...DRIFT_KINDS, "empty", "unlisted"]),
+  count: integer,
   /** The count in the run before: 0 is new in this run; null: there is no run before. */
-  readonly before: number | null;
+  before: integer.nullable(),
   /** The first value, of a vanished field one of the run before; null where the policy forbids one. */
-  readonly example: string | null;
-  readonly exampleContentId: string | null;
-}
+  example: z.string().nullable(),
+  exampleContentId: z.string().nullable(),
+});
+export type DriftLine = Readonly<z.output<typeof driftLine>>;
 
-export interface DriftReport {
-  /** API fields that the specification does not know. */
-  readonly newFields: readonly DriftLine[];
-  /** API fields that had values in the run before and have none. */
-  readonly vanishedFields: readonly DriftLine[];
-  /** Values of another type than their column. */
-  readonly changedTypes: readonly DriftLine[];
-  /** Values that cannot be read, are not listed, or differ between two documents. */
-  readonly outsideContract: readonly DriftLine[];
-  /** What the personal-data policy and the redaction of the token did themselves: no departure of the service. */
-  readonly policy: readonly DriftLine[];
-}
-
-/** The parts in the order of their weight, the policy's last. */
+/** The parts of a report in the order of their weight. */
 export const DRIFT_PARTS = [
+  /** API fields that the specification does not know. */
   "newFields",
+  /** API fields that had values in the run before and have none. */
   "vanishedFields",
+  /** Values of another type than their column. */
   "changedTypes",
+  /** Values that cannot be read, are not listed, or differ between two documents. */
   "outsideContract",
+  /** What the personal-data policy and the redaction of the token did themselves: no departure of the service. */
   "policy",
-] as const satisfies readonly (keyof DriftReport)[];
+] as const;
 export type DriftPart = (typeof DRIFT_PARTS)[number];
 
-const PART_OF_KIND: Readonly<Record<DriftKind, DriftPart>> = {
+export type DriftReport = Readonly<Record<DriftPart, readonly DriftLine[]>>;
+
+const PART_OF_KIND: Readonly<Record<DriftLine["kind"], DriftPart>> = {
   unknown_field: "newFields",
+  empty: "vanishedFields",
   type: "changedTypes",
   single_for_list: "changedTypes",
   unreadable: "outsideContract",
   rounded: "outsideContract",
   views_differ: "outsideContract",
+  unlisted: "outsideContract",
   personal_dropped: "policy",
   personal_hashed: "policy",
   token_redacted: "policy",
 };
 
-type StatedRun = Pick<Manifest, "rows" | "emptyColumns">;
+/** Undefined: it was in the run before, and what it was is right by now. */
+function partOf({ kind, count }: DriftLine): DriftPart | undefined {
+  if (count > 0 || kind === "empty") return PART_OF_KIND[kind];
+  return kind === "unknown_field" ? "vanishedFields" : undefined;
+}
 
-export interface DriftRequest {
+interface DriftRequest {
   /** Has every table of the run under its name, and those of the run before under names that begin with `before_`. */
   readonly connection: DuckDBConnection;
-  readonly now: StatedRun;
+  readonly now: Fullness;
   /** Undefined: there is no run before, and no table of it. */
-  readonly before: StatedRun | undefined;
+  readonly before: Fullness | undefined;
 }
 
 /** Compares the drift of a run with that of the run before. What is new comes first, then what there is most of. */
 export async function driftOf(request: DriftRequest): Promise<DriftReport> {
-  const { connection, before } = request;
-  const told = await notedDrift(request);
-  const inPart = (part: DriftPart) =>
-    told.filter(({ kind, count }) => count > 0 && part === PART_OF_KIND[kind]);
-  const gone = told.filter(({ kind, count }) => count === 0 && kind === "unknown_field");
+  const lines = [...(await noted(request)), ...(await emptied(request)), ...(await unlisted(request))];
+  lines.sort(byWeight);
+  const inPart = (part: DriftPart) => lines.filter((line) => partOf(line) === part);
   return {
-    newFields: inPart("newFields").sort(byWeight),
-    vanishedFields: [...gone, ...(await emptied(request))].sort(byWeight),
-    changedTypes: inPart("changedTypes").sort(byWeight),
-    outsideContract: [
-      ...inPart("outsideContract"),
-      ...(await unlisted(connection, before !== undefined)),
-    ].sort(byWeight),
-    policy: inPart("policy").sort(byWeight),
+    newFields: inPart("newFields"),
+    vanishedFields: inPart("vanishedFields"),
+    changedTypes: inPart("changedTypes"),
+    outsideContract: inPart("outsideContract"),
+    policy: inPart("policy"),
   };
 }
 
@@ -101,20 +94,10 @@ function weightOf({ count, before }: DriftLine): number {
   return count > 0 ? count : (before ?? 0);
 }
 
-const notedLine = z.object({
-  path: z.string(),
-  kind: z.enum(DRIFT_KINDS),
-  count: integer,
-  before: integer.nullable(),
-  example: z.string().nullable(),
-  exampleContentId: z.string().nullable(),
-});
-
-/** Rows of `run_drift` of both runs. */
-function notedDrift({ connection, before }: DriftRequest) {
+function noted({ connection, before }: DriftRequest): Promise<DriftLine[]> {
   return rowsOf(
     connection,
-    notedLine,
+    driftLine,
     before === undefined
       ? "SELECT *, NULL::BIGINT AS before FROM run_drift"
       : `SELECT path, kind, coalesce(n.count, 0) AS count, coalesce(b.count, 0) AS before,
@@ -129,7 +112,8 @@ async function emptied({ connection, now, before }: DriftRequest): Promise<Drift
   if (before === undefined) return [];
   const lines: DriftLine[] = [];
   for (const place of vanished(before, now)) {
-    const [table = "", column] = splitPlace(place);
+    // A table alone has no column.
+    const [, table = "", column] = /^([^.]+)(?:\.(.+))?$/s.exec(place) ?? [];
     const [row] = await rowsOf(connection, valuesBefore, valuesSql(table, column));
     lines.push({
       path: column === undefined ? place : await pathOf(connection, table, column),
@@ -141,12 +125,6 @@ async function emptied({ connection, now, before }: DriftRequest): Promise<Drift
     });
   }
   return lines;
-}
-
-/** `content.title`; a table alone has no column. */
-function splitPlace(place: string): [table: string, column?: string] {
-  const dot = place.indexOf(".");
-  return dot < 0 ? [place] : [place.slice(0, dot), place.slice(dot + 1)];
 }
 
 const valuesBefore = z.object({ count: integer, example: z.string().nullable() });
@@ -179,24 +157,22 @@ const checkRow = z.object({
 });
 
 /** Columns with values that the specification does not list. */
-async function unlisted(connection: DuckDBConnection, hasBefore: boolean): Promise<DriftLine[]> {
-  const columns = new Map(
-    LISTED_VALUES.map(([table, column]) => [listedValuesCheck(table, column), { table, column }]),
-  );
+async function unlisted({ connection, before: previous }: DriftRequest): Promise<DriftLine[]> {
+  const columns = new Map(LISTED_VALUES.map((column) => [listedValuesCheck(column), column]));
   const rows = await rowsOf(
     connection,
     checkRow,
-    hasBefore
-      ? `SELECT n.check_name, n.figure, n.detail, coalesce(b.figure, 0) AS before
-         FROM run_checks AS n LEFT JOIN before_run_checks AS b USING (check_name) WHERE n.verdict = 'warning'`
-      : "SELECT check_name, figure, detail, NULL::BIGINT AS before FROM run_checks WHERE verdict = 'warning'",
+    previous === undefined
+      ? "SELECT check_name, figure, detail, NULL::BIGINT AS before FROM run_checks WHERE verdict = 'warning'"
+      : `SELECT n.check_name, n.figure, n.detail, coalesce(b.figure, 0) AS before
+         FROM run_checks AS n LEFT JOIN before_run_checks AS b USING (check_name) WHERE n.verdict = 'warning'`,
   );
   const lines: DriftLine[] = [];
-  for (const { checkName, figure, before, detail } of rows) {
+  for (const { checkName, figure: count, before, detail: example } of rows) {
     const found = columns.get(checkName);
     if (found === undefined) continue;
     const path = await pathOf(connection, found.table, found.column);
-    lines.push({ path, kind: "unlisted", count: figure, before, example: detail, exampleContentId: null });
+    lines.push({ path, kind: "unlisted", count, before, example, exampleContentId: null });
   }
   return lines;
 }

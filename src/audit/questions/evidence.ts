@@ -19,7 +19,6 @@ const requestRow = z.object({
   /** Of the response as it came, in hexadecimal. */
   sha256: z.string(),
 });
-/** A request of the run. */
 export type RequestEvidence = Readonly<z.output<typeof requestRow>>;
 
 const documentRow = z.object({
@@ -32,9 +31,9 @@ const documentRow = z.object({
   sha256: z.string(),
   document: z.string(),
 });
+type DocumentRow = Readonly<z.output<typeof documentRow>>;
 
-export interface DocumentEvidence
-  extends Readonly<Omit<z.output<typeof documentRow>, "filename" | "document">> {
+export interface DocumentEvidence extends Omit<DocumentRow, "filename" | "document"> {
   /** Below the run's folder. */
   readonly file: string;
   /** The answer that it came with. */
@@ -58,9 +57,9 @@ export async function findEvidence(opened: OpenedRun, contentId: string): Promis
   };
 }
 
-const REQUESTS =
-  `SELECT request, mode, pass, page, status, sha256, ` +
-  `strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at FROM run_requests`;
+const REQUESTS = `
+  SELECT request, mode, pass, page, status, sha256, strftime(observed_at, '%Y-%m-%dT%H:%M:%SZ') AS observed_at
+  FROM run_requests`;
 
 /** $1 mode, $2 pass, $3 page, $4 item */
 const REQUEST_OF_DOCUMENT = `${REQUESTS}
@@ -108,10 +107,8 @@ export function pointerTo(customFieldId: string): string {
 
 /** Fields of which the published values are not what the raw document has: none, unless something is damaged. */
 export function contradicted({ parts }: DocumentEvidence, { values }: Item): string[] {
-  const published = Map.groupBy(
-    values.filter(({ input }) => input !== null),
-    ({ customFieldId }) => customFieldId,
-  );
+  const given = values.filter(({ input }) => input !== null);
+  const published = Map.groupBy(given, ({ customFieldId }) => customFieldId);
   return [...new Set([...published.keys(), ...parts.keys()])].filter((id) => {
     const rows = (published.get(id) ?? []).map(({ ordinal, input }) => [ordinal, input]);
     return JSON.stringify(rows) !== JSON.stringify(sentValues(parts.get(id)));

@@ -2,8 +2,7 @@
 import { WarehouseError } from "../../common/errors.ts";
 import { all } from "../../storage/duckdb.ts";
 import { loadSql } from "../load-sql.ts";
-import type { Payloads } from "../mapping/compare.ts";
-import { payloadMembers } from "../mapping/payload.ts";
+import { type Payloads, payloadMembers } from "../mapping/mapped-value.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { findItem, type ItemFacts } from "./explain.ts";
 import { type HeldValue, readHeldValues } from "./item-history.ts";
@@ -46,7 +45,6 @@ export async function explainPast(
   };
 }
 
-/** An item that is there, or one of this ID that was. */
 async function findKnown(opened: OpenedRun, wanted: string): Promise<ItemFacts> {
   const { connection } = opened;
   const [found] = await all(connection, GONE_BUT_KNOWN, [wanted]);

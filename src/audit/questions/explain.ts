@@ -1,4 +1,5 @@
 /** Why an item produces what it produces: the procedure, step by step, compared with what was published. */
+import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
@@ -11,7 +12,7 @@ import type { OpenedRun } from "../open-run.ts";
 import { rowsOf } from "../rows.ts";
 import { contradicted, type Evidence, findEvidence } from "./evidence.ts";
 import { readHeldValues, type Since } from "./item-history.ts";
-import { readDefinitions, readItemValues, readLedger, readPayloads } from "./read-run.ts";
+import { readDefinitions, readItemValues, readLedger, readPayloads, sendsAsIs } from "./read-run.ts";
 import { hasHistory } from "./run-history.ts";
 
 const itemFacts = z.object({
@@ -44,57 +45,53 @@ export interface ItemExplanation {
 export async function explainItem(opened: OpenedRun, wanted: string): Promise<ItemExplanation> {
   const { connection } = opened;
   const item = await findItem(opened, wanted);
+  const { contentId } = item;
   const definitions = await readDefinitions(connection);
-  const values = await readItemValues(connection, item.contentId);
-  const evidence = await findEvidence(opened, item.contentId);
-  const { mapped, passthrough } = await agreeing(opened, values, definitions);
-  const wrong = evidence.document === undefined ? [] : contradicted(evidence.document, values);
-  if (wrong.length > 0) {
-    const what = `the raw document ${evidence.document?.file} has other values in the custom field ${listed(wrong, "and")}`;
-    throw disagreement(opened, item.contentId, what);
+  const values = await readItemValues(connection, contentId);
+  const evidence = await findEvidence(opened, contentId);
+  const passthrough = await sendsAsIs(connection);
+  const mapped = mapItem(values, definitions, { passthrough });
+  const wrong = (await disagreement(connection, contentId, mapped)) ?? contradiction(evidence, values);
+  if (wrong !== undefined) {
+    throw new WarehouseError(
+      "verify.failed",
+      `INTERNAL ERROR: run ${opened.run} published something else for the item ${contentId} than the mapping procedure gives: ` +
+        `${wrong}. Do not trust its mapped values; verify the run with "verify", and report this.`,
+    );
   }
-  const since = await sinceOf(opened, item.contentId);
+  const since = await sinceOf(opened, contentId);
   return { item, values, definitions, mapped, passthrough, evidence, since };
 }
 
-async function sinceOf(opened: OpenedRun, contentId: string): Promise<Map<string, Since> | undefined> {
-  const { connection, manifest } = opened;
-  if (!hasHistory(opened)) return undefined;
-  const held = await readHeldValues(connection, contentId, manifest.sequence);
-  return new Map(held.map(({ row, since }) => [placeKey(row), since]));
-}
-
-/** What the procedure gives, where the published rows and payloads agree with it. */
-async function agreeing(
-  opened: OpenedRun,
-  values: Item,
-  definitions: Definitions,
-): Promise<{ mapped: MappedItem; passthrough: boolean }> {
-  const ledger = await readLedger(opened.connection, values.contentId);
-  const payloads = await readPayloads(opened.connection, values.contentId);
-  const plain = mapItem(values, definitions, { passthrough: false });
-  const [first] = compareLedgers(ledger, plain.ledger);
+/** Where the published rows and payloads are others than what the procedure gives; undefined: nowhere. */
+async function disagreement(
+  connection: DuckDBConnection,
+  contentId: string,
+  mapped: MappedItem,
+): Promise<string | undefined> {
+  const [first] = compareLedgers(await readLedger(connection, contentId), mapped.ledger);
   if (first !== undefined) {
     const { destinationId, customFieldId, ordinal, columns } = first;
     const how =
       columns.length === 0 ? "one of them has no such row" : `they differ in ${listed(columns, "and")}`;
-    const what = `of value ${ordinal} of the custom field ${customFieldId} at the destination ${destinationId}, ${how}`;
-    throw disagreement(opened, values.contentId, what);
+    return `of value ${ordinal} of the custom field ${customFieldId} at the destination ${destinationId}, ${how}`;
   }
-  if (comparePayloads(payloads, plain).length === 0) return { mapped: plain, passthrough: false };
-  const passing = mapItem(values, definitions, { passthrough: true });
-  const different = comparePayloads(payloads, passing);
-  if (different.length === 0) return { mapped: passing, passthrough: true };
-  const what = `the payloads for the destination ${listed(different, "and")} differ`;
-  throw disagreement(opened, values.contentId, what);
+  const different = comparePayloads(await readPayloads(connection, contentId), mapped.payloads);
+  return different.length === 0
+    ? undefined
+    : `the payloads for the destination ${listed(different, "and")} differ`;
 }
 
-function disagreement({ run }: OpenedRun, contentId: string, what: string): WarehouseError {
-  return new WarehouseError(
-    "verify.failed",
-    `INTERNAL ERROR: run ${run} published something else for the item ${contentId} than the mapping procedure gives: ` +
-      `${what}. Do not trust its mapped values; verify the run with "verify", and report this.`,
-  );
+function contradiction({ document }: Evidence, values: Item): string | undefined {
+  const fields = document === undefined ? [] : contradicted(document, values);
+  if (fields.length === 0) return undefined;
+  return `the raw document ${document?.file} has other values in the custom field ${listed(fields, "and")}`;
+}
+
+async function sinceOf(opened: OpenedRun, contentId: string): Promise<Map<string, Since> | undefined> {
+  if (!hasHistory(opened)) return undefined;
+  const held = await readHeldValues(opened.connection, contentId, opened.manifest.sequence);
+  return new Map(held.map(({ row, since }) => [placeKey(row), since]));
 }
 
 const ITEMS = `

@@ -5,30 +5,20 @@ import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
 import { rowsOf } from "../rows.ts";
 
-/** IDs to keep to; undefined: all. */
-export interface Scope {
-  readonly destinationIds?: readonly string[] | undefined;
-  readonly fieldIds?: readonly string[] | undefined;
-  readonly contentTypeIds?: readonly string[] | undefined;
-}
+type Some<Name extends string, Value> = Readonly<Partial<Record<Name, Value | undefined>>>;
 
-export interface NamedScope {
-  readonly destination?: string | undefined;
-  readonly field?: string | undefined;
-  readonly contentType?: string | undefined;
-}
+/** IDs to keep to; undefined: all. */
+export type Scope = Some<"destinationIds" | "fieldIds" | "contentTypeIds", readonly string[]>;
 
 /** Several things may share a name. Throws `config.not_found` for a name that nothing in the run has. */
 export async function resolveScope(
   connection: DuckDBConnection,
-  { destination, field, contentType }: NamedScope,
+  { destination, field, contentType }: Some<"destination" | "field" | "contentType", string>,
 ): Promise<Scope> {
-  const ids = (what: string, wanted: string | undefined, things: string) =>
-    idsOf(connection, what, wanted, things);
   return {
-    destinationIds: await ids("destination", destination, DESTINATIONS),
-    fieldIds: await ids("custom field", field, FIELDS),
-    contentTypeIds: await ids("content type", contentType, CONTENT_TYPES),
+    destinationIds: await idsOf(connection, "destination", destination, DESTINATIONS),
+    fieldIds: await idsOf(connection, "custom field", field, FIELDS),
+    contentTypeIds: await idsOf(connection, "content type", contentType, CONTENT_TYPES),
   };
 }
 
@@ -55,7 +45,7 @@ export async function idsOf(
   return matching(await rowsOf(connection, named, sql), what, wanted);
 }
 
-/** IDs of the things of this name, or the one of this ID. Throws `config.not_found` with the nearest. */
+/** Throws `config.not_found` with the nearest. */
 export function matching(
   things: readonly { readonly id: string; readonly name: string | null }[],
   what: string,

@@ -8,7 +8,6 @@ import { type MappedValue, mappedValueRow } from "../mapping/mapped-value.ts";
 import { integer, keep, rowsOf, textList } from "../rows.ts";
 import { readDefinitionChanges, type Why } from "./definition-changes.ts";
 
-/** The beginning of a version of a value. */
 export interface Since {
   readonly run: string;
   /** Start of that run: ISO 8601, UTC. */

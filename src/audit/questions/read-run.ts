@@ -1,9 +1,8 @@
 /** What the mapping procedure reads, and what a run published of it, from the tables of a published run. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { isObject } from "../../common/objects.ts";
 import { all } from "../../storage/duckdb.ts";
-import type { Payloads } from "../mapping/compare.ts";
+import { quoteIdentifier } from "../../storage/sql-text.ts";
 import {
   type Definitions,
   destinationRow,
@@ -13,7 +12,7 @@ import {
   mappingRow,
   selectValueRow,
 } from "../mapping/definitions.ts";
-import { type MappedValue, mappedValueRow } from "../mapping/mapped-value.ts";
+import { type MappedValue, type Members, mappedValueRow, type Payloads } from "../mapping/mapped-value.ts";
 import { type Item, itemValueRow } from "../mapping/procedure.ts";
 import { rowsOf } from "../rows.ts";
 
@@ -21,24 +20,18 @@ const entryOfMapping = entryRow.extend({ mappingId: z.string() });
 const mappingOfField = mappingRow.extend({ customFieldId: z.string() });
 const valueOfField = selectValueRow.extend({ customFieldId: z.string() });
 
+const ENTRIES = "FROM custom_field_mapping_values ORDER BY ordinal, mapping_value_id";
+const MAPPINGS = "FROM custom_field_mappings ORDER BY ordinal, mapping_id";
+const SELECT_VALUES = "FROM custom_field_select_values ORDER BY ordinal, value_id";
+
 /** Definitions, mappings and destinations of the run. */
 export async function readDefinitions(connection: DuckDBConnection): Promise<Definitions> {
-  const entries = Map.groupBy(
-    await rowsOf(
-      connection,
-      entryOfMapping,
-      "FROM custom_field_mapping_values ORDER BY ordinal, mapping_value_id",
-    ),
-    ({ mappingId }) => mappingId,
-  );
-  const mappings = Map.groupBy(
-    await rowsOf(connection, mappingOfField, "FROM custom_field_mappings ORDER BY ordinal, mapping_id"),
-    ({ customFieldId }) => customFieldId,
-  );
-  const selectValues = Map.groupBy(
-    await rowsOf(connection, valueOfField, "FROM custom_field_select_values ORDER BY ordinal, value_id"),
-    ({ customFieldId }) => customFieldId,
-  );
+  const entryRows = await rowsOf(connection, entryOfMapping, ENTRIES);
+  const entries = Map.groupBy(entryRows, ({ mappingId }) => mappingId);
+  const mappingRows = await rowsOf(connection, mappingOfField, MAPPINGS);
+  const mappings = Map.groupBy(mappingRows, ({ customFieldId }) => customFieldId);
+  const valueRows = await rowsOf(connection, valueOfField, SELECT_VALUES);
+  const selectValues = Map.groupBy(valueRows, ({ customFieldId }) => customFieldId);
   const fields = await rowsOf(
     connection,
     fieldRow,
@@ -63,7 +56,6 @@ export async function readDefinitions(connection: DuckDBConnection): Promise<Def
   );
 }
 
-/** The values of an item that the procedure reads. */
 export async function readItemValues(connection: DuckDBConnection, contentId: string): Promise<Item> {
   const values = await rowsOf(
     connection,
@@ -95,10 +87,16 @@ export async function readPayloads(connection: DuckDBConnection, contentId: stri
   return new Map(rows.map((row) => [String(row.destination_id), membersOf(String(row.payload))]));
 }
 
-function membersOf(payload: string): Map<string, readonly string[]> {
-  const parsed: unknown = JSON.parse(payload);
-  if (!isObject(parsed)) return new Map();
-  return new Map(
-    Object.entries(parsed).map(([name, values]) => [name, Array.isArray(values) ? values.map(String) : []]),
-  );
+const texts = z.array(z.string());
+
+/** A name may be `__proto__`. */
+function membersOf(payload: string): Members {
+  const members: object = JSON.parse(payload);
+  return new Map(Object.entries(members).map(([name, values]) => [name, texts.parse(values)]));
+}
+
+/** Whether the pipeline of the run sends values of fields without value mappings as they are. `prefix`: of its views. */
+export async function sendsAsIs(connection: DuckDBConnection, prefix = ""): Promise<boolean> {
+  const [run] = await all(connection, `FROM ${quoteIdentifier(`${prefix}run`)}`);
+  return run?.passthrough === true;
 }

@@ -2,14 +2,12 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import type { Manifest } from "../../warehouse/manifest.ts";
+import type { Fullness } from "../checks/mass-change.ts";
 import { integer, rowsOf } from "../rows.ts";
 
-/** Against the run before. */
 export type ItemChanges = NonNullable<Manifest["changes"]>;
 /** Values of `content_mapped_values`, by whether they have an external value. */
 export type MappedCounts = NonNullable<Manifest["mappedValues"]>;
-
-type StatedRun = Pick<Manifest, "rows" | "emptyColumns">;
 
 const itemChanges = z.object({ new: integer, changed: integer, removed: integer });
 
@@ -28,8 +26,8 @@ const ITEM_CHANGES = `
  */
 export async function readItemChanges(
   connection: DuckDBConnection,
-  now: StatedRun,
-  before: StatedRun,
+  now: Fullness,
+  before: Fullness,
 ): Promise<ItemChanges | undefined> {
   if (now.rows.content === undefined || before.rows.content === undefined) return undefined;
   const [row] = await rowsOf(connection, itemChanges, ITEM_CHANGES);
@@ -49,7 +47,7 @@ const MAPPED_COUNTS = `
 /** Undefined: the pipeline makes no mapped values. */
 export async function readMappedCounts(
   connection: DuckDBConnection,
-  { rows }: Pick<StatedRun, "rows">,
+  { rows }: Pick<Fullness, "rows">,
 ): Promise<MappedCounts | undefined> {
   if (rows.content_mapped_values === undefined) return undefined;
   const [row] = await rowsOf(connection, mappedCounts, MAPPED_COUNTS);

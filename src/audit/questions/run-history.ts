@@ -1,10 +1,11 @@
-/** The runs that the history of a run knows, also those whose files are gone. */
+/** The runs that the history of a run knows, also those whose files are gone, and the one that it was compared with. */
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import type { PublishedRun } from "../../warehouse/retention.ts";
-import { openRun } from "../open-run.ts";
+import type { Manifest } from "../../warehouse/manifest.ts";
+import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { findReadable, openRun } from "../open-run.ts";
 import { flag, integer, rowsOf } from "../rows.ts";
 
 const knownRun = z.object({
@@ -39,4 +40,30 @@ export async function readRunHistory(
        strftime(started_at, '%Y-%m-%dT%H:%M:%SZ') AS started_at
      FROM run_history ORDER BY sequence DESC`,
   );
+}
+
+export interface PreviousRun {
+  /** Undefined: there is none, or it cannot be read. */
+  readonly manifest: Manifest | undefined;
+  /** Why there is nothing to compare with, as a sentence; null: there is. */
+  readonly missing: string | null;
+}
+
+/**
+ * The run that another was compared with when it was made, or the one that an erase put in its place. Throws
+ * `config.not_found` for a run that does not exist, `verify.failed` for one that cannot be read.
+ */
+export async function findPreviousRun(folder: OutputFolder, wanted: string): Promise<PreviousRun> {
+  const { run, manifest } = await findReadable(folder, wanted);
+  const { previousRun } = manifest;
+  if (previousRun === null) {
+    const missing = `${run} is the first run of this warehouse, so there is nothing to compare it with.`;
+    return { manifest: undefined, missing };
+  }
+  const manifests = (await listRuns(folder)).map((each) => each.manifest);
+  const found = manifests
+    .flatMap((each) => (each instanceof WarehouseError ? [] : [each]))
+    .find((each) => each.run === previousRun || each.supersedes === previousRun);
+  const missing = `The run before it, ${previousRun}, was removed or cannot be read, so there is nothing to compare with; \`keepRuns\` says how many runs stay.`;
+  return { manifest: found, missing: found === undefined ? missing : null };
 }

@@ -11,11 +11,10 @@ import { all, execute, type Row, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
 import type { MappingRow } from "../mapping/mapping-file.ts";
-import { sendsAsIs } from "../mapping/passthrough.ts";
 import { assertKnown } from "../mapping/validate-mapping.ts";
-import type { OpenedRun } from "../open-run.ts";
 import { keep, keepRange } from "../rows.ts";
 import { itemBounds } from "./coverage.ts";
+import { sendsAsIs } from "./read-run.ts";
 
 const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
 
@@ -32,19 +31,18 @@ export interface WhatIf {
 }
 
 /**
- * Fills the temporary table `what_if_changes` of the opened run's connection, whose mapping tables are the edited ones
+ * Fills the temporary table `what_if_changes` of an opened run's connection, whose mapping tables are the edited ones
  * from then on. Throws `config.invalid`, before anything is computed, for an ID that the run does not know, with its place
  * in the file.
  */
 export async function whatIf(
-  opened: OpenedRun,
+  connection: DuckDBConnection,
   rows: readonly MappingRow[],
   rowsPerRange: number = LEDGER_ROWS_PER_RANGE,
 ): Promise<WhatIf> {
-  const { connection } = opened;
   await assertKnown(connection, rows);
   const passthrough = await sendsAsIs(connection);
-  const bounds = await itemBounds(opened, rowsPerRange);
+  const bounds = await itemBounds(connection, rowsPerRange);
   const published = await scalar(connection, ENTRIES);
   await replaceMappings(connection, rows);
   const entries = { run: published, file: await scalar(connection, ENTRIES) };
@@ -71,37 +69,26 @@ export async function whatIf(
 
 const ROWS_AT_ONCE = 20_000;
 
-const EDITED = {
-  place: "INTEGER",
-  mapping_id: "VARCHAR",
-  custom_field_id: "VARCHAR",
-  destination_id: "VARCHAR",
-  external_field_name: "VARCHAR",
-  is_entry: "BOOLEAN",
-  mapping_value_id: "VARCHAR",
-  value_id: "VARCHAR",
-  external_value: "VARCHAR",
+/** `MappingRow` as DuckDB reads it; `entry` is NULL where there is none. */
+const MAPPING_ROW = {
+  mappingId: "VARCHAR",
+  customFieldId: "VARCHAR",
+  destinationId: "VARCHAR",
+  externalFieldName: "VARCHAR",
+  entry: { id: "VARCHAR", valueId: "VARCHAR", externalValue: "VARCHAR" },
 };
+
+/** $1 rows as JSON, $2 place of the first */
+const EDITED_ROWS = `
+  SELECT $2::INTEGER + generate_subscripts(edited, 1) - 1 AS place, unnest(edited, max_depth := 2)
+  FROM (SELECT from_json($1::JSON, '${JSON.stringify([MAPPING_ROW])}') AS edited)`;
 
 /** Puts tables in the place of the views of the published mappings. */
 async function replaceMappings(connection: DuckDBConnection, rows: readonly MappingRow[]): Promise<void> {
-  const columns = Object.entries(EDITED).map(([column, type]) => `${column} ${type}`);
-  await execute(connection, `CREATE OR REPLACE TEMP TABLE what_if_rows (${columns.join(", ")})`);
-  const parsed = `from_json(CAST($1 AS JSON), '${JSON.stringify([EDITED])}')`;
-  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-    const some = rows.slice(start, start + ROWS_AT_ONCE).map((row, index) => ({
-      place: start + index,
-      mapping_id: row.mappingId,
-      custom_field_id: row.customFieldId,
-      destination_id: row.destinationId,
-      external_field_name: row.externalFieldName,
-      is_entry: row.entry !== undefined,
-      mapping_value_id: row.entry?.id,
-      value_id: row.entry?.valueId,
-      external_value: row.entry?.externalValue,
-    }));
-    const insert = `INSERT INTO what_if_rows BY NAME SELECT unnest(${parsed}, max_depth := 2)`;
-    await execute(connection, insert, [JSON.stringify(some)]);
+  // At least once: a file may have no row.
+  for (let start = 0; start === 0 || start < rows.length; start += ROWS_AT_ONCE) {
+    const some = JSON.stringify(rows.slice(start, start + ROWS_AT_ONCE));
+    await keepRange(connection, "what_if_rows", EDITED_ROWS, { index: start, params: [some, start] });
   }
   for (const name of ["custom_field_mappings", "custom_field_mapping_values"]) {
     await execute(connection, `DROP VIEW ${name}`);

@@ -1,18 +1,18 @@
-/** Changes of mapped values over the last runs, by cause, from the history that the run carries. */
-
+/** The run beside those before it: mapped values that changed, from the history that it carries, and the kept runs. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { count, counted } from "../../common/figures.ts";
 import { historySql } from "../../load/macros.ts";
-import { CAUSES } from "../../tables/history.ts";
+import { CAUSES, type Cause } from "../../tables/history.ts";
 import type { Manifest } from "../../warehouse/manifest.ts";
 import { loadSql } from "../load-sql.ts";
 import { instant, integer, keep, rowsOf } from "../rows.ts";
-import { barChart } from "./charts.ts";
-import { capitalized, dayOf, minute } from "./format.ts";
-import { type Column, html, type Markup, sql, table } from "./markup.ts";
+import { barChart, type ChartedRun } from "./charts.ts";
+import type { EarlierRuns, RunFigures } from "./earlier-runs.ts";
+import { capitalized, minute } from "./format.ts";
+import { type Column, html, type Markup, section, sql, table } from "./markup.ts";
 
-/** Runs that the chart goes back. */
+/** Runs that the chart of changes goes back. */
 const RUNS_SHOWN = 30;
 
 const runRow = z.object({
@@ -56,74 +56,34 @@ export async function readChanges(
   return runs.map((run) => ({ ...run, changes: byRun.get(run.run) ?? [] }));
 }
 
-export function changesSection(runs: readonly RunChanges[] | undefined, run: string): Markup {
-  return html`<section id="changes" aria-labelledby="changes-title">
-<h2 id="changes-title">Changes</h2>
-${runs === undefined ? html`<p class="empty">The pipeline of this run leaves the history out, so it cannot say what changed.</p>` : body(runs, run)}
-</section>`;
+export function changesSection(runs: readonly RunChanges[] | undefined): Markup {
+  return section("changes", "Changes", runs === undefined ? WITHOUT_HISTORY : changesBody(runs));
 }
 
-function body(runs: readonly RunChanges[], run: string): Markup {
+const WITHOUT_HISTORY = html`<p class="empty">The pipeline of this run leaves the history out, so it cannot say what changed.</p>`;
+
+function changesBody(runs: readonly RunChanges[]): Markup {
   const compared = runs.filter(({ begins }) => !begins);
   if (compared.length === 0) {
     return html`<p class="empty">The history begins with this run: from the next one on, what changed stands here, with its cause.</p>`;
   }
-  const total = compared.flatMap(({ changes }) => changes).reduce((sum, { values }) => sum + values, 0);
+  const changed = new Set(compared.flatMap(({ changes }) => changes.map(({ cause }) => cause)));
+  const causes = CAUSES.filter((cause) => changed.has(cause));
   const begun = runs.find(({ begins }) => begins);
+  const [before, last] = runs.slice(-2);
   return html`<p class="lead">Mapped values that changed in each run, by the first of their causes.${begun !== undefined && ` With run ${begun.sequence} the history begins, so it is compared with nothing.`}</p>
-${total === 0 ? html`<p class="empty">Nothing changed ${compared.length === 1 ? "since the run before" : `in the last ${compared.length} runs`}.</p>` : chart(compared)}
-${total > 0 && html`<details><summary>The figures as a table</summary>${figures(compared)}</details>`}
-${runs.length > 1 && html`<details><summary>Each change since the run before</summary><p class="note"><code>content-warehouse diff ${runs.at(-2)?.run ?? run} ${run}</code>, or in SQL:</p>${sql(changesSql(runs, run))}</details>`}`;
+${causes.length === 0 ? html`<p class="empty">Nothing changed ${compared.length === 1 ? "since the run before" : `in the last ${compared.length} runs`}.</p>` : changesFigure(compared, causes)}
+${before !== undefined && last !== undefined && html`<details><summary>Each change since the run before</summary><p class="note"><code>content-warehouse diff ${before.run} ${last.run}</code>, or in SQL:</p>${sql(changesSql(before.run, last.run))}</details>`}`;
 }
 
-function present(runs: readonly RunChanges[]): string[] {
-  const there = new Set(runs.flatMap(({ changes }) => changes.map(({ cause }) => cause)));
-  return CAUSES.filter((cause) => there.has(cause));
-}
-
-function nameOf(cause: string): string {
-  return cause === "first_seen" ? "new item or value" : cause.replaceAll("_", " ");
-}
-
-function chart(runs: readonly RunChanges[]): Markup {
-  const causes = present(runs);
-  const total = (cause: string) => runs.reduce((sum, { changes }) => sum + valuesOf(changes, cause), 0);
-  const description = `Bar chart of changed values in ${counted(runs.length, "run")}, by cause: ${causes
-    .map((cause) => `${nameOf(cause)} ${count(total(cause))}`)
-    .join(", ")}. The table below has the figures.`;
-  const days = new Map(
-    runs.map(({ run, sequence, startedAt }) => [run, `${sequence} · ${dayOf(startedAt)}`]),
-  );
-  return html`<figure>
-${barChart({
-  title: "changed values",
-  runs: runs.map(({ run }) => run),
-  labelOf: (run) => days.get(run) ?? run,
-  series: causes,
-  colorOf: (cause) => `var(--cause-${cause})`,
-  bars: runs.flatMap(({ run, changes }) =>
-    changes.map(({ cause, values, items }) => ({
-      run,
-      series: cause,
-      values,
-      title: `${nameOf(cause)}: ${counted(values, "value")} of ${counted(items, "item")}`,
-    })),
-  ),
-  description,
-})}
-<figcaption><ul class="legend">${causes.map((cause) => html`<li><span class="swatch cause-${cause}"></span>${nameOf(cause)}</li>`)}</ul></figcaption></figure>`;
-}
-
-function valuesOf(changes: readonly Change[], cause: string): number {
-  return changes.find((change) => change.cause === cause)?.values ?? 0;
-}
-
-function figures(runs: readonly RunChanges[]): Markup {
+function changesFigure(runs: readonly RunChanges[], causes: readonly Cause[]): Markup {
+  const totals = causes.map((cause) => {
+    const total = runs.reduce((sum, { changes }) => sum + valuesOf(changes, cause), 0);
+    return `${nameOf(cause)} ${count(total)}`;
+  });
   const columns: Column<RunChanges>[] = [
-    { head: "Run", cell: ({ run, sequence }) => html`<abbr title="${run}">${sequence}</abbr>`, kind: "head" },
-    { head: "Started", cell: ({ startedAt }) => minute(startedAt) },
-    { head: "Verdict", cell: ({ verdict }) => verdict },
-    ...present(runs).map(
+    ...RUN_COLUMNS,
+    ...causes.map(
       (cause): Column<RunChanges> => ({
         head: capitalized(nameOf(cause)),
         cell: ({ changes }) => count(valuesOf(changes, cause)),
@@ -131,12 +91,93 @@ function figures(runs: readonly RunChanges[]): Markup {
       }),
     ),
   ];
-  return table({ caption: "Changed values per run and cause", columns, rows: runs.toReversed() });
+  return html`<figure>
+${barChart({
+  title: "changed values",
+  runs,
+  series: causes.map((cause) => `cause-${cause}`),
+  barsOf: ({ changes }) =>
+    changes.map(({ cause, values, items }) => ({
+      series: `cause-${cause}`,
+      values,
+      title: `${nameOf(cause)}: ${counted(values, "value")} of ${counted(items, "item")}`,
+    })),
+  description: `Bar chart of changed values in ${counted(runs.length, "run")}, by cause: ${totals.join(", ")}. The table below has the figures.`,
+})}
+<figcaption><ul class="legend">${causes.map((cause) => html`<li><span class="swatch cause-${cause}"></span>${nameOf(cause)}</li>`)}</ul></figcaption></figure>
+${figuresTable("Changed values per run and cause", columns, runs)}`;
 }
 
-function changesSql(runs: readonly RunChanges[], run: string): string {
-  const before = runs.at(-2)?.run ?? run;
+function nameOf(cause: Cause): string {
+  return cause === "first_seen" ? "new item or value" : cause.replaceAll("_", " ");
+}
+
+function valuesOf(changes: readonly Change[], cause: Cause): number {
+  return changes.find((change) => change.cause === cause)?.values ?? 0;
+}
+
+const RUN_COLUMNS: readonly Column<ChartedRun & { readonly verdict: string }>[] = [
+  { head: "Run", cell: ({ run, sequence }) => html`<abbr title="${run}">${sequence}</abbr>`, kind: "head" },
+  { head: "Started", cell: ({ startedAt }) => minute(startedAt) },
+  { head: "Verdict", cell: ({ verdict }) => verdict },
+];
+
+/** The newest first. */
+function figuresTable<Run>(caption: string, columns: readonly Column<Run>[], runs: readonly Run[]): Markup {
+  return html`<details><summary>The figures as a table</summary>${table(caption, columns, runs.toReversed())}</details>`;
+}
+
+function changesSql(before: string, run: string): string {
   return `SELECT causes, custom_field_id, destination_id, count(*) AS values
 FROM mapped_value_changes('${before}', '${run}')
 GROUP BY ALL ORDER BY values DESC`;
+}
+
+/** `own`: figures of the run of the page. `earlier` undefined: nothing may be told of other runs. */
+export function runsSection(own: RunFigures, earlier: EarlierRuns | undefined): Markup {
+  const runs = [...(earlier?.figures ?? []), own];
+  return section("runs", "Kept runs", runs.length === 1 ? ALONE : runsBody(runs));
+}
+
+const ALONE = html`<p class="empty">There is one run here, this one: from the next run on, items and unmapped values are drawn run by run.</p>`;
+
+function runsBody(runs: readonly RunFigures[]): Markup {
+  const unmapped = runs.filter((run) => run.unmapped !== null);
+  return html`<p class="lead">Loaded items, and values that are unmapped or unknown, in the ${counted(runs.length, "run")} up to this one that are kept.</p>
+<div class="charts">${runsFigure("items", "Loaded items", runs, ({ loaded }) => loaded)}
+${unmapped.length > 0 && runsFigure("unmapped", "Unmapped values", runs, (run) => run.unmapped)}</div>
+${figuresTable("Loaded, rejected and unmapped per run", FIGURE_COLUMNS, runs)}`;
+}
+
+function runsFigure(
+  key: "items" | "unmapped",
+  title: string,
+  runs: readonly RunFigures[],
+  figureOf: (run: RunFigures) => number | null,
+): Markup {
+  const series = `series-${key}`;
+  const figures = runs.map(figureOf).filter((figure) => figure !== null);
+  const [first = 0, last = 0] = [figures.at(0), figures.at(-1)];
+  return html`<figure><figcaption class="chart-title">${title}</figcaption>
+${barChart({
+  title: title.toLowerCase(),
+  runs,
+  series: [series],
+  barsOf: (run) => {
+    const values = figureOf(run);
+    return values === null ? [] : [{ series, values, title: `run ${run.sequence}: ${count(values)}` }];
+  },
+  description: `Bar chart of ${title.toLowerCase()} in ${counted(runs.length, "run")}, from ${count(first)} to ${count(last)}. The table below has the figures.`,
+})}</figure>`;
+}
+
+const FIGURE_COLUMNS: readonly Column<RunFigures>[] = [
+  ...RUN_COLUMNS,
+  { head: "Loaded", cell: ({ loaded }) => count(loaded), kind: "number" },
+  { head: "Rejected", cell: ({ rejected }) => recorded(rejected), kind: "number" },
+  { head: "Unmapped values", cell: ({ unmapped }) => recorded(unmapped), kind: "number" },
+];
+
+function recorded(figure: number | null): string {
+  return figure === null ? "not recorded" : count(figure);
 }

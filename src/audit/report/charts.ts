@@ -2,6 +2,7 @@
 import * as Plot from "@observablehq/plot";
 import { parseHTML } from "linkedom";
 import { count } from "../../common/figures.ts";
+import { dayOf } from "./format.ts";
 import { html, type Markup, trusted } from "./markup.ts";
 
 /** Steps of the heat map: 0 is all covered, the last one nothing. */
@@ -29,13 +30,13 @@ export interface HeatCell {
 }
 
 export interface HeatMap {
+  readonly title: string;
+  readonly description: string;
   readonly rows: readonly string[];
   readonly columns: readonly string[];
   readonly cells: readonly HeatCell[];
-  readonly title: string;
   /** What a row or a column is called. */
   readonly nameOf: (key: string) => string;
-  readonly description: string;
 }
 
 /** Widths of a chart in pixels: for screens, and for phones. */
@@ -60,85 +61,76 @@ function lettersIn(width: number, size: number): number {
 
 /** All in pixels; `size`: of the font. */
 function drawHeatMap(
-  map: HeatMap,
+  { description, rows, columns, cells, nameOf }: HeatMap,
   { width, marginLeft, size }: Readonly<Record<"width" | "marginLeft" | "size", number>>,
 ): string {
-  const columnLetters = lettersIn((width - marginLeft) / Math.max(1, map.columns.length) - 8, size);
+  const columnLetters = lettersIn((width - marginLeft) / Math.max(1, columns.length) - 8, size);
   const rowLetters = lettersIn(marginLeft - 12, size);
-  const heads = new Map(map.columns.map((key) => [key, twoLines(map.nameOf(key), columnLetters)]));
+  const heads = new Map(columns.map((key) => [key, twoLines(nameOf(key), columnLetters)]));
   const headHeight = [...heads.values()].some((head) => head.includes("\n")) ? 50 : 34;
   const rowHeight = 30;
   const common = { x: "column", y: "row" } as const;
-  return draw({
+  const scale = { label: null, tickSize: 0, padding: 0 } as const;
+  return draw(description, size, {
     width,
-    height: headHeight + map.rows.length * rowHeight,
+    height: headHeight + rows.length * rowHeight,
     marginLeft,
     marginTop: headHeight,
     marginRight: 0,
     marginBottom: 0,
-    fontSize: size,
-    ariaLabel: map.description,
     x: {
-      domain: [...map.columns],
+      ...scale,
+      domain: [...columns],
       axis: "top",
-      label: null,
-      tickSize: 0,
       tickPadding: 10,
-      padding: 0,
       tickFormat: (key: string) => heads.get(key) ?? key,
     },
     y: {
-      domain: [...map.rows],
-      label: null,
-      tickSize: 0,
+      ...scale,
+      domain: [...rows],
       tickPadding: 12,
-      padding: 0,
-      tickFormat: (key: string) => cut(map.nameOf(key), rowLetters),
-    },
-    color: {
-      type: "ordinal",
-      domain: ["none", "unmappable", ...HEAT_STEPS.keys()],
-      range: [
-        "var(--heat-none)",
-        "var(--heat-unmappable)",
-        ...HEAT_STEPS.map((_, step) => `var(--heat-${step})`),
-      ],
+      tickFormat: (key: string) => cut(nameOf(key), rowLetters),
     },
     marks: [
-      Plot.cell(map.cells, { ...common, fill: "step", inset: 1.5, rx: 3, title: "title" }),
-      ...["none", "unmappable", ...HEAT_STEPS.keys()].map((step) =>
-        Plot.text(
-          map.cells.filter((cell) => cell.step === step),
-          {
-            ...common,
-            text: "label",
-            fill: `var(--heat-ink-${step})`,
-            fontVariant: "tabular-nums",
-            pointerEvents: "none",
-          },
-        ),
-      ),
+      Plot.cell(cells, {
+        ...common,
+        fill: ({ step }: HeatCell) => `var(--heat-${step})`,
+        inset: 1.5,
+        rx: 3,
+        title: "title",
+      }),
+      Plot.text(cells, {
+        ...common,
+        text: "label",
+        fill: ({ step }: HeatCell) => `var(--heat-ink-${step})`,
+        fontVariant: "tabular-nums",
+        pointerEvents: "none",
+      }),
     ],
   });
 }
 
-export interface Bar {
+/** A run, as charts and tables over several have it. */
+export interface ChartedRun {
   readonly run: string;
+  readonly sequence: number;
+  readonly startedAt: Date;
+}
+
+interface Bar {
   readonly series: string;
   readonly values: number;
   readonly title: string;
 }
 
-export interface BarChart {
+export interface BarChart<Run> {
   readonly title: string;
-  /** Keys of the runs, the oldest first. */
-  readonly runs: readonly string[];
-  readonly labelOf: (run: string) => string;
-  /** From the bottom of a bar to its top. */
-  readonly series: readonly string[];
-  readonly colorOf: (series: string) => string;
-  readonly bars: readonly Bar[];
   readonly description: string;
+  /** The oldest first. */
+  readonly runs: readonly Run[];
+  /** From the bottom of a bar to its top; each is coloured by the variable of its name. */
+  readonly series: readonly string[];
+  readonly barsOf: (run: Run) => readonly Bar[];
 }
 
 /** Of a run's label, in pixels; where they would touch, some are left out. */
@@ -146,33 +138,38 @@ const LABEL_WIDTH = 80;
 /** On a phone, the last of the runs. */
 const RUNS_ON_PHONE = 12;
 
-export function barChart(chart: BarChart): Markup {
-  const some = chart.runs.slice(-RUNS_ON_PHONE);
-  const bars = chart.bars.filter(({ run }) => some.includes(run));
+export function barChart<Run extends ChartedRun>(chart: BarChart<Run>): Markup {
+  const runs = chart.runs.slice(-RUNS_ON_PHONE);
   const wide = Math.min(WIDE, Math.max(420, 80 + chart.runs.length * 96));
-  return both(chart.title, drawBars(chart, wide, 280), drawBars({ ...chart, runs: some, bars }, NARROW, 220));
+  return both(chart.title, drawBars(chart, wide, 280), drawBars({ ...chart, runs }, NARROW, 220));
 }
 
-function drawBars(chart: BarChart, width: number, height: number): string {
-  const every = Math.ceil((chart.runs.length * LABEL_WIDTH) / (width - 72));
-  return draw({
+function drawBars<Run extends ChartedRun>(
+  { description, runs, series, barsOf }: BarChart<Run>,
+  width: number,
+  height: number,
+): string {
+  const every = Math.ceil((runs.length * LABEL_WIDTH) / (width - 72));
+  const labels = new Map(
+    runs.map(({ run, sequence, startedAt }) => [run, `${sequence} · ${dayOf(startedAt)}`]),
+  );
+  const bars = runs.flatMap((run) => barsOf(run).map((bar) => ({ run: run.run, ...bar })));
+  return draw(description, 12, {
     width,
     height,
     marginLeft: 52,
     marginRight: 20,
     marginTop: 16,
     marginBottom: 28,
-    fontSize: 12,
-    ariaLabel: chart.description,
     x: {
       type: "band",
-      domain: [...chart.runs],
+      domain: [...labels.keys()],
       label: null,
       tickSize: 0,
       tickPadding: 8,
       padding: 0.35,
       tickFormat: (run: string, index: number) =>
-        (chart.runs.length - 1 - index) % every === 0 ? chart.labelOf(run) : "",
+        (runs.length - 1 - index) % every === 0 ? labels.get(run) : "",
     },
     y: {
       grid: true,
@@ -182,17 +179,13 @@ function drawBars(chart: BarChart, width: number, height: number): string {
       tickSize: 0,
       tickFormat: (value: number) => (Number.isInteger(value) ? count(value) : ""),
     },
-    color: {
-      type: "ordinal",
-      domain: [...chart.series],
-      range: chart.series.map(chart.colorOf),
-    },
     marks: [
-      Plot.barY(chart.bars, {
+      Plot.barY(bars, {
         x: "run",
         y: "values",
-        fill: "series",
-        order: [...chart.series],
+        z: "series",
+        fill: (bar: Bar) => `var(--${bar.series})`,
+        order: [...series],
         title: "title",
         insetTop: 1,
       }),
@@ -223,18 +216,14 @@ function both(title: string, wide: string, narrow: string): Markup {
  * The SVG alone, as one picture with a description: what it says stands in a table beside it. Plot's own style element
  * goes, because the page allows no style but its own.
  */
-function draw({
-  fontSize,
-  ariaLabel,
-  ...options
-}: Plot.PlotOptions & { readonly fontSize: number; readonly ariaLabel: string }): string {
+function draw(description: string, fontSize: number, options: Plot.PlotOptions): string {
   const { document } = parseHTML("<!doctype html><html><body></body></html>");
   const svg = Plot.plot({ ...options, document, className: "plot" });
   for (const element of svg.querySelectorAll("style")) element.remove();
   // Within one picture, its parts have no names of their own.
   for (const element of svg.querySelectorAll("g[aria-label]")) element.removeAttribute("aria-label");
   svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", ariaLabel);
+  svg.setAttribute("aria-label", description);
   svg.setAttribute("font-size", String(fontSize));
   return String(svg.outerHTML);
 }

@@ -1,13 +1,21 @@
 /** Coverage as a heat map of fields by destinations, and the values that no destination gets. */
-
 import { count, counted } from "../../common/figures.ts";
 import type { Row } from "../../storage/duckdb.ts";
-import { sentOrNot, withoutValueMapping } from "../mapping/passthrough.ts";
+import { sentOrNot, withoutValueMapping } from "../mapping/mapped-value.ts";
 import type { Coverage } from "../questions/coverage.ts";
 import { HEAT_STEPS, type HeatCell, heatMap, heatStep } from "./charts.ts";
-import { capitalized, integer, percent, text, textOrNull } from "./format.ts";
-import { type Column, foreign, html, type Markup, named, plainForeign, sql, table } from "./markup.ts";
-import { coverageTotals, nothingCoverable, valueName } from "./overview.ts";
+import { capitalized, integer, percent, textOrNull } from "./format.ts";
+import {
+  type Column,
+  foreign,
+  html,
+  type Markup,
+  named,
+  plainForeign,
+  section,
+  sql,
+  table,
+} from "./markup.ts";
 
 /** Fields and destinations of the heat map, and rows of the tables; there are rarely more. */
 const FIELDS_SHOWN = 60;
@@ -17,29 +25,28 @@ const VALUES_SHOWN = 100;
 
 export function coverageSection({ coverage, passthrough }: Coverage): Markup {
   const shown = coverage.slice(0, ROWS_SHOWN);
-  return html`<section id="coverage" aria-labelledby="coverage-title">
-<h2 id="coverage-title">Coverage</h2>
-${
-  coverage.length === 0
-    ? html`<p class="empty">No custom field is mapped for a destination, so there is nothing to cover.</p>`
-    : html`<p class="lead">The share of each field’s values that are mapped at each destination. The stronger the colour, the more is missing.</p>
+  return section(
+    "coverage",
+    "Coverage",
+    coverage.length === 0
+      ? html`<p class="empty">No custom field is mapped for a destination, so there is nothing to cover.</p>`
+      : html`<p class="lead">The share of each field’s values that are mapped at each destination. The stronger the colour, the more is missing.</p>
 ${chart(coverage, passthrough)}
 <details><summary>The figures as a table</summary>
-${table({ caption: "Coverage per field and destination, in values", columns: columns(passthrough), rows: shown })}
+${table("Coverage per field and destination, in values", columns(passthrough), shown)}
 ${coverage.length > shown.length && html`<p class="note">${counted(coverage.length - shown.length, "more row")}: <code>content-warehouse audit --section coverage --format csv</code> has all.</p>`}
-</details>`
-}
-</section>`;
+</details>`,
+  );
 }
 
 /** `passthrough`: what becomes of the values of fields without value mappings. */
 const columns = (passthrough: boolean): Column<Row>[] => [
-  { head: "Field", cell: (row: Row) => fieldName(row), kind: "head" },
-  { head: "Destination", cell: (row: Row) => destinationName(row) },
-  { head: "External name", cell: (row: Row) => foreign(textOrNull(row.external_field_name) ?? "") },
+  { head: "Field", cell: fieldName, kind: "head" },
+  { head: "Destination", cell: destinationName },
+  { head: "External name", cell: (row) => foreign(textOrNull(row.external_field_name) ?? "") },
   {
     head: "Covered",
-    cell: (row: Row) => share(row) ?? (integer(row.values) === 0 ? "no values" : sentOrNot(passthrough)),
+    cell: (row) => share(row) ?? (integer(row.values) === 0 ? "no values" : sentOrNot(passthrough)),
     kind: "number",
   },
   { head: "Items", cell: scalar("items"), kind: "number" },
@@ -57,12 +64,18 @@ function scalar(name: string): (row: Row) => string {
   return (row) => count(integer(row[name]));
 }
 
-function fieldName(row: Row): Markup {
-  return named(textOrNull(row.custom_field), text(row.custom_field_id));
+export function fieldName(row: Row): Markup {
+  return named(row.custom_field, row.custom_field_id);
 }
 
-function destinationName(row: Row): Markup {
-  return named(textOrNull(row.destination), text(row.destination_id));
+export function destinationName(row: Row): Markup {
+  return named(row.destination, row.destination_id);
+}
+
+/** A value's text, or its ID where it has none. */
+export function valueName({ value, value_id: id }: Row): Markup {
+  if (typeof value === "string") return value.trim() === "" ? html`<em>empty text</em>` : foreign(value);
+  return typeof id === "string" ? html`<code>${foreign(id)}</code>` : html`<em>without text</em>`;
 }
 
 function coverable(row: Row): number {
@@ -75,81 +88,69 @@ function share(row: Row): string | null {
 
 /** Fields with the largest gaps stay where there are too many; those shown stand in the order of their names. */
 function chart(coverage: readonly Row[], passthrough: boolean): Markup {
-  const [fields, names] = keysOf(coverage, "custom_field_id", "custom_field", FIELDS_SHOWN);
-  const [destinations, destinationNames] = keysOf(
-    coverage,
-    "destination_id",
-    "destination",
-    DESTINATIONS_SHOWN,
-  );
-  const pair = (row: Row) => `custom_field_id ${row.custom_field_id} destination_id ${row.destination_id}`;
+  const fields = keysOf(coverage, "custom_field", FIELDS_SHOWN);
+  const destinations = keysOf(coverage, "destination", DESTINATIONS_SHOWN);
+  const names = new Map([...fields.names, ...destinations.names]);
+  const pair = (row: Row) => `${keyOf(row, "custom_field")} ${keyOf(row, "destination")}`;
   const known = new Map(coverage.map((row) => [pair(row), row]));
-  const cells = fields.flatMap((field) =>
-    destinations.map((destination) =>
-      heatCell(known.get(`${field} ${destination}`), { row: field, column: destination }, passthrough),
-    ),
+  const cells = fields.keys.flatMap((row) =>
+    destinations.keys.map((column) => ({
+      row,
+      column,
+      ...heatOf(known.get(`${row} ${column}`), passthrough),
+    })),
   );
   const leftOut = [
-    leftOutOf(coverage, "custom_field_id", fields.length, "field"),
-    leftOutOf(coverage, "destination_id", destinations.length, "destination"),
-  ].filter((each) => each !== undefined);
-  const all = new Map([...names, ...destinationNames]);
+    fields.leftOut > 0 && counted(fields.leftOut, "field"),
+    destinations.leftOut > 0 && counted(destinations.leftOut, "destination"),
+  ].filter((each) => each !== false);
   return html`<figure>
 ${heatMap({
   title: "coverage",
-  rows: fields,
-  columns: destinations,
+  rows: fields.keys,
+  columns: destinations.keys,
   cells,
-  nameOf: (key) => all.get(key) ?? key,
-  description: description(fields.length, destinations.length, coverage),
+  nameOf: (key) => names.get(key) ?? key,
+  description: description(fields.keys.length, destinations.keys.length, coverage),
 })}
 <figcaption><ul class="legend">${HEAT_STEPS.map(({ label }, step) => html`<li><span class="swatch heat-${step}"></span>${label}</li>`)}<li><span class="swatch heat-unmappable"></span>${withoutValueMapping(passthrough)}</li><li><span class="swatch heat-none"></span>not mapped, or no values</li></ul>
 ${leftOut.length > 0 && html`<p class="note">The chart leaves out ${leftOut.join(" and ")} with fewer gaps; the table has them.</p>`}
 </figcaption></figure>`;
 }
 
-function leftOutOf(coverage: readonly Row[], key: string, shown: number, what: string): string | undefined {
-  const all = new Set(coverage.map((row) => row[key])).size;
-  return all > shown ? counted(all - shown, what) : undefined;
+type Side = "custom_field" | "destination";
+
+/** A field and a destination may have the same ID. */
+function keyOf(row: Row, side: Side): string {
+  return `${side} ${row[`${side}_id`]}`;
 }
 
-/** The keys to show, ordered by their names, and the names. */
-function keysOf(
-  coverage: readonly Row[],
-  id: "custom_field_id" | "destination_id",
-  name: "custom_field" | "destination",
-  most: number,
-): [string[], Map<string, string>] {
-  const prefixed = (row: Row) => `${id} ${row[id]}`;
+/** The keys to show, ordered by their names, the names of all, and how many are left out. */
+function keysOf(coverage: readonly Row[], side: Side, most: number) {
   const gaps = new Map<string, number>();
   const names = new Map<string, string>();
   for (const row of coverage) {
-    const key = prefixed(row);
+    const key = keyOf(row, side);
     gaps.set(key, (gaps.get(key) ?? 0) + integer(row.unmapped) + integer(row.unknown_value));
-    names.set(key, plainForeign(textOrNull(row[name]) ?? text(row[id])));
+    names.set(key, plainForeign(String(row[side] ?? row[`${side}_id`])));
   }
   const worst = [...gaps].sort(([, a], [, b]) => b - a).slice(0, most);
   const order = (key: string) => names.get(key) ?? "";
   const keys = worst.map(([key]) => key);
   keys.sort((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : a < b ? -1 : 1));
-  return [keys, names];
+  return { keys, names, leftOut: gaps.size - keys.length };
 }
 
-function heatCell(
-  cell: Row | undefined,
-  at: Pick<HeatCell, "row" | "column">,
-  passthrough: boolean,
-): HeatCell {
-  if (cell === undefined) return { ...at, step: "none", label: "–", title: "not mapped" };
-  const [possible, values, mapped] = [coverable(cell), integer(cell.values), integer(cell.mapped)];
+function heatOf(row: Row | undefined, passthrough: boolean): Omit<HeatCell, "row" | "column"> {
+  if (row === undefined) return { step: "none", label: "–", title: "not mapped" };
+  const [possible, values, mapped] = [coverable(row), integer(row.values), integer(row.mapped)];
   if (possible > 0) {
-    const title = `${count(mapped)} of ${counted(possible, "value")} mapped, in ${counted(integer(cell.items), "item")}`;
-    return { ...at, step: heatStep(mapped / possible), label: share(cell) ?? "", title };
+    const title = `${count(mapped)} of ${counted(possible, "value")} mapped, in ${counted(integer(row.items), "item")}`;
+    return { step: heatStep(mapped / possible), label: share(row) ?? "", title };
   }
-  if (values === 0)
-    return { ...at, step: "none", label: "no values", title: "mapped, but no item has a value" };
+  if (values === 0) return { step: "none", label: "no values", title: "mapped, but no item has a value" };
   const title = `${counted(values, "value")}, ${withoutValueMapping(passthrough)}`;
-  return { ...at, step: "unmappable", label: sentOrNot(passthrough), title };
+  return { step: "unmappable", label: sentOrNot(passthrough), title };
 }
 
 function description(fields: number, destinations: number, coverage: readonly Row[]): string {
@@ -159,23 +160,37 @@ function description(fields: number, destinations: number, coverage: readonly Ro
 }
 
 export function unmappedSection(coverage: Coverage): Markup {
-  const { values } = coverage;
-  const gaps = values.filter((row) => row.status === "unmapped" || row.status === "unknown_value");
+  const gaps = gapsOf(coverage);
   const shown = gaps.slice(0, VALUES_SHOWN);
-  return html`<section id="unmapped" aria-labelledby="unmapped-title">
-<h2 id="unmapped-title">Values without an external value</h2>
-${
-  gaps.length === 0
-    ? html`<p class="empty">${noGaps(coverage)}</p>`
-    : html`<p class="lead">The value that touches most items first.${gaps.length > shown.length && ` These are the first ${count(shown.length)} of ${count(gaps.length)}.`}</p>
-${table({
-  caption: "Values without an external value, by the items that have them",
-  columns: VALUE_COLUMNS,
-  rows: shown,
-})}
-${gaps.length > shown.length && html`<p class="note">The other ${count(gaps.length - shown.length)}, in SQL:</p>${sql(unmappedSql(shown.length))}`}`
+  const others = gaps.length - shown.length;
+  return section(
+    "unmapped",
+    "Values without an external value",
+    gaps.length === 0
+      ? html`<p class="empty">${noGaps(coverage)}</p>`
+      : html`<p class="lead">The value that touches most items first.${others > 0 && ` These are the first ${count(shown.length)} of ${count(gaps.length)}.`}</p>
+${table("Values without an external value, by the items that have them", VALUE_COLUMNS, shown)}
+${others > 0 && html`<p class="note">The other ${count(others)}, in SQL:</p>${sql(unmappedSql(shown.length))}`}`,
+  );
 }
-</section>`;
+
+/** Values that no destination gets. */
+export function gapsOf({ values }: Coverage): Row[] {
+  return values.filter((row) => row.status === "unmapped" || row.status === "unknown_value");
+}
+
+/** Values with a value mapping, and those of them that have an external value. */
+export function coverageTotals({ coverage }: Coverage): { covered: number; coverable: number } {
+  const sum = (name: string) => coverage.reduce((total, row) => total + integer(row[name]), 0);
+  const covered = sum("mapped");
+  return { covered, coverable: covered + sum("unmapped") + sum("unknown_value") };
+}
+
+/** Why there is no value to look at, in a clause. */
+export function nothingCoverable({ coverage }: Coverage): string {
+  return coverage.length === 0
+    ? "no custom field is mapped for a destination"
+    : "no item has a value of a field with a value mapping";
 }
 
 function noGaps(coverage: Coverage): string {
@@ -186,13 +201,13 @@ function noGaps(coverage: Coverage): string {
 
 const VALUE_COLUMNS: readonly Column<Row>[] = [
   { head: "Items", cell: scalar("items"), kind: "number" },
-  { head: "Value", cell: (row: Row) => valueName(row.value, row.value_id), kind: "head" },
+  { head: "Value", cell: valueName, kind: "head" },
   { head: "Field", cell: fieldName },
   { head: "Destination", cell: destinationName },
   {
     head: "Why",
-    cell: (row: Row) =>
-      html`<span class="status ${text(row.status)}">${row.status === "unmapped" ? "unmapped" : "unknown value"}</span>${row.archived === true && html` <span class="tag">archived</span>`}`,
+    cell: (row) =>
+      html`<span class="status ${String(row.status)}">${row.status === "unmapped" ? "unmapped" : "unknown value"}</span>${row.archived === true && html` <span class="tag">archived</span>`}`,
   },
 ];
 

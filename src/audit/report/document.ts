@@ -1,41 +1,41 @@
 /** The whole page: one file that asks nobody for anything, and runs no script and no style but its own. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { checksSection, tablesSection } from "./account.ts";
-import { changesSection, type RunChanges } from "./changes.ts";
+import { checksSection, rejectsSection, requestsSection, tablesSection } from "./account.ts";
+import { changesSection, type RunChanges, runsSection } from "./changes.ts";
 import { coverageSection, unmappedSection } from "./coverage-section.ts";
 import { driftSection } from "./drift-section.ts";
 import type { RunFigures } from "./earlier-runs.ts";
 import { itemsSection } from "./items.ts";
-import { dataIsland, html, trusted } from "./markup.ts";
+import { dataIsland, html, type Markup, trusted } from "./markup.ts";
 import { type OverviewFacts, overview, subtitle } from "./overview.ts";
-import { rejectsSection } from "./rejects-section.ts";
-import { requestsSection } from "./requests-section.ts";
-import { runsSection } from "./runs-section.ts";
 
 export interface Report extends OverviewFacts {
   readonly changes: readonly RunChanges[] | undefined;
-  readonly rejects: Parameters<typeof rejectsSection>[1];
-  readonly requests: Parameters<typeof requestsSection>[1];
 }
 
-const SECTIONS = [
-  ["overview", "Overview"],
-  ["coverage", "Coverage"],
-  ["unmapped", "Unmapped values"],
-  ["changes", "Changes"],
-  ["items", "Items"],
-  ["rejects", "Rejects"],
-  ["drift", "Drift"],
-  ["checks", "Checks"],
-  ["runs", "Runs"],
-  ["requests", "Requests"],
-  ["tables", "Tables"],
-] as const;
+/** By ID: what the navigation calls it, and the section. */
+function sectionsOf(report: Report): [id: string, name: string, section: Markup][] {
+  const { account, coverage, changes, items, drift, earlier } = report;
+  return [
+    ["overview", "Overview", overview(report)],
+    ["coverage", "Coverage", coverageSection(coverage)],
+    ["unmapped", "Unmapped values", unmappedSection(coverage)],
+    ["changes", "Changes", changesSection(changes)],
+    ["items", "Items", itemsSection(items)],
+    ["rejects", "Rejects", rejectsSection(account)],
+    ["drift", "Drift", driftSection(drift, earlier)],
+    ["checks", "Checks", checksSection(account)],
+    ["runs", "Runs", runsSection(ownFigures(report), earlier)],
+    ["requests", "Requests", requestsSection(account)],
+    ["tables", "Tables", tablesSection(account)],
+  ];
+}
 
 export async function pageOf(report: Report): Promise<string> {
-  const { account, coverage, changes, items, drift, earlier } = report;
-  const [style, sorting, search] = await Promise.all(["page.css", "sort.js", "page.js"].map(ownFile));
+  const { account, items } = report;
+  const sections = sectionsOf(report);
+  const [style = "", sorting, search] = await Promise.all(["page.css", "sort.js", "page.js"].map(ownFile));
   const script = `${sorting}\n${search}`;
   const policy = [
     "default-src 'none'",
@@ -55,7 +55,7 @@ export async function pageOf(report: Report): Promise<string> {
 <meta name="robots" content="noindex">
 <meta name="generator" content="content-warehouse ${account.packageVersion}">
 <title>Run ${account.sequence}: ${account.verdict} · content-warehouse</title>
-<style>${trusted(style ?? "")}</style>
+<style>${trusted(style)}</style>
 </head>
 <body>
 <a class="skip" href="#main">Skip to the report</a>
@@ -64,23 +64,12 @@ export async function pageOf(report: Report): Promise<string> {
 <h1>Run ${account.sequence} <span class="run-name">${account.run}</span></h1>
 ${subtitle(account)}
 </header>
-<nav aria-label="Sections"><ul>${SECTIONS.map(([id, name]) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
+<nav aria-label="Sections"><ul>${sections.map(([id, name]) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
 <main id="main" tabindex="-1">
-${overview(report)}
-${coverageSection(coverage)}
-${unmappedSection(coverage)}
-${changesSection(changes, account.run)}
-${itemsSection(items)}
-${rejectsSection(account, report.rejects)}
-${driftSection(drift, earlier)}
-${checksSection(account)}
-${runsSection(ownFigures(report), earlier)}
-${requestsSection(account, report.requests)}
-${tablesSection(account)}
-</main>
+${sections.map(([, , section]) => html`${section}\n`)}</main>
 <footer><p class="foot">Made by content-warehouse ${account.packageVersion} from the tables of the run, and those of the kept runs before it (DuckDB ${account.duckdbVersion}, Node ${account.nodeVersion}). Personal data: ${account.personalData}; the report shows no personal columns. Times are UTC.</p></footer>
 <script type="application/json" id="data">${dataIsland(items.json)}</script>
-<script>${trusted(script ?? "")}</script>
+<script>${trusted(script)}</script>
 </body>
 </html>
 `.text;
@@ -97,6 +86,6 @@ function ownFile(name: string): Promise<string> {
   return readFile(new URL(`./${name}`, import.meta.url), "utf8");
 }
 
-function hashOf(text = ""): string {
+function hashOf(text: string): string {
   return `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 }

@@ -1,15 +1,8 @@
 /** Where the service departs from the contract, by meaning, beside the run before; what the policy did stands apart. */
 import { count, counted } from "../../common/figures.ts";
-import {
-  DRIFT_PARTS,
-  type DriftLine,
-  type DriftLineKind,
-  type DriftPart,
-  type DriftReport,
-  isNew,
-} from "../questions/drift.ts";
+import { DRIFT_PARTS, type DriftLine, type DriftPart, type DriftReport, isNew } from "../questions/drift.ts";
 import type { EarlierRuns } from "./earlier-runs.ts";
-import { type Column, firstOf, foreign, html, type Markup, table } from "./markup.ts";
+import { type Column, firstOf, foreign, html, type Markup, section, table } from "./markup.ts";
 
 /** What the page says of the run before; undefined: nothing may be told of other runs. */
 type Earlier = Pick<EarlierRuns, "previous" | "before"> | undefined;
@@ -22,7 +15,7 @@ const TITLES: Readonly<Record<DriftPart, string>> = {
   policy: "Done by the personal-data policy",
 };
 
-const KINDS: Readonly<Record<DriftLineKind, string>> = {
+const KINDS: Readonly<Record<DriftLine["kind"], string>> = {
   unknown_field: "not in the contract",
   empty: "no values any more",
   type: "another type",
@@ -42,20 +35,23 @@ const LINES_SHOWN = 200;
 const OF_SERVICE = DRIFT_PARTS.filter((part) => part !== "policy");
 
 export function driftSection(drift: DriftReport, earlier: Earlier): Markup {
-  const [found, none] = [true, false].map((has) =>
-    OF_SERVICE.filter((part) => isLookedAt(part, earlier) && drift[part].length > 0 === has),
-  );
   const isCompared = earlier?.before !== undefined;
-  return html`<section id="drift" aria-labelledby="drift-title">
-<h2 id="drift-title">Drift</h2>
-<p class="lead">Where answers depart from the contract. ${comparison(earlier)}</p>
-${found?.map((part) => html`<h3>${TITLES[part]}</h3>${linesTable(part, drift[part], isCompared)}`)}
-${none !== undefined && none.length > 0 && html`<p class="empty">None: ${none.map((part) => TITLES[part].toLowerCase()).join(", ")}.</p>`}
-${
-  drift.policy.length > 0 &&
-  html`<details><summary>${policyTitle(drift.policy)}</summary>${linesTable("policy", drift.policy, isCompared)}</details>`
-}
-</section>`;
+  // Without a run before nobody can tell what is gone.
+  const parts = OF_SERVICE.filter((part) => part !== "vanishedFields" || isCompared);
+  const none = parts.filter((part) => drift[part].length === 0);
+  return section(
+    "drift",
+    "Drift",
+    html`<p class="lead">Where answers depart from the contract. ${comparison(earlier)}</p>
+`,
+    parts
+      .filter((part) => drift[part].length > 0)
+      .map((part) => html`<h3>${TITLES[part]}</h3>${linesTable(part, drift[part], isCompared)}`),
+    none.length > 0 &&
+      html`<p class="empty">None: ${none.map((part) => TITLES[part].toLowerCase()).join(", ")}.</p>`,
+    drift.policy.length > 0 &&
+      html`<details><summary>${policyTitle(drift.policy)}</summary>${linesTable("policy", drift.policy, isCompared)}</details>`,
+  );
 }
 
 /** `57 fields dropped, 2 fields hashed by the personal-data policy`. */
@@ -63,11 +59,6 @@ function policyTitle(lines: readonly DriftLine[]): string {
   const kinds = Map.groupBy(lines, ({ kind }) => KINDS[kind]);
   const parts = [...kinds].map(([meaning, some]) => `${counted(some.length, "field")} ${meaning}`);
   return `${parts.join(", ")} by the personal-data policy`;
-}
-
-/** Without a run before nobody can tell what is gone. */
-function isLookedAt(part: DriftPart, earlier: Earlier): boolean {
-  return part !== "vanishedFields" || earlier?.before !== undefined;
 }
 
 /** Which run the figures are compared with, or why with none. */
@@ -85,40 +76,32 @@ function comparison(earlier: Earlier): string {
 const OF_SEVERAL_KINDS: readonly DriftPart[] = ["changedTypes", "outsideContract", "policy"];
 
 function linesTable(part: DriftPart, lines: readonly DriftLine[], isCompared: boolean): Markup {
-  const columns: Column<DriftLine>[] = [
+  const columns: (Column<DriftLine> | false)[] = [
     { head: "API field", cell: fieldName, kind: "head" },
-    ...when(OF_SEVERAL_KINDS.includes(part), { head: "What", cell: ({ kind }) => KINDS[kind] }),
+    OF_SEVERAL_KINDS.includes(part) && { head: "What", cell: ({ kind }) => KINDS[kind] },
     { head: "Times", cell: ({ count: times }) => count(times), kind: "number" },
-    ...when(isCompared, { head: "Run before", cell: ({ before }) => count(before ?? 0), kind: "number" }),
-    ...when(part !== "vanishedFields", { head: "Item", cell: exampleItem }),
-    ...when(part !== "vanishedFields" && part !== "policy", { head: "Example", cell: example }),
+    isCompared && { head: "Run before", cell: ({ before }) => count(before ?? 0), kind: "number" },
+    // An example of a vanished field is one of the run before, from which a person may be erased without this page
+    // being made anew: it has none.
+    part !== "vanishedFields" && { head: "Item", cell: exampleItem },
+    part !== "vanishedFields" &&
+      part !== "policy" && { head: "Example", cell: ({ example }) => foreign(example ?? "") },
   ];
   const shown = lines.slice(0, LINES_SHOWN);
-  return html`${table({ caption: TITLES[part], columns, rows: shown })}
+  const wanted = columns.filter((column) => column !== false);
+  return html`${table(TITLES[part], wanted, shown)}
 ${lines.length > shown.length && html`<p class="note">${counted(lines.length - shown.length, "more line")}: see the table <code>run_drift</code>.</p>`}`;
-}
-
-function when(isWanted: boolean, column: Column<DriftLine>): Column<DriftLine>[] {
-  return isWanted ? [column] : [];
 }
 
 function fieldName(line: DriftLine): Markup {
   return html`<code>${foreign(line.path)}</code>${isNew(line) && html` <span class="tag">new</span>`}`;
 }
 
-/**
- * An example of a vanished field is one of the run before, from which a person may be erased without this page being
- * made anew: it has none.
- */
-function example({ example: text }: DriftLine): Markup | string {
-  return text === null ? "" : foreign(text);
-}
-
 function exampleItem({ exampleContentId: id }: DriftLine): Markup | string {
   return id === null ? "" : html`<code>${foreign(id)}</code>`;
 }
 
-const POINTS: Readonly<Partial<Record<DriftPart, (fields: string) => string>>> = {
+const POINTS: Readonly<Record<Exclude<DriftPart, "policy">, (fields: string) => string>> = {
   newFields: (fields) => `new ${fields}`,
   vanishedFields: (fields) => `${fields} without values`,
   changedTypes: (fields) => `${fields} of another type`,
@@ -132,10 +115,9 @@ export function driftPoints(drift: DriftReport, earlier: Earlier): Markup[] {
     const lines = drift[part].filter(
       (line) => before === undefined || part === "vanishedFields" || isNew(line),
     );
-    const what = POINTS[part];
-    if (lines.length === 0 || what === undefined) return [];
+    if (lines.length === 0) return [];
     const since = before === undefined ? "" : ` since run ${before.sequence}`;
-    const text = `${count(lines.length)} ${what(lines.length === 1 ? "field" : "fields")}${since}`;
+    const text = `${count(lines.length)} ${POINTS[part](lines.length === 1 ? "field" : "fields")}${since}`;
     return [html`<a href="#drift">${text}</a>: ${firstOf(lines, told)}.`];
   });
 }

@@ -1,9 +1,9 @@
 /** The kept runs before the one that a report is of: figures of each, and the run before to compare with. */
 import { join } from "node:path";
-import { WarehouseError } from "../../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { type OutputFolder, parseRunName, type RunIdentity, runsIn } from "../../warehouse/layout.ts";
 import { type Manifest, readManifest } from "../../warehouse/manifest.ts";
-import { missingTables } from "../open-run.ts";
+import { missingTables, type ReadableRun } from "../open-run.ts";
 
 /** What a run came to, by its manifest. */
 export interface RunFigures {
@@ -18,12 +18,7 @@ export interface RunFigures {
   readonly unmapped: number | null;
 }
 
-export interface ComparedRun {
-  readonly run: string;
-  readonly sequence: number;
-  readonly directory: string;
-  readonly manifest: Manifest;
-}
+type ComparedRun = Pick<ReadableRun, "run" | "sequence" | "directory" | "manifest">;
 
 export interface EarlierRuns {
   /** Number of the run that was current when this one began; null: this is the first. */
@@ -62,25 +57,15 @@ async function previousOf(
   return named ?? shown.find(({ manifest }) => manifest.supersedes === previous.run);
 }
 
-/** Of the runs whose manifests can be read. */
+/** Of the runs whose manifests are there and whole. */
 async function manifestsOf(folder: OutputFolder, runs: readonly RunIdentity[]): Promise<ComparedRun[]> {
   const found: ComparedRun[] = [];
   for (const { run, sequence } of runs) {
     const directory = join(folder.runs, run);
-    const manifest = await readable(directory);
-    if (manifest !== undefined) found.push({ run, sequence, directory, manifest });
+    const manifest = await readManifest(directory).catch(asWarehouseError);
+    if (!(manifest instanceof WarehouseError)) found.push({ run, sequence, directory, manifest });
   }
   return found;
-}
-
-/** Undefined: the manifest is missing or damaged, as `runs list` says. */
-async function readable(directory: string): Promise<Manifest | undefined> {
-  try {
-    return await readManifest(directory);
-  } catch (thrown) {
-    if (thrown instanceof WarehouseError) return undefined;
-    throw thrown;
-  }
 }
 
 function figuresOf({ run, sequence, startedAt, verdict, items, rows, mappedValues }: Manifest): RunFigures {

@@ -5,10 +5,6 @@ import { toSafeInteger } from "../../storage/duckdb.ts";
 
 type Cell = DuckDBValue | undefined;
 
-export function text(cell: Cell): string {
-  return String(cell);
-}
-
 export function textOrNull(cell: Cell): string | null {
   return cell === null || cell === undefined ? null : String(cell);
 }

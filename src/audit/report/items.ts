@@ -1,16 +1,16 @@
 /** The items of the report with all their mapped values, packed for the page: what is said often is said once. */
+import type { DuckDBConnection } from "@duckdb/node-api";
 import { count, counted } from "../../common/figures.ts";
 import { ends, LEDGER_ROWS_PER_RANGE } from "../../load/steps.ts";
 import { all, type Row, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
 import { STATUSES } from "../mapping/mapped-value.ts";
-import { sendsAsIs } from "../mapping/passthrough.ts";
-import type { AskedRun } from "../open-run.ts";
 import { itemBounds } from "../questions/coverage.ts";
+import { sendsAsIs } from "../questions/read-run.ts";
 import { keep, keepRange } from "../rows.ts";
-import { text, textOrNull } from "./format.ts";
-import { html, type Markup, sql } from "./markup.ts";
+import { textOrNull } from "./format.ts";
+import { html, type Markup, section, sql } from "./markup.ts";
 
 /** How much of a run the page holds. */
 export interface ItemLimits {
@@ -48,9 +48,9 @@ export interface ReportItems {
   readonly json: string;
 }
 
-export async function readItems(run: AskedRun, limits: ItemLimits): Promise<ReportItems> {
-  const { connection } = run;
-  for (const [index, range] of rangesOf(await itemBounds(run, LEDGER_ROWS_PER_RANGE)).entries()) {
+export async function readItems(connection: DuckDBConnection, limits: ItemLimits): Promise<ReportItems> {
+  const ranges = rangesOf(await itemBounds(connection, LEDGER_ROWS_PER_RANGE));
+  for (const [index, range] of ranges.entries()) {
     await keepRange(connection, "report_items", loadSql("report_items"), { index, params: ends(range) });
   }
   await keep(connection, "report_chosen", loadSql("report_chosen"), [limits.items, limits.values]);
@@ -92,8 +92,8 @@ function packItems(unpacked: Unpacked, bytesLimit: number) {
   // What only a mapping names has its ID alone.
   const destinations = new Numbered((id: string): unknown[] => [id, null, null, false]);
   const fields = new Numbered((id: string): unknown[] => [id, null, null, null]);
-  for (const row of unpacked.destinations) destinations.add(text(row.destination_id), Object.values(row));
-  for (const row of unpacked.fields) fields.add(text(row.custom_field_id), Object.values(row));
+  for (const row of unpacked.destinations) destinations.add(String(row.destination_id), Object.values(row));
+  for (const row of unpacked.fields) fields.add(String(row.custom_field_id), Object.values(row));
   const types = new Numbered((name: string) => name);
   const texts = new Numbered((name: string) => name);
   const statuses: readonly unknown[] = STATUSES;
@@ -102,8 +102,8 @@ function packItems(unpacked: Unpacked, bytesLimit: number) {
     if (row === undefined) throw new TypeError(`there is no answer ${number}`);
     const flags = Object.entries(FLAGS).filter(([name]) => row[name] === true);
     return [
-      destinations.of(text(row.destination_id)),
-      fields.of(text(row.custom_field_id)),
+      destinations.of(String(row.destination_id)),
+      fields.of(String(row.custom_field_id)),
       ...ANSWER_TEXTS.map((name) => texts.ofNullable(textOrNull(row[name]))),
       flags.reduce((bits, [, bit]) => bits + bit, statuses.indexOf(row.status)),
     ];
@@ -113,7 +113,7 @@ function packItems(unpacked: Unpacked, bytesLimit: number) {
   let bytes = 0;
   for (const row of unpacked.items) {
     const item = [
-      text(row.content_id),
+      String(row.content_id),
       textOrNull(row.title),
       types.ofNullable(textOrNull(row.type)),
       textOrNull(row.published),
@@ -167,11 +167,14 @@ function jsonBytes(value: unknown): number {
 }
 
 export function itemsSection({ total, shown }: ReportItems): Markup {
-  return html`<section id="items" aria-labelledby="items-title">
-<h2 id="items-title">Items</h2>
-${shown > 0 ? SEARCH : html`<p class="empty">${total === 0 ? "The service listed no item." : "There was no room for an item in this page."}</p>`}
-${shown < total && html`<p class="note">The page holds ${counted(shown, "item")} of ${count(total)}, those that need attention most first. The other ${count(total - shown)} are left to SQL:</p>${sql(leftOutSql(shown))}`}
-</section>`;
+  const none = total === 0 ? "The service listed no item." : "There was no room for an item in this page.";
+  return section(
+    "items",
+    "Items",
+    shown > 0 ? SEARCH : html`<p class="empty">${none}</p>`,
+    shown < total &&
+      html`<p class="note">The page holds ${counted(shown, "item")} of ${count(total)}, those that need attention most first. The other ${count(total - shown)} are left to SQL:</p>${sql(leftOutSql(shown))}`,
+  );
 }
 
 /** What is asked for is put together in the page, from the data that it brings along. */

@@ -52,39 +52,38 @@ export function dataIsland(json: string): Markup {
  * separators of lines, fillers and other characters that are drawn as nothing. A joiner within an emoji and the mark
  * that asks for its colours belong to it. `page.js` does the same on the other side.
  */
-export const INVISIBLE =
+const INVISIBLE =
   /(?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\uFE0F?)\u200D(?=\p{Extended_Pictographic})|(?<=[\p{Emoji}])\uFE0F|([\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800])/gu;
 
-/** `U+202E`. */
-export function codePoint(character: string): string {
-  const number = character.codePointAt(0) ?? 0;
-  return `U+${number.toString(16).toUpperCase().padStart(4, "0")}`;
+/** `mark`: of a code point such as `U+202E`, in the place of each character that cannot be seen. */
+function withMarks(text: string, mark: (codePoint: string) => string): string {
+  return text.replace(INVISIBLE, (all, invisible: string | undefined) => {
+    const number = invisible?.codePointAt(0);
+    return number === undefined ? all : mark(`U+${number.toString(16).toUpperCase().padStart(4, "0")}`);
+  });
 }
 
-/** Text of foreign origin whose direction stays its own, with a mark for each character that cannot be seen. */
+/** Text of foreign origin whose direction stays its own, with marks. */
 export function foreign(text: string): Markup {
-  const parts: Part[] = [];
-  let from = 0;
-  for (const match of text.matchAll(INVISIBLE)) {
-    const [, invisible] = match;
-    if (invisible === undefined) continue;
-    parts.push(text.slice(from, match.index), html`<span class="mark">${codePoint(invisible)}</span>`);
-    from = match.index + invisible.length;
-  }
-  parts.push(text.slice(from));
-  return html`<bdi>${parts}</bdi>`;
+  const marked = withMarks(escaped(text), (codePoint) => `<span class="mark">${codePoint}</span>`);
+  return new Markup(`<bdi>${marked}</bdi>`);
 }
 
 /** The same as text alone, for charts. */
 export function plainForeign(text: string): string {
-  return text.replace(INVISIBLE, (all, invisible: string | undefined) =>
-    invisible === undefined ? all : `[${codePoint(invisible)}]`,
-  );
+  return withMarks(text, (codePoint) => `[${codePoint}]`);
 }
 
 /** A name, or its ID where there is none. */
-export function named(name: string | null, id: string): Markup {
-  return name === null ? html`<code>${foreign(id)}</code>` : foreign(name);
+export function named(name: unknown, id: unknown): Markup {
+  return typeof name === "string" ? foreign(name) : html`<code>${foreign(String(id))}</code>`;
+}
+
+export function section(id: string, title: string, ...parts: readonly Part[]): Markup {
+  return html`<section id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+${parts}
+</section>`;
 }
 
 /** What lists in sentences name; the others have their own section. */
@@ -104,16 +103,10 @@ export interface Column<T> {
   readonly sort?: (row: T) => number;
 }
 
-export interface TableOf<T> {
-  readonly caption: string;
-  readonly columns: readonly Column<T>[];
-  readonly rows: readonly T[];
-}
-
-export function table<T>({ caption, columns, rows }: TableOf<T>): Markup {
+export function table<T>(caption: string, columns: readonly Column<T>[], rows: readonly T[]): Markup {
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
 <caption class="visually-hidden">${caption}</caption>
-<thead><tr>${columns.map(({ head, kind }) => html`<th scope="col"${kind === "number" ? NUMBER : ""}>${head}</th>`)}</tr></thead>
+<thead><tr>${columns.map(({ head, kind }) => html`<th scope="col"${kind === "number" && NUMBER}>${head}</th>`)}</tr></thead>
 <tbody>${rows.map((row) => html`<tr>${columns.map((column) => cell(column, row))}</tr>\n`)}</tbody>
 </table></div>`;
 }

@@ -1,14 +1,21 @@
 /** The first screen: is this run good, and what needs attention? */
-
 import { count, counted, duration, fileSize } from "../../common/figures.ts";
 import type { Coverage } from "../questions/coverage.ts";
 import type { DriftReport } from "../questions/drift.ts";
 import type { Account } from "./account.ts";
+import {
+  coverageTotals,
+  destinationName,
+  fieldName,
+  gapsOf,
+  nothingCoverable,
+  valueName,
+} from "./coverage-section.ts";
 import { driftPoints } from "./drift-section.ts";
 import type { EarlierRuns } from "./earlier-runs.ts";
-import { integer, minute, percent, text, textOrNull } from "./format.ts";
+import { integer, minute, percent } from "./format.ts";
 import type { ReportItems } from "./items.ts";
-import { firstOf, foreign, html, type Markup, NAMED, named, sql } from "./markup.ts";
+import { firstOf, foreign, html, type Markup, NAMED, sql } from "./markup.ts";
 
 export interface OverviewFacts {
   readonly account: Account;
@@ -43,52 +50,34 @@ function verdict({ verdict, reason, withoutMappedValues }: Account): Markup {
 const COMPLETE =
   "Two passes over the listing agreed with each other, and with the service’s own count of its items.";
 
-function figures(facts: OverviewFacts): Markup[] {
-  const { account } = facts;
-  const warnings = account.checks.filter((check) => check.verdict !== "passed").length;
-  return [
-    scalar("Items loaded", count(account.itemsLoaded), itemsNote(account)),
-    ...coverageFigures(facts),
-    scalar(
-      "Checks",
-      warnings === 0 ? "all passed" : counted(warnings, "warning"),
-      `${count(account.checks.length - warnings)} of ${count(account.checks.length)} passed`,
-    ),
-  ];
-}
-
-/** Where no value could be looked at, neither figure is good. */
-function coverageFigures({ coverage, items }: OverviewFacts): Markup[] {
+function figures({ account, coverage, items }: OverviewFacts): Markup[] {
   const { covered, coverable } = coverageTotals(coverage);
-  if (coverable === 0) {
-    const why = nothingCoverable(coverage);
-    return [scalar("Values covered", "none", why), scalar("Items with a gap", "not known", why)];
-  }
-  return [
-    scalar(
+  const [passed, checks] = [account.checks.length - account.warnings.length, account.checks.length];
+  const withGaps = `${percent(items.withGaps, items.total)} have a value that is unmapped or unknown`;
+  // Where no value could be looked at, neither figure is good.
+  const none = coverable === 0 ? nothingCoverable(coverage) : undefined;
+  const facts: [name: string, value: string, note: string][] = [
+    ["Items loaded", count(account.itemsLoaded), itemsNote(account)],
+    [
       "Values covered",
       percent(covered, coverable) ?? "none",
-      `${count(covered)} of ${count(coverable)} values of fields with a value mapping are mapped`,
-    ),
-    scalar(
+      none ?? `${count(covered)} of ${count(coverable)} values of fields with a value mapping are mapped`,
+    ],
+    [
       "Items with a gap",
-      count(items.withGaps),
-      items.withGaps === 0
-        ? "no value of an item is unmapped or unknown"
-        : `${percent(items.withGaps, items.total)} have a value that is unmapped or unknown`,
-    ),
+      none === undefined ? count(items.withGaps) : "not known",
+      none ?? (items.withGaps === 0 ? "no value of an item is unmapped or unknown" : withGaps),
+    ],
+    [
+      "Checks",
+      passed === checks ? "all passed" : counted(checks - passed, "warning"),
+      `${count(passed)} of ${count(checks)} passed`,
+    ],
   ];
-}
-
-/** Why there is no value to look at, in a clause. */
-export function nothingCoverable({ coverage }: Coverage): string {
-  return coverage.length === 0
-    ? "no custom field is mapped for a destination"
-    : "no item has a value of a field with a value mapping";
-}
-
-function scalar(name: string, value: string, note: string): Markup {
-  return html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${note}</span></dd></div>`;
+  return facts.map(
+    ([name, value, note]) =>
+      html`<div><dt>${name}</dt><dd><strong>${value}</strong><span>${note}</span></dd></div>`,
+  );
 }
 
 function itemsNote({ itemsListed, itemsRejected, itemsRemoved, itemsUnread }: Account): string {
@@ -96,13 +85,6 @@ function itemsNote({ itemsListed, itemsRejected, itemsRemoved, itemsUnread }: Ac
   if (itemsRemoved > 0) parts.push(`${count(itemsRemoved)} gone since`);
   if (itemsUnread > 0) parts.push(`${count(itemsUnread)} listed too late to be read`);
   return parts.join(", ");
-}
-
-/** Values with a value mapping, and those of them that have an external value. */
-export function coverageTotals({ coverage }: Coverage): { covered: number; coverable: number } {
-  const sum = (name: string) => coverage.reduce((total, row) => total + integer(row[name]), 0);
-  const covered = sum("mapped");
-  return { covered, coverable: covered + sum("unmapped") + sum("unknown_value") };
 }
 
 function attention(facts: OverviewFacts): Markup {
@@ -124,8 +106,7 @@ function nothing(coverage: Coverage): string {
     : "Nothing: every check passed, and every value of a field with a value mapping is mapped.";
 }
 
-function runPoints({ checks, itemsRejected, namelessDestinations }: Account): Markup[] {
-  const warnings = checks.filter((check) => check.verdict !== "passed");
+function runPoints({ warnings, itemsRejected, namelessDestinations }: Account): Markup[] {
   return [
     itemsRejected > 0 &&
       html`<a href="#rejects">${counted(itemsRejected, "item")} ${itemsRejected === 1 ? "was" : "were"} rejected</a>, with the reasons below.`,
@@ -147,16 +128,13 @@ ${sql(`  "destinations": [\n${names}\n  ]`)}`;
 }
 
 function mappingPoints({ coverage, items }: OverviewFacts): Markup[] {
-  const { values, definitions, totals } = coverage;
-  const gaps = values.filter((row) => row.status === "unmapped" || row.status === "unknown_value");
+  const { definitions, totals } = coverage;
+  const gaps = gapsOf(coverage);
   const shown = gaps
     .slice(0, NAMED)
     .map(
       (row) =>
-        html`<a href="#unmapped">${row.status === "unmapped" ? "Unmapped" : "Unknown value"}</a>: ${valueName(row.value, row.value_id)} of ${named(
-          textOrNull(row.custom_field),
-          text(row.custom_field_id),
-        )} for ${named(textOrNull(row.destination), text(row.destination_id))}, in ${counted(integer(row.items), "item")}.`,
+        html`<a href="#unmapped">${row.status === "unmapped" ? "Unmapped" : "Unknown value"}</a>: ${valueName(row)} of ${fieldName(row)} for ${destinationName(row)}, in ${counted(integer(row.items), "item")}.`,
     );
   const more = gaps.length - shown.length;
   const collisions = definitions?.collisions ?? [];
@@ -170,17 +148,11 @@ function mappingPoints({ coverage, items }: OverviewFacts): Markup[] {
       html`<a href="#coverage">${counted(collisions.length, "external name")} of several fields</a>: ${firstOf(
         collisions,
         (row) =>
-          html`${foreign(text(row.external_field_name))} at ${named(textOrNull(row.destination), text(row.destination_id))} (${foreign(text(row.custom_fields))})`,
+          html`${foreign(String(row.external_field_name))} at ${destinationName(row)} (${foreign(String(row.custom_fields))})`,
       )}.`,
     totals.ambiguous > 0 &&
       html`<a href="#items">${counted(totals.ambiguous, "value")}</a> ${totals.ambiguous === 1 ? "is" : "are"} ambiguous: several entries, select values or mappings fit, of which the first was used.`,
   ].filter((point) => point !== false);
-}
-
-/** A value's text, or its ID where it has none. */
-export function valueName(value: unknown, id: unknown): Markup {
-  if (typeof value === "string") return value.trim() === "" ? html`<em>empty text</em>` : foreign(value);
-  return typeof id === "string" ? html`<code>${foreign(id)}</code>` : html`<em>without text</em>`;
 }
 
 /** Under the name of the run. */

@@ -2,10 +2,9 @@
 import { readdirSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Database } from "../../storage/duckdb.ts";
 import { together } from "../../storage/parallel.ts";
-import type { Manifest } from "../../warehouse/manifest.ts";
-import { type ConnectedRun, missingTables, openTables, sourceOf, type TablesRequest } from "../open-run.ts";
+import type { Fullness } from "../checks/mass-change.ts";
+import { missingTables, type OpenedRun, openTables, sourceOf } from "../open-run.ts";
 import { coverageOf } from "../questions/coverage.ts";
 import { driftOf } from "../questions/drift.ts";
 import { readAccount } from "./account.ts";
@@ -13,17 +12,13 @@ import { readChanges } from "./changes.ts";
 import { pageOf } from "./document.ts";
 import type { EarlierRuns } from "./earlier-runs.ts";
 import { ITEM_LIMITS, type ItemLimits, readItems } from "./items.ts";
-import { readRejects } from "./rejects-section.ts";
-import { readRequests } from "./requests-section.ts";
 
 /** Name of the report in the folder of a run. */
 export const REPORT_FILE = "report.html";
 
-type StatedTables = Pick<Manifest, "rows" | "emptyColumns">;
-
 /** A run whose tables are open, and those of the run before beside them, where there is one to compare with. */
-export interface ReportedRun extends ConnectedRun {
-  readonly manifest: StatedTables;
+export interface ReportedRun extends Pick<OpenedRun, "connection" | "connect"> {
+  readonly manifest: Fullness;
   /** Undefined: nothing may be told of other runs. */
   readonly earlier: EarlierRuns | undefined;
 }
@@ -34,25 +29,21 @@ export async function reportOf(run: ReportedRun, limits: ItemLimits = ITEM_LIMIT
   const account = await readAccount(connection);
   const changes = await readChanges(connection, manifest.rows);
   const drift = await driftOf({ connection, now: manifest, before: earlier?.before?.manifest });
-  const rejects = await readRejects(connection);
-  const requests = await readRequests(connection);
-  const beside = { connection: await run.connect(), manifest };
-  const [coverage, items] = await together(coverageOf(run, {}), readItems(beside, limits));
-  return pageOf({ account, coverage, changes, items, drift, rejects, requests, earlier });
+  const other = await run.connect();
+  const [coverage, items] = await together(coverageOf(connection, {}), readItems(other, limits));
+  return pageOf({ account, coverage, changes, items, drift, earlier });
 }
 
 /** Of the database, while a run makes its report, for two statements at a time: as much as the load before it takes. */
 const MEMORY_LIMIT_MB = 200;
 
-export interface ReportRequest extends StatedTables {
+interface ReportRequest extends Fullness, Pick<ReportedRun, "earlier"> {
   /** Folder that becomes that of the run; gets the report. */
   readonly result: string;
   /** Closed database with all tables of the run; undefined: their Parquet files in the result are read. */
   readonly database: string | undefined;
   /** For spilled blocks; exists. */
   readonly temporaryDirectory: string;
-  /** Undefined: nothing may be told of other runs. */
-  readonly earlier: EarlierRuns | undefined;
 }
 
 /**
@@ -73,8 +64,12 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
     filesOf: (table: string) => filesIn(join(result, "parquet", table)),
     memoryLimitMb: MEMORY_LIMIT_MB,
   };
-  const { opened, earlier } = await openWithBefore(own, request.earlier);
-  await using tables = opened;
+  const { before } = request.earlier ?? {};
+  // A run before that cannot be opened leaves the report without a comparison, and the page says so.
+  const both = before && (await openTables({ ...own, beside: sourceOf(before) }).catch(() => undefined));
+  const earlier =
+    both === undefined && request.earlier ? { ...request.earlier, before: undefined } : request.earlier;
+  await using tables = both ?? (await openTables(own));
   const { connection } = tables;
   const manifest = { rows, emptyColumns };
   const page = await reportOf({ connection, connect: () => tables.connect(), manifest, earlier });
@@ -86,19 +81,6 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
     throw thrown;
   }
   return true;
-}
-
-/** A run before that cannot be opened leaves the report without a comparison, and the page says so. */
-async function openWithBefore(
-  own: TablesRequest,
-  earlier: EarlierRuns | undefined,
-): Promise<{ opened: Database; earlier: EarlierRuns | undefined }> {
-  if (earlier?.before === undefined) return { opened: await openTables(own), earlier };
-  try {
-    return { opened: await openTables({ ...own, beside: sourceOf(earlier.before) }), earlier };
-  } catch {
-    return { opened: await openTables(own), earlier: { ...earlier, before: undefined } };
-  }
 }
 
 function filesIn(folder: string): string[] {

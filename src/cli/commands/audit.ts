@@ -1,9 +1,8 @@
 import { extname } from "node:path";
 import type { Writable } from "node:stream";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
+import { STATUSES, type Status, withoutValueMapping } from "../../audit/mapping/mapped-value.ts";
 import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../../audit/mapping/mapping-file.ts";
-import { withoutValueMapping } from "../../audit/mapping/passthrough.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { COUNTED, type Counted, type Coverage, coverageOf } from "../../audit/questions/coverage.ts";
 import { resolveScope } from "../../audit/questions/filters.ts";
@@ -124,7 +123,7 @@ async function exportAndAudit(
 async function audit(terminal: Terminal, opened: OpenedRun, options: Options): Promise<Coverage> {
   const { destination, field, contentType, status, value } = options;
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
-  const coverage = await coverageOf(opened, { ...scope, status, value });
+  const coverage = await coverageOf(opened.connection, { ...scope, status, value });
   await writeAll(terminal, [answer(opened, coverage, options, terminal.columns)]);
   return coverage;
 }

@@ -77,7 +77,7 @@ export function diffCommand(terminal: Terminal = standardOutput()): Command {
         },
         async (opened, { pair }) => {
           const { cause, destination, field } = options;
-          const diff = await diffRuns(opened, pair, { cause, destination, field });
+          const diff = await diffRuns(opened.connection, pair, { cause, destination, field });
           await writeAll(terminal, texts(opened, { pair, diff, options, width: terminal.columns }));
         },
       ),

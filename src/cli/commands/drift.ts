@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { type DriftReport, driftOf } from "../../audit/questions/drift.ts";
-import { findPreviousRun, type PreviousRun } from "../../audit/questions/previous-run.ts";
+import { findPreviousRun, type PreviousRun } from "../../audit/questions/run-history.ts";
 import { findWarehouse, warehouseOption } from "../options.ts";
 import { driftJson, driftText } from "../render/drift-text.ts";
 import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";

@@ -1,6 +1,5 @@
 import { Command } from "commander";
 import { placeKey } from "../../audit/mapping/mapped-value.ts";
-import { payloadJson } from "../../audit/mapping/payload.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { assertNotPast, type Moment, runAsOf } from "../../audit/questions/as-of.ts";
 import { type DocumentEvidence, pointerTo } from "../../audit/questions/evidence.ts";
@@ -143,13 +142,12 @@ function explanationJson(
     item,
     passthrough,
     destinations: definitions.destinations.filter(isShown).map((destination) => {
-      const isThere = (each: { readonly destinationId: string }) =>
-        each.destinationId === destination.destinationId;
-      const payload = mapped.payloads.find(isThere);
+      const { destinationId } = destination;
+      const members = mapped.payloads.get(destinationId);
       return {
         ...destination,
-        payload: payload === undefined ? null : (JSON.parse(payloadJson(payload)) as unknown),
-        steps: mapped.steps.filter((step) => isThere(step) && isShown(step)),
+        payload: members === undefined ? null : Object.fromEntries(members),
+        steps: mapped.steps.filter((step) => step.destinationId === destinationId && isShown(step)),
       };
     }),
     fields: definitions.fields

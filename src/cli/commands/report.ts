@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { Command } from "commander";
+import { findReadable } from "../../audit/open-run.ts";
 import { earlierRuns } from "../../audit/report/earlier-runs.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
-import { findRun } from "../../warehouse/retention.ts";
 import { findWarehouse, warehouseOption } from "../options.ts";
 import { withRuns } from "../with-run.ts";
 import { openNamedFile } from "../write-file.ts";
@@ -52,8 +52,7 @@ export function reportCommand(err: Writable = process.stderr): Command {
 
 /** The run, and beside it the run before, where there is one to compare with. */
 async function chooseRuns(folder: OutputFolder, wanted: string) {
-  const { run, manifest } = await findRun(folder, wanted);
-  if (manifest instanceof WarehouseError) throw manifest;
+  const { run, manifest } = await findReadable(folder, wanted);
   const earlier = await earlierRuns(folder, manifest);
   return { wanted: run, earlier, ...(earlier.before !== undefined && { beside: earlier.before.run }) };
 }

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { type RunCheck, readChecks } from "../../audit/questions/run-checks.ts";
+import { type RunCheck, readChecks } from "../../audit/checks/checks.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, duration, fileSize, minuteOf } from "../../common/figures.ts";
 import { configuredKeepRuns } from "../../config/config.ts";

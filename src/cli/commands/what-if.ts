@@ -54,7 +54,7 @@ export function whatIfCommand(terminal: Terminal = standardOutput()): Command {
       const format = mappingFormat(file);
       const rows = readMapping(await bytesOf(file), file, format);
       await withRun(options.warehouse, run, async (opened) => {
-        const found = await whatIf(opened, rows);
+        const found = await whatIf(opened.connection, rows);
         const form = { spreadsheet: options.spreadsheet === true, toScreen: terminal.columns !== undefined };
         const texts = {
           table: () => tableTexts(opened, found, terminal.columns),

@@ -1,4 +1,4 @@
-import { sentOrNot } from "../../audit/mapping/passthrough.ts";
+import { sentOrNot } from "../../audit/mapping/mapped-value.ts";
 import type { Coverage } from "../../audit/questions/coverage.ts";
 import type { Section } from "./sections.ts";
 

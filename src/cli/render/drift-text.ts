@@ -6,7 +6,7 @@ import {
   type DriftReport,
   isNew,
 } from "../../audit/questions/drift.ts";
-import type { PreviousRun } from "../../audit/questions/previous-run.ts";
+import type { PreviousRun } from "../../audit/questions/run-history.ts";
 import { count, counted } from "../../common/figures.ts";
 import { jsonRows } from "./rows.ts";
 import { drawTable, left, right } from "./table.ts";

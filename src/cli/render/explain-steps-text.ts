@@ -213,7 +213,7 @@ class Writer {
     const { ledger, payloads } = this.#explanation.mapped;
     const keepsNone =
       "The run keeps no raw document of the item, so that its values are those of content_custom_field_values.";
-    const same = `The run published the same: ${counted(ledger.length, "row")} of content_mapped_values and ${counted(payloads.length, "payload")} for this item, compared with what the rules give.`;
+    const same = `The run published the same: ${counted(ledger.length, "row")} of content_mapped_values and ${counted(payloads.size, "payload")} for this item, compared with what the rules give.`;
     return [
       "Where this was read\n",
       document === undefined ? this.#say("  ", keepsNone) : this.#document(document),

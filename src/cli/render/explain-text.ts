@@ -82,8 +82,7 @@ function answerText(
   const destination = definitions.destinations.find((each) => each.destinationId === destinationId);
   const at = nameOf(destinationId, destination);
   const names = new Set(rows.map(({ externalFieldName }) => externalFieldName));
-  const payload = mapped.payloads.find((each) => each.destinationId === destinationId);
-  const members = [...(payload?.members ?? [])].filter(([name]) => names.has(name));
+  const members = [...(mapped.payloads.get(destinationId) ?? [])].filter(([name]) => names.has(name));
   const of = fieldIds === undefined ? "of this item" : "by this field";
   return [
     paragraph("", members.length === 0 ? `${at} receives nothing ${of}.` : `${at} receives:`, width),

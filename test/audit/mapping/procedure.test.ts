@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { indexDefinitions } from "../../../src/audit/mapping/definitions.ts";
-import { payloadJson } from "../../../src/audit/mapping/payload.ts";
 import type { Step } from "../../../src/audit/mapping/procedure.ts";
 import { type MappedItem, mapItem } from "../../../src/audit/mapping/procedure.ts";
 import { assertLedger } from "../assert-ledger.ts";
 import { MAPPING_EXAMPLES, type MappingExample } from "./mapping-examples.ts";
+import { payloadJson } from "./payload-json.ts";
 
 const NO_SUCH_EXAMPLE = { fields: [], destinations: [], values: [], passthrough: false };
 
@@ -21,7 +21,7 @@ for (const example of MAPPING_EXAMPLES) {
   test(example.title, () => {
     const { ledger, payloads } = map(example);
     assertLedger(ledger, example.ledger);
-    const written = payloads.map((payload) => [payload.destinationId, payloadJson(payload)]);
+    const written = [...payloads].map(([destination, payload]) => [destination, payloadJson(payload)]);
     assert.deepEqual(Object.fromEntries(written), example.payloads);
   });
 }

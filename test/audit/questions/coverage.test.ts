@@ -60,7 +60,10 @@ for (const pipeline of ["nightly", "parquet"] as const) {
   test(`coverage is what one query over the ledger says, counted range by range, of what ${pipeline} published`, async () => {
     await using run = await opened(warehouses[pipeline]);
     for (const rowsPerRange of [300_000, 700]) {
-      assert.deepEqual(counts(await coverageOf(run, ALL, rowsPerRange)), await straightforward(run, "true"));
+      assert.deepEqual(
+        counts(await coverageOf(run.connection, ALL, rowsPerRange)),
+        await straightforward(run, "true"),
+      );
     }
   });
 }
@@ -87,14 +90,14 @@ test("each filter keeps to its rows, and they hold together", async () => {
   ] as const) {
     const expected = await straightforward(run, where);
     assert.ok(expected.length > 0, where);
-    assert.deepEqual(counts(await coverageOf(run, filter, 1000)), expected, where);
+    assert.deepEqual(counts(await coverageOf(run.connection, filter, 1000)), expected, where);
   }
-  assert.equal((await coverageOf(run, { ...ALL, status: "unmapped" })).definitions, undefined);
+  assert.equal((await coverageOf(run.connection, { ...ALL, status: "unmapped" })).definitions, undefined);
 });
 
 test("the totals are the sums of the coverage, and the values add up to them", async () => {
   await using run = await opened(warehouses.nightly);
-  const { totals, coverage, values } = await coverageOf(run, ALL);
+  const { totals, coverage, values } = await coverageOf(run.connection, ALL);
   for (const kind of ["unmapped", "unknown_value", "ambiguous", "collision"] as const) {
     assert.equal(
       totals[kind],
@@ -121,7 +124,7 @@ test("the totals are the sums of the coverage, and the values add up to them", a
 
 test("unused entries, unmapped fields, external values of several values and shared names are facts of the run", async () => {
   await using run = await opened(warehouses.nightly);
-  const { definitions } = await coverageOf(run, ALL, 1000);
+  const { definitions } = await coverageOf(run.connection, ALL, 1000);
   assert.ok(definitions !== undefined);
   const names = async (sql: string) =>
     (await all(run.connection, sql)).map((row) => String(Object.values(row)[0]));
@@ -175,7 +178,7 @@ test("a name that does not exist is told with the nearest that do", async () => 
     /no content type "Artcle" .* The nearest are "Article" and "article"\.$/,
   );
   assert.match(await told({ field: "qqqqqqqqqqqqqqqq" }), /No name in the run is like it\.$/);
-  const value = await failsWith("config.not_found", coverageOf(run, { ...ALL, value: "Nordix" }));
+  const value = await failsWith("config.not_found", coverageOf(run.connection, { ...ALL, value: "Nordix" }));
   assert.match(
     value.message,
     /There is no value "Nordix" in the run\. The nearest are "nordic", "Nordics" and/,

@@ -90,9 +90,8 @@ async function reasons(
   nights = moving,
   { destination, field }: Filter = {},
 ): Promise<unknown[][]> {
-  const asked = { connection: nights.connection, manifest: { rows: {} } };
   const pair = { before: runOf(from), after: runOf(to), basis: runOf(to).run };
-  const found = await diffRuns(asked, pair, { cause: undefined, destination, field });
+  const found = await diffRuns(nights.connection, pair, { cause: undefined, destination, field });
   const lines = await nights.rows(loadSql("audit_diff_lines"));
   return lines.map((row) => [row.destination, row.change, ...whyOf(found, row)]);
 }

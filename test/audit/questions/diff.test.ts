@@ -76,8 +76,7 @@ function diff(
 ): Promise<Diff> {
   const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
   const { destination, field } = filter;
-  const asked = { connection: nights.connection, manifest: { rows: {} } };
-  return diffRuns(asked, pair, { cause: undefined, destination, field }, 700);
+  return diffRuns(nights.connection, pair, { cause: undefined, destination, field }, 700);
 }
 
 test("a mapping change that touches thousands of items is one line with their number and the entry behind it", async () => {
@@ -158,10 +157,9 @@ long(
       const previous = at === 0 ? undefined : runOf(at).run;
       await copied.run({ world, sequence, startedAt: startOf(sequence), verdict: "complete", previous });
     }
-    const asked = { connection: copied.connection, manifest: { rows: {} } };
     const said = async (from: number, to: number) => {
       const pair = { before: runOf(from), after: runOf(to), basis: runOf(5).run };
-      await diffRuns(asked, pair, { cause: undefined, destination: undefined, field: undefined });
+      await diffRuns(copied.connection, pair, { cause: undefined, destination: undefined, field: undefined });
       const lines = await copied.rows(loadSql("audit_diff_lines"));
       return lines.map((row) => `${row.causes}: ${changeWords(row)}, ${row.values}`);
     };
@@ -227,7 +225,7 @@ test("a value that sends nothing is told as added or as removed", async () => {
   const said = async (from: number, to: number) => {
     const pair = { before: runOf(from), after: runOf(to), basis: runOf(3).run };
     const filter = { cause: undefined, destination: undefined, field: undefined };
-    await diffRuns({ connection: changed.connection, manifest: { rows: {} } }, pair, filter);
+    await diffRuns(changed.connection, pair, filter);
     return (await changed.rows(loadSql("audit_diff_lines"))).map(changeWords);
   };
   assert.deepEqual(await said(1, 2), ['"East" was added, and sends nothing [unmapped]']);

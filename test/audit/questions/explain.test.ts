@@ -85,8 +85,8 @@ function outcomeOf(said: string): (string | undefined)[] {
 
 /** Every member of a payload has a line in the answer, and so has every value that is in none. */
 function assertAnswered(text: string, { ledger, payloads }: MappedItem): void {
-  const members = payloads.flatMap((payload) =>
-    [...payload.members].map(([name, values]) =>
+  const members = [...payloads.values()].flatMap((payload) =>
+    [...payload].map(([name, values]) =>
       printableLine(`  ${JSON.stringify(name)}: ${JSON.stringify(values)}`),
     ),
   );

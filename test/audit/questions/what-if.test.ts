@@ -38,7 +38,7 @@ async function changes(
   rowsPerRange?: number,
 ): Promise<string[]> {
   await using run = await opened(folder);
-  await whatIf(run, rows, rowsPerRange);
+  await whatIf(run.connection, rows, rowsPerRange);
   const found = await all(
     run.connection,
     `SELECT content_id, destination_id, custom_field_id, ordinal, name_before, external_value_before, name_after,
@@ -192,7 +192,7 @@ long("where values without value mappings are sent as they are, a new name chang
   assert.ok(found.length > 100);
   await using run = await opened(asIs);
   const { passthrough, mapped } = await explainItem(run, String(JSON.parse(found[0] ?? "[]")[0]));
-  assert.ok(passthrough && mapped.payloads.some(({ members }) => members.has("cta_label")));
+  assert.ok(passthrough && [...mapped.payloads.values()].some((members) => members.has("cta_label")));
 });
 
 /** Texts have no mappings, so that no value of a run tells whether it sends them. */
@@ -241,7 +241,7 @@ test("the counts by destination and field, and by value, add up", async () => {
   const whole = rows.map((row) =>
     row.externalFieldName === "Sales Territory" ? { ...row, externalFieldName: "land" } : row,
   );
-  const found = await whatIf(run, whole, 1500);
+  const found = await whatIf(run.connection, whole, 1500);
   const sum = (name: string) => found.groups.reduce((total, row) => total + Number(row[name]), 0);
   assert.ok(found.values > 500);
   assert.equal(sum("values"), found.values);
@@ -268,7 +268,7 @@ test("what the run does not know is told with its place, and nothing is computed
   if (first?.entry === undefined) assert.fail();
   const told = async (change: Partial<MappingRow>) => {
     const file = rows.map((row, index) => (index === 40 ? { ...row, ...change } : row));
-    return (await failsWith("config.invalid", whatIf(run, file))).message;
+    return (await failsWith("config.invalid", whatIf(run.connection, file))).message;
   };
   assert.match(
     await told({ customFieldId: "nope" }),
@@ -306,7 +306,7 @@ test("a mistyped ID of a mapping or an entry is told with the one that is meant,
   const row = rows[at] ?? assert.fail();
   const { mappingId, entry = assert.fail() } = row;
   const told = async (edit: readonly MappingRow[]) =>
-    (await failsWith("config.invalid", whatIf(run, edit))).message;
+    (await failsWith("config.invalid", whatIf(run.connection, edit))).message;
   const changed = (change: Partial<MappingRow>) =>
     rows.map((each, index) => (index === at ? { ...each, ...change } : each));
   const line = at + 2;
@@ -346,6 +346,6 @@ test("a mistyped ID of a mapping or an entry is told with the one that is meant,
     await told([...rows, added("mine", null), added("mien", null)]),
     /the run has no mapping "mien"; the new one of \w+ for .* is "mine" in line 1\. Give all of its rows one ID\.$/,
   );
-  const found = await whatIf(run, [...rows, added("mine", "own"), added("mine", null)]);
+  const found = await whatIf(run.connection, [...rows, added("mine", "own"), added("mine", null)]);
   assert.deepEqual(found.entries.file, found.entries.run + 2);
 });
