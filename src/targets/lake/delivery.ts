@@ -4,8 +4,7 @@ import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
-import { proveConditionalPut } from "../store/probe.ts";
-import type { Store } from "../store/store.ts";
+import { proveConditionalPut, type Store } from "../store/store.ts";
 import {
   CLAIM_VERSION,
   type Claim,

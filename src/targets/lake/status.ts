@@ -1,6 +1,7 @@
 /** What a lake has: its tables, and the last run of each instance. Changes nothing. */
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
+import { parseIfJson } from "../../common/json.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
 import { lastClaim } from "./claim.ts";
@@ -121,11 +122,7 @@ const statistics = z.object({ numRecords: z.int().nonnegative() });
 
 /** Rows of a file, as the log says; null: it does not. */
 export function rowsOf({ add }: ActiveFile): number | null {
-  try {
-    return statistics.parse(JSON.parse(add.stats ?? "")).numRecords;
-  } catch {
-    return null;
-  }
+  return statistics.safeParse(parseIfJson(add.stats ?? "")).data?.numRecords ?? null;
 }
 
 async function instanceStatus(
