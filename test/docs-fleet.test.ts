@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { exitCodesTable } from "../src/cli/exit-codes.ts";
 import { packagePath } from "../src/common/package-root.ts";
-import { type AfterExit, afterExit } from "../src/fleet/exit-policy.ts";
 import { readFleet } from "../src/fleet/fleet.ts";
 import { fleetSpec } from "../src/fleet/fleet-spec.ts";
+import { type AfterExit, afterExit } from "../src/fleet/outcome.ts";
 
 const PAGE = packagePath("docs/fleet.md");
 

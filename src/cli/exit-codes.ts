@@ -1,5 +1,5 @@
 /** What the exit codes mean, and what to do: for the help, and for failures as JSON. */
-import { afterExit } from "../fleet/exit-policy.ts";
+import { afterExit } from "../fleet/outcome.ts";
 
 export interface ExitCode {
   readonly code: number;

@@ -39,6 +39,15 @@ export function parseExact(text: string): unknown {
   return mayHoldLarge(text) ? parseLarge(text) : JSON.parse(text);
 }
 
+/** The value of a text that may be JSON; undefined: it is not. Large numbers are rounded. */
+export function parseIfJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether a JSON text may hold a number that is more than a double. */
 export function mayHoldLarge(text: string): boolean {
   return LARGE_NUMBER.test(text);

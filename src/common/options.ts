@@ -42,3 +42,10 @@ export function isArrayOf(value: unknown, fits: (element: unknown) => boolean): 
 export function isText(value: unknown): value is string {
   return typeof value === "string";
 }
+
+const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
+
+/** An option that takes the name of a target or of an instance. */
+export const isName: Options[string] = (value) =>
+  (isText(value) && NAME.test(value)) ||
+  "is not a name of lower-case letters, digits and hyphens, 63 at most";

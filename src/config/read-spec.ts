@@ -91,10 +91,11 @@ export type ConfigSpecResult = { readonly settings: Settings } | { readonly prob
 
 export function readConfigSpec(value: unknown): ConfigSpecResult {
   const result = configSpec.safeParse(value);
-  const issues = result.success ? [] : result.error.issues.flatMap((issue) => sentences(issue, value));
+  const { issues = [] } = result.error ?? {};
+  const unknown = (key: string, path: Path) => unknownSetting(key, path, value);
   const { url, columns, aliases, targets, openLineage: lineage } = wellFormed(value);
   const problems = [
-    ...issues,
+    ...sentences(issues, value, EXPECTED, unknown),
     ...urlProblems(url),
     ...aliasProblems(aliases ?? {}),
     // Without the aliases nobody can tell which columns there are.
@@ -149,13 +150,20 @@ function columnProblems(columns: readonly string[], aliases: Readonly<Record<str
   });
 }
 
-function sentences(issue: z.core.$ZodIssue, value: unknown): string[] {
-  if (issue.code === "unrecognized_keys")
-    return issue.keys.map((key) => unknownSetting(key, issue.path, value));
-  const place = placeOf(issue.path);
-  const expected = isPlace(place) ? EXPECTED[place] : issue.message;
-  const setting = place === "" ? "" : `\`${nameOf(issue.path)}\`: `;
-  return [`${setting}expected ${expected}, found ${described(valueAt(value, issue.path))}.`];
+/** A sentence for each issue: what was expected of the setting, what was found. `expected`: by `a.b[].c`. */
+export function sentences(
+  issues: readonly z.core.$ZodIssue[],
+  value: unknown,
+  expected: Readonly<Record<string, string>>,
+  unknown: (key: string, path: Path) => string,
+): string[] {
+  return issues.flatMap((issue) => {
+    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknown(key, issue.path));
+    const place = placeOf(issue.path);
+    const what = Object.hasOwn(expected, place) ? expected[place] : issue.message;
+    const setting = place === "" ? "" : `\`${nameOf(issue.path)}\`: `;
+    return [`${setting}expected ${what}, found ${described(valueAt(value, issue.path))}.`];
+  });
 }
 
 export type Path = readonly PropertyKey[];
@@ -177,10 +185,6 @@ function step(key: PropertyKey, index: number): string {
   return index === 0 ? String(key) : `.${String(key)}`;
 }
 
-function isPlace(place: string): place is Place {
-  return Object.hasOwn(EXPECTED, place);
-}
-
 export function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (inner, key) => (isObject(inner) || Array.isArray(inner) ? Reflect.get(inner, key) : undefined),
@@ -188,7 +192,7 @@ export function valueAt(value: unknown, path: Path): unknown {
   );
 }
 
-export function described(value: unknown): string {
+function described(value: unknown): string {
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
   if (isObject(value)) return "an object";

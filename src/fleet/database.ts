@@ -1,5 +1,6 @@
 /** The fleet's PostgreSQL: its optional packages, its failures, and the table that may hold the instances. */
 import { codeOf, WarehouseError } from "../common/errors.ts";
+import { importPeers } from "../common/import-module.ts";
 import { printable } from "../common/printable.ts";
 import { invalid } from "../config/faults.ts";
 
@@ -11,17 +12,8 @@ export const PG = "pg@8.23.1";
 export const LIMITS = { connectionTimeoutMillis: 30_000, query_timeout: 60_000, keepAlive: true } as const;
 
 /** Throws `config.invalid` where the package is not installed. */
-export async function importPeer<Module>(name: string, importing: () => Promise<Module>): Promise<Module> {
-  try {
-    return await importing();
-  } catch (cause) {
-    if (codeOf(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new WarehouseError(
-      "config.invalid",
-      `The database of a fleet needs a package that is not installed; install it with: npm install --global ${name} (without --global where content-warehouse is a dependency of a project).`,
-      { cause },
-    );
-  }
+export function importPeer<Module>(name: string, importing: () => Promise<Module>): Promise<Module> {
+  return importPeers("The database of a fleet", [name], importing);
 }
 
 /** SQLSTATE classes of what a person has to correct: credentials, a missing database or table, missing rights. */

@@ -1,7 +1,7 @@
 /** What a fleet file may say, and what holds where it says nothing. */
 import { z } from "zod";
 import { printable } from "../common/printable.ts";
-import { described, nameOf, nearestOf, type Path, valueAt } from "../config/read-spec.ts";
+import { nameOf, nearestOf, type Path, sentences, valueAt } from "../config/read-spec.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
 
 const text = z.string().min(1);
@@ -73,9 +73,6 @@ const EXPECTED: Readonly<Record<Key, string>> = {
   heartbeatSeconds: "a whole number from 10 to 3600",
 };
 
-/** The settings of a fleet, or one sentence for each that is wrong: its name, what was expected, what was found. */
-export type FleetSpecResult = { readonly settings: FleetSettings } | { readonly problems: readonly string[] };
-
 /** Settings of an instance, by name. */
 export const INSTANCE_SETTINGS = Object.keys(instance.shape);
 
@@ -94,12 +91,14 @@ export function tableOf(
   return { table: instances.table, postgres: others.postgres, others };
 }
 
-export function readFleetSpec(value: unknown): FleetSpecResult {
+/** The settings of a fleet, or one sentence for each that is wrong: its name, what was expected, what was found. */
+export function readFleetSpec(
+  value: unknown,
+): { readonly settings: FleetSettings } | { readonly problems: readonly string[] } {
   const result = fleetSpec.safeParse(value);
-  const issues = result.success ? [] : result.error.issues.flatMap((issue) => sentences(issue, value));
   const members = instancesIn(value);
   const problems = [
-    ...issues,
+    ...sentences(result.error?.issues ?? [], value, EXPECTED, unknownSetting),
     ...members.flatMap(addressProblems),
     ...members.flatMap(tokenProblems),
     ...repeated(members, "name"),
@@ -116,7 +115,7 @@ function instancesIn(value: unknown): readonly Member[] {
   const list = valueAt(value, ["instances"]);
   if (!Array.isArray(list)) return [];
   return list.map((each: unknown) => {
-    const texts = Object.keys(instance.shape).map((key) => [key, valueAt(each, [key])] as const);
+    const texts = INSTANCE_SETTINGS.map((key) => [key, valueAt(each, [key])] as const);
     return Object.fromEntries(texts.filter(([, found]) => typeof found === "string"));
   });
 }
@@ -155,24 +154,8 @@ function postgresProblems(postgres: unknown): string[] {
   return ["`postgres`: a password does not belong in a file; set PGPASSWORD, or name a PGPASSFILE."];
 }
 
-function sentences(issue: z.core.$ZodIssue, value: unknown): string[] {
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownSetting(key, issue.path));
-  const place = issue.path.map((key, index) => (typeof key === "number" ? "[]" : step(key, index))).join("");
-  const expected = isKey(place) ? EXPECTED[place] : issue.message;
-  const setting = place === "" ? "" : `\`${nameOf(issue.path)}\`: `;
-  return [`${setting}expected ${expected}, found ${described(valueAt(value, issue.path))}.`];
-}
-
-function step(key: PropertyKey, index: number): string {
-  return index === 0 ? String(key) : `.${String(key)}`;
-}
-
-function isKey(place: string): place is Key {
-  return Object.hasOwn(EXPECTED, place);
-}
-
 function unknownSetting(key: string, path: Path): string {
-  const known = Object.keys(path.length === 0 ? fleetSpec.shape : instance.shape);
+  const known = path.length === 0 ? Object.keys(fleetSpec.shape) : INSTANCE_SETTINGS;
   const shown = printable(nameOf([...path, key]));
   const nearest = nearestOf(key, known);
   if (nearest !== undefined) return `\`${shown}\` is not a setting; did you mean \`${nearest}\`?`;

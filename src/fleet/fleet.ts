@@ -9,13 +9,7 @@ import { ConfigError, invalid, invalidToken } from "../config/faults.ts";
 import { nonEmpty } from "../config/service-source.ts";
 import { readServiceUrl } from "../extract/http/service-url.ts";
 import { readInstancesTable } from "./database.ts";
-import {
-  type FleetSettings,
-  INSTANCE_SETTINGS,
-  type InstanceSettings,
-  readFleetSpec,
-  tableOf,
-} from "./fleet-spec.ts";
+import { type FleetSettings, INSTANCE_SETTINGS, readFleetSpec, tableOf } from "./fleet-spec.ts";
 
 export interface Fleet
   extends Pick<
@@ -89,18 +83,22 @@ function fleetOf(file: string, folder: string, settings: FleetSettings): Omit<Fl
     file,
     folder,
     postgres: postgres ?? null,
-    instances: instances.map((each, index) => ({
-      name: each.name,
-      place: `${file}: instances[${index}]`,
-      url: each.url,
-      host: hostOf(each.url),
-      token: tokenPlaceOf(each, from),
-      config: fromFolder(each.config ?? config, from),
-      pipeline: each.pipeline,
-      schedule: each.schedule ?? null,
-      warehouse: from(each.warehouse ?? join(warehouses, each.name)),
-      memoryMb: each.memoryMb ?? memoryMb,
-    })),
+    instances: instances.map((each, index) => {
+      const { name, url, pipeline, schedule = null, tokenFile, tokenEnv = "" } = each;
+      const settings = each.config ?? config;
+      return {
+        name,
+        place: `${file}: instances[${index}]`,
+        url,
+        host: hostOf(url),
+        token: tokenFile === undefined ? { variable: tokenEnv } : { file: from(tokenFile) },
+        config: settings === undefined ? undefined : from(settings),
+        pipeline,
+        schedule,
+        warehouse: from(each.warehouse ?? join(warehouses, name)),
+        memoryMb: each.memoryMb ?? memoryMb,
+      };
+    }),
   };
 }
 
@@ -108,14 +106,6 @@ function hostOf(url: string): string {
   const read = readServiceUrl(url);
   if ("problem" in read) throw new TypeError(read.problem);
   return read.url.host;
-}
-
-function tokenPlaceOf({ tokenFile, tokenEnv }: InstanceSettings, from: (path: string) => string) {
-  return tokenFile === undefined ? { variable: tokenEnv ?? "" } : { file: from(tokenFile) };
-}
-
-function fromFolder(path: string | undefined, from: (path: string) => string): string | undefined {
-  return path === undefined ? undefined : from(path);
 }
 
 /** Throws `config.not_found`. */

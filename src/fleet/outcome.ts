@@ -1,9 +1,26 @@
-/** What the end of a run means for its job. */
+/** What the end of a run means for its job: ours does what the documentation says to other schedulers. */
 import { z } from "zod";
 import { isObject } from "../common/objects.ts";
-import { afterExit } from "./exit-policy.ts";
 import type { FleetInstance } from "./fleet.ts";
 import type { RunEnd } from "./run-process.ts";
+
+/** `done`: published. `retry`: again later, a few times. `stop`: not again; somebody has to look first. */
+export type AfterExit = "done" | "retry" | "stop";
+
+const AFTER: Readonly<Record<number, AfterExit>> = {
+  0: "done",
+  10: "done",
+  21: "retry",
+  26: "retry",
+  75: "retry",
+  130: "retry",
+  143: "retry",
+};
+
+/** An exit code that nobody knows is no reason to try again. */
+export function afterExit(code: number): AfterExit {
+  return AFTER[code] ?? "stop";
+}
 
 export type Outcome =
   | {
@@ -41,18 +58,13 @@ const DELIVERY = 26;
 /** A target that has a later run takes the next one, which goes on from that. */
 const PASSING: ReadonlySet<string> = new Set(["target.unavailable", "target.fenced"]);
 
-interface Failure {
-  readonly code: string;
-  readonly message: string;
-}
-
 const failed = z.object({ code: z.string(), message: z.string() });
 const published = z.object({
   deliveries: z.array(z.object({ target: z.string(), failure: failed.nullable() })),
 });
 
 /** Of a run that failed, or of the deliveries of one that is published. */
-function failuresOf(output: unknown): readonly Failure[] {
+function failuresOf(output: unknown): readonly z.infer<typeof failed>[] {
   const ended = failed.safeParse(output);
   if (ended.success) return [ended.data];
   const { deliveries = [] } = published.safeParse(output).data ?? {};

@@ -137,32 +137,34 @@ interface JobData {
 
 /** The next job that may begin; null: there is none. Its dead letters go: it is what comes after them. */
 export async function take(queue: Queue): Promise<Attempt | null> {
-  const { hostConcurrency } = queue.fleet;
-  const job = hostConcurrency === null ? await fetchJob(queue, {}) : await takeOfHost(queue, hostConcurrency);
+  const { boss, fleet } = queue;
+  const { hostConcurrency: groupConcurrency } = fleet;
+  const fetch = async (options: FetchOptions) => (await boss.fetch<JobData>(RUNS, options))[0];
+  // Two processes that counted the jobs of a host at once would both take one.
+  const job =
+    groupConcurrency === null
+      ? await fetch({})
+      : await inTurn(queue, (db) => fetch({ groupConcurrency, db }));
   if (job === undefined) return null;
   const { id, retryCount, data, groupId } = job;
-  await removeDeadLetters(queue, data.instance);
+  const letters = await boss.findJobs(DEAD_LETTERS, { key: data.instance });
+  const ids = letters.map((letter) => letter.id);
+  if (ids.length > 0) await boss.deleteJob(DEAD_LETTERS, ids);
   return { id, retryCount, instance: data.instance, host: groupId ?? "" };
 }
 
 type FetchOptions = Parameters<PgBoss["fetch"]>[1];
+type Database = NonNullable<NonNullable<FetchOptions>["db"]>;
 
-async function fetchJob({ boss }: Queue, options: FetchOptions) {
-  const [job] = await boss.fetch<JobData>(RUNS, options);
-  return job;
-}
-
-/** One process at a time: two that counted the jobs of a host at once would both take one. */
-async function takeOfHost(queue: Queue, groupConcurrency: number) {
+/** In a transaction, one process of the fleet at a time. */
+export function inTurn<Result>(queue: Queue, work: (db: Database) => Promise<Result>): Promise<Result> {
   return inTransaction(queue, async (db) => {
     await db.executeSql("SELECT pg_advisory_xact_lock(hashtext($1))", [SCHEMA]);
-    return fetchJob(queue, { groupConcurrency, db });
+    return await work(db);
   });
 }
 
-type Database = NonNullable<NonNullable<FetchOptions>["db"]>;
-
-export async function inTransaction<Result>(
+async function inTransaction<Result>(
   { boss }: Queue,
   work: (db: Database) => Promise<Result>,
 ): Promise<Result> {
@@ -200,31 +202,26 @@ export async function failForNow({ boss }: Queue, { id, retryCount }: Attempt): 
 }
 
 /** It is not tried again: it is a dead letter. pg-boss itself makes those of the last attempt alone. */
-export async function failForGood(queue: Queue, { id, retryCount, instance, host }: Attempt): Promise<void> {
-  const { boss } = queue;
-  await inTransaction(queue, async (db) => {
-    const wasHeld = hadEffect(await boss.cancel(RUNS, { id, retryCount }, { db }));
-    const options = { singletonKey: instance, group: { id: host }, db };
-    if (wasHeld) await boss.send(DEAD_LETTERS, { instance }, options);
-  });
+export function failForGood(queue: Queue, attempt: Attempt): Promise<void> {
+  const { instance, host } = attempt;
+  const place = { singletonKey: instance, group: { id: host } };
+  return giveUp(queue, attempt, (db) => queue.boss.send(DEAD_LETTERS, { instance }, { ...place, db }));
 }
 
 /** Gives a job back that this process does not go on with: another may take it at once. */
-export async function giveBack(queue: Queue, { id, retryCount }: Attempt): Promise<void> {
-  const { boss } = queue;
-  await inTransaction(queue, async (db) => {
-    const wasHeld = hadEffect(await boss.cancel(RUNS, { id, retryCount }, { db }));
-    if (wasHeld) await boss.resume(RUNS, id, { db });
-  });
+export function giveBack(queue: Queue, attempt: Attempt): Promise<void> {
+  return giveUp(queue, attempt, (db) => queue.boss.resume(RUNS, attempt.id, { db }));
 }
 
-async function removeDeadLetters({ boss }: Queue, instance: string): Promise<void> {
-  const jobs = await boss.findJobs(DEAD_LETTERS, { key: instance });
-  if (jobs.length > 0)
-    await boss.deleteJob(
-      DEAD_LETTERS,
-      jobs.map(({ id }) => id),
-    );
+/** Ends a job, and does what follows in the same step, if it is still with this process. */
+async function giveUp(
+  queue: Queue,
+  { id, retryCount }: Attempt,
+  follow: (db: Database) => Promise<unknown>,
+): Promise<void> {
+  await inTransaction(queue, async (db) => {
+    if (hadEffect(await queue.boss.cancel(RUNS, { id, retryCount }, { db }))) await follow(db);
+  });
 }
 
 /** Makes jobs of dead letters again, of one instance or of all; gives their number. */
@@ -234,10 +231,10 @@ export async function retryDeadLetters({ boss }: Queue, instance: string | undef
 }
 
 /** What an instance has in the queue. Instants are milliseconds since 1970. */
-export type JobState =
-  | { readonly state: "waiting"; readonly fromMs: number }
-  | { readonly state: "running"; readonly fromMs: number }
-  | { readonly state: "dead letter"; readonly fromMs: number };
+export interface JobState {
+  readonly state: "waiting" | "running" | "dead letter";
+  readonly fromMs: number;
+}
 
 /** By instance; one that is not in it has neither a job nor a dead letter. */
 export async function jobStates({ boss }: Queue): Promise<ReadonlyMap<string, JobState>> {

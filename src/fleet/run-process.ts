@@ -1,8 +1,11 @@
 /** The run of one instance in a process of its own, so that whatever it does harms no other. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { parseIfJson } from "../common/json.ts";
 import type { Log, LogFields } from "../common/log.ts";
 import { isObject } from "../common/objects.ts";
 import type { Fleet, FleetInstance } from "./fleet.ts";
@@ -25,7 +28,9 @@ export interface RunProcess {
   readonly stop: (signal: "SIGTERM" | "SIGKILL") => void;
 }
 
-export interface RunProcessOptions {
+const WATCH_MS = 1000;
+
+interface RunProcessOptions {
   /** Path of the command line's entry. */
   readonly entry: string;
   readonly fleet: Fleet;
@@ -33,8 +38,6 @@ export interface RunProcessOptions {
   /** Takes the log of the run, each line with the instance. */
   readonly log: Log;
 }
-
-const WATCH_MS = 1000;
 
 /**
  * Starts a run. Its process has a group of its own, so that a signal from a terminal reaches it through this one alone,
@@ -54,22 +57,17 @@ async function endOf(child: ChildProcess, { name, memoryMb }: FleetInstance, log
   const { stdout, stderr } = child;
   if (stdout === null || stderr === null) throw new TypeError("both are pipes");
   let tookMb: number | null = null;
-  const watch = setInterval(async () => {
+  using _watch = setInterval(async () => {
     const megabytes = await residentMb(child.pid);
     if (megabytes <= memoryMb || tookMb !== null) return;
     tookMb = megabytes;
     child.kill("SIGKILL");
   }, WATCH_MS);
-  const ended = new Promise<Pick<RunEnd, "exitCode" | "signal">>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", (exitCode, signal) => resolve({ exitCode, signal }));
-  });
-  try {
-    const [end, text, lastLine] = await Promise.all([ended, textOf(stdout), relay(stderr, name, log)]);
-    return { ...end, output: parsed(text), lastLine, tookMb };
-  } finally {
-    clearInterval(watch);
-  }
+  const ended = once(child, "close");
+  const [, printed, lastLine] = await Promise.all([ended, text(stdout), relay(stderr, name, log)]);
+  const { exitCode, signalCode: signal } = child;
+  // What is no JSON, where the process was ended while it wrote, says nothing.
+  return { exitCode, signal, output: parseIfJson(printed), lastLine, tookMb };
 }
 
 /** Memory that a process has now, where the system says so as Linux does; else 0. */
@@ -78,26 +76,11 @@ async function residentMb(pid: number | undefined): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
 }
 
-async function textOf(stream: Readable): Promise<string> {
-  const chunks: string[] = [];
-  for await (const chunk of stream.setEncoding("utf8")) chunks.push(chunk);
-  return chunks.join("");
-}
-
-/** What is no JSON, where the process was ended while it wrote, says nothing. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Passes the log on, with the instance; gives the last line that is none of it. */
 async function relay(stream: Readable, instance: string, log: Log): Promise<string> {
   let last = "";
   for await (const line of createInterface({ input: stream })) {
-    const entry = parsed(line);
+    const entry = parseIfJson(line);
     if (isObject(entry) && typeof entry.msg === "string") {
       const write = entry.level === "info" ? log.info : log.warn;
       write(entry.msg, { ...(entry as LogFields), instance });

@@ -1,9 +1,9 @@
 /** A worker: takes jobs from the queue and runs each in a process of its own. */
+import { addAbortListener } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../common/clock.ts";
 import type { Log } from "../common/log.ts";
 import { type FleetInstance, readFleet } from "./fleet.ts";
-import { recordFailure, recordPublished } from "./last-runs.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import {
   type Attempt,
@@ -16,7 +16,8 @@ import {
   take,
   touch,
 } from "./queue.ts";
-import { type RunProcess, startRun } from "./run-process.ts";
+import { startRun } from "./run-process.ts";
+import { recordOutcome } from "./status.ts";
 
 export interface WorkOptions {
   /** Path of the command line's entry. */
@@ -59,14 +60,11 @@ export async function work(queue: Queue, options: WorkOptions): Promise<void> {
     } else if (untilEmpty && running.size === 0 && !(await orLog(log, hasOpenJobs(queue), true))) {
       return;
     } else {
-      await Promise.race([pause(signal), ...running]);
+      const pause = delay(POLL_MS, undefined, { signal }).catch(() => undefined);
+      await Promise.race([pause, ...running]);
     }
   }
   await Promise.all(running);
-}
-
-async function pause(signal: AbortSignal): Promise<void> {
-  await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
 }
 
 async function orLog<Result>(log: Log, working: Promise<Result>, otherwise: Result): Promise<Result> {
@@ -96,60 +94,41 @@ function unknownInstance({ fleet }: Queue): Outcome {
   return { after: "stop", exitCode: 2, message: `${fleet.file} has no such instance any more.` };
 }
 
-type Ended = Outcome | "given back" | "taken over";
-
 async function runOf(
   queue: Queue,
   job: Attempt,
   instance: FleetInstance,
   options: WorkOptions,
-): Promise<Ended> {
+): Promise<Outcome | "given back" | "taken over"> {
   const { entry, log, signal, killSignal } = options;
   const run = startRun({ entry, fleet: queue.fleet, instance, log });
-  using _stop = onAbort(signal, () => run.stop("SIGTERM"));
-  using _kill = onAbort(killSignal, () => run.stop("SIGKILL"));
-  using hold = holdJob(queue, job, run, options);
+  using _stop = addAbortListener(signal, () => run.stop("SIGTERM"));
+  using _kill = addAbortListener(killSignal, () => run.stop("SIGKILL"));
+  let isLost = false;
+  using _hold = holdJob(queue, job, options, () => {
+    isLost = true;
+    run.stop("SIGKILL");
+  });
   const end = await run.ended;
-  if (hold.isLost) return "taken over";
+  if (isLost) return "taken over";
   const isInterrupted = end.exitCode === null || end.exitCode === 130 || end.exitCode === 143;
   return signal.aborted && isInterrupted ? "given back" : outcomeOf(end, instance);
 }
 
-function onAbort(signal: AbortSignal, act: () => void): Disposable {
-  signal.addEventListener("abort", act, { once: true });
-  if (signal.aborted) act();
-  return { [Symbol.dispose]: () => signal.removeEventListener("abort", act) };
-}
-
-interface Hold extends Disposable {
-  readonly isLost: boolean;
-}
-
 /**
- * Tells the queue that the job is worked on. Where that does not get through, the run is ended a fifth of the time
- * before others may take the job: two runs of one instance are never under way at once.
+ * Tells the queue that the job is worked on. Where that does not get through, it is lost a fifth of the time before
+ * others may take it: two runs of one instance are never under way at once.
  */
-function holdJob(queue: Queue, job: Attempt, run: RunProcess, { clock, log }: WorkOptions): Hold {
+function holdJob(queue: Queue, job: Attempt, { clock, log }: WorkOptions, lose: () => void): Disposable {
   const fifthMs = queue.fleet.heartbeatSeconds * 200;
   let heardMs = clock.elapsedMs();
-  let isLost = false;
-  const lose = () => {
-    isLost = true;
-    run.stop("SIGKILL");
-  };
-  const timer = setInterval(async () => {
+  return setInterval(async () => {
     const askedMs = clock.elapsedMs();
     if (askedMs - heardMs > 3 * fifthMs) lose();
     const isHeld = await orLog(log, touch(queue, job), undefined);
     if (isHeld === true) heardMs = askedMs;
     if (isHeld === false) lose();
   }, fifthMs);
-  return {
-    get isLost() {
-      return isLost;
-    },
-    [Symbol.dispose]: () => clearInterval(timer),
-  };
 }
 
 async function settle(
@@ -161,12 +140,11 @@ async function settle(
     await giveBack(queue, job);
     return ended;
   }
+  await recordOutcome(queue, job.instance, ended);
   if (ended.after === "done") {
-    await recordPublished(queue, job.instance, ended);
     await complete(queue, job);
     return "done";
   }
-  await recordFailure(queue, job.instance, ended);
   if (ended.after === "retry" && !(await failForNow(queue, job))) return "retry";
   if (ended.after === "stop") await failForGood(queue, job);
   return "dead letter";

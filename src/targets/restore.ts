@@ -10,7 +10,7 @@ import {
   runsIn,
 } from "../warehouse/layout.ts";
 import { type Manifest, readManifest } from "../warehouse/manifest.ts";
-import { publishCopy } from "../warehouse/publish-copy.ts";
+import { publishCopy } from "../warehouse/publish.ts";
 import { targetError } from "./deliver.ts";
 
 /** A target that keeps published runs. */

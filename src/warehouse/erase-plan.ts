@@ -8,17 +8,15 @@ import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { removeTree, sealTree, sync, syncTree } from "../common/tree.ts";
-import { currentRun, type OutputFolder, parseRunName, type StagingFolder, stagingFolder } from "./layout.ts";
-import { pointCurrentAt, removeRunWholly } from "./run-folders.ts";
+import { currentRun, type OutputFolder, type StagingFolder, stagingFolder } from "./layout.ts";
+import { runIdentifier } from "./manifest.ts";
+import { pointCurrentAt, removeRun } from "./run-folders.ts";
 
-const run = z.string().refine((name) => parseRunName(name) !== undefined, "no name of a run");
-const plan = z.object({ replacements: z.array(z.object({ from: run, to: run })) });
+const replacement = z.object({ from: runIdentifier, to: runIdentifier });
+const plan = z.object({ replacements: z.array(replacement) });
 
 /** A run, and the one that takes its place. */
-export interface Replacement {
-  readonly from: string;
-  readonly to: string;
-}
+export type Replacement = Readonly<z.infer<typeof replacement>>;
 
 /** Where an erasure stages its runs: apart from those of exports, which may be gone on with. */
 export function erasePlace(folder: OutputFolder): string {
@@ -68,8 +66,6 @@ async function carryOut(folder: OutputFolder, replacements: readonly Replacement
   const current = await currentRun(folder);
   const moved = replacements.find(({ from }) => from === current);
   if (moved !== undefined) await pointCurrentAt(folder, moved.to);
-  for (const { from } of replacements) {
-    // The plan is the only word of what must go: it stays until nothing of a replaced run lies anywhere.
-    await removeRunWholly(folder, from);
-  }
+  // The plan is the only word of what must go: it stays until nothing of a replaced run lies anywhere.
+  for (const { from } of replacements) await removeRun(folder, from);
 }

@@ -6,6 +6,8 @@ import { removeTree } from "../common/tree.ts";
 import { assertUsableFolder } from "../storage/duckdb.ts";
 import { assertFoldersApart } from "./folders-apart.ts";
 
+export type OutputFolder = Readonly<ReturnType<typeof outputFolder>>;
+
 /**
  * The output folder, as absolute paths.
  *
@@ -14,15 +16,7 @@ import { assertFoldersApart } from "./folders-apart.ts";
  *     .staging/<run>/           the run under way and what earlier ones left; the same file system, mode 0700
  *     .lock.duckdb              held by the run under way
  */
-export interface OutputFolder {
-  readonly root: string;
-  readonly current: string;
-  readonly runs: string;
-  readonly staging: string;
-  readonly lock: string;
-}
-
-export function outputFolder(out: string): OutputFolder {
+export function outputFolder(out: string) {
   const root = resolve(out);
   return {
     root,
@@ -127,23 +121,16 @@ const PROBE = ".probe-";
 const PROBE_ATTEMPTS = 3;
 
 /** Repeated where the run under way cleared the probe away as debris. */
-async function provePublishing(folder: OutputFolder): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await probe(folder);
-    } catch (thrown) {
-      if (codeOf(thrown) !== "ENOENT" || attempt === PROBE_ATTEMPTS) throw thrown;
-    }
-  }
-}
-
-async function probe(folder: OutputFolder): Promise<void> {
+async function provePublishing(folder: OutputFolder, attempts = PROBE_ATTEMPTS): Promise<void> {
   const staged = await mkdtemp(join(folder.staging, PROBE));
   const moved = join(folder.runs, basename(staged));
   const link = join(folder.root, basename(staged));
   try {
     await rename(staged, moved);
     await symlink(join("runs", basename(moved)), link);
+  } catch (thrown) {
+    if (codeOf(thrown) !== "ENOENT" || attempts === 1) throw thrown;
+    await provePublishing(folder, attempts - 1);
   } finally {
     for (const path of [staged, moved, link]) await rm(path, { recursive: true, force: true });
   }
@@ -254,18 +241,7 @@ export async function nextRun(folder: OutputFolder, startedAt: Date, above = 0):
   return runName(Math.max(above, ...seen.map((each) => each.sequence)) + 1, startedAt);
 }
 
-/** The staged files of a run, as absolute paths. */
-export interface StagingFolder {
-  readonly run: string;
-  readonly sequence: number;
-  readonly root: string;
-  /** Becomes `runs/<run>`: holds what is published, and nothing else. */
-  readonly result: string;
-  readonly database: string;
-  readonly parts: string;
-  /** Of the database, for spilled blocks. */
-  readonly temporary: string;
-}
+export type StagingFolder = Readonly<ReturnType<typeof stagingFolder>>;
 
 export const DATABASE_FILE = "warehouse.duckdb";
 
@@ -274,8 +250,8 @@ export function databaseOf(staging: StagingFolder, isPublished: boolean): string
   return isPublished ? staging.database : join(staging.root, DATABASE_FILE);
 }
 
-/** `place`: where it lies. */
-export function stagingFolder({ staging }: OutputFolder, run: string, place = staging): StagingFolder {
+/** The staged files of a run, as absolute paths. `place`: where they lie. */
+export function stagingFolder({ staging }: OutputFolder, run: string, place = staging) {
   const identity = parseRunName(run);
   if (identity === undefined) throw new WarehouseError("config.not_found", `"${run}" is no name of a run.`);
   const root = join(place, run);
@@ -284,9 +260,11 @@ export function stagingFolder({ staging }: OutputFolder, run: string, place = st
     run,
     sequence: identity.sequence,
     root,
+    /** Becomes `runs/<run>`: holds what is published, and nothing else. */
     result,
     database: join(result, DATABASE_FILE),
     parts: join(root, "parts"),
+    /** Of the database, for spilled blocks. */
     temporary: join(root, "tmp"),
   };
 }

@@ -17,12 +17,8 @@ import { type OutputFolder, outputError } from "./layout.ts";
  */
 const heldHere = new Set<string>();
 
-export interface RunLock extends AsyncDisposable {
-  release(): Promise<void>;
-}
-
-/** Takes the lock of a prepared folder at once, or throws `run.locked`. */
-export async function acquireLock(folder: OutputFolder): Promise<RunLock> {
+/** Takes the lock of a prepared folder at once, or throws `run.locked`. It is free again once it is disposed of. */
+export async function acquireLock(folder: OutputFolder): Promise<AsyncDisposable> {
   const key = await realpath(folder.root).catch((thrown: unknown) => {
     throw outputError(thrown, folder);
   });
@@ -30,22 +26,18 @@ export async function acquireLock(folder: OutputFolder): Promise<RunLock> {
   if (heldHere.has(key)) throw locked(folder, undefined);
   heldHere.add(key);
   try {
-    return lockOf(await openLock(folder), key);
+    let instance: DuckDBInstance | undefined = await openLock(folder);
+    const release = async () => {
+      if (instance === undefined) return;
+      instance.closeSync();
+      instance = undefined;
+      heldHere.delete(key);
+    };
+    return { [Symbol.asyncDispose]: release };
   } catch (thrown) {
     heldHere.delete(key);
     throw thrown;
   }
-}
-
-function lockOf(instance: DuckDBInstance, key: string): RunLock {
-  let held = true;
-  const release = async () => {
-    if (!held) return;
-    held = false;
-    instance.closeSync();
-    heldHere.delete(key);
-  };
-  return { release, [Symbol.asyncDispose]: release };
 }
 
 const SETTINGS = { threads: "1", memory_limit: "16MB" };

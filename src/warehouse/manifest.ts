@@ -10,7 +10,9 @@ export const MANIFEST_VERSION = 1;
 
 const count = z.number().int().nonnegative();
 const perPage = z.number().int().positive();
-const runIdentifier = z.string().refine((name) => parseRunName(name) !== undefined, "no name of a run");
+export const runIdentifier = z
+  .string()
+  .refine((name) => parseRunName(name) !== undefined, "no name of a run");
 const instant = z.iso.datetime({ precision: 3 });
 
 /** A published file. `path` is relative to the run's folder, with slashes. */

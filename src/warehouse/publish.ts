@@ -1,6 +1,7 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, endMs } from "../common/clock.ts";
+import { WarehouseError } from "../common/errors.ts";
 import { sealTree, sync, syncTree } from "../common/tree.ts";
 import { finishErase } from "./erase-plan.ts";
 import {
@@ -13,18 +14,14 @@ import {
   type StagingFolder,
   stagingLeftovers,
 } from "./layout.ts";
-import { type Manifest, type ManifestDraft, writeManifest } from "./manifest.ts";
+import { type Manifest, type ManifestDraft, readManifest, writeManifest } from "./manifest.ts";
 import { pointCurrentAt } from "./run-folders.ts";
-import { verifyResult } from "./verify.ts";
+import { examine, verifyResult } from "./verify.ts";
+import { findingsOf } from "./verify-run.ts";
 
 /**
  * Publishes a finished result, or throws with nothing changed that a reader can see. The database of the result is
  * closed; the lock is held. The run has ended when it is proven. Once this returns, the run survives a loss of power.
- *
- * The order is the point: the proof, then the manifest as the last file; everything on the disk before the folder
- * takes its final name; read-only only after it has it, because a read-only folder cannot be moved; `current` last, by
- * rename, so that a reader sees the run before or this one. The staged files are the caller's to remove afterwards;
- * until then `finishPublication` knows the publication as under way.
  */
 export async function publishRun(
   folder: OutputFolder,
@@ -40,14 +37,42 @@ export async function publishRun(
   });
   const endedAt = new Date(endMs(Date.parse(stated.startedAt), clock)).toISOString();
   const manifest = await writeManifest(staging.result, { ...stated, endedAt }, files);
-  await syncTree(staging.result);
-  const published = join(folder.runs, staging.run);
-  await rename(staging.result, published);
-  await sync(folder.runs);
-  await sync(staging.root);
-  await sealTree(published);
-  await pointCurrentAt(folder, staging.run);
+  await makeVisible(folder, staging);
   return manifest;
+}
+
+/**
+ * Publishes a copy of a run that was published elsewhere, as it was there. Throws `verify.failed` where it is not what
+ * its manifest says, or another run; then nothing is changed that a reader can see.
+ */
+export async function publishCopy(folder: OutputFolder, staging: StagingFolder): Promise<Manifest> {
+  const { result, temporary: temporaryDirectory, run } = staging;
+  const manifest = await readManifest(result);
+  const [first] = findingsOf(run, manifest, await examine({ result, temporaryDirectory, stated: manifest }));
+  if (first !== undefined) {
+    throw new WarehouseError(
+      "verify.failed",
+      `The copy of the run ${run} is not as it was published: ${first}; nothing was restored: restore another run.`,
+    );
+  }
+  await makeVisible(folder, staging);
+  return manifest;
+}
+
+/**
+ * The order is the point: the proof, then the manifest as the last file; everything on the disk before the folder
+ * takes its final name; read-only only after it has it, because a read-only folder cannot be moved; `current` last, by
+ * rename, so that a reader sees the run before or this one. The staged files are the caller's to remove afterwards;
+ * until then `finishPublication` knows the publication as under way.
+ */
+async function makeVisible(folder: OutputFolder, { run, root, result }: StagingFolder): Promise<void> {
+  await syncTree(result);
+  const published = join(folder.runs, run);
+  await rename(result, published);
+  await sync(folder.runs);
+  await sync(root);
+  await sealTree(published);
+  await pointCurrentAt(folder, run);
 }
 
 /**

@@ -30,18 +30,12 @@ export interface PublishedRun extends RunIdentity {
 /** All published runs, the newest first. */
 export async function listRuns(folder: OutputFolder): Promise<PublishedRun[]> {
   const current = await currentRun(folder);
-  const runs = await runsIn(folder);
-  return Promise.all(runs.map((identity) => describe(folder, identity, current)));
-}
-
-async function describe(
-  folder: OutputFolder,
-  identity: RunIdentity,
-  current: string | undefined,
-): Promise<PublishedRun> {
-  const directory = join(folder.runs, identity.run);
-  const manifest = await readManifest(directory).catch(asWarehouseError);
-  return { ...identity, directory, current: identity.run === current, manifest };
+  const runs = (await runsIn(folder)).map(async (identity) => {
+    const directory = join(folder.runs, identity.run);
+    const manifest = await readManifest(directory).catch(asWarehouseError);
+    return { ...identity, directory, current: identity.run === current, manifest };
+  });
+  return Promise.all(runs);
 }
 
 /** A published run by its name, its number or `current`. Throws `config.not_found`. */
@@ -82,14 +76,10 @@ export async function rollback(folder: OutputFolder, wanted: string): Promise<Pu
   if (found.manifest instanceof WarehouseError) throw found.manifest;
   assertWhole(found.directory, found.manifest);
   await sealTree(found.directory);
-  await forgetInterruptions(folder);
+  // An interrupted publication is finished by the next run; after a rollback that would undo explicit approval.
+  for (const { run } of await runsIn(folder)) await removeStaging(folder, run);
   await pointCurrentAt(folder, found.run);
   return { ...found, current: true };
-}
-
-/** An interrupted publication is finished by the next run; after a rollback that would undo explicit approval. */
-async function forgetInterruptions(folder: OutputFolder): Promise<void> {
-  for (const { run } of await runsIn(folder)) await removeStaging(folder, run);
 }
 
 function assertWhole(directory: string, manifest: Manifest): void {

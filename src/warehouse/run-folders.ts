@@ -15,27 +15,19 @@ export async function pointCurrentAt(folder: OutputFolder, run: string): Promise
   await sync(folder.root);
 }
 
-/** Where a run's files lie between the step that takes it out of `runs/` and their end. */
-const removalPlace = (folder: OutputFolder, run: string): string => join(folder.staging, `.pruned-${run}`);
-
 /**
- * Removes a run. It leaves `runs/` in one step before its files go, so that nobody lists half a run; whoever has a file
- * of it open keeps reading it.
+ * Removes a run, or what is left of it where whoever removed it was killed. It leaves `runs/` in one step before its
+ * files go, so that nobody lists half a run; whoever has a file of it open keeps reading it.
  */
 export async function removeRun(folder: OutputFolder, run: string): Promise<void> {
   const directory = join(folder.runs, run);
-  const away = removalPlace(folder, run);
-  await mkdir(folder.staging, { recursive: true, mode: 0o700 });
+  const away = join(folder.staging, `.pruned-${run}`);
   await removeTree(away);
+  if (!existsSync(directory)) return;
+  await mkdir(folder.staging, { recursive: true, mode: 0o700 });
   // A folder that its owner cannot write cannot be moved into another.
   await chmod(directory, 0o755);
   await rename(directory, away);
   await sync(folder.runs);
   await removeTree(away);
-}
-
-/** Removes a run, or what is left of it where whoever removed it was killed. */
-export async function removeRunWholly(folder: OutputFolder, run: string): Promise<void> {
-  if (existsSync(join(folder.runs, run))) await removeRun(folder, run);
-  else await removeTree(removalPlace(folder, run));
 }

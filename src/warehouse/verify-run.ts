@@ -1,11 +1,10 @@
 /** Proves published runs, by what their manifests say of them. Needs no lock, and changes nothing. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { WarehouseError } from "../common/errors.ts";
-import { currentRun, DATABASE_FILE, type OutputFolder } from "./layout.ts";
+import { currentRun, type OutputFolder } from "./layout.ts";
 import type { Manifest, PublishedFile } from "./manifest.ts";
 import { findRun, listRuns, type PublishedRun } from "./retention.ts";
-import { type Examination, examine, isUnread, type Unread, unreadOf } from "./verify.ts";
+import { type Examination, examine, isUnread, unreadOf } from "./verify.ts";
 
 /** Which runs to prove: all, one by its name or number, or the one that readers see. */
 export type Wanted = { readonly all: true } | { readonly run: string };
@@ -80,7 +79,8 @@ async function verifyRun(published: PublishedRun, temporaryDirectory: string): P
     if (manifest.code !== "verify.failed") throw manifest;
     return { run, current, files: 0, bytes: 0, tables: 0, rows: 0, denied: 0, findings: [manifest.message] };
   }
-  const { files, unread, findings } = await examineRun(published, manifest, temporaryDirectory);
+  const examined = await examineRun(published, manifest, temporaryDirectory);
+  const { files, unread } = examined;
   const counts = Object.values(manifest.rows);
   return {
     run,
@@ -90,49 +90,40 @@ async function verifyRun(published: PublishedRun, temporaryDirectory: string): P
     tables: counts.length,
     rows: counts.reduce((sum, rows) => sum + rows, 0),
     denied: unread.filter(({ denied }) => denied).length,
-    findings: [
-      ...nameFindings(run, manifest),
-      ...unread.map(({ finding }) => finding),
-      ...fileFindings(files, manifest.files, unread),
-      ...findings,
-    ].map(sentence),
+    findings: findingsOf(run, manifest, examined).map(sentence),
   };
 }
 
 /** A run that cannot be examined at all, which nothing else is found of, is a finding too. */
 async function examineRun(
-  { directory }: PublishedRun,
+  { directory: result }: PublishedRun,
   stated: Manifest,
   temporaryDirectory: string,
 ): Promise<Examination> {
   try {
-    return await examine({
-      result: directory,
-      database: stated.loaders.includes("duckdb") ? join(directory, DATABASE_FILE) : undefined,
-      temporaryDirectory,
-      stated,
-    });
+    return await examine({ result, temporaryDirectory, stated });
   } catch (thrown) {
     return { files: [], unread: [unreadOf("", thrown)], findings: [] };
   }
 }
 
-function nameFindings(run: string, manifest: Manifest): string[] {
-  return manifest.run === run ? [] : [`its manifest is that of the run ${manifest.run}`];
-}
-
-/** What differs between the files that lie there and those that a manifest states; phrases without a full stop. */
-export function fileFindings(
-  found: readonly PublishedFile[],
-  stated: readonly PublishedFile[],
-  unread: readonly Unread[],
+/** All that is wrong with a run that was examined, held against its manifest; phrases without a full stop. */
+export function findingsOf(
+  run: string,
+  manifest: Manifest,
+  { files, unread, findings }: Examination,
 ): string[] {
-  const there = new Map(found.map((file) => [file.path, file]));
-  const known = new Set(stated.map(({ path }) => path));
-  const looked = stated.filter(({ path }) => !isUnread(unread, path));
-  const wrong = looked.flatMap((file) => fileFinding(there.get(file.path), file) ?? []);
-  const more = found.filter(({ path }) => !known.has(path));
-  return [...wrong, ...more.map(({ path }) => `the file ${path} is not in the manifest`)];
+  const there = new Map(files.map((file) => [file.path, file]));
+  const known = new Set(manifest.files.map(({ path }) => path));
+  const looked = manifest.files.filter(({ path }) => !isUnread(unread, path));
+  const more = files.filter(({ path }) => !known.has(path));
+  return [
+    ...(manifest.run === run ? [] : [`its manifest is that of the run ${manifest.run}`]),
+    ...unread.map(({ finding }) => finding),
+    ...looked.flatMap((file) => fileFinding(there.get(file.path), file) ?? []),
+    ...more.map(({ path }) => `the file ${path} is not in the manifest`),
+    ...findings,
+  ];
 }
 
 function fileFinding(found: PublishedFile | undefined, stated: PublishedFile): string | undefined {

@@ -8,7 +8,7 @@ import { readTree } from "../common/tree.ts";
 import { all, openForReading, openForScanning, scalar, toSafeInteger } from "../storage/duckdb.ts";
 import { together } from "../storage/parallel.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
-import { isDenied, reasonOf } from "./layout.ts";
+import { DATABASE_FILE, isDenied, reasonOf } from "./layout.ts";
 import { MANIFEST_FILE, type Manifest, type PublishedFile } from "./manifest.ts";
 
 /** Of the database that reads a result which is examined. */
@@ -29,8 +29,8 @@ export interface Proof {
   readonly result: string;
   /** For spilled blocks. */
   readonly temporaryDirectory: string;
-  /** The database, which need not lie in the result; undefined where Parquet files alone were published. */
-  readonly database: string | undefined;
+  /** Given where the database does not lie in the result, or is not published. */
+  readonly database?: string;
   readonly stated: Stated;
 }
 
@@ -75,7 +75,9 @@ export async function verifyResult(proof: Proof): Promise<readonly PublishedFile
  * A failing disk is thrown, as `disk.io`; what else goes wrong is a finding.
  */
 export async function examine(proof: Proof): Promise<Examination> {
-  const { result, database } = proof;
+  const { result, stated } = proof;
+  const published = stated.loaders.includes("duckdb") ? join(result, DATABASE_FILE) : undefined;
+  const { database = published } = proof;
   const unread: Unread[] = [];
   const refused = (path: string, thrown: unknown) => {
     unread.push(unreadOf(relative(result, path), thrown));

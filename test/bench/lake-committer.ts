@@ -27,7 +27,7 @@ while (Date.now() < untilMs) {
   const sequence = commits + 1;
   const path = filePath(instance, BENCHED.name, sequence, String(sequence).padStart(64, "0"));
   const range = { column: "id", min: "a", max: "z", nulls: 0 };
-  const outcome = await commitReplacement(
+  const version = await commitReplacement(
     store,
     {
       table: BENCHED,
@@ -41,9 +41,9 @@ while (Date.now() < untilMs) {
     },
     signal,
   );
-  if (outcome.kind !== "done") throw new Error(`${instance} is fenced at ${outcome.sequence}`);
+  if (version === null) throw new Error(`${instance} has a later run than ${sequence}`);
   commits += 1;
-  await checkpointIfDue(store, BENCHED.name, outcome.version, {
+  await checkpointIfDue(store, BENCHED.name, version, {
     nowMs: Date.now(),
     retentionMs: 30 * 86_400_000,
   });

@@ -120,7 +120,7 @@ async function writeLogs(
       before: files.get(instance),
     });
     files.set(instance, path);
-    apply(replay, { version, actions: parseActions(text) });
+    apply(replay, version, parseActions(text));
     await writeFile(join(forms.without, commitKey(BENCHED.name, version)), text);
     if (night < nights - KEPT_NIGHTS) continue;
     await writeFile(join(forms.with, commitKey(BENCHED.name, version)), text);

@@ -8,9 +8,9 @@ import { after, before, beforeEach, suite, test } from "node:test";
 import { inspect } from "node:util";
 import { removeTree } from "../../src/common/tree.ts";
 import { openStore } from "../../src/targets/store/open-store.ts";
-import { proveConditionalPut } from "../../src/targets/store/probe.ts";
 import { openS3Store } from "../../src/targets/store/s3-store.ts";
 import type { Store } from "../../src/targets/store/store.ts";
+import { proveConditionalPut } from "../../src/targets/store/store.ts";
 import { either } from "../long.ts";
 import { contentOf, keysOf, NEVER, storeLaws } from "../targets/store/laws.ts";
 import {

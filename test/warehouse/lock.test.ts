@@ -33,18 +33,18 @@ test("F13, F14: a lock of another process is seen at once, also while it is stop
   child.kill("SIGKILL");
   await exit;
   const lock = await acquireLock(folder);
-  await lock.release();
+  await lock[Symbol.asyncDispose]();
 });
 
 test("F13: a lock that was let go of can be taken by another process", async (t) => {
   const folder = await prepareOutput(await temporaryFolder(t));
-  await (await acquireLock(folder)).release();
+  await (await acquireLock(folder))[Symbol.asyncDispose]();
   const child = await holder(t, folder.root);
   await isLocked(folder);
   const exit = once(child, "exit");
   child.stdin?.end();
   assert.deepEqual(await exit, [0, null]);
-  await (await acquireLock(folder)).release();
+  await (await acquireLock(folder))[Symbol.asyncDispose]();
 });
 
 test("F15: two runs in one process are kept apart, by whatever path they name the folder", async (t) => {
@@ -58,9 +58,9 @@ test("F15: two runs in one process are kept apart, by whatever path they name th
     await isLocked(await prepareOutput(alias));
   }
   const lock = await acquireLock(await prepareOutput(alias));
-  await lock.release();
-  await lock.release();
-  await (await acquireLock(folder)).release();
+  await lock[Symbol.asyncDispose]();
+  await lock[Symbol.asyncDispose]();
+  await (await acquireLock(folder))[Symbol.asyncDispose]();
 });
 
 test("F13: of two that begin at the same time, one has the lock", async (t) => {
@@ -68,7 +68,7 @@ test("F13: of two that begin at the same time, one has the lock", async (t) => {
   const outcomes = await Promise.allSettled([acquireLock(folder), acquireLock(folder), acquireLock(folder)]);
   const held = outcomes.filter((outcome) => outcome.status === "fulfilled");
   assert.equal(held.length, 1);
-  await held[0]?.value.release();
+  await held[0]?.value[Symbol.asyncDispose]();
 });
 
 test("preparing and looking into a locked folder does not free the lock", async (t) => {
@@ -96,5 +96,5 @@ test("a lock file that is no database is refused with a way out", async (t) => {
     message: /remove it if no run is under way/,
   });
   await rm(folder.lock);
-  await (await acquireLock(folder)).release();
+  await (await acquireLock(folder))[Symbol.asyncDispose]();
 });

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
-import { lakeStatus } from "../../targets/lake/status.ts";
+import { type Damage, lakeStatus } from "../../targets/lake/status.ts";
 import { vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
@@ -62,11 +62,14 @@ function statusCommand(environment: CliEnvironment): Command {
     const status = await lake.open(stop.signal, ({ store }) => lakeStatus(store));
     const { out } = environment;
     await answer(out, options.json === true ? status : lakeStatusText(status, out.columns));
-    const [first, ...others] = status.damaged;
-    if (first === undefined) return;
-    const more = others.length === 0 ? "" : ` The list has ${counted(others.length, "more finding")}.`;
-    throw new WarehouseError("target.refused", `${first.problem}${more}`);
+    assertUndamaged(status.damaged);
   });
+}
+
+function assertUndamaged([first, ...others]: readonly Damage[]): void {
+  if (first === undefined) return;
+  const more = others.length === 0 ? "" : ` The list has ${counted(others.length, "more finding")}.`;
+  throw new WarehouseError("target.refused", `${first.problem}${more}`);
 }
 
 const VERIFY_HELP = `
@@ -111,6 +114,9 @@ Examples:
 Earlier versions stay readable for as long as the lake's logRetentionDays says, 30 days by default. With --all-versions
 only the newest can be read afterwards, so that nothing of an erased person stays. All instances of the lake are cleaned
 up; runs may be delivered meanwhile.
+
+Exit code 0: all was looked at. 26: a table or an instance is damaged; it is named, nothing of it was removed, and all
+others are cleaned up.
 `;
 
 function vacuumCommand(environment: CliEnvironment): Command {
@@ -122,6 +128,7 @@ function vacuumCommand(environment: CliEnvironment): Command {
       const choice = { allVersions: options.allVersions === true, nowMs: Date.now() };
       const removed = await lake.open(stop.signal, (place) => vacuumLake(place, choice));
       await answer(environment.out, options.json === true ? removed : vacuumedText(removed));
+      assertUndamaged(removed.damaged);
     });
 }
 

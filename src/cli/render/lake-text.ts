@@ -1,6 +1,6 @@
 /** What the commands on the lake say. */
 import { count, counted, fileSize, minuteOf } from "../../common/figures.ts";
-import type { InstanceStatus, LakeStatus } from "../../targets/lake/status.ts";
+import type { Damage, InstanceStatus, LakeStatus } from "../../targets/lake/status.ts";
 import type { Vacuumed } from "../../targets/lake/vacuum.ts";
 import type { LakeVerification } from "../../targets/lake/verify.ts";
 import { drawInParts, drawTable, left, right, whole } from "./table.ts";
@@ -10,8 +10,11 @@ export function lakeStatusText(
   width: number | undefined,
 ): string {
   if (instances.length + damaged.length === 0) return `nothing was delivered to ${address} yet\n`;
-  const damage = damaged.map(({ problem }) => `\nDAMAGED: ${problem}\n`).join("");
-  return `${instancesText(instances, width)}\n${tablesText(tables, width)}${damage}`;
+  return `${instancesText(instances, width)}\n${tablesText(tables, width)}${damageText(damaged)}`;
+}
+
+function damageText(damaged: readonly Damage[]): string {
+  return damaged.map(({ problem }) => `\nDAMAGED: ${problem}\n`).join("");
 }
 
 function instancesText(instances: readonly InstanceStatus[], width: number | undefined): string {
@@ -73,7 +76,11 @@ export function lakeVerificationText(found: LakeVerification): string {
   return `DAMAGED: ${name}, ${counted(findings.length, "finding")}\n${shown.join("")}${rest}`;
 }
 
-export function vacuumedText({ files, bytes, runs }: Vacuumed): string {
-  if (files === 0 && runs === 0) return "nothing to remove\n";
-  return `removed ${counted(files, "data file")} (${fileSize(bytes)}) and the copies of ${counted(runs, "run")}\n`;
+export function vacuumedText({ files, bytes, runs, damaged }: Vacuumed): string {
+  const size = `${counted(files, "data file")} (${fileSize(bytes)})`;
+  const removed =
+    files === 0 && runs === 0
+      ? "nothing to remove"
+      : `removed ${size} and the copies of ${counted(runs, "run")}`;
+  return `${removed}\n${damageText(damaged)}`;
 }

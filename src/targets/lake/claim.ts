@@ -14,18 +14,19 @@ import { claimKey, claimNumberOf, instanceFolder } from "./keys.ts";
 import { changedByHand, jsonBytes, readJson } from "./stored-json.ts";
 
 /** Of the form of claims: higher where an older program could misread one. */
-const CLAIM_VERSION = 1;
+export const CLAIM_VERSION = 1 as const;
 
 const count = z.number().int().nonnegative();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const bound = z.union([z.string(), z.number(), z.boolean()]);
 
 const file = z.object({
-  /** Below the table's folder. */
+  /** Below the table's folder, not encoded. */
   path: z.string().min(1),
   bytes: count,
   sha256,
   rows: count,
+  /** Of the key's first column, as Delta's statistics have them; null: nothing can be said of it. */
   range: z.object({ column: z.string(), min: bound, max: bound, nulls: count }).nullable(),
 });
 
@@ -39,9 +40,10 @@ const column = z.object({
 const table = z.object({
   name: z.string().min(1),
   comment: z.string(),
-  columns: z.array(column),
+  /** `instance` is not among them: it partitions every table. */
+  columns: z.array(column).readonly(),
   /** Empty of a table that the run before had and this one has not. */
-  files: z.array(file),
+  files: z.array(file).readonly(),
 });
 
 const claim = z.object({
@@ -56,7 +58,7 @@ const claim = z.object({
   /** Milliseconds since 1970. */
   atMs: count,
   manifest: z.object({ bytes: count, sha256 }),
-  tables: z.array(table),
+  tables: z.array(table).readonly(),
 });
 
 /** What stays of a claim whose published run is gone. */
@@ -69,13 +71,17 @@ export type PastClaim = z.infer<typeof pastClaim>;
 export type ClaimedTable = Claim["tables"][number];
 export type ClaimedFile = ClaimedTable["files"][number];
 
-export function isPast(found: Claim | PastClaim): found is PastClaim {
-  return "past" in found;
+/** All files of the tables, with their keys in the store. */
+export function keyedFiles(tables: Claim["tables"]): (ClaimedFile & { readonly key: string })[] {
+  return tables.flatMap(({ name, files }) => files.map((file) => ({ ...file, key: `${name}/${file.path}` })));
 }
 
-/** Where a claim has its key: after the run of the one before it; 1 where there is none. */
-function numberAfter(last: Claim | null): number {
-  return (last?.sequence ?? 0) + 1;
+export function rowsIn(files: readonly Pick<ClaimedFile, "rows">[]): number {
+  return files.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+export function isPast(found: Claim | PastClaim): found is PastClaim {
+  return "past" in found;
 }
 
 /** Numbers of all claims of an instance, in order. */
@@ -121,23 +127,15 @@ export async function readClaim(store: Store, instance: string, number: number):
 
 /** Puts a claim after the last one; false: another attempt was first. */
 export async function putClaim(store: Store, made: Claim, last: Claim | null): Promise<boolean> {
-  const number = numberAfter(last);
-  if (await store.putNew(claimKey(made.instance, number), jsonBytes(made))) return true;
+  const number = (last?.sequence ?? 0) + 1;
+  if (await store.putNew(claimKey(made.instance, number), jsonBytes(claim.parse(made)))) return true;
   // The answer to an earlier try may have been lost.
   return (await readClaim(store, made.instance, number)).attempt === made.attempt;
-}
-
-export function newClaim(content: Omit<Claim, "claimVersion">): Claim {
-  return { claimVersion: CLAIM_VERSION, ...content };
 }
 
 /** Removes from an old claim what only a restore needs. */
 export async function shortenClaim(store: Store, instance: string, number: number): Promise<void> {
   const found = await readClaim(store, instance, number);
   if (isPast(found)) return;
-  const { claimVersion, run, sequence, attempt } = found;
-  await store.put(
-    claimKey(instance, number),
-    jsonBytes({ claimVersion, run, sequence, attempt, past: true }),
-  );
+  await store.put(claimKey(instance, number), jsonBytes(pastClaim.parse({ ...found, past: true })));
 }

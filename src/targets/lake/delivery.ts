@@ -4,9 +4,17 @@ import type { Clock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { DeliveredRun, StagedLoad } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
-import { proveConditionalPut } from "../store/probe.ts";
-import type { Store } from "../store/store.ts";
-import { type Claim, type ClaimedTable, claimOf, isPast, lastClaim, newClaim, putClaim } from "./claim.ts";
+import { proveConditionalPut, type Store } from "../store/store.ts";
+import {
+  CLAIM_VERSION,
+  type Claim,
+  type ClaimedTable,
+  claimOf,
+  isPast,
+  keyedFiles,
+  lastClaim,
+  putClaim,
+} from "./claim.ts";
 import { readTable } from "./delta/read.ts";
 import { assertWritable } from "./delta/schema.ts";
 import { finish, LANES, type LakePlace, type Settled, settle } from "./finish.ts";
@@ -41,7 +49,7 @@ export function stageDelivery(open: OpenLake, run: DeliveredRun, clock: Clock): 
     const attempt = randomUUID();
     return {
       commit: () =>
-        open(run.signal, (again) => commitDelivery(again, { run, plan, attempt, atMs: clock.now() })),
+        open(run.signal, (again) => commitDelivery(again, run, plan, { attempt, atMs: clock.now() })),
       abort: () => open(AbortSignal.timeout(TAKE_BACK_MS), (again) => discard(again, run, plan)),
     };
   });
@@ -83,37 +91,35 @@ async function uploadAll(store: Store, uploads: readonly Upload[], run: Delivere
   await inParallel([0], uploads.slice(-1), upload);
 }
 
-interface Attempt {
-  readonly run: DeliveredRun;
-  readonly plan: Plan;
-  readonly attempt: string;
-  readonly atMs: number;
-}
-
-async function commitDelivery(place: LakePlace, { run, plan, attempt, atMs }: Attempt): Promise<void> {
+async function commitDelivery(
+  place: LakePlace,
+  delivered: DeliveredRun,
+  plan: Plan,
+  made: Pick<Claim, "attempt" | "atMs">,
+): Promise<void> {
   const { store, instance } = place;
-  const { signal, sequence, pipeline, verdict } = run;
+  const { signal, run, sequence, pipeline, verdict, manifest } = delivered;
+  const content = {
+    claimVersion: CLAIM_VERSION,
+    run,
+    sequence,
+    instance,
+    pipeline,
+    verdict,
+    ...made,
+    manifest,
+  };
   for (;;) {
-    const settled = await settle(place, run.instance, signal);
-    if (isOf(run, settled.claim)) {
+    const settled = await settle(place, delivered.instance, signal);
+    if (isOf(delivered, settled.claim)) {
       if (settled.fault !== null) throw settled.fault;
       return;
     }
-    assertNext(store, settled.claim, run);
-    const claim = newClaim({
-      run: run.run,
-      sequence,
-      instance,
-      pipeline,
-      verdict,
-      attempt,
-      atMs,
-      manifest: { bytes: run.manifest.bytes, sha256: run.manifest.sha256 },
-      tables: [...plan.tables, ...droppedSince(settled, plan.tables)],
-    });
+    assertNext(store, settled.claim, delivered);
+    const claim: Claim = { ...content, tables: [...plan.tables, ...droppedSince(settled, plan.tables)] };
     if (!(await putClaim(store, claim, settled.claim))) continue;
     const isFinished = await finish(place, claim, signal);
-    if (!isFinished && (await snapshotVersions(store, claim)).size === 0) throw givenUp(store, run);
+    if (!isFinished && (await snapshotVersions(store, claim)).size === 0) throw givenUp(store, delivered);
     return;
   }
 }
@@ -134,8 +140,6 @@ async function discard({ store, instance }: LakePlace, run: DeliveredRun, { uplo
   if (last === null || last.sequence < run.sequence) return;
   const winner = await claimOf(store, instance, run.sequence);
   if (winner !== undefined && (isPast(winner) || winner.manifest.sha256 === run.manifest.sha256)) return;
-  const named = new Set(
-    winner?.tables.flatMap(({ name, files }) => files.map(({ path }) => `${name}/${path}`)),
-  );
+  const named = new Set(keyedFiles(winner?.tables ?? []).map(({ key }) => key));
   await store.remove(uploads.map(({ key }) => key).filter((key) => !named.has(key)));
 }

@@ -3,13 +3,11 @@ import { WarehouseError } from "../../common/errors.ts";
 import type { InstanceIdentity, TargetRun } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
-import { type Claim, type ClaimedTable, claimOf, isPast, lastClaim } from "./claim.ts";
-import { checkpointIfDue, cleanLog } from "./delta/checkpoint.ts";
+import { type Claim, claimOf, isPast, keyedFiles, lastClaim } from "./claim.ts";
+import { checkpointIfDue, cleanLog, DAY_MS } from "./delta/checkpoint.ts";
 import { commitReplacement } from "./delta/commit.ts";
 import { assertSameService, registeredService } from "./registration.ts";
 import { commitSnapshot, RUN_SNAPSHOTS, snapshotSequence } from "./snapshots.ts";
-
-export const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Tables or files at a time. */
 export const LANES = Array.from({ length: 8 }, (_, lane) => lane);
@@ -76,43 +74,26 @@ export async function lastRun(
  * claim has been put meanwhile, by others who finished this one or could not.
  */
 export async function finish(place: LakePlace, claim: Claim, signal: AbortSignal): Promise<boolean> {
-  const { store } = place;
-  const outcomes = await inParallel(LANES, claim.tables, async (_, table) => {
-    const outcome = await commitReplacement(store, replacementOf(place, claim, table), signal);
-    return { table: table.name, ...outcome };
+  const { store, logRetentionDays: retentionDays } = place;
+  const versions = new Map<string, number>();
+  await inParallel(LANES, claim.tables, async (_, table) => {
+    const replacement = { ...claim, table, files: table.files, retentionDays };
+    const version = await commitReplacement(store, replacement, signal);
+    if (version !== null) versions.set(table.name, version);
   });
-  const committed = outcomes.filter((outcome) => outcome.kind === "done");
-  if (committed.length < outcomes.length) return false;
-  const versions = new Map(committed.map(({ table, version }) => [table, version]));
+  if (versions.size < claim.tables.length) return false;
   const last = await commitSnapshot(place, claim, versions, signal);
-  const newest = [...committed, ...(last.kind === "done" ? [{ table: RUN_SNAPSHOTS.name, ...last }] : [])];
-  await inParallel(LANES, newest, (_, { table, version }) => keepShort(place, table, version));
+  if (last !== null) versions.set(RUN_SNAPSHOTS.name, last);
+  const retention = { nowMs: Date.now(), retentionMs: retentionDays * DAY_MS };
+  await inParallel(LANES, [...versions], async (_, [table, version]) => {
+    if (await checkpointIfDue(store, table, version, retention)) await cleanLog(store, table, retention);
+  });
   return true;
-}
-
-function replacementOf(
-  { logRetentionDays: retentionDays }: LakePlace,
-  { instance, sequence, run, attempt, atMs }: Claim,
-  table: ClaimedTable,
-) {
-  return { table, instance, sequence, run, files: table.files, attempt, atMs, retentionDays };
-}
-
-async function keepShort(
-  { store, logRetentionDays }: LakePlace,
-  table: string,
-  version: number,
-): Promise<void> {
-  const retention = { nowMs: Date.now(), retentionMs: logRetentionDays * DAY_MS };
-  if (await checkpointIfDue(store, table, version, retention)) await cleanLog(store, table, retention);
 }
 
 /** A claim of another process: a table must never name a file that is not there. Throws `target.refused`. */
 async function assertUploaded(store: Store, claim: Claim): Promise<void> {
-  const files = claim.tables.flatMap(({ name, files }) =>
-    files.map((file) => ({ ...file, key: `${name}/${file.path}` })),
-  );
-  await inParallel(LANES, files, async (_, { key, bytes }) => {
+  await inParallel(LANES, keyedFiles(claim.tables), async (_, { key, bytes }) => {
     for await (const found of store.list(key)) if (found.key === key && found.bytes === bytes) return;
     throw new WarehouseError(
       "target.refused",

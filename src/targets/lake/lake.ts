@@ -1,12 +1,11 @@
 /** The target `lake`: Delta Lake tables on a file system or in a bucket, partitioned by instance. */
 import { systemClock } from "../../common/clock.ts";
 import { isObject } from "../../common/objects.ts";
-import { isText, type Options, optionFaults } from "../../common/options.ts";
+import { isName, isText, type Options, optionFaults } from "../../common/options.ts";
 import type { Target } from "../../pipeline.ts";
 import { type StoreOptions, storeFaults } from "../store/address.ts";
 import { openStore } from "../store/open-store.ts";
-import { proveConditionalPut } from "../store/probe.ts";
-import type { Store } from "../store/store.ts";
+import { proveConditionalPut, type Store } from "../store/store.ts";
 import { claimNumbers, lastClaim } from "./claim.ts";
 import { type OpenLake, stageDelivery } from "./delivery.ts";
 import { lastRun } from "./finish.ts";
@@ -32,63 +31,50 @@ export function isLake(target: Target): target is LakeTarget {
   return "kind" in target && target.kind === "lake";
 }
 
-export const LOG_RETENTION_DAYS = 30;
-
-const INSTANCE = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
 const OPTIONS: Options = {
-  url: (value) => isText(value) || "is not a text",
-  endpoint: (value) => isText(value) || "is not a text",
+  url: textVerdict,
+  endpoint: textVerdict,
   pathStyle: (value) => typeof value === "boolean" || "is neither true nor false",
-  region: (value) => isText(value) || "is not a text",
-  instance: (value) =>
-    (isText(value) && INSTANCE.test(value)) ||
-    "is not a name of lower-case letters, digits and hyphens, 63 at most",
-  name: (value) =>
-    (isText(value) && INSTANCE.test(value)) ||
-    "is not a name of lower-case letters, digits and hyphens, 63 at most",
+  region: textVerdict,
+  instance: isName,
+  name: isName,
   logRetentionDays: (value) =>
     (Number.isInteger(value) && Number(value) >= 1) || "is not a whole number of days, at least 1",
 };
 
+function textVerdict(value: unknown): true | string {
+  return isText(value) || "is not a text";
+}
+
 /** Delivers to a lake. Credentials of a bucket are none of its options: they come from the platform's own chain. */
 export function lake(given: LakeOptions): LakeTarget {
-  const options: LakeOptions = { ...given, instance: instanceOf(given) };
-  const faults = [
-    ...optionFaults("lake", isObject(given) ? options : given, OPTIONS, ["url"]),
-    ...(isObject(given) && options.instance === undefined ? [NO_INSTANCE] : []),
-  ];
-  const checked =
-    faults.length > 0 ? faults : storeFaults(options).map((fault) => `lake: ${fault.replace(/\.$/, "")}`);
-  return {
-    ...lakeIn((signal) => openStore(options, signal), { ...options, instance: options.instance ?? "" }),
-    faults: checked,
-  };
+  const isGiven = isObject(given);
+  // The instances of a fleet share a configuration: `run --instance` sets the variable.
+  const instance = (isGiven ? given.instance : undefined) ?? process.env.CONTENT_WAREHOUSE_INSTANCE;
+  const options = { ...given, instance };
+  const faults = optionFaults("lake", isGiven ? options : given, OPTIONS, ["url"]);
+  if (isGiven && instance === undefined) faults.push(NO_INSTANCE);
+  if (faults.length === 0)
+    faults.push(...storeFaults(options).map((fault) => `lake: ${fault.replace(/\.$/, "")}`));
+  const target = lakeIn((signal) => openStore(options, signal), { ...options, instance: instance ?? "" });
+  return { ...target, faults };
 }
 
 const NO_INSTANCE = "lake: instance is missing: name it, or set CONTENT_WAREHOUSE_INSTANCE";
 
-/** The instances of a fleet share a configuration: \`run --instance\` sets the variable. */
-function instanceOf(given: LakeOptions): string | undefined {
-  return (isObject(given) ? given.instance : undefined) ?? process.env.CONTENT_WAREHOUSE_INSTANCE;
-}
-
 /** The lake in a store, which is opened for each step and ends with the signal of that. */
 export function lakeIn(
   openStoreOf: (signal: AbortSignal) => Promise<Store>,
-  {
-    instance,
-    name,
-    logRetentionDays,
-  }: Pick<LakeOptions, "name" | "logRetentionDays"> & { readonly instance: string },
+  options: Pick<LakeOptions, "name" | "logRetentionDays"> & { readonly instance: string },
 ): LakeTarget {
+  const { instance, name = "lake", logRetentionDays = 30 } = options;
   const open: OpenLake = async (signal, use) => {
     await using store = await openStoreOf(signal);
-    return await use({ store, instance, logRetentionDays: logRetentionDays ?? LOG_RETENTION_DAYS });
+    return await use({ store, instance, logRetentionDays });
   };
   return {
     kind: "lake",
-    name: name ?? "lake",
+    name,
     open,
     last: (service, signal) => open(signal, (place) => lastRun(place, service, signal)),
     taken: (signal) => open(signal, async ({ store }) => (await lastClaim(store, instance))?.sequence ?? 0),

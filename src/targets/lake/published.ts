@@ -5,8 +5,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import { MANIFEST_FILE, readManifest } from "../../warehouse/manifest.ts";
-import type { Store } from "../store/store.ts";
-import { type Claim, claimNumbers, claimOf, isPast, readClaim, shortenClaim } from "./claim.ts";
+import { type Claim, claimNumbers, claimOf, isPast, readClaim } from "./claim.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { runFolder } from "./keys.ts";
 
@@ -45,26 +44,4 @@ export async function restoreRun(
 
 export function folderOf({ instance, run, manifest }: Claim): string {
   return runFolder(instance, run, manifest.sha256);
-}
-
-/** Removes the copies of some claims; these stay, and say no more than their run's name. Gives how many had one. */
-export async function forgetRuns(
-  { store, instance }: Pick<LakePlace, "store" | "instance">,
-  numbers: readonly number[],
-): Promise<number> {
-  let removed = 0;
-  for (const number of numbers) {
-    const claim = await readClaim(store, instance, number);
-    if (isPast(claim)) continue;
-    await shortenClaim(store, instance, number);
-    await removeBelow(store, folderOf(claim));
-    removed++;
-  }
-  return removed;
-}
-
-export async function removeBelow(store: Store, prefix: string): Promise<void> {
-  const keys: string[] = [];
-  for await (const { key } of store.list(prefix)) keys.push(key);
-  await store.remove(keys);
 }

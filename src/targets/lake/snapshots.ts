@@ -5,19 +5,18 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { all, openForScanning, toSafeInteger } from "../../storage/duckdb.ts";
+import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { readParquet, writeParquet } from "../../storage/parquet-sql.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
 import { bigint, defineTable, REQUIRED, text } from "../../tables/declare.ts";
 import { digestOf } from "../../warehouse/verify.ts";
 import type { Store } from "../store/store.ts";
-import type { Claim } from "./claim.ts";
+import { type Claim, rowsIn } from "./claim.ts";
 import { commitReplacement } from "./delta/commit.ts";
 import { readTable } from "./delta/read.ts";
 import { filesOf, sequenceOf, type TableState } from "./delta/state.ts";
-import type { CommitOutcome } from "./delta/table.ts";
 import { filePath } from "./keys.ts";
-import { withFolder } from "./temporary.ts";
+import { inScratch } from "./scratch.ts";
 
 export const RUN_SNAPSHOTS = defineTable({
   name: "run_snapshots",
@@ -40,44 +39,36 @@ export const RUN_SNAPSHOTS = defineTable({
   ],
 });
 
-const LIMITS = { memoryLimitMb: 128, threads: 1 };
-
 /** Number of the last run of an instance that all tables have; 0: none. */
 export async function snapshotSequence(store: Store, instance: string): Promise<number> {
   const state = await readTable(store, RUN_SNAPSHOTS.name);
   return state === null ? 0 : (sequenceOf(state, instance) ?? 0);
 }
 
-/** Adds a run to the rows of its instance, once all tables have it. `versions`: by table of the claim. */
+/**
+ * Adds a run to the rows of its instance, once all tables have it. `versions`: by table of the claim. Gives the version;
+ * null: a later run of the instance is there.
+ */
 export async function commitSnapshot(
-  { store, logRetentionDays }: { readonly store: Store; readonly logRetentionDays: number },
+  { store, logRetentionDays: retentionDays }: { readonly store: Store; readonly logRetentionDays: number },
   claim: Claim,
   versions: ReadonlyMap<string, number>,
   signal: AbortSignal,
-): Promise<CommitOutcome> {
-  const { instance, sequence, run, attempt, atMs } = claim;
+): Promise<number | null> {
+  const { instance, sequence } = claim;
   const state = await readTable(store, RUN_SNAPSHOTS.name);
   const there = state?.transactions.get(instance);
-  if (there?.sequence === sequence) return { kind: "done", version: there.version };
-  return withFolder(async (folder) => {
+  if (there?.sequence === sequence) return there.version;
+  return inScratch(async (connection, folder) => {
     const before = await downloadRows(store, state, instance, folder);
     const file = join(folder, "new.parquet");
-    const rows = await write(folder, file, before, rowsOf(claim, versions));
+    const query = { text: queryOf(before, claim, versions), params: [] };
+    const rows = await writeParquet(connection, { table: RUN_SNAPSHOTS, query, file });
     const content = await digestOf(file);
     const path = filePath(instance, RUN_SNAPSHOTS.name, sequence, content.sha256);
     await store.upload(`${RUN_SNAPSHOTS.name}/${path}`, file, content);
     const files = [{ path, bytes: content.bytes, rows, range: null }];
-    const replacement = {
-      table: RUN_SNAPSHOTS,
-      instance,
-      sequence,
-      run,
-      files,
-      attempt,
-      atMs,
-      retentionDays: logRetentionDays,
-    };
-    return commitReplacement(store, replacement, signal);
+    return commitReplacement(store, { ...claim, table: RUN_SNAPSHOTS, files, retentionDays }, signal);
   });
 }
 
@@ -100,40 +91,21 @@ async function downloadRows(
   return files;
 }
 
-async function write(
-  folder: string,
-  file: string,
+/** The rows so far and those of the claim; tables that the run does not have are in it too, without files. */
+function queryOf(
   before: readonly string[],
-  rows: readonly string[],
-): Promise<number> {
-  await using database = await openForScanning({
-    temporaryDirectory: folder,
-    allowedDirectories: [folder],
-    ...LIMITS,
-  });
+  { sequence, run, verdict, tables }: Claim,
+  versions: ReadonlyMap<string, number>,
+): string {
   const columns = RUN_SNAPSHOTS.columns.map(({ name }) => name).join(", ");
-  const earlier = before.length === 0 ? [] : [`SELECT ${columns} FROM ${readParquet(before)}`];
-  const added = `FROM (VALUES ${rows.join(", ")}) AS added (${columns})`;
-  const typed = [
-    `SELECT sequence::BIGINT, run, verdict, table_name, table_version::BIGINT, rows::BIGINT ${added}`,
-  ];
-  const query = `SELECT * FROM (${[...typed, ...earlier].join(" UNION ALL ")}) AS snapshots (${columns}) ORDER BY sequence, table_name`;
-  return await writeParquet(database.connection, {
-    table: RUN_SNAPSHOTS,
-    query: { text: query, params: [] },
-    file,
-  });
-}
-
-/** Tables that the run does not have are in the claim too, without files. */
-function rowsOf({ sequence, run, verdict, tables }: Claim, versions: ReadonlyMap<string, number>): string[] {
-  const place = [sequence, quoteLiteral(run), quoteLiteral(verdict)];
-  return tables.flatMap(({ name, files }) => {
-    const rows = files.reduce((sum, file) => sum + file.rows, 0);
-    return files.length === 0
-      ? []
-      : [`(${[...place, quoteLiteral(name), versions.get(name) ?? 0, rows].join(", ")})`];
-  });
+  const rows = tables
+    .filter(({ files }) => files.length > 0)
+    .map(({ name, files }) => {
+      const texts = [run, verdict, name].map(quoteLiteral).join(", ");
+      return `(${sequence}::BIGINT, ${texts}, ${versions.get(name) ?? 0}::BIGINT, ${rowsIn(files)}::BIGINT)`;
+    });
+  const earlier = before.length === 0 ? "" : `UNION ALL SELECT ${columns} FROM ${readParquet(before)}`;
+  return `FROM (VALUES ${rows.join(", ")} ${earlier}) AS snapshots (${columns}) ORDER BY sequence, table_name`;
 }
 
 /** By table: a version at which the instance has the claim's files. Empty: the run is not finished. */
@@ -142,18 +114,11 @@ export async function snapshotVersions(
   { instance, sequence }: Claim,
 ): Promise<ReadonlyMap<string, number>> {
   const state = await readTable(store, RUN_SNAPSHOTS.name);
-  return withFolder(async (folder) => {
+  return inScratch(async (connection, folder) => {
     const files = await downloadRows(store, state, instance, folder);
     if (files.length === 0) return new Map();
-    await using database = await openForScanning({
-      temporaryDirectory: folder,
-      allowedDirectories: [folder],
-      ...LIMITS,
-    });
-    const found = await all(
-      database.connection,
-      `SELECT table_name, table_version FROM ${readParquet(files)} WHERE sequence = ${sequence}`,
-    );
+    const rows = `SELECT table_name, table_version FROM ${readParquet(files)} WHERE sequence = ${sequence}`;
+    const found = await all(connection, rows);
     return new Map(found.map((row) => [String(row.table_name), toSafeInteger(row.table_version ?? null)]));
   });
 }

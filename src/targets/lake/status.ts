@@ -1,15 +1,16 @@
 /** What a lake has: its tables, and the last run of each instance. Changes nothing. */
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
+import { parseIfJson } from "../../common/json.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import type { Store } from "../store/store.ts";
-import { type Claim, lastClaim } from "./claim.ts";
+import { lastClaim } from "./claim.ts";
 import { readTable } from "./delta/read.ts";
-import { type ActiveFile, instancesOf, sequenceOf, type TableState } from "./delta/state.ts";
+import { type ActiveFile, instancesOf, type TableState } from "./delta/state.ts";
 import { LANES } from "./finish.ts";
+import { instancesFolder } from "./keys.ts";
 import { registeredService } from "./registration.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
-import { instancesIn, tablesIn } from "./vacuum.ts";
 
 export interface LakeStatus {
   readonly address: string;
@@ -58,40 +59,49 @@ export interface InstanceStatus {
 }
 
 export async function lakeStatus(store: Store): Promise<LakeStatus> {
-  const tables = await inParallel(LANES, await tablesIn(store), (_, table) =>
-    reading("table", table, () => readTable(store, table)),
-  );
-  const snapshots = tables.find(({ name }) => name === RUN_SNAPSHOTS.name);
-  const instances = await inParallel(LANES, await instancesIn(store), (_, instance) =>
-    reading("instance", instance, () => instanceStatus(store, instance, snapshots)),
+  const tables = await eachUndamaged("table", await tablesIn(store), (table) => readTable(store, table));
+  const isUnknown = tables.damaged.some(({ name }) => name === RUN_SNAPSHOTS.name);
+  const snapshots = tables.found.find((state) => state?.table === RUN_SNAPSHOTS.name);
+  const isFinished = (instance: string, sequence: number) =>
+    isUnknown ? null : (snapshots?.transactions.get(instance)?.sequence ?? 0) >= sequence;
+  const instances = await eachUndamaged("instance", await instancesIn(store), (instance) =>
+    instanceStatus(store, instance, isFinished),
   );
   return {
     address: store.address,
-    tables: tables.flatMap(({ found }) => (found === null ? [] : [tableStatus(found)])),
-    instances: instances.flatMap(({ found }) => found ?? []),
-    damaged: [...tables, ...instances].flatMap(({ damage }) => damage ?? []),
+    tables: tables.found.flatMap((state) => (state === null ? [] : [tableStatus(state)])),
+    instances: instances.found,
+    damaged: [...tables.damaged, ...instances.damaged],
   };
 }
 
-interface Reading<Found> {
-  readonly name: string;
-  /** Null: there is none, or it is damaged. */
-  readonly found: Found | null;
-  readonly damage: Damage | null;
+export async function tablesIn(store: Store): Promise<string[]> {
+  const folders = await store.folders("");
+  return folders.filter((folder) => !/^[_.]/.test(folder)).map((folder) => folder.slice(0, -1));
 }
 
-/** One that is damaged hides no other; a store that does not answer is thrown. */
-async function reading<Found>(
+export async function instancesIn(store: Store): Promise<string[]> {
+  const folders = await store.folders(instancesFolder());
+  return folders.flatMap((folder) => /^instance=(.+)\/$/.exec(folder)?.[1] ?? []);
+}
+
+/** Works on tables or instances beside each other. One that is damaged keeps no other from it; all else is thrown. */
+export async function eachUndamaged<Found>(
   what: Damage["what"],
-  name: string,
-  read: () => Promise<Found | null>,
-): Promise<Reading<Found>> {
-  try {
-    return { name, found: await read(), damage: null };
-  } catch (thrown) {
-    if (!(thrown instanceof WarehouseError) || thrown.code !== "target.refused") throw thrown;
-    return { name, found: null, damage: { what, name, problem: thrown.message } };
-  }
+  names: readonly string[],
+  work: (name: string) => Promise<Found>,
+): Promise<{ readonly found: readonly Found[]; readonly damaged: readonly Damage[] }> {
+  const damaged = new Map<string, Damage>();
+  const all = await inParallel(LANES, names, async (_, name) => {
+    try {
+      return [await work(name)];
+    } catch (thrown) {
+      if (!(thrown instanceof WarehouseError) || thrown.code !== "target.refused") throw thrown;
+      damaged.set(name, { what, name, problem: thrown.message });
+      return [];
+    }
+  });
+  return { found: all.flat(1) as Found[], damaged: names.flatMap((name) => damaged.get(name) ?? []) };
 }
 
 function tableStatus(state: TableState): TableStatus {
@@ -112,17 +122,13 @@ const statistics = z.object({ numRecords: z.int().nonnegative() });
 
 /** Rows of a file, as the log says; null: it does not. */
 export function rowsOf({ add }: ActiveFile): number | null {
-  try {
-    return statistics.parse(JSON.parse(add.stats ?? "")).numRecords;
-  } catch {
-    return null;
-  }
+  return statistics.safeParse(parseIfJson(add.stats ?? "")).data?.numRecords ?? null;
 }
 
 async function instanceStatus(
   store: Store,
   instance: string,
-  snapshots: Reading<TableState> | undefined,
+  isFinished: (instance: string, sequence: number) => boolean | null,
 ): Promise<InstanceStatus> {
   const service = await registeredService(store, instance);
   const claim = await lastClaim(store, instance);
@@ -135,16 +141,6 @@ async function instanceStatus(
     verdict: claim?.verdict ?? null,
     pipeline: claim?.pipeline ?? null,
     deliveredAt: claim === null ? null : new Date(claim.atMs).toISOString(),
-    finished: isFinished(claim, instance, snapshots),
+    finished: claim !== null && isFinished(instance, claim.sequence),
   };
-}
-
-function isFinished(
-  claim: Claim | null,
-  instance: string,
-  snapshots: Reading<TableState> | undefined,
-): boolean | null {
-  if (claim === null || snapshots === undefined) return false;
-  if (snapshots.damage !== null) return null;
-  return snapshots.found !== null && (sequenceOf(snapshots.found, instance) ?? 0) >= claim.sequence;
 }

@@ -1,24 +1,17 @@
 /** Small JSON objects of the lake. */
 import type { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
+import { parseIfJson } from "../../common/json.ts";
 import type { Store } from "../store/store.ts";
 
 /** The object of a key; null: there is none. Throws `target.refused` where it is of another form. */
 export async function readJson<Form>(store: Store, key: string, form: z.ZodType<Form>): Promise<Form | null> {
   const bytes = await store.get(key);
   if (bytes === null) return null;
-  const parsed = form.safeParse(jsonOf(bytes));
+  const parsed = form.safeParse(parseIfJson(bytes.toString()));
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw changedByHand(store, key, [...(issue?.path ?? []), issue?.message ?? "unexpected"].join(" "));
-}
-
-function jsonOf(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
-  }
 }
 
 export function jsonBytes(content: unknown): Buffer {

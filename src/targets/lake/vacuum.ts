@@ -6,13 +6,15 @@
 import { inParallel } from "../../storage/parallel.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
 import type { Store, StoredObject } from "../store/store.ts";
-import { type Claim, claimNumbers, isPast, readClaim } from "./claim.ts";
+import { claimNumbers, isPast, keyedFiles, readClaim, shortenClaim } from "./claim.ts";
+import { DAY_MS } from "./delta/checkpoint.ts";
 import { readTable } from "./delta/read.ts";
-import { filesOf as filesIn, type TableState } from "./delta/state.ts";
-import { DAY_MS, LANES, type LakePlace } from "./finish.ts";
-import { instancesFolder, runsFolder, uploadOf } from "./keys.ts";
-import { folderOf, forgetRuns, removeBelow } from "./published.ts";
+import { filesOf, type TableState } from "./delta/state.ts";
+import { LANES, type LakePlace } from "./finish.ts";
+import { runsFolder, uploadOf } from "./keys.ts";
+import { folderOf } from "./published.ts";
 import { RUN_SNAPSHOTS } from "./snapshots.ts";
+import { type Damage, eachUndamaged, instancesIn, tablesIn } from "./status.ts";
 
 export interface VacuumOptions {
   /** Leaves the newest version alone: earlier ones cannot be read any more. */
@@ -27,6 +29,8 @@ export interface Vacuumed {
   readonly bytes: number;
   /** Copies of published runs, and of attempts that never became one. */
   readonly runs: number;
+  /** Tables and instances of which nothing was removed, because their files cannot be read. */
+  readonly damaged: readonly Damage[];
 }
 
 /** Copies of runs that stay whatever their age. */
@@ -34,26 +38,28 @@ const RUNS_KEPT = 3;
 /** Uploads of dead attempts, and files that other programs have not committed yet. */
 const YOUNG_MS = DAY_MS;
 
-/** Of all instances of the lake. */
+/** Of all instances of the lake. What is damaged is left as it is, with all files of a damaged instance. */
 export async function vacuumLake(
   { store, logRetentionDays }: Omit<LakePlace, "instance">,
   { allVersions, nowMs }: VacuumOptions,
 ): Promise<Vacuumed> {
   const since = allVersions ? Number.POSITIVE_INFINITY : nowMs - logRetentionDays * DAY_MS;
   const youngSince = allVersions ? Number.POSITIVE_INFINITY : nowMs - YOUNG_MS;
-  const instances = new Map<string, Claims>();
-  for (const instance of await instancesIn(store))
-    instances.set(instance, await readClaims(store, instance, since));
-  let runs = 0;
-  for (const [instance, { old }] of instances) runs += await removeRuns({ store, instance }, old, youngSince);
+  const claims = await eachUndamaged("instance", await instancesIn(store), async (instance) => {
+    const found = await readClaims(store, instance, since);
+    const runs = await removeRuns({ store, instance }, found.old, youngSince);
+    return { instance, ...found, runs };
+  });
+  const instances = new Map(claims.found.map((found) => [found.instance, found]));
   const moments = { since, youngSince, nowMs };
-  const removed = await inParallel(LANES, await tablesIn(store), (_, table) =>
+  const removed = await eachUndamaged("table", await tablesIn(store), (table) =>
     vacuumTable(store, table, instances, moments),
   );
   return {
-    files: removed.reduce((sum, { files }) => sum + files, 0),
-    bytes: removed.reduce((sum, { bytes }) => sum + bytes, 0),
-    runs,
+    files: removed.found.reduce((sum, { files }) => sum + files, 0),
+    bytes: removed.found.reduce((sum, { bytes }) => sum + bytes, 0),
+    runs: claims.found.reduce((sum, { runs }) => sum + runs, 0),
+    damaged: [...removed.damaged, ...claims.damaged],
   };
 }
 
@@ -68,9 +74,8 @@ async function vacuumTable(
   table: string,
   instances: ReadonlyMap<string, Claims>,
   moments: Moments,
-): Promise<Omit<Vacuumed, "runs">> {
-  const objects: StoredObject[] = [];
-  for await (const object of store.list(`${table}/instance=`)) objects.push(object);
+): Promise<Pick<Vacuumed, "files" | "bytes">> {
+  const objects = await Array.fromAsync(store.list(`${table}/instance=`));
   const state = await readTable(store, table);
   const isOurs = state !== null && [...instances.keys()].some((instance) => state.transactions.has(instance));
   if (!isOurs) return { files: 0, bytes: 0 };
@@ -80,16 +85,6 @@ async function vacuumTable(
   return { files: unused.length, bytes: unused.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
-export async function tablesIn(store: Store): Promise<string[]> {
-  const folders = await store.folders("");
-  return folders.filter((folder) => !/^[_.]/.test(folder)).map((folder) => folder.slice(0, -1));
-}
-
-export async function instancesIn(store: Store): Promise<string[]> {
-  const folders = await store.folders(instancesFolder());
-  return folders.flatMap((folder) => /^instance=(.+)\/$/.exec(folder)?.[1] ?? []);
-}
-
 /** Whether the lake has data files of the instance that only earlier versions name, or none. */
 export async function hasEarlierFiles({
   store,
@@ -97,7 +92,7 @@ export async function hasEarlierFiles({
 }: Pick<LakePlace, "store" | "instance">): Promise<boolean> {
   const found = await inParallel(LANES, await tablesIn(store), async (_, table) => {
     const state = await readTable(store, table);
-    const newest = new Set((state === null ? [] : filesIn(state, instance)).map(({ path }) => path));
+    const newest = new Set((state === null ? [] : filesOf(state, instance)).map(({ path }) => path));
     for await (const { key } of store.list(`${table}/instance=${instance}/`))
       if (!newest.has(key.slice(table.length + 1))) return true;
     return false;
@@ -126,15 +121,11 @@ async function readClaims(store: Store, instance: string, since: number): Promis
     last = Math.max(last, claim.sequence);
     if (isPast(claim)) continue;
     const isRead = place === 0 || replacedMs > since;
-    if (isRead) for (const key of filesOf(claim)) named.add(key);
+    if (isRead) for (const { key } of keyedFiles(claim.tables)) named.add(key);
     if (!isRead && (place >= RUNS_KEPT || since === Number.POSITIVE_INFINITY)) old.push(number);
     replacedMs = claim.atMs;
   }
   return { last, named, old };
-}
-
-function filesOf({ tables }: Claim): string[] {
-  return tables.flatMap(({ name, files }) => files.map(({ path }) => `${name}/${path}`));
 }
 
 /** Removes copies of old runs, by the numbers of their claims, and of attempts that the lake has gone past. Gives how many. */
@@ -143,30 +134,30 @@ export async function removeRuns(
   old: readonly number[],
   youngSince: number,
 ): Promise<number> {
-  let removed = await forgetRuns({ store, instance }, old);
-  const { last, kept } = await copiesOf(store, instance);
-  for (const folder of await store.folders(runsFolder(instance))) {
-    const path = runsFolder(instance) + folder;
-    const sequence = parseRunName(folder.slice(0, folder.lastIndexOf("-")))?.sequence;
-    if (kept.has(path) || sequence === undefined || sequence > last) continue;
-    if (await isYoung(store, path, youngSince)) continue;
-    await removeBelow(store, path);
+  let removed = 0;
+  const remove = async (folder: string, youngSince: number) => {
+    const copies = await Array.fromAsync(store.list(folder));
+    if (copies.some(({ modifiedMs }) => modifiedMs > youngSince)) return;
+    await store.remove(copies.map(({ key }) => key));
     removed++;
+  };
+  for (const number of old) {
+    const claim = await readClaim(store, instance, number);
+    if (isPast(claim)) continue;
+    await shortenClaim(store, instance, number);
+    await remove(folderOf(claim), Number.POSITIVE_INFINITY);
   }
-  return removed;
-}
-
-/** Read after the old ones are gone. */
-async function copiesOf(store: Store, instance: string) {
+  // Read after the old ones are gone.
   const numbers = await claimNumbers(store, instance);
   const claims = await inParallel(LANES, numbers, (_, number) => readClaim(store, instance, number));
+  const last = claims.at(-1)?.sequence ?? 0;
   const kept = new Set(claims.flatMap((claim) => (isPast(claim) ? [] : [folderOf(claim)])));
-  return { last: claims.at(-1)?.sequence ?? 0, kept };
-}
-
-async function isYoung(store: Store, folder: string, youngSince: number): Promise<boolean> {
-  for await (const { modifiedMs } of store.list(folder)) if (modifiedMs > youngSince) return true;
-  return false;
+  for (const name of await store.folders(runsFolder(instance))) {
+    const folder = runsFolder(instance) + name;
+    const sequence = parseRunName(name.slice(0, name.lastIndexOf("-")))?.sequence;
+    if (!kept.has(folder) && sequence !== undefined && sequence <= last) await remove(folder, youngSince);
+  }
+  return removed;
 }
 
 interface Moments {

@@ -1,20 +1,22 @@
 /** Holds a run in the lake against its manifest: the versions of the tables that have it, their files, and its copy. */
-import { mkdtemp, rm } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
-import { all, openForScanning, toSafeInteger } from "../../storage/duckdb.ts";
+import { scalar } from "../../storage/duckdb.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import { exactPattern, quoteLiteral } from "../../storage/sql-text.ts";
 import { MANIFEST_FILE, type Manifest, readManifest } from "../../warehouse/manifest.ts";
 import type { FileContent, Store } from "../store/store.ts";
-import { type Claim, type ClaimedFile, type ClaimedTable, claimOf, isPast, lastClaim } from "./claim.ts";
+import { type Claim, type ClaimedTable, claimOf, isPast, keyedFiles, lastClaim, rowsIn } from "./claim.ts";
 import { readTable, readTableAt } from "./delta/read.ts";
 import { filesOf, sequenceOf } from "./delta/state.ts";
 import { LANES, type LakePlace } from "./finish.ts";
 import { folderOf } from "./published.ts";
+import { inScratch } from "./scratch.ts";
 import { snapshotVersions } from "./snapshots.ts";
 import { rowsOf } from "./status.ts";
-import { withFolder } from "./temporary.ts";
 
 export interface LakeVerification {
   readonly instance: string;
@@ -39,27 +41,26 @@ export async function verifyLake(
 ): Promise<LakeVerification> {
   const claim = await wantedClaim(store, instance, sequence);
   const tables = claim.tables.filter(({ files }) => files.length > 0);
-  return withFolder(async (folder) => {
+  return inScratch(async (connection, folder) => {
     const versions = await snapshotVersions(store, claim);
     const { manifest, findings: ofManifest } = await downloadManifest(store, claim, folder);
     const ofTables = await inParallel(LANES, tables, (_, table) =>
-      tableFindings({ store, claim }, table, versions.get(table.name)),
+      tableFindings(store, claim, table, versions.get(table.name)),
     );
     const copies = (manifest?.files ?? []).map((file) => ({ ...file, key: folderOf(claim) + file.path }));
-    const files = tables.flatMap(({ name, files }) =>
-      files.map((file) => ({ ...file, key: `${name}/${file.path}` })),
-    );
-    const ofFiles = await inParallel(LANES, [...files, ...copies], (_, file) =>
-      fileFindings(store, folder, file),
+    const ofRows = keyedFiles(tables);
+    const files = [...ofRows, ...copies];
+    const ofFiles = await inParallel(LANES, files, (_, file) =>
+      fileFindings(store, connection, folder, file),
     );
     return {
       instance,
       run: claim.run,
       sequence: claim.sequence,
       tables: tables.length,
-      files: files.length + copies.length,
-      bytes: [...files, ...copies].reduce((sum, { bytes }) => sum + bytes, 0),
-      rows: files.reduce((sum, { rows }) => sum + rows, 0),
+      files: files.length,
+      bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
+      rows: rowsIn(ofRows),
       findings: [
         ...ofManifest,
         ...(manifest === undefined ? [] : manifestFindings(manifest, tables)),
@@ -120,18 +121,10 @@ function digestsOf(files: readonly { readonly sha256: string }[]): string {
     .join(" ");
 }
 
-function rowsIn(files: readonly ClaimedFile[]): number {
-  return files.reduce((sum, { rows }) => sum + rows, 0);
-}
-
-interface Reading {
-  readonly store: Store;
-  readonly claim: Claim;
-}
-
 /** The version that `run_snapshots` names, and the newest one as far as it has this run. */
 function tableFindings(
-  { store, claim }: Reading,
+  store: Store,
+  claim: Claim,
   { name, files }: ClaimedTable,
   version: number | undefined,
 ): Promise<readonly string[]> {
@@ -175,32 +168,19 @@ interface KeyedFile extends FileContent {
 /** Downloads a file, which checks it, and counts its rows. */
 function fileFindings(
   store: Store,
+  connection: DuckDBConnection,
   folder: string,
   { key, rows, ...content }: KeyedFile,
 ): Promise<readonly string[]> {
   return findings(async () => {
-    const own = await mkdtemp(join(folder, "file-"));
-    const file = join(own, "content");
+    const file = join(folder, randomUUID());
     try {
       await store.download(key, file, content);
-      const found = rows === null ? null : await countRows(file, own);
+      const count = `SELECT num_rows FROM parquet_file_metadata(${quoteLiteral(exactPattern(file))})`;
+      const found = rows === null ? null : await scalar(connection, count);
       return found === rows ? [] : [`${key} has ${found} rows instead of ${rows}.`];
     } finally {
-      await rm(own, { recursive: true, force: true });
+      await rm(file, { force: true });
     }
   });
-}
-
-async function countRows(file: string, folder: string): Promise<number> {
-  await using database = await openForScanning({
-    temporaryDirectory: folder,
-    allowedDirectories: [folder],
-    memoryLimitMb: 64,
-    threads: 1,
-  });
-  const [found] = await all(
-    database.connection,
-    `SELECT num_rows FROM parquet_file_metadata(${quoteLiteral(exactPattern(file))})`,
-  );
-  return toSafeInteger(found?.num_rows ?? null);
 }

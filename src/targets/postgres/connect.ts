@@ -1,8 +1,9 @@
 /** Connections to PostgreSQL, and what its failures mean. */
 import { addAbortSignal } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { Client, DatabaseError, QueryResult } from "pg";
+import type { Client, DatabaseError } from "pg";
 import { codeOf, type ErrorCode, WarehouseError } from "../../common/errors.ts";
+import { importPeers } from "../../common/import-module.ts";
 import { printable } from "../../common/printable.ts";
 
 /** Optional peers: only who delivers to PostgreSQL needs them. A test holds that package.json says the same versions. */
@@ -14,32 +15,21 @@ const ANSWER_MS = 60_000;
 /** A peer that went away without a word is noticed ten seconds after so much silence. */
 const KEEP_ALIVE_MS = 30_000;
 
-/**
- * A connection that the signal destroys: what is under way fails then, and the server rolls it back. Whoever connects
- * ends it. What its methods throw is for {@link Connection.failure}.
- */
-export interface Connection {
-  readonly signal: AbortSignal;
-  /** For what takes no longer the more rows there are. A server that is silent for a minute loses the connection. */
-  readonly ask: (text: string, values?: readonly unknown[]) => Promise<QueryResult>;
-  /** For what may take as long as it likes: a peer that is gone is noticed all the same. */
-  readonly perform: (text: string) => Promise<void>;
-  /** `COPY ... FROM STDIN`, with its lines. */
-  readonly copy: (text: string, lines: AsyncIterable<string>) => Promise<void>;
-  /** Rolls an open transaction back. Never fails. */
-  readonly end: () => Promise<void>;
-  /** The signal's reason, or `target.*`. */
-  readonly failure: (thrown: unknown) => unknown;
-}
+export type Connection = Awaited<ReturnType<typeof connect>>;
 
 /**
- * Connects, with the password from PGPASSWORD or PGPASSFILE. Throws the signal's reason, `config.invalid` where the
- * packages are not installed, else `target.*`.
+ * Connects, with the password from PGPASSWORD or PGPASSFILE. Once the signal is aborted the connection is destroyed: what
+ * is under way fails then, and the server rolls it back. Whoever connects ends it. Throws the signal's reason,
+ * `config.invalid` where the packages are not installed, else `target.*`; what the methods throw is for `failure`.
  */
-export async function connect(url: string, signal: AbortSignal): Promise<Connection> {
-  const { Client, from } = await importPackages();
+export async function connect(url: string, signal: AbortSignal) {
+  const [pg, { from }] = await importPeers(
+    "PostgreSQL as a target",
+    POSTGRES_PEERS,
+    async () => [(await import("pg")).default, await import("pg-copy-streams")] as const,
+  );
   signal.throwIfAborted();
-  const client = new Client({
+  const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
@@ -49,15 +39,18 @@ export async function connect(url: string, signal: AbortSignal): Promise<Connect
   // A connection that is lost fails the next query.
   client.on("error", () => {});
   addAbortSignal(signal, client.connection.stream);
-  const connection: Connection = {
+  const connection = {
     signal,
-    ask: (text, values = []) => inTime(client, client.query(text, [...values])),
-    perform: async (text) => {
-      await client.query(text);
-    },
-    copy: (text, lines) => pipeline(lines, client.query(from(text))),
+    /** For what takes no longer the more rows there are. A server that is silent for a minute loses the connection. */
+    ask: (text: string, values: readonly unknown[] = []) => inTime(client, client.query(text, [...values])),
+    /** For what may take as long as it likes: a peer that is gone is noticed all the same. */
+    perform: (text: string) => client.query(text),
+    /** `COPY ... FROM STDIN`, with its lines. */
+    copy: (text: string, lines: AsyncIterable<string>) => pipeline(lines, client.query(from(text))),
+    /** Rolls an open transaction back. Never fails. */
     end: () => inTime(client, client.end()).catch(() => {}),
-    failure: (thrown) => (signal.aborted ? signal.reason : postgresError(thrown, client)),
+    /** The signal's reason, or `target.*`. */
+    failure: (thrown: unknown): unknown => (signal.aborted ? signal.reason : postgresError(thrown, client)),
   };
   try {
     await client.connect();
@@ -98,21 +91,6 @@ export async function connected<Result>(
     throw connection.failure(thrown);
   } finally {
     await connection.end();
-  }
-}
-
-async function importPackages() {
-  try {
-    const { Client } = (await import("pg")).default;
-    const { from } = await import("pg-copy-streams");
-    return { Client, from };
-  } catch (cause) {
-    if (codeOf(cause) !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new WarehouseError(
-      "config.invalid",
-      `PostgreSQL as a target needs packages that are not installed; install them with: npm install --global ${POSTGRES_PEERS.join(" ")} (without --global where content-warehouse is a dependency of a project).`,
-      { cause },
-    );
   }
 }
 

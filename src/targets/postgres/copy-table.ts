@@ -1,9 +1,9 @@
 /** A table as PostgreSQL takes it: its declaration as DDL, its rows as the text of COPY. */
 import type { LoadTable } from "../../pipeline.ts";
+import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Cell } from "../../storage/table-builder.ts";
 import type { Column, Table } from "../../tables/declare.ts";
 import type { Connection } from "./connect.ts";
-import { identifier, literal } from "./sql.ts";
 
 /** `json` and not `jsonb`: it keeps the text as it is, the order of keys and `\u0000` too. */
 const TYPES: Record<Column["type"], string> = {
@@ -26,31 +26,32 @@ export async function copyTable(
   { table, cells }: LoadTable,
 ): Promise<void> {
   await ask(tableText(table));
-  await copy(`COPY ${identifier(table.name)} FROM STDIN (FREEZE)`, lines(table, cells()));
+  await copy(`COPY ${quoteIdentifier(table.name)} FROM STDIN (FREEZE)`, lines(table, cells()));
   await perform(afterRows(table));
 }
 
 function tableText({ name, columns }: Table): string {
   const texts = columns.map(
-    (column) => `${identifier(column.name)} ${TYPES[column.type]} ${column.nullable ? "NULL" : "NOT NULL"}`,
+    (column) =>
+      `${quoteIdentifier(column.name)} ${TYPES[column.type]} ${column.nullable ? "NULL" : "NOT NULL"}`,
   );
-  return `CREATE TABLE ${identifier(name)} (${texts.join(", ")})`;
+  return `CREATE TABLE ${quoteIdentifier(name)} (${texts.join(", ")})`;
 }
 
 function afterRows(table: Table): string {
-  const name = identifier(table.name);
+  const name = quoteIdentifier(table.name);
   const comments = table.columns.map((column) => {
-    return `COMMENT ON COLUMN ${name}.${identifier(column.name)} IS ${literal(column.comment)}`;
+    return `COMMENT ON COLUMN ${name}.${quoteIdentifier(column.name)} IS ${quoteLiteral(column.comment)}`;
   });
   return [
     `ALTER TABLE ${name} ADD PRIMARY KEY (${identifiers(table.key)})`,
     ...indexed(table).map((columns) => `CREATE INDEX ON ${name} (${identifiers(columns)})`),
-    `COMMENT ON TABLE ${name} IS ${literal(table.comment)}`,
+    `COMMENT ON TABLE ${name} IS ${quoteLiteral(table.comment)}`,
     ...comments,
   ].join("; ");
 }
 
-const identifiers = (names: readonly string[]): string => names.map(identifier).join(", ");
+const identifiers = (names: readonly string[]): string => names.map(quoteIdentifier).join(", ");
 
 /** Columns that name rows of other tables, once each, without those that the key begins with: its index serves them. */
 function indexed({ key, references }: Table): readonly (readonly string[])[] {

@@ -5,12 +5,12 @@
  */
 import { WarehouseError } from "../../common/errors.ts";
 import { isObject } from "../../common/objects.ts";
-import { isText, type Options, optionFaults } from "../../common/options.ts";
+import { isName, isText, type Options, optionFaults } from "../../common/options.ts";
 import type { DeliveredRun, StagedLoad, Target, TargetRun } from "../../pipeline.ts";
+import { quoteIdentifier } from "../../storage/sql-text.ts";
 import { type Connection, connect, connected } from "./connect.ts";
 import { copyTable } from "./copy-table.ts";
 import { commentText, dropPrevious, lockSchema, runIn, type Schemas, schemasOf, swap } from "./schemas.ts";
-import { identifier } from "./sql.ts";
 
 export interface PostgresOptions {
   /** `postgres://user@host/database`. The password comes from PGPASSWORD or PGPASSFILE, and what is left out from PGHOST and its like. */
@@ -23,16 +23,13 @@ export interface PostgresOptions {
 
 /** With `_previous`, PostgreSQL takes 63 bytes. */
 const SCHEMA = /^(?!pg_|public$|information_schema$)[a-z_][a-z0-9_]{0,53}$/;
-const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 const OPTIONS: Options = {
   url: urlVerdict,
   schema: (value) =>
     (isText(value) && SCHEMA.test(value)) ||
     "is not a schema of its own: lower-case letters, digits and underscores, 54 at most",
-  name: (value) =>
-    (isText(value) && NAME.test(value)) ||
-    "is not a name of lower-case letters, digits and hyphens, 63 at most",
+  name: isName,
 };
 
 /** It may hold a password, so it is never shown. */
@@ -94,8 +91,8 @@ function assertLater(last: TargetRun | null, run: DeliveredRun, { current }: Sch
 
 async function makeSchema(connection: Connection, { made }: Schemas, run: DeliveredRun): Promise<void> {
   const { ask, signal } = connection;
-  await ask(`CREATE SCHEMA ${identifier(made)}`);
-  await ask(`SET LOCAL search_path = ${identifier(made)}`);
+  await ask(`CREATE SCHEMA ${quoteIdentifier(made)}`);
+  await ask(`SET LOCAL search_path = ${quoteIdentifier(made)}`);
   const { length } = run.tables;
   for (const [at, table] of run.tables.entries()) {
     signal.throwIfAborted();
@@ -110,7 +107,7 @@ async function makeSchema(connection: Connection, { made }: Schemas, run: Delive
 async function proveWritable(connection: Connection, { current, made }: Schemas): Promise<void> {
   await runIn(connection, current, null);
   await connection.ask("BEGIN");
-  await connection.ask(`CREATE SCHEMA ${identifier(made)}`);
+  await connection.ask(`CREATE SCHEMA ${quoteIdentifier(made)}`);
   await connection.ask("ROLLBACK");
 }
 

@@ -5,18 +5,15 @@
 import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
+import { parseIfJson } from "../../common/json.ts";
 import type { DeliveredRun, InstanceIdentity, TargetRun } from "../../pipeline.ts";
+import { quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import { type Connection, isDatabaseError } from "./connect.ts";
-import { identifier, literal } from "./sql.ts";
 
 /** Names of the schemas: what readers see, what is being made, and the run before. */
-export interface Schemas {
-  readonly current: string;
-  readonly made: string;
-  readonly previous: string;
-}
+export type Schemas = ReturnType<typeof schemasOf>;
 
-export function schemasOf(current: string): Schemas {
+export function schemasOf(current: string) {
   return { current, made: `${current}_new`, previous: `${current}_previous` };
 }
 
@@ -28,14 +25,14 @@ const comment = z.object({
   /** Of the run's manifest. */
   sha256: z.string().optional(),
 });
-type SchemaComment = z.infer<typeof comment>;
 
 export function commentText(
   schema: string,
   { run, sequence, instance, manifest: { sha256 } }: DeliveredRun,
 ): string {
-  const said: SchemaComment = { tool: "content-warehouse", run, sequence, instance, sha256 };
-  return `COMMENT ON SCHEMA ${identifier(schema)} IS ${literal(JSON.stringify(said))}`;
+  const tool = "content-warehouse";
+  const said = { tool, run, sequence, instance, sha256 } satisfies z.infer<typeof comment>;
+  return `COMMENT ON SCHEMA ${quoteIdentifier(schema)} IS ${quoteLiteral(JSON.stringify(said))}`;
 }
 
 /**
@@ -52,19 +49,11 @@ export async function runIn(
     [schema],
   );
   if (found.rows.length === 0) return null;
-  const said = comment.safeParse(jsonOf(found.rows[0].text));
+  const said = comment.safeParse(parseIfJson(String(found.rows[0].text)));
   if (!said.success) throw notOurs(schema);
   const { run, sequence, sha256, instance: owner } = said.data;
   if (instance !== null && !isSame(owner, instance)) throw otherInstance(schema, owner);
   return { run, sequence, sha256 };
-}
-
-function jsonOf(text: unknown): unknown {
-  try {
-    return JSON.parse(String(text));
-  } catch {
-    return undefined;
-  }
 }
 
 /** By the ID where both have one: a service may move. */
@@ -162,9 +151,9 @@ export async function dropPrevious(connection: Connection, { previous }: Schemas
 
 async function dropOurs(connection: Connection, schema: string): Promise<void> {
   if ((await runIn(connection, schema, null)) === null) return;
-  await connection.ask(`DROP SCHEMA ${identifier(schema)} CASCADE`);
+  await connection.ask(`DROP SCHEMA ${quoteIdentifier(schema)} CASCADE`);
 }
 
 async function rename({ ask }: Connection, from: string, to: string): Promise<void> {
-  await ask(`ALTER SCHEMA ${identifier(from)} RENAME TO ${identifier(to)}`);
+  await ask(`ALTER SCHEMA ${quoteIdentifier(from)} RENAME TO ${quoteIdentifier(to)}`);
 }

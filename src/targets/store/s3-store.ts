@@ -5,21 +5,37 @@ import type {
   ListObjectsV2CommandInput,
   ListObjectsV2CommandOutput,
   S3Client,
+  S3ClientConfig,
 } from "@aws-sdk/client-s3";
+import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
+import { importPeers } from "../../common/import-module.ts";
 import { checkKey, type StoreAddress, type StoreOptions } from "./address.ts";
 import { changedObject, missingObject, newFile, writeChecked } from "./checked-copy.ts";
-import { overwrites } from "./probe.ts";
-import { retried, type Sleep, sleepWithJitter } from "./retry.ts";
-import { importSdk, makeClient } from "./s3-client.ts";
 import { type AskedStore, errorName, statusOf, storeError } from "./s3-errors.ts";
-import { type Ask, type ObjectName, uploadsTo } from "./s3-upload.ts";
-import type { Store } from "./store.ts";
+import { type Ask, type Sdk, uploadsTo } from "./s3-upload.ts";
+import { overwrites, type Store } from "./store.ts";
 
+/** An optional peer: only who delivers to a bucket needs it. A test holds that package.json says the same version. */
+export const S3_SDK = "@aws-sdk/client-s3@3.1175.0";
+
+/** A connection on which nothing moves for so long is given up; stores write blanks while they join parts. */
+const IDLE_MS = 60_000;
+const CONNECT_MS = 10_000;
+/** Attempts at a request, half a minute in all. */
+const MAX_ATTEMPTS = 8;
+const FIRST_WAIT_MS = 200;
+const MAX_WAIT_MS = 10_000;
 /** Objects that are read into memory: commits, checkpoints, claims. */
 const MAX_OBJECT_BYTES = 256 * 1024 * 1024;
 /** The protocol's limit of a request. */
 const MAX_REMOVED = 1000;
+
+/** Sleeps so many milliseconds; rejects with the signal's reason once that is aborted. */
+export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
+
+export const sleepWithJitter: Sleep = (milliseconds, signal) =>
+  systemClock.sleep(milliseconds * Math.random(), signal);
 
 /** What a test sets. */
 export interface S3Conditions {
@@ -32,9 +48,10 @@ export async function openS3Store(
   { bucket, prefix }: Extract<StoreAddress, { kind: "s3" }>,
   options: StoreOptions,
   signal: AbortSignal,
-  { sleep = sleepWithJitter, idleMs }: S3Conditions = {},
+  { sleep = sleepWithJitter, idleMs = IDLE_MS }: S3Conditions = {},
 ): Promise<Store> {
-  const sdk = await importSdk();
+  const importing = () => import("@aws-sdk/client-s3");
+  const sdk = await importPeers("A target in a bucket", [S3_SDK], importing);
   const client = makeClient(sdk, options, idleMs);
   const store: AskedStore = { address: `s3://${bucket}/${prefix}`, bucket, endpoint: options.endpoint };
   const { address } = store;
@@ -43,25 +60,38 @@ export async function openS3Store(
 
   const ask: Ask = async (request, send, also) => {
     const either = also === undefined ? ending : AbortSignal.any([ending, also]);
-    const attempt = async () => {
+    for (let failures = 0; ; failures++) {
       try {
+        either.throwIfAborted();
         return await send(either);
       } catch (thrown) {
-        throw storeError(thrown, store, request);
+        if (either.aborted) throw either.reason;
+        const error = storeError(thrown, store, request);
+        if (!error.retry || failures + 1 === MAX_ATTEMPTS) throw error;
       }
-    };
-    return await retried(attempt, either, sleep);
+      await sleep(Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS), either);
+    }
   };
-  const named = (key: string): ObjectName => {
+  const keyOf = (key: string): string => {
     checkKey(address, key);
-    return { key, Key: prefix + key };
+    return prefix + key;
   };
-  const asPut = (Key: string, body: Uint8Array) => ({
-    Bucket: bucket,
-    Key,
-    Body: body,
-    ChecksumSHA256: hash("sha256", body, "base64"),
-  });
+  const put = (Key: string, body: Uint8Array, abortSignal: AbortSignal, IfNoneMatch?: "*") => {
+    const ChecksumSHA256 = hash("sha256", body, "base64");
+    const object = { Bucket: bucket, Key, Body: body, ChecksumSHA256, IfNoneMatch };
+    return client.send(new sdk.PutObjectCommand(object), { abortSignal });
+  };
+  /** Null: there is no such object. */
+  const find = async (Key: string, abortSignal: AbortSignal, ChecksumMode?: "ENABLED") => {
+    try {
+      const command = new sdk.GetObjectCommand({ Bucket: bucket, Key, ChecksumMode });
+      return await client.send(command, { abortSignal });
+    } catch (thrown) {
+      // A status of 404 says too little: some answer so where the bucket, or whoever asks, is unknown.
+      if (["NoSuchKey", "NotFound"].includes(errorName(thrown))) return null;
+      throw thrown;
+    }
+  };
   const pages = async function* (
     key: string,
     which: Pick<ListObjectsV2CommandInput, "StartAfter" | "Delimiter">,
@@ -80,22 +110,17 @@ export async function openS3Store(
   return {
     address,
     get: async (key) => {
-      const { Key } = named(key);
+      const Key = keyOf(key);
       return await ask({ does: "read", key }, async (abortSignal) => {
-        const found = await find(
-          client,
-          new sdk.GetObjectCommand({ Bucket: bucket, Key, ChecksumMode: "ENABLED" }),
-          abortSignal,
-        );
+        const found = await find(Key, abortSignal, "ENABLED");
         return found === null ? null : await bytesOf(found, address, key);
       });
     },
     putNew: async (key, body) => {
-      const { Key } = named(key);
+      const Key = keyOf(key);
       return await ask({ does: "write", key }, async (abortSignal) => {
         try {
-          const put = new sdk.PutObjectCommand({ ...asPut(Key, body), IfNoneMatch: "*" });
-          await client.send(put, { abortSignal });
+          await put(Key, body, abortSignal, "*");
           return true;
         } catch (thrown) {
           if (statusOf(thrown) === 412) return false;
@@ -105,23 +130,19 @@ export async function openS3Store(
       });
     },
     put: async (key, body) => {
-      const { Key } = named(key);
-      await ask({ does: "write", key }, (abortSignal) =>
-        client.send(new sdk.PutObjectCommand(asPut(Key, body)), { abortSignal }),
-      );
+      const Key = keyOf(key);
+      await ask({ does: "write", key }, (abortSignal) => put(Key, body, abortSignal));
     },
-    upload: async (key, file, content) => await upload(named(key), file, content),
+    upload: async (key, file, content) => await upload({ key, Key: keyOf(key) }, file, content),
     download: async (key, file, content) => {
-      const { Key } = named(key);
-      const fetch = async (abortSignal: AbortSignal) => {
-        const found = await find(client, new sdk.GetObjectCommand({ Bucket: bucket, Key }), abortSignal);
+      const Key = keyOf(key);
+      await ask({ does: "read", key }, async (abortSignal) => {
+        const found = await find(Key, abortSignal);
         if (found === null) throw missingObject(address, key);
         await newFile(file, async (handle) => {
-          const isSame = await writeChecked(streamOf(found), handle, content);
-          if (!isSame) throw changedObject(address, key);
+          if (!(await writeChecked(streamOf(found), handle, content))) throw changedObject(address, key);
         });
-      };
-      await ask({ does: "read", key }, fetch);
+      });
     },
     list: async function* (keyPrefix, { after } = {}) {
       const begin = after === undefined ? {} : { StartAfter: prefix + after };
@@ -134,17 +155,16 @@ export async function openS3Store(
       }
     },
     folders: async (keyPrefix) => {
-      const names: string[] = [];
-      for await (const { CommonPrefixes = [] } of pages(keyPrefix, { Delimiter: "/" })) {
-        for (const { Prefix = "" } of CommonPrefixes)
-          names.push(Prefix.slice(prefix.length + keyPrefix.length));
-      }
-      return names;
+      const found = await Array.fromAsync(pages(keyPrefix, { Delimiter: "/" }));
+      const names = found.flatMap(({ CommonPrefixes = [] }) =>
+        CommonPrefixes.map(({ Prefix = "" }) => Prefix),
+      );
+      return names.map((name) => name.slice(prefix.length + keyPrefix.length));
     },
     remove: async (keys) => {
-      const all = keys.map(named);
+      const all = keys.map((key) => ({ Key: keyOf(key) }));
       for (let first = 0; first < all.length; first += MAX_REMOVED) {
-        const Objects = all.slice(first, first + MAX_REMOVED).map(({ Key }) => ({ Key }));
+        const Objects = all.slice(first, first + MAX_REMOVED);
         await ask({ does: "remove", key: keys[first] ?? "" }, async (abortSignal) => {
           const command = new sdk.DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } });
           const { Errors = [] } = await client.send(command, { abortSignal });
@@ -160,21 +180,24 @@ export async function openS3Store(
   };
 }
 
-type GetObject = InstanceType<typeof import("@aws-sdk/client-s3").GetObjectCommand>;
-
-/** Null: there is no such object. */
-async function find(
-  client: S3Client,
-  command: GetObject,
-  abortSignal: AbortSignal,
-): Promise<GetObjectCommandOutput | null> {
-  try {
-    return await client.send(command, { abortSignal });
-  } catch (thrown) {
-    // A status of 404 says too little: some answer so where the bucket, or whoever asks, is unknown.
-    if (["NoSuchKey", "NotFound"].includes(errorName(thrown))) return null;
-    throw thrown;
-  }
+/**
+ * Credentials come from the platform's chain: environment, files and profiles of the AWS tools, roles of containers
+ * and machines. Each request is sent once: what is tried again is decided in one place, with the reading of answers in it.
+ */
+function makeClient(sdk: Sdk, { endpoint, region, pathStyle }: StoreOptions, idleMs: number): S3Client {
+  const config: S3ClientConfig = {
+    forcePathStyle: pathStyle ?? endpoint !== undefined,
+    maxAttempts: 1,
+    requestHandler: { connectionTimeout: CONNECT_MS, socketTimeout: idleMs },
+    // What is put has a SHA-256 of its own; stores that are not Amazon's refuse other digests that they do not know.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+  };
+  if (endpoint !== undefined) config.endpoint = endpoint;
+  // A store of one's own seldom has regions, but each signature names one.
+  const signed = region ?? (endpoint === undefined ? undefined : "us-east-1");
+  if (signed !== undefined) config.region = signed;
+  return new sdk.S3Client(config);
 }
 
 /** In Node the body is a stream, and there always is one. */

@@ -5,7 +5,6 @@ import type { S3Client } from "@aws-sdk/client-s3";
 import PQueue from "p-queue";
 import { digestOf } from "../../warehouse/verify.ts";
 import { changedFile } from "./checked-copy.ts";
-import type { Sdk } from "./s3-client.ts";
 import { errorName, type StoreRequest, statusOf } from "./s3-errors.ts";
 import type { FileContent } from "./store.ts";
 
@@ -16,6 +15,8 @@ const PIECES_AT_ONCE = 8;
 const MAX_PARTS = 10_000;
 /** An upload that failed is taken back within this time, or by the bucket's own rule. */
 const ABORT_MS = 5000;
+
+export type Sdk = typeof import("@aws-sdk/client-s3");
 
 /** One request, tried again and told as a store does it. `also`: ends it besides the store's own signal. */
 export type Ask = <Result>(

@@ -265,7 +265,6 @@ async function stage(
   const { manifestVersion: _version, files: _files, ...stated } = from.manifest;
   const files = await verifyResult({
     result: staging.result,
-    database: stated.loaders.includes("duckdb") ? staging.database : undefined,
     temporaryDirectory: staging.temporary,
     stated,
   });

@@ -122,7 +122,7 @@ suite("commands on a lake", () => {
     assert.match(await answer(lakeCommand, ["verify"]), /^Whole: /);
   });
 
-  test("status lists what can be read where the rest is damaged, and ends with its sentence", async () => {
+  test("status and vacuum take what can be read where the rest is damaged, and end with its sentence", async () => {
     const store = openFileStore(join(folder, "lake"), NEVER);
     const lost = "tags/_delta_log/00000000000000000000.json";
     const before = (await store.get(lost)) ?? Buffer.alloc(0);
@@ -151,6 +151,12 @@ suite("commands on a lake", () => {
       damaged.map(({ what, name }: { what: string; name: string }) => [what, name]),
       [["table", "tags"]],
     );
+    text = "";
+    await assert.rejects(answer(lakeCommand, ["vacuum"], listen), {
+      code: "target.refused",
+      message: problem,
+    });
+    assert.match(text, /^nothing to remove\n\nDAMAGED: The log of the table tags /);
     await store.put(lost, before);
   });
 

@@ -7,7 +7,7 @@ import { after, before, suite, test } from "node:test";
 import fc from "fast-check";
 import { WarehouseError } from "../../../src/common/errors.ts";
 import type { DeliveredRun } from "../../../src/pipeline.ts";
-import { DAY_MS } from "../../../src/targets/lake/finish.ts";
+import { DAY_MS } from "../../../src/targets/lake/delta/checkpoint.ts";
 import { vacuumLake } from "../../../src/targets/lake/vacuum.ts";
 import { verifyLake } from "../../../src/targets/lake/verify.ts";
 import type { Store } from "../../../src/targets/store/store.ts";

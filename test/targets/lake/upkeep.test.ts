@@ -8,11 +8,10 @@ import type { DeliveredRun } from "../../../src/pipeline.ts";
 import { integer, text } from "../../../src/tables/declare.ts";
 import { deliver as deliverTo } from "../../../src/targets/deliver.ts";
 import { commitText } from "../../../src/targets/lake/delta/actions.ts";
-import { cleanLog, writeCheckpoint } from "../../../src/targets/lake/delta/checkpoint.ts";
+import { cleanLog, DAY_MS, writeCheckpoint } from "../../../src/targets/lake/delta/checkpoint.ts";
 import { commitKey } from "../../../src/targets/lake/delta/log-files.ts";
 import { readTable } from "../../../src/targets/lake/delta/read.ts";
 import { filesOf as filesIn } from "../../../src/targets/lake/delta/state.ts";
-import { DAY_MS } from "../../../src/targets/lake/finish.ts";
 import { lake, lakeIn } from "../../../src/targets/lake/lake.ts";
 import { lakeStatus } from "../../../src/targets/lake/status.ts";
 import { type VacuumOptions, vacuumLake } from "../../../src/targets/lake/vacuum.ts";
@@ -52,7 +51,12 @@ suite("a lake", () => {
     const objects = new Map(three);
     const store = memoryStore(objects);
     const nowMs = Date.now() + 2 * DAY_MS;
-    assert.deepEqual(await vacuum(store, { allVersions: false, nowMs }), { files: 0, bytes: 0, runs: 0 });
+    assert.deepEqual(await vacuum(store, { allVersions: false, nowMs }), {
+      files: 0,
+      bytes: 0,
+      runs: 0,
+      damaged: [],
+    });
     const later = await vacuum(store, { allVersions: false, nowMs: nowMs + 40 * DAY_MS });
     assert.deepEqual([later.files, later.runs], [8, 0], "two runs of three tables and of run_snapshots");
     assert.equal(filesOf(objects, "content").length, 1);
@@ -307,6 +311,32 @@ suite("a lake", () => {
         ["instance", INSTANCE, `_published/instance=${INSTANCE}/000003.json in memory: cannot be read`],
       ],
     );
+  });
+
+  test("is cleaned up but for a table, or an instance, that is damaged, which is named", async () => {
+    const objects = new Map(three);
+    const store = memoryStore(objects);
+    await deliver(on(store, "two"), runs.a1);
+    await deliver(on(store, "two"), runs.a2);
+    await store.put(`_published/instance=two/000002.json`, Buffer.from("{}"));
+    await store.remove([commitKey("tags", 1)]);
+    const two = [...objects.keys()].filter((key) => key.includes("/instance=two/"));
+    const { runs: copies, damaged } = await vacuum(store, { allVersions: true, nowMs: Date.now() });
+    assert.deepEqual(
+      damaged.map(({ what, name, problem }) => [what, name, problem.split(" (")[0]?.split(";")[0]]),
+      [
+        ["table", "tags", "The log of the table tags in memory: is damaged: version 1 is missing"],
+        ["instance", "two", "_published/instance=two/000002.json in memory: cannot be read"],
+      ],
+    );
+    assert.equal(copies, 2);
+    assert.deepEqual(
+      two.filter((key) => !objects.has(key)),
+      [],
+    );
+    const left = (table: string) =>
+      filesOf(objects, table).filter((key) => key.includes(`/instance=${INSTANCE}/`)).length;
+    assert.deepEqual([left("content"), left("tags")], [1, 3]);
   });
 
   test("does not say whether a run is finished where run_snapshots is damaged", async () => {

@@ -8,8 +8,12 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { removeTree } from "../../../src/common/tree.ts";
 import { compareUtf8 } from "../../../src/common/utf8-order.ts";
-import { proveConditionalPut } from "../../../src/targets/store/probe.ts";
-import type { FileContent, Store, StoredObject } from "../../../src/targets/store/store.ts";
+import {
+  type FileContent,
+  proveConditionalPut,
+  type Store,
+  type StoredObject,
+} from "../../../src/targets/store/store.ts";
 
 export interface StoreUnderTest {
   /** Opens an empty store, or with the same name as before the same one, as another process would. */

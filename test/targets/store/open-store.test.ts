@@ -5,7 +5,7 @@ import { suite, test } from "node:test";
 import { packagePath } from "../../../src/common/package-root.ts";
 import { type StoreOptions, storeAddress, storeFaults } from "../../../src/targets/store/address.ts";
 import { openStore } from "../../../src/targets/store/open-store.ts";
-import { S3_SDK } from "../../../src/targets/store/s3-client.ts";
+import { S3_SDK } from "../../../src/targets/store/s3-store.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -54,7 +54,6 @@ export type AddAction = Readonly<z.infer<typeof add>>;
 export type RemoveAction = Readonly<z.infer<typeof remove>>;
 export type MetaDataAction = Readonly<z.infer<typeof metaData>>;
 export type ProtocolAction = Readonly<z.infer<typeof protocol>>;
-export type TxnAction = Readonly<z.infer<typeof txn>>;
 /** One of its members is there, or none: an action that we do not know. */
 export type Action = Readonly<z.infer<typeof action>>;
 

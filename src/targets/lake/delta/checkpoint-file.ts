@@ -1,16 +1,15 @@
 /** Checkpoints as Parquet files, which DuckDB reads and writes: a row for each action. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { DuckDBConnection } from "@duckdb/node-api";
-import { all, execute, openForScanning } from "../../../storage/duckdb.ts";
+import { all, execute } from "../../../storage/duckdb.ts";
 import { readParquet } from "../../../storage/parquet-sql.ts";
 import { quoteLiteral } from "../../../storage/sql-text.ts";
 import type { Store } from "../../store/store.ts";
-import { withFolder } from "../temporary.ts";
+import { inScratch } from "../scratch.ts";
 import { type Action, commitText, parseAction } from "./actions.ts";
 import { type CheckpointFiles, damagedLog } from "./log-files.ts";
 
-const MEMORY_MB = 512;
+const LIMITS = { memoryLimitMb: 512 };
 
 /** Actions of a checkpoint, whoever wrote it. */
 export async function readCheckpoint(
@@ -33,7 +32,7 @@ export async function readCheckpoint(
       const union = `SELECT ${known} FROM ${readParquet(files)}`;
       const rows = await all(connection, `SELECT to_json(action)::VARCHAR AS line FROM (${union}) AS action`);
       return rows.map(({ line }) => parseAction(String(line)));
-    });
+    }, LIMITS);
   } catch (cause) {
     throw damagedLog(store, table, `the checkpoint of version ${version} cannot be read`, cause);
   }
@@ -62,20 +61,5 @@ export async function checkpointBytes(actions: readonly object[]): Promise<Buffe
       `COPY (FROM ${rows}) TO ${quoteLiteral(file)} (FORMAT parquet, COMPRESSION snappy)`,
     );
     return readFile(file);
-  });
-}
-
-/** Works in a folder that is gone afterwards. */
-function inScratch<Result>(
-  work: (connection: DuckDBConnection, folder: string) => Promise<Result>,
-): Promise<Result> {
-  return withFolder(async (folder) => {
-    await using database = await openForScanning({
-      temporaryDirectory: folder,
-      allowedDirectories: [folder],
-      memoryLimitMb: MEMORY_MB,
-      threads: 1,
-    });
-    return await work(database.connection, folder);
-  });
+  }, LIMITS);
 }

@@ -4,13 +4,12 @@ import { metaDataLine } from "./actions.ts";
 import { checkpointBytes } from "./checkpoint-file.ts";
 import { checkpointKey, lastCheckpointKey, lastCheckpointVersion, listLog } from "./log-files.ts";
 import { readTable } from "./read.ts";
+import { DEFAULT_REMOVED_DAYS } from "./schema.ts";
 import type { TableState } from "./state.ts";
 
 export const VERSIONS_PER_CHECKPOINT = 50;
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** What the protocol says where a table does not. */
-const DEFAULT_REMOVED_MS = 7 * DAY_MS;
+export const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface Retention {
   readonly nowMs: number;
@@ -98,7 +97,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 /** How long a table wants removed files to be named; what it says that we cannot read is taken for ever. */
 function removedMs(configuration: TableState["metaData"]["configuration"]): number {
   const interval = configuration["delta.deletedFileRetentionDuration"];
-  if (interval === undefined || interval === null) return DEFAULT_REMOVED_MS;
+  if (interval === undefined || interval === null) return DEFAULT_REMOVED_DAYS * DAY_MS;
   const [, count, unit = ""] = /^(?:interval\s+)?(\d+)\s+(\w+?)s?$/i.exec(interval.trim()) ?? [];
   const unitMs = UNIT_MS[unit.toLowerCase()];
   return unitMs === undefined ? Number.POSITIVE_INFINITY : Number(count) * unitMs;

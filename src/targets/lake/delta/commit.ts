@@ -3,15 +3,15 @@ import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../../common/clock.ts";
 import { VERSION } from "../../../common/version.ts";
 import type { Store } from "../../store/store.ts";
+import type { Claim, ClaimedFile } from "../claim.ts";
 import { commitText, encodePath, metaDataLine } from "./actions.ts";
 import { commitKey } from "./log-files.ts";
 import { readNewer, readTable } from "./read.ts";
-import { assertWritable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
+import { assertWritable, type DeclaredTable, INSTANCE, newMetaData, PROTOCOL, widened } from "./schema.ts";
 import { type ActiveFile, filesOf, type TableState } from "./state.ts";
-import type { AddedFile, CommitOutcome, Replacement } from "./table.ts";
 
 const FIRST_PAUSE_MS = 20;
-const PAUSE_AT_MOST_MS = 2000;
+const MAX_PAUSE_MS = 2000;
 
 export interface CommitTiming {
   readonly clock: Clock;
@@ -20,30 +20,39 @@ export interface CommitTiming {
 
 const SYSTEM: CommitTiming = { clock: systemClock, random: Math.random };
 
+/** A replacement of all files that one instance has in a table. `sequence` is the version of the instance's `txn`. */
+export interface Replacement extends Pick<Claim, "instance" | "sequence" | "run" | "attempt" | "atMs"> {
+  readonly table: DeclaredTable;
+  readonly files: readonly AddedFile[];
+  /** Days that other programs keep earlier versions, where this makes the table. */
+  readonly retentionDays: number;
+}
+type AddedFile = Omit<ClaimedFile, "sha256">;
+
 /**
- * Replaces an instance's files in a table by those of a run, in one version. Told again, by anybody, it
- * finds the version that is there: the `txn` of the instance decides, whatever became of the answer to its put. Where
- * others commit at the same time it tries again until the signal is aborted, and throws its reason then. Throws
- * `target.refused` where the table cannot take the run.
+ * Replaces an instance's files in a table by those of a run, in one version, and gives its number; null: the table has a
+ * later run of the instance. Told again, by anybody, it finds the version that is there: the `txn` of the instance
+ * decides, whatever became of the answer to its put. Where others commit at the same time it tries again until the signal
+ * is aborted, and throws its reason then. Throws `target.refused` where the table cannot take the run.
  */
 export async function commitReplacement(
   store: Store,
   replacement: Replacement,
   signal: AbortSignal,
   { clock, random }: CommitTiming = SYSTEM,
-): Promise<CommitOutcome> {
+): Promise<number | null> {
   const { table, instance, sequence } = replacement;
   let state = await readTable(store, table.name);
   for (let failed = 0; ; failed++) {
     const there = state?.transactions.get(instance);
-    if (there !== undefined && there.sequence === sequence) return { kind: "done", version: there.version };
-    if (there !== undefined && there.sequence > sequence) return { kind: "fenced", sequence: there.sequence };
+    if (there !== undefined && there.sequence >= sequence)
+      return there.sequence === sequence ? there.version : null;
     assertWritable(state, table);
     const version = state === null ? 0 : state.version + 1;
     const body = Buffer.from(commitText(actionsOf(state, replacement, clock.now())));
-    if (await store.putNew(commitKey(table.name, version), body)) return { kind: "done", version };
+    if (await store.putNew(commitKey(table.name, version), body)) return version;
     if (failed > 0)
-      await clock.sleep(random() * Math.min(PAUSE_AT_MOST_MS, FIRST_PAUSE_MS * 2 ** failed), signal);
+      await clock.sleep(random() * Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failed), signal);
     state = await (state === null ? readTable(store, table.name) : readNewer(store, state));
   }
 }

@@ -1,6 +1,7 @@
 /** Files of a table's log: their names, which are there, and what stands in them. */
 import { z } from "zod";
 import { WarehouseError } from "../../../common/errors.ts";
+import { parseIfJson } from "../../../common/json.ts";
 import type { Store, StoredObject } from "../../store/store.ts";
 
 const DIGITS = 20;
@@ -35,23 +36,19 @@ export interface CheckpointFiles {
   readonly keys: readonly string[];
 }
 
-/** A file of a version, whatever it is. */
 interface VersionFile extends StoredObject {
   readonly version: number;
   /** Behind the version: `.json`, `.checkpoint.parquet`. */
   readonly suffix: string;
 }
 
-/** A log's files by version, each in ascending order. */
-export interface LogFiles {
-  /** All, those that we do not know among them. */
-  readonly files: readonly VersionFile[];
-  readonly commits: readonly VersionFile[];
-  readonly checkpoints: readonly CheckpointFiles[];
-}
+export type LogFiles = Awaited<ReturnType<typeof listLog>>;
 
-/** `from`: the first version that matters. */
-export async function listLog(store: Store, table: string, from: number): Promise<LogFiles> {
+/**
+ * A log's files by version, each in ascending order: all, those that we do not know among them, and of these commits and
+ * whole checkpoints. `from`: the first version that matters.
+ */
+export async function listLog(store: Store, table: string, from: number) {
   const folder = logFolder(table);
   const files: VersionFile[] = [];
   for await (const object of store.list(folder, from > 0 ? { after: beginning(table, from) } : {})) {
@@ -89,10 +86,5 @@ const lastCheckpoint = z.object({ version: z.int().nonnegative() });
 /** Version of the checkpoint that `_last_checkpoint` names; null: there is none, or it cannot be read. Only a hint. */
 export async function lastCheckpointVersion(store: Store, table: string): Promise<number | null> {
   const body = await store.get(lastCheckpointKey(table));
-  if (body === null) return null;
-  try {
-    return lastCheckpoint.parse(JSON.parse(body.toString("utf8"))).version;
-  } catch {
-    return null;
-  }
+  return lastCheckpoint.safeParse(parseIfJson(String(body))).data?.version ?? null;
 }

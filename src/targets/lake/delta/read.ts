@@ -2,18 +2,11 @@
 import { WarehouseError } from "../../../common/errors.ts";
 import { inParallel } from "../../../storage/parallel.ts";
 import type { Store } from "../../store/store.ts";
-import { parseActions } from "./actions.ts";
+import { type Action, parseActions } from "./actions.ts";
 import { readCheckpoint } from "./checkpoint-file.ts";
-import {
-  type CheckpointFiles,
-  commitKey,
-  damagedLog,
-  type LogFiles,
-  lastCheckpointVersion,
-  listLog,
-} from "./log-files.ts";
+import { commitKey, damagedLog, type LogFiles, lastCheckpointVersion, listLog } from "./log-files.ts";
 import { assertReadable } from "./schema.ts";
-import { apply, type Commit, emptyReplay, type Replay, replayFrom, type TableState } from "./state.ts";
+import { apply, emptyReplay, type Replay, replayFrom, type TableState } from "./state.ts";
 
 /** Commits that are read at a time, and those that are in memory at most. */
 const READERS = Array.from({ length: 16 }, (_, reader) => reader);
@@ -32,8 +25,9 @@ export async function readTable(store: Store, table: string): Promise<TableState
 /** A table as an earlier version had it. Throws `target.refused` also where the log does not go back so far. */
 export async function readTableAt(store: Store, table: string, version: number): Promise<TableState> {
   const files = await listLog(store, table, 0);
-  const [first, last] = [firstVersion(files), lastVersion(files)];
-  if (first === null || last === null) throw damagedLog(store, table, "it has no version at all");
+  const first = files.commits[0]?.version === 0 ? 0 : files.checkpoints[0]?.version;
+  const last = lastVersion(files);
+  if (first === undefined || last === null) throw damagedLog(store, table, "it has no version at all");
   if (version > last) {
     throw damagedLog(store, table, `version ${version} is missing, and the last one is ${last}`);
   }
@@ -48,9 +42,10 @@ export async function readTableAt(store: Store, table: string, version: number):
 export async function readNewer(store: Store, state: TableState): Promise<TableState> {
   const replay = replayFrom(state);
   for (;;) {
-    const commit = await readCommit(store, state.table, replay.version + 1);
+    const version = replay.version + 1;
+    const commit = await readCommit(store, state.table, version);
     if (commit === null) break;
-    applyTo(store, replay, commit);
+    applyTo(store, replay, version, commit);
   }
   return replay.version === state.version ? state : finished(store, replay);
 }
@@ -61,11 +56,6 @@ async function listFromCheckpoint(store: Store, table: string): Promise<LogFiles
   if (hint === null) return listLog(store, table, 0);
   const files = await listLog(store, table, hint);
   return files.checkpoints.length > 0 ? files : listLog(store, table, 0);
-}
-
-/** The first version that can be read; null: none can. */
-function firstVersion({ commits, checkpoints }: LogFiles): number | null {
-  return commits[0]?.version === 0 ? 0 : (checkpoints[0]?.version ?? null);
 }
 
 function lastVersion({ commits, checkpoints }: LogFiles): number | null {
@@ -80,7 +70,9 @@ async function read(
   version: number,
 ): Promise<TableState> {
   const checkpoint = checkpoints.findLast((each) => each.version <= version);
-  const replay = await replayOf(store, table, checkpoint);
+  const replay = emptyReplay(table, checkpoint?.version ?? null);
+  if (checkpoint !== undefined)
+    applyTo(store, replay, checkpoint.version, await readCheckpoint(store, table, checkpoint));
   while (replay.version < version) {
     const first = replay.version + 1;
     const count = Math.min(COMMITS_IN_MEMORY, version - replay.version);
@@ -88,41 +80,28 @@ async function read(
     const commits = await inParallel(READERS, versions, (_, each) => readCommit(store, table, each));
     for (const [index, commit] of commits.entries()) {
       if (commit === null) throw damagedLog(store, table, `version ${first + index} is missing`);
-      applyTo(store, replay, commit);
+      applyTo(store, replay, first + index, commit);
     }
   }
   return finished(store, replay);
 }
 
-/** What the checkpoint holds; nothing without one. */
-async function replayOf(
-  store: Store,
-  table: string,
-  checkpoint: CheckpointFiles | undefined,
-): Promise<Replay> {
-  if (checkpoint === undefined) return emptyReplay(table, null);
-  const replay = emptyReplay(table, checkpoint.version);
-  const actions = await readCheckpoint(store, table, checkpoint);
-  applyTo(store, replay, { version: checkpoint.version, actions });
-  return replay;
-}
-
 /** Null: there is no such version. */
-async function readCommit(store: Store, table: string, version: number): Promise<Commit | null> {
+async function readCommit(store: Store, table: string, version: number): Promise<Action[] | null> {
   const body = await store.get(commitKey(table, version));
   if (body === null) return null;
   try {
-    return { version, actions: parseActions(body.toString("utf8")) };
+    return parseActions(body.toString());
   } catch (cause) {
     throw damagedLog(store, table, `version ${version} is not as the protocol says`, cause);
   }
 }
 
-function applyTo(store: Store, replay: Replay, commit: Commit): void {
+function applyTo(store: Store, replay: Replay, version: number, actions: readonly Action[]): void {
   try {
-    apply(replay, commit);
+    apply(replay, version, actions);
   } catch (cause) {
-    throw damagedLog(store, replay.table, `version ${commit.version} has a path that is not encoded`, cause);
+    throw damagedLog(store, replay.table, `version ${version} has a path that is not encoded`, cause);
   }
 }
 

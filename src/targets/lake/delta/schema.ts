@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { WarehouseError } from "../../../common/errors.ts";
 import type { ColumnType } from "../../../tables/declare.ts";
+import type { ClaimedTable } from "../claim.ts";
 import type { MetaDataAction, ProtocolAction } from "./actions.ts";
 import type { TableState } from "./state.ts";
-import type { DeclaredTable } from "./table.ts";
 
 /** The partition column of every table in the lake; no file has it. */
 export const INSTANCE = "instance";
@@ -33,24 +33,20 @@ const field = z.object({
 const struct = z.object({ type: z.literal("struct"), fields: z.array(field) });
 
 export type Field = Readonly<z.infer<typeof field>>;
+export type DeclaredTable = Omit<ClaimedTable, "files">;
 type DeclaredColumn = DeclaredTable["columns"][number];
-
-/** Throws for what is no schema. */
-export function parseSchema(schemaString: string): readonly Field[] {
-  return struct.parse(JSON.parse(schemaString)).fields;
-}
 
 /** Columns of a table in the order of its schema. Throws `target.refused` where its log has no schema. */
 export function fieldsOf(state: TableState): readonly Field[] {
   try {
-    return parseSchema(state.metaData.schemaString);
+    return struct.parse(JSON.parse(state.metaData.schemaString)).fields;
   } catch (cause) {
     throw refused(state.table, "has no schema that we can read", cause);
   }
 }
 
 /** Days that the protocol keeps removed files where a table does not say. */
-const DEFAULT_REMOVED_DAYS = 7;
+export const DEFAULT_REMOVED_DAYS = 7;
 
 /**
  * Metadata of a table that is not there yet. Other programs keep removed files and the log as long as we do: our vacuum
@@ -107,14 +103,6 @@ export function widened(state: TableState, declared: DeclaredTable): MetaDataAct
  * and the column or feature.
  */
 export function assertWritable(state: TableState | null, declared: DeclaredTable): void {
-  const taken = declared.columns.find(({ name }) => name.toLowerCase() === INSTANCE);
-  if (taken !== undefined) {
-    const wayOut = "rename it in the pipeline";
-    throw refused(
-      declared.name,
-      `has a column ${taken.name}, which the lake has for the instance; ${wayOut}`,
-    );
-  }
   if (state === null) return;
   assertProtocol(state.table, state.protocol);
   assertProperties(state);

@@ -61,34 +61,19 @@ export function sequenceOf(state: TableState, instance: string): number | null {
   return state.transactions.get(instance)?.sequence ?? null;
 }
 
-/** The actions of one version. */
-export interface Commit {
-  readonly version: number;
-  readonly actions: readonly Action[];
-}
-
 /** State as it grows, version by version. */
-export interface Replay {
-  readonly table: string;
-  readonly checkpoint: number | null;
-  version: number;
-  protocol: ProtocolAction | null;
-  metaData: MetaDataAction | null;
-  readonly files: Map<string, ActiveFile>;
-  readonly removed: Map<string, RemovedFile>;
-  readonly transactions: Map<string, Transaction>;
-}
+export type Replay = ReturnType<typeof emptyReplay>;
 
-export function emptyReplay(table: string, checkpoint: number | null): Replay {
+export function emptyReplay(table: string, checkpoint: number | null) {
   return {
     table,
     checkpoint,
     version: -1,
-    protocol: null,
-    metaData: null,
-    files: new Map(),
-    removed: new Map(),
-    transactions: new Map(),
+    protocol: null as ProtocolAction | null,
+    metaData: null as MetaDataAction | null,
+    files: new Map<string, ActiveFile>(),
+    removed: new Map<string, RemovedFile>(),
+    transactions: new Map<string, Transaction>(),
   };
 }
 
@@ -103,36 +88,22 @@ export function replayFrom(state: TableState): Replay {
 }
 
 /** Throws URIError for a path that is not encoded as the protocol says. */
-export function apply(replay: Replay, { version, actions }: Commit): void {
+export function apply(replay: Replay, version: number, actions: readonly Action[]): void {
   replay.version = version;
-  for (const action of actions) applyAction(replay, action);
-}
-
-function applyAction(replay: Replay, { add, remove, metaData, protocol, txn }: Action): void {
-  if (add) {
-    replay.removed.delete(add.path);
-    replay.files.set(add.path, activeFile(add));
+  const { files, removed, transactions } = replay;
+  for (const { add, remove, metaData, protocol, txn } of actions) {
+    if (add) {
+      const instance = add.partitionValues.instance ?? null;
+      removed.delete(add.path);
+      files.set(add.path, { path: decodeURIComponent(add.path), instance, add });
+    }
+    if (remove) {
+      const removedMs = remove.deletionTimestamp ?? 0;
+      files.delete(remove.path);
+      removed.set(remove.path, { path: decodeURIComponent(remove.path), removedMs, remove });
+    }
+    if (metaData) replay.metaData = metaData;
+    if (protocol) replay.protocol = protocol;
+    if (txn) transactions.set(txn.appId, { sequence: txn.version, version, lastUpdatedMs: txn.lastUpdated });
   }
-  if (remove) {
-    replay.files.delete(remove.path);
-    replay.removed.set(remove.path, removedFile(remove));
-  }
-  if (metaData) replay.metaData = metaData;
-  if (protocol) replay.protocol = protocol;
-  if (txn) {
-    const { appId, version, lastUpdated } = txn;
-    replay.transactions.set(appId, {
-      sequence: version,
-      version: replay.version,
-      lastUpdatedMs: lastUpdated,
-    });
-  }
-}
-
-function activeFile(add: AddAction): ActiveFile {
-  return { path: decodeURIComponent(add.path), instance: add.partitionValues.instance ?? null, add };
-}
-
-function removedFile(remove: RemoveAction): RemovedFile {
-  return { path: decodeURIComponent(remove.path), removedMs: remove.deletionTimestamp ?? 0, remove };
 }

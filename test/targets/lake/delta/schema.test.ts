@@ -4,9 +4,8 @@ import { suite, test } from "node:test";
 import { COLUMN_TYPES } from "../../../../src/tables/declare.ts";
 import { commitReplacement } from "../../../../src/targets/lake/delta/commit.ts";
 import { readTable } from "../../../../src/targets/lake/delta/read.ts";
-import { assertWritable, type Field } from "../../../../src/targets/lake/delta/schema.ts";
+import { assertWritable, type DeclaredTable, type Field } from "../../../../src/targets/lake/delta/schema.ts";
 import type { TableState } from "../../../../src/targets/lake/delta/state.ts";
-import type { DeclaredTable } from "../../../../src/targets/lake/delta/table.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { CONTENT, column, commit, content, NEVER, putCommit, runOf } from "./runs.ts";
 
@@ -33,7 +32,7 @@ function withMetaData(metaData: Partial<TableState["metaData"]>): TableState {
   return { ...state, metaData: { ...state.metaData, ...metaData } };
 }
 
-function refuses(found: TableState | null, message: RegExp, declared: DeclaredTable = CONTENT): void {
+function refuses(found: TableState, message: RegExp, declared: DeclaredTable = CONTENT): void {
   assert.throws(() => assertWritable(found, declared), { code: "target.refused", message });
 }
 
@@ -105,11 +104,6 @@ suite("a table is refused", () => {
 
   test("whose schema cannot be read", () => {
     refuses(withMetaData({ schemaString: "{" }), /content .* has no schema that we can read/);
-  });
-
-  test("that has the lake's own column, before there is one", () => {
-    const table = { ...CONTENT, columns: [...CONTENT.columns, column("Instance")] };
-    refuses(null, /content .* a column Instance.*; rename it/, table);
   });
 
   test("and nothing is committed to it", async () => {
