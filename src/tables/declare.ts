@@ -166,6 +166,21 @@ export const json = of("json");
 
 export const REQUIRED = { required: true } as const;
 
+type ColumnsOfOneOrigin = Readonly<Record<ColumnType, (name: string, comment: string) => Column>>;
+
+/** For columns that come from the same API fields: `columnsFrom("dynamic").text("title", "Title.")`. */
+export function columnsFrom(from: string, options?: ColumnOptions): ColumnsOfOneOrigin {
+  const makers = COLUMN_TYPES.map((type) => [
+    type,
+    (name: string, comment: string) => column(name, type, from, comment, options),
+  ]);
+  return Object.fromEntries(makers);
+}
+
+/** Columns that no API field fills. */
+export const required = columnsFrom("", REQUIRED);
+export const optional = columnsFrom("");
+
 /** What the specification does not know, and values that are not of their column's type, by API path. */
 export const EXTRA: Column = json(
   "extra",

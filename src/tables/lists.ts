@@ -1,6 +1,7 @@
 import {
   boolean,
   type Column,
+  columnsFrom,
   integer,
   itemTable,
   origins,
@@ -8,12 +9,14 @@ import {
   type Reference,
   type Rows,
   reference,
+  required,
   type Table,
   text,
   timestamp,
 } from "./declare.ts";
 
-const ordinal = integer("ordinal", "", "Position in the list, from 0.", REQUIRED);
+const attachment = columnsFrom("full:attachments[].* dynamic:attachments[].*");
+const ordinal = required.integer("ordinal", "Position in the list, from 0.");
 
 interface ListDeclaration<Name extends string> {
   readonly name: Name;
@@ -84,13 +87,9 @@ export const LIST_TABLES = [
         "full:attachments full:attachments[].id dynamic:attachments dynamic:attachments[].id",
         "Attachment ID.",
       ),
-      text("url", "full:attachments[].* dynamic:attachments[].*", "URL of the attachment."),
-      text("filename", "full:attachments[].* dynamic:attachments[].*", "File name."),
-      timestamp(
-        "updated_at",
-        "full:attachments[].* dynamic:attachments[].*",
-        "When the attachment was last updated.",
-      ),
+      attachment.text("url", "URL of the attachment."),
+      attachment.text("filename", "File name."),
+      attachment.timestamp("updated_at", "When the attachment was last updated."),
       text(
         "image_caption",
         "full:attachments[].image_attributes.caption dynamic:attachments[].image_attributes.caption",
@@ -198,7 +197,7 @@ export const LIST_TABLES = [
         "ID of the collection.",
         REQUIRED,
       ),
-      integer("ordinal", "", "Position in the item's list of collections, from 0.", REQUIRED),
+      required.integer("ordinal", "Position in the item's list of collections, from 0."),
       timestamp(
         "added_date",
         "dynamic:added_to_collection_dates[].* dynamic:added_to_collection_date",
@@ -216,7 +215,7 @@ export const LIST_TABLES = [
     comment: "Groups and users who may view an item, one row each.",
     key: ["principal_kind", "principal_id"],
     columns: [
-      text("principal_kind", "", "Who it is: `group` or `user`.", REQUIRED),
+      required.text("principal_kind", "Who it is: `group` or `user`."),
       text(
         "principal_id",
         "dynamic:acl dynamic:acl.group_ids dynamic:acl.user_ids",
