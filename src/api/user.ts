@@ -17,14 +17,14 @@ export const user = z
     bio: optionalText,
     short_bio: optionalText,
     visitor: flag,
-    tz: optionalText.meta({ description: "IANA time zone name." }),
+    tz: optionalText.describe("IANA time zone name."),
     follow_discussion_allowed: flag,
-    superadmin: flag.meta({ description: "Not sent in the dynamic set." }),
+    superadmin: flag.describe("Not sent in the dynamic set."),
     tours_seen: textList,
     phone: optionalText,
   })
   .partial()
-  .meta({ description: "A user." });
+  .describe("A user.");
 export type User = z.infer<typeof user>;
 
 /** The extended user of `last_updated_by_details` and `owner_details`. Empty strings stand for what is not known. */
@@ -35,5 +35,5 @@ export const extendedUser = user
     role: optionalText.optional(),
     group_ids: textList.optional(),
   })
-  .meta({ description: "A user with the extended attributes." });
+  .describe("A user with the extended attributes.");
 export type ExtendedUser = z.infer<typeof extendedUser>;

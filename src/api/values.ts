@@ -6,11 +6,8 @@ export const text = z.string();
 /** Text where the specification's default is null. */
 export const optionalText = z.string().nullable();
 /** ISO 8601 UTC, `YYYY-MM-DDTHH:MM:SSZ`, with fractional seconds where the service keeps them. */
-export const instant = z.string().meta({ description: "ISO 8601 instant in UTC." });
-export const optionalInstant = z
-  .string()
-  .nullable()
-  .meta({ description: "ISO 8601 instant in UTC, or null." });
+export const instant = z.string().describe("ISO 8601 instant in UTC.");
+export const optionalInstant = z.string().nullable().describe("ISO 8601 instant in UTC, or null.");
 export const flag = z.boolean();
 export const integer = z.int();
 /** A list of texts or IDs. A null element is a value that the service has lost; it keeps its place. */

@@ -16,9 +16,8 @@ import { describeApi } from "./openapi.ts";
 import { type Caller, identify } from "./permissions.ts";
 import { type PageBounds, parsePage, parseView, type ViewRequest } from "./query.ts";
 import { createConcurrencyLimit, createRateLimit, type RateLimitSpec } from "./rate-limit.ts";
-import { BASIC_VIEW } from "./views/basic.ts";
+import { BASIC_VIEW, FULL_VIEW } from "./views/detail.ts";
 import { dynamicView } from "./views/dynamic.ts";
-import { FULL_VIEW } from "./views/full.ts";
 import { itemOf, renderView, type ViewColumn } from "./views/view.ts";
 
 export interface AppOptions {

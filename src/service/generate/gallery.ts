@@ -1,4 +1,4 @@
-import { SHARE_CHANNELS } from "../../api/defaults.ts";
+import { SHARE_CHANNELS } from "../../api/field.ts";
 import type { Document } from "../content-set.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import { iso, type Plan } from "./plan.ts";

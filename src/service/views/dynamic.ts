@@ -10,7 +10,7 @@ import {
   previewableCustomFieldValues,
 } from "./custom-fields.ts";
 import { addressOf, campaignsOf, firstPublishedUrl, nextTask, preferredTitle, userOf } from "./facts.ts";
-import { type Computed, type Item, type ViewColumn, viewColumn } from "./view.ts";
+import { type Computed, type Item, type ViewColumn, viewColumns } from "./view.ts";
 
 /** What a request of the dynamic set says about its columns. */
 export interface ColumnRequest {
@@ -102,6 +102,4 @@ const DYNAMIC: Computed<DynamicColumnName> = {
   url: addressOf.canonical,
 };
 
-const COLUMNS = new Map(
-  DYNAMIC_COLUMN_NAMES.map((name) => [name, viewColumn(name, DYNAMIC, DYNAMIC_COLUMNS[name].default)]),
-);
+const COLUMNS = new Map(viewColumns(DYNAMIC, DYNAMIC_COLUMNS).map((column) => [column.name, column]));
