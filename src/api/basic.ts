@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { contentType } from "./content-type.ts";
 import { field, required, shapeOf } from "./field.ts";
-import { flag, instant, optionalInstant, optionalText, text, textList } from "./values.ts";
+import { flag, instant, optionalInstant, optionalText, partial, text, textList } from "./values.ts";
 
 /** Fields of an item at `detail=basic`. */
 export const BASIC_FIELDS = {
@@ -29,9 +29,7 @@ export const BASIC_FIELDS = {
   categories: field(textList, required),
 };
 
-export const basicItem = z
-  .looseObject(shapeOf(BASIC_FIELDS))
-  .partial()
+export const basicItem = partial(shapeOf(BASIC_FIELDS))
   .extend({ id: BASIC_FIELDS.id.schema })
   .describe("A content item at detail=basic.");
 export type BasicItem = z.infer<typeof basicItem>;

@@ -10,102 +10,86 @@ import {
   integer,
   optionalInstant,
   optionalText,
+  partial,
   text,
   textList,
 } from "./values.ts";
 
 /** Who may view the content. */
-export const acl = z
-  .looseObject({
-    group_ids: textList,
-    user_ids: textList,
-    access_summary: text.nullable().describe("PRIVATE, PUBLIC, PRIVATE_INSTANCE or PRIVATE_MEMBERS."),
-  })
-  .partial();
+export const acl = partial({
+  group_ids: textList,
+  user_ids: textList,
+  access_summary: text.nullable().describe("PRIVATE, PUBLIC, PRIVATE_INSTANCE or PRIVATE_MEMBERS."),
+});
 
 /** An initiative that contains the content: `campaign_details` and `initiatives_details`. */
-export const campaign = z
-  .looseObject({
-    id: text,
-    name: optionalText,
-    created_at: instant,
-    updated_at: instant,
-    start_date: optionalText,
-    end_date: optionalText,
-    newsroom_id: text.describe("Instance ID."),
-  })
-  .partial()
-  .describe("A campaign (initiative).");
+export const campaign = partial({
+  id: text,
+  name: optionalText,
+  created_at: instant,
+  updated_at: instant,
+  start_date: optionalText,
+  end_date: optionalText,
+  newsroom_id: text.describe("Instance ID."),
+}).describe("A campaign (initiative).");
 
-export const addedToCollection = z
-  .looseObject({ collection_id: text, added_date: optionalInstant })
-  .partial();
+const addedToCollection = partial({ collection_id: text, added_date: optionalInstant });
 
-export const contentFile = z
-  .looseObject({
-    id: text,
-    updated_at: instant,
-    url: optionalText,
-    filename: optionalText,
-    extension: optionalText,
-    size: integer.nullable().describe("Bytes."),
-    public: flag,
-    subdomain: optionalText,
-    permanent_url: optionalText,
-  })
-  .partial()
-  .describe("The current content file revision.");
+export const contentFile = partial({
+  id: text,
+  updated_at: instant,
+  url: optionalText,
+  filename: optionalText,
+  extension: optionalText,
+  size: integer.nullable().describe("Bytes."),
+  public: flag,
+  subdomain: optionalText,
+  permanent_url: optionalText,
+}).describe("The current content file revision.");
 
-export const contentFileFormat = z.looseObject({ name: optionalText, extensions: textList }).partial();
+const contentFileFormat = partial({ name: optionalText, extensions: textList });
 
-export const galleryPreviewRevision = z
-  .looseObject({
-    id: text,
-    url: optionalText,
-    filename: optionalText,
-    extension: optionalText,
-    size: integer.nullable().describe("Bytes."),
-  })
-  .partial();
+export const galleryPreviewRevision = partial({
+  id: text,
+  url: optionalText,
+  filename: optionalText,
+  extension: optionalText,
+  size: integer.nullable().describe("Bytes."),
+});
 
-export const currentEditor = z
-  .looseObject({
-    id: text.describe("User ID."),
-    name: optionalText,
-    avatar_url: optionalText,
-    last_seen: integer.nullable().describe("Seconds since 1970-01-01 UTC."),
-  })
-  .partial();
+const currentEditor = partial({
+  id: text.describe("User ID."),
+  name: optionalText,
+  avatar_url: optionalText,
+  last_seen: integer.nullable().describe("Seconds since 1970-01-01 UTC."),
+});
 
-export const instance = z.looseObject({ id: text, name: optionalText, subdomain: optionalText }).partial();
+export const instance = partial({ id: text, name: optionalText, subdomain: optionalText });
 
-export const nextTask = z
-  .looseObject({
-    id: text,
-    completed: flag,
-    completion_action: optionalText,
-    deadline: optionalInstant,
-    deadline_offset: z.number().nullable(),
-    deadline_offset_unit: optionalText,
-    deadline_offset_task_id: optionalText,
-    deadline_offset_task_action: optionalText,
-    description: optionalText,
-    position: integer.nullable(),
-    state: integer.nullable(),
-    owner_ids: textList.describe("User IDs."),
-  })
-  .partial()
-  .describe("The first task that is not completed.");
+export const nextTask = partial({
+  id: text,
+  completed: flag,
+  completion_action: optionalText,
+  deadline: optionalInstant,
+  deadline_offset: z.number().nullable(),
+  deadline_offset_unit: optionalText,
+  deadline_offset_task_id: optionalText,
+  deadline_offset_task_action: optionalText,
+  description: optionalText,
+  position: integer.nullable(),
+  state: integer.nullable(),
+  owner_ids: textList.describe("User IDs."),
+}).describe("The first task that is not completed.");
 
-export const publishedUrl = z
-  .looseObject({ external_site_name: optionalText, published_url: optionalText })
-  .partial();
+const publishedUrl = partial({ external_site_name: optionalText, published_url: optionalText });
 
-export const taskDeadline = z
-  .looseObject({ description: optionalText, deadline: optionalInstant, smart_deadline: flag.nullable() })
-  .partial();
+const taskDeadline = partial({
+  description: optionalText,
+  deadline: optionalInstant,
+  smart_deadline: flag.nullable(),
+});
 
-export const fieldLock = z.looseObject({ locked: flag }).partial();
+export const fieldLock = partial({ locked: flag });
 const contentTypeDetails = contentType.nullable();
 const userDetails = user.nullable();
 const valuesByField = z.record(z.string(), customFieldValue).describe("Key: custom field ID.");
@@ -279,9 +263,7 @@ export function isDynamicColumn(name: string): name is DynamicColumnName {
 }
 
 /** An item of the dynamic set. Which columns it has depends on the request; `id` is always there. */
-export const dynamicItem = z
-  .looseObject(shapeOf(COLUMNS))
-  .partial()
+export const dynamicItem = partial(shapeOf(COLUMNS))
   .required({ id: true })
   .describe("A content item of the dynamic set.");
 export type DynamicItem = z.infer<typeof dynamicItem>;
