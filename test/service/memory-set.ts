@@ -3,10 +3,10 @@ import type { Document } from "../../src/service/content-set.ts";
 import {
   assembleContentSet,
   type ContentSet,
+  type DocumentStore,
   Outline,
   type SharedData,
 } from "../../src/service/loaded-set.ts";
-import type { DocumentStore } from "../../src/service/store.ts";
 
 /** A content set as values; `documents` in creation order. */
 export interface ContentSetData {
