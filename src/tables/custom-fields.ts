@@ -8,6 +8,7 @@ import {
   REQUIRED,
   reference,
   required,
+  sharedTable,
   text,
 } from "./declare.ts";
 
@@ -22,10 +23,9 @@ const SELECT_VALUE = SELECT_VALUES.map((path) => `${path}[].*`).join(" ");
 const option = (name: string, comment: string) =>
   boolean(`option_${name}`, `full:custom_fields[].options.${name}`, comment);
 
-export const customFields = defineTable({
+export const customFields = sharedTable({
   name: "custom_fields",
   comment: "Custom fields that editors fill in for items: their names, types and options.",
-  stage: "shared",
   key: ["custom_field_id"],
   references: [reference("instance_id", "instances")],
   columns: [
@@ -69,14 +69,12 @@ export const customFields = defineTable({
       "from_lookup",
       "Whether the service describes the field when asked for it; otherwise only items do, and its mappings are unknown.",
     ),
-    EXTRA,
   ],
 });
 
-export const customFieldSelectValues = defineTable({
+export const customFieldSelectValues = sharedTable({
   name: "custom_field_select_values",
   comment: "Values that a select or multiselect field offers to editors.",
-  stage: "shared",
   key: ["custom_field_id", "value_id"],
   references: [reference("custom_field_id", "custom_fields")],
   columns: [
@@ -101,7 +99,6 @@ export const customFieldSelectValues = defineTable({
       `${SELECT_VALUE} full:custom_fields[].archived_value_ids`,
       "Whether the value can no longer be chosen.",
     ),
-    EXTRA,
   ],
 });
 

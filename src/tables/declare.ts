@@ -226,3 +226,10 @@ export function itemTable<const Name extends string>(
     columns: [contentId, ...columns, EXTRA],
   });
 }
+
+/** A table of what many items or lookups describe: the declaration leaves out `extra`. */
+export function sharedTable<const Name extends string>(
+  declaration: Omit<Declaration<Name>, "stage">,
+): Table<Name> {
+  return defineTable({ ...declaration, stage: "shared", columns: [...declaration.columns, EXTRA] });
+}

@@ -2,22 +2,21 @@ import {
   columnsFrom,
   contentId,
   defineTable,
-  EXTRA,
   optional,
   REQUIRED,
   reference,
   required,
+  sharedTable,
   text,
 } from "./declare.ts";
 
 const destination = columnsFrom("destination");
 const MAPPING = "custom_field_definition:mappings";
 
-export const destinations = defineTable({
+export const destinations = sharedTable({
   name: "destinations",
   comment:
     "Systems that receive content, such as a website. Those that only a mapping names have an ID alone.",
-  stage: "shared",
   key: ["destination_id"],
   columns: [
     text("destination_id", `destination:id ${MAPPING}[].external_site_id`, "Destination ID.", REQUIRED),
@@ -27,14 +26,12 @@ export const destinations = defineTable({
       "supports_custom_field_mappings",
       "Whether the destination supports custom field mappings; NULL where the service was not asked.",
     ),
-    EXTRA,
   ],
 });
 
-export const customFieldMappings = defineTable({
+export const customFieldMappings = sharedTable({
   name: "custom_field_mappings",
   comment: "Mappings of a custom field for a destination, with the field's name there.",
-  stage: "shared",
   key: ["mapping_id"],
   references: [reference("custom_field_id", "custom_fields"), reference("destination_id", "destinations")],
   columns: [
@@ -46,14 +43,12 @@ export const customFieldMappings = defineTable({
       "Position among the field's mappings, from 0; the first for a destination counts.",
     ),
     text("external_field_name", `${MAPPING}[].field_name`, "Name of the field at the destination."),
-    EXTRA,
   ],
 });
 
-export const customFieldMappingValues = defineTable({
+export const customFieldMappingValues = sharedTable({
   name: "custom_field_mapping_values",
   comment: "Mapping entries: the external value for each value of a mapped custom field.",
-  stage: "shared",
   key: ["mapping_value_id"],
   references: [reference("mapping_id", "custom_field_mappings")],
   columns: [
@@ -67,7 +62,6 @@ export const customFieldMappingValues = defineTable({
     required.integer("ordinal", "Position among the mapping's entries, from 0."),
     text("value_id", `${MAPPING}[].values[].*`, "Value that is mapped; custom_field_select_values.value_id."),
     text("external_value", `${MAPPING}[].values[].value`, "Value that the destination receives instead."),
-    EXTRA,
   ],
 });
 

@@ -189,3 +189,6 @@ export const lineage = defineTable({
     required.text("path", "Path of the API field in the JSON document."),
   ],
 });
+
+/** What a run says about itself; in every warehouse, whatever the pipeline. */
+export const RUN_TABLES = [run, passes, requests, rejects, drift, checks, tablesTable, lineage];

@@ -1,11 +1,10 @@
 import {
   boolean,
   columnsFrom,
-  defineTable,
-  EXTRA,
   REQUIRED,
   reference,
   required,
+  sharedTable,
   type Table,
   text,
 } from "./declare.ts";
@@ -46,10 +45,9 @@ const CAMPAIGN_PLACES = ["dynamic:campaign_details[]", "dynamic:initiatives_deta
 const campaign = columnsFrom(at(CAMPAIGN_PLACES, "*"));
 
 export const SHARED_TABLES = [
-  defineTable({
+  sharedTable({
     name: "content_types",
     comment: "Content types of the items, such as article or event.",
-    stage: "shared",
     key: ["content_type_id"],
     references: [reference("instance_id", "instances")],
     columns: [
@@ -71,14 +69,12 @@ export const SHARED_TABLES = [
         "Instance of the service; instances.instance_id.",
       ),
       contentType.timestamp("updated_at", "When the content type was last updated."),
-      EXTRA,
     ],
   }),
-  defineTable({
+  sharedTable({
     name: "users",
     comment:
       "Users that items name: creators, assignees, owners and editors. Personal columns are filled only where the configuration keeps personal data.",
-    stage: "shared",
     key: ["user_id"],
     columns: [
       text("user_id", `${USER_PLACES.join(" ")} ${at(USER_PLACES, "id")}`, "User ID.", REQUIRED),
@@ -101,34 +97,25 @@ export const SHARED_TABLES = [
       boolean("removed", EXTENDED_USER, "Whether the user was removed."),
       user.timestamp("created_at", "When the user was created."),
       user.timestamp("updated_at", "When the user was last updated."),
-      EXTRA,
     ],
   }),
-  defineTable({
+  sharedTable({
     name: "user_groups",
     comment: "Groups of a user; the service gives them for owners and last editors alone.",
-    stage: "shared",
     key: ["user_id", "ordinal"],
     references: [reference("user_id", "users")],
-    columns: [
-      userId,
-      ordinal,
-      text("group_id", at(EXTENDED_USER_PLACES, "group_ids"), "ID of the group."),
-      EXTRA,
-    ],
+    columns: [userId, ordinal, text("group_id", at(EXTENDED_USER_PLACES, "group_ids"), "ID of the group.")],
   }),
-  defineTable({
+  sharedTable({
     name: "user_tours_seen",
     comment: "Product tours that a user has seen, one row each.",
-    stage: "shared",
     key: ["user_id", "ordinal"],
     references: [reference("user_id", "users")],
-    columns: [userId, ordinal, text("tour", at(USER_PLACES, "tours_seen"), "Name of the tour."), EXTRA],
+    columns: [userId, ordinal, text("tour", at(USER_PLACES, "tours_seen"), "Name of the tour.")],
   }),
-  defineTable({
+  sharedTable({
     name: "campaigns",
     comment: "Campaigns that items belong to, also called initiatives.",
-    stage: "shared",
     key: ["campaign_id"],
     references: [reference("instance_id", "instances")],
     columns: [
@@ -148,13 +135,11 @@ export const SHARED_TABLES = [
       ),
       campaign.timestamp("created_at", "When the campaign was created."),
       campaign.timestamp("updated_at", "When the campaign was last updated."),
-      EXTRA,
     ],
   }),
-  defineTable({
+  sharedTable({
     name: "instances",
     comment: "Instances of the service that items belong to.",
-    stage: "shared",
     key: ["instance_id"],
     columns: [
       text(
@@ -165,7 +150,6 @@ export const SHARED_TABLES = [
       ),
       text("name", "dynamic:instance.name", "Name."),
       text("subdomain", "dynamic:instance.subdomain", "Subdomain of the instance."),
-      EXTRA,
     ],
   }),
 ] as const satisfies readonly Table[];
