@@ -246,3 +246,14 @@ export type CustomField = z.infer<typeof customField>;
 export type Destination = z.infer<typeof destination>;
 export type Token = z.infer<typeof token>;
 export type Instance = z.infer<typeof instance>;
+
+/** Everything of a content set but its documents. */
+export interface SharedData {
+  readonly contentTypes: readonly ContentType[];
+  readonly users: readonly User[];
+  readonly campaigns: readonly Campaign[];
+  readonly customFields: readonly CustomField[];
+  readonly destinations: readonly Destination[];
+  readonly tokens: readonly Token[];
+  readonly instance: Instance;
+}

@@ -3,14 +3,8 @@ import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
-import { contentSetSchema, type Document } from "./content-set.ts";
-import {
-  assembleContentSet,
-  type ContentSet,
-  type DocumentStore,
-  Outline,
-  type SharedData,
-} from "./loaded-set.ts";
+import { contentSetSchema, type Document, type SharedData } from "./content-set.ts";
+import { assembleContentSet, type ContentSet, type DocumentStore, Outline } from "./loaded-set.ts";
 
 /**
  * Reads a content set's folder and checks every line of it. Documents stay in their file, which is held open until

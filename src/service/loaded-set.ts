@@ -1,28 +1,8 @@
 import { WarehouseError } from "../common/errors.ts";
-import type {
-  Campaign,
-  ContentType,
-  CustomField,
-  Destination,
-  Document,
-  Instance,
-  Token,
-  User,
-} from "./content-set.ts";
+import type { ContentType, Destination, Document, Instance, SharedData, User } from "./content-set.ts";
 import { type FieldIndex, indexFields } from "./field-index.ts";
 import { sortableInstant } from "./instant.ts";
 import { JsonText } from "./json-text.ts";
-
-/** Everything of a content set but its documents. */
-export interface SharedData {
-  readonly contentTypes: readonly ContentType[];
-  readonly users: readonly User[];
-  readonly campaigns: readonly Campaign[];
-  readonly customFields: readonly CustomField[];
-  readonly destinations: readonly Destination[];
-  readonly tokens: readonly Token[];
-  readonly instance: Instance;
-}
 
 /** Documents of a content set by position: 0 is the oldest. */
 export interface DocumentStore {

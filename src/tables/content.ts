@@ -1,8 +1,9 @@
 import {
+  at,
   columnsFrom,
-  date,
   defineTable,
   EXTRA,
+  instanceId,
   itemTable,
   json,
   optional,
@@ -15,6 +16,7 @@ import {
 
 const dynamic = columnsFrom("dynamic");
 const basicAndDynamic = columnsFrom("basic dynamic");
+const emptyByDefault = columnsFrom("full dynamic", { emptyDefault: true });
 
 export const content = defineTable({
   name: "content",
@@ -79,11 +81,7 @@ export const content = defineTable({
       "full:last_updated_by.id full:last_updated_by_details.id",
       "User who last updated the item; users.user_id.",
     ),
-    text(
-      "instance_id",
-      "dynamic:newsroom_id dynamic:instance.id",
-      "Instance of the service; instances.instance_id.",
-    ),
+    instanceId("dynamic:newsroom_id dynamic:instance.id"),
     text(
       "access_summary",
       "dynamic:acl.*",
@@ -91,9 +89,7 @@ export const content = defineTable({
     ),
     dynamic.boolean("can_modify", "Whether the user of the export's token can update the item."),
     dynamic.boolean("can_destroy", "Whether the user of the export's token can delete the item."),
-    text("content", "full dynamic", "Body as HTML; empty for content types without text.", {
-      emptyDefault: true,
-    }),
+    emptyByDefault.text("content", "Body as HTML; empty for content types without text."),
     dynamic.text("body_fragment", "Body as sanitized HTML."),
     dynamic.text("excerpt", "Excerpt of the body."),
     dynamic.bigint("wordcount", "Number of words in the body."),
@@ -105,12 +101,7 @@ export const content = defineTable({
     dynamic.text("service_url", "Canonical URL of the item within the service."),
     dynamic.text("url", "Canonical URL of the item."),
     dynamic.text("discussion_url", "URL of the discussion of the item."),
-    text(
-      "published_url",
-      "full dynamic",
-      "URL where the item is published; content_published_urls has all.",
-      { emptyDefault: true },
-    ),
+    emptyByDefault.text("published_url", "URL where the item is published; content_published_urls has all."),
     dynamic.text("publish_destination", "Name of the destination that the item was published to."),
     text("library_tracking_url", "full dynamic", "URL for sharing the published version."),
     dynamic.text("marketing_automation_url", "Path of the preview in marketing automation."),
@@ -146,7 +137,9 @@ export const content = defineTable({
 });
 
 const contentFile = columnsFrom("dynamic:content_file.*");
-const revision = columnsFrom("dynamic:content_file.* dynamic:gallery_preview_revision.*");
+const REVISIONS = ["dynamic:content_file", "dynamic:gallery_preview_revision"];
+const revision = columnsFrom(at(REVISIONS, "*"));
+const usDate = columnsFrom("dynamic", { format: "us_date" });
 const nextTask = columnsFrom("dynamic:next_task.*");
 
 /** One row or a few per item. */
@@ -188,17 +181,13 @@ export const ITEM_TABLES = [
     key: [],
     rows: { kind: "item", when: "event" },
     columns: [
-      date("event_start_date", "dynamic", "Start date of the event; two-digit years are read as 20YY.", {
-        format: "us_date",
-      }),
+      usDate.date("event_start_date", "Start date of the event; two-digit years are read as 20YY."),
       text(
         "event_start_date_text",
         "dynamic:event_start_date",
         "Start date of the event as the service sends it.",
       ),
-      date("event_end_date", "dynamic", "End date of the event; two-digit years are read as 20YY.", {
-        format: "us_date",
-      }),
+      usDate.date("event_end_date", "End date of the event; two-digit years are read as 20YY."),
       text("event_end_date_text", "dynamic:event_end_date", "End date of the event as the service sends it."),
       dynamic.double("latitude", "Latitude of the place, degrees north."),
       dynamic.double("longitude", "Longitude of the place, degrees east."),
@@ -213,15 +202,11 @@ export const ITEM_TABLES = [
     columns: [
       text(
         "role",
-        "dynamic:content_file dynamic:gallery_preview_revision",
+        REVISIONS.join(" "),
         "What the file is for: `content_file` or `gallery_preview`.",
         REQUIRED,
       ),
-      text(
-        "file_id",
-        "dynamic:content_file.id dynamic:gallery_preview_revision.id",
-        "ID of the file revision.",
-      ),
+      text("file_id", at(REVISIONS, "id"), "ID of the file revision."),
       revision.text("filename", "File name."),
       revision.text("extension", "File extension."),
       revision.bigint("size", "Size in bytes."),

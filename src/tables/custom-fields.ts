@@ -3,6 +3,7 @@ import {
   columnsFrom,
   defineTable,
   EXTRA,
+  instanceId,
   itemTable,
   json,
   REQUIRED,
@@ -59,11 +60,7 @@ export const customFields = sharedTable({
     option("publish_as_array", "Select fields: whether values are published as an array."),
     option("publish_as_hash", "Select fields: whether values are published as a hash."),
     field.json("options", "Further options, as an object."),
-    text(
-      "instance_id",
-      "full:custom_fields[].newsroom_id",
-      "Instance of the service; instances.instance_id.",
-    ),
+    instanceId("full:custom_fields[].newsroom_id"),
     field.timestamp("created_at", "When the field was created."),
     required.boolean(
       "from_lookup",

@@ -113,6 +113,11 @@ export function origins(text: string, column = ""): Origin[] {
   });
 }
 
+/** Origins of one attribute below each of `places`: `at(["dynamic:author_details"], "id")`. */
+export function at(places: readonly string[], attribute: string): string {
+  return places.map((place) => `${place}.${attribute}`).join(" ");
+}
+
 export interface ColumnOptions {
   required?: boolean;
   personal?: boolean;
@@ -187,6 +192,11 @@ export const EXTRA: Column = json(
   "",
   "Unknown API fields, and values that do not fit the type of their column, as an object by API path.",
 );
+
+/** The instance that something belongs to. */
+export function instanceId(from: string): Column {
+  return text("instance_id", from, "Instance of the service; instances.instance_id.");
+}
 
 export function reference(columns: string, table: string, to: string = columns): Reference {
   return { columns: columns.split(" "), table, to: to.split(" ") };

@@ -1,4 +1,5 @@
 import {
+  at,
   boolean,
   type Column,
   columnsFrom,
@@ -15,7 +16,10 @@ import {
   timestamp,
 } from "./declare.ts";
 
-const attachment = columnsFrom("full:attachments[].* dynamic:attachments[].*");
+const ATTACHMENTS = ["full:attachments[]", "dynamic:attachments[]"];
+const attachment = columnsFrom(at(ATTACHMENTS, "*"));
+const editor = columnsFrom("dynamic:currently_editing[].*", { personal: true });
+const seen = columnsFrom("dynamic:currently_editing[].*", { format: "epoch_seconds" });
 const ordinal = required.integer("ordinal", "Position in the list, from 0.");
 
 interface ListDeclaration<Name extends string> {
@@ -90,21 +94,9 @@ export const LIST_TABLES = [
       attachment.text("url", "URL of the attachment."),
       attachment.text("filename", "File name."),
       attachment.timestamp("updated_at", "When the attachment was last updated."),
-      text(
-        "image_caption",
-        "full:attachments[].image_attributes.caption dynamic:attachments[].image_attributes.caption",
-        "Caption, for an image.",
-      ),
-      text(
-        "image_alt",
-        "full:attachments[].image_attributes.alt dynamic:attachments[].image_attributes.alt",
-        "Alternative text, for an image.",
-      ),
-      text(
-        "image_title",
-        "full:attachments[].image_attributes.title dynamic:attachments[].image_attributes.title",
-        "Title, for an image.",
-      ),
+      text("image_caption", at(ATTACHMENTS, "image_attributes.caption"), "Caption, for an image."),
+      text("image_alt", at(ATTACHMENTS, "image_attributes.alt"), "Alternative text, for an image."),
+      text("image_title", at(ATTACHMENTS, "image_attributes.title"), "Title, for an image."),
     ],
   }),
   list({
@@ -146,16 +138,9 @@ export const LIST_TABLES = [
     references: [reference("user_id", "users")],
     columns: [
       text("user_id", "dynamic:currently_editing dynamic:currently_editing[].id", "User; users.user_id."),
-      text("name", "dynamic:currently_editing[].*", "Name of the user.", { personal: true }),
-      text("avatar_url", "dynamic:currently_editing[].*", "URL of the user's picture.", { personal: true }),
-      timestamp(
-        "last_seen",
-        "dynamic:currently_editing[].*",
-        "When the user was last seen editing the item.",
-        {
-          format: "epoch_seconds",
-        },
-      ),
+      editor.text("name", "Name of the user."),
+      editor.text("avatar_url", "URL of the user's picture."),
+      seen.timestamp("last_seen", "When the user was last seen editing the item."),
     ],
   }),
   texts(

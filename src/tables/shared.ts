@@ -1,6 +1,8 @@
 import {
+  at,
   boolean,
   columnsFrom,
+  instanceId,
   REQUIRED,
   reference,
   required,
@@ -8,11 +10,6 @@ import {
   type Table,
   text,
 } from "./declare.ts";
-
-/** Origins of one attribute below each of `places`: `at(["dynamic:author_details"], "id")`. */
-function at(places: readonly string[], attribute: string): string {
-  return places.map((place) => `${place}.${attribute}`).join(" ");
-}
 
 const CONTENT_TYPE_PLACES = [
   "basic:content_type",
@@ -63,11 +60,7 @@ export const SHARED_TABLES = [
       contentType.text("background_color", "CSS color."),
       contentType.text("icon", "Name of the icon."),
       contentType.text("icon_css_class", "CSS class of the icon."),
-      text(
-        "instance_id",
-        at(CONTENT_TYPE_PLACES, "newsroom_id"),
-        "Instance of the service; instances.instance_id.",
-      ),
+      instanceId(at(CONTENT_TYPE_PLACES, "newsroom_id")),
       contentType.timestamp("updated_at", "When the content type was last updated."),
     ],
   }),
@@ -128,11 +121,7 @@ export const SHARED_TABLES = [
       campaign.text("name", "Name."),
       campaign.timestamp("start_date", "Start of the campaign."),
       campaign.timestamp("end_date", "End of the campaign."),
-      text(
-        "instance_id",
-        at(CAMPAIGN_PLACES, "newsroom_id"),
-        "Instance of the service; instances.instance_id.",
-      ),
+      instanceId(at(CAMPAIGN_PLACES, "newsroom_id")),
       campaign.timestamp("created_at", "When the campaign was created."),
       campaign.timestamp("updated_at", "When the campaign was last updated."),
     ],

@@ -1,11 +1,10 @@
 /** A content set that tests make in memory. */
-import type { Document } from "../../src/service/content-set.ts";
+import type { Document, SharedData } from "../../src/service/content-set.ts";
 import {
   assembleContentSet,
   type ContentSet,
   type DocumentStore,
   Outline,
-  type SharedData,
 } from "../../src/service/loaded-set.ts";
 
 /** A content set as values; `documents` in creation order. */
