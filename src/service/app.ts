@@ -203,10 +203,9 @@ function* batchesOf(positions: readonly number[]): Generator<readonly number[]> 
   }
 }
 
-function viewOf({ detail, columns, gallery }: ViewRequest, singleItem: boolean): readonly ViewColumn[] {
-  if (detail === "basic") return BASIC_VIEW;
-  if (detail === "full") return FULL_VIEW;
-  return dynamicView({ columns, gallery, singleItem });
+function viewOf(request: ViewRequest, singleItem: boolean): readonly ViewColumn[] {
+  if (request.detail === "basic") return BASIC_VIEW;
+  return request.detail === "full" ? FULL_VIEW : dynamicView(request, singleItem);
 }
 
 /** HTTP/1.1 asks for exactly one `Host`. */

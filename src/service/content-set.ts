@@ -168,10 +168,7 @@ const document = z.strictObject({
   payment: optionalNumber.exactOptional(),
   event: eventFacts.exactOptional(),
   gallery: galleryFacts.exactOptional(),
-  /**
-   * API fields that the specification does not know: sent as they are, in every view, in place of a column of the
-   * same name.
-   */
+  /** API fields that the specification does not know: sent as they are, in place of a column of the name. */
   unknown: z.record(text, z.unknown()).exactOptional(),
 });
 

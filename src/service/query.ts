@@ -10,7 +10,7 @@ export type Detail = "basic" | "full" | "dynamic";
 /** Which view of an item is asked for. */
 export interface ViewRequest {
   readonly detail: Detail;
-  /** Names of columns, as asked for; only the dynamic set has them. */
+  /** As asked for by `columns[]`, for the dynamic set; names that the contract does not know are passed over. */
   readonly columns: readonly string[];
   readonly gallery: boolean;
 }

@@ -1,7 +1,4 @@
-/**
- * How a table is declared: once. From a declaration come the DuckDB DDL with its comments, the Parquet
- * schema, `run_lineage`, the `schema` command, the checks on keys and references, and the transform itself.
- */
+/** How a table is declared, once: DDL, Parquet schema, lineage, documentation, checks and the transform follow from it. */
 
 /**
  * Column types. `timestamp`: microseconds since 1970 UTC (TIMESTAMPTZ). `date`: days since 1970 (DATE).

@@ -11,10 +11,7 @@ import { originalOf, storyAt } from "./story-at.ts";
 import { sanitize, slugOf, wordCount } from "./text.ts";
 import { type Text, textOf } from "./writing.ts";
 
-/**
- * The item at a position: a pure function of plan and position, so that no item needs the ones before it.
- * `taken`, where titles are not to repeat, is the one exception: it gathers them.
- */
+/** The item at a position, of plan and position alone, but for `taken`: titles that are not to repeat, gathered. */
 export function documentAt(plan: Plan, index: number, taken?: Set<string>): Document {
   const story = storyAt(plan, index);
   const life = lifecycleOf(plan, story);

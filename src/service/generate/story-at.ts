@@ -87,10 +87,7 @@ function pickCampaign(plan: Plan, topic: Topic, createdMs: number, random: Rando
   return open.length > 0 && random.chance(0.15) ? random.pick(open) : undefined;
 }
 
-/**
- * The earlier item that this one is a translation of: the last article on the topic, where there is one among
- * the 250 before it.
- */
+/** The item that this one is a translation of: the last article on the topic among the 250 before it. */
 export function originalOf(plan: Plan, story: Story): ItemStory | undefined {
   for (let index = story.index - 1; index >= Math.max(0, story.index - 250); index--) {
     const earlier = storyAt(plan, index);

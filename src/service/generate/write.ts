@@ -2,7 +2,7 @@ import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { WarehouseError } from "../../common/errors.ts";
 
-/** In the order in which they are given their names: a folder that has the last is whole. */
+/** In the order in which they get their names: a folder that has the last is whole. */
 const FILES = [
   "content.ndjson",
   "content_types.ndjson",
