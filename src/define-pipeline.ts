@@ -18,9 +18,7 @@ export function definePipeline(spec: PipelineSpec): Pipeline {
     throw new WarehouseError("config.invalid", `The pipeline${name} cannot be run: ${all}.`);
   }
   const { name, description = "", extract, transform, load } = spec;
-  const stageOf = <Kind extends Extractor["extract"]>(kind: Kind) => {
-    return extract.find((each): each is Extract<Extractor, { extract: Kind }> => each.extract === kind);
-  };
+  const destinations = extract.find((each) => each.extract === "destinations");
   const listings = extract.flatMap((each) => (each.extract === "listing" ? [each.mode] : []));
   const given = transform.map((stage) => ({ stage, tables: filled(stage, spec) }));
   const rows = given.flatMap(({ stage, tables }) =>
@@ -31,9 +29,9 @@ export function definePipeline(spec: PipelineSpec): Pipeline {
     name,
     description,
     listings,
-    singleItems: stageOf("single_items")?.of ?? "none",
-    destinations: stageOf("destinations") === undefined ? [] : stageOf("destinations")?.names,
-    customFields: stageOf("custom_fields")?.names,
+    singleItems: extract.find((each) => each.extract === "single_items")?.of ?? "none",
+    destinations: destinations === undefined ? [] : destinations.names,
+    customFields: extract.find((each) => each.extract === "custom_fields")?.names,
     tables: given.flatMap(({ tables }) => tables),
     rows: Object.fromEntries(rows),
     queries: Object.fromEntries(ordered(transform).map((query) => [nameOf(query), query.sql ?? ""])),
@@ -129,17 +127,16 @@ function transformerFaults(stage: Stage): readonly string[] | undefined {
   const wrong = own.flatMap((table) => ownTableFaults(table).map((fault) => `has a table of which ${fault}`));
   if (wrong.length > 0) return wrong;
   if (rows === undefined && sql === undefined)
-    return own.length === 0
-      ? []
-      : [`has ${own[0].name}, a table of its own, and neither rows nor sql for it`];
+    return own
+      .map(({ name }) => `has ${name}, a table of its own, and neither rows nor sql for it`)
+      .slice(0, 1);
   if (rows !== undefined && sql !== undefined) return ["has both rows and sql"];
   if (tables.length !== 1 || own.length !== 1)
     return ["has rows or sql, and so must have one table, which is its own"];
-  return own[0].stage === (sql === undefined ? "item" : "query") && own[0].rows.kind === "program"
-    ? []
-    : [
-        'has a table of another stage: with rows it is of "item", with sql of "query", and its rows are a program',
-      ];
+  return unless(
+    own[0].stage === (sql === undefined ? "item" : "query") && own[0].rows.kind === "program",
+    'has a table of another stage: with rows it is of "item", with sql of "query", and its rows are a program',
+  );
 }
 
 function loaderFaults({ name, publishes: what, stage, faults }: Stage) {

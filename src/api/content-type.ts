@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { instant, optionalText, text } from "./values.ts";
+import { instant, optionalText, partial, text } from "./values.ts";
 
 /** Body types that the specification names. Letters stand for vendors; others may come. */
 export const BODY_TYPES = [
@@ -25,21 +25,17 @@ export const BODY_TYPES = [
 ] as const;
 
 /** Any text: a body type that the specification does not name is a new value, no error. */
-export const bodyType = z.string().meta({ description: `Body type; known: ${BODY_TYPES.join(", ")}.` });
+export const bodyType = z.string().describe(`Body type; known: ${BODY_TYPES.join(", ")}.`);
 
 /** `content_type` of basic and full, `content_type_details` and `full_content_type` of dynamic. */
-export const contentType = z
-  .looseObject({
-    background_color: optionalText.meta({ description: "CSS color." }),
-    body_type: bodyType,
-    display_name: text,
-    field_name: text,
-    icon: optionalText,
-    icon_css_class: optionalText,
-    id: text,
-    newsroom_id: text.meta({ description: "Instance ID." }),
-    updated_at: instant,
-  })
-  .partial()
-  .meta({ description: "A content type." });
-export type ContentType = z.infer<typeof contentType>;
+export const contentType = partial({
+  id: text,
+  background_color: optionalText.describe("CSS color."),
+  body_type: bodyType,
+  display_name: text,
+  field_name: text,
+  icon: optionalText,
+  icon_css_class: optionalText,
+  newsroom_id: text.describe("Instance ID."),
+  updated_at: instant,
+}).describe("A content type.");

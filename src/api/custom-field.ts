@@ -1,44 +1,30 @@
 import { z } from "zod";
-import { flag, instant, optionalText, text, textList } from "./values.ts";
+import { flag, instant, optionalText, partial, text, textList } from "./values.ts";
 
 /** Field types that the specification names; others may come, and their values are kept. */
-export const FIELD_TYPES = ["text", "image", "select", "multiselect", "date", "file"] as const;
+const FIELD_TYPES = ["text", "image", "select", "multiselect", "date", "file"] as const;
 
-export const fieldType = z.string().meta({ description: `Field type; known: ${FIELD_TYPES.join(", ")}.` });
+export const fieldType = z.string().describe(`Field type; known: ${FIELD_TYPES.join(", ")}.`);
 
-export const selectValue = z
-  .looseObject({
-    id: text.meta({ description: "Value ID." }),
-    display: optionalText,
-    value: optionalText.meta({ description: "The value's text, which may differ from `display`." }),
-    archived: flag,
-  })
-  .partial()
-  .meta({ description: "A value that a select or multiselect field can take." });
-export type SelectValue = z.infer<typeof selectValue>;
+export const selectValue = partial({
+  id: text.describe("Value ID."),
+  display: optionalText,
+  value: optionalText.describe("The value's text, which may differ from `display`."),
+  archived: flag,
+}).describe("A value that a select or multiselect field can take.");
 
-export const mappedValue = z
-  .looseObject({
-    id: text,
-    value_id: text.meta({ description: "ID of the select value." }),
-    value: optionalText.meta({ description: "The external value." }),
-  })
-  .partial()
-  .meta({ description: "An internal value ID and its external value." });
-export type MappedValue = z.infer<typeof mappedValue>;
+const mappedValue = partial({
+  id: text,
+  value_id: text.describe("ID of the select value."),
+  value: optionalText.describe("The external value."),
+}).describe("An internal value ID and its external value.");
 
-export const mapping = z
-  .looseObject({
-    id: text,
-    field_name: optionalText.meta({ description: "Field name in the external system." }),
-    external_site_id: text.meta({ description: "Destination ID." }),
-    values: z.array(mappedValue).nullable(),
-  })
-  .partial()
-  .meta({
-    description: "What a custom field is called, and how its values are spelled, at one destination.",
-  });
-export type Mapping = z.infer<typeof mapping>;
+export const mapping = partial({
+  id: text,
+  field_name: optionalText.describe("Field name in the external system."),
+  external_site_id: text.describe("Destination ID."),
+  values: z.array(mappedValue).nullable(),
+}).describe("What a custom field is called, and how its values are spelled, at one destination.");
 
 /** A definition as the lookup `/custom_fields_reference` answers it. */
 export const customFieldDefinition = z
@@ -51,82 +37,65 @@ export const customFieldDefinition = z
       .array(selectValue)
       .nullable()
       .optional()
-      .meta({ description: "Select and multiselect fields only." }),
-    mappings: z
-      .array(mapping)
-      .nullable()
-      .optional()
-      .meta({ description: "One entry per external destination." }),
+      .describe("Select and multiselect fields only."),
+    mappings: z.array(mapping).nullable().optional().describe("One entry per external destination."),
   })
-  .meta({ description: "A custom field definition with its mappings." });
+  .describe("A custom field definition with its mappings.");
 export type CustomFieldDefinition = z.infer<typeof customFieldDefinition>;
 
-export const customFieldOptions = z
-  .looseObject({
-    editor_or_admin_only: flag,
-    required_field: flag,
-    api_only: flag,
-    html: flag.meta({ description: "Text fields only." }),
-    multiline: flag.meta({ description: "Text fields only." }),
-    show_character_count: flag.meta({ description: "Text fields only." }),
-    publish_as_array: flag.meta({ description: "Select and multiselect fields only." }),
-    publish_as_hash: flag.meta({ description: "Select and multiselect fields only." }),
-  })
-  .partial();
+export const customFieldOptions = partial({
+  editor_or_admin_only: flag,
+  required_field: flag,
+  api_only: flag,
+  html: flag.describe("Text fields only."),
+  multiline: flag.describe("Text fields only."),
+  show_character_count: flag.describe("Text fields only."),
+  publish_as_array: flag.describe("Select and multiselect fields only."),
+  publish_as_hash: flag.describe("Select and multiselect fields only."),
+});
 
 /** A custom field with its value, as an item's `custom_fields` has it in `full`. */
-export const fullCustomField = z
-  .looseObject({
-    id: text,
-    field_type: fieldType,
-    display_label: optionalText,
-    name: text,
-    default_value: optionalText.meta({ description: "Text fields only. Never the value of an item." }),
-    created_at: instant,
-    select_values: textList.nullable().meta({ description: "Select and multiselect fields only." }),
-    select_value_ids: z.record(z.string(), optionalText).nullable().meta({
-      description: "Value ID to value text; empty for text and image fields, null for date fields.",
-    }),
-    archived_value_ids: textList.nullable(),
-    formatted_select_values: z
-      .array(selectValue)
-      .nullable()
-      .meta({ description: "Select and multiselect fields only." }),
-    options: customFieldOptions.nullable(),
-    newsroom_id: text.meta({ description: "Instance ID." }),
-    visible_in_previews: flag,
-    visible_in_insights: flag,
-    instructions: optionalText,
-    value: z.unknown().meta({
-      description:
-        "Current value on this content: text, list of texts, the file ID of a file field, or null.",
-    }),
-  })
-  .partial()
-  .meta({ description: "A custom field with its value on this content." });
-export type FullCustomField = z.infer<typeof fullCustomField>;
+export const fullCustomField = partial({
+  id: text,
+  field_type: fieldType,
+  display_label: optionalText,
+  name: text,
+  default_value: optionalText.describe("Text fields only. Never the value of an item."),
+  created_at: instant,
+  select_values: textList.nullable().describe("Select and multiselect fields only."),
+  select_value_ids: z
+    .record(z.string(), optionalText)
+    .nullable()
+    .describe("Value ID to value text; empty for text and image fields, null for date fields."),
+  archived_value_ids: textList.nullable(),
+  formatted_select_values: z.array(selectValue).nullable().describe("Select and multiselect fields only."),
+  options: customFieldOptions.nullable(),
+  newsroom_id: text.describe("Instance ID."),
+  visible_in_previews: flag,
+  visible_in_insights: flag,
+  instructions: optionalText,
+  value: z
+    .unknown()
+    .describe("Current value on this content: text, list of texts, the file ID of a file field, or null."),
+}).describe("A custom field with its value on this content.");
 
 /** The object that `custom_field_values` shows for a file or image field. */
-export const fileValue = z
-  .looseObject({
-    id: text,
-    previewable: flag,
-    uploaded_by: optionalText.meta({ description: "User ID." }),
-    file_name: optionalText,
-    file_url: optionalText,
-    file_extension: optionalText,
-    created_at: instant,
-    updated_at: instant,
-    preview_url: optionalText,
-    image_title: optionalText,
-    image_caption: optionalText,
-    image_alt: optionalText,
-    public: flag,
-    subdomain: optionalText,
-  })
-  .partial()
-  .meta({ description: "A file as the value of a custom field." });
-export type FileValue = z.infer<typeof fileValue>;
+export const fileValue = partial({
+  id: text,
+  previewable: flag,
+  uploaded_by: optionalText.describe("User ID."),
+  file_name: optionalText,
+  file_url: optionalText,
+  file_extension: optionalText,
+  created_at: instant,
+  updated_at: instant,
+  preview_url: optionalText,
+  image_title: optionalText,
+  image_caption: optionalText,
+  image_alt: optionalText,
+  public: flag,
+  subdomain: optionalText,
+}).describe("A file as the value of a custom field.");
 
 /** A value of a field in one of the dynamic views: no JSON value is refused, for field types differ. */
 export const customFieldValue = z.union([
@@ -137,18 +106,14 @@ export const customFieldValue = z.union([
   z.number(),
   z.boolean(),
 ]);
-export type CustomFieldValue = z.infer<typeof customFieldValue>;
 
 /** An entry of `custom_fields_details`. */
-export const customFieldDetail = z
-  .looseObject({
-    id: text,
-    display_label: optionalText,
-    field_type: fieldType,
-    html: flag.nullable(),
-    value: z.unknown(),
-    value_id: z.unknown().meta({ description: "null, a value ID, or a list of value IDs." }),
-    updated_at: instant.nullable(),
-  })
-  .partial()
-  .meta({ description: "A custom field of this content with its value and value ID." });
+export const customFieldDetail = partial({
+  id: text,
+  display_label: optionalText,
+  field_type: fieldType,
+  html: flag.nullable(),
+  value: z.unknown(),
+  value_id: z.unknown().describe("null, a value ID, or a list of value IDs."),
+  updated_at: instant.nullable(),
+}).describe("A custom field of this content with its value and value ID.");

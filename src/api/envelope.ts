@@ -3,14 +3,14 @@ import { integer } from "./values.ts";
 
 export const pagination = z
   .looseObject({
-    previous: integer.nullable().optional().meta({ description: "Page number; null on the first page." }),
-    next: integer.nullable().optional().meta({ description: "Page number; null on the last page." }),
-    current: integer.meta({ description: "This page, counted from 1." }),
-    per_page: integer.meta({ description: "Items a page, as the service applied it." }),
-    count: integer.meta({ description: "Items in total." }),
-    pages: integer.meta({ description: "Pages in total." }),
+    previous: integer.nullable().optional().describe("Page number; null on the first page."),
+    next: integer.nullable().optional().describe("Page number; null on the last page."),
+    current: integer.describe("This page, counted from 1."),
+    per_page: integer.describe("Items a page, as the service applied it."),
+    count: integer.describe("Items in total."),
+    pages: integer.describe("Pages in total."),
   })
-  .meta({ description: "Where this page stands in the list." });
+  .describe("Where this page stands in the list.");
 export type Pagination = z.infer<typeof pagination>;
 
 /** Answer of a list: `count` is the rows on this page, at some services the total, so nothing relies on it. */
@@ -34,5 +34,5 @@ export function lookupAnswer<Item extends z.ZodObject>(item: Item) {
 }
 
 export const errorBody = z
-  .looseObject({ error: z.string().meta({ description: "One sentence." }) })
-  .meta({ description: "Why the request was refused." });
+  .looseObject({ error: z.string().describe("One sentence.") })
+  .describe("Why the request was refused.");

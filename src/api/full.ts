@@ -1,28 +1,28 @@
 import { z } from "zod";
 import { basicItem } from "./basic.ts";
 import { fullCustomField } from "./custom-field.ts";
+import { field, shapeOf } from "./field.ts";
 import { extendedUser, user } from "./user.ts";
 import { attachment, optionalText, text, textList } from "./values.ts";
 
-/** An item at `detail=full`: everything of basic, and this. */
+/** What `detail=full` adds to the fields of basic. */
+export const ADDED_FIELDS = {
+  last_updated_by_details: field(extendedUser.nullable(), null),
+  owner_details: field(extendedUser.nullable(), null),
+  owner: field(optionalText.describe("User ID of the owner."), null),
+  attachments: field(z.array(attachment), []),
+  content: field(text.nullable().describe("HTML body; blank where the content type has none."), ""),
+  custom_fields: field(z.array(fullCustomField), []),
+  last_updated_by: field(user.nullable(), null),
+  library_tracking_url: field(optionalText, null),
+  media_url: field(optionalText, null),
+  persona_ids: field(textList, []),
+  published_url: field(optionalText, ""),
+  stage_ids: field(textList, []),
+  tags: field(textList, []),
+};
+
 export const fullItem = basicItem
-  .extend({
-    last_updated_by_details: extendedUser.nullable().optional(),
-    owner_details: extendedUser.nullable().optional(),
-    owner: optionalText.optional().meta({ description: "User ID of the owner." }),
-    attachments: z.array(attachment).optional(),
-    content: text
-      .nullable()
-      .optional()
-      .meta({ description: "HTML body; blank where the content type has none." }),
-    custom_fields: z.array(fullCustomField).optional(),
-    last_updated_by: user.nullable().optional(),
-    library_tracking_url: optionalText.optional(),
-    media_url: optionalText.optional(),
-    persona_ids: textList.optional(),
-    published_url: optionalText.optional(),
-    stage_ids: textList.optional(),
-    tags: textList.optional(),
-  })
-  .meta({ description: "A content item at detail=full." });
+  .extend(z.object(shapeOf(ADDED_FIELDS)).partial().shape)
+  .describe("A content item at detail=full.");
 export type FullItem = z.infer<typeof fullItem>;

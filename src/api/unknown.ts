@@ -1,9 +1,8 @@
 import { z } from "zod";
 
 /**
- * A field that the contract does not know, as drift is reported: its path in segments, `[]` for the elements of a
- * list and `{}` for the keys of a record (`["custom_field_values", "{}", "checksum"]`). The path is a copy: keep it.
- * `parent` is the object that has the key, the last segment of the path.
+ * A field that the contract does not know: its path, `[]` for elements of a list and `{}` for keys of a record
+ * (`["custom_field_values", "{}", "checksum"]`), a copy to keep; its value; and the object that has it.
  */
 export type UnknownVisitor = (path: string[], value: unknown, parent: Record<string, unknown>) => void;
 
@@ -13,10 +12,7 @@ export type UnknownVisitor = (path: string[], value: unknown, parent: Record<str
  */
 export type UnforeseenVisitor = (path: readonly string[], value: object) => void;
 
-/**
- * Calls `visit` for each key of `document` that the schema does not know; below an unknown key nothing is visited. A
- * single object in place of a list is walked as its one element.
- */
+/** Visits each key that the schema does not know, and nothing below it. An object in place of a list is its one element. */
 export type UnknownWalker = (
   document: unknown,
   visit: UnknownVisitor,

@@ -6,27 +6,23 @@ export const text = z.string();
 /** Text where the specification's default is null. */
 export const optionalText = z.string().nullable();
 /** ISO 8601 UTC, `YYYY-MM-DDTHH:MM:SSZ`, with fractional seconds where the service keeps them. */
-export const instant = z.string().meta({ description: "ISO 8601 instant in UTC." });
-export const optionalInstant = z
-  .string()
-  .nullable()
-  .meta({ description: "ISO 8601 instant in UTC, or null." });
+export const instant = z.string().describe("ISO 8601 instant in UTC.");
+export const optionalInstant = z.string().nullable().describe("ISO 8601 instant in UTC, or null.");
 export const flag = z.boolean();
 export const integer = z.int();
 /** A list of texts or IDs. A null element is a value that the service has lost; it keeps its place. */
 export const textList = z.array(z.string().nullable());
 
+/** An object whose fields may all be missing; those that it does not declare are kept. */
+export function partial<Shape extends z.ZodRawShape>(shape: Shape) {
+  return z.looseObject(shape).partial();
+}
+
 /** An attachment of an item: the same in `full` and dynamic. */
-export const attachment = z
-  .looseObject({
-    id: text,
-    url: text,
-    filename: text,
-    updated_at: instant,
-    image_attributes: z
-      .looseObject({ caption: optionalText, alt: optionalText, title: optionalText })
-      .partial()
-      .nullable(),
-  })
-  .partial();
-export type Attachment = z.infer<typeof attachment>;
+export const attachment = partial({
+  id: text,
+  url: text,
+  filename: text,
+  updated_at: instant,
+  image_attributes: partial({ caption: optionalText, alt: optionalText, title: optionalText }).nullable(),
+});

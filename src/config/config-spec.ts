@@ -18,6 +18,10 @@ export const DETAILS = ["events", "all", "none"] as const;
 export const TARGETS = "Where published runs are delivered to besides: lakes and PostgreSQL.";
 
 const name = z.string().min(1);
+const namedOrNot = name.optional();
+const amountOrNull = z.number().positive().nullable();
+const listOf = <Element extends z.ZodType>(element: Element) => z.array(element).readonly().default([]);
+
 export const destination = z.strictObject({ name, platform: name.default(DEFAULT_PLATFORM) });
 const personalPolicy = z.enum(PERSONAL_POLICIES);
 export const personalData = z.strictObject({ policy: personalPolicy });
@@ -39,21 +43,11 @@ export const configSpec = z.strictObject({
     .optional()
     .describe("JSON Schema of this file, for editors. The program does not read it."),
   url: z.string().optional().describe("Address of the service. CONTENT_API_URL and --url win over it."),
-  tokenFile: name
-    .optional()
-    .describe(
-      "File with the API token, mode 0600; relative to the folder of this file. CONTENT_API_TOKEN wins over it.",
-    ),
-  destinations: z
-    .array(destination)
-    .readonly()
-    .default([])
-    .describe("Destinations whose external values are wanted."),
-  customFields: z
-    .array(name)
-    .readonly()
-    .default([])
-    .describe("Custom fields to look up besides those that items carry."),
+  tokenFile: namedOrNot.describe(
+    "File with the API token, mode 0600; relative to the folder of this file. CONTENT_API_TOKEN wins over it.",
+  ),
+  destinations: listOf(destination).describe("Destinations whose external values are wanted."),
+  customFields: listOf(name).describe("Custom fields to look up besides those that items carry."),
   columns: z
     .array(name)
     .min(1)
@@ -68,16 +62,10 @@ export const configSpec = z.strictObject({
     .default("auto")
     .describe('Items a page; "auto" takes the largest page that the service grants and answers quickly.'),
   concurrency: z.int().min(1).max(64).default(4).describe("Requests at the same time."),
-  ratePerSecond: z
-    .number()
-    .positive()
-    .nullable()
+  ratePerSecond: amountOrNull
     .default(null)
     .describe("Upper bound of requests a second; null: as fast as the service answers and allows."),
-  deadlineMinutes: z
-    .number()
-    .positive()
-    .nullable()
+  deadlineMinutes: amountOrNull
     .default(300)
     .describe("Minutes after which a run makes no more requests and ends; null: never."),
   lookupMethod: z
@@ -122,15 +110,13 @@ export const configSpec = z.strictObject({
     .describe(
       "Folder of the warehouse, relative to the folder of this file. --warehouse and CONTENT_WAREHOUSE_DIR win over it.",
     ),
-  targets: z.array(target).readonly().default([]).describe(TARGETS),
+  targets: listOf(target).describe(TARGETS),
   onFinish: onFinish
     .optional()
     .describe("A function that gets the summary of a run, or its failure, when it has ended. Not in JSON."),
-  metricsFile: name
-    .optional()
-    .describe(
-      "File for the run's metrics in the text format of Prometheus; relative to the folder of this file.",
-    ),
+  metricsFile: namedOrNot.describe(
+    "File for the run's metrics in the text format of Prometheus; relative to the folder of this file.",
+  ),
   openLineage: openLineage
     .optional()
     .describe("Where OpenLineage events go: { url }, or { file } relative to the folder of this file."),

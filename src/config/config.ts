@@ -92,9 +92,7 @@ const DEFAULT_SETTINGS: Settings = configSpec.parse({});
 /**
  * Reads the configuration completely, before any request: flags win over the environment, the environment over the
  * file. With `--sample` only a file that `--config` names is read, and no address and no token.
- *
- * @throws {ConfigError} with all that is wrong: `config.missing_service` where no service or no token is named and
- * nothing else is wrong, else `config.invalid`
+ * @throws {ConfigError} with all that is wrong: `config.missing_service` where that is all, else `config.invalid`
  */
 export async function loadConfig({ cwd, env, flags, sampleBy, instance }: ConfigInputs): Promise<Config> {
   const file = await configFileOf({ cwd, flags });

@@ -106,17 +106,13 @@ export function readConfigSpec(value: unknown): ConfigSpecResult {
   return result.success && problems.length === 0 ? { settings: result.data } : { problems };
 }
 
-/** Those of the settings with a condition beyond their form that have the form, whatever the others are. */
-function wellFormed(value: unknown) {
-  const { url, columns, aliases, targets, openLineage } = configSpec.shape;
-  const at = (name: keyof Settings) => valueAt(value, [name]);
-  return {
-    url: url.safeParse(at("url")).data,
-    columns: columns.safeParse(at("columns")).data,
-    aliases: aliases.safeParse(at("aliases")).data,
-    targets: targets.safeParse(at("targets")).data,
-    openLineage: openLineage.safeParse(at("openLineage")).data,
-  };
+/** Those of the settings that have their form, whatever the others are. */
+function wellFormed(value: unknown): Partial<Settings> {
+  const settings = Object.entries(configSpec.shape).map(([name, setting]) => [
+    name,
+    setting.safeParse(valueAt(value, [name])).data,
+  ]);
+  return Object.fromEntries(settings);
 }
 
 function urlProblems(url: string | undefined): string[] {

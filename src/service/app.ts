@@ -16,9 +16,8 @@ import { describeApi } from "./openapi.ts";
 import { type Caller, identify } from "./permissions.ts";
 import { type PageBounds, parsePage, parseView, type ViewRequest } from "./query.ts";
 import { createConcurrencyLimit, createRateLimit, type RateLimitSpec } from "./rate-limit.ts";
-import { BASIC_VIEW } from "./views/basic.ts";
+import { BASIC_VIEW, FULL_VIEW } from "./views/detail.ts";
 import { dynamicView } from "./views/dynamic.ts";
-import { FULL_VIEW } from "./views/full.ts";
 import { itemOf, renderView, type ViewColumn } from "./views/view.ts";
 
 export interface AppOptions {
@@ -204,10 +203,9 @@ function* batchesOf(positions: readonly number[]): Generator<readonly number[]> 
   }
 }
 
-function viewOf({ detail, columns, gallery }: ViewRequest, singleItem: boolean): readonly ViewColumn[] {
-  if (detail === "basic") return BASIC_VIEW;
-  if (detail === "full") return FULL_VIEW;
-  return dynamicView({ columns, gallery, singleItem });
+function viewOf(request: ViewRequest, singleItem: boolean): readonly ViewColumn[] {
+  if (request.detail === "basic") return BASIC_VIEW;
+  return request.detail === "full" ? FULL_VIEW : dynamicView(request, singleItem);
 }
 
 /** HTTP/1.1 asks for exactly one `Host`. */

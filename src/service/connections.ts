@@ -29,10 +29,7 @@ class RememberingServer extends Server {
   }
 }
 
-/**
- * An HTTP server that answers the requests of a connection one after another, and with the service's error body
- * also where there is no request to answer.
- */
+/** Answers the requests of a connection one after another, and what is no request with the same error body. */
 export function createHttpServer(
   answer: RequestListener,
   { requestTimeoutMs, unreadTimeoutMs }: ConnectionLimits,

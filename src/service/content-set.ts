@@ -1,4 +1,10 @@
 import { z } from "zod";
+import { contentType as apiContentType } from "../api/content-type.ts";
+import { fileValue } from "../api/custom-field.ts";
+import { destination as apiDestination } from "../api/destination.ts";
+import * as dynamic from "../api/dynamic.ts";
+import { extendedUser } from "../api/user.ts";
+import { attachment as apiAttachment } from "../api/values.ts";
 
 /**
  * A content set: what the service serves, as a folder of files.
@@ -26,40 +32,33 @@ const optionalNumber = z.number().nullable();
 const texts = z.array(text);
 const lossyTexts = z.array(optionalText);
 
-const attachment = z.object({
-  id: text,
-  url: text,
-  filename: text,
-  updated_at: text,
+type Given<Field> = Field extends z.ZodOptional<infer Inner> | z.ZodNullable<infer Inner>
+  ? Given<Inner>
+  : Field;
+
+function given(field: z.core.$ZodType): z.core.$ZodType {
+  return field instanceof z.ZodOptional || field instanceof z.ZodNullable ? given(field.unwrap()) : field;
+}
+
+/** An object of the contract with all of its fields, none of them null, and no others. */
+function whole<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape, z.core.$ZodObjectConfig>) {
+  const fields = Object.entries(shape).map(([name, field]) => [name, given(field)]);
+  return z.object(Object.fromEntries(fields) as { [Name in keyof Shape]: Given<Shape[Name]> });
+}
+
+const attachment = whole(apiAttachment).extend({
   image_attributes: z.object({ caption: optionalText, alt: optionalText, title: optionalText }),
 });
-
-const contentFile = z.object({
-  id: text,
-  updated_at: text,
-  url: text,
-  filename: text,
-  extension: text,
-  size: number,
-  public: flag,
-  subdomain: text,
-  permanent_url: text,
-});
-
-const task = z.object({
-  id: text,
-  completed: flag,
-  completion_action: text,
+const contentFile = whole(dynamic.contentFile);
+const task = whole(dynamic.nextTask).extend({
   deadline: optionalText,
   deadline_offset: optionalNumber,
   deadline_offset_unit: optionalText,
   deadline_offset_task_id: optionalText,
   deadline_offset_task_action: optionalText,
-  description: text,
-  position: number,
-  state: number,
   owner_ids: texts,
 });
+const file = whole(fileValue);
 
 /** Event facts; dates as `MM/DD/YY`. */
 export const eventFacts = z.object({
@@ -70,8 +69,6 @@ export const eventFacts = z.object({
   place_id: optionalText.exactOptional(),
   timezone_name: optionalText.exactOptional(),
 });
-
-const previewRevision = z.object({ id: text, url: text, filename: text, extension: text, size: number });
 
 /** Gallery facts: the gallery-only columns by their API names, and the collections the item is in. */
 export const galleryFacts = z.object({
@@ -86,7 +83,7 @@ export const galleryFacts = z.object({
   gallery_can_bundle: flag.exactOptional(),
   gallery_can_download: flag.exactOptional(),
   gallery_can_share: flag.exactOptional(),
-  gallery_preview_revision: previewRevision.nullable().exactOptional(),
+  gallery_preview_revision: whole(dynamic.galleryPreviewRevision).nullable().exactOptional(),
   gallery_share_settings: texts.exactOptional(),
   gallery_viewer_compatibility: text.exactOptional(),
   doc_provider_file_id: optionalText.exactOptional(),
@@ -171,60 +168,13 @@ const document = z.strictObject({
   payment: optionalNumber.exactOptional(),
   event: eventFacts.exactOptional(),
   gallery: galleryFacts.exactOptional(),
-  /**
-   * API fields that the specification does not know: sent as they are, in every view, in place of a column of the
-   * same name.
-   */
+  /** API fields that the specification does not know: sent as they are, in place of a column of the name. */
   unknown: z.record(text, z.unknown()).exactOptional(),
 });
 
-const contentType = z.object({
-  id: text,
-  background_color: text,
-  body_type: text,
-  display_name: text,
-  field_name: text,
-  icon: text,
-  icon_css_class: text,
-  newsroom_id: text,
-  updated_at: text,
+const contentType = whole(apiContentType).extend({
   /** For file types: what `content_file_format` shows. */
   file_format: z.object({ name: text, extensions: texts }).exactOptional(),
-});
-
-const user = z.object({
-  id: text,
-  email: text,
-  name: text,
-  avatar_feed_url: text,
-  avatar_thumbnail_url: text,
-  avatar_profile_large_url: text,
-  avatar_profile_url: text,
-  slug: text,
-  created_at: text,
-  updated_at: text,
-  bio: text,
-  short_bio: text,
-  visitor: flag,
-  tz: text,
-  follow_discussion_allowed: flag,
-  superadmin: flag,
-  tours_seen: texts,
-  phone: text,
-  name_sort: text,
-  removed: flag,
-  role: text,
-  group_ids: texts,
-});
-
-const campaign = z.object({
-  id: text,
-  name: text,
-  created_at: text,
-  updated_at: text,
-  start_date: optionalText,
-  end_date: optionalText,
-  newsroom_id: text,
 });
 
 const customField = z.object({
@@ -256,16 +206,13 @@ const customField = z.object({
   content_types: texts.exactOptional(),
 });
 
-const destination = z.object({
-  id: text,
-  identification: text,
-  platform: text,
-  supports_custom_field_mappings: flag,
-});
+const user = whole(extendedUser).extend({ tours_seen: texts, group_ids: texts });
+const campaign = whole(dynamic.campaign).extend({ start_date: optionalText, end_date: optionalText });
+const destination = whole(apiDestination);
+const instance = whole(dynamic.instance);
 
 /** `user_id`: the token's owner. */
 const token = z.object({ token: text.min(1), user_id: text });
-const instance = z.object({ id: text, name: text, subdomain: text });
 
 /** What a line of each file is; tokens and instance are whole files. */
 export const contentSetSchema = {
@@ -283,23 +230,7 @@ export const contentSetSchema = {
 export type CustomFieldValue = string | number | boolean | null | FileValue | (string | number | null)[];
 
 /** The object that `custom_field_values` shows for a file or image field; elsewhere its `id` stands for it. */
-export interface FileValue {
-  id: string;
-  previewable: boolean;
-  /** User ID. */
-  uploaded_by: string;
-  file_name: string;
-  file_url: string;
-  file_extension: string;
-  created_at: string;
-  updated_at: string;
-  preview_url: string;
-  image_title: string;
-  image_caption: string;
-  image_alt: string;
-  public: boolean;
-  subdomain: string;
-}
+export type FileValue = z.infer<typeof file>;
 
 export type Document = z.infer<typeof document>;
 export type Attachment = z.infer<typeof attachment>;
@@ -312,3 +243,14 @@ export type CustomField = z.infer<typeof customField>;
 export type Destination = z.infer<typeof destination>;
 export type Token = z.infer<typeof token>;
 export type Instance = z.infer<typeof instance>;
+
+/** Everything of a content set but its documents. */
+export interface SharedData {
+  readonly contentTypes: readonly ContentType[];
+  readonly users: readonly User[];
+  readonly campaigns: readonly Campaign[];
+  readonly customFields: readonly CustomField[];
+  readonly destinations: readonly Destination[];
+  readonly tokens: readonly Token[];
+  readonly instance: Instance;
+}

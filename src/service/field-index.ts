@@ -1,3 +1,5 @@
+import { z } from "zod";
+import { fullCustomField } from "../api/custom-field.ts";
 import type { ContentType, CustomField } from "./content-set.ts";
 
 /** A custom field definition with what the views need of it, made once. */
@@ -58,25 +60,17 @@ function indexField(definition: CustomField, instanceId: string): IndexedField {
   };
 }
 
+const fullFields = z.object(fullCustomField.shape);
+
 function fullEntry(definition: CustomField, instanceId: string): object {
   const values = definition.formatted_select_values;
-  return {
-    id: definition.id,
-    field_type: definition.field_type,
-    display_label: definition.display_label,
-    name: definition.name,
-    ...(definition.default_value !== undefined && { default_value: definition.default_value }),
-    created_at: definition.created_at,
+  return fullFields.parse({
+    ...definition,
     ...(values && { select_values: values.map(({ value }) => value) }),
     select_value_ids: selectValueIds(definition),
     archived_value_ids: (values ?? []).filter(({ archived }) => archived).map(({ id }) => id),
-    ...(values && { formatted_select_values: values }),
-    options: definition.options,
     newsroom_id: instanceId,
-    visible_in_previews: definition.visible_in_previews,
-    visible_in_insights: definition.visible_in_insights,
-    instructions: definition.instructions,
-  };
+  });
 }
 
 /** Value ID to value text; null for date fields, an empty object for the others without select values. */

@@ -3,9 +3,8 @@ import { type FileHandle, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { WarehouseError } from "../common/errors.ts";
-import { contentSetSchema, type Document } from "./content-set.ts";
-import { assembleContentSet, type ContentSet, Outline, type SharedData } from "./loaded-set.ts";
-import { FileStore, type LineIndex } from "./store.ts";
+import { contentSetSchema, type Document, type SharedData } from "./content-set.ts";
+import { assembleContentSet, type ContentSet, type DocumentStore, Outline } from "./loaded-set.ts";
 
 /**
  * Reads a content set's folder and checks every line of it. Documents stay in their file, which is held open until
@@ -16,8 +15,8 @@ export async function loadContentSet(folder: string): Promise<ContentSet> {
   const file = await openFile(folder, "content.ndjson");
   try {
     const outline = new Outline();
-    const index = await indexDocuments(file, join(folder, "content.ndjson"), outline);
-    return assembleContentSet(new FileStore(file, index), outline, shared);
+    const lines = await indexDocuments(file, join(folder, "content.ndjson"), outline);
+    return assembleContentSet(new FileStore(file, lines), outline, shared);
   } catch (thrown) {
     await file.close();
     throw thrown;
@@ -67,6 +66,68 @@ async function indexDocuments(file: FileHandle, path: string, outline: Outline):
     lengths.push(bytes.length);
   }
   return { offsets, lengths };
+}
+
+/** Where the lines of `content.ndjson` are: byte offset and length of each document. */
+interface LineIndex {
+  readonly offsets: readonly number[];
+  readonly lengths: readonly number[];
+}
+
+/**
+ * Documents left in their file, which the operating system caches: memory holds 16 bytes a document, and a page of
+ * the list is one read. The lines were checked when the index was made.
+ */
+class FileStore implements DocumentStore {
+  readonly #file: FileHandle;
+  readonly #lines: LineIndex;
+
+  constructor(file: FileHandle, lines: LineIndex) {
+    this.#file = file;
+    this.#lines = lines;
+  }
+
+  get count(): number {
+    return this.#lines.offsets.length;
+  }
+
+  async read(positions: readonly number[]): Promise<Document[]> {
+    const documents: Document[] = [];
+    for (const run of consecutiveRuns(positions)) documents.push(...(await this.#readRun(run)));
+    return documents;
+  }
+
+  close(): Promise<void> {
+    return this.#file.close();
+  }
+
+  async #readRun(positions: readonly number[]): Promise<Document[]> {
+    const lines = positions.map((position) => this.#lineAt(position));
+    const start = lines[0]?.start ?? 0;
+    const bytes = Buffer.allocUnsafe((lines.at(-1)?.end ?? start) - start);
+    const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, start);
+    if (bytesRead < bytes.length) throw new Error("content.ndjson became shorter while it was being served.");
+    return lines.map(
+      (line): Document => JSON.parse(bytes.toString("utf8", line.start - start, line.end - start)),
+    );
+  }
+
+  #lineAt(position: number): { readonly start: number; readonly end: number } {
+    const [start, length] = [this.#lines.offsets[position], this.#lines.lengths[position]];
+    if (start === undefined || length === undefined)
+      throw new RangeError(`No document stands at position ${position}.`);
+    return { start, end: start + length };
+  }
+}
+
+function consecutiveRuns(positions: readonly number[]): number[][] {
+  const runs: number[][] = [];
+  for (const position of positions) {
+    const last = runs.at(-1);
+    if (last?.at(-1) === position - 1) last.push(position);
+    else runs.push([position]);
+  }
+  return runs;
 }
 
 function openFile(folder: string, name: string): Promise<FileHandle> {

@@ -1,29 +1,15 @@
 import { WarehouseError } from "../common/errors.ts";
-import type {
-  Campaign,
-  ContentType,
-  CustomField,
-  Destination,
-  Document,
-  Instance,
-  Token,
-  User,
-} from "./content-set.ts";
+import type { ContentType, Destination, Document, Instance, SharedData, User } from "./content-set.ts";
 import { type FieldIndex, indexFields } from "./field-index.ts";
 import { sortableInstant } from "./instant.ts";
 import { JsonText } from "./json-text.ts";
-import type { DocumentStore } from "./store.ts";
-import { type UserViews, userViews } from "./views/user.ts";
 
-/** Everything of a content set but its documents. */
-export interface SharedData {
-  readonly contentTypes: readonly ContentType[];
-  readonly users: readonly User[];
-  readonly campaigns: readonly Campaign[];
-  readonly customFields: readonly CustomField[];
-  readonly destinations: readonly Destination[];
-  readonly tokens: readonly Token[];
-  readonly instance: Instance;
+/** Documents of a content set by position: 0 is the oldest. */
+export interface DocumentStore {
+  readonly count: number;
+  /** The documents at these positions, in this order. */
+  read(positions: readonly number[]): Promise<Document[]>;
+  close(): Promise<void>;
 }
 
 /** A content set that is ready to be served. Close it when it is no longer. */
@@ -51,6 +37,24 @@ export interface IndexedType {
 
 function indexType({ file_format, ...shown }: ContentType): IndexedType {
   return { bodyType: shown.body_type, fileFormat: file_format, json: JsonText.of(shown) };
+}
+
+/** A user in the three forms of the wire, made once. */
+export interface UserViews {
+  readonly user: User;
+  /** `last_updated_by` in full. */
+  readonly plain: JsonText;
+  /** `author_details` and `creator_details` of the dynamic set, which do not say who is a superadmin. */
+  readonly dynamic: JsonText;
+  /** `last_updated_by_details` and `owner_details` in full. */
+  readonly extended: JsonText;
+}
+
+function userViews(user: User): UserViews {
+  const { name_sort, removed, role, group_ids, ...plain } = user;
+  const { superadmin, ...dynamic } = plain;
+  const extended = { ...dynamic, superadmin, name_sort, removed, role, group_ids };
+  return { user, plain: JsonText.of(plain), dynamic: JsonText.of(dynamic), extended: JsonText.of(extended) };
 }
 
 /** What is kept in memory of each document, to find and to order without reading it. Positions count from 0. */

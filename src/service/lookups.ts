@@ -1,5 +1,6 @@
-import type { CustomFieldDefinition } from "../api/custom-field.ts";
-import type { CustomField, Destination } from "./content-set.ts";
+import { z } from "zod";
+import { customFieldDefinition } from "../api/custom-field.ts";
+import type { Destination } from "./content-set.ts";
 import type { ContentSet } from "./loaded-set.ts";
 import { parseNames } from "./query.ts";
 
@@ -13,22 +14,12 @@ export function lookUpDestinations(set: ContentSet, parameters: URLSearchParams)
   );
 }
 
-/** Every definition with one of these names, with its mappings. Several may share a name. */
-export function lookUpCustomFields(set: ContentSet, parameters: URLSearchParams): CustomFieldDefinition[] {
-  const names = new Set(parseNames(parameters));
-  return set.fields.all
-    .filter(({ definition }) => names.has(definition.name))
-    .map(({ definition }) => lookupView(definition));
-}
+/** The fields of a definition that the contract declares, in its order. */
+const shown = z.object(customFieldDefinition.shape);
 
-function lookupView(definition: CustomField): CustomFieldDefinition {
-  const { id, field_type, display_label, name, formatted_select_values, mappings } = definition;
-  return {
-    id,
-    field_type,
-    display_label,
-    name,
-    ...(formatted_select_values && { formatted_select_values }),
-    mappings,
-  };
+/** Every definition with one of these names, with its mappings. Several may share a name. */
+export function lookUpCustomFields(set: ContentSet, parameters: URLSearchParams): object[] {
+  const names = new Set(parseNames(parameters));
+  const found = set.fields.all.filter(({ definition }) => names.has(definition.name));
+  return found.map(({ definition }) => shown.parse(definition));
 }

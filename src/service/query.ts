@@ -10,7 +10,7 @@ export type Detail = "basic" | "full" | "dynamic";
 /** Which view of an item is asked for. */
 export interface ViewRequest {
   readonly detail: Detail;
-  /** Names of columns, as asked for; only the dynamic set has them. */
+  /** As asked for by `columns[]`, for the dynamic set; names that the contract does not know are passed over. */
   readonly columns: readonly string[];
   readonly gallery: boolean;
 }
@@ -34,7 +34,9 @@ export interface PageBounds {
 
 export function parseView(query: URLSearchParams): ViewRequest {
   return {
-    detail: parseDetail(query.get("detail")),
+    detail:
+      oneOf(query, "detail", ["basic", "full"], "basic or full, or be left out for the dynamic set") ??
+      "dynamic",
     columns: query.getAll("columns[]"),
     gallery: query.get("gallery") === "true",
   };
@@ -44,8 +46,8 @@ export function parsePage(query: URLSearchParams, { defaultPerPage, maxPerPage }
   return {
     page: positiveInteger(query, "page") ?? 1,
     perPage: Math.min(positiveInteger(query, "per_page") ?? defaultPerPage, maxPerPage),
-    sortField: parseSortField(query.get("sort_field")),
-    descending: parseDescending(query.get("sort_dir")),
+    sortField: oneOf(query, "sort_field", SORT_FIELDS, `one of ${SORT_FIELDS.join(", ")}`) ?? "created_at",
+    descending: oneOf(query, "sort_dir", ["1", "-1"], "1 or -1") === "-1",
   };
 }
 
@@ -57,12 +59,19 @@ export function parseNames(parameters: URLSearchParams): string[] {
   return names;
 }
 
-function parseDetail(given: string | null): Detail {
-  if (given === null) return "dynamic";
-  if (given === "basic" || given === "full") return given;
-  throw badRequest(
-    `The parameter detail must be basic or full, or be left out for the dynamic set, not ${quote(given)}.`,
-  );
+/** The value of a parameter, which must be one of these; undefined where it is left out. */
+function oneOf<Value extends string>(
+  query: URLSearchParams,
+  name: string,
+  values: readonly Value[],
+  expected: string,
+): Value | undefined {
+  const given = query.get(name);
+  if (given === null) return undefined;
+  const known = values.find((value) => value === given);
+  if (known === undefined)
+    throw badRequest(`The parameter ${name} must be ${expected}, not ${quote(given)}.`);
+  return known;
 }
 
 /** A whole number of any length; the largest that is exact stands for those above it. */
@@ -73,23 +82,6 @@ function positiveInteger(query: URLSearchParams, name: string): number | undefin
   if (number < 1)
     throw badRequest(`The parameter ${name} must be a whole number from 1 up, not ${quote(given)}.`);
   return Math.min(number, Number.MAX_SAFE_INTEGER);
-}
-
-function parseSortField(given: string | null): SortField {
-  if (given === null) return "created_at";
-  const known = SORT_FIELDS.find((field) => field === given);
-  if (known === undefined) {
-    throw badRequest(
-      `The parameter sort_field must be one of ${SORT_FIELDS.join(", ")}, not ${quote(given)}.`,
-    );
-  }
-  return known;
-}
-
-function parseDescending(given: string | null): boolean {
-  if (given === null || given === "1") return false;
-  if (given === "-1") return true;
-  throw badRequest(`The parameter sort_dir must be 1 or -1, not ${quote(given)}.`);
 }
 
 function quote(given: string): string {

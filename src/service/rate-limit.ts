@@ -59,10 +59,7 @@ function tooMany(requests: number, per: RatePeriod, waitSeconds: number): HttpEr
   );
 }
 
-/**
- * Requests of each token that are under way at the same time. Throws a 429 for one too many, which cannot say when
- * another will be done; returns what is to be called when the request is done.
- */
+/** Limits each token's requests under way. Throws a 429 for one too many, without `Retry-After`; the result ends one. */
 export function createConcurrencyLimit(most: number): (token: string) => () => void {
   const underWay = new Map<string, number>();
   const add = (token: string, change: number) => underWay.set(token, (underWay.get(token) ?? 0) + change);

@@ -47,23 +47,13 @@ export interface Service {
  * `config.invalid` for an address that cannot be listened on.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { data } = options;
+  const { data, rateLimit, maxConcurrent, host = "127.0.0.1", port = 0 } = options;
+  const { maxPerPage = 100, defaultPerPage = 25, latency = 0, logger = false, now = Date.now } = options;
+  const { requestTimeoutMs = 30_000, unreadTimeoutMs = 30_000 } = options;
   if (data === undefined) {
     throw new WarehouseError("config.content_set", "A service needs `data`: the folder of a content set.");
   }
-  if (typeof data !== "string") return start(data, options, async () => {});
-  const set = await loadContentSet(data);
-  return start(set, options, () => set.close());
-}
-
-async function start(
-  contentSet: ContentSet,
-  options: ServiceOptions,
-  release: () => Promise<void>,
-): Promise<Service> {
-  const { maxPerPage = 100, defaultPerPage = 25, logger = false, now = Date.now } = options;
-  const { rateLimit, maxConcurrent, latency = 0 } = options;
-  const { requestTimeoutMs = 30_000, unreadTimeoutMs = 30_000 } = options;
+  const contentSet = typeof data === "string" ? await loadContentSet(data) : data;
   const app = buildApp({
     set: contentSet,
     bounds: { maxPerPage, defaultPerPage: Math.min(defaultPerPage, maxPerPage) },
@@ -76,11 +66,10 @@ async function start(
   });
   const close = async () => {
     await closeApp(app);
-    await release();
+    if (contentSet !== data) await contentSet.close();
   };
   try {
-    const url = await listen(app, options.host ?? "127.0.0.1", options.port ?? 0);
-    return { url, port: portOf(app), contentSet, close };
+    return { url: await listen(app, host, port), port: portOf(app), contentSet, close };
   } catch (thrown) {
     await close();
     throw thrown;

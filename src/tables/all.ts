@@ -15,7 +15,7 @@ import {
 } from "./destinations.ts";
 import { HISTORY_TABLES } from "./history.ts";
 import { LIST_TABLES } from "./lists.ts";
-import { checks, drift, lineage, passes, rejects, requests, run, tablesTable } from "./run.ts";
+import { RUN_TABLES } from "./run.ts";
 import { SHARED_TABLES } from "./shared.ts";
 
 /** Tables that are made from documents of items and of lookups: what the specification's fields land in. */
@@ -40,17 +40,7 @@ export const MAPPED_VALUE_TABLES: readonly Table[] = [contentMappedValues, conte
 /** Tables of the content. */
 export const DATA_TABLES: readonly Table[] = [...CONTENT_TABLES, ...MAPPED_VALUE_TABLES, ...HISTORY_TABLES];
 
-/** What a run says about itself; in every warehouse, whatever the pipeline. */
-export const RUN_TABLES: readonly Table[] = [
-  run,
-  passes,
-  requests,
-  rejects,
-  drift,
-  checks,
-  tablesTable,
-  lineage,
-];
+export { RUN_TABLES };
 
 export const TABLES: readonly Table[] = [...DATA_TABLES, ...RUN_TABLES];
 

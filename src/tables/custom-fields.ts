@@ -1,29 +1,32 @@
 import {
   boolean,
+  columnsFrom,
   defineTable,
   EXTRA,
-  integer,
+  instanceId,
   itemTable,
   json,
   REQUIRED,
   reference,
+  required,
+  sharedTable,
   text,
-  timestamp,
 } from "./declare.ts";
 
 const LOOKUP = "custom_field_definition";
 const FIELD = "full:custom_fields[].*";
 const DETAILS = "dynamic:custom_fields_details[].*";
+const field = columnsFrom(FIELD);
+const details = columnsFrom(DETAILS);
 const SELECT_VALUES = [`${LOOKUP}:formatted_select_values`, "full:custom_fields[].formatted_select_values"];
 const SELECT_VALUE = SELECT_VALUES.map((path) => `${path}[].*`).join(" ");
 
 const option = (name: string, comment: string) =>
   boolean(`option_${name}`, `full:custom_fields[].options.${name}`, comment);
 
-export const customFields = defineTable({
+export const customFields = sharedTable({
   name: "custom_fields",
   comment: "Custom fields that editors fill in for items: their names, types and options.",
-  stage: "shared",
   key: ["custom_field_id"],
   references: [reference("instance_id", "instances")],
   columns: [
@@ -40,15 +43,14 @@ export const customFields = defineTable({
       `${LOOKUP} ${FIELD} ${DETAILS}`,
       "Type: `text`, `image`, `select`, `multiselect`, `date`, `file`, or another.",
     ),
-    text(
+    field.text(
       "default_value",
-      FIELD,
       "Default that a text field offers to editors; an item without a value does not have it.",
     ),
-    text("instructions", FIELD, "Instructions for editors."),
-    boolean("html", DETAILS, "Whether values are HTML."),
-    boolean("visible_in_previews", FIELD, "Whether the field is shown in previews."),
-    boolean("visible_in_insights", FIELD, "Whether the field is shown in insights."),
+    field.text("instructions", "Instructions for editors."),
+    details.boolean("html", "Whether values are HTML."),
+    field.boolean("visible_in_previews", "Whether the field is shown in previews."),
+    field.boolean("visible_in_insights", "Whether the field is shown in insights."),
     option("editor_or_admin_only", "Whether only editors and administrators may set the field."),
     option("required_field", "Whether an item must have a value."),
     option("api_only", "Whether the field is set through the API only."),
@@ -57,31 +59,23 @@ export const customFields = defineTable({
     option("show_character_count", "Text fields: whether editors see the number of characters."),
     option("publish_as_array", "Select fields: whether values are published as an array."),
     option("publish_as_hash", "Select fields: whether values are published as a hash."),
-    json("options", FIELD, "Further options, as an object."),
-    text(
-      "instance_id",
-      "full:custom_fields[].newsroom_id",
-      "Instance of the service; instances.instance_id.",
-    ),
-    timestamp("created_at", FIELD, "When the field was created."),
-    boolean(
+    field.json("options", "Further options, as an object."),
+    instanceId("full:custom_fields[].newsroom_id"),
+    field.timestamp("created_at", "When the field was created."),
+    required.boolean(
       "from_lookup",
-      "",
       "Whether the service describes the field when asked for it; otherwise only items do, and its mappings are unknown.",
-      REQUIRED,
     ),
-    EXTRA,
   ],
 });
 
-export const customFieldSelectValues = defineTable({
+export const customFieldSelectValues = sharedTable({
   name: "custom_field_select_values",
   comment: "Values that a select or multiselect field offers to editors.",
-  stage: "shared",
   key: ["custom_field_id", "value_id"],
   references: [reference("custom_field_id", "custom_fields")],
   columns: [
-    text("custom_field_id", "", "Custom field; custom_fields.custom_field_id.", REQUIRED),
+    required.text("custom_field_id", "Custom field; custom_fields.custom_field_id."),
     text(
       "value_id",
       `${LOOKUP}:formatted_select_values ${LOOKUP}:formatted_select_values[].id ` +
@@ -90,7 +84,7 @@ export const customFieldSelectValues = defineTable({
       "ID of the value.",
       REQUIRED,
     ),
-    integer("ordinal", "", "Position in the field's list of values, from 0.", REQUIRED),
+    required.integer("ordinal", "Position in the field's list of values, from 0."),
     text("display", SELECT_VALUE, "Text that editors see."),
     text(
       "value",
@@ -102,7 +96,6 @@ export const customFieldSelectValues = defineTable({
       `${SELECT_VALUE} full:custom_fields[].archived_value_ids`,
       "Whether the value can no longer be chosen.",
     ),
-    EXTRA,
   ],
 });
 
@@ -120,7 +113,7 @@ export const contentCustomFieldValues = itemTable({
       "Custom field; custom_fields.custom_field_id.",
       REQUIRED,
     ),
-    integer("ordinal", "", "Position among the field's values, from 0.", REQUIRED),
+    required.integer("ordinal", "Position among the field's values, from 0."),
     text(
       "value_id",
       "dynamic:custom_field_value_ids dynamic:custom_fields_details[].* dynamic:custom_fields " +
@@ -145,7 +138,7 @@ export const contentCustomFieldValues = itemTable({
         "dynamic:custom_fields_details[].value full:custom_fields[].value",
       "File of a file or image field; custom_field_files.file_id.",
     ),
-    timestamp("updated_at", DETAILS, "When the value was last changed."),
+    details.timestamp("updated_at", "When the value was last changed."),
     boolean(
       "previewable",
       "dynamic:previewable_custom_field_values",
@@ -164,7 +157,7 @@ export const contentCustomFieldValues = itemTable({
   ],
 });
 
-const FILE = "dynamic:custom_field_values.{file}.*";
+const file = columnsFrom("dynamic:custom_field_values.{file}.*");
 
 export const customFieldFiles = defineTable({
   name: "custom_field_files",
@@ -174,19 +167,19 @@ export const customFieldFiles = defineTable({
   references: [reference("uploaded_by", "users", "user_id")],
   columns: [
     text("file_id", "dynamic:custom_field_values.{file}.id", "File ID.", REQUIRED),
-    text("file_name", FILE, "File name."),
-    text("file_extension", FILE, "File extension."),
-    text("file_url", FILE, "URL of the file."),
-    text("preview_url", FILE, "URL of a preview."),
-    boolean("previewable", FILE, "Whether a preview exists."),
-    text("uploaded_by", FILE, "User who uploaded the file; users.user_id."),
-    text("image_title", FILE, "Title, for an image."),
-    text("image_caption", FILE, "Caption, for an image."),
-    text("image_alt", FILE, "Alternative text, for an image."),
-    boolean("public", FILE, "Whether anyone may read the file."),
-    text("subdomain", FILE, "Subdomain that serves the file."),
-    timestamp("created_at", FILE, "When the file was uploaded."),
-    timestamp("updated_at", FILE, "When the file was last changed."),
+    file.text("file_name", "File name."),
+    file.text("file_extension", "File extension."),
+    file.text("file_url", "URL of the file."),
+    file.text("preview_url", "URL of a preview."),
+    file.boolean("previewable", "Whether a preview exists."),
+    file.text("uploaded_by", "User who uploaded the file; users.user_id."),
+    file.text("image_title", "Title, for an image."),
+    file.text("image_caption", "Caption, for an image."),
+    file.text("image_alt", "Alternative text, for an image."),
+    file.boolean("public", "Whether anyone may read the file."),
+    file.text("subdomain", "Subdomain that serves the file."),
+    file.timestamp("created_at", "When the file was uploaded."),
+    file.timestamp("updated_at", "When the file was last changed."),
     EXTRA,
   ],
 });

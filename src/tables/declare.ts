@@ -1,7 +1,4 @@
-/**
- * How a table is declared: once. From a declaration come the DuckDB DDL with its comments, the Parquet
- * schema, `run_lineage`, the `schema` command, the checks on keys and references, and the transform itself.
- */
+/** How a table is declared, once: DDL, Parquet schema, lineage, documentation, checks and the transform follow from it. */
 
 /**
  * Column types. `timestamp`: microseconds since 1970 UTC (TIMESTAMPTZ). `date`: days since 1970 (DATE).
@@ -113,6 +110,11 @@ export function origins(text: string, column = ""): Origin[] {
   });
 }
 
+/** Origins of one attribute below each of `places`: `at(["dynamic:author_details"], "id")`. */
+export function at(places: readonly string[], attribute: string): string {
+  return places.map((place) => `${place}.${attribute}`).join(" ");
+}
+
 export interface ColumnOptions {
   required?: boolean;
   personal?: boolean;
@@ -166,12 +168,32 @@ export const json = of("json");
 
 export const REQUIRED = { required: true } as const;
 
+type ColumnsOfOneOrigin = Readonly<Record<ColumnType, (name: string, comment: string) => Column>>;
+
+/** For columns that come from the same API fields: `columnsFrom("dynamic").text("title", "Title.")`. */
+export function columnsFrom(from: string, options?: ColumnOptions): ColumnsOfOneOrigin {
+  const makers = COLUMN_TYPES.map((type) => [
+    type,
+    (name: string, comment: string) => column(name, type, from, comment, options),
+  ]);
+  return Object.fromEntries(makers);
+}
+
+/** Columns that no API field fills. */
+export const required = columnsFrom("", REQUIRED);
+export const optional = columnsFrom("");
+
 /** What the specification does not know, and values that are not of their column's type, by API path. */
 export const EXTRA: Column = json(
   "extra",
   "",
   "Unknown API fields, and values that do not fit the type of their column, as an object by API path.",
 );
+
+/** The instance that something belongs to. */
+export function instanceId(from: string): Column {
+  return text("instance_id", from, "Instance of the service; instances.instance_id.");
+}
 
 export function reference(columns: string, table: string, to: string = columns): Reference {
   return { columns: columns.split(" "), table, to: to.split(" ") };
@@ -210,4 +232,11 @@ export function itemTable<const Name extends string>(
     references: [ITEM, ...references],
     columns: [contentId, ...columns, EXTRA],
   });
+}
+
+/** A table of what many items or lookups describe: the declaration leaves out `extra`. */
+export function sharedTable<const Name extends string>(
+  declaration: Omit<Declaration<Name>, "stage">,
+): Table<Name> {
+  return defineTable({ ...declaration, stage: "shared", columns: [...declaration.columns, EXTRA] });
 }

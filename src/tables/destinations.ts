@@ -1,61 +1,54 @@
 import {
-  boolean,
+  columnsFrom,
   contentId,
   defineTable,
-  EXTRA,
-  integer,
-  json,
+  optional,
   REQUIRED,
   reference,
+  required,
+  sharedTable,
   text,
 } from "./declare.ts";
 
+const destination = columnsFrom("destination");
 const MAPPING = "custom_field_definition:mappings";
 
-export const destinations = defineTable({
+export const destinations = sharedTable({
   name: "destinations",
   comment:
     "Systems that receive content, such as a website. Those that only a mapping names have an ID alone.",
-  stage: "shared",
   key: ["destination_id"],
   columns: [
     text("destination_id", `destination:id ${MAPPING}[].external_site_id`, "Destination ID.", REQUIRED),
-    text("identification", "destination", "Name; NULL where only a mapping names the destination."),
-    text("platform", "destination", "Platform of the destination; `External` is the generic one."),
-    boolean(
+    destination.text("identification", "Name; NULL where only a mapping names the destination."),
+    destination.text("platform", "Platform of the destination; `External` is the generic one."),
+    destination.boolean(
       "supports_custom_field_mappings",
-      "destination",
       "Whether the destination supports custom field mappings; NULL where the service was not asked.",
     ),
-    EXTRA,
   ],
 });
 
-export const customFieldMappings = defineTable({
+export const customFieldMappings = sharedTable({
   name: "custom_field_mappings",
   comment: "Mappings of a custom field for a destination, with the field's name there.",
-  stage: "shared",
   key: ["mapping_id"],
   references: [reference("custom_field_id", "custom_fields"), reference("destination_id", "destinations")],
   columns: [
     text("mapping_id", `${MAPPING} ${MAPPING}[].id`, "Mapping ID.", REQUIRED),
-    text("custom_field_id", "", "Custom field; custom_fields.custom_field_id.", REQUIRED),
+    required.text("custom_field_id", "Custom field; custom_fields.custom_field_id."),
     text("destination_id", `${MAPPING}[].external_site_id`, "Destination; destinations.destination_id."),
-    integer(
+    required.integer(
       "ordinal",
-      "",
       "Position among the field's mappings, from 0; the first for a destination counts.",
-      REQUIRED,
     ),
     text("external_field_name", `${MAPPING}[].field_name`, "Name of the field at the destination."),
-    EXTRA,
   ],
 });
 
-export const customFieldMappingValues = defineTable({
+export const customFieldMappingValues = sharedTable({
   name: "custom_field_mapping_values",
   comment: "Mapping entries: the external value for each value of a mapped custom field.",
-  stage: "shared",
   key: ["mapping_value_id"],
   references: [reference("mapping_id", "custom_field_mappings")],
   columns: [
@@ -65,18 +58,16 @@ export const customFieldMappingValues = defineTable({
       "ID of the mapping entry.",
       REQUIRED,
     ),
-    text("mapping_id", "", "Mapping; custom_field_mappings.mapping_id.", REQUIRED),
-    integer("ordinal", "", "Position among the mapping's entries, from 0.", REQUIRED),
+    required.text("mapping_id", "Mapping; custom_field_mappings.mapping_id."),
+    required.integer("ordinal", "Position among the mapping's entries, from 0."),
     text("value_id", `${MAPPING}[].values[].*`, "Value that is mapped; custom_field_select_values.value_id."),
     text("external_value", `${MAPPING}[].values[].value`, "Value that the destination receives instead."),
-    EXTRA,
   ],
 });
 
-const destinationId = text("destination_id", "", "Destination; destinations.destination_id.", REQUIRED);
-const destinationUnsupported = boolean(
+const destinationId = required.text("destination_id", "Destination; destinations.destination_id.");
+const destinationUnsupported = optional.boolean(
   "destination_unsupported",
-  "",
   "Whether the destination does not support mappings; NULL where that is unknown.",
 );
 
@@ -94,45 +85,36 @@ export const contentMappedValues = defineTable({
   columns: [
     contentId,
     destinationId,
-    text("custom_field_id", "", "Custom field; custom_fields.custom_field_id.", REQUIRED),
-    integer("ordinal", "", "Position among the field's values, from 0.", REQUIRED),
-    text("external_field_name", "", "Name of the field at the destination."),
-    text("value_id", "", "Value of the item; custom_field_select_values.value_id."),
-    text("value", "", "Text of the value; the value itself for a field whose type has no value mappings."),
-    text("mapping_id", "", "Mapping that was used; custom_field_mappings.mapping_id."),
-    text(
+    required.text("custom_field_id", "Custom field; custom_fields.custom_field_id."),
+    required.integer("ordinal", "Position among the field's values, from 0."),
+    optional.text("external_field_name", "Name of the field at the destination."),
+    optional.text("value_id", "Value of the item; custom_field_select_values.value_id."),
+    optional.text(
+      "value",
+      "Text of the value; the value itself for a field whose type has no value mappings.",
+    ),
+    optional.text("mapping_id", "Mapping that was used; custom_field_mappings.mapping_id."),
+    optional.text(
       "mapping_value_id",
-      "",
       "Mapping entry that was used; custom_field_mapping_values.mapping_value_id.",
     ),
-    text("external_value", "", "Value that the destination receives; NULL unless the status is `mapped`."),
-    text(
+    optional.text(
+      "external_value",
+      "Value that the destination receives; NULL unless the status is `mapped`.",
+    ),
+    required.text(
       "status",
-      "",
       "Result: `mapped`, `unmapped` (no entry for the value), `unknown_value` (not a value of the field) or `no_value_mapping` (the field's type has none).",
-      REQUIRED,
     ),
-    boolean("value_archived", "", "Whether editors can no longer choose the value.", REQUIRED),
-    boolean("value_unknown", "", "Whether the field does not offer the value.", REQUIRED),
-    boolean(
+    required.boolean("value_archived", "Whether editors can no longer choose the value."),
+    required.boolean("value_unknown", "Whether the field does not offer the value."),
+    required.boolean(
       "ambiguous",
-      "",
       "Whether several entries, mappings or select values fit; the first was used.",
-      REQUIRED,
     ),
-    boolean(
-      "matched_by_text",
-      "",
-      "Whether the service gave the text of the value instead of its ID.",
-      REQUIRED,
-    ),
+    required.boolean("matched_by_text", "Whether the service gave the text of the value instead of its ID."),
     destinationUnsupported,
-    boolean(
-      "collision",
-      "",
-      "Whether another field has the same external name at the destination.",
-      REQUIRED,
-    ),
+    required.boolean("collision", "Whether another field has the same external name at the destination."),
   ],
 });
 
@@ -145,11 +127,9 @@ export const contentExternalPayloads = defineTable({
   columns: [
     contentId,
     destinationId,
-    json(
+    required.json(
       "payload",
-      "",
       "Object with a key for each external field name, its value an array of external values.",
-      REQUIRED,
     ),
     destinationUnsupported,
   ],

@@ -1,14 +1,4 @@
-import {
-  boolean,
-  type Column,
-  defineTable,
-  integer,
-  json,
-  REQUIRED,
-  type Table,
-  text,
-  timestamp,
-} from "./declare.ts";
+import { type Column, defineTable, optional, required, type Table } from "./declare.ts";
 import { contentMappedValues } from "./destinations.ts";
 
 /** Form of the history: higher where an older program could misread it. */
@@ -29,17 +19,15 @@ export type Cause = (typeof CAUSES)[number];
 
 /** When a row held, from a run (inclusive) to a run (exclusive), and why it began and ended. */
 const INTERVAL: readonly Column[] = [
-  text("valid_from_run", "", "First run in which the row held; run_history.run.", REQUIRED),
-  timestamp("valid_from", "", "Start of that run, to the second.", REQUIRED),
-  text("valid_to_run", "", "First run in which the row no longer held; NULL while it holds."),
-  timestamp("valid_to", "", "Start of that run; NULL while it holds."),
-  json(
-    "cause",
-    "",
-    'Why the row began to hold: a list such as ["item_changed", "mapping_changed"].',
-    REQUIRED,
+  required.text("valid_from_run", "First run in which the row held; run_history.run."),
+  required.timestamp("valid_from", "Start of that run, to the second."),
+  optional.text("valid_to_run", "First run in which the row no longer held; NULL while it holds."),
+  optional.timestamp("valid_to", "Start of that run; NULL while it holds."),
+  required.json("cause", 'Why the row began to hold: a list such as ["item_changed", "mapping_changed"].'),
+  optional.json(
+    "valid_to_cause",
+    "Why the row ceased to hold: a list of the same words; NULL while it holds.",
   ),
-  json("valid_to_cause", "", "Why the row ceased to hold: a list of the same words; NULL while it holds."),
 ];
 
 interface HistoryTable extends Pick<Table, "name" | "comment" | "key" | "columns"> {
@@ -62,42 +50,25 @@ export const runHistory = defineTable({
   stage: "history",
   key: ["run"],
   columns: [
-    text("run", "", "Name of the run: its number and start.", REQUIRED),
-    integer("sequence", "", "Number of the run; runs are in this order, whatever a clock says.", REQUIRED),
-    timestamp("started_at", "", "Start of the run, to the second.", REQUIRED),
-    timestamp("extracted_at", "", "When the run had read everything, by its machine's clock.", REQUIRED),
-    text("pipeline", "", "Pipeline that ran.", REQUIRED),
-    text(
-      "verdict",
-      "",
-      "`complete` or `unsettled`; what an unsettled run did not see still holds.",
-      REQUIRED,
-    ),
-    text("previous_run", "", "Run whose history this one continued; NULL where the history begins."),
-    boolean(
+    required.text("run", "Name of the run: its number and start."),
+    required.integer("sequence", "Number of the run; runs are in this order, whatever a clock says."),
+    required.timestamp("started_at", "Start of the run, to the second."),
+    required.timestamp("extracted_at", "When the run had read everything, by its machine's clock."),
+    required.text("pipeline", "Pipeline that ran."),
+    required.text("verdict", "`complete` or `unsettled`; what an unsettled run did not see still holds."),
+    optional.text("previous_run", "Run whose history this one continued; NULL where the history begins."),
+    required.boolean(
       "passthrough",
-      "",
       "Whether the run's payloads include values of fields whose type has no value mappings.",
-      REQUIRED,
     ),
-    text("package_version", "", "Version of content-warehouse that ran.", REQUIRED),
-    integer("history_version", "", "Format version of the history that the run wrote.", REQUIRED),
+    required.text("package_version", "Version of content-warehouse that ran."),
+    required.integer("history_version", "Format version of the history that the run wrote."),
   ],
 });
 
-const contentId = text("content_id", "", "Item; one that was removed is not in content.", REQUIRED);
-const destinationId = text(
-  "destination_id",
-  "",
-  "Destination; destination_history.destination_id.",
-  REQUIRED,
-);
-const customFieldId = text(
-  "custom_field_id",
-  "",
-  "Custom field; custom_field_history.custom_field_id.",
-  REQUIRED,
-);
+const contentId = required.text("content_id", "Item; one that was removed is not in content.");
+const destinationId = required.text("destination_id", "Destination; destination_history.destination_id.");
+const customFieldId = required.text("custom_field_id", "Custom field; custom_field_history.custom_field_id.");
 
 export const contentHistory = historyTable({
   name: "content_history",
@@ -106,8 +77,11 @@ export const contentHistory = historyTable({
   columns: [contentId],
   interval: [
     ...INTERVAL,
-    text("last_seen_run", "", "Last run that had the item; run_history.run.", REQUIRED),
-    text("values_digest", "", "Digest of the item's mapped values in that run; the next run compares it."),
+    required.text("last_seen_run", "Last run that had the item; run_history.run."),
+    optional.text(
+      "values_digest",
+      "Digest of the item's mapped values in that run; the next run compares it.",
+    ),
   ],
 });
 
@@ -125,14 +99,15 @@ export const mappedValueHistory = historyTable({
     contentId,
     destinationId,
     customFieldId,
-    integer(
+    required.integer(
       "value_number",
-      "",
       "Number of the value within the field, from 1; it stays the same through its versions and is reused once the value is removed.",
-      REQUIRED,
     ),
     ...VALUE_COLUMNS,
-    text("matched_text", "", "Text that the service gave instead of a value ID; NULL where it gave the ID."),
+    optional.text(
+      "matched_text",
+      "Text that the service gave instead of a value ID; NULL where it gave the ID.",
+    ),
   ],
 });
 
@@ -146,11 +121,9 @@ export const mappedValueOrderHistory = historyTable({
     contentId,
     destinationId,
     customFieldId,
-    json(
+    required.json(
       "value_numbers",
-      "",
       "List of the value_number at each ordinal, from 0; null where nothing is mapped.",
-      REQUIRED,
     ),
   ],
 });
@@ -161,9 +134,9 @@ export const customFieldHistory = historyTable({
   key: ["custom_field_id"],
   columns: [
     customFieldId,
-    text("name", "", "Technical name."),
-    text("display_label", "", "Label that editors see."),
-    text("field_type", "", "Type: `text`, `select`, `multiselect`, or another."),
+    optional.text("name", "Technical name."),
+    optional.text("display_label", "Label that editors see."),
+    optional.text("field_type", "Type: `text`, `select`, `multiselect`, or another."),
   ],
 });
 
@@ -173,11 +146,11 @@ export const selectValueHistory = historyTable({
   key: ["custom_field_id", "value_id"],
   columns: [
     customFieldId,
-    text("value_id", "", "ID of the value.", REQUIRED),
-    integer("ordinal", "", "Position in the field's list of values, from 0.", REQUIRED),
-    text("display", "", "Text that editors see."),
-    text("value", "", "Text of the value."),
-    boolean("archived", "", "Whether the value can no longer be chosen."),
+    required.text("value_id", "ID of the value."),
+    required.integer("ordinal", "Position in the field's list of values, from 0."),
+    optional.text("display", "Text that editors see."),
+    optional.text("value", "Text of the value."),
+    optional.boolean("archived", "Whether the value can no longer be chosen."),
   ],
 });
 
@@ -186,16 +159,14 @@ export const mappingHistory = historyTable({
   comment: "Versions of mappings: the name of a custom field at a destination.",
   key: ["mapping_id"],
   columns: [
-    text("mapping_id", "", "Mapping; mapping_history.mapping_id.", REQUIRED),
+    required.text("mapping_id", "Mapping; mapping_history.mapping_id."),
     customFieldId,
-    text("destination_id", "", "Destination; destination_history.destination_id."),
-    integer(
+    optional.text("destination_id", "Destination; destination_history.destination_id."),
+    required.integer(
       "ordinal",
-      "",
       "Position among the field's mappings, from 0; the first for a destination counts.",
-      REQUIRED,
     ),
-    text("external_field_name", "", "Name of the field at the destination."),
+    optional.text("external_field_name", "Name of the field at the destination."),
   ],
 });
 
@@ -204,11 +175,11 @@ export const mappingValueHistory = historyTable({
   comment: "Versions of mapping entries: the external value for a value of a mapped field.",
   key: ["mapping_value_id"],
   columns: [
-    text("mapping_value_id", "", "ID of the mapping entry.", REQUIRED),
-    text("mapping_id", "", "Mapping; mapping_history.mapping_id.", REQUIRED),
-    integer("ordinal", "", "Position among the mapping's entries, from 0.", REQUIRED),
-    text("value_id", "", "Value that is mapped; select_value_history.value_id."),
-    text("external_value", "", "Value that the destination receives instead."),
+    required.text("mapping_value_id", "ID of the mapping entry."),
+    required.text("mapping_id", "Mapping; mapping_history.mapping_id."),
+    required.integer("ordinal", "Position among the mapping's entries, from 0."),
+    optional.text("value_id", "Value that is mapped; select_value_history.value_id."),
+    optional.text("external_value", "Value that the destination receives instead."),
   ],
 });
 
@@ -218,9 +189,12 @@ export const destinationHistory = historyTable({
   key: ["destination_id"],
   columns: [
     destinationId,
-    text("identification", "", "Name; NULL where only a mapping names the destination."),
-    text("platform", "", "Platform of the destination."),
-    boolean("supports_custom_field_mappings", "", "Whether the destination supports custom field mappings."),
+    optional.text("identification", "Name; NULL where only a mapping names the destination."),
+    optional.text("platform", "Platform of the destination."),
+    optional.boolean(
+      "supports_custom_field_mappings",
+      "Whether the destination supports custom field mappings.",
+    ),
   ],
 });
 

@@ -1,6 +1,8 @@
 import {
+  at,
   boolean,
   type Column,
+  columnsFrom,
   integer,
   itemTable,
   origins,
@@ -8,12 +10,17 @@ import {
   type Reference,
   type Rows,
   reference,
+  required,
   type Table,
   text,
   timestamp,
 } from "./declare.ts";
 
-const ordinal = integer("ordinal", "", "Position in the list, from 0.", REQUIRED);
+const ATTACHMENTS = ["full:attachments[]", "dynamic:attachments[]"];
+const attachment = columnsFrom(at(ATTACHMENTS, "*"));
+const editor = columnsFrom("dynamic:currently_editing[].*", { personal: true });
+const seen = columnsFrom("dynamic:currently_editing[].*", { format: "epoch_seconds" });
+const ordinal = required.integer("ordinal", "Position in the list, from 0.");
 
 interface ListDeclaration<Name extends string> {
   readonly name: Name;
@@ -84,28 +91,12 @@ export const LIST_TABLES = [
         "full:attachments full:attachments[].id dynamic:attachments dynamic:attachments[].id",
         "Attachment ID.",
       ),
-      text("url", "full:attachments[].* dynamic:attachments[].*", "URL of the attachment."),
-      text("filename", "full:attachments[].* dynamic:attachments[].*", "File name."),
-      timestamp(
-        "updated_at",
-        "full:attachments[].* dynamic:attachments[].*",
-        "When the attachment was last updated.",
-      ),
-      text(
-        "image_caption",
-        "full:attachments[].image_attributes.caption dynamic:attachments[].image_attributes.caption",
-        "Caption, for an image.",
-      ),
-      text(
-        "image_alt",
-        "full:attachments[].image_attributes.alt dynamic:attachments[].image_attributes.alt",
-        "Alternative text, for an image.",
-      ),
-      text(
-        "image_title",
-        "full:attachments[].image_attributes.title dynamic:attachments[].image_attributes.title",
-        "Title, for an image.",
-      ),
+      attachment.text("url", "URL of the attachment."),
+      attachment.text("filename", "File name."),
+      attachment.timestamp("updated_at", "When the attachment was last updated."),
+      text("image_caption", at(ATTACHMENTS, "image_attributes.caption"), "Caption, for an image."),
+      text("image_alt", at(ATTACHMENTS, "image_attributes.alt"), "Alternative text, for an image."),
+      text("image_title", at(ATTACHMENTS, "image_attributes.title"), "Title, for an image."),
     ],
   }),
   list({
@@ -147,16 +138,9 @@ export const LIST_TABLES = [
     references: [reference("user_id", "users")],
     columns: [
       text("user_id", "dynamic:currently_editing dynamic:currently_editing[].id", "User; users.user_id."),
-      text("name", "dynamic:currently_editing[].*", "Name of the user.", { personal: true }),
-      text("avatar_url", "dynamic:currently_editing[].*", "URL of the user's picture.", { personal: true }),
-      timestamp(
-        "last_seen",
-        "dynamic:currently_editing[].*",
-        "When the user was last seen editing the item.",
-        {
-          format: "epoch_seconds",
-        },
-      ),
+      editor.text("name", "Name of the user."),
+      editor.text("avatar_url", "URL of the user's picture."),
+      seen.timestamp("last_seen", "When the user was last seen editing the item."),
     ],
   }),
   texts(
@@ -198,7 +182,7 @@ export const LIST_TABLES = [
         "ID of the collection.",
         REQUIRED,
       ),
-      integer("ordinal", "", "Position in the item's list of collections, from 0.", REQUIRED),
+      required.integer("ordinal", "Position in the item's list of collections, from 0."),
       timestamp(
         "added_date",
         "dynamic:added_to_collection_dates[].* dynamic:added_to_collection_date",
@@ -216,7 +200,7 @@ export const LIST_TABLES = [
     comment: "Groups and users who may view an item, one row each.",
     key: ["principal_kind", "principal_id"],
     columns: [
-      text("principal_kind", "", "Who it is: `group` or `user`.", REQUIRED),
+      required.text("principal_kind", "Who it is: `group` or `user`."),
       text(
         "principal_id",
         "dynamic:acl dynamic:acl.group_ids dynamic:acl.user_ids",

@@ -1,19 +1,15 @@
 import {
+  at,
   boolean,
-  defineTable,
-  EXTRA,
-  integer,
+  columnsFrom,
+  instanceId,
   REQUIRED,
   reference,
+  required,
+  sharedTable,
   type Table,
   text,
-  timestamp,
 } from "./declare.ts";
-
-/** Origins of one attribute below each of `places`: `at(["dynamic:author_details"], "id")`. */
-function at(places: readonly string[], attribute: string): string {
-  return places.map((place) => `${place}.${attribute}`).join(" ");
-}
 
 const CONTENT_TYPE_PLACES = [
   "basic:content_type",
@@ -22,7 +18,7 @@ const CONTENT_TYPE_PLACES = [
   "dynamic:full_content_type",
 ];
 
-const CONTENT_TYPE = at(CONTENT_TYPE_PLACES, "*");
+const contentType = columnsFrom(at(CONTENT_TYPE_PLACES, "*"));
 
 const USER_PLACES = [
   "full:last_updated_by",
@@ -34,21 +30,21 @@ const USER_PLACES = [
 const EXTENDED_USER_PLACES = ["full:last_updated_by_details", "full:owner_details"];
 const PERSONAL = { personal: true } as const;
 
-const USER = at(USER_PLACES, "*");
+const user = columnsFrom(at(USER_PLACES, "*"));
+const personal = columnsFrom(at(USER_PLACES, "*"), PERSONAL);
 const EXTENDED_USER = at(EXTENDED_USER_PLACES, "*");
 
-const userId = text("user_id", "", "User; users.user_id.", REQUIRED);
-const ordinal = integer("ordinal", "", "Position in the list, from 0.", REQUIRED);
+const userId = required.text("user_id", "User; users.user_id.");
+const ordinal = required.integer("ordinal", "Position in the list, from 0.");
 
 const CAMPAIGN_PLACES = ["dynamic:campaign_details[]", "dynamic:initiatives_details[]"];
 
-const CAMPAIGN = at(CAMPAIGN_PLACES, "*");
+const campaign = columnsFrom(at(CAMPAIGN_PLACES, "*"));
 
 export const SHARED_TABLES = [
-  defineTable({
+  sharedTable({
     name: "content_types",
     comment: "Content types of the items, such as article or event.",
-    stage: "shared",
     key: ["content_type_id"],
     references: [reference("instance_id", "instances")],
     columns: [
@@ -58,76 +54,61 @@ export const SHARED_TABLES = [
         "Content type ID.",
         REQUIRED,
       ),
-      text("display_name", CONTENT_TYPE, "Name that editors see."),
-      text("field_name", CONTENT_TYPE, "Technical name."),
-      text("body_type", CONTENT_TYPE, "Kind of body: `html`, `event`, `photo` and others."),
-      text("background_color", CONTENT_TYPE, "CSS color."),
-      text("icon", CONTENT_TYPE, "Name of the icon."),
-      text("icon_css_class", CONTENT_TYPE, "CSS class of the icon."),
-      text(
-        "instance_id",
-        at(CONTENT_TYPE_PLACES, "newsroom_id"),
-        "Instance of the service; instances.instance_id.",
-      ),
-      timestamp("updated_at", CONTENT_TYPE, "When the content type was last updated."),
-      EXTRA,
+      contentType.text("display_name", "Name that editors see."),
+      contentType.text("field_name", "Technical name."),
+      contentType.text("body_type", "Kind of body: `html`, `event`, `photo` and others."),
+      contentType.text("background_color", "CSS color."),
+      contentType.text("icon", "Name of the icon."),
+      contentType.text("icon_css_class", "CSS class of the icon."),
+      instanceId(at(CONTENT_TYPE_PLACES, "newsroom_id")),
+      contentType.timestamp("updated_at", "When the content type was last updated."),
     ],
   }),
-  defineTable({
+  sharedTable({
     name: "users",
     comment:
       "Users that items name: creators, assignees, owners and editors. Personal columns are filled only where the configuration keeps personal data.",
-    stage: "shared",
     key: ["user_id"],
     columns: [
       text("user_id", `${USER_PLACES.join(" ")} ${at(USER_PLACES, "id")}`, "User ID.", REQUIRED),
-      text("email", USER, "E-mail address.", PERSONAL),
-      text("name", USER, "Name.", PERSONAL),
+      personal.text("email", "E-mail address."),
+      personal.text("name", "Name."),
       text("name_sort", EXTENDED_USER, "Name for sorting.", PERSONAL),
-      text("slug", USER, "URL-safe name.", PERSONAL),
-      text("bio", USER, "Biography.", PERSONAL),
-      text("short_bio", USER, "Short biography.", PERSONAL),
-      text("phone", USER, "Telephone number.", PERSONAL),
-      text("avatar_feed_url", USER, "URL of the picture, feed size.", PERSONAL),
-      text("avatar_thumbnail_url", USER, "URL of the picture, thumbnail.", PERSONAL),
-      text("avatar_profile_large_url", USER, "URL of the picture, large.", PERSONAL),
-      text("avatar_profile_url", USER, "URL of the picture, profile size.", PERSONAL),
-      text("tz", USER, "IANA time zone of the user."),
-      boolean("visitor", USER, "Whether the user is a visitor."),
-      boolean("follow_discussion_allowed", USER, "Whether the user may follow discussions."),
-      boolean("superadmin", USER, "Whether the user is a super administrator."),
+      personal.text("slug", "URL-safe name."),
+      personal.text("bio", "Biography."),
+      personal.text("short_bio", "Short biography."),
+      personal.text("phone", "Telephone number."),
+      personal.text("avatar_feed_url", "URL of the picture, feed size."),
+      personal.text("avatar_thumbnail_url", "URL of the picture, thumbnail."),
+      personal.text("avatar_profile_large_url", "URL of the picture, large."),
+      personal.text("avatar_profile_url", "URL of the picture, profile size."),
+      user.text("tz", "IANA time zone of the user."),
+      user.boolean("visitor", "Whether the user is a visitor."),
+      user.boolean("follow_discussion_allowed", "Whether the user may follow discussions."),
+      user.boolean("superadmin", "Whether the user is a super administrator."),
       text("role", EXTENDED_USER, "Role of the user."),
       boolean("removed", EXTENDED_USER, "Whether the user was removed."),
-      timestamp("created_at", USER, "When the user was created."),
-      timestamp("updated_at", USER, "When the user was last updated."),
-      EXTRA,
+      user.timestamp("created_at", "When the user was created."),
+      user.timestamp("updated_at", "When the user was last updated."),
     ],
   }),
-  defineTable({
+  sharedTable({
     name: "user_groups",
     comment: "Groups of a user; the service gives them for owners and last editors alone.",
-    stage: "shared",
     key: ["user_id", "ordinal"],
     references: [reference("user_id", "users")],
-    columns: [
-      userId,
-      ordinal,
-      text("group_id", at(EXTENDED_USER_PLACES, "group_ids"), "ID of the group."),
-      EXTRA,
-    ],
+    columns: [userId, ordinal, text("group_id", at(EXTENDED_USER_PLACES, "group_ids"), "ID of the group.")],
   }),
-  defineTable({
+  sharedTable({
     name: "user_tours_seen",
     comment: "Product tours that a user has seen, one row each.",
-    stage: "shared",
     key: ["user_id", "ordinal"],
     references: [reference("user_id", "users")],
-    columns: [userId, ordinal, text("tour", at(USER_PLACES, "tours_seen"), "Name of the tour."), EXTRA],
+    columns: [userId, ordinal, text("tour", at(USER_PLACES, "tours_seen"), "Name of the tour.")],
   }),
-  defineTable({
+  sharedTable({
     name: "campaigns",
     comment: "Campaigns that items belong to, also called initiatives.",
-    stage: "shared",
     key: ["campaign_id"],
     references: [reference("instance_id", "instances")],
     columns: [
@@ -137,23 +118,17 @@ export const SHARED_TABLES = [
         "Campaign ID.",
         REQUIRED,
       ),
-      text("name", CAMPAIGN, "Name."),
-      timestamp("start_date", CAMPAIGN, "Start of the campaign."),
-      timestamp("end_date", CAMPAIGN, "End of the campaign."),
-      text(
-        "instance_id",
-        at(CAMPAIGN_PLACES, "newsroom_id"),
-        "Instance of the service; instances.instance_id.",
-      ),
-      timestamp("created_at", CAMPAIGN, "When the campaign was created."),
-      timestamp("updated_at", CAMPAIGN, "When the campaign was last updated."),
-      EXTRA,
+      campaign.text("name", "Name."),
+      campaign.timestamp("start_date", "Start of the campaign."),
+      campaign.timestamp("end_date", "End of the campaign."),
+      instanceId(at(CAMPAIGN_PLACES, "newsroom_id")),
+      campaign.timestamp("created_at", "When the campaign was created."),
+      campaign.timestamp("updated_at", "When the campaign was last updated."),
     ],
   }),
-  defineTable({
+  sharedTable({
     name: "instances",
     comment: "Instances of the service that items belong to.",
-    stage: "shared",
     key: ["instance_id"],
     columns: [
       text(
@@ -164,7 +139,6 @@ export const SHARED_TABLES = [
       ),
       text("name", "dynamic:instance.name", "Name."),
       text("subdomain", "dynamic:instance.subdomain", "Subdomain of the instance."),
-      EXTRA,
     ],
   }),
 ] as const satisfies readonly Table[];

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { z } from "zod";
-import { basicItem } from "../../src/api/basic.ts";
+import { BASIC_FIELDS, basicItem } from "../../src/api/basic.ts";
 import { customFieldDefinition } from "../../src/api/custom-field.ts";
-import { BASIC_DEFAULTS, type Default, FULL_DEFAULTS, SHARE_CHANNELS } from "../../src/api/defaults.ts";
 import { destination } from "../../src/api/destination.ts";
 import {
   DYNAMIC_COLUMN_NAMES,
@@ -13,7 +12,8 @@ import {
   isDynamicColumn,
 } from "../../src/api/dynamic.ts";
 import { listEnvelope, lookupAnswer, singleAnswer } from "../../src/api/envelope.ts";
-import { fullItem } from "../../src/api/full.ts";
+import { type Default, type Field, required, SHARE_CHANNELS } from "../../src/api/field.ts";
+import { ADDED_FIELDS, fullItem } from "../../src/api/full.ts";
 
 const resource = z.enum(["destination", "custom_field_definition", "envelope", "basic", "full", "dynamic"]);
 const specification = z.array(
@@ -67,20 +67,25 @@ function reach({ resource, path }: SpecifiedField): z.core.$ZodType | undefined 
 }
 
 function specifiedDefault({ path, default: written = "none" }: SpecifiedField): Default {
-  if (path === "gallery_share_settings") return { value: SHARE_CHANNELS };
+  if (path === "gallery_share_settings") return SHARE_CHANNELS;
   // The compatibility columns have the text `none` as their default; elsewhere "none" means that there is no default.
-  if (path.endsWith("viewer_compatibility")) return { value: written };
-  if (written === "none") return { required: true };
-  if (written === "empty string") return { value: "" };
+  if (path.endsWith("viewer_compatibility")) return written;
+  if (written === "none") return required;
+  if (written === "empty string") return "";
   const literals: Record<string, Default> = {
-    null: { value: null },
-    true: { value: true },
-    false: { value: false },
-    "0": { value: 0 },
-    "[]": { value: [] },
-    "{}": { value: {} },
+    null: null,
+    true: true,
+    false: false,
+    "0": 0,
+    "[]": [],
+    "{}": {},
   };
-  return literals[written] ?? { value: written };
+  const literal = literals[written];
+  return literal === undefined ? written : literal;
+}
+
+function defaultsOf(fields: Readonly<Record<string, Field>>): Readonly<Record<string, Default>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field.default]));
 }
 
 function ofResource(name: SpecifiedField["resource"]): SpecifiedField[] {
@@ -108,7 +113,7 @@ test("defaults, default set and gating of the dynamic columns are the specificat
     assert.deepEqual(
       sent,
       {
-        default: field.path === "status" ? { value: null } : specifiedDefault(field),
+        default: field.path === "status" ? null : specifiedDefault(field),
         defaultSet: field.default_set ?? false,
         galleryOnly: field.gallery_only ?? false,
         singleItemOnly: field.single_item_only ?? false,
@@ -122,20 +127,16 @@ test("defaults, default set and gating of the dynamic columns are the specificat
 
 test("defaults of basic and full are the specification's", () => {
   const basic = Object.fromEntries(ofResource("basic").map((field) => [field.path, specifiedDefault(field)]));
-  assert.deepEqual({ ...BASIC_DEFAULTS }, basic);
+  assert.deepEqual(defaultsOf(BASIC_FIELDS), basic);
   const full = Object.fromEntries(ofResource("full").map((field) => [field.path, specifiedDefault(field)]));
-  assert.deepEqual({ ...FULL_DEFAULTS }, full);
+  assert.deepEqual(defaultsOf(ADDED_FIELDS), full);
 });
 
 test("a default is a value that its own schema takes", () => {
-  for (const name of DYNAMIC_COLUMN_NAMES) {
-    const fallback = DYNAMIC_COLUMNS[name].default;
-    if ("value" in fallback) assert.ok(dynamicItem.shape[name].safeParse(fallback.value).success, name);
-  }
-  const fallbacks = { ...BASIC_DEFAULTS, ...FULL_DEFAULTS };
-  for (const [name, fallback] of Object.entries(fallbacks)) {
-    const schema: z.ZodType = Object.entries(fullItem.shape).find(([key]) => key === name)?.[1] ?? z.never();
-    if ("value" in fallback) assert.ok(schema.safeParse(fallback.value).success, name);
+  for (const fields of [DYNAMIC_COLUMNS, BASIC_FIELDS, ADDED_FIELDS]) {
+    for (const [name, { schema, default: fallback }] of Object.entries<Field>(fields)) {
+      if (fallback !== required) assert.ok(schema.safeParse(fallback).success, name);
+    }
   }
 });
 

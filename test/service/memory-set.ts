@@ -1,12 +1,11 @@
 /** A content set that tests make in memory. */
-import type { Document } from "../../src/service/content-set.ts";
+import type { Document, SharedData } from "../../src/service/content-set.ts";
 import {
   assembleContentSet,
   type ContentSet,
+  type DocumentStore,
   Outline,
-  type SharedData,
 } from "../../src/service/loaded-set.ts";
-import type { DocumentStore } from "../../src/service/store.ts";
 
 /** A content set as values; `documents` in creation order. */
 export interface ContentSetData {

@@ -1,5 +1,5 @@
 import type { Document, Task } from "../content-set.ts";
-import { type FieldContext, fieldValues } from "./field-values.ts";
+import { fieldValues, type ItemContext } from "./field-values.ts";
 import { filesOf } from "./files.ts";
 import { galleryOf } from "./gallery.ts";
 import { type Lifecycle, lifecycleOf, precise } from "./lifecycle.ts";
@@ -11,16 +11,13 @@ import { originalOf, storyAt } from "./story-at.ts";
 import { sanitize, slugOf, wordCount } from "./text.ts";
 import { type Text, textOf } from "./writing.ts";
 
-/**
- * The item at a position: a pure function of plan and position, so that no item needs the ones before it.
- * `taken`, where titles are not to repeat, is the one exception: it gathers them.
- */
+/** The item at a position, of plan and position alone, but for `taken`: titles that are not to repeat, gathered. */
 export function documentAt(plan: Plan, index: number, taken?: Set<string>): Document {
   const story = storyAt(plan, index);
   const life = lifecycleOf(plan, story);
   const text = textOf(plan, story, taken);
   const people = peopleOf(plan, story, life);
-  const context: FieldContext = { plan, story, text, life, userId: people.author };
+  const item: ItemContext = { plan, story, text, life, userId: people.author };
   const document: Document = {
     id: itemId(plan, story),
     slug: slugFor(story, text),
@@ -34,17 +31,17 @@ export function documentAt(plan: Plan, index: number, taken?: Set<string>): Docu
     excerpt: text.excerpt,
     content_number: index + 1,
     ...labelsOf(plan, story),
-    ...filesOf(plan, story, life, text),
+    ...filesOf(item),
     ...publicationOf(plan, story, life),
-    ...galleryOf(plan, story, life, text),
+    ...galleryOf(item),
     ...accessOf(plan, story, life),
     ...occasionOf(plan, story),
     ...translationOf(plan, story),
     tasks: tasksOf(plan, story, life, [people.author, people.owner]),
-    custom_fields: fieldValues(context),
+    custom_fields: fieldValues(item),
   };
   document.custom_fields_updated_at = changeTimes(plan, story, life, document);
-  const change = { document, context, random: Random.at(plan.seed, "oddity", index) };
+  const change = { document, context: item, random: Random.at(plan.seed, "oddity", index) };
   return withWords(story.oddity ? withOddity(story.oddity, change) : document);
 }
 
@@ -103,35 +100,34 @@ function labelsOf(plan: Plan, { index, topic, campaign, planned }: Story): Parti
   };
 }
 
-/** Where an item goes when it is published, by its kind. */
-function publicationOf(plan: Plan, { planned, index }: Story, life: Lifecycle): Partial<Document> {
+/** Where an item is published, by the key or the kind of its content type. */
+const SITES: Readonly<Record<string, string>> = {
+  retailer_email: "Partner Portal",
+  brochure: "Partner Portal",
+  social: "Social Planner",
+  email: "Email Tool",
+};
+
+function publicationOf(plan: Plan, { planned, index }: Story, { publishedMs }: Lifecycle): Partial<Document> {
   const random = Random.at(plan.seed, "published", index);
   const { kind, key } = planned.words;
-  const site = `https://www.${plan.instance.subdomain}.example`;
-  const discussion = {
-    discussion_url: `https://${plan.instance.subdomain}.example/discussions/${random.hex(12)}`,
+  const { subdomain } = plan.instance;
+  const before = {
+    discussion_url: `https://${subdomain}.example/discussions/${random.hex(12)}`,
+    ...(kind === "email" && { marketing_automation_url: `/emails/${random.hex(10)}/preview` }),
   };
-  const preview = kind === "email" && { marketing_automation_url: `/emails/${random.hex(10)}/preview` };
-  if (life.publishedMs === undefined) return { ...discussion, ...preview };
-  const trade = key === "retailer_email" || key === "brochure";
-  const name = trade
-    ? "Partner Portal"
-    : kind === "social"
-      ? "Social Planner"
-      : kind === "email"
-        ? "Email Tool"
-        : "Web CMS";
-  const urls = [
-    { external_site_name: name, published_url: kind === "email" ? null : `${site}/${key}/${random.hex(8)}` },
-  ];
-  if (kind === "press") urls.push({ external_site_name: "Partner Portal", published_url: null });
+  if (publishedMs === undefined) return before;
+  const site = SITES[key] ?? SITES[kind] ?? "Web CMS";
+  const url = kind === "email" ? null : `https://www.${subdomain}.example/${key}/${random.hex(8)}`;
   return {
-    ...discussion,
-    ...preview,
+    ...before,
     published: true,
-    published_date: iso(life.publishedMs),
-    published_urls: urls,
-    publish_destination: name,
+    published_date: iso(publishedMs),
+    published_urls: [
+      { external_site_name: site, published_url: url },
+      ...(kind === "press" ? [{ external_site_name: "Partner Portal", published_url: null }] : []),
+    ],
+    publish_destination: site,
   };
 }
 
@@ -238,7 +234,6 @@ function changeTimes(plan: Plan, { index, createdMs }: Story, { updatedMs }: Lif
 function withWords(document: Document): Document {
   const { content } = document;
   if (content === undefined || content === "") return document;
-  const fragment = document.body_fragment === undefined ? { body_fragment: sanitize(content) } : {};
-  const words = document.wordcount === undefined ? { wordcount: wordCount(content) } : {};
-  return { ...document, ...fragment, ...words };
+  const { body_fragment = sanitize(content), wordcount = wordCount(content) } = document;
+  return { ...document, body_fragment, wordcount };
 }

@@ -7,17 +7,18 @@ import { fill, isFilled, slugOf } from "./text.ts";
 import type { Kind } from "./vocabulary.ts";
 import type { Text } from "./writing.ts";
 
-export interface FieldContext {
+/** An item on its way: what its facts are made from. */
+export interface ItemContext {
   readonly plan: Plan;
   readonly story: Story;
   readonly text: Text;
   readonly life: Lifecycle;
-  /** Who uploads files. */
+  /** Its author, who uploads its files. */
   readonly userId: string;
 }
 
 /** Values of the fields that the content type carries, by custom field ID. */
-export function fieldValues(context: FieldContext): Record<string, CustomFieldValue> {
+export function fieldValues(context: ItemContext): Record<string, CustomFieldValue> {
   const { plan, story } = context;
   const values: Record<string, CustomFieldValue> = {};
   for (const planned of plan.fields) {
@@ -31,9 +32,9 @@ export function fieldValues(context: FieldContext): Record<string, CustomFieldVa
 }
 
 /** A value of the field's type; undefined where the item gives no words for one. */
-export function makeValue(
+function makeValue(
   planned: PlannedField,
-  context: FieldContext,
+  context: ItemContext,
   random: Random,
 ): CustomFieldValue | undefined {
   switch (planned.field.field_type) {
@@ -65,7 +66,7 @@ export function makeValue(
 const ARCHIVED_AFTER_MS = 365 * DAY_MS;
 
 /** Value IDs, those that fit the item first; archived ones only where they fit, and only on old items. */
-function choose(planned: PlannedField, context: FieldContext, random: Random, count: number): string[] {
+function choose(planned: PlannedField, context: ItemContext, random: Random, count: number): string[] {
   const all = planned.field.formatted_select_values ?? [];
   const wanted = fitting(planned.words.name, context, random);
   const old = context.plan.profile.nowMs - context.story.createdMs > ARCHIVED_AFTER_MS;
@@ -77,7 +78,7 @@ function choose(planned: PlannedField, context: FieldContext, random: Random, co
 }
 
 /** Displays that fit the item; undefined: any. */
-function fitting(name: string, { story, life }: FieldContext, random: Random): readonly string[] | undefined {
+function fitting(name: string, { story, life }: ItemContext, random: Random): readonly string[] | undefined {
   const { key, kind } = story.planned.words;
   switch (name) {
     case "language":
@@ -134,14 +135,16 @@ function saleSeason(createdMs: number): string {
   return `Autumn/Winter ${month === 0 ? year - 1 : year}`;
 }
 
-function dateOf(key: string, { story, life }: FieldContext, random: Random): string {
+/** Days from the item to a date, by the field's key; before it unless named here: inclusive bounds. */
+const DAYS: Readonly<Record<string, readonly [number, number]>> = {
+  expiry_date: [180, 720],
+  embargo_until: [1, 10],
+};
+
+function dateOf(key: string, { story, life }: ItemContext, random: Random): string {
+  const ahead = DAYS[key];
+  const days = ahead === undefined ? -random.int(1, 6) : random.int(...ahead);
   const from = life.completedMs ?? story.createdMs;
-  const days =
-    key === "expiry_date"
-      ? random.int(180, 720)
-      : key === "embargo_until"
-        ? random.int(1, 10)
-        : -random.int(1, 6);
   return iso(Math.max(from + days * DAY_MS, story.createdMs)).slice(0, 10);
 }
 
@@ -176,7 +179,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Text of a text field, and of a field type that is not known. */
-function wordsOf(key: string, { story, text, plan }: FieldContext, random: Random): string | undefined {
+function wordsOf(key: string, { story, text, plan }: ItemContext, random: Random): string | undefined {
   const { slots } = text;
   // English words would not fit a translated item.
   if (story.translation && (key === "seo_description" || key === "seo_keywords")) return undefined;
@@ -196,11 +199,8 @@ function wordsOf(key: string, { story, text, plan }: FieldContext, random: Rando
   }
 }
 
-function makeFile(
-  { field }: PlannedField,
-  { plan, story, text, userId }: FieldContext,
-  random: Random,
-): FileValue {
+function makeFile({ field }: PlannedField, context: ItemContext, random: Random): FileValue {
+  const { plan, story, text, userId } = context;
   const id = random.hex(24);
   const image = field.field_type === "image";
   const extension = image ? random.pick(["jpg", "jpg", "png"]) : "pdf";

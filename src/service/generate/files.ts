@@ -1,10 +1,8 @@
 import type { Attachment, ContentFile, Document } from "../content-set.ts";
-import type { Lifecycle } from "./lifecycle.ts";
+import type { ItemContext } from "./field-values.ts";
 import { iso, type Plan } from "./plan.ts";
 import { Random } from "./random.ts";
-import type { Story } from "./story.ts";
 import { slugOf } from "./text.ts";
-import type { Text } from "./writing.ts";
 
 /** Content type key to what stands for it: extensions, the viewer that shows them, the range of sizes in bytes. */
 const FILES: Readonly<
@@ -18,13 +16,13 @@ const FILES: Readonly<
 };
 
 /** Files of an item: its content file with what shows it, pictures in its text, thumbnails. */
-export function filesOf(plan: Plan, story: Story, { updatedMs }: Lifecycle, text: Text): Partial<Document> {
+export function filesOf(item: ItemContext): Partial<Document> {
+  const { plan, story, text } = item;
   const random = Random.at(plan.seed, "files", story.index);
-  const { key } = story.planned.words;
-  const file = contentFile(plan, story, updatedMs, text, random);
+  const { key, kind } = story.planned.words;
+  const file = contentFile(item, random);
   const thumbnail = `${hostOf(plan)}/thumbs/${random.hex(16)}.jpg`;
-  const attachments =
-    text.body === "" || random.chance(0.45) ? [] : makeAttachments(plan, story, updatedMs, random);
+  const attachments = text.body === "" || random.chance(0.45) ? [] : attachmentsOf(item, random);
   return {
     ...(attachments.length > 0 && { attachments }),
     ...(file && {
@@ -34,7 +32,7 @@ export function filesOf(plan: Plan, story: Story, { updatedMs }: Lifecycle, text
     }),
     ...(key === "shared_draft" && { viewer_compatibility: "doc_provider" }),
     ...((file ?? random.chance(0.5)) && { thumbnail_url: thumbnail }),
-    ...(story.planned.words.kind === "social" && { content_thumbnail_url: thumbnail }),
+    ...(kind === "social" && { content_thumbnail_url: thumbnail }),
   };
 }
 
@@ -42,13 +40,7 @@ function hostOf({ instance }: Plan): string {
   return `https://files.${instance.subdomain}.example`;
 }
 
-function contentFile(
-  plan: Plan,
-  story: Story,
-  updatedMs: number,
-  text: Text,
-  random: Random,
-): ContentFile | undefined {
+function contentFile({ plan, story, life, text }: ItemContext, random: Random): ContentFile | undefined {
   const kind = FILES[story.planned.words.key];
   if (kind === undefined || random.chance(0.06)) return undefined;
   const extension = random.pick(kind.extensions);
@@ -57,7 +49,7 @@ function contentFile(
   const [least, most] = kind.bytes;
   return {
     id,
-    updated_at: iso(updatedMs - random.int(0, 2) * 3_600_000),
+    updated_at: iso(life.updatedMs - random.int(0, 2) * 3_600_000),
     url: `${hostOf(plan)}/${id}/${filename}`,
     filename,
     extension,
@@ -68,24 +60,19 @@ function contentFile(
   };
 }
 
-function makeAttachments(
-  plan: Plan,
-  { createdMs, subject, place, topic }: Story,
-  updatedMs: number,
-  random: Random,
-): Attachment[] {
+function attachmentsOf({ plan, story, life }: ItemContext, random: Random): Attachment[] {
+  const { createdMs, subject, place, topic } = story;
   const words = slugOf(`${topic.name} ${place.name}`);
   return Array.from({ length: random.int(1, 2) }, (_, ordinal) => {
     const id = random.hex(24);
     const filename = `${words}-${ordinal + 1}.jpg`;
-    const caption = `${place.name}: ${subject.angle}`;
     return {
       id,
       url: `${hostOf(plan)}/${id}/${filename}`,
       filename,
-      updated_at: iso(createdMs + Math.floor((updatedMs - createdMs) * random.next())),
+      updated_at: iso(createdMs + Math.floor((life.updatedMs - createdMs) * random.next())),
       image_attributes: {
-        caption: random.chance(0.7) ? caption : null,
+        caption: random.chance(0.7) ? `${place.name}: ${subject.angle}` : null,
         alt: random.chance(0.8) ? `${subject.heading}, ${place.name}` : random.chance(0.5) ? "" : null,
         title: random.chance(0.5) ? filename : null,
       },

@@ -1,10 +1,8 @@
-import { SHARE_CHANNELS } from "../../api/defaults.ts";
+import { SHARE_CHANNELS } from "../../api/field.ts";
 import type { Document } from "../content-set.ts";
-import type { Lifecycle } from "./lifecycle.ts";
-import { iso, type Plan } from "./plan.ts";
+import type { ItemContext } from "./field-values.ts";
+import { iso } from "./plan.ts";
 import { Random } from "./random.ts";
-import type { Story } from "./story.ts";
-import type { Text } from "./writing.ts";
 
 /** Of published items, the part of each kind that is shown in the gallery. */
 const SHOWN: Readonly<Record<string, number>> = {
@@ -23,7 +21,7 @@ const NOTES = [
 ];
 
 /** What the gallery knows of an item: collections, sharing, favourites. Empty for what is not in the gallery. */
-export function galleryOf(plan: Plan, story: Story, life: Lifecycle, text: Text): Partial<Document> {
+export function galleryOf({ plan, story, life, text }: ItemContext): Partial<Document> {
   const random = Random.at(plan.seed, "gallery", story.index);
   const { kind, key } = story.planned.words;
   const from = life.publishedMs ?? life.completedMs;

@@ -2,7 +2,7 @@ import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { documentAt } from "./document.ts";
 import { makePlan, type Plan } from "./plan.ts";
 import { bulk, sample } from "./profile.ts";
-import { ContentSetFolder, type FileName } from "./write.ts";
+import { discard, type FileName, prepareFolder, publish, writePartial } from "./write.ts";
 
 export interface GenerateOptions {
   /** Content items, from 0 to 10,000,000. */
@@ -48,7 +48,7 @@ export async function generateContentSet(options: GenerateOptions): Promise<Summ
 }
 
 /** Writes the sample set of `data/sample`: a few hundred items of an invented company, made to be looked at. */
-export async function generateSampleSet(options: Omit<GenerateOptions, "items" | "seed">): Promise<Summary> {
+export async function generateSampleSet(options: WriteOptions): Promise<Summary> {
   return write(makePlan(sample, SAMPLE_ITEMS, SAMPLE_SEED), options);
 }
 
@@ -60,59 +60,56 @@ function requireInteger(name: string, value: number, least: number, most: number
   );
 }
 
-async function write(
-  plan: Plan,
-  { out, onProgress, signal }: Omit<GenerateOptions, "items" | "seed">,
-): Promise<Summary> {
-  const folder = await ContentSetFolder.open(out);
+type WriteOptions = Omit<GenerateOptions, "items" | "seed">;
+
+async function write(plan: Plan, options: WriteOptions): Promise<Summary> {
+  const { seed, items, types, users, campaigns, fields, destinations } = plan;
+  const { out, signal } = options;
+  await prepareFolder(out);
   try {
-    const bytes = await writeFiles(plan, folder, onProgress, signal);
-    await folder.publish();
+    const bytes = await writeFiles(plan, options);
+    await publish(out);
     return {
       out,
-      seed: plan.seed,
-      items: plan.items,
-      contentTypes: plan.types.length,
-      users: plan.users.length,
-      campaigns: plan.campaigns.length,
-      customFields: plan.fields.length,
-      destinations: plan.destinations.length,
+      seed,
+      items,
+      contentTypes: types.length,
+      users: users.length,
+      campaigns: campaigns.length,
+      customFields: fields.length,
+      destinations: destinations.length,
       bytes,
     };
   } catch (thrown) {
     throw signal?.aborted ? thrown : asWarehouseError(thrown);
   } finally {
-    await folder.discard();
+    await discard(out);
   }
 }
 
-async function writeFiles(
-  plan: Plan,
-  folder: ContentSetFolder,
-  onProgress: ((progress: Progress) => void) | undefined,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  let made = 0;
+/** @returns bytes of all files */
+async function writeFiles(plan: Plan, { out, onProgress, signal }: WriteOptions): Promise<number> {
+  let items = 0;
   function* content() {
     for (const document of documents(plan)) {
       signal?.throwIfAborted();
-      made++;
-      yield `${JSON.stringify(document)}\n`;
+      items++;
+      yield line(document);
     }
   }
   const others: readonly (readonly [FileName, readonly string[]])[] = [
-    ["content_types.ndjson", lines(plan.types.map(({ type }) => type))],
-    ["users.ndjson", lines(plan.users)],
-    ["campaigns.ndjson", lines(plan.campaigns.map(({ campaign }) => campaign))],
-    ["custom_fields.ndjson", lines(plan.fields.map(({ field }) => field))],
-    ["destinations.ndjson", lines(plan.destinations)],
+    ["content_types.ndjson", plan.types.map(({ type }) => line(type))],
+    ["users.ndjson", plan.users.map(line)],
+    ["campaigns.ndjson", plan.campaigns.map(({ campaign }) => line(campaign))],
+    ["custom_fields.ndjson", plan.fields.map(({ field }) => line(field))],
+    ["destinations.ndjson", plan.destinations.map(line)],
     ["tokens.json", [`${JSON.stringify(plan.tokens, null, 2)}\n`]],
     ["instance.json", [`${JSON.stringify(plan.instance, null, 2)}\n`]],
   ];
-  let bytes = await folder.write("content.ndjson", content(), (done) =>
-    onProgress?.({ items: made, of: plan.items, bytes: done }),
+  let bytes = await writePartial(out, "content.ndjson", content(), (done) =>
+    onProgress?.({ items, of: plan.items, bytes: done }),
   );
-  for (const [name, texts] of others) bytes += await folder.write(name, texts);
+  for (const [name, texts] of others) bytes += await writePartial(out, name, texts);
   return bytes;
 }
 
@@ -122,6 +119,6 @@ export function* documents(plan: Plan) {
   for (let index = 0; index < plan.items; index++) yield documentAt(plan, index, taken);
 }
 
-function lines(values: readonly unknown[]): string[] {
-  return values.map((value) => `${JSON.stringify(value)}\n`);
+function line(value: object): string {
+  return `${JSON.stringify(value)}\n`;
 }

@@ -1,31 +1,19 @@
-import type {
-  Campaign,
-  ContentType,
-  CustomField,
-  Destination,
-  Instance,
-  Token,
-  User,
-} from "../content-set.ts";
+import type { Campaign, ContentType, CustomField, SharedData, Token, User } from "../content-set.ts";
 import type { Profile } from "./profile.ts";
 import { Random } from "./random.ts";
 import { slugOf } from "./text.ts";
 import type { FieldWords, TypeWords } from "./vocabulary.ts";
 
 /** Everything of a content set but its items: small, and made before the first of them. */
-export interface Plan {
+export interface Plan extends Pick<SharedData, "users" | "destinations" | "tokens" | "instance"> {
   readonly seed: number;
   readonly items: number;
   readonly profile: Profile;
   /** Ten hex digits in the middle of every item ID. */
   readonly machine: string;
-  readonly instance: Instance;
   readonly types: readonly PlannedType[];
-  readonly users: readonly User[];
   readonly campaigns: readonly PlannedCampaign[];
   readonly fields: readonly PlannedField[];
-  readonly destinations: readonly Destination[];
-  readonly tokens: readonly Token[];
   readonly personaIds: readonly string[];
   readonly stageIds: readonly string[];
   readonly groupIds: readonly string[];

@@ -1,10 +1,10 @@
 import type { OddityEffect } from "./oddities/effect.ts";
 import { oddityAt } from "./oddities.ts";
-import { DAY_MS, type Plan, type PlannedCampaign, type PlannedType } from "./plan.ts";
+import { DAY_MS, type Plan, type PlannedType } from "./plan.ts";
 import type { Profile } from "./profile.ts";
 import { Random } from "./random.ts";
 import type { Story } from "./story.ts";
-import type { Kind, Topic, TranslationWords } from "./vocabulary.ts";
+import type { Kind, Topic } from "./vocabulary.ts";
 
 export interface ItemStory extends Story {
   readonly oddity: OddityEffect | undefined;
@@ -18,9 +18,9 @@ export function storyAt(plan: Plan, index: number): ItemStory {
   const oddity = plain ? undefined : oddityAt(profile, index);
   const createdMs = createdAt(plan, index);
   const { vocabulary } = profile;
-  const translation = plain ? undefined : translationAt(profile, index, oddity);
+  const translation = plain ? undefined : translationAt(profile, index, oddity?.kind);
   const planned = pickType(plan, index, translation ? "article" : oddity?.kind, random);
-  const topic = pickTopic(profile, planned, translation, random);
+  const topic = pickTopic(profile, planned, translation?.topic, random);
   return {
     index,
     createdMs,
@@ -50,12 +50,8 @@ function createdAt({ profile, seed, items }: Plan, index: number): number {
 }
 
 /** Each translation in turn, at the end of each period, unless the oddity there asks for another kind of item. */
-function translationAt(
-  { translationPeriod, vocabulary }: Profile,
-  index: number,
-  oddity: OddityEffect | undefined,
-): TranslationWords | undefined {
-  if ((index + 1) % translationPeriod !== 0 || (oddity?.kind ?? "article") !== "article") return undefined;
+function translationAt({ translationPeriod, vocabulary }: Profile, index: number, kind: Kind = "article") {
+  if ((index + 1) % translationPeriod !== 0 || kind !== "article") return undefined;
   const ordinal = (index + 1) / translationPeriod - 1;
   return vocabulary.translations[ordinal % vocabulary.translations.length];
 }
@@ -71,22 +67,17 @@ function pickType(plan: Plan, index: number, kind: Kind | undefined, random: Ran
 function pickTopic(
   { vocabulary }: Profile,
   { words }: PlannedType,
-  translation: TranslationWords | undefined,
+  topic: string | undefined,
   random: Random,
 ): Topic {
   const fitting = vocabulary.topics.filter(({ name }) =>
-    translation ? name === translation.topic : (words.topics?.includes(name) ?? true),
+    topic === undefined ? (words.topics?.includes(name) ?? true) : name === topic,
   );
   return random.weighted(fitting.length > 0 ? fitting : vocabulary.topics);
 }
 
 /** One that runs, or is about to; most items of a topic belong to its campaign, some to one that is about anything. */
-function pickCampaign(
-  plan: Plan,
-  topic: Topic,
-  createdMs: number,
-  random: Random,
-): PlannedCampaign | undefined {
+function pickCampaign(plan: Plan, topic: Topic, createdMs: number, random: Random) {
   const running = plan.campaigns.filter(
     ({ fromMs, toMs }) => createdMs >= fromMs - 45 * DAY_MS && createdMs <= toMs,
   );
@@ -96,10 +87,7 @@ function pickCampaign(
   return open.length > 0 && random.chance(0.15) ? random.pick(open) : undefined;
 }
 
-/**
- * The earlier item that this one is a translation of: the last article on the topic, where there is one among
- * the 250 before it.
- */
+/** The item that this one is a translation of: the last article on the topic among the 250 before it. */
 export function originalOf(plan: Plan, story: Story): ItemStory | undefined {
   for (let index = story.index - 1; index >= Math.max(0, story.index - 250); index--) {
     const earlier = storyAt(plan, index);

@@ -1,7 +1,4 @@
-/**
- * What a content set is made from: words written by hand, from which items are put together. They are data, in the
- * folder `vocabulary`, of these types.
- */
+/** Words written by hand, from which a content set is put together: the data in the folder `vocabulary`. */
 import { readFileSync } from "node:fs";
 
 export interface Vocabulary {

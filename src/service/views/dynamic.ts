@@ -2,6 +2,7 @@ import type { DynamicColumnName } from "../../api/dynamic.ts";
 import { DYNAMIC_COLUMN_NAMES, DYNAMIC_COLUMNS, isDynamicColumn } from "../../api/dynamic.ts";
 import { sortableInstant, toSecond } from "../instant.ts";
 import { availableActions, canDestroy, canModify } from "../permissions.ts";
+import type { ViewRequest } from "../query.ts";
 import {
   customFields,
   customFieldsDetails,
@@ -10,19 +11,10 @@ import {
   previewableCustomFieldValues,
 } from "./custom-fields.ts";
 import { addressOf, campaignsOf, firstPublishedUrl, nextTask, preferredTitle, userOf } from "./facts.ts";
-import { type Computed, type Item, type ViewColumn, viewColumn } from "./view.ts";
-
-/** What a request of the dynamic set says about its columns. */
-export interface ColumnRequest {
-  /** As asked for by `columns[]`; names that the contract does not know are passed over. */
-  readonly columns: readonly string[];
-  /** `gallery=true`. */
-  readonly gallery: boolean;
-  readonly singleItem: boolean;
-}
+import { type Computed, type Item, type ViewColumn, viewColumns } from "./view.ts";
 
 /** The default set, then the requested columns that this request may have. */
-export function dynamicView({ columns, gallery, singleItem }: ColumnRequest): ViewColumn[] {
+export function dynamicView({ columns, gallery }: ViewRequest, singleItem: boolean): ViewColumn[] {
   const asked = columns.filter(isDynamicColumn).filter((name) => {
     const { galleryOnly, singleItemOnly } = DYNAMIC_COLUMNS[name];
     return (gallery || !galleryOnly) && (singleItem || !singleItemOnly);
@@ -102,6 +94,4 @@ const DYNAMIC: Computed<DynamicColumnName> = {
   url: addressOf.canonical,
 };
 
-const COLUMNS = new Map(
-  DYNAMIC_COLUMN_NAMES.map((name) => [name, viewColumn(name, DYNAMIC, DYNAMIC_COLUMNS[name].default)]),
-);
+const COLUMNS = new Map(viewColumns(DYNAMIC, DYNAMIC_COLUMNS).map((column) => [column.name, column]));

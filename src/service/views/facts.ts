@@ -1,6 +1,6 @@
 import type { Document, Task } from "../content-set.ts";
 import { JsonText } from "../json-text.ts";
-import type { UserViews } from "./user.ts";
+import type { UserViews } from "../loaded-set.ts";
 import type { Item } from "./view.ts";
 
 /** Facts that more than one view shows. */

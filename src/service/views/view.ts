@@ -1,4 +1,4 @@
-import type { Default } from "../../api/defaults.ts";
+import { type Field, required } from "../../api/field.ts";
 import { type Document, eventFacts, galleryFacts } from "../content-set.ts";
 import { JsonText, writeJson } from "../json-text.ts";
 import type { ContentSet, IndexedType } from "../loaded-set.ts";
@@ -34,23 +34,17 @@ export type Computed<Name extends string> = Readonly<
 >;
 type Fact = keyof Document | keyof typeof galleryFacts.shape | keyof typeof eventFacts.shape;
 
-/** Columns of a view, in the order of their defaults. */
+/** Columns of a view, in the order of the fields. */
 export function viewColumns<Name extends string>(
   computed: Computed<Name>,
-  defaults: Readonly<Record<Name, Default>>,
+  fields: Readonly<Record<Name, Field>>,
 ): ViewColumn[] {
-  return Object.entries<Default>(defaults).map(([name, fallback]) => viewColumn(name, computed, fallback));
-}
-
-export function viewColumn(
-  name: string,
-  computed: Readonly<Partial<Record<string, Compute>>>,
-  fallback: Default,
-): ViewColumn {
-  // Where the specification gives no default, a document that lacks the field has null.
-  const value = "value" in fallback ? fallback.value : null;
-  const compute = computed[name] ?? factOf(name);
-  return { name, key: memberKey(name), compute, fallback: new JsonText(JSON.stringify(value)) };
+  const known: Readonly<Partial<Record<string, Compute>>> = computed;
+  return Object.entries<Field>(fields).map(([name, field]) => {
+    // Where the specification gives no default, a document that lacks the field has null.
+    const fallback = new JsonText(JSON.stringify(field.default === required ? null : field.default));
+    return { name, key: memberKey(name), compute: known[name] ?? factOf(name), fallback };
+  });
 }
 
 /** A fact under its own name: of the document, of its gallery, or of its event, which other items have not. */

@@ -1,5 +1,5 @@
 import type { Document } from "../../content-set.ts";
-import type { FieldContext } from "../field-values.ts";
+import type { ItemContext } from "../field-values.ts";
 import type { Random } from "../random.ts";
 import type { Kind } from "../vocabulary.ts";
 
@@ -21,6 +21,6 @@ type OptionalKey = Exclude<keyof Document, "id" | "slug" | "content_type" | "cre
 
 export interface OddityChange {
   readonly document: Document;
-  readonly context: FieldContext;
+  readonly context: ItemContext;
   readonly random: Random;
 }

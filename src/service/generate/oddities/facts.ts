@@ -1,4 +1,4 @@
-import type { Task } from "../../content-set.ts";
+import type { Document, Task } from "../../content-set.ts";
 import { toSecond } from "../../instant.ts";
 import { DAY_MS, iso, sharedId } from "../plan.ts";
 import type { OddityChange, OddityEffect } from "./effect.ts";
@@ -21,6 +21,11 @@ function task({ context, random }: OddityChange, shape: Partial<Task>): Task {
   };
 }
 
+/** Changes facts of an event. */
+function event(facts: Document["event"]) {
+  return ({ document }: OddityChange) => ({ event: { ...document.event, ...facts } });
+}
+
 /** States, people, dates, events, tasks, the gallery, fields that nobody has heard of. */
 export const factOddities = {
   "only what every item has": { harsh: true, without: "all" },
@@ -31,24 +36,12 @@ export const factOddities = {
     set: ({ document }) => ({ assigned_date: document.created_at.replace("Z", ".250Z") }),
   },
   "instant unreadable": { harsh: true, set: { assigned_date: "last Tuesday" } },
-  "event without date": {
-    kind: "event",
-    set: ({ document }) => ({ event: { ...document.event, event_start_date: null, event_end_date: null } }),
-  },
-  "event date unreadable": {
-    kind: "event",
-    set: ({ document }) => ({ event: { ...document.event, event_start_date: "Whitsun weekend" } }),
-  },
-  "event date impossible": {
-    kind: "event",
-    harsh: true,
-    set: ({ document }) => ({ event: { ...document.event, event_end_date: "02/30/26" } }),
-  },
+  "event without date": { kind: "event", set: event({ event_start_date: null, event_end_date: null }) },
+  "event date unreadable": { kind: "event", set: event({ event_start_date: "Whitsun weekend" }) },
+  "event date impossible": { kind: "event", harsh: true, set: event({ event_end_date: "02/30/26" }) },
   "event without place": {
     kind: "event",
-    set: ({ document }) => ({
-      event: { ...document.event, latitude: null, longitude: null, place_id: null, timezone_name: null },
-    }),
+    set: event({ latitude: null, longitude: null, place_id: null, timezone_name: null }),
   },
   "event without facts": { kind: "event", harsh: true, without: ["event"] },
   "campaign not described": {
