@@ -1,4 +1,5 @@
 /** From staged parts to the finished files: DuckDB tables and sorted Parquet, derived tables, views. */
+import { addAbortListener } from "node:events";
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
@@ -89,7 +90,9 @@ export class WarehouseBuild implements AsyncDisposable {
     this.#request = request;
     this.#database = database;
     this.connections = connections;
-    this.#interrupting = interruptOn(request.signal, connections);
+    this.#interrupting = addAbortListener(request.signal, () => {
+      for (const connection of connections) connection.interrupt();
+    });
   }
 
   static async open(request: BuildRequest): Promise<WarehouseBuild> {
@@ -271,14 +274,6 @@ export class WarehouseBuild implements AsyncDisposable {
     const { finalDirectory, sequence } = this.#request;
     return exportTables(this.connections, { tables, bounds, finalDirectory, sequence, beside });
   }
-}
-
-function interruptOn(signal: AbortSignal, connections: readonly DuckDBConnection[]): Disposable {
-  const interrupt = () => {
-    for (const connection of connections) connection.interrupt();
-  };
-  signal.addEventListener("abort", interrupt);
-  return { [Symbol.dispose]: () => signal.removeEventListener("abort", interrupt) };
 }
 
 /** Damage and want of disk are nothing that the user's text could have to do with. */

@@ -1,25 +1,14 @@
+/**
+ * The set-based steps that fill the derived tables, one range of items at a time so that memory stays bounded.
+ * They read `custom_fields`, `custom_field_select_values`, `custom_field_mappings`, `custom_field_mapping_values`,
+ * `destinations` and `content_custom_field_values`.
+ */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, type Query } from "../storage/duckdb.ts";
 import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
 import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
-
-/**
- * The set-based steps that fill the derived tables, one range of items at a time so that memory stays bounded.
- * They read `custom_fields`, `custom_field_select_values`, `custom_field_mappings`, `custom_field_mapping_values`,
- * `destinations` and `content_custom_field_values`.
- */
-export interface DerivedStep {
-  readonly table: "content_mapped_values" | "content_external_payloads";
-  /** Rows of the range in key order, with the columns of the declared table in their order; `COPY` takes it too. */
-  readonly select: (range: Range) => Query;
-}
-
-export interface DerivedOptions {
-  /** Values of fields without value mappings join the payload as they are. */
-  readonly passthrough: boolean;
-}
 
 /** Mapped values in a range of items: with so many, each step keeps to the memory that a run gives the database. */
 export const LEDGER_ROWS_PER_RANGE = 100_000;
@@ -36,17 +25,14 @@ export async function prepareMappings(connection: DuckDBConnection): Promise<voi
   }
 }
 
-/** The steps in the order in which they must run: the payloads of a range are selected from its mapped values. */
-export function derivedSteps({ passthrough }: DerivedOptions): readonly [DerivedStep, DerivedStep] {
-  const mappedValues = loadSql("mapped_values");
-  const externalPayloads = payloadSql("external_payloads");
-  return [
-    { table: "content_mapped_values", select: (range) => ({ text: mappedValues, params: ends(range) }) },
-    {
-      table: "content_external_payloads",
-      select: (range) => ({ text: externalPayloads, params: [...ends(range), passthrough] }),
-    },
-  ];
+/** Mapped values of a range of items, in key order, with the columns of their table; `COPY` takes it too. */
+export function mappedValuesOf(range: Range): Query {
+  return { text: loadSql("mapped_values"), params: ends(range) };
+}
+
+/** The same of payloads, from the mapped values that are filled. `passthrough` as in {@link FillRequest}. */
+export function payloadsOf(range: Range, passthrough: boolean): Query {
+  return { text: payloadSql("external_payloads"), params: [...ends(range), passthrough] };
 }
 
 /**
@@ -66,7 +52,9 @@ export async function ledgerBounds(
   return bounds;
 }
 
-export interface FillRequest extends DerivedOptions {
+export interface FillRequest {
+  /** Values of fields without value mappings join the payload as they are. */
+  readonly passthrough: boolean;
   /** Ranges of items; none of its own crosses one. */
   readonly itemBounds: Bounds;
   /** What decides about memory: {@link LEDGER_ROWS_PER_RANGE}. */
@@ -84,13 +72,12 @@ export interface FillRequest extends DerivedOptions {
 export async function fillDerivedTables(connections: Connections, request: FillRequest): Promise<Bounds> {
   await inEachLane(connections, prepareMappings);
   const bounds = await ledgerBounds(connections[0], request.itemBounds, request.rowsPerRange);
-  const steps = derivedSteps(request);
   for (const connection of connections) await execute(connection, "BEGIN TRANSACTION");
   await inParallel(connections, rangesOf(bounds), async (connection, range) => {
-    for (const { table, select } of steps) {
-      const { text, params } = select(range);
-      await execute(connection, `INSERT INTO ${quoteIdentifier(table)} BY NAME (${text})`, params);
-    }
+    const mapped = mappedValuesOf(range);
+    await execute(connection, `INSERT INTO content_mapped_values BY NAME (${mapped.text})`, mapped.params);
+    const { text, params } = payloadsOf(range, request.passthrough);
+    await execute(connection, `INSERT INTO content_external_payloads BY NAME (${text})`, params);
   });
   for (const connection of connections) await execute(connection, "COMMIT");
   return bounds;

@@ -68,20 +68,17 @@ async function* checkTargets(
   }
 }
 
-function* configFindings(config: Config | WarehouseError, inputs: ConfigInputs): Generator<Finding> {
-  if (!(config instanceof WarehouseError)) {
-    yield ok("configuration", configFileName(inputs) ?? "no file; options, variables and defaults");
-    yield ok("token", tokenText(config));
-    return;
-  }
-  const faults = config instanceof ConfigError ? config.faults : [];
-  const token = faults.filter(({ about }) => about === "token");
-  const others = faults.filter(({ about }) => about !== "token");
-  if (faults.length === 0) yield failed("configuration", config);
-  else if (others.length > 0) yield failed("configuration", new ConfigError(others));
-  else yield ok("configuration", configFileName(inputs) ?? "no file; options, variables and defaults");
-  if (token.length > 0) yield failed("token", new ConfigError(token));
-  else yield skipped("token", "needs a configuration");
+function configFindings(config: Config | WarehouseError, inputs: ConfigInputs): Finding[] {
+  const read = ok("configuration", configFileName(inputs) ?? "no file; options, variables and defaults");
+  if (!(config instanceof WarehouseError)) return [read, ok("token", tokenText(config))];
+  const unread = skipped("token", "needs a configuration");
+  if (!(config instanceof ConfigError)) return [failed("configuration", config), unread];
+  const token = config.faults.filter(({ about }) => about === "token");
+  const others = config.faults.filter(({ about }) => about !== "token");
+  return [
+    others.length > 0 ? failed("configuration", new ConfigError(others)) : read,
+    token.length > 0 ? failed("token", new ConfigError(token)) : unread,
+  ];
 }
 
 function tokenText({ source }: Config): string {

@@ -28,16 +28,8 @@ export interface RawTransform {
 
 /** Errors: those of a user's table (`config.invalid`), and of the disk. */
 export async function runTransform(run: RunContext, extracted: Extracted): Promise<RunTransformed> {
-  const { options, pipeline, staging, journal } = run;
-  const { record, takeIndex } = extracted;
-  const transformed = await transformRaw({
-    options,
-    pipeline,
-    staging,
-    record,
-    takeIndex,
-  });
-  journal.takeDrift(transformed.drift);
+  const transformed = await transformRaw({ ...run, ...extracted });
+  run.journal.takeDrift(transformed.drift);
   return transformed;
 }
 

@@ -36,10 +36,9 @@ import {
   stagingFolder,
 } from "../warehouse/layout.ts";
 import { acquireLock } from "../warehouse/lock.ts";
-import type { ManifestDraft } from "../warehouse/manifest.ts";
 import { finishPublication, publishRun } from "../warehouse/publish.ts";
 import { prune } from "../warehouse/retention.ts";
-import { type Comparison, compareWithPrevious } from "./comparison.ts";
+import { compareWithPrevious } from "./comparison.ts";
 import { type RunContext, type RunOptions, reportProgress, telling } from "./context.ts";
 import { assertDeliverable, deliverPublished, meetTargets } from "./delivery.ts";
 import { buildResult, type Result } from "./finalize.ts";
@@ -243,13 +242,15 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
     // What was ended by the signal fails in many ways; the reason is the signal's.
     throw signal.aborted ? signal.reason : thrown;
   }
-  const comparison = await compareWithPrevious(run, result);
+  const { warnings: uncompared, ...comparison } = await compareWithPrevious(run, result);
   const reported = await inStage(telling(run), { stage: "report" }, () => writeReportOf(run, result, report));
   collectGarbage();
   signal.throwIfAborted();
   reportProgress(run, "publish", 0, 1);
+  const { changes, mappedValues } = comparison;
+  const stated = { ...result.statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) };
   const { manifest, retired } = await inStage(telling(run), { stage: "publish" }, async () => {
-    const published = await publishRun(folder, staging, stated(result, comparison), clock);
+    const published = await publishRun(folder, staging, stated, clock);
     // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
     const removed = await retire(run);
     await loads.commit();
@@ -276,25 +277,17 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
     resumed: resumedOf(run.resumed),
     bytesReceived: journal.requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
-    previousRun: comparison.previousRun,
-    changes: comparison.changes ?? null,
-    mappedValues: comparison.mappedValues ?? null,
-    drift: comparison.drift ?? null,
+    ...comparison,
     checks: summaryOfChecks(result.checks),
     report: reported.file === null ? null : join(folder.runs, manifest.run, reported.file),
     removedRuns: retired.removed,
-    warnings: [...result.warnings, ...comparison.warnings, ...reported.warnings, ...retired.warnings],
+    warnings: [...result.warnings, ...uncompared, ...reported.warnings, ...retired.warnings],
     deliveries,
     noMappedValues: result.noMappedValues,
     namelessDestinations: result.namelessDestinations,
     milliseconds: Date.parse(manifest.endedAt) - Date.parse(manifest.startedAt),
   };
   return { summary, content: publishedContent(run, result, manifest) };
-}
-
-/** The statement of the run, with what the comparison found. */
-function stated({ statement }: Result, { changes, mappedValues }: Comparison): ManifestDraft {
-  return { ...statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) };
 }
 
 interface Reported {

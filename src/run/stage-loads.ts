@@ -1,4 +1,5 @@
 /** Loaders that write a run elsewhere: staged before it is published, made visible after. */
+import { addAbortListener } from "node:events";
 import { dirname, join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { isObject } from "../common/objects.ts";
@@ -87,14 +88,8 @@ async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
 /** Throws the reason of the signal as soon as it is aborted, whatever comes of the work. */
 async function beforeEnd<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const end = () => reject(signal.reason);
-  signal.addEventListener("abort", end);
-  if (signal.aborted) end();
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", end);
-  }
+  using _ending = addAbortListener(signal, () => reject(signal.reason));
+  return await Promise.race([work, promise]);
 }
 
 function isStaged(load: unknown): load is StagedLoad {
