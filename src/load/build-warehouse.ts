@@ -156,10 +156,6 @@ export class WarehouseBuild implements AsyncDisposable {
     return this.#request.bounds.filter((_, place) => place % RANGES_OF_CHECKS === 0);
   }
 
-  async loadRows(rows: RunRows): Promise<LoadedTable> {
-    return this.#loadRows(this.connections[0], rows);
-  }
-
   /** Makes the views and closes the database. Gives the names of the views. */
   async finish(): Promise<string[]> {
     const [connection] = this.connections;
@@ -180,13 +176,13 @@ export class WarehouseBuild implements AsyncDisposable {
   async #loadStaged(connection: DuckDBConnection, table: Table): Promise<LoadedTable> {
     const { name, stage } = table;
     const { parts, entityRows, stagedBytes, finalDirectory, sequence } = this.#request;
-    if (stage === "shared") return this.#loadRows(connection, { table, rows: entityRows.get(name) ?? [] });
+    if (stage === "shared") return this.loadRows({ table, rows: entityRows.get(name) ?? [] }, connection);
     const bounds = boundsTogether(this.#request.bounds, stagedBytes.get(name) ?? 0);
     return loadTable(connection, { table, parts: parts.get(name) ?? [], bounds, finalDirectory, sequence });
   }
 
   /** Loads rows that were made on this thread, by way of parts like all others. */
-  async #loadRows(connection: DuckDBConnection, { table, rows }: RunRows): Promise<LoadedTable> {
+  async loadRows({ table, rows }: RunRows, connection = this.connections[0]): Promise<LoadedTable> {
     const { directory, finalDirectory, sequence } = this.#request;
     const parts: StagedPart[] = [];
     const builder = new TableBuilder(table);

@@ -90,7 +90,7 @@ async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): 
 }
 
 /** The temporary table of a step's name, made anew by its text. */
-export async function keepTemporary(
+async function keepTemporary(
   connection: DuckDBConnection,
   name: string,
   params: readonly DuckDBValue[],

@@ -77,14 +77,14 @@ async function createView(connection: DuckDBConnection, view: View): Promise<voi
 async function contentWide(connection: DuckDBConnection, options?: FieldTextsOptions): Promise<View> {
   const join = await fillFieldTexts(connection, options);
   const own = (await connection.runAndReadAll("SELECT * FROM content LIMIT 0")).columnNames();
-  const fields = await numberedFields(connection);
-  const wanted = fields.map(({ name, customFieldId }) => ({ name, tag: customFieldId }));
+  const fields = await all(connection, loadSql("custom_field_numbers"));
+  const wanted = fields.map((field) => ({ name: String(field.name), tag: String(field.custom_field_id) }));
   const names = distinctColumnNames(wanted, own);
   // A text, or a list of texts in a multiselect; where another field has several values, a JSON array's text.
-  const columns = fields.map(({ number, isList, label, type, customFieldId }, place) => ({
+  const columns = fields.map(({ field, is_list, label, type, custom_field_id }, place) => ({
     name: names[place] ?? "",
-    expression: `custom.${isList ? "lists" : "texts"}[${number}]`,
-    comment: `${label} (${type}, custom field ${customFieldId}).`,
+    expression: `custom.${is_list === true ? "lists" : "texts"}[${field}]`,
+    comment: `${label} (${type}, custom field ${custom_field_id}).`,
   }));
   return {
     name: "content_wide",
@@ -166,29 +166,6 @@ const VALUES_PER_RANGE = 200_000;
  * one item without reading the others, but holds the texts of all: some 100 MB for 4,000,000 short ones.
  */
 const MAX_JOINED_VALUES = 4_000_000;
-
-/** A custom field, in the order of the columns of `content_wide`. */
-interface NumberedField {
-  readonly number: number;
-  readonly customFieldId: string;
-  readonly name: string;
-  readonly type: string;
-  readonly label: string;
-  /** Whether its column is a list of texts. */
-  readonly isList: boolean;
-}
-
-async function numberedFields(connection: DuckDBConnection): Promise<NumberedField[]> {
-  const rows = await all(connection, loadSql("custom_field_numbers"));
-  return rows.map((row) => ({
-    number: Number(row.field),
-    customFieldId: String(row.custom_field_id),
-    name: String(row.name),
-    type: String(row.type),
-    label: String(row.label),
-    isList: row.is_list === true,
-  }));
-}
 
 export interface FieldTextsOptions {
   readonly valuesPerRange?: number;

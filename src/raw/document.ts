@@ -200,21 +200,14 @@ export function misplace(item: Item, view: View, key: string, value: unknown): v
 export function fit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): Cell {
   if (value === null || value === undefined) return null;
   const cell = cellOf(column, value) ?? misfit(subject, column, path, value, extra);
-  if (column.type === "double" && typeof cell === "number" && isRounded(cell, value))
-    noteRounded(subject, path, value, extra);
+  if (column.type !== "double" || typeof cell !== "number") return cell;
+  const digits = exactNumber(value);
+  if (digits !== undefined && !isPrintOf(cell, digits)) {
+    // The column has the nearest number that it can hold.
+    subject.drift.note(path, "rounded", subject.order, subject.contentId, value);
+    extra.set(path, value);
+  }
   return cell;
-}
-
-/** Whether digits were sent that the double does not give back. */
-function isRounded(double: number, value: unknown): boolean {
-  const text = exactNumber(value);
-  return text !== undefined && !isPrintOf(double, text);
-}
-
-/** The column has the nearest number that it can hold; the digits go to the row's `extra`, and the drift counts it. */
-function noteRounded(subject: Subject, path: string, value: unknown, extra: Extra): void {
-  subject.drift.note(path, "rounded", subject.order, subject.contentId, value);
-  extra.set(path, value);
 }
 
 /**

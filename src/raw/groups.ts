@@ -15,21 +15,16 @@ export interface Group {
   readonly documents: Uint32Array<ArrayBuffer>;
 }
 
-/** Items of which some document lies in no file of their group. */
-export interface Rest {
-  readonly items: readonly number[];
-}
-
 /** A file is read for a group that needs so much of it, or that has so many of its items in it. */
 const SHARE = 1 / 8;
 /** So many items alone are not worth it: reading what they need of a file by a query costs less. */
 const FEW = 8;
 
 /**
- * Groups of all items but those that `isLeftOut` names, then the rest; an item is in one of them, once. Items without a
- * document are in none.
+ * Groups of all items but those that `isLeftOut` names, then the rest: items of which some document lies in no file of
+ * their group. An item is in one of them, once; without a document it is in none.
  */
-export function* groups(index: RawIndex, isLeftOut: (item: number) => boolean): Generator<Group, Rest> {
+export function* groups(index: RawIndex, isLeftOut: (item: number) => boolean): Generator<Group, number[]> {
   const rest: number[] = [];
   for (const file of index.files.keys()) {
     const items = atHome(index, file, isLeftOut);
@@ -47,7 +42,7 @@ export function* groups(index: RawIndex, isLeftOut: (item: number) => boolean): 
         documents: Uint32Array.from(documents),
       };
   }
-  return { items: rest };
+  return rest;
 }
 
 interface ItemDocuments {

@@ -49,6 +49,11 @@ export interface Position {
   readonly contentId: string | null;
 }
 
+interface SiftedAt extends Position {
+  /** Stands before the paths that the drift names. */
+  readonly prefix: string;
+}
+
 export function documentPreparer(options: DocumentOptions): Prepare {
   const applyPolicy = personalPolicy(DATA_TABLES, options);
   const sift = sifter(options);
@@ -75,25 +80,15 @@ export function lookupPreparer(
   };
 }
 
-/** Finds the unknown fields of a document and treats them by the policy. `prefix` stands before the drift's paths. */
-type Sift = (
-  walk: UnknownWalker,
-  document: JsonObject,
-  at: Position & { readonly prefix: string },
-  drift: Drift,
-) => Sifted;
-
-interface Sifted {
-  readonly unknown: UnknownField[];
-  /** Members of the document in which something was treated by the policy. */
-  readonly treated: readonly string[];
-}
-
-/** Treats personal-looking fields by the policy and counts all; leaves those that are kept, as they are or hashed. */
-function sifter(options: PolicyOptions): Sift {
+/**
+ * Finds the unknown fields of a document: treats personal-looking ones by the policy and counts all. Gives those that are
+ * kept, as they are or hashed, and the members of the document in which something was treated.
+ */
+function sifter(options: PolicyOptions) {
   const policy = unknownPolicy(options);
   const treated = options.policy === "hash" ? "personal_hashed" : "personal_dropped";
-  return (walk, document, { order, contentId, prefix }, drift) => {
+  return (walk: UnknownWalker, document: JsonObject, at: SiftedAt, drift: Drift) => {
+    const { order, contentId, prefix } = at;
     const found: UnknownField[] = [];
     const members: string[] = [];
     const pathOf = (names: readonly string[]) => prefix + names.join(".").replaceAll(".[]", "[]");

@@ -3,6 +3,7 @@
  * bytes a document; everything else about a document, its digest among it, stays in the raw files.
  */
 import type { Shape } from "./document.ts";
+import type { ItemIndex } from "./item-index.ts";
 import { type RawDocument, RawRows } from "./raw-file.ts";
 
 /** The documents of one raw file, in the order of its rows. */
@@ -47,13 +48,6 @@ export function indexOfRows(rows: RawRows): IndexedFile {
   };
 }
 
-/** Numbers the items of a run, from 0. */
-export interface ItemNumbers {
-  readonly size: number;
-  numberOf(id: string): number;
-  idOf(number: number): string;
-}
-
 /** Where a document lies. */
 export interface RawPlace {
   /** Place in {@link RawIndex.files}. */
@@ -65,7 +59,7 @@ const NONE = 0xffff_ffff;
 const FIRST_DOCUMENTS = 1024;
 
 export class RawIndex {
-  readonly items: ItemNumbers;
+  readonly items: ItemIndex;
   readonly #files: string[] = [];
   /** First document of each file. */
   readonly #firsts: number[] = [];
@@ -80,7 +74,7 @@ export class RawIndex {
   /** By the item's number: the document that was added last. */
   #last = new Uint32Array(FIRST_DOCUMENTS).fill(NONE);
 
-  constructor(items: ItemNumbers) {
+  constructor(items: ItemIndex) {
     this.items = items;
   }
 

@@ -3,9 +3,8 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "./extract-record.ts";
 import { ItemIndex } from "./item-index.ts";
-import { RawRows } from "./raw-file.ts";
+import { type RawLookups, RawRows, readLookups } from "./raw-file.ts";
 import { indexOfRows, RawIndex } from "./raw-index.ts";
-import { type RawLookups, readLookups } from "./raw-lookups.ts";
 
 export interface RawFolder {
   /** Items that have a document. */

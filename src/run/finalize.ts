@@ -15,7 +15,7 @@ import { memoryLimitMb } from "../load/range-bounds.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
 import type { Drift, DriftEntry } from "../raw/drift.ts";
 import type { ExtractRecord } from "../raw/extract-record.ts";
-import type { RawLookups } from "../raw/raw-lookups.ts";
+import type { RawLookups } from "../raw/raw-file.ts";
 import { scalar } from "../storage/duckdb.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { contentMappedValues } from "../tables/destinations.ts";

@@ -11,8 +11,7 @@ import {
 } from "../raw/document.ts";
 import type { Drift } from "../raw/drift.ts";
 import { LOOKUP_ORDER } from "../raw/prepare.ts";
-import type { LookupAnswer } from "../raw/raw-file.ts";
-import type { RawLookups } from "../raw/raw-lookups.ts";
+import type { LookupAnswer, RawLookups } from "../raw/raw-file.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import { DATA_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";

@@ -79,7 +79,7 @@ export async function transformItems(request: TransformRequest): Promise<Transfo
     await queue.add(() => transform(group));
   }
   await queue.done();
-  await regroup({ ...request, items: step.value.items }, transform);
+  await regroup({ ...request, items: step.value }, transform);
   return together(await pool.flush());
 }
 
