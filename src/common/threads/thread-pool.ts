@@ -21,14 +21,9 @@ export interface PoolOptions {
 /** A young generation that is larger makes threads that parse much take much more memory and hardly less time. */
 const LIMITS = { maxYoungGenerationSizeMb: 36 };
 
-interface Pending {
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 class Thread {
   readonly #worker: Worker;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #failure: AbortController;
   readonly #revive: Revive;
   #number = 0;
@@ -57,12 +52,11 @@ class Thread {
 
   async ask(task: unknown, transfer: readonly ArrayBuffer[]): Promise<unknown> {
     this.#failure.signal.throwIfAborted();
-    this.#number += 1;
-    const message: Task = { number: this.#number, task };
-    return new Promise((resolve, reject) => {
-      this.#pending.set(message.number, { resolve, reject });
-      this.#worker.postMessage(message, transfer);
-    });
+    const message: Task = { number: ++this.#number, task };
+    this.#worker.postMessage(message, transfer);
+    const asked = Promise.withResolvers<unknown>();
+    this.#pending.set(message.number, asked);
+    return asked.promise;
   }
 
   async stop(): Promise<void> {
