@@ -3,8 +3,8 @@ export const FORMULA = /^[=+\-@\t\r\n\0＝＋－＠]/;
 const NEEDS_QUOTES = /[",;\t\r\n]|^ | $/;
 
 /**
- * A row in CSV by RFC 4180, but with LF at its end. NULL is an empty cell, and the empty text is `""`; so is NULL where it
- * is the only cell, because many readers skip a blank line.
+ * A row in CSV by RFC 4180, ended by LF. NULL is an empty cell, the empty text `""`; so is NULL as the only cell,
+ * because many readers skip a blank line.
  */
 export function csvRow(cells: readonly (string | null)[]): string {
   if (cells.length === 1 && cells[0] === null) return '""\n';

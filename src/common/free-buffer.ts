@@ -1,6 +1,6 @@
 /**
- * Gives the memory of bytes back that nobody needs any more, where it is theirs alone. Left to the garbage collection it
- * stays for as long as little else is allocated: pages, a megabyte each, hardly show in a heap.
+ * Gives memory back that is the bytes' own and that nobody needs any more. Pages, a megabyte each, hardly show in a
+ * heap: the garbage collection would leave them for long.
  */
 export function release(bytes: Uint8Array): void {
   const { buffer } = bytes;

@@ -14,8 +14,8 @@ export interface Tree {
 export type Refused = (path: string, thrown: unknown) => void;
 
 /**
- * What is below a folder, in the order of the names. A folder that cannot be listed, and anything but files and folders
- * (`verify.failed`), is thrown, unless `refused` takes it: then the rest is read.
+ * What is below a folder, in the order of the names. Throws at a folder that cannot be listed, and at anything but
+ * files and folders (`verify.failed`), unless `refused` takes it: then the rest is read.
  */
 export async function readTree(root: string, refused: Refused = rethrow): Promise<Tree> {
   const files: string[] = [];

@@ -61,10 +61,7 @@ export interface RunRows {
   readonly rows: Iterable<readonly Cell[]>;
 }
 
-/**
- * Bytes of a row, roughly, from which a table is never loaded beside another such: the database holds some 60,000 rows
- * before it writes them, which with articles is more than it may have in memory.
- */
+/** Bytes of a row from which a table is not loaded beside another such: some 60,000 rows are in memory at a time. */
 const WIDE_ROW_BYTES = 500;
 
 /** Stages of tables that are made from other tables. */
@@ -108,9 +105,8 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /**
-   * Loads the tables of the pipeline: two at a time, which keeps two cores at work, but one wide table at a time, from the
-   * beginning. Then what is made from other tables, step by step, each with both connections.
-   * Errors: `verify.failed` where rows went missing on the way.
+   * Loads the tables of the pipeline: two at a time, but one wide table at a time, from the beginning. Then, with both
+   * connections each, what is made from other tables. Errors: `verify.failed` where rows went missing on the way.
    */
   async loadData(): Promise<LoadedTable[]> {
     const { tables, signal, parts, stagedBytes, onTable } = this.#request;
@@ -212,10 +208,7 @@ export class WarehouseBuild implements AsyncDisposable {
     return this.#export(tables, bounds);
   }
 
-  /**
-   * The history, from that of the run before and the tables of this one. While its files are written, a checkpoint writes
-   * what waits of all tables: little is left for the end, when nothing else can be done meanwhile.
-   */
+  /** The history. While its files are written, a checkpoint writes what waits: at the end it would be alone. */
   async #carryOn(): Promise<LoadedTable[]> {
     const tables = await this.#created("history");
     if (tables.length === 0) return [];

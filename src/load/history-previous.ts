@@ -35,9 +35,8 @@ export interface PreviousRun {
 }
 
 /**
- * The history of a published run, from its Parquet files where it has them, because those can be proven by themselves,
- * else from its database. Each file that will be read is held against the size and SHA-256 of the manifest. What is
- * missing, damaged or of another form cannot be carried on; nothing is guessed.
+ * The history of a published run, from its Parquet files where it has them, else from its database. Each file that will
+ * be read is held against the manifest; what is missing, damaged or of another form cannot be carried on.
  * Throws `config.newer_version` for a history that a newer program wrote.
  */
 export async function findHistory(

@@ -1,7 +1,6 @@
 /**
- * The history of mapped values and of the definitions that they come from, carried from run to run: what the run before
- * says, held against the tables of this one. Set-based, a range of items at a time, so that memory stays bounded; items
- * whose mapped values have the digest that they had are copied without a look.
+ * The history of mapped values and of their definitions: what the run before says, held against the tables of this one.
+ * Set-based, a range of items at a time, so that memory stays bounded; items whose digest is the same are copied.
  */
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { all, execute, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
@@ -52,9 +51,8 @@ export const HISTORY_ROWS_PER_RANGE = 80_000;
 const TIMES_MEMORY_TO_COMPARE = 2;
 
 /**
- * Fills the tables of the history, which exist and are empty, a range of items at a time on each connection. They read
- * those of the content and of the mappings, and what `prepareMappings` made on these connections. Answers the bounds of
- * the ranges it went by.
+ * Fills the tables of the history, which exist and are empty, from those of the content and of the mappings and what
+ * `prepareMappings` made on these connections. Answers the bounds of the ranges it went by.
  */
 export async function fillHistory(connections: Connections, request: HistoryRequest): Promise<Bounds> {
   const { run, previous } = request;
@@ -104,10 +102,7 @@ async function keepIds(connection: DuckDBConnection, name: string, ids: Readonly
   await execute(connection, `CREATE OR REPLACE TEMP TABLE ${name} AS ${read}`, [JSON.stringify([...ids])]);
 }
 
-/**
- * Tables whose rows come from comparisons. What is less than a row group waits uncompressed for the checkpoint, and with
- * a range of items at a time nearly all would: they are collected until they are one.
- */
+/** Tables of rows from comparisons, which are collected until they fill a row group: lesser ones wait uncompressed. */
 const COMPARED = ["mapped_value_history", "mapped_value_order_history"] as const;
 
 /** The temporary table that collects its rows. */

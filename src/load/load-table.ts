@@ -55,9 +55,8 @@ export interface LoadedTable {
 }
 
 /**
- * Creates a table and fills it from its staged parts: per ID range one sorted Parquet file, and from that file the rows
- * of the DuckDB table, so both hold the same. Memory holds one range.
- * Throws `verify.failed` when rows went missing on the way.
+ * Creates a table and fills it: per ID range one sorted Parquet file, and from these the DuckDB table, so both hold the
+ * same. Memory holds one range. Throws `verify.failed` when rows went missing on the way.
  */
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
   const { table, parts, bounds } = request;
@@ -94,10 +93,7 @@ interface ExportedRange {
 /** Takes one of the connections. None: the range has no rows. */
 type ExportJob = (connection: DuckDBConnection) => Promise<ExportedRange[]>;
 
-/**
- * Writes the Parquet files of tables that SQL steps filled, sorted and in ranges as `loadTable` does: a file at a time
- * on each connection.
- */
+/** Writes the Parquet files of filled tables, sorted and in ranges as `loadTable` does, on all connections. */
 export async function exportTables(
   connections: Connections,
   { tables, bounds, beside, ...place }: ExportRequest,
@@ -181,8 +177,8 @@ class FinalFiles {
   }
 
   /**
-   * All rows of a key lie in one file, each holding a range of its first column, and beside each other, for it is
-   * sorted: so a look at each row and the two before it tells, where a table of all keys would take ten times as long.
+   * All rows of a key lie beside each other in one file: so each row and the two before it tell, in a tenth of the time
+   * that a table of all keys would take.
    */
   async duplicateKeys({ path, rows }: FinalFile): Promise<number> {
     if (rows < 2) return 0;
@@ -219,8 +215,8 @@ interface PooledRows {
 }
 
 /**
- * One row per key: of the latest `updated_at` where the table has it, then the first in the order of the columns, so
- * that the same rows always give the same choice. In ranges of about 50,000 staged rows, so that it has bounded memory.
+ * One row per key: of the latest `updated_at` where the table has it, then the first in the order of the columns. In
+ * ranges of about 50,000 staged rows, which bounds memory.
  */
 async function pooledRows(
   connection: DuckDBConnection,

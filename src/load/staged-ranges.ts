@@ -1,7 +1,7 @@
 /**
  * The staged rows of an item table, range by range. Parts are in the order of the listing. Where that has nothing to do
- * with the order of IDs, every part has rows of every range, and to look for each range in all parts would take a
- * hundred times as long for ten times the items. So the rows of neighbouring ranges are first brought into one file.
+ * with IDs, every part has rows of every range: so those of neighbouring ranges are first brought into one file, or ten
+ * times the items would take a hundred times as long.
  */
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";

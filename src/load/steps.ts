@@ -1,7 +1,6 @@
 /**
- * The set-based steps that fill the derived tables, one range of items at a time so that memory stays bounded.
- * They read `custom_fields`, `custom_field_select_values`, `custom_field_mappings`, `custom_field_mapping_values`,
- * `destinations` and `content_custom_field_values`.
+ * The set-based steps that fill the derived tables, a range of items at a time so that memory stays bounded. They read
+ * the definitions, their mappings, `destinations` and `content_custom_field_values`.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, type Query } from "../storage/duckdb.ts";
@@ -15,10 +14,7 @@ export const LEDGER_ROWS_PER_RANGE = 100_000;
 
 const PREPARED = ["mapping_targets", "mapping_inputs", "mapping_answers"] as const;
 
-/**
- * Joins definitions, mappings and destinations once, into temporary tables of this connection: the steps must run on
- * the same one, and this again when a definition has changed.
- */
+/** Joins the definitions into temporary tables of this connection, which the steps read; again when one has changed. */
 export async function prepareMappings(connection: DuckDBConnection): Promise<void> {
   for (const name of PREPARED) {
     await execute(connection, `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`);
@@ -36,8 +32,8 @@ export function payloadsOf(range: Range, passthrough: boolean): Query {
 }
 
 /**
- * Bounds of ranges with about `rowsPerRange` mapped values each, within the given ranges of items. Such a range
- * says little about them: an item has one per value and destination. A single item is never cut.
+ * Bounds of ranges with about `rowsPerRange` mapped values each, one per value and destination, within ranges of items.
+ * An item is never cut.
  */
 export async function ledgerBounds(
   connection: DuckDBConnection,
@@ -62,12 +58,10 @@ export interface FillRequest {
 }
 
 /**
- * Fills both derived tables, which exist and are empty, for all items, on as many connections at a time as are given.
- * Answers the bounds of the ranges it went by, by which the tables can be exported in bounded memory. After a failure
- * nothing can be done with the connections.
+ * Fills both derived tables, which exist and are empty, on as many connections at a time as are given. Answers the
+ * bounds of its ranges, by which the tables can be exported. After a failure nothing can be done with the connections.
  *
- * One transaction on each: the rows that a statement leaves over wait, uncompressed, for the checkpoint, while in a
- * transaction those of the next one fill up their row group.
+ * One transaction on each: what a statement leaves over of a row group would wait, uncompressed, for the checkpoint.
  */
 export async function fillDerivedTables(connections: Connections, request: FillRequest): Promise<Bounds> {
   await inEachLane(connections, prepareMappings);

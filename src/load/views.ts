@@ -6,10 +6,7 @@ import { distinctColumnNames } from "./column-names.ts";
 import { loadSql } from "./load-sql.ts";
 import { ends } from "./steps.ts";
 
-/**
- * The three views for analysts. Two of them have a column per custom field or external field name, so their text is
- * written for the definitions of the run. It takes nothing from the items: the same definitions give the same columns.
- */
+/** The three views for analysts. Columns of two are of the run's definitions; the same ones give the same columns. */
 interface View {
   readonly name: string;
   readonly sql: string;
@@ -45,10 +42,7 @@ export async function createViewsOver(
   return VIEWED.every((name) => tables.has(name)) ? createViews(connection) : [];
 }
 
-/**
- * Creates or replaces the views, with comments, and what they read besides, over the tables that the database has now.
- * Answers their names.
- */
+/** Creates or replaces the views, with comments, and what they read, over the tables. Answers their names. */
 export async function createViews(
   connection: DuckDBConnection,
   options?: FieldTextsOptions,
@@ -148,8 +142,8 @@ function literal(text: string): string {
 }
 
 /**
- * Beside the tables of the run, which are in `main`: it is no table for analysts, and has no Parquet file. A database
- * that is attached under the same name would make the view ambiguous, so nobody should think of this one for a file.
+ * Beside `main`: it is no table for analysts, and has no Parquet file. A database that is attached under this name
+ * would make the view ambiguous.
  */
 const SCHEMA = "content_warehouse_internal";
 const TABLE = `${SCHEMA}.custom_field_texts`;
@@ -163,7 +157,7 @@ const VALUES_PER_RANGE = 200_000;
 
 /**
  * From so many values on, `content_wide` pairs items and texts by their place. A join by key answers a question about
- * one item without reading the others, but holds the texts of all: some 100 MB for 4,000,000 short ones.
+ * one item without the others, but holds all texts: some 100 MB for 4,000,000 short ones.
  */
 const MAX_JOINED_VALUES = 4_000_000;
 
@@ -172,10 +166,7 @@ export interface FieldTextsOptions {
   readonly maxJoinedValues?: number;
 }
 
-/**
- * Makes the table anew from the tables that the database has now, a range of items at a time. Answers the join that
- * gives a row of `content` its own row of the table, as `custom`.
- */
+/** Makes the table anew, a range of items at a time. Answers the join that gives a row of `content` its own, `custom`. */
 async function fillFieldTexts(
   connection: DuckDBConnection,
   { valuesPerRange = VALUES_PER_RANGE, maxJoinedValues = MAX_JOINED_VALUES }: FieldTextsOptions = {},

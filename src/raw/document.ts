@@ -1,8 +1,7 @@
 /**
- * The views of one item, and how a fact is read from them. A view is one answer's document of the item; one that a
- * later whole document of its shape replaces is none of them. Where several give the same fact the later observation
- * wins: a key that an answer lacks never overwrites one that another gave, and a key that it has replaces everything
- * below it. Where they differ, the drift says so.
+ * The views of one item, and how a fact is read from them. A view is one answer's document of the item that no later
+ * whole document of its shape replaces. Of several that give a fact the latest wins: a key that it lacks takes nothing
+ * from another, one that it has replaces everything below. Where they differ, the drift says so.
  */
 import type { UnknownWalker } from "../api/unknown.ts";
 import { isPrintOf } from "../common/json.ts";
@@ -138,10 +137,7 @@ export function shapeOf(origin: Origin): Shape | undefined {
   return origin.resource === "basic" || origin.resource === "full" ? "full" : undefined;
 }
 
-/**
- * Compiles a column's reader. `within` is the API path of the object that is read (empty: the document; `tags[]`: an
- * element), `undefined` for places of this shape that are not below it.
- */
+/** Compiles a column's reader. `relative`: path of a place below what is read; undefined: it is not below it. */
 export function readerOf(
   table: string,
   column: Column,
@@ -211,8 +207,8 @@ export function fit(subject: Subject, column: Column, path: string, value: unkno
 }
 
 /**
- * Keys that a view has with nothing in a place below them: what earlier views have there is of before. Other places of
- * the same view still count. To be asked view by view, the latest first.
+ * Keys below which a view has nothing in a place: what earlier views have there is outdated; the view's other places
+ * still count. To be asked view by view, the latest first.
  */
 export class EmptiedKeys {
   #earlier: string[] | undefined;

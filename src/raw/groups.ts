@@ -1,7 +1,6 @@
 /**
- * Brings the documents of an item together: groups of items whose documents lie in the same few raw files. An item is at
- * home in the file of its latest document. Where the listings agree in order, its other documents lie in a file that the
- * items around it have theirs in as well; items whose documents lie elsewhere are the rest.
+ * Groups of items whose documents lie in the same few raw files. An item is at home in the file of its latest document.
+ * Where the listings agree in order, its other documents lie with those of the items around it; else it is of the rest.
  */
 import type { RawIndex, RawPlace } from "./raw-index.ts";
 
@@ -9,8 +8,8 @@ import type { RawIndex, RawPlace } from "./raw-index.ts";
 export interface Group {
   readonly files: readonly string[];
   /**
-   * Of each item, one after another: how many documents count, then for each, the latest first, the place of its file in
-   * `files` and its row there.
+   * Of each item, one after another: how many documents count, then for each, the latest first, the place of its file
+   * in `files` and its row there.
    */
   readonly documents: Uint32Array<ArrayBuffer>;
 }

@@ -1,7 +1,4 @@
-/**
- * The personal-data policy, applied to a document right after it is parsed, before anything else sees it: what comes
- * after (raw documents, tables, rejects, drift, logs) cannot hold what was dropped here.
- */
+/** The personal-data policy, applied as soon as a document is parsed: nothing later can hold what was dropped. */
 import { createHmac } from "node:crypto";
 import type { Table } from "../tables/declare.ts";
 import { isObject, type JsonObject } from "./document.ts";
@@ -10,10 +7,7 @@ import type { Drift } from "./drift.ts";
 export const PERSONAL_POLICIES = ["drop", "hash", "keep"] as const;
 export type PersonalPolicy = (typeof PERSONAL_POLICIES)[number];
 
-/**
- * Unknown fields whose name looks like personal data. A name is held against these in lower case, with an underscore
- * between its words.
- */
+/** Names of unknown fields that look like personal data, in lower case and with an underscore between their words. */
 const PERSONAL_NAMES: readonly RegExp[] = [
   /e_?mail/,
   /(^|_)(phone|mobile|fax|telephone|tel|cell)(_|$)/,
@@ -36,10 +30,7 @@ const THINGS = new Set(
   ).split(" "),
 );
 
-/**
- * Who is meant by a field of such a name: a text there, alone or in lists, is the person's name, and so is `name` in an
- * object there.
- */
+/** Names of a person: a text there, alone or in lists, is the person's name, and so is `name` in an object there. */
 const PERSONS =
   /(^|_)(person|contact|manager|reviewer|approver|editor|author|owner|assignee|creator|speaker|customer|employee)s?$/;
 
@@ -135,10 +126,7 @@ function visit(
   return value;
 }
 
-/**
- * A text where somebody's description is specified, alone or in lists of any depth, may be a name or an address: it is
- * treated like one.
- */
+/** A text where a person's description is specified, alone or in lists of any depth, is treated like a name. */
 function treatTexts(document: JsonObject, place: PersonalPlace, treat: Treatment, treated: () => void): void {
   const key = place.steps[0] ?? "";
   const value = document[key];
@@ -205,8 +193,8 @@ function treatAttributes(
 }
 
 /**
- * The policy for a field that the contract does not know, and for the fields within it. Calls `treated` with the names,
- * from the field on, of each that was dropped or hashed.
+ * The policy for an unknown field and the fields within it. `treated` gets the names, from the field on, of each that
+ * was dropped or hashed.
  */
 export interface UnknownPolicy {
   field(parent: JsonObject, key: string, treated: Treated): void;

@@ -81,8 +81,8 @@ export function lookupPreparer(
 }
 
 /**
- * Finds the unknown fields of a document: treats personal-looking ones by the policy and counts all. Gives those that are
- * kept, as they are or hashed, and the members of the document in which something was treated.
+ * Finds the unknown fields of a document: treats personal-looking ones by the policy and counts all. Gives those that
+ * stay, and the members of the document in which something was treated.
  */
 function sifter(options: PolicyOptions) {
   const policy = unknownPolicy(options);
@@ -136,10 +136,7 @@ export function fieldsUnknown(shape: RawShape, document: JsonObject): UnknownFie
   return unknownFields(WALKERS[shape], document);
 }
 
-/**
- * The ID of a listed item: a text that is not empty and has no white space at its ends. Otherwise the reason why the
- * document is rejected.
- */
+/** The ID of a listed item: a text, not empty, without white space at its ends. Else why the document is rejected. */
 export function itemId(document: unknown): { id: string } | { reason: string } {
   if (!isObject(document)) return { reason: "the listed item is not an object" };
   const { id } = document;

@@ -1,6 +1,6 @@
 /**
- * Raw documents: each answer's document as it is kept, after the personal-data policy, one row each. They are the
- * evidence behind an audit, what the views of an item are paired from, and what a later transform can be made from.
+ * Raw documents: each answer's document, after the personal-data policy, one row each. Evidence for audits, and all
+ * that tables are made from.
  */
 import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";

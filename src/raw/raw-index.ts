@@ -1,6 +1,6 @@
 /**
- * Which raw documents a run has: of which item, of which shape, observed when, and where. Columns of numbers, about 30
- * bytes a document; everything else about a document, its digest among it, stays in the raw files.
+ * Which raw documents a run has, of which item and shape, observed when, and where: in columns of numbers, about 30
+ * bytes a document. Everything else stays in the raw files.
  */
 import type { Shape } from "./document.ts";
 import type { ItemIndex } from "./item-index.ts";
@@ -148,10 +148,7 @@ export class RawIndex {
     return true;
   }
 
-  /**
-   * Where the documents of an item lie that count, the latest observation first. A whole document takes the place of all
-   * earlier ones of its shape: what it lacks, the item has no more.
-   */
+  /** Where documents of an item lie that count, the latest first. A whole one replaces all before of its shape. */
   counting(item: number): RawPlace[] {
     const documents: number[] = [];
     let document = this.#last[item] ?? NONE;

@@ -17,11 +17,9 @@ export interface RawFolder {
 const ITEM_MODES = ["dynamic", "full", "item"] as const;
 
 /**
- * Reads a run's folder `raw`, one file after another. Of an item that a pass listed without landing its document, its
- * room is not known: where tables are so large that they are cut, that may be at another item then.
- *
- * Throws `config.newer_version`, `verify.failed` or a TypeError where a file is not what it should be, and what the
- * system says of one that cannot be read.
+ * Reads a run's folder `raw`. The room of an item whose listed document did not land is not known, so that large tables
+ * may be cut at another item. Throws `config.newer_version`, `verify.failed` or a TypeError where a file is not what it
+ * should be, and what the system says of one that cannot be read.
  */
 export async function readRaw(folder: string): Promise<RawFolder> {
   const record = await readExtractRecord(join(folder, EXTRACT_FILE));

@@ -1,16 +1,13 @@
 /**
- * Halves of characters. JSON can write `"\ud800"`, which is no text: no UTF-8 file can hold it, and DuckDB refuses a
- * whole file for it. Each becomes U+FFFD as soon as a document is parsed, and is counted.
+ * Halves of characters. JSON can write `"\ud800"`, for which DuckDB refuses a whole file. Each becomes U+FFFD as soon
+ * as a document is parsed, and is counted.
  */
 import { isObject, type JsonObject } from "./document.ts";
 
 /** Takes the path of a text, or of a field whose name it is, in the notation of the drift. */
 export type OnHalf = (path: string) => void;
 
-/**
- * The value with every text well-formed, names of fields included; lists and objects are changed in place. `path`: of the
- * value.
- */
+/** The value, which `path` names, with every text and name well-formed; lists and objects are changed in place. */
 export function replaceLoneSurrogates(value: unknown, onHalf: OnHalf, path = ""): unknown {
   if (typeof value === "string") {
     if (value.isWellFormed()) return value;

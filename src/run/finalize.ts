@@ -59,10 +59,7 @@ interface Judgements {
   readonly drift: readonly DriftEntry[];
 }
 
-/**
- * Builds the tables and checks them. Throws what keeps a run from being published: `verify.failed`, `contract.drift`,
- * `guard.shrink`, and others.
- */
+/** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
 export async function buildResult(
   run: RunContext,
   extracted: Extracted,

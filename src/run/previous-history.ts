@@ -11,10 +11,7 @@ import type { Baseline } from "../warehouse/baseline.ts";
 import { type OutputFolder, parseRunName } from "../warehouse/layout.ts";
 import type { RunContext } from "./context.ts";
 
-/**
- * The history of the run before, where the pipeline has one. A run that is damaged or has no history is never guessed
- * around: the history starts anew. Throws `config.newer_version`.
- */
+/** The history of the run before; anew where that run is damaged or has none. Throws `config.newer_version`. */
 export async function previousHistory(
   baseline: Baseline,
   pipeline: Pipeline,

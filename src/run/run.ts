@@ -62,9 +62,8 @@ import { StagedLoads } from "./stage-loads.ts";
 import { type RunSummary, resumedOf, summaryOfChecks } from "./summary.ts";
 
 /**
- * Runs a pipeline and publishes its result; goes on with a run that was ended early, where there is one. Errors are
- * WarehouseErrors; then nothing was published, and a folder that was no warehouse before is none afterwards, unless
- * a later run can go on from what was staged in it.
+ * Runs a pipeline, or goes on with a run that was ended early, and publishes its result. Errors are WarehouseErrors; then
+ * nothing was published, and no warehouse is left where none was, unless a later run can go on from what it staged.
  */
 export async function runExport(options: RunOptions): Promise<RunSummary> {
   return observed(options, (observers) => underLock(options, observers));

@@ -16,8 +16,8 @@ export class StagedLoads implements AsyncDisposable {
   readonly #staged: { readonly name: string; readonly load: StagedLoad }[] = [];
 
   /**
-   * Has each loader of the pipeline write the run. Errors: `load.failed`, whatever a loader throws; `disk.io` where it
-   * could not read a table for that; and the reason of the signal, which no loader is waited for after.
+   * Has each loader write the run. Errors: `load.failed`, whatever a loader throws; `disk.io` where it could not read a
+   * table for that; and the reason of the signal, which no loader is waited for after.
    */
   async stage(
     run: RunContext,
@@ -64,10 +64,7 @@ export class StagedLoads implements AsyncDisposable {
 const NOTHING = "nothing was published";
 const PUBLISHED = 'in the warehouse folder it is published and stays so: run "content-warehouse run" again';
 
-/**
- * A loader that does not heed the signal is left alone. What it stages after that is taken back if the process lives long
- * enough: the command ends a second later.
- */
+/** Waits for no loader that ignores the signal: what it stages then is taken back if the process lives so long. */
 async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
   const { name } = loader;
   const work = (async () => loader.stage?.(run))();

@@ -1,7 +1,4 @@
-/**
- * Custom field values of an item. The wire shows them in five dynamic views and in `full`; here they become one row per
- * (item, field, position).
- */
+/** Custom field values of an item: five dynamic views and `full` become one row per (item, field, position). */
 
 import { Extra, fit, type Item, isObject, type JsonObject, sameJson } from "../raw/document.ts";
 import { jsonText } from "../raw/values.ts";

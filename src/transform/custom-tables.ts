@@ -11,9 +11,8 @@ import type { Column, ColumnType, Table } from "../tables/declare.ts";
 import type { RowsOfItem } from "./item.ts";
 
 /**
- * The same functions, with `content_id` filled in. One that throws, gives what is no row, names a column that the table
- * has not, leaves out a required one or gives a value of another type ends the run with `config.invalid`, which names
- * table and item.
+ * The same functions, with `content_id` filled in. One that throws, or gives what does not fit the table, ends the run
+ * with `config.invalid`, which names table and item.
  */
 export function watchedRows({
   tables,

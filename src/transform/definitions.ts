@@ -188,10 +188,7 @@ interface Offered {
   readonly sent: JsonObject;
 }
 
-/**
- * Puts the rows of one field's select values: those of `formatted_select_values`, else of `select_value_ids`. Returns
- * what stands in these attributes and is no select value, by its path.
- */
+/** Puts rows of select values: of `formatted_select_values`, else of `select_value_ids`. Gives what else is there. */
 function selectValueRows(fieldId: string, attributes: JsonObject, subject: Subject, put: Put): JsonObject {
   const strange: [string, unknown][] = [];
   const texts = mapAt(attributes, "select_value_ids", strange);

@@ -1,7 +1,6 @@
 /**
- * Things that many items describe: users, content types, campaigns, instances, custom field definitions. A worker keeps
- * the newest description of each; the store puts those of all workers and lookups together, attribute by attribute, the
- * newest observation winning, and an attribute that a description lacks never overwriting one that another gave.
+ * Things that many items describe. A worker keeps the newest description of each; the store puts those of all workers
+ * and lookups together, attribute by attribute: the newest wins, and what it lacks stays as another gave it.
  */
 
 import { parseExact } from "../common/json.ts";
@@ -72,10 +71,7 @@ interface Pointer {
   readonly unknown: string | undefined;
 }
 
-/**
- * Collects descriptions over many items; `take` gives the newest of each. Descriptions with other attributes stand side
- * by side, so that none loses what only another says.
- */
+/** Collects the newest descriptions, one for each set of attributes: none loses what only another says. */
 export class EntityPool {
   /** By kind and ID. */
   readonly #newest = new Map<string, Pointer[]>();

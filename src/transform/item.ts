@@ -22,10 +22,7 @@ export interface TransformPlan {
   readonly pool: EntityPool;
 }
 
-/**
- * Compiles the transform of one item. The row of `content` is made last: it takes what no other row has claimed of the
- * fields that the contract does not know.
- */
+/** Compiles the transform of an item. `content` comes last: it takes the unknown fields that no other row claimed. */
 export function compileTransform(plan: TransformPlan): (item: Item) => void {
   const steps = plan.tables
     .filter((table) => table.stage === "item")
@@ -81,10 +78,7 @@ function customRows(table: Table, custom: RowsOfItem): ItemRows {
   };
 }
 
-/**
- * The documents are what was sent: that they are as the specification has them, nobody checks. A single-item answer may
- * have but a few fields, so a key that a later document lacks is that of the one before, as in the package's own tables.
- */
+/** Documents as they were sent, unchecked. A key that a later one lacks is that of the one before, as in tables. */
 function documentsOf({ contentId, views }: Item): ItemDocuments {
   const document = (shape: Shape) => {
     const [latest, ...earlier] = views.filter((view) => view.shape === shape).map((view) => view.document);

@@ -99,8 +99,7 @@ type Exactly<Given, Allowed> = string extends keyof Given
     : Allowed;
 
 /**
- * A table of your own, with rows made from each item. It may read any field, so with it all configured columns are asked
- * for.
+ * A table of your own, with rows made from each item. With it all configured columns are asked for.
  *
  *     customTable({
  *       name: "content_titles",

@@ -36,8 +36,8 @@ export interface TransformerOptions {
 }
 
 /**
- * Rows held before they are written out, in bytes of all tables together. Half of it goes then, at least: tables that
- * hold little wait, because to make a file costs some tenths of a millisecond, and again when it is loaded.
+ * Bytes held in all tables before at least half is written. Small tables wait: each file costs some tenths of a
+ * millisecond, and again when it is loaded.
  */
 const FLUSH_BYTES = 12 * 1024 * 1024;
 

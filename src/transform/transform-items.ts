@@ -86,10 +86,7 @@ export async function transformItems(request: TransformRequest): Promise<Transfo
 /** A thread takes as long to start as so many documents take to transform, roughly. */
 const DOCUMENTS_PER_THREAD = 2000;
 
-/**
- * As many threads as there is work for. None, but this one, where there is less than for one, or where functions would
- * have to cross.
- */
+/** As many threads as there is work for; this one where that is too little, or functions would have to cross. */
 function transformers(request: TransformRequest): Transformers {
   const { pipeline, pipelineUrl, index, parts: directory } = request;
   const { tables, rows } = pipeline;

@@ -1,7 +1,6 @@
 /**
- * Threads that answer tasks, all of one module. What the tasks are, only that module knows: it calls
- * {@link answerTasks}, from `thread.ts`. A task goes to a thread of a number, so that what belongs together stays in
- * one thread's memory, or to the thread that has least to do.
+ * Threads of one module, which alone knows its tasks: it calls {@link answerTasks}. A task goes to the thread of a
+ * number, so that what belongs together stays in one memory, or to the one that has least to do.
  */
 import { Worker } from "node:worker_threads";
 import { asWarehouseError, isOutOfMemory, WarehouseError } from "../errors.ts";

@@ -18,8 +18,8 @@ import { release } from "../../common/free-buffer.ts";
 export type Cell = Buffer | number | bigint | boolean | null;
 
 /**
- * The rows of a file. They own its memory, which the bytes of its texts are parts of: once they are disposed of, such
- * bytes are empty (those of a file of a few KB may stay), and no more cells are given.
+ * The rows of a file. They own its memory, which their texts' bytes are parts of: once disposed of, such bytes are empty
+ * (those of a file of a few KB may stay), and no more cells are given.
  */
 export interface Columns extends Disposable {
   readonly rows: number;
@@ -39,8 +39,8 @@ const PARSERS = {
 };
 
 /**
- * The file's bytes are the columns' from here on. Throws for a file that is cut off, and for most that are damaged; that
- * its values are those that were written, only a digest of the file says.
+ * The file's bytes are the columns' from here on. Throws for a file that is cut off, and for most that are damaged: that
+ * all values are as they were written, only a digest of the file says.
  */
 export function readColumns(file: Buffer): Columns {
   const metadata = parquetMetadata(file, { geoparquet: false });
