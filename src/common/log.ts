@@ -82,13 +82,12 @@ export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** The type keeps our own code to the list, this keeps others to it. */
 function allowed(fields: LogFields): LogFields {
-  return Object.fromEntries(
-    FIELDS.filter((name) => fields[name] !== undefined).map((name) => [name, shown(fields[name])]),
+  const given = FIELDS.map((name) => [name, fields[name]] as const).filter(
+    ([, value]) => value !== undefined,
   );
-}
-
-function shown(value: string | number | null | undefined): string | number | null | undefined {
-  return typeof value === "string" ? printable(value) : value;
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, typeof value === "string" ? printable(value) : value]),
+  );
 }
 
 /** `02:00:00 warn  the page came again page=3 status=503` */

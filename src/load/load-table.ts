@@ -84,41 +84,26 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
   return accounted({ table: table.name, files, stagedRows: sumOfRows(parts), replacedRows, duplicateKeys });
 }
 
-interface ExportedRange {
-  readonly table: Table;
-  readonly file: FinalFile;
-  readonly duplicateKeys: number;
-}
-
-/** Takes one of the connections. None: the range has no rows. */
-type ExportJob = (connection: DuckDBConnection) => Promise<ExportedRange[]>;
-
 /** Writes the Parquet files of filled tables, sorted and in ranges as `loadTable` does, on all connections. */
 export async function exportTables(
   connections: Connections,
   { tables, bounds, beside, ...place }: ExportRequest,
 ): Promise<LoadedTable[]> {
   const exports = tables.flatMap((table) =>
-    rangesOf(boundsFor(table, bounds)).map(
-      (range, number): ExportJob =>
-        async (connection) => {
-          const out = new FinalFiles(connection, { ...place, table });
-          const { conditions, params } = rangeConditions(table, range);
-          const text = `SELECT ${parquetColumns(table)} FROM ${quoteIdentifier(table.name)}${whereClause(conditions)}`;
-          const [file] = await out.writeRange(number, { text, params });
-          return file ? [{ table, file, duplicateKeys: await out.duplicateKeys(file) }] : [];
-        },
-    ),
+    rangesOf(boundsFor(table, bounds)).map((range, number) => ({ table, range, number })),
   );
-  if (beside !== undefined) {
-    exports.unshift(async (connection) => {
-      await beside(connection);
-      return [];
-    });
-  }
-  const written = (await inParallel(connections, exports, (connection, job) => job(connection))).flat();
+  const jobs = beside === undefined ? exports : [beside, ...exports];
+  const written = await inParallel(connections, jobs, async (connection, job) => {
+    if (typeof job === "function") return job(connection);
+    const { table, range, number } = job;
+    const out = new FinalFiles(connection, { ...place, table });
+    const { conditions, params } = rangeConditions(table, range);
+    const text = `SELECT ${parquetColumns(table)} FROM ${quoteIdentifier(table.name)}${whereClause(conditions)}`;
+    const [file] = await out.writeRange(number, { text, params });
+    return file && { table, file, duplicateKeys: await out.duplicateKeys(file) };
+  });
   return inParallel(connections, tables, async (connection, table) => {
-    const own = written.filter((range) => range.table === table);
+    const own = written.flatMap((range) => (range?.table === table ? [range] : []));
     const files = own.map(({ file }) => file);
     return accounted({
       table: table.name,

@@ -74,10 +74,6 @@ export class Extra {
     this.#fields.set(path, value);
   }
 
-  get(path: string): unknown {
-    return this.#fields?.get(path);
-  }
-
   /** Takes over the unknown fields of `owner`, and those of the objects nested in it that have no row of their own. */
   claim(unknown: readonly UnknownField[], owner: unknown, nested: readonly string[] = []): void {
     for (const field of unknown) {

@@ -227,7 +227,7 @@ export class RawRows {
 
   /** Gives the memory of the file back, which may be megabytes that a heap does not show. */
   [Symbol.dispose](): void {
-    this.#columns.release();
+    this.#columns[Symbol.dispose]();
   }
 }
 

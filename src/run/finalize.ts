@@ -23,7 +23,7 @@ import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance } from "../warehouse/baseline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
-import { type RunContext, telling } from "./context.ts";
+import type { RunContext } from "./context.ts";
 import { comparisonOf } from "./instance.ts";
 import { type HistoryPlace, historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
 import type { Extracted } from "./run-extraction.ts";
@@ -82,10 +82,10 @@ export async function buildResult(
   });
   judgeDrift(options.config, journal);
   await using build = await WarehouseBuild.open(request);
-  const data = await inStage(telling(run), { stage: "load" }, () => build.loadData());
+  const data = await inStage(run, { stage: "load" }, () => build.loadData());
   const drift = journal.drift.sorted();
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
-  const loaded = await inStage(telling(run), { stage: "audit" }, () => inspect(build, inspected));
+  const loaded = await inStage(run, { stage: "audit" }, () => inspect(build, inspected));
   const accounting = accountingOf(extraction, loaded);
   const judged = judgeTables({ config: options.config, baseline, loaded, extraction });
   const matching = judgeMatching(matchingOf(run, extracted, transformed, loaded));
@@ -103,7 +103,7 @@ export async function buildResult(
   const unmappedValues = run.observers.any ? await unmappedIn(build, pipeline) : null;
   const facts = factsOf(run, extraction);
   const all = [...loaded.tables];
-  await inStage(telling(run), { stage: "load" }, async () => {
+  await inStage(run, { stage: "load" }, async () => {
     for (const rows of runTables(run, facts, extraction, { loaded, accounting, checks, drift })) {
       all.push(await build.loadRows(rows));
     }

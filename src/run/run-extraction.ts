@@ -27,7 +27,7 @@ import { RawFiles, rawFolder } from "../raw/raw-files.ts";
 import { RawIndex } from "../raw/raw-index.ts";
 import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissing } from "../warehouse/previous-items.ts";
-import { type RunContext, reportProgress, telling } from "./context.ts";
+import { type RunContext, reportProgress } from "./context.ts";
 import { openClient } from "./source.ts";
 
 /** Which items there are, and where their documents lie. */
@@ -50,24 +50,18 @@ export interface Extracted extends Lookups {
 /** Errors: those of the service, and `source.rejects`. */
 export async function runExtraction(run: RunContext): Promise<Extracted> {
   const { config, signal } = run.options;
-  const client = openClient(run.source, run.options, {
-    throttle: run.throttle,
-    onEvent: run.observers.onEvent,
-  });
+  const client = openClient(run.source, run.options, run);
   try {
     const lookups = createLookups(client, config.lookupMethod, withoutToken(run));
-    const { pipeline } = run;
-    const wanted = pipeline.destinations ?? run.source.destinations;
-    const destinations = await inStage(telling(run), { stage: "lookups" }, () =>
-      lookups.destinations(wanted, signal),
-    );
+    const wanted = run.pipeline.destinations ?? run.source.destinations;
+    const destinations = await inStage(run, { stage: "lookups" }, () => lookups.destinations(wanted, signal));
     recordLookups(run, destinations);
     reportProgress(run, "lookups", 1, 2);
     const { extraction, landed, fieldNames } = await extractItems(run, client);
     judgeAnswers(config, extraction, run.journal);
-    const { customFields } = pipeline;
+    const { customFields } = run.pipeline;
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
-    const fields = await inStage(telling(run), { stage: "lookups" }, () =>
+    const fields = await inStage(run, { stage: "lookups" }, () =>
       lookups.customFields(new Set(names), signal),
     );
     recordLookups(run, fields);
@@ -178,7 +172,7 @@ async function extractItems(run: RunContext, client: HttpClient): Promise<Extrac
         singlesLimits: config.maxRejects ?? SINGLES_LIMITS,
       },
       onProgress: (progress) => onProgress({ ...progress, perSecond: run.throttle.slowedTo }),
-      onEvent: run.observers.onEvent,
+      onEvent: run.onEvent,
     },
     {
       listings,

@@ -39,7 +39,7 @@ import { acquireLock } from "../warehouse/lock.ts";
 import { finishPublication, publishRun } from "../warehouse/publish.ts";
 import { prune } from "../warehouse/retention.ts";
 import { compareWithPrevious } from "./comparison.ts";
-import { type RunContext, type RunOptions, reportProgress, telling } from "./context.ts";
+import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
 import { assertDeliverable, deliverPublished, meetTargets } from "./delivery.ts";
 import { buildResult, type Result } from "./finalize.ts";
 import { assertKnownAddress, assertMovedInstance } from "./instance.ts";
@@ -191,6 +191,8 @@ async function begin(
   if (taken === undefined) await writeResumeRecord(staging, beginning);
   return {
     ...place,
+    onEvent: place.observers.onEvent,
+    clock: options.clock,
     staging,
     beginning,
     resumed: taken?.resumed ?? EMPTY_RESUME,
@@ -223,17 +225,16 @@ function nextBeginning({ beginning, throttle }: RunContext, left: Left): ResumeR
 
 async function exportAndPublish(run: RunContext): Promise<Published> {
   const { folder, staging, options, journal } = run;
-  const { signal, clock } = options;
+  const { signal } = options;
   let result: Result;
-  // It takes a fifth of a second to load, while the database is at work.
   let report: Promise<ReportModule> | undefined;
   await using loads = new StagedLoads();
   try {
     const extracted = await runExtraction(run);
-    const transformed = await inStage(telling(run), { stage: "transform" }, () =>
-      runTransform(run, extracted),
-    );
-    report = reportModule();
+    const transformed = await inStage(run, { stage: "transform" }, () => runTransform(run, extracted));
+    // Loaded while the tables are: it takes a fifth of a second. Where that fails, it is told when it is waited for.
+    report = import("../audit/report/report.ts");
+    report.catch(() => {});
     result = await buildResult(run, extracted, transformed);
     await loads.stage(run, result.tables, result.statement.verdict);
     signal.throwIfAborted();
@@ -242,14 +243,14 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
     throw signal.aborted ? signal.reason : thrown;
   }
   const { warnings: uncompared, ...comparison } = await compareWithPrevious(run, result);
-  const reported = await inStage(telling(run), { stage: "report" }, () => writeReportOf(run, result, report));
+  const reported = await inStage(run, { stage: "report" }, () => writeReportOf(run, result, report));
   collectGarbage();
   signal.throwIfAborted();
   reportProgress(run, "publish", 0, 1);
   const { changes, mappedValues } = comparison;
   const stated = { ...result.statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) };
-  const { manifest, retired } = await inStage(telling(run), { stage: "publish" }, async () => {
-    const published = await publishRun(folder, staging, stated, clock);
+  const { manifest, retired } = await inStage(run, { stage: "publish" }, async () => {
+    const published = await publishRun(folder, staging, stated, run.clock);
     // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
     const removed = await retire(run);
     await loads.commit();
@@ -259,7 +260,7 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
   const deliveries =
     options.config.targets.length === 0
       ? []
-      : await inStage(telling(run), { stage: "deliver" }, () => deliverPublished(run));
+      : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
   const summary = {
     run: manifest.run,
     sequence: manifest.sequence,
@@ -331,11 +332,3 @@ async function retire({ folder, options }: RunContext) {
 }
 
 type ReportModule = typeof import("../audit/report/report.ts");
-
-/** Loaded while the tables are: it takes a fifth of a second. A failure to do so is that of the report. */
-function reportModule(): Promise<ReportModule> {
-  const loading = import("../audit/report/report.ts");
-  // Told where it is waited for; a run that ends before does not wait.
-  loading.catch(() => {});
-  return loading;
-}

@@ -91,14 +91,11 @@ export class EntityPool {
     const value = view.document[place.key];
     if (value === null || value === undefined) return;
     const described = place.list ? listOf(item, place.key, value) : [value];
-    for (const each of described) this.#describeOne(item, view, place, each);
-  }
-
-  /** A description that is none (a text, no ID) stays with the item. */
-  #describeOne(item: Item, view: View, place: Place, value: unknown): void {
-    if (value === null) return;
-    if (isObject(value) && typeof value.id === "string") this.#see(place, view, value);
-    else if (!isContentTypeId(place, value)) misplace(item, view, place.key, value);
+    for (const each of described) {
+      if (isObject(each) && typeof each.id === "string") this.#see(place, view, each);
+      // A description that is none (a text, no ID) stays with the item.
+      else if (each !== null && !isContentTypeId(place, each)) misplace(item, view, place.key, each);
+    }
   }
 
   #see(place: Place, view: View, object: JsonObject): void {
@@ -131,7 +128,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
 }
 
 function isContentTypeId(place: Place, value: unknown): boolean {
-  return place.kind === "content_types" && place.key === "content_type" && typeof value === "string";
+  return place.key === "content_type" && typeof value === "string";
 }
 
 function claimed(view: View, object: JsonObject): string | undefined {

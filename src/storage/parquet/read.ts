@@ -25,8 +25,6 @@ export interface Columns extends Disposable {
   readonly rows: number;
   /** The column's cells, one a row. A RangeError for a column that the file does not have. */
   readonly cells: (name: string) => Cell[];
-  /** Disposes of them, too. */
-  readonly release: () => void;
 }
 
 /** Texts stay bytes; days and microseconds stay numbers. */
@@ -57,11 +55,6 @@ export function readColumns(file: Buffer): Columns {
     },
   };
   let released = false;
-  const dispose = () => {
-    released = true;
-    for (const bytes of decompressed.splice(0)) release(bytes);
-    release(file);
-  };
   return {
     rows,
     cells: (name) => {
@@ -76,8 +69,11 @@ export function readColumns(file: Buffer): Columns {
       if (cells.length !== rows) throw new RangeError(`the column ${name} is not as long as the file`);
       return cells;
     },
-    release: dispose,
-    [Symbol.dispose]: dispose,
+    [Symbol.dispose]: () => {
+      released = true;
+      for (const bytes of decompressed.splice(0)) release(bytes);
+      release(file);
+    },
   };
 }
 
