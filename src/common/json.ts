@@ -71,10 +71,7 @@ function digitsOf(decimal: string): string {
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }
 
-/**
- * Whether the text, which gives this double, is one that the double gives back: its shortest text, or that with 17
- * digits, which `%.17g` and others print (`0.10000000000000001` for 0.1).
- */
+/** Whether the double gives the text back: as its shortest one or with 17 digits, as `%.17g` prints. */
 export function isPrintOf(double: number, text: string): boolean {
   const digits = digitsOf(text);
   return digits === digitsOf(String(double)) || digits === digitsOf(double.toPrecision(17));

@@ -5,10 +5,7 @@ import { redactor, type Secret } from "./secret.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
-/**
- * Everything that a log line may carry besides its message. The list is complete on purpose: headers, bodies, query
- * strings and values of documents have no field, so they cannot be logged.
- */
+/** All that a log line may carry: on purpose no header, body, query string or value of a document, so none is logged. */
 const FIELDS = [
   "instance",
   "run",

@@ -30,7 +30,8 @@ export async function* stagedRanges(
   ranges: readonly Range[],
 ): AsyncGenerator<Query | undefined> {
   const { table, parts } = staged;
-  if (looksPerPart(parts, ranges) <= MAX_LOOKS) {
+  const looks = ranges.flatMap((range) => parts.filter((part) => overlaps(part, range)));
+  if (looks.length <= MAX_LOOKS * parts.length) {
     for (const range of ranges) yield stagedRows(table, parts, range);
     return;
   }
@@ -56,11 +57,6 @@ function stagedRows(table: Table, staged: readonly StagedPart[], range: Range): 
     text: `SELECT ${parquetColumns(table)} FROM ${readParquet(files)}${whereClause(conditions)}`,
     params,
   };
-}
-
-function looksPerPart(parts: readonly StagedPart[], ranges: readonly Range[]): number {
-  const looks = ranges.flatMap((range) => parts.filter((part) => overlaps(part, range)));
-  return looks.length / Math.max(1, parts.length);
 }
 
 /** Writes rows of the parts as a part beside them, in any order: to keep theirs, many would have to wait in memory. */

@@ -31,10 +31,7 @@ export function payloadsOf(range: Range, passthrough: boolean): Query {
   return { text: payloadSql("external_payloads"), params: [...ends(range), passthrough] };
 }
 
-/**
- * Bounds of ranges with about `rowsPerRange` mapped values each, one per value and destination, within ranges of items.
- * An item is never cut.
- */
+/** Bounds of ranges of about `rowsPerRange` mapped values, within ranges of items. An item is never cut. */
 export async function ledgerBounds(
   connection: DuckDBConnection,
   itemBounds: Bounds,

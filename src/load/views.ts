@@ -21,18 +21,11 @@ interface ViewColumn {
   readonly comment: string;
 }
 
-/** Tables that the views read. */
-const VIEWED = [
-  "content",
-  "custom_fields",
-  "custom_field_select_values",
-  "content_custom_field_values",
-  "destinations",
-  "custom_field_mappings",
-  "custom_field_mapping_values",
-  "content_mapped_values",
-  "content_external_payloads",
-];
+/** Tables that the views and an audit read. */
+export const VIEWED: readonly string[] = (
+  "content content_custom_field_values custom_fields custom_field_select_values custom_field_mappings " +
+  "custom_field_mapping_values destinations content_mapped_values content_external_payloads"
+).split(" ");
 
 /** Like `createViews`, where the database has all tables that they read; else there are none. */
 export async function createViewsOver(
@@ -130,21 +123,16 @@ function mappingCoverage(): View {
   };
 }
 
+/** Further elements of a select list that has some already. */
 const selected = (columns: readonly ViewColumn[]): string =>
-  listed(columns.map(({ name, expression }) => `${expression} AS ${quoteIdentifier(name)}`));
-
-/** Further elements of a list that has some already. */
-const listed = (parts: readonly string[]): string => parts.map((part) => `, ${part}`).join("\n  ");
+  columns.map(({ name, expression }) => `, ${expression} AS ${quoteIdentifier(name)}`).join("\n  ");
 
 /** Any text of the data as SQL: a NUL cannot stand in a literal. */
 function literal(text: string): string {
   return text.split("\0").map(quoteLiteral).join(" || chr(0) || ");
 }
 
-/**
- * Beside `main`: it is no table for analysts, and has no Parquet file. A database that is attached under this name
- * would make the view ambiguous.
- */
+/** Beside `main`: it is not for analysts. A database that is attached under this name would make the view ambiguous. */
 const SCHEMA = "content_warehouse_internal";
 const TABLE = `${SCHEMA}.custom_field_texts`;
 

@@ -202,10 +202,7 @@ export function fit(subject: Subject, column: Column, path: string, value: unkno
   return cell;
 }
 
-/**
- * Keys below which a view has nothing in a place: what earlier views have there is outdated; the view's other places
- * still count. To be asked view by view, the latest first.
- */
+/** Keys below which a view has nothing in a place: what earlier views have there is outdated. Asked from the latest on. */
 export class EmptiedKeys {
   #earlier: string[] | undefined;
   #here: string[] | undefined;

@@ -7,10 +7,7 @@ import type { RawIndex, RawPlace } from "./raw-index.ts";
 /** Items that are transformed together, and where their documents lie. */
 export interface Group {
   readonly files: readonly string[];
-  /**
-   * Of each item, one after another: how many documents count, then for each, the latest first, the place of its file
-   * in `files` and its row there.
-   */
+  /** Of each item: how many documents count, then of each, the latest first, the place in `files` and the row. */
   readonly documents: Uint32Array<ArrayBuffer>;
 }
 

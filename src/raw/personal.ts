@@ -150,17 +150,17 @@ export function personFields(tables: readonly Table[]): ReadonlySet<string> {
   return new Set(placesOf(tables).map((place) => place.steps[0] ?? ""));
 }
 
-/** Applies the policy to one document in place; what it took away is counted in the drift. */
-export type ApplyPolicy = (document: JsonObject, drift: Drift) => void;
-
 export interface PolicyOptions {
   readonly policy: PersonalPolicy;
   /** 32 bytes or more; for `hash` only. */
   readonly hashKey: Uint8Array | undefined;
 }
 
-/** The policy for the declared personal columns. */
-export function personalPolicy(tables: readonly Table[], options: PolicyOptions): ApplyPolicy {
+/** Applies the policy for the declared personal columns to a document in place; the drift counts what it treated. */
+export function personalPolicy(
+  tables: readonly Table[],
+  options: PolicyOptions,
+): (document: JsonObject, drift: Drift) => void {
   if (options.policy === "keep") return () => {};
   const treat = treatment(options);
   const places = placesOf(tables);
@@ -192,10 +192,7 @@ function treatAttributes(
   return Object.fromEntries(kept);
 }
 
-/**
- * The policy for an unknown field and the fields within it. `treated` gets the names, from the field on, of each that
- * was dropped or hashed.
- */
+/** The policy for an unknown field and those within it. `treated` gets names, from the field on, of what it treated. */
 export interface UnknownPolicy {
   field(parent: JsonObject, key: string, treated: Treated): void;
   /** For a field of somebody's description: whatever it is called. */

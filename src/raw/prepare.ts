@@ -80,10 +80,7 @@ export function lookupPreparer(
   };
 }
 
-/**
- * Finds the unknown fields of a document: treats personal-looking ones by the policy and counts all. Gives those that
- * stay, and the members of the document in which something was treated.
- */
+/** Finds, treats and counts unknown fields. Gives those that stay, and the members in which something was treated. */
 function sifter(options: PolicyOptions) {
   const policy = unknownPolicy(options);
   const treated = options.policy === "hash" ? "personal_hashed" : "personal_dropped";

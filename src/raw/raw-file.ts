@@ -1,7 +1,4 @@
-/**
- * Raw documents: each answer's document, after the personal-data policy, one row each. Evidence for audits, and all
- * that tables are made from.
- */
+/** Raw documents, after the personal-data policy, a row each: evidence for audits, and what all tables are made from. */
 import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";
 import { parseExact } from "../common/json.ts";

@@ -1,7 +1,4 @@
-/**
- * Which raw documents a run has, of which item and shape, observed when, and where: in columns of numbers, about 30
- * bytes a document. Everything else stays in the raw files.
- */
+/** Which raw documents a run has: item, shape, when observed, where. In columns of numbers, about 30 bytes a document. */
 import type { Shape } from "./document.ts";
 import type { ItemIndex } from "./item-index.ts";
 import { type RawDocument, RawRows } from "./raw-file.ts";
@@ -95,7 +92,9 @@ export class RawIndex {
     for (const [row, id] of ids.entries()) {
       const document = this.#size++;
       const item = this.items.numberOf(id);
-      if (item >= this.#last.length) this.#last = larger(this.#last, item + 1);
+      const { length } = this.#last;
+      if (item >= length)
+        this.#last = resized(this.#last, Math.max(item + 1, Math.ceil(length * 1.5))).fill(NONE, length);
       this.#items[document] = item;
       this.#file[document] = file;
       this.#codes[document] = codes[row] ?? 0;
@@ -182,10 +181,4 @@ export class RawIndex {
 
 function resized(numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
   return new Uint32Array(numbers.buffer.transfer(length * Uint32Array.BYTES_PER_ELEMENT));
-}
-
-/** At least so long; what is new is `NONE`. */
-function larger(numbers: Uint32Array<ArrayBuffer>, atLeast: number): Uint32Array<ArrayBuffer> {
-  const { length } = numbers;
-  return resized(numbers, Math.max(atLeast, Math.ceil(length * 1.5))).fill(NONE, length);
 }

@@ -1,18 +1,10 @@
 /** A raw folder, read without a service: all that the tables of its run are made from. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "./extract-record.ts";
+import { EXTRACT_FILE, readExtractRecord } from "./extract-record.ts";
 import { ItemIndex } from "./item-index.ts";
-import { type RawLookups, RawRows, readLookups } from "./raw-file.ts";
+import { RawRows, readLookups } from "./raw-file.ts";
 import { indexOfRows, RawIndex } from "./raw-index.ts";
-
-export interface RawFolder {
-  /** Items that have a document. */
-  readonly items: ItemIndex;
-  readonly index: RawIndex;
-  readonly lookups: RawLookups;
-  readonly record: ExtractRecord;
-}
 
 const ITEM_MODES = ["dynamic", "full", "item"] as const;
 
@@ -21,7 +13,7 @@ const ITEM_MODES = ["dynamic", "full", "item"] as const;
  * may be cut at another item. Throws `config.newer_version`, `verify.failed` or a TypeError where a file is not what it
  * should be, and what the system says of one that cannot be read.
  */
-export async function readRaw(folder: string): Promise<RawFolder> {
+export async function readRaw(folder: string) {
   const record = await readExtractRecord(join(folder, EXTRACT_FILE));
   const items = new ItemIndex();
   const index = new RawIndex(items);

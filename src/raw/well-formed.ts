@@ -1,7 +1,4 @@
-/**
- * Halves of characters. JSON can write `"\ud800"`, for which DuckDB refuses a whole file. Each becomes U+FFFD as soon
- * as a document is parsed, and is counted.
- */
+/** Halves of characters (`"\ud800"` in JSON), for which DuckDB refuses a file: each becomes U+FFFD, and is counted. */
 import { isObject, type JsonObject } from "./document.ts";
 
 /** Takes the path of a text, or of a field whose name it is, in the notation of the drift. */

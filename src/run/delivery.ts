@@ -19,10 +19,7 @@ export function assertDeliverable({ config }: RunOptions, pipeline: Pipeline): v
   );
 }
 
-/**
- * Asks the targets which runs they have, restores the newest if it is another machine's, and gives the highest number
- * that any knows: that of this run must be above it. Needs the lock.
- */
+/** Restores the newest run that a target has. Gives the highest number any knows: this run's is above. Needs the lock. */
 export async function meetTargets(
   { config, signal, log }: RunOptions,
   folder: OutputFolder,

@@ -19,7 +19,7 @@ export async function previousHistory(
 ): Promise<PreviousHistory> {
   if (baseline.kind === "none" || !hasHistory(pipeline)) return { kind: "none" };
   const { run } = baseline;
-  if (baseline.kind === "damaged") return { kind: "anew", run, reason: reasonOf(baseline.reason) };
+  if (baseline.kind === "damaged") return { kind: "anew", run, reason: baseline.reason.replace(/\.$/, "") };
   const previous = { run, directory: join(folder.runs, run), manifest: baseline.manifest };
   return findHistory(previous, folder.staging);
 }
@@ -27,8 +27,6 @@ export async function previousHistory(
 function hasHistory({ tables }: Pipeline): boolean {
   return tables.some(({ stage }) => stage === "history");
 }
-
-const reasonOf = (sentence: string): string => sentence.replace(/\.$/, "");
 
 /** For `run_checks`; nothing where the pipeline has no history. */
 export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Check[] {

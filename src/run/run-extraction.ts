@@ -131,14 +131,7 @@ function recordLookups(
   }
 }
 
-interface ExtractedItems {
-  readonly extraction: Extraction;
-  readonly landed: Landed;
-  /** Names of the custom fields that the documents carry. */
-  readonly fieldNames: ReadonlySet<string>;
-}
-
-async function extractItems(run: RunContext, client: HttpClient): Promise<ExtractedItems> {
+async function extractItems(run: RunContext, client: HttpClient) {
   const { options, pipeline, staging, journal, resumed, checkpoint, source, baseline } = run;
   const { config, clock, signal, onProgress, threads: count } = options;
   const { listings } = pipeline;

@@ -27,10 +27,7 @@ export interface RunFacts
   readonly personalData: string;
 }
 
-/**
- * Rows of a table, once: a column `per_page` has the member `perPage` of a record, or of what is said of it `besides`.
- * Throws a TypeError where neither has it.
- */
+/** Rows of a table, once: column `per_page` is `perPage` of a record or of what is said `besides`, else a TypeError. */
 function rowsOf<One extends object>(
   table: Table,
   records: Iterable<One>,

@@ -290,18 +290,12 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
   return { summary, content: publishedContent(run, result, manifest) };
 }
 
-interface Reported {
-  /** Name in the folder of the run; null: the run has no report. */
-  readonly file: string | null;
-  readonly warnings: readonly string[];
-}
-
-/** Writes the report of the run. A failure to do so is told, and takes nothing from the run. */
+/** Writes the report of the run; `file`: its name, null without one. A failure is told, and takes nothing from the run. */
 async function writeReportOf(
   { folder, staging, options, pipeline }: RunContext,
   { statement }: Result,
   report: Promise<ReportModule>,
-): Promise<Reported> {
+) {
   try {
     const { writeReport, REPORT_FILE } = await report;
     const isWritten = await writeReport({

@@ -229,7 +229,11 @@ export async function openBeside({ file, previous, ...options }: AttachOptions):
   for (const each of attached) assertThere(each.file);
   return open(IN_MEMORY, settingsOf(options), undefined, async (connection) => {
     if (memoryLimitMb !== undefined) await giveBack(connection, memoryLimitMb);
-    for (const each of attached) await attachReadOnly(connection, each.file, each.catalog);
+    for (const each of attached) {
+      await connection.run(attachment(each.file, each.catalog)).catch((thrown: unknown) => {
+        throw unreadable(thrown, each.file);
+      });
+    }
     await harden(connection, options.allowedDirectories);
   });
 }
@@ -241,12 +245,6 @@ async function giveBack(connection: DuckDBConnection, memoryLimitMb: number): Pr
 
 function attachment(file: string, catalog: string): string {
   return `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
-}
-
-async function attachReadOnly(connection: DuckDBConnection, file: string, catalog: string): Promise<void> {
-  await connection.run(attachment(file, catalog)).catch((thrown: unknown) => {
-    throw unreadable(thrown, file);
-  });
 }
 
 type Limits = Pick<ReadOptions, "temporaryDirectory" | "memoryLimitMb" | "threads">;
@@ -331,13 +329,11 @@ export async function all(
 ): Promise<Row[]> {
   const reader = await attempt(async () => connection.runAndReadAll(sql, bound(params)));
   const names = reader.deduplicatedColumnNames();
-  return reader.getRows().map((cells) => rowOf(names, cells));
-}
-
-function rowOf(names: readonly string[], cells: readonly DuckDBValue[]): Row {
-  const row: Record<string, DuckDBValue> = Object.create(null);
-  for (const [index, name] of names.entries()) row[name] = cells[index] ?? null;
-  return row;
+  return reader.getRows().map((cells) => {
+    const row: Record<string, DuckDBValue> = Object.create(null);
+    for (const [index, name] of names.entries()) row[name] = cells[index] ?? null;
+    return row;
+  });
 }
 
 /** The single figure of a query such as `SELECT count(*) ...`. */

@@ -4,7 +4,7 @@ import { Extra, fit, type Item, isObject, type JsonObject, sameJson } from "../r
 import { jsonText } from "../raw/values.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
-import { columnOf, fileRow, latestObject, latestWith } from "./content.ts";
+import { columnOf, fileRow, latestObject, latestWith } from "./lists.ts";
 import type { ItemRows } from "./rows.ts";
 
 const VALUE_TYPES = new Set(["select", "multiselect"]);

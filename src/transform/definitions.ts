@@ -206,8 +206,9 @@ function selectValueRows(fieldId: string, attributes: JsonObject, subject: Subje
         sent.archived ??
         (Array.isArray(attributes.archived_value_ids) ? archived.includes(valueId) : undefined),
     };
+    // An ID that is no text is none, and kept.
     const unknown = Object.entries(sent).filter(
-      ([key, value]) => !KEYS.includes(key) || isStrangeId(key, value),
+      ([key, value]) => !KEYS.includes(key) || (key === "id" && typeof value !== "string" && value !== null),
     );
     const fixed = { custom_field_id: fieldId, value_id: valueId, ordinal };
     const described = { attributes: complete, unknown: Object.fromEntries(unknown) };
@@ -217,10 +218,6 @@ function selectValueRows(fieldId: string, attributes: JsonObject, subject: Subje
   }
   noteOthers(subject, values, { texts, archived, plain });
   return Object.fromEntries(strange);
-}
-
-function isStrangeId(key: string, value: unknown): boolean {
-  return key === "id" && typeof value !== "string" && value !== null;
 }
 
 function offeredValues(

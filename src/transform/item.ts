@@ -3,10 +3,9 @@
 import type { ItemDocuments, Row } from "../pipeline.ts";
 import type { Item, JsonObject, Shape } from "../raw/document.ts";
 import type { Table } from "../tables/declare.ts";
-import { fileRows } from "./content.ts";
 import { customFieldValueRows, fileValueRow } from "./custom-fields.ts";
 import type { EntityPool } from "./entity-store.ts";
-import { aclRows, collectionRows, favoriteRows } from "./lists.ts";
+import { aclRows, collectionRows, favoriteRows, fileRows } from "./lists.ts";
 import { type Emit, type ItemRows, itemRows, listRows, objectRows } from "./rows.ts";
 
 /** Rows of a custom table from an item. */

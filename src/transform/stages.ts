@@ -58,14 +58,10 @@ export function mappedValues(options: MappedValuesOptions = {}): Transformer {
   return { name: "mappedValues", tables: MAPPED_VALUE_TABLES, reads: MAPPED_FROM, passthrough, faults };
 }
 
-const MAPPED_FROM = [
-  "content_custom_field_values",
-  "custom_fields",
-  "custom_field_select_values",
-  "custom_field_mappings",
-  "custom_field_mapping_values",
-  "destinations",
-];
+const MAPPED_FROM = (
+  "content_custom_field_values custom_fields custom_field_select_values custom_field_mappings " +
+  "custom_field_mapping_values destinations"
+).split(" ");
 
 /** What mapped values and mappings were in each run, since when, and why they changed. */
 export function history(): Transformer {

@@ -35,10 +35,7 @@ export interface TransformerOptions {
   readonly thread: number;
 }
 
-/**
- * Bytes held in all tables before at least half is written. Small tables wait: each file costs some tenths of a
- * millisecond, and again when it is loaded.
- */
+/** Bytes held in all tables before at least half is written. Small tables wait: each file costs, here and at the load. */
 const FLUSH_BYTES = 12 * 1024 * 1024;
 
 interface Held {
