@@ -126,7 +126,7 @@ class Steps {
 
   async begin(): Promise<void> {
     const { run, absences } = this.#request;
-    await this.#keep("history_epochs", [run.verdict === "complete"]);
+    await keepTemporary(this.#connection, "history_epochs", [run.verdict === "complete"]);
     await keepIds(this.#connection, "history_removed", absences.confirmed);
     await keepIds(this.#connection, "history_unread", absences.unread);
     await this.#epochs.begin();
@@ -139,9 +139,9 @@ class Steps {
   /** All of these items. Answers the first of each range that it cut them into. */
   async fill(items: Range): Promise<string[]> {
     const { absences, rowsPerRange } = this.#request;
-    await this.#keep("history_items", [...ends(items), absences.listIsWhole]);
-    await this.#keep("history_several", ends(items));
-    await this.#keep("history_texts", ends(items));
+    await keepTemporary(this.#connection, "history_items", [...ends(items), absences.listIsWhole]);
+    await keepTemporary(this.#connection, "history_several", ends(items));
+    await keepTemporary(this.#connection, "history_texts", ends(items));
     const firsts = await this.#firsts("history_ranges", [rowsPerRange]);
     // Finds what has to be compared.
     await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE history_fields (${FIELDS})`);
@@ -169,11 +169,11 @@ class Steps {
   /** Holds the values of the fields that have to be looked at against those that they had. */
   async #compare(range: Range): Promise<void> {
     await this.#pair(range);
-    await this.#keep("history_numbers", []);
-    await this.#keep("history_questions", []);
+    await keepTemporary(this.#connection, "history_numbers", []);
+    await keepTemporary(this.#connection, "history_questions", []);
     await this.#epochs.ask();
-    await this.#keep("history_causes", ends(range));
-    await this.#keep("history_orders", ends(range));
+    await keepTemporary(this.#connection, "history_causes", ends(range));
+    await keepTemporary(this.#connection, "history_orders", ends(range));
     await execute(
       this.#connection,
       "INSERT INTO history_kept SELECT DISTINCT content_id FROM history_pairs WHERE event = 'kept'",
@@ -200,14 +200,10 @@ class Steps {
   /** Each with a statement of its own: joins take memory for as long as the statement lasts. */
   async #pair(range: Range): Promise<void> {
     await execute(this.#connection, "DROP TABLE IF EXISTS history_pairs");
-    await this.#keep("history_now", ends(range));
-    await this.#keep("history_before", ends(range));
-    await this.#keep("history_pairs", [this.#request.run.verdict === "complete"]);
+    await keepTemporary(this.#connection, "history_now", ends(range));
+    await keepTemporary(this.#connection, "history_before", ends(range));
+    await keepTemporary(this.#connection, "history_pairs", [this.#request.run.verdict === "complete"]);
     await execute(this.#connection, "DROP TABLE history_now; DROP TABLE history_before");
-  }
-
-  async #keep(name: string, params: readonly DuckDBValue[]): Promise<void> {
-    await keepTemporary(this.#connection, name, params);
   }
 
   async #insert(table: string, step: string, range: Range): Promise<void> {

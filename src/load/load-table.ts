@@ -2,15 +2,15 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { createTable, duckdbColumns, emptyColumns, keyColumns, parquetColumns } from "../storage/ddl.ts";
+import { createTable, duckdbColumns, emptyColumns, keyColumns } from "../storage/ddl.ts";
 import { all, execute, LONG_TEXT_BYTES, type Query, scalar } from "../storage/duckdb.ts";
-import { type Bounds, boundsFor, rangeConditions, rangesOf, whereClause } from "../storage/id-ranges.ts";
+import { type Bounds, boundsFor, rangesOf } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
 import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { type StagedPart, sumOfRows } from "../storage/staged-part.ts";
 import type { Table } from "../tables/declare.ts";
-import { stagedRanges } from "./staged-ranges.ts";
+import { rowsOf, stagedRanges } from "./staged-ranges.ts";
 
 export interface LoadRequest {
   readonly table: Table;
@@ -97,9 +97,7 @@ export async function exportTables(
     if (typeof job === "function") return job(connection);
     const { table, range, number } = job;
     const out = finalFiles(connection, { ...place, table });
-    const { conditions, params } = rangeConditions(table, range);
-    const text = `SELECT ${parquetColumns(table)} FROM ${quoteIdentifier(table.name)}${whereClause(conditions)}`;
-    const [file] = await out.writeRange(number, { text, params });
+    const [file] = await out.writeRange(number, rowsOf(table, quoteIdentifier(table.name), range));
     return file && { table, file, duplicateKeys: await out.duplicateKeys(file) };
   });
   return inParallel(connections, tables, async (connection, table) => {
@@ -200,9 +198,8 @@ async function pooledRows(connection: DuckDBConnection, table: Table, parts: rea
   const preference = [...newest, ...names].join(", ");
   const choice = `row_number() OVER (PARTITION BY ${keyColumns(table)} ORDER BY ${preference}) = 1`;
   const ranges = rangesOf(bounds.map((row) => String(row.bound))).map((range): Query => {
-    const { conditions, params } = rangeConditions(table, range);
-    const rows = `SELECT ${parquetColumns(table)} FROM ${source}${whereClause(conditions)}`;
-    return { text: `${rows} QUALIFY ${choice}`, params };
+    const { text, params } = rowsOf(table, source, range);
+    return { text: `${text} QUALIFY ${choice}`, params };
   });
   const mentions = `SELECT count(*) AS mentions FROM ${source} GROUP BY ${keyColumns(table)}`;
   const repeated = `SELECT coalesce(sum(mentions - 1), 0) FROM (${mentions})`;

@@ -51,12 +51,13 @@ export async function* stagedRanges(
 function stagedRows(table: Table, staged: readonly StagedPart[], range: Range): Query | undefined {
   const parts = isBounded(range) ? staged.filter((part) => overlaps(part, range)) : staged;
   if (parts.length === 0) return undefined;
+  return rowsOf(table, readParquet(parts.map(({ file }) => file)), range);
+}
+
+/** What the final Parquet files have of a range of a source's rows, in any order. */
+export function rowsOf(table: Table, source: string, range: Range): Query {
   const { conditions, params } = rangeConditions(table, range);
-  const files = parts.map(({ file }) => file);
-  return {
-    text: `SELECT ${parquetColumns(table)} FROM ${readParquet(files)}${whereClause(conditions)}`,
-    params,
-  };
+  return { text: `SELECT ${parquetColumns(table)} FROM ${source}${whereClause(conditions)}`, params };
 }
 
 /** Writes rows of the parts as a part beside them, in any order: to keep theirs, many would have to wait in memory. */

@@ -192,19 +192,11 @@ function treatAttributes(
   return Object.fromEntries(kept);
 }
 
-/** The policy for an unknown field and those within it. `treated` gets names, from the field on, of what it treated. */
-export interface UnknownPolicy {
-  field(parent: JsonObject, key: string, treated: Treated): void;
-  /** For a field of somebody's description: whatever it is called. */
-  ofPerson(parent: JsonObject, key: string, treated: Treated): void;
-  /** For what is within a value, whatever the value's own name. */
-  within(value: unknown, treated: Treated): void;
-}
-
+/** Gets the names, from an unknown field on, of what was dropped or hashed. */
 type Treated = (names: readonly string[]) => void;
 
-/** Undefined where everything is kept. */
-export function unknownPolicy(options: PolicyOptions): UnknownPolicy | undefined {
+/** The policy for unknown fields and those within them; undefined where everything is kept. */
+export function unknownPolicy(options: PolicyOptions) {
   if (options.policy === "keep") return undefined;
   const treat = treatment(options);
   const within = (value: unknown, names: readonly string[], treated: Treated): void => {
@@ -224,12 +216,14 @@ export function unknownPolicy(options: PolicyOptions): UnknownPolicy | undefined
     }
   };
   return {
-    field: (parent, key, treated) => apply(parent, [key], treated),
-    ofPerson: (parent, key, treated) => {
+    field: (parent: JsonObject, key: string, treated: Treated) => apply(parent, [key], treated),
+    /** For a field of somebody's description: whatever it is called. */
+    ofPerson: (parent: JsonObject, key: string, treated: Treated) => {
       put(parent, key, treat(key, parent[key]));
       treated([key]);
     },
-    within: (value, treated) => within(value, [], treated),
+    /** For what is within a value, whatever the value's own name. */
+    within: (value: unknown, treated: Treated) => within(value, [], treated),
   };
 }
 

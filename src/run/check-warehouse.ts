@@ -22,32 +22,25 @@ export interface CheckedWarehouse {
   readonly baseline: Baseline | WarehouseError;
 }
 
-interface WarehouseCheck {
-  /** Null: there is none to look at. */
-  readonly warehouse: CheckedWarehouse | null;
-  /** Of folder, lock and disk. */
-  readonly findings: readonly Finding[];
-}
-
-/** `path`: of the warehouse, or why it is not known. */
-export async function checkWarehouse(
+/** Folder, lock and disk. `path`: of the warehouse, or why it is not known. Null: there is none to look at. */
+export async function* checkWarehouse(
   path: string | WarehouseError,
   freeBytes: FreeBytes,
-): Promise<WarehouseCheck> {
-  if (path instanceof WarehouseError) return withoutWarehouse(skipped("warehouse", "needs a configuration"));
-  const prepared = await prepareOutput(path).catch(asWarehouseError);
-  if (prepared instanceof WarehouseError) return withoutWarehouse(failed("warehouse", prepared));
-  const isNew = prepared.made.includes(prepared.root);
-  const folder = ok("warehouse", `${prepared.root} can be ${isNew ? "made" : "written"}`);
-  const baseline = await readBaseline(prepared).catch(asWarehouseError);
-  const disk = await diskFinding(prepared, baseline, freeBytes);
-  const lock = await lockFinding(prepared);
-  return { warehouse: { folder: prepared, baseline }, findings: [folder, lock, disk] };
-}
-
-function withoutWarehouse(finding: Finding): WarehouseCheck {
-  const rest = (["lock", "disk"] as const).map((check) => skipped(check, "needs the warehouse"));
-  return { warehouse: null, findings: [finding, ...rest] };
+): AsyncGenerator<Finding, CheckedWarehouse | null> {
+  const folder = path instanceof WarehouseError ? path : await prepareOutput(path).catch(asWarehouseError);
+  if (folder instanceof WarehouseError) {
+    yield folder === path ? skipped("warehouse", "needs a configuration") : failed("warehouse", folder);
+    yield skipped("lock", "needs the warehouse");
+    yield skipped("disk", "needs the warehouse");
+    return null;
+  }
+  const baseline = await readBaseline(folder).catch(asWarehouseError);
+  const disk = await diskFinding(folder, baseline, freeBytes);
+  const lock = await lockFinding(folder);
+  yield ok("warehouse", `${folder.root} can be ${folder.made.includes(folder.root) ? "made" : "written"}`);
+  yield lock;
+  yield disk;
+  return { folder, baseline };
 }
 
 function diskFinding(

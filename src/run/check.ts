@@ -38,8 +38,7 @@ export async function* check(request: CheckRequest): AsyncGenerator<Finding> {
   const config = await loadConfig(inputs).catch(asWarehouseError);
   yield* configFindings(config, inputs);
   const path = await warehouseFolder(inputs).catch(asWarehouseError);
-  const { warehouse, findings } = await checkWarehouse(path, request.freeBytes);
-  yield* findings;
+  const warehouse = yield* checkWarehouse(path, request.freeBytes);
   yield* checkService(config, warehouse, request);
   yield await checkCurrentRun(config, warehouse, request.verifyCurrent);
   if (!(config instanceof WarehouseError)) yield* checkTargets(config, warehouse, request.signal);

@@ -1,6 +1,6 @@
 /** Loaders that write a run elsewhere: staged before it is published, made visible after. */
 import { addAbortListener } from "node:events";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { isObject } from "../common/objects.ts";
 import { printable } from "../common/printable.ts";
@@ -119,8 +119,8 @@ function tablesOf({ pipeline, staging }: RunContext, loaded: readonly LoadedTabl
   return loaded.flatMap(({ table: name, rows, files: paths }) => {
     const table = declared.get(name);
     const files = paths.map(({ path }) => join(folder, path));
-    const directories = [...new Set(files.map((file) => dirname(file)))];
-    if (table === undefined) return [];
-    return [loadTableOf({ table, rows, files, directories, temporaryDirectory: staging.temporary })];
+    return table === undefined
+      ? []
+      : loadTableOf({ table, rows, files, temporaryDirectory: staging.temporary });
   });
 }

@@ -285,13 +285,12 @@ async function open(
 }
 
 function unreadable(thrown: unknown, file: string): WarehouseError {
-  return (
-    deniedFile(thrown) ??
-    new WarehouseError(
-      "verify.failed",
-      `The database ${file} cannot be opened (${firstLine(thrown)}); it is damaged or being written by another program.`,
-      { cause: thrown },
-    )
+  const error = duckdbError(thrown);
+  if (error.code === "config.output") return error;
+  return new WarehouseError(
+    "verify.failed",
+    `The database ${file} cannot be opened (${firstLine(thrown)}); it is damaged or being written by another program.`,
+    { cause: thrown },
   );
 }
 
@@ -386,27 +385,19 @@ const DAMAGE = /^(?:IO Error: (Corrupt database file)|Invalid Input Error: (Fail
 
 const DENIED = /Cannot open file "(.*)": Permission denied/;
 
-/** A file that this user may not read; undefined for any other failure. */
-function deniedFile(thrown: unknown): WarehouseError | undefined {
-  const [, file] = DENIED.exec(firstLine(thrown)) ?? [];
-  if (file === undefined) return undefined;
-  return new WarehouseError(
-    "config.output",
-    `${file} cannot be read: permission is denied; ask as a user who may read all of the warehouse.`,
-    { cause: thrown },
-  );
-}
-
 /**
  * What DuckDB threw, as a WarehouseError: `disk.io` where the disk is at fault, `verify.failed` where a file is damaged,
  * `config.output` where this user may not read it, else `internal`, also for want of memory.
  */
 export function duckdbError(thrown: unknown): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
-  const denied = deniedFile(thrown);
-  if (denied !== undefined) return denied;
   const error = (code: ErrorCode, sentence: string) => new WarehouseError(code, sentence, { cause: thrown });
   const line = firstLine(thrown);
+  const denied = DENIED.exec(line)?.[1];
+  if (denied !== undefined) {
+    const wayOut = "permission is denied; ask as a user who may read all of the warehouse";
+    return error("config.output", `${denied} cannot be read: ${wayOut}.`);
+  }
   const damage = DAMAGE.exec(line);
   if (damage !== null) {
     return error(
