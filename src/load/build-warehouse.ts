@@ -14,8 +14,7 @@ import { quoteIdentifier } from "../storage/sql-text.ts";
 import { type StagedPart, sumOfRows } from "../storage/staged-part.ts";
 import { type Cell, TableBuilder } from "../storage/table-builder.ts";
 import type { Stage, Table } from "../tables/declare.ts";
-import { type Absences, fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRun } from "./history.ts";
-import type { PreviousHistory } from "./history-previous.ts";
+import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
 import { type ExportRequest, exportTables, type LoadedTable, loadTable } from "./load-table.ts";
 import { createHistoryMacros } from "./macros.ts";
 import { boundsTogether } from "./range-bounds.ts";
@@ -47,11 +46,7 @@ export interface BuildRequest {
   /** Ends the work, the statement under way included. */
   readonly signal: AbortSignal;
   /** What the history says of this run, and what it carries on. */
-  readonly history: {
-    readonly run: HistoryRun;
-    readonly previous: PreviousHistory;
-    readonly absences: Absences;
-  };
+  readonly history: Pick<HistoryRequest, "run" | "previous" | "absences">;
   readonly onTable: (done: number, total: number) => void;
 }
 

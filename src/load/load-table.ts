@@ -12,28 +12,26 @@ import { type StagedPart, sumOfRows } from "../storage/staged-part.ts";
 import type { Table } from "../tables/declare.ts";
 import { rowsOf, stagedRanges } from "./staged-ranges.ts";
 
-export interface LoadRequest {
+/** A table and where its files are to be. */
+interface FileRequest {
   readonly table: Table;
-  readonly parts: readonly StagedPart[];
-  /** Ranges of `content_id`, used where the table's key begins with it. Empty: one range. */
-  readonly bounds: Bounds;
   /** Folder that becomes `runs/<run>`. */
   readonly finalDirectory: string;
   readonly sequence: number;
 }
 
-export interface ExportRequest {
+export interface LoadRequest extends FileRequest {
+  readonly parts: readonly StagedPart[];
+  /** Ranges of `content_id`, used where the table's key begins with it. Empty: one range. */
+  readonly bounds: Bounds;
+}
+
+export interface ExportRequest extends Omit<LoadRequest, "table" | "parts"> {
   /** Filled already, in any order. */
   readonly tables: readonly Table[];
-  readonly bounds: Bounds;
-  readonly finalDirectory: string;
-  readonly sequence: number;
   /** Done beside the first files, on one of the connections; it must insert no rows. */
   readonly beside?: ((connection: DuckDBConnection) => Promise<void>) | undefined;
 }
-
-/** A table and where its files are to be. */
-type FileRequest = Pick<LoadRequest, "table" | "finalDirectory" | "sequence">;
 
 export interface FinalFile {
   /** Relative to the run's folder. */

@@ -2,7 +2,7 @@
  * Groups of items whose documents lie in the same few raw files. An item is at home in the file of its latest document.
  * Where the listings agree in order, its other documents lie with those of the items around it; else it is of the rest.
  */
-import type { RawIndex, RawPlace } from "./raw-index.ts";
+import type { RawIndex } from "./raw-index.ts";
 
 /** Items that are transformed together, and where their documents lie. */
 export interface Group {
@@ -41,22 +41,16 @@ export function* groups(index: RawIndex, isLeftOut: (item: number) => boolean): 
   return rest;
 }
 
-interface ItemDocuments {
-  readonly item: number;
-  readonly counting: readonly RawPlace[];
-}
-
 /** Items whose latest document lies in the file, in the order of its rows. */
-function atHome(index: RawIndex, file: number, isLeftOut: (item: number) => boolean): ItemDocuments[] {
-  const items: ItemDocuments[] = [];
-  for (const [row, item] of index.itemsIn(file).entries()) {
-    if (index.isLatest(file, row) && !isLeftOut(item)) items.push({ item, counting: index.counting(item) });
-  }
-  return items;
+function atHome(index: RawIndex, file: number, isLeftOut: (item: number) => boolean) {
+  const latest = [...index.itemsIn(file)].filter(
+    (item, row) => index.isLatest(file, row) && !isLeftOut(item),
+  );
+  return latest.map((item) => ({ item, counting: index.counting(item) }));
 }
 
 /** The file, and the others that are worth to be read with it. */
-function filesTogether(index: RawIndex, file: number, items: readonly ItemDocuments[]): number[] {
+function filesTogether(index: RawIndex, file: number, items: ReturnType<typeof atHome>): number[] {
   const needed = new Map<number, number>();
   for (const { counting } of items)
     for (const at of counting) needed.set(at.file, (needed.get(at.file) ?? 0) + 1);

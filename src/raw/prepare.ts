@@ -35,16 +35,8 @@ export interface DocumentOptions extends PolicyOptions {
   readonly aliases: Readonly<Record<string, string>>;
 }
 
-export interface Prepared {
-  readonly unknown: UnknownField[];
-  /** Members of the document that may be gone, or have another value. Undefined: some have other names. */
-  readonly changed: ReadonlySet<string> | undefined;
-}
-
-/** Prepares one document in place. `position` is its place in the order of observation. */
-export type Prepare = (shape: Shape, document: JsonObject, position: Position, drift: Drift) => Prepared;
-
 export interface Position {
+  /** Place in the order of observation. */
   readonly order: number;
   readonly contentId: string | null;
 }
@@ -54,12 +46,16 @@ interface SiftedAt extends Position {
   readonly prefix: string;
 }
 
-export function documentPreparer(options: DocumentOptions): Prepare {
+/**
+ * Prepares documents in place. Gives what the contract does not know of one, and its members that may be gone or have
+ * another value; undefined: some have other names.
+ */
+export function documentPreparer(options: DocumentOptions) {
   const applyPolicy = personalPolicy(DATA_TABLES, options);
   const sift = sifter(options);
   const aliases = Object.entries(options.aliases);
   const ofPersons: ReadonlySet<string> = options.policy === "keep" ? new Set() : PERSON_FIELDS;
-  return (shape, document, position, drift) => {
+  return (shape: Shape, document: JsonObject, position: Position, drift: Drift) => {
     const renamed = rename(document, aliases);
     applyPolicy(document, drift);
     const { unknown, treated } = sift(WALKERS[shape], document, { ...position, prefix: "" }, drift);
@@ -67,6 +63,8 @@ export function documentPreparer(options: DocumentOptions): Prepare {
     return { unknown, changed: renamed ? undefined : changed };
   };
 }
+
+export type Prepare = ReturnType<typeof documentPreparer>;
 
 /** Prepares an answer of a lookup in place: what the contract does not know of it, after the personal-data policy. */
 export function lookupPreparer(

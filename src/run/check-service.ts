@@ -19,6 +19,7 @@ import { type Asking, type OpenSource, openHastyClient, openSource, originOf } f
 const CHECKS = ["dns", "tls", "service", "credentials", "instance", "clock", "destinations"] as const;
 
 export interface ServiceAsking extends Pick<Asking, "clock"> {
+  /** Where it is told that the service asks for fewer requests; shows no token. */
   readonly logFor: (token: Secret) => Log;
   readonly signal: AbortSignal;
 }

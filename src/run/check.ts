@@ -1,8 +1,5 @@
 /** Whether a run could begin here and now: one finding for each thing that it needs, in the order that it needs them. */
-import type { Clock } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import type { Log } from "../common/log.ts";
-import type { Secret } from "../common/secret.ts";
 import {
   type Config,
   type ConfigInputs,
@@ -15,18 +12,14 @@ import { targetError } from "../targets/deliver.ts";
 import type { FreeBytes } from "../warehouse/disk.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { Verification } from "../warehouse/verify-run.ts";
-import { checkService } from "./check-service.ts";
+import { checkService, type ServiceAsking } from "./check-service.ts";
 import { type CheckedWarehouse, checkCurrentRun, checkWarehouse } from "./check-warehouse.ts";
 import { type Finding, failed, ok, skipped } from "./finding.ts";
 import { knownInstance } from "./instance.ts";
 
-export interface CheckRequest {
+export interface CheckRequest extends ServiceAsking {
   readonly inputs: ConfigInputs;
   readonly nodeVersion: string;
-  readonly clock: Clock;
-  /** Where it is told that the service asks for fewer requests; shows no token. */
-  readonly logFor: (token: Secret) => Log;
-  readonly signal: AbortSignal;
   readonly freeBytes: FreeBytes;
   readonly verifyCurrent: (folder: OutputFolder) => Promise<Verification>;
 }

@@ -166,11 +166,9 @@ export interface Entity {
   readonly unknown: JsonObject;
 }
 
-interface Known {
+interface Known extends Omit<Entity, "id"> {
   readonly order: number;
   readonly shape: string;
-  readonly attributes: JsonObject;
-  readonly unknown: JsonObject;
 }
 
 /** All descriptions of a run. Memory grows with the number of distinct things, not with the items. */
