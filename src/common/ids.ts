@@ -49,7 +49,6 @@ export class Ids {
     return number;
   }
 
-  /** The ID that has the number. */
   at(number: number): string {
     const other = this.#otherTexts.get(number);
     if (other !== undefined) return other;

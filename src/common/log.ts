@@ -74,7 +74,6 @@ export function createLog(options: LogOptions): Log {
   };
 }
 
-/** Discards everything. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** The type keeps our own code to the list, this keeps others to it. */

@@ -142,7 +142,6 @@ export class WarehouseBuild implements AsyncDisposable {
     return bytes;
   }
 
-  /** Bounds of ranges of items that are looked up together. */
   get boundsOfChecks(): Bounds {
     return this.#request.bounds.filter((_, place) => place % RANGES_OF_CHECKS === 0);
   }
@@ -237,14 +236,12 @@ export class WarehouseBuild implements AsyncDisposable {
     return this.#export(tables, []);
   }
 
-  /** The tables of a stage, made without rows. */
   async #created(stage: Stage): Promise<Table[]> {
     const tables = this.#request.tables.filter((table) => table.stage === stage);
     for (const table of tables) await createTable(this.connections[0], table);
     return tables;
   }
 
-  /** Of what is made from the values of items, range by range. */
   get #boundsOfSteps(): Bounds {
     const { bounds, stagedBytes } = this.#request;
     return boundsTogether(bounds, stagedBytes.get("content_custom_field_values") ?? 0, RANGES_OF_STEPS);

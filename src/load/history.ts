@@ -14,7 +14,6 @@ import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
 import { loadSql } from "./load-sql.ts";
 import { ends } from "./steps.ts";
 
-/** What the history says of this run. */
 export interface HistoryRun extends ObservingRun {
   readonly sequence: number;
   /** When the last answer was there, in milliseconds since 1970. */
@@ -105,14 +104,12 @@ async function keepIds(connection: DuckDBConnection, name: string, ids: Readonly
 /** Tables of rows from comparisons, which are collected until they fill a row group: lesser ones wait uncompressed. */
 const COMPARED = ["mapped_value_history", "mapped_value_order_history"] as const;
 
-/** The temporary table that collects its rows. */
 const made = (table: (typeof COMPARED)[number]) => `made_${table}`;
 
 const FIELDS =
   "content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, state VARCHAR, " +
   "removed_in_run VARCHAR, epoch INTEGER";
 
-/** The steps over ranges of items. */
 class Steps {
   readonly #connection: DuckDBConnection;
   readonly #request: HistoryRequest;
@@ -143,7 +140,6 @@ class Steps {
     await keepTemporary(this.#connection, "history_several", ends(items));
     await keepTemporary(this.#connection, "history_texts", ends(items));
     const firsts = await this.#firsts("history_ranges", [rowsPerRange]);
-    // Finds what has to be compared.
     await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE history_fields (${FIELDS})`);
     const findFields = `INSERT INTO history_fields BY NAME ${loadSql("history_fields")}`;
     for (const range of within(items, firsts)) await execute(this.#connection, findFields, ends(range));

@@ -54,7 +54,6 @@ export function historySql(step: string, load = loadSql): string {
   });
 }
 
-/** Text of the view of intervals. */
 export function intervalsSql(): string {
   return historySql(`view_${INTERVALS_VIEW}`);
 }

@@ -14,7 +14,6 @@ interface View {
   readonly columns: readonly ViewColumn[];
 }
 
-/** A column that a definition gives. */
 interface ViewColumn {
   readonly name: string;
   readonly expression: string;

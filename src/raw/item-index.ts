@@ -52,7 +52,6 @@ export class ItemIndex {
     return this.#pages;
   }
 
-  /** By the item's number. */
   weightAt(number: number): number {
     return this.#weights[number] ?? 0;
   }

@@ -27,7 +27,6 @@ const PERSON_FIELDS = personFields(DATA_TABLES);
 /** Lookups come after all items in the order of observation. */
 export const LOOKUP_ORDER = Number.MAX_SAFE_INTEGER;
 
-/** What an answer of a lookup is. */
 export type LookupResource = "destination" | "custom_field_definition";
 
 export interface DocumentOptions extends PolicyOptions {
@@ -119,7 +118,6 @@ function rename(document: JsonObject, aliases: readonly [string, string][]): boo
   return renamed;
 }
 
-/** What a raw document is of. */
 export type RawShape = Shape | LookupResource;
 
 export function isRawShape(shape: string): shape is RawShape {

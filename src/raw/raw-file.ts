@@ -105,7 +105,6 @@ export class RawWriter {
     this.#parts = parts;
   }
 
-  /** Writes documents in the order given. */
   write(file: string, documents: readonly (RawDocument | LookupDocument)[]): WrittenFile {
     for (const document of documents) this.#append(document);
     const written = this.#builder.take((batch) => this.#parts.write(file, batch));
@@ -149,7 +148,6 @@ export class RawWriter {
   }
 }
 
-/** What is read of each file. */
 function cellsOf({ cells }: Columns) {
   return {
     shapes: cells("shape"),

@@ -35,7 +35,6 @@ export function readIndex(file: string): IndexedFile {
   return indexOfRows(rows);
 }
 
-/** Of a file that is read. */
 export function indexOfRows(rows: RawRows): IndexedFile {
   const about = rows.ids.map((_, row) => rows.about(row));
   return {
@@ -45,7 +44,6 @@ export function indexOfRows(rows: RawRows): IndexedFile {
   };
 }
 
-/** Where a document lies. */
 export interface RawPlace {
   /** Place in {@link RawIndex.files}. */
   readonly file: number;

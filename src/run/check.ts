@@ -37,7 +37,6 @@ export async function* check(request: CheckRequest): AsyncGenerator<Finding> {
   if (!(config instanceof WarehouseError)) yield* checkTargets(config, warehouse, request.signal);
 }
 
-/** A finding for each target. */
 async function* checkTargets(
   config: Config,
   warehouse: CheckedWarehouse | null,

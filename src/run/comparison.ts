@@ -11,7 +11,6 @@ import type { RunContext } from "./context.ts";
 import type { Result } from "./finalize.ts";
 import type { RunSummary } from "./summary.ts";
 
-/** What the summary says of it. */
 export type Comparison = Pick<RunSummary, "previousRun" | "changes" | "mappedValues" | "drift" | "warnings">;
 
 /** Compares the staged tables, which nobody has open. */

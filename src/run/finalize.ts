@@ -41,7 +41,6 @@ import type { RunTransformed } from "./run-transform.ts";
 import { originOf } from "./source.ts";
 import { accountingOf, answerChecks, type RunSummary, singlesWarnings } from "./summary.ts";
 
-/** A result that can be published. */
 export interface Result
   extends Pick<RunSummary, "passes" | "accounting" | "warnings" | "noMappedValues" | "namelessDestinations"> {
   readonly tables: readonly LoadedTable[];

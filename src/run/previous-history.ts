@@ -46,7 +46,6 @@ export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Che
   }
 }
 
-/** For the summary of the run. */
 export function historyWarnings(history: PreviousHistory): string[] {
   if (history.kind !== "anew") return [];
   return [

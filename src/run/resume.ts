@@ -63,7 +63,6 @@ export const resumeRecordForm = z.strictObject({
   version: z.literal(CHECKPOINT_VERSION),
   fingerprint: z.string(),
   startedMs: z.number(),
-  /** When it was resumed. */
   resumedMs: z.array(z.number()),
   /** Whether it ended because it holds far less than the run before: then only explicit approval resumes it. */
   shrunk: z.boolean(),

@@ -22,7 +22,6 @@ export interface RawTransform {
   readonly staging: Pick<StagingFolder, "parts" | "root" | "temporary">;
   /** Says which items are gone: documents of theirs may have landed, and do not count. */
   readonly record: Pick<ExtractRecord, "vanished" | "removed">;
-  /** Gives the index away. */
   readonly takeIndex: () => Landed;
 }
 

@@ -30,7 +30,6 @@ export interface VerifyMappingsRequest extends Asking {
 }
 
 export interface VerifiedMappings {
-  /** Items that were asked for. */
   readonly asked: number;
   readonly agreeing: number;
   /** Those that do not agree, in ascending order of their IDs. */

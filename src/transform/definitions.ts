@@ -21,7 +21,6 @@ import { listOf } from "./rows.ts";
 /** Rows of each shared table, in the order in which they are made: the load sorts them. */
 export type EntityRows = Map<string, Cell[][]>;
 
-/** Everything that the shared tables are made from. */
 export interface EntityFacts {
   readonly store: EntityStore;
   readonly lookups: RawLookups;
@@ -178,7 +177,6 @@ function destinationRows(
   }
 }
 
-/** Attributes of a select value. */
 const KEYS = ["id", "display", "value", "archived"];
 
 /** A select value as a definition has it, at its place. */
@@ -270,7 +268,6 @@ function noteOthers(
     if (!values.has(String(id)) || typeof id !== "string") note("archived", id);
 }
 
-/** Takes a row of the table of this name. */
 type Put = (table: string, row: Cell[]) => void;
 
 function tableNamed(name: string): Table {

@@ -8,7 +8,6 @@ import type { EntityPool } from "./entity-store.ts";
 import { aclRows, collectionRows, favoriteRows, fileRows } from "./lists.ts";
 import { type Emit, type ItemRows, itemRows, listRows, objectRows } from "./rows.ts";
 
-/** Rows of a custom table from an item. */
 export type RowsOfItem = (item: ItemDocuments) => Iterable<Row>;
 
 export interface TransformPlan {

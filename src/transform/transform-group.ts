@@ -21,7 +21,6 @@ export interface WrittenPart {
   readonly bytes: number;
 }
 
-/** What came of all groups of a thread. */
 export interface TransformedGroups {
   readonly parts: readonly WrittenPart[];
   readonly versions: readonly EntityVersion[];
@@ -29,7 +28,6 @@ export interface TransformedGroups {
 }
 
 export interface TransformerOptions {
-  /** Folder of the parts. */
   readonly directory: string;
   /** Part of the file names, so that threads do not meet. */
   readonly thread: number;

@@ -41,9 +41,7 @@ export interface TransformRequest {
   readonly isLeftOut: (item: number) => boolean;
   /** Bytes of an answer that an item takes, roughly; by its number. */
   readonly weightOf: (item: number) => number;
-  /** Folder of the parts. */
   readonly parts: string;
-  /** The run's staging folder. */
   readonly directory: string;
   readonly temporaryDirectory: string;
   readonly signal: AbortSignal;
@@ -134,7 +132,6 @@ function onThisThread(transformer: GroupTransformer): Transformers {
   };
 }
 
-/** What all threads gave. */
 function together(results: readonly TransformedGroups[]): Transformed {
   const parts = new Map<string, StagedPart[]>();
   const stagedBytes = new Map<string, number>();

@@ -8,7 +8,6 @@ import { type Revive, reviveError } from "./sent-error.ts";
 import type { Reply, Task } from "./thread.ts";
 
 export interface PoolOptions {
-  /** Module of the threads. */
   readonly module: URL;
   readonly threads: number;
   /** What a thread gets as `workerData`, by its number from 0. */
