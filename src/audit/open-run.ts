@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
+import { VIEWED } from "../load/views.ts";
 import { emptyColumns } from "../storage/ddl.ts";
 import {
   type AttachOptions,
@@ -48,12 +49,6 @@ interface OpenRequest {
   /** Whether the runs may lack mapped values: for questions that do not read them. */
   readonly anyPipeline?: boolean | undefined;
 }
-
-/** Tables without which there is nothing to audit. */
-const NEEDED = (
-  "content content_custom_field_values custom_fields custom_field_select_values custom_field_mappings " +
-  "custom_field_mapping_values destinations content_mapped_values content_external_payloads"
-).split(" ");
 
 /**
  * Throws `config.not_found` for a run that does not exist, with the nearest names of those that do, and for one whose
@@ -115,7 +110,7 @@ export function sourceOf({ directory, manifest }: Pick<ReadableRun, "directory" 
 
 /** Tables of those without which there is nothing to audit that are not there. */
 export function missingTables(rows: Manifest["rows"]): string[] {
-  return NEEDED.filter((table) => !Object.hasOwn(rows, table));
+  return VIEWED.filter((table) => !Object.hasOwn(rows, table));
 }
 
 interface TablesSource {

@@ -3,8 +3,8 @@ export const FORMULA = /^[=+\-@\t\r\n\0＝＋－＠]/;
 const NEEDS_QUOTES = /[",;\t\r\n]|^ | $/;
 
 /**
- * A row in CSV by RFC 4180, but with LF at its end. NULL is an empty cell, and the empty text is `""`; so is NULL where it
- * is the only cell, because many readers skip a blank line.
+ * A row in CSV by RFC 4180, ended by LF. NULL is an empty cell, the empty text `""`; so is NULL as the only cell,
+ * because many readers skip a blank line.
  */
 export function csvRow(cells: readonly (string | null)[]): string {
   if (cells.length === 1 && cells[0] === null) return '""\n';
@@ -19,15 +19,10 @@ export function csvCell(text: string): string {
 /** Control characters but tab and ends of lines, and what turns the direction of a text around. */
 const STEERING = /(?![\t\r\n])[\p{Cc}\p{Bidi_Control}]/gu;
 
-/**
- * A text that no spreadsheet runs and that steers no terminal: one that looks like a formula gets an apostrophe in
- * front, a control character becomes its code point, `[U+001B]`.
- */
+/** A text that no spreadsheet runs and no terminal obeys: `'` before a formula, `[U+001B]` for a control character. */
 export function safeText(text: string): string {
   const guarded = FORMULA.test(text) ? `'${text}` : text;
-  return guarded.replace(STEERING, codePoint);
-}
-
-function codePoint(character: string): string {
-  return `[U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`;
+  return guarded.replace(STEERING, (character) => {
+    return `[U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`;
+  });
 }

@@ -1,7 +1,4 @@
-/**
- * What can end a run, as values: each code knows the exit code that the operator's scheduler sees, and whether
- * asking again can help. Tests match the code, never the prose.
- */
+/** What can end a run: each code with the exit code for the scheduler, and whether asking again can help. */
 const CODES = {
   "config.invalid": { exitCode: 2, retry: false },
   "config.missing_service": { exitCode: 2, retry: false },

@@ -1,7 +1,4 @@
-/**
- * Takes garbage away before work that allocates hardly anything on this thread: it would stay to the end. Without effect
- * where the process did not provide for it.
- */
+/** Takes garbage away before work that allocates little here: it would stay. Nothing without `--expose-gc`. */
 export function collectGarbage(): void {
   globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
 }
@@ -11,10 +8,7 @@ export function collectKeepingCode(): void {
   globalThis.gc?.({ type: "major", execution: "sync" });
 }
 
-/**
- * Takes away what was made of late, at a moment when hardly anything of it is needed any more: garbage collection pays
- * for what is alive, and in the midst of a page that is all that was parsed of it.
- */
+/** Takes young garbage away when hardly anything of it is alive, which is what it costs: not in the midst of a page. */
 export function collectYoung(): void {
   globalThis.gc?.({ type: "minor", execution: "sync" });
 }

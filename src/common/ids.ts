@@ -1,9 +1,8 @@
 import { compareUtf8 } from "./utf8-order.ts";
 
 /**
- * Texts numbered from 0 in the order in which they came. IDs of a service are nearly always 24 hexadecimal digits: these
- * take 12 bytes and a place in a table of numbers, some 20 bytes in all, where a map of texts takes 100. Others are kept
- * as they are.
+ * Texts numbered from 0 in the order in which they came. IDs are nearly always 24 hexadecimal digits: these take 12
+ * bytes and a place in a table of numbers, some 20 bytes, where a map of texts takes 100.
  */
 
 const DIGITS = 24;
@@ -50,7 +49,6 @@ export class Ids {
     return number;
   }
 
-  /** The ID that has the number. */
   at(number: number): string {
     const other = this.#otherTexts.get(number);
     if (other !== undefined) return other;

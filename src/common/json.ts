@@ -17,10 +17,9 @@ declare global {
 }
 
 /**
- * A number, inside an array or object, that may be more than a double holds: sixteen digits, with or without a point
- * among them, or any exponent. Texts that look so only cost time: a reviver takes three times as long as the parse, the
- * scan a third of it. Pages are not scanned: where their elements are looked for, these numbers are too
- * (`Element.large`).
+ * A number in an array or object that may be more than a double holds: sixteen digits, or any exponent. Texts that look
+ * so only cost time: a reviver takes three times as long as the parse, the scan a third of it. Pages are not scanned:
+ * where their elements are looked for, these numbers are too (`Element.large`).
  */
 const LARGE_NUMBER = /[:,[][ \n\r\t]*-?(?:\d{16}|\d[\d.]{16}|\d[\d.]*[eE])/;
 /** The same, of the text of one number. */
@@ -28,9 +27,9 @@ const LARGE = /^-?(?:\d{16}|\d[\d.]{16}|\d[\d.]*[eE])/;
 const NOT_ZERO = /^-?[0.]*[1-9]/;
 
 /**
- * The value of a JSON text. Integers beyond 2^53, numbers beyond the range of a double (`1e400`), those that would vanish
- * below it (`1e-999`) and those with more digits than it holds (`0.12345678901234567890`) come as `RawNumber`, which `JSON.isRawJSON` knows and `JSON.stringify` writes as it came;
- * every other number is a number. A `RawNumber` loses its mark where it is cloned: send text between threads.
+ * The value of a JSON text. Numbers that a double does not hold (integers beyond 2^53, `1e400`, `1e-999`,
+ * `0.12345678901234567890`) come as `RawNumber`, which `JSON.stringify` writes as it came. It loses its mark where it
+ * is cloned: send text between threads.
  *
  * @throws {SyntaxError} for what is not JSON; its message quotes the text
  * @throws {RangeError} for what is nested too deeply
@@ -81,10 +80,7 @@ function digitsOf(decimal: string): string {
   return `${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
 }
 
-/**
- * Whether the text, which gives this double, is one that the double gives back: its shortest text, or that with 17
- * digits, which `%.17g` and others print (`0.10000000000000001` for 0.1).
- */
+/** Whether the double gives the text back: as its shortest one or with 17 digits, as `%.17g` prints. */
 export function isPrintOf(double: number, text: string): boolean {
   const digits = digitsOf(text);
   return digits === digitsOf(String(double)) || digits === digitsOf(double.toPrecision(17));

@@ -5,10 +5,7 @@ import { redactor, type Secret } from "./secret.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
-/**
- * Everything that a log line may carry besides its message. The list is complete on purpose: headers, bodies, query
- * strings and values of documents have no field, so they cannot be logged.
- */
+/** All that a log line may carry: on purpose no header, body, query string or value of a document, so none is logged. */
 const FIELDS = [
   "instance",
   "run",
@@ -77,18 +74,16 @@ export function createLog(options: LogOptions): Log {
   };
 }
 
-/** Discards everything. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** The type keeps our own code to the list, this keeps others to it. */
 function allowed(fields: LogFields): LogFields {
-  return Object.fromEntries(
-    FIELDS.filter((name) => fields[name] !== undefined).map((name) => [name, shown(fields[name])]),
+  const given = FIELDS.map((name) => [name, fields[name]] as const).filter(
+    ([, value]) => value !== undefined,
   );
-}
-
-function shown(value: string | number | null | undefined): string | number | null | undefined {
-  return typeof value === "string" ? printable(value) : value;
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, typeof value === "string" ? printable(value) : value]),
+  );
 }
 
 /** `02:00:00 warn  the page came again page=3 status=503` */

@@ -2,10 +2,7 @@ import { inspect } from "node:util";
 
 export const REDACTED = "[redacted]";
 
-/**
- * A value that no log, error or file may show. It prints as `[redacted]` however it is turned into text; the value
- * itself comes out only where the code says `reveal()`.
- */
+/** A value that no log, error or file may show: as text it is `[redacted]`; only `reveal()` gives it. */
 export class Secret {
   readonly #value: string;
 
@@ -36,9 +33,8 @@ export function basicCredentials(token: Secret): string {
 }
 
 /**
- * Replaces secrets in a text by their value, in every form that they take on their way: as they are, percent-encoded,
- * as JSON text, in base64, and as Basic credentials, whatever the password. One pass, longest form first, so that a secret that
- * is part of another never leaves the rest of the longer one behind.
+ * Replaces secrets in a text, in every form that they take on their way: as they are, percent-encoded, as JSON, in base64,
+ * and as Basic credentials, whatever the password. The longest form first, so that nothing of a longer secret is left.
  */
 export function redactor(secrets: readonly Secret[]): (text: string) => string {
   const patterns = new Set(secrets.flatMap((secret) => formsOf(secret.reveal())).map(patternOf));
@@ -83,10 +79,7 @@ function patternOf({ text, isBase64 }: Form): string {
 
 const BASE64 = "(?:[A-Za-z0-9+/_=-]|%2[BbFf]|%3[Dd])";
 
-/**
- * Base64 of `token:` and of `token:` with any password have the whole groups of three bytes in common; what follows
- * them belongs to the last bytes of the token, so it goes too.
- */
+/** With any password, base64 of `token:` begins with the same whole groups of three bytes; what follows goes too. */
 function base64Of(text: string): string[] {
   const bytes = Buffer.from(text);
   const whole = bytes.subarray(0, bytes.length - (bytes.length % 3));

@@ -1,10 +1,8 @@
 /**
- * Gives the process three of libuv's threads, unless its environment says how many; before it begins with them, which is
- * when it loads its modules.
+ * Gives the process three of libuv's threads, unless its environment says how many; before it loads its modules.
  *
- * Statements of the database run on these threads, two at a time, and what a statement freed stays with its thread: with
- * four of them, each keeps what a wide table took there. The third is for files, and lets addresses be looked up two at a
- * time, as four would: libuv gives lookups half of its threads.
+ * Two are for statements of the database: what one freed stays with its thread, and each of four would keep what a wide
+ * table took there. The third is for files, and for addresses: libuv looks them up with half of its threads, so two.
  */
 export function keepPoolSmall(): void {
   // Old versions of Node read this before they are told to go: no newer syntax here.

@@ -14,8 +14,8 @@ export interface Tree {
 export type Refused = (path: string, thrown: unknown) => void;
 
 /**
- * What is below a folder, in the order of the names. A folder that cannot be listed, and anything but files and folders
- * (`verify.failed`), is thrown, unless `refused` takes it: then the rest is read.
+ * What is below a folder, in the order of the names. Throws at a folder that cannot be listed, and at anything but
+ * files and folders (`verify.failed`), unless `refused` takes it: then the rest is read.
  */
 export async function readTree(root: string, refused: Refused = rethrow): Promise<Tree> {
   const files: string[] = [];
@@ -27,7 +27,10 @@ export async function readTree(root: string, refused: Refused = rethrow): Promis
       files.push(...below.files);
       folders.push(...below.folders);
     } else if (entry.isFile()) files.push(path);
-    else refused(path, notPublished(path));
+    else {
+      const sentence = `${path} is neither a file nor a folder, so it is not published.`;
+      refused(path, new WarehouseError("verify.failed", sentence));
+    }
   }
   return { files, folders: [...folders, root] };
 }
@@ -44,13 +47,6 @@ async function entriesOf(folder: string, refused: Refused): Promise<Dirent[]> {
     refused(folder, thrown);
     return [];
   }
-}
-
-function notPublished(path: string): WarehouseError {
-  return new WarehouseError(
-    "verify.failed",
-    `${path} is neither a file nor a folder, so it is not published.`,
-  );
 }
 
 /** Brings a file's or folder's content to the disk; an error of the disk is thrown, and never tried again. */

@@ -1,4 +1,5 @@
 /** From staged parts to the finished files: DuckDB tables and sorted Parquet, derived tables, views. */
+import { addAbortListener } from "node:events";
 import { mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
@@ -13,8 +14,7 @@ import { quoteIdentifier } from "../storage/sql-text.ts";
 import { type StagedPart, sumOfRows } from "../storage/staged-part.ts";
 import { type Cell, TableBuilder } from "../storage/table-builder.ts";
 import type { Stage, Table } from "../tables/declare.ts";
-import { type Absences, fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRun } from "./history.ts";
-import type { PreviousHistory } from "./history-previous.ts";
+import { fillHistory, HISTORY_ROWS_PER_RANGE, type HistoryRequest } from "./history.ts";
 import { type ExportRequest, exportTables, type LoadedTable, loadTable } from "./load-table.ts";
 import { createHistoryMacros } from "./macros.ts";
 import { boundsTogether } from "./range-bounds.ts";
@@ -46,11 +46,7 @@ export interface BuildRequest {
   /** Ends the work, the statement under way included. */
   readonly signal: AbortSignal;
   /** What the history says of this run, and what it carries on. */
-  readonly history: {
-    readonly run: HistoryRun;
-    readonly previous: PreviousHistory;
-    readonly absences: Absences;
-  };
+  readonly history: Pick<HistoryRequest, "run" | "previous" | "absences">;
   readonly onTable: (done: number, total: number) => void;
 }
 
@@ -60,10 +56,7 @@ export interface RunRows {
   readonly rows: Iterable<readonly Cell[]>;
 }
 
-/**
- * Bytes of a row, roughly, from which a table is never loaded beside another such: the database holds some 60,000 rows
- * before it writes them, which with articles is more than it may have in memory.
- */
+/** Bytes of a row from which a table is not loaded beside another such: some 60,000 rows are in memory at a time. */
 const WIDE_ROW_BYTES = 500;
 
 /** Stages of tables that are made from other tables. */
@@ -89,7 +82,9 @@ export class WarehouseBuild implements AsyncDisposable {
     this.#request = request;
     this.#database = database;
     this.connections = connections;
-    this.#interrupting = interruptOn(request.signal, connections);
+    this.#interrupting = addAbortListener(request.signal, () => {
+      for (const connection of connections) connection.interrupt();
+    });
   }
 
   static async open(request: BuildRequest): Promise<WarehouseBuild> {
@@ -105,9 +100,8 @@ export class WarehouseBuild implements AsyncDisposable {
   }
 
   /**
-   * Loads the tables of the pipeline: two at a time, which keeps two cores at work, but one wide table at a time, from the
-   * beginning. Then what is made from other tables, step by step, each with both connections.
-   * Errors: `verify.failed` where rows went missing on the way.
+   * Loads the tables of the pipeline: two at a time, but one wide table at a time, from the beginning. Then, with both
+   * connections each, what is made from other tables. Errors: `verify.failed` where rows went missing on the way.
    */
   async loadData(): Promise<LoadedTable[]> {
     const { tables, signal, parts, stagedBytes, onTable } = this.#request;
@@ -148,13 +142,8 @@ export class WarehouseBuild implements AsyncDisposable {
     return bytes;
   }
 
-  /** Bounds of ranges of items that are looked up together. */
   get boundsOfChecks(): Bounds {
     return this.#request.bounds.filter((_, place) => place % RANGES_OF_CHECKS === 0);
-  }
-
-  async loadRows(rows: RunRows): Promise<LoadedTable> {
-    return this.#loadRows(this.connections[0], rows);
   }
 
   /** Makes the views and closes the database. Gives the names of the views. */
@@ -177,13 +166,13 @@ export class WarehouseBuild implements AsyncDisposable {
   async #loadStaged(connection: DuckDBConnection, table: Table): Promise<LoadedTable> {
     const { name, stage } = table;
     const { parts, entityRows, stagedBytes, finalDirectory, sequence } = this.#request;
-    if (stage === "shared") return this.#loadRows(connection, { table, rows: entityRows.get(name) ?? [] });
+    if (stage === "shared") return this.loadRows({ table, rows: entityRows.get(name) ?? [] }, connection);
     const bounds = boundsTogether(this.#request.bounds, stagedBytes.get(name) ?? 0);
     return loadTable(connection, { table, parts: parts.get(name) ?? [], bounds, finalDirectory, sequence });
   }
 
   /** Loads rows that were made on this thread, by way of parts like all others. */
-  async #loadRows(connection: DuckDBConnection, { table, rows }: RunRows): Promise<LoadedTable> {
+  async loadRows({ table, rows }: RunRows, connection = this.connections[0]): Promise<LoadedTable> {
     const { directory, finalDirectory, sequence } = this.#request;
     const parts: StagedPart[] = [];
     const builder = new TableBuilder(table);
@@ -213,10 +202,7 @@ export class WarehouseBuild implements AsyncDisposable {
     return this.#export(tables, bounds);
   }
 
-  /**
-   * The history, from that of the run before and the tables of this one. While its files are written, a checkpoint writes
-   * what waits of all tables: little is left for the end, when nothing else can be done meanwhile.
-   */
+  /** The history. While its files are written, a checkpoint writes what waits: at the end it would be alone. */
   async #carryOn(): Promise<LoadedTable[]> {
     const tables = await this.#created("history");
     if (tables.length === 0) return [];
@@ -250,14 +236,12 @@ export class WarehouseBuild implements AsyncDisposable {
     return this.#export(tables, []);
   }
 
-  /** The tables of a stage, made without rows. */
   async #created(stage: Stage): Promise<Table[]> {
     const tables = this.#request.tables.filter((table) => table.stage === stage);
     for (const table of tables) await createTable(this.connections[0], table);
     return tables;
   }
 
-  /** Of what is made from the values of items, range by range. */
   get #boundsOfSteps(): Bounds {
     const { bounds, stagedBytes } = this.#request;
     return boundsTogether(bounds, stagedBytes.get("content_custom_field_values") ?? 0, RANGES_OF_STEPS);
@@ -271,14 +255,6 @@ export class WarehouseBuild implements AsyncDisposable {
     const { finalDirectory, sequence } = this.#request;
     return exportTables(this.connections, { tables, bounds, finalDirectory, sequence, beside });
   }
-}
-
-function interruptOn(signal: AbortSignal, connections: readonly DuckDBConnection[]): Disposable {
-  const interrupt = () => {
-    for (const connection of connections) connection.interrupt();
-  };
-  signal.addEventListener("abort", interrupt);
-  return { [Symbol.dispose]: () => signal.removeEventListener("abort", interrupt) };
 }
 
 /** Damage and want of disk are nothing that the user's text could have to do with. */

@@ -8,12 +8,12 @@ const NAME_LENGTH = 180;
 const TAG_LENGTH = 60;
 
 /**
- * Column names for a view, one for each wanted column, no two of them alike, none like a `reserved` one. A name stays
- * as it is where it can; where it cannot, its tag follows in parentheses: `Topic (5f3a)`.
+ * Distinct column names for a view, none like a `reserved` one. A name that cannot stay as it is gets its tag: `Topic
+ * (5f3a)`.
  *
- * Alike means alike without regard to case, by the rules of Unicode: more than DuckDB itself takes for the same, but
- * tools that read from it fold more than it does. All namesakes get their tag, so that no one looks like the first.
- * DuckDB has no name that is empty or has a NUL (written as U+FFFD); long names are cut.
+ * Alike means alike without regard to case, by the rules of Unicode: tools that read from DuckDB fold more than it
+ * does. All namesakes get their tag, so that no one looks like the first. DuckDB has no name that is empty or has a NUL
+ * (written as U+FFFD); long names are cut.
  */
 export function distinctColumnNames(
   wanted: readonly WantedColumn[],

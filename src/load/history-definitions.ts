@@ -34,37 +34,23 @@ export interface DefinitionHistory {
 }
 
 const LOOKED_UP = "(SELECT custom_field_id FROM custom_fields WHERE from_lookup)";
+const OF_FIELD = `before.definition.custom_field_id IN ${LOOKED_UP}`;
+const OF_MAPPING =
+  "before.definition.mapping_id IN " +
+  `(SELECT mapping_id FROM previous_mapping_history WHERE custom_field_id IN ${LOOKED_UP})`;
 
 export const DEFINITION_HISTORIES: readonly DefinitionHistory[] = [
   { history: destinationHistory, of: "destinations", family: "destination", lookedUp: "false" },
   { history: customFieldHistory, of: "custom_fields", family: "definition", lookedUp: "false" },
-  {
-    history: selectValueHistory,
-    of: "custom_field_select_values",
-    family: "definition",
-    lookedUp: `before.definition.custom_field_id IN ${LOOKED_UP}`,
-  },
-  {
-    history: mappingHistory,
-    of: "custom_field_mappings",
-    family: "mapping",
-    lookedUp: `before.definition.custom_field_id IN ${LOOKED_UP}`,
-  },
+  { history: selectValueHistory, of: "custom_field_select_values", family: "definition", lookedUp: OF_FIELD },
+  { history: mappingHistory, of: "custom_field_mappings", family: "mapping", lookedUp: OF_FIELD },
   {
     history: mappingValueHistory,
     of: "custom_field_mapping_values",
     family: "mapping",
-    lookedUp:
-      "before.definition.mapping_id IN " +
-      `(SELECT mapping_id FROM previous_mapping_history WHERE custom_field_id IN ${LOOKED_UP})`,
+    lookedUp: OF_MAPPING,
   },
 ];
-
-const CAUSE_OF: Readonly<Record<Family, Cause>> = {
-  destination: "destination_changed",
-  mapping: "mapping_changed",
-  definition: "definition_changed",
-};
 
 /** Milliseconds since 1970 as a value of the database, which counts microseconds. */
 export function instant(milliseconds: number): DuckDBTimestampTZValue {
@@ -81,12 +67,9 @@ export function definitionColumns({ columns }: Table): string[] {
 export async function fillDefinitions(connection: DuckDBConnection, run: ObservingRun): Promise<void> {
   for (const definition of DEFINITION_HISTORIES) {
     const sql = `INSERT INTO ${quoteIdentifier(definition.history.name)} BY NAME ${stepOf(definition)}`;
-    await execute(connection, sql, [
-      run.run,
-      instant(run.startedAt.getTime()),
-      CAUSE_OF[definition.family],
-      run.verdict === "complete",
-    ]);
+    const cause: Cause = `${definition.family}_changed`;
+    const startedAt = instant(run.startedAt.getTime());
+    await execute(connection, sql, [run.run, startedAt, cause, run.verdict === "complete"]);
   }
 }
 

@@ -1,7 +1,4 @@
-/**
- * What would be, had one family of definitions not changed: the ledger's own steps over the definitions as they were.
- * Where the answer would be another, the change of that family is a cause.
- */
+/** The ledger's steps with one family of definitions as it was: where they answer otherwise, its change is a cause. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, toSafeInteger } from "../storage/duckdb.ts";
 import { fillMarks, quoteIdentifier } from "../storage/sql-text.ts";

@@ -23,8 +23,8 @@ export interface CarriedHistory {
   readonly run: string;
   /** What `openForBuilding` needs to reach it: a database, or the run's folder with Parquet files. */
   readonly access: string | { readonly directory: string };
-  /** Where the rows of a table are: SQL that may follow FROM, by table. */
-  readonly sources: ReadonlyMap<string, string>;
+  /** Where the rows of a table are: SQL that may follow FROM. */
+  readonly sourceOf: (table: string) => string;
 }
 
 /** A published run whose history might be carried on. */
@@ -35,9 +35,8 @@ export interface PreviousRun {
 }
 
 /**
- * The history of a published run, from its Parquet files where it has them, because those can be proven by themselves,
- * else from its database. Each file that will be read is held against the size and SHA-256 of the manifest. What is
- * missing, damaged or of another form cannot be carried on; nothing is guessed.
+ * The history of a published run, from its Parquet files where it has them, else from its database. Each file that will
+ * be read is held against the manifest; what is missing, damaged or of another form cannot be carried on.
  * Throws `config.newer_version` for a history that a newer program wrote.
  */
 export async function findHistory(
@@ -70,14 +69,10 @@ export async function findHistory(
 
 function historyOf(previous: PreviousRun): CarriedHistory {
   const { run, directory, manifest } = previous;
-  const parquet = manifest.loaders.includes("parquet");
-  const catalog = quoteIdentifier(PREVIOUS_CATALOG);
-  const sources = HISTORY_TABLES.map(({ name }): [string, string] => {
-    const source = fromTable(previous, name);
-    return [name, parquet ? source : `${catalog}.main.${source}`];
-  });
-  const access = parquet ? { directory } : join(directory, DATABASE_FILE);
-  return { kind: "carried", run, access, sources: new Map(sources) };
+  if (manifest.loaders.includes("parquet"))
+    return { kind: "carried", run, access: { directory }, sourceOf: (table) => fromTable(previous, table) };
+  const sourceOf = (table: string) => `${PREVIOUS_CATALOG}.main.${fromTable(previous, table)}`;
+  return { kind: "carried", run, access: join(directory, DATABASE_FILE), sourceOf };
 }
 
 async function findingIn(directory: string, file: PublishedFile): Promise<string | undefined> {
@@ -122,8 +117,10 @@ async function assertReadable(previous: PreviousRun, temporaryDirectory: string)
 export async function attachPrevious(connection: DuckDBConnection, previous: PreviousHistory): Promise<void> {
   for (const table of HISTORY_TABLES) {
     const view = quoteIdentifier(`previous_${table.name}`);
-    const source = previous.kind === "carried" ? previous.sources.get(table.name) : undefined;
-    const rows = source ?? `main.${quoteIdentifier(table.name)} WHERE false`;
+    const rows =
+      previous.kind === "carried"
+        ? previous.sourceOf(table.name)
+        : `main.${quoteIdentifier(table.name)} WHERE false`;
     await execute(
       connection,
       `CREATE OR REPLACE TEMP VIEW ${view} AS SELECT ${duckdbColumns(table)} FROM ${rows}`,

@@ -1,7 +1,6 @@
 /**
- * The history of mapped values and of the definitions that they come from, carried from run to run: what the run before
- * says, held against the tables of this one. Set-based, a range of items at a time, so that memory stays bounded; items
- * whose mapped values have the digest that they had are copied without a look.
+ * The history of mapped values and of their definitions: what the run before says, held against the tables of this one.
+ * Set-based, a range of items at a time, so that memory stays bounded; items whose digest is the same are copied.
  */
 import type { DuckDBConnection, DuckDBValue } from "@duckdb/node-api";
 import { all, execute, ROWS_PER_GROUP, scalar } from "../storage/duckdb.ts";
@@ -15,7 +14,6 @@ import { attachPrevious, type PreviousHistory } from "./history-previous.ts";
 import { loadSql } from "./load-sql.ts";
 import { ends } from "./steps.ts";
 
-/** What the history says of this run. */
 export interface HistoryRun extends ObservingRun {
   readonly sequence: number;
   /** When the last answer was there, in milliseconds since 1970. */
@@ -52,9 +50,8 @@ export const HISTORY_ROWS_PER_RANGE = 80_000;
 const TIMES_MEMORY_TO_COMPARE = 2;
 
 /**
- * Fills the tables of the history, which exist and are empty, a range of items at a time on each connection. They read
- * those of the content and of the mappings, and what `prepareMappings` made on these connections. Answers the bounds of
- * the ranges it went by.
+ * Fills the tables of the history, which exist and are empty, from those of the content and of the mappings and what
+ * `prepareMappings` made on these connections. Answers the bounds of the ranges it went by.
  */
 export async function fillHistory(connections: Connections, request: HistoryRequest): Promise<Bounds> {
   const { run, previous } = request;
@@ -90,7 +87,7 @@ async function fillRuns(connection: DuckDBConnection, request: HistoryRequest): 
 }
 
 /** The temporary table of a step's name, made anew by its text. */
-export async function keepTemporary(
+async function keepTemporary(
   connection: DuckDBConnection,
   name: string,
   params: readonly DuckDBValue[],
@@ -104,20 +101,15 @@ async function keepIds(connection: DuckDBConnection, name: string, ids: Readonly
   await execute(connection, `CREATE OR REPLACE TEMP TABLE ${name} AS ${read}`, [JSON.stringify([...ids])]);
 }
 
-/**
- * Tables whose rows come from comparisons. What is less than a row group waits uncompressed for the checkpoint, and with
- * a range of items at a time nearly all would: they are collected until they are one.
- */
+/** Tables of rows from comparisons, which are collected until they fill a row group: lesser ones wait uncompressed. */
 const COMPARED = ["mapped_value_history", "mapped_value_order_history"] as const;
 
-/** The temporary table that collects its rows. */
 const made = (table: (typeof COMPARED)[number]) => `made_${table}`;
 
 const FIELDS =
   "content_id VARCHAR, destination_id VARCHAR, custom_field_id VARCHAR, state VARCHAR, " +
   "removed_in_run VARCHAR, epoch INTEGER";
 
-/** The steps over ranges of items. */
 class Steps {
   readonly #connection: DuckDBConnection;
   readonly #request: HistoryRequest;
@@ -131,7 +123,7 @@ class Steps {
 
   async begin(): Promise<void> {
     const { run, absences } = this.#request;
-    await this.#keep("history_epochs", [run.verdict === "complete"]);
+    await keepTemporary(this.#connection, "history_epochs", [run.verdict === "complete"]);
     await keepIds(this.#connection, "history_removed", absences.confirmed);
     await keepIds(this.#connection, "history_unread", absences.unread);
     await this.#epochs.begin();
@@ -144,11 +136,10 @@ class Steps {
   /** All of these items. Answers the first of each range that it cut them into. */
   async fill(items: Range): Promise<string[]> {
     const { absences, rowsPerRange } = this.#request;
-    await this.#keep("history_items", [...ends(items), absences.listIsWhole]);
-    await this.#keep("history_several", ends(items));
-    await this.#keep("history_texts", ends(items));
+    await keepTemporary(this.#connection, "history_items", [...ends(items), absences.listIsWhole]);
+    await keepTemporary(this.#connection, "history_several", ends(items));
+    await keepTemporary(this.#connection, "history_texts", ends(items));
     const firsts = await this.#firsts("history_ranges", [rowsPerRange]);
-    // Finds what has to be compared.
     await execute(this.#connection, `CREATE OR REPLACE TEMP TABLE history_fields (${FIELDS})`);
     const findFields = `INSERT INTO history_fields BY NAME ${loadSql("history_fields")}`;
     for (const range of within(items, firsts)) await execute(this.#connection, findFields, ends(range));
@@ -174,11 +165,11 @@ class Steps {
   /** Holds the values of the fields that have to be looked at against those that they had. */
   async #compare(range: Range): Promise<void> {
     await this.#pair(range);
-    await this.#keep("history_numbers", []);
-    await this.#keep("history_questions", []);
+    await keepTemporary(this.#connection, "history_numbers", []);
+    await keepTemporary(this.#connection, "history_questions", []);
     await this.#epochs.ask();
-    await this.#keep("history_causes", ends(range));
-    await this.#keep("history_orders", ends(range));
+    await keepTemporary(this.#connection, "history_causes", ends(range));
+    await keepTemporary(this.#connection, "history_orders", ends(range));
     await execute(
       this.#connection,
       "INSERT INTO history_kept SELECT DISTINCT content_id FROM history_pairs WHERE event = 'kept'",
@@ -205,14 +196,10 @@ class Steps {
   /** Each with a statement of its own: joins take memory for as long as the statement lasts. */
   async #pair(range: Range): Promise<void> {
     await execute(this.#connection, "DROP TABLE IF EXISTS history_pairs");
-    await this.#keep("history_now", ends(range));
-    await this.#keep("history_before", ends(range));
-    await this.#keep("history_pairs", [this.#request.run.verdict === "complete"]);
+    await keepTemporary(this.#connection, "history_now", ends(range));
+    await keepTemporary(this.#connection, "history_before", ends(range));
+    await keepTemporary(this.#connection, "history_pairs", [this.#request.run.verdict === "complete"]);
     await execute(this.#connection, "DROP TABLE history_now; DROP TABLE history_before");
-  }
-
-  async #keep(name: string, params: readonly DuckDBValue[]): Promise<void> {
-    await keepTemporary(this.#connection, name, params);
   }
 
   async #insert(table: string, step: string, range: Range): Promise<void> {

@@ -2,38 +2,36 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
-import { createTable, duckdbColumns, emptyColumns, keyColumns, parquetColumns } from "../storage/ddl.ts";
+import { createTable, duckdbColumns, emptyColumns, keyColumns } from "../storage/ddl.ts";
 import { all, execute, LONG_TEXT_BYTES, type Query, scalar } from "../storage/duckdb.ts";
-import { type Bounds, boundsFor, rangeConditions, rangesOf, whereClause } from "../storage/id-ranges.ts";
+import { type Bounds, boundsFor, rangesOf } from "../storage/id-ranges.ts";
 import { type Connections, inParallel } from "../storage/parallel.ts";
 import { parquetPath, readParquet, writeParquet } from "../storage/parquet-sql.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../storage/sql-text.ts";
 import { type StagedPart, sumOfRows } from "../storage/staged-part.ts";
 import type { Table } from "../tables/declare.ts";
-import { stagedRanges } from "./staged-ranges.ts";
+import { rowsOf, stagedRanges } from "./staged-ranges.ts";
 
-export interface LoadRequest {
+/** A table and where its files are to be. */
+interface FileRequest {
   readonly table: Table;
-  readonly parts: readonly StagedPart[];
-  /** Ranges of `content_id`, used where the table's key begins with it. Empty: one range. */
-  readonly bounds: Bounds;
   /** Folder that becomes `runs/<run>`. */
   readonly finalDirectory: string;
   readonly sequence: number;
 }
 
-export interface ExportRequest {
+export interface LoadRequest extends FileRequest {
+  readonly parts: readonly StagedPart[];
+  /** Ranges of `content_id`, used where the table's key begins with it. Empty: one range. */
+  readonly bounds: Bounds;
+}
+
+export interface ExportRequest extends Omit<LoadRequest, "table" | "parts"> {
   /** Filled already, in any order. */
   readonly tables: readonly Table[];
-  readonly bounds: Bounds;
-  readonly finalDirectory: string;
-  readonly sequence: number;
   /** Done beside the first files, on one of the connections; it must insert no rows. */
   readonly beside?: ((connection: DuckDBConnection) => Promise<void>) | undefined;
 }
-
-/** A table and where its files are to be. */
-type FileRequest = Pick<LoadRequest, "table" | "finalDirectory" | "sequence">;
 
 export interface FinalFile {
   /** Relative to the run's folder. */
@@ -55,13 +53,12 @@ export interface LoadedTable {
 }
 
 /**
- * Creates a table and fills it from its staged parts: per ID range one sorted Parquet file, and from that file the rows
- * of the DuckDB table, so both hold the same. Memory holds one range.
- * Throws `verify.failed` when rows went missing on the way.
+ * Creates a table and fills it: per ID range one sorted Parquet file, and from these the DuckDB table, so both hold the
+ * same. Memory holds one range. Throws `verify.failed` when rows went missing on the way.
  */
 export async function loadTable(connection: DuckDBConnection, request: LoadRequest): Promise<LoadedTable> {
   const { table, parts, bounds } = request;
-  const out = new FinalFiles(connection, request);
+  const out = finalFiles(connection, request);
   const pooled = table.stage === "pooled" ? await pooledRows(connection, table, parts) : undefined;
   const ranges =
     pooled?.ranges ?? stagedRanges(connection, { table, parts }, rangesOf(boundsFor(table, bounds)));
@@ -85,48 +82,28 @@ export async function loadTable(connection: DuckDBConnection, request: LoadReque
   return accounted({ table: table.name, files, stagedRows: sumOfRows(parts), replacedRows, duplicateKeys });
 }
 
-interface ExportedRange {
-  readonly table: Table;
-  readonly file: FinalFile;
-  readonly duplicateKeys: number;
-}
-
-/** Takes one of the connections. None: the range has no rows. */
-type ExportJob = (connection: DuckDBConnection) => Promise<ExportedRange[]>;
-
-/**
- * Writes the Parquet files of tables that SQL steps filled, sorted and in ranges as `loadTable` does: a file at a time
- * on each connection.
- */
+/** Writes the Parquet files of filled tables, sorted and in ranges as `loadTable` does, on all connections. */
 export async function exportTables(
   connections: Connections,
   { tables, bounds, beside, ...place }: ExportRequest,
 ): Promise<LoadedTable[]> {
   const exports = tables.flatMap((table) =>
-    rangesOf(boundsFor(table, bounds)).map(
-      (range, number): ExportJob =>
-        async (connection) => {
-          const out = new FinalFiles(connection, { ...place, table });
-          const { conditions, params } = rangeConditions(table, range);
-          const text = `SELECT ${parquetColumns(table)} FROM ${quoteIdentifier(table.name)}${whereClause(conditions)}`;
-          const [file] = await out.writeRange(number, { text, params });
-          return file ? [{ table, file, duplicateKeys: await out.duplicateKeys(file) }] : [];
-        },
-    ),
+    rangesOf(boundsFor(table, bounds)).map((range, number) => ({ table, range, number })),
   );
-  if (beside !== undefined) {
-    exports.unshift(async (connection) => {
-      await beside(connection);
-      return [];
-    });
-  }
-  const written = (await inParallel(connections, exports, (connection, job) => job(connection))).flat();
+  const jobs = beside === undefined ? exports : [beside, ...exports];
+  const written = await inParallel(connections, jobs, async (connection, job) => {
+    if (typeof job === "function") return job(connection);
+    const { table, range, number } = job;
+    const out = finalFiles(connection, { ...place, table });
+    const [file] = await out.writeRange(number, rowsOf(table, quoteIdentifier(table.name), range));
+    return file && { table, file, duplicateKeys: await out.duplicateKeys(file) };
+  });
   return inParallel(connections, tables, async (connection, table) => {
-    const own = written.filter((range) => range.table === table);
+    const own = written.flatMap((range) => (range?.table === table ? [range] : []));
     const files = own.map(({ file }) => file);
     return accounted({
       table: table.name,
-      files: await new FinalFiles(connection, { ...place, table }).atLeastOne(files),
+      files: await finalFiles(connection, { ...place, table }).atLeastOne(files),
       stagedRows: await scalar(connection, `SELECT count(*) FROM ${quoteIdentifier(table.name)}`),
       replacedRows: 0,
       duplicateKeys: own.reduce((sum, range) => sum + range.duplicateKeys, 0),
@@ -135,64 +112,53 @@ export async function exportTables(
 }
 
 /** The final files of a table, written and read by one connection. */
-class FinalFiles {
-  readonly #connection: DuckDBConnection;
-  readonly #request: FileRequest;
+function finalFiles(connection: DuckDBConnection, { table, finalDirectory, sequence }: FileRequest) {
+  const pathOf = (path: string) => join(finalDirectory, path);
 
-  constructor(connection: DuckDBConnection, request: FileRequest) {
-    this.#connection = connection;
-    this.#request = request;
-  }
-
-  pathOf(path: string): string {
-    return join(this.#request.finalDirectory, path);
-  }
-
-  /** A sorted file; none where there are no rows. */
-  async writeRange(number: number, { text, params }: Query): Promise<FinalFile[]> {
-    const sorted = `SELECT * FROM (${text}) ORDER BY ${keyColumns(this.#request.table)}`;
-    const file = await this.#write(number, { text: sorted, params });
-    if (file.rows > 0) return [file];
-    await rm(this.pathOf(file.path));
-    return [];
-  }
-
-  async atLeastOne(files: readonly FinalFile[]): Promise<readonly FinalFile[]> {
-    if (files.length > 0) return files;
-    const nothing = `SELECT ${emptyColumns(this.#request.table)} WHERE false`;
-    return [await this.#write(0, { text: nothing, params: [] })];
-  }
-
-  async #write(number: number, query: Query): Promise<FinalFile> {
-    const { table, sequence } = this.#request;
+  const write = async (number: number, query: Query): Promise<FinalFile> => {
     const path = parquetPath(table.name, sequence, number);
-    return { path, rows: await writeParquet(this.#connection, { table, query, file: this.pathOf(path) }) };
-  }
+    return { path, rows: await writeParquet(connection, { table, query, file: pathOf(path) }) };
+  };
 
-  /** Columns whose texts are long on average, in some file: old items may have had no bodies. */
-  async longTexts(files: readonly FinalFile[]): Promise<ReadonlySet<string>> {
-    const list = files.map(({ path }) => quoteLiteral(exactPattern(this.pathOf(path)))).join(", ");
-    const rows = await all(
-      this.#connection,
-      `SELECT path_in_schema AS name FROM parquet_metadata([${list}]) WHERE type = 'BYTE_ARRAY'
-       GROUP BY name, file_name HAVING sum(total_uncompressed_size) > ${LONG_TEXT_BYTES} * sum(num_values)`,
-    );
-    return new Set(rows.map(({ name }) => String(name)));
-  }
+  return {
+    pathOf,
 
-  /**
-   * All rows of a key lie in one file, each holding a range of its first column, and beside each other, for it is
-   * sorted: so a look at each row and the two before it tells, where a table of all keys would take ten times as long.
-   */
-  async duplicateKeys({ path, rows }: FinalFile): Promise<number> {
-    if (rows < 2) return 0;
-    const keys = `SELECT hash(${keyColumns(this.#request.table)}) AS key FROM ${readParquet([this.pathOf(path)])}`;
-    const before = "lag(key) OVER () AS first, lag(key, 2) OVER () AS second";
-    return scalar(
-      this.#connection,
-      `SELECT count(*) FILTER (key = first AND key IS DISTINCT FROM second) FROM (SELECT key, ${before} FROM (${keys}))`,
-    );
-  }
+    /** A sorted file; none where there are no rows. */
+    async writeRange(number: number, { text, params }: Query): Promise<FinalFile[]> {
+      const sorted = `SELECT * FROM (${text}) ORDER BY ${keyColumns(table)}`;
+      const file = await write(number, { text: sorted, params });
+      if (file.rows > 0) return [file];
+      await rm(pathOf(file.path));
+      return [];
+    },
+
+    async atLeastOne(files: readonly FinalFile[]): Promise<readonly FinalFile[]> {
+      if (files.length > 0) return files;
+      return [await write(0, { text: `SELECT ${emptyColumns(table)} WHERE false`, params: [] })];
+    },
+
+    /** Columns whose texts are long on average, in some file: old items may have had no bodies. */
+    async longTexts(files: readonly FinalFile[]): Promise<ReadonlySet<string>> {
+      const list = files.map(({ path }) => quoteLiteral(exactPattern(pathOf(path)))).join(", ");
+      const rows = await all(
+        connection,
+        `SELECT path_in_schema AS name FROM parquet_metadata([${list}]) WHERE type = 'BYTE_ARRAY'
+         GROUP BY name, file_name HAVING sum(total_uncompressed_size) > ${LONG_TEXT_BYTES} * sum(num_values)`,
+      );
+      return new Set(rows.map(({ name }) => String(name)));
+    },
+
+    /** Rows of a key lie beside each other in one file; a table of all keys would take ten times as long. */
+    async duplicateKeys({ path, rows }: FinalFile): Promise<number> {
+      if (rows < 2) return 0;
+      const keys = `SELECT hash(${keyColumns(table)}) AS key FROM ${readParquet([pathOf(path)])}`;
+      const before = "lag(key) OVER () AS first, lag(key, 2) OVER () AS second";
+      return scalar(
+        connection,
+        `SELECT count(*) FILTER (key = first AND key IS DISTINCT FROM second) FROM (SELECT key, ${before} FROM (${keys}))`,
+      );
+    },
+  };
 }
 
 function accounted(written: Omit<LoadedTable, "rows">): LoadedTable {
@@ -209,24 +175,12 @@ function accounted(written: Omit<LoadedTable, "rows">): LoadedTable {
 }
 
 const POOLED_ROWS_PER_RANGE = 50_000;
-const UPDATED_AT = "updated_at";
-
-/** The rows of a table whose key more than one row may have, range by range. */
-interface PooledRows {
-  readonly ranges: readonly Query[];
-  /** Number of staged rows that another row of their key stands for. */
-  readonly replacedRows: number;
-}
 
 /**
- * One row per key: of the latest `updated_at` where the table has it, then the first in the order of the columns, so
- * that the same rows always give the same choice. In ranges of about 50,000 staged rows, so that it has bounded memory.
+ * One row per key: of the latest `updated_at` where the table has it, then the first in the order of the columns. In
+ * ranges of about 50,000 staged rows, which bounds memory.
  */
-async function pooledRows(
-  connection: DuckDBConnection,
-  table: Table,
-  parts: readonly StagedPart[],
-): Promise<PooledRows> {
+async function pooledRows(connection: DuckDBConnection, table: Table, parts: readonly StagedPart[]) {
   if (parts.length === 0) return { ranges: [], replacedRows: 0 };
   const source = readParquet(parts.map((part) => part.file));
   const first = quoteIdentifier(table.key[0] ?? "");
@@ -235,19 +189,17 @@ async function pooledRows(
     connection,
     `SELECT DISTINCT bound FROM (${numbered}) WHERE place % ${POOLED_ROWS_PER_RANGE} = 0 ORDER BY bound`,
   );
-  const choice = `row_number() OVER (PARTITION BY ${keyColumns(table)} ORDER BY ${preference(table)}) = 1`;
+  const names = table.columns.map(({ name }) => quoteIdentifier(name));
+  const newest = table.columns.some(({ name }) => name === "updated_at")
+    ? ["updated_at DESC NULLS LAST"]
+    : [];
+  const preference = [...newest, ...names].join(", ");
+  const choice = `row_number() OVER (PARTITION BY ${keyColumns(table)} ORDER BY ${preference}) = 1`;
   const ranges = rangesOf(bounds.map((row) => String(row.bound))).map((range): Query => {
-    const { conditions, params } = rangeConditions(table, range);
-    const rows = `SELECT ${parquetColumns(table)} FROM ${source}${whereClause(conditions)}`;
-    return { text: `${rows} QUALIFY ${choice}`, params };
+    const { text, params } = rowsOf(table, source, range);
+    return { text: `${text} QUALIFY ${choice}`, params };
   });
   const mentions = `SELECT count(*) AS mentions FROM ${source} GROUP BY ${keyColumns(table)}`;
   const repeated = `SELECT coalesce(sum(mentions - 1), 0) FROM (${mentions})`;
   return { ranges, replacedRows: await scalar(connection, repeated) };
-}
-
-function preference(table: Table): string {
-  const names = table.columns.map((column) => column.name);
-  const newest = names.includes(UPDATED_AT) ? [`${quoteIdentifier(UPDATED_AT)} DESC NULLS LAST`] : [];
-  return [...newest, ...names.map(quoteIdentifier)].join(", ");
 }

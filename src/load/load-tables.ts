@@ -1,4 +1,5 @@
 /** The tables of a run as loaders get them: read from their Parquet files. */
+import { dirname } from "node:path";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { WarehouseError } from "../common/errors.ts";
 import type { LoadTable } from "../pipeline.ts";
@@ -8,14 +9,8 @@ import { quoteIdentifier } from "../storage/sql-text.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Column, Table } from "../tables/declare.ts";
 
-export interface TableFiles {
-  readonly table: Table;
-  readonly rows: number;
-  /** Absolute paths, in key order. */
-  readonly files: readonly string[];
+export interface TableFiles extends Pick<LoadTable, "table" | "rows" | "files"> {
   readonly temporaryDirectory: string;
-  /** Folders that the files lie in. */
-  readonly directories: readonly string[];
 }
 
 /** The disk failed while a loader read a table: no fault of the loader. */
@@ -34,13 +29,13 @@ export function loadTableOf(from: TableFiles): LoadTable {
   return { table, rows, files, cells, batches: () => batchesOf(table, cells()) };
 }
 
-async function* cellsOf({ table, files, temporaryDirectory, directories }: TableFiles) {
+async function* cellsOf({ table, files, temporaryDirectory }: TableFiles) {
   try {
     await using database = await openForScanning({
       memoryLimitMb: MEMORY_MB,
       threads: 1,
       temporaryDirectory,
-      allowedDirectories: [...directories],
+      allowedDirectories: [...new Set(files.map((file) => dirname(file)))],
     });
     const columns = table.columns.map(expression).join(", ");
     yield* rowsOf(database.connection, table.columns, `SELECT ${columns} FROM ${readParquet(files)}`);

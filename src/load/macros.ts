@@ -54,7 +54,6 @@ export function historySql(step: string, load = loadSql): string {
   });
 }
 
-/** Text of the view of intervals. */
 export function intervalsSql(): string {
   return historySql(`view_${INTERVALS_VIEW}`);
 }
@@ -62,24 +61,21 @@ export function intervalsSql(): string {
 /** Creates the view and the macros over the tables of the history. Answers the names of the views. */
 export async function createHistoryMacros(connection: DuckDBConnection): Promise<readonly string[]> {
   const view = quoteIdentifier(INTERVALS_VIEW);
-  const comment =
+  const intervals =
     "content_mapped_values of all runs of the history, each row with the runs in which it held; to be filtered by " +
     "valid_from_sequence (inclusive) and valid_to_sequence (exclusive, NULL while it holds). copy counts the places of " +
     "a value that stands at several; each has its own cause.";
   await execute(connection, `CREATE OR REPLACE VIEW ${view} AS ${intervalsSql()}`);
-  await execute(connection, `COMMENT ON VIEW ${view} IS ${quoteLiteral(comment)}`);
-  for (const macro of MACROS) await createMacro(connection, macro);
+  await execute(connection, `COMMENT ON VIEW ${view} IS ${quoteLiteral(intervals)}`);
+  for (const { name, parameters, kind, comment } of MACROS) {
+    const macro = quoteIdentifier(name);
+    const table = kind === "table" ? "TABLE " : "";
+    const signature = `${macro}(${parameters.map(quoteIdentifier).join(", ")})`;
+    await execute(
+      connection,
+      `CREATE OR REPLACE MACRO ${signature} AS ${table}${historySql(`macro_${name}`)};
+       COMMENT ON MACRO ${table}${macro} IS ${quoteLiteral(comment)}`,
+    );
+  }
   return [INTERVALS_VIEW];
-}
-
-async function createMacro(connection: DuckDBConnection, macro: Macro): Promise<void> {
-  const name = quoteIdentifier(macro.name);
-  const table = macro.kind === "table";
-  const body = historySql(`macro_${macro.name}`);
-  await execute(
-    connection,
-    `CREATE OR REPLACE MACRO ${name}(${macro.parameters.map(quoteIdentifier).join(", ")}) AS ${table ? "TABLE " : ""}${body}`,
-  );
-  const kind = table ? "MACRO TABLE" : "MACRO";
-  await execute(connection, `COMMENT ON ${kind} ${name} IS ${quoteLiteral(macro.comment)}`);
 }

@@ -3,19 +3,13 @@ import type { Bounds } from "../storage/id-ranges.ts";
 
 /** Items in a range that is loaded at a time, at most. */
 const ITEMS_PER_RANGE = 10_000;
-/**
- * Staged bytes of the widest table in such a range, roughly: sorting and writing them takes the database some three
- * times as much.
- */
+/** Staged bytes of the widest table in such a range, roughly: to sort and write them takes some three times as much. */
 const BYTES_PER_RANGE = 24 * 1024 * 1024;
 /** The same for a range of another table; less, because its rows may be spread otherwise than the bytes of the answers. */
 const BYTES_TOGETHER = 12 * 1024 * 1024;
 
 export interface Weighing {
-  /**
-   * Bytes of the answers that had an item, roughly: what matters is how it compares to other items. Of all items,
-   * ascending by the UTF-8 bytes of their IDs.
-   */
+  /** Of all items, in the order of their IDs: bytes of the answers that had it, beside those of other items. */
   readonly weights: Float32Array;
   /** ID of the item at such a place. */
   readonly idAt: (place: number) => string;
@@ -39,18 +33,12 @@ export function vectorBytes({ weights, widestTableBytes }: Weighing): number {
   return whole === 0 ? 0 : (heaviest / whole) * widestTableBytes;
 }
 
-/**
- * DuckDB's buffers while the result is built, for items of a common size. It works with 128 too, and no longer with 112:
- * two statements at a time do not always spill what each could do without.
- */
+/** DuckDB's buffers for common items. 128 is enough, 112 is not: two statements do not always spill all they could. */
 const MEMORY_LIMIT_MB = 192;
 /** Above, the engine's error says more than a process that the system kills. */
 const MEMORY_LIMIT_AT_MOST_MB = 4096;
 
-/**
- * With room for the rows that the database holds at once, whose bytes are given: with items of 500 KB that is a
- * gigabyte.
- */
+/** With room for the rows that the database holds at once, of so many bytes: a gigabyte with items of 500 KB. */
 export function memoryLimitMb(vectorBytes: number): number {
   return Math.min(MEMORY_LIMIT_MB + Math.ceil((1.25 * vectorBytes) / 1e6), MEMORY_LIMIT_AT_MOST_MB);
 }
@@ -68,9 +56,8 @@ export function rangeBounds({ weights, idAt, widestTableBytes }: Weighing): Boun
 }
 
 /**
- * Bounds for a table with so many staged bytes: as many neighbouring ranges made one as its bytes allow. Each file
- * has a price of its own, and a table of few bytes in the ranges of the widest would have many small ones. `atLeast`:
- * for steps that work on several ranges at a time.
+ * Bounds for a table with so many staged bytes: as many neighbouring ranges made one as its bytes allow, since each
+ * file has a price of its own. `atLeast`: for steps that work on several ranges at a time.
  */
 export function boundsTogether(bounds: Bounds, stagedBytes: number, atLeast = 1): Bounds {
   const wanted = Math.max(atLeast, Math.ceil(stagedBytes / BYTES_TOGETHER));

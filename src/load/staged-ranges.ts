@@ -1,7 +1,7 @@
 /**
  * The staged rows of an item table, range by range. Parts are in the order of the listing. Where that has nothing to do
- * with the order of IDs, every part has rows of every range, and to look for each range in all parts would take a
- * hundred times as long for ten times the items. So the rows of neighbouring ranges are first brought into one file.
+ * with IDs, every part has rows of every range: so those of neighbouring ranges are first brought into one file, or ten
+ * times the items would take a hundred times as long.
  */
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -30,7 +30,8 @@ export async function* stagedRanges(
   ranges: readonly Range[],
 ): AsyncGenerator<Query | undefined> {
   const { table, parts } = staged;
-  if (looksPerPart(parts, ranges) <= MAX_LOOKS) {
+  const looks = ranges.flatMap((range) => parts.filter((part) => overlaps(part, range)));
+  if (looks.length <= MAX_LOOKS * parts.length) {
     for (const range of ranges) yield stagedRows(table, parts, range);
     return;
   }
@@ -50,17 +51,13 @@ export async function* stagedRanges(
 function stagedRows(table: Table, staged: readonly StagedPart[], range: Range): Query | undefined {
   const parts = isBounded(range) ? staged.filter((part) => overlaps(part, range)) : staged;
   if (parts.length === 0) return undefined;
-  const { conditions, params } = rangeConditions(table, range);
-  const files = parts.map(({ file }) => file);
-  return {
-    text: `SELECT ${parquetColumns(table)} FROM ${readParquet(files)}${whereClause(conditions)}`,
-    params,
-  };
+  return rowsOf(table, readParquet(parts.map(({ file }) => file)), range);
 }
 
-function looksPerPart(parts: readonly StagedPart[], ranges: readonly Range[]): number {
-  const looks = ranges.flatMap((range) => parts.filter((part) => overlaps(part, range)));
-  return looks.length / Math.max(1, parts.length);
+/** What the final Parquet files have of a range of a source's rows, in any order. */
+export function rowsOf(table: Table, source: string, range: Range): Query {
+  const { conditions, params } = rangeConditions(table, range);
+  return { text: `SELECT ${parquetColumns(table)} FROM ${source}${whereClause(conditions)}`, params };
 }
 
 /** Writes rows of the parts as a part beside them, in any order: to keep theirs, many would have to wait in memory. */

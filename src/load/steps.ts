@@ -1,3 +1,7 @@
+/**
+ * The set-based steps that fill the derived tables, a range of items at a time so that memory stays bounded. They read
+ * the definitions, their mappings, `destinations` and `content_custom_field_values`.
+ */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { all, execute, type Query } from "../storage/duckdb.ts";
 import { type Bounds, type Range, rangesOf } from "../storage/id-ranges.ts";
@@ -5,54 +9,29 @@ import { type Connections, inEachLane, inParallel } from "../storage/parallel.ts
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { loadSql, payloadSql } from "./load-sql.ts";
 
-/**
- * The set-based steps that fill the derived tables, one range of items at a time so that memory stays bounded.
- * They read `custom_fields`, `custom_field_select_values`, `custom_field_mappings`, `custom_field_mapping_values`,
- * `destinations` and `content_custom_field_values`.
- */
-export interface DerivedStep {
-  readonly table: "content_mapped_values" | "content_external_payloads";
-  /** Rows of the range in key order, with the columns of the declared table in their order; `COPY` takes it too. */
-  readonly select: (range: Range) => Query;
-}
-
-export interface DerivedOptions {
-  /** Values of fields without value mappings join the payload as they are. */
-  readonly passthrough: boolean;
-}
-
 /** Mapped values in a range of items: with so many, each step keeps to the memory that a run gives the database. */
 export const LEDGER_ROWS_PER_RANGE = 100_000;
 
 const PREPARED = ["mapping_targets", "mapping_inputs", "mapping_answers"] as const;
 
-/**
- * Joins definitions, mappings and destinations once, into temporary tables of this connection: the steps must run on
- * the same one, and this again when a definition has changed.
- */
+/** Joins the definitions into temporary tables of this connection, which the steps read; again when one has changed. */
 export async function prepareMappings(connection: DuckDBConnection): Promise<void> {
   for (const name of PREPARED) {
     await execute(connection, `CREATE OR REPLACE TEMP TABLE ${quoteIdentifier(name)} AS ${loadSql(name)}`);
   }
 }
 
-/** The steps in the order in which they must run: the payloads of a range are selected from its mapped values. */
-export function derivedSteps({ passthrough }: DerivedOptions): readonly [DerivedStep, DerivedStep] {
-  const mappedValues = loadSql("mapped_values");
-  const externalPayloads = payloadSql("external_payloads");
-  return [
-    { table: "content_mapped_values", select: (range) => ({ text: mappedValues, params: ends(range) }) },
-    {
-      table: "content_external_payloads",
-      select: (range) => ({ text: externalPayloads, params: [...ends(range), passthrough] }),
-    },
-  ];
+/** Mapped values of a range of items, in key order, with the columns of their table; `COPY` takes it too. */
+export function mappedValuesOf(range: Range): Query {
+  return { text: loadSql("mapped_values"), params: ends(range) };
 }
 
-/**
- * Bounds of ranges with about `rowsPerRange` mapped values each, within the given ranges of items. Such a range
- * says little about them: an item has one per value and destination. A single item is never cut.
- */
+/** The same of payloads, from the mapped values that are filled. `passthrough` as in {@link FillRequest}. */
+export function payloadsOf(range: Range, passthrough: boolean): Query {
+  return { text: payloadSql("external_payloads"), params: [...ends(range), passthrough] };
+}
+
+/** Bounds of ranges of about `rowsPerRange` mapped values, within ranges of items. An item is never cut. */
 export async function ledgerBounds(
   connection: DuckDBConnection,
   itemBounds: Bounds,
@@ -66,7 +45,9 @@ export async function ledgerBounds(
   return bounds;
 }
 
-export interface FillRequest extends DerivedOptions {
+export interface FillRequest {
+  /** Values of fields without value mappings join the payload as they are. */
+  readonly passthrough: boolean;
   /** Ranges of items; none of its own crosses one. */
   readonly itemBounds: Bounds;
   /** What decides about memory: {@link LEDGER_ROWS_PER_RANGE}. */
@@ -74,23 +55,20 @@ export interface FillRequest extends DerivedOptions {
 }
 
 /**
- * Fills both derived tables, which exist and are empty, for all items, on as many connections at a time as are given.
- * Answers the bounds of the ranges it went by, by which the tables can be exported in bounded memory. After a failure
- * nothing can be done with the connections.
+ * Fills both derived tables, which exist and are empty, on as many connections at a time as are given. Answers the
+ * bounds of its ranges, by which the tables can be exported. After a failure nothing can be done with the connections.
  *
- * One transaction on each: the rows that a statement leaves over wait, uncompressed, for the checkpoint, while in a
- * transaction those of the next one fill up their row group.
+ * One transaction on each: what a statement leaves over of a row group would wait, uncompressed, for the checkpoint.
  */
 export async function fillDerivedTables(connections: Connections, request: FillRequest): Promise<Bounds> {
   await inEachLane(connections, prepareMappings);
   const bounds = await ledgerBounds(connections[0], request.itemBounds, request.rowsPerRange);
-  const steps = derivedSteps(request);
   for (const connection of connections) await execute(connection, "BEGIN TRANSACTION");
   await inParallel(connections, rangesOf(bounds), async (connection, range) => {
-    for (const { table, select } of steps) {
-      const { text, params } = select(range);
-      await execute(connection, `INSERT INTO ${quoteIdentifier(table)} BY NAME (${text})`, params);
-    }
+    const mapped = mappedValuesOf(range);
+    await execute(connection, `INSERT INTO content_mapped_values BY NAME (${mapped.text})`, mapped.params);
+    const { text, params } = payloadsOf(range, request.passthrough);
+    await execute(connection, `INSERT INTO content_external_payloads BY NAME (${text})`, params);
   });
   for (const connection of connections) await execute(connection, "COMMIT");
   return bounds;

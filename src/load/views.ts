@@ -6,10 +6,7 @@ import { distinctColumnNames } from "./column-names.ts";
 import { loadSql } from "./load-sql.ts";
 import { ends } from "./steps.ts";
 
-/**
- * The three views for analysts. Two of them have a column per custom field or external field name, so their text is
- * written for the definitions of the run. It takes nothing from the items: the same definitions give the same columns.
- */
+/** The three views for analysts. Columns of two are of the run's definitions; the same ones give the same columns. */
 interface View {
   readonly name: string;
   readonly sql: string;
@@ -17,25 +14,17 @@ interface View {
   readonly columns: readonly ViewColumn[];
 }
 
-/** A column that a definition gives. */
 interface ViewColumn {
   readonly name: string;
   readonly expression: string;
   readonly comment: string;
 }
 
-/** Tables that the views read. */
-const VIEWED = [
-  "content",
-  "custom_fields",
-  "custom_field_select_values",
-  "content_custom_field_values",
-  "destinations",
-  "custom_field_mappings",
-  "custom_field_mapping_values",
-  "content_mapped_values",
-  "content_external_payloads",
-];
+/** Tables that the views and an audit read. */
+export const VIEWED: readonly string[] = (
+  "content content_custom_field_values custom_fields custom_field_select_values custom_field_mappings " +
+  "custom_field_mapping_values destinations content_mapped_values content_external_payloads"
+).split(" ");
 
 /** Like `createViews`, where the database has all tables that they read; else there are none. */
 export async function createViewsOver(
@@ -45,10 +34,7 @@ export async function createViewsOver(
   return VIEWED.every((name) => tables.has(name)) ? createViews(connection) : [];
 }
 
-/**
- * Creates or replaces the views, with comments, and what they read besides, over the tables that the database has now.
- * Answers their names.
- */
+/** Creates or replaces the views, with comments, and what they read, over the tables. Answers their names. */
 export async function createViews(
   connection: DuckDBConnection,
   options?: FieldTextsOptions,
@@ -77,14 +63,14 @@ async function createView(connection: DuckDBConnection, view: View): Promise<voi
 async function contentWide(connection: DuckDBConnection, options?: FieldTextsOptions): Promise<View> {
   const join = await fillFieldTexts(connection, options);
   const own = (await connection.runAndReadAll("SELECT * FROM content LIMIT 0")).columnNames();
-  const fields = await numberedFields(connection);
-  const wanted = fields.map(({ name, customFieldId }) => ({ name, tag: customFieldId }));
+  const fields = await all(connection, loadSql("custom_field_numbers"));
+  const wanted = fields.map((field) => ({ name: String(field.name), tag: String(field.custom_field_id) }));
   const names = distinctColumnNames(wanted, own);
   // A text, or a list of texts in a multiselect; where another field has several values, a JSON array's text.
-  const columns = fields.map(({ number, isList, label, type, customFieldId }, place) => ({
+  const columns = fields.map(({ field, is_list, label, type, custom_field_id }, place) => ({
     name: names[place] ?? "",
-    expression: `custom.${isList ? "lists" : "texts"}[${number}]`,
-    comment: `${label} (${type}, custom field ${customFieldId}).`,
+    expression: `custom.${is_list === true ? "lists" : "texts"}[${field}]`,
+    comment: `${label} (${type}, custom field ${custom_field_id}).`,
   }));
   return {
     name: "content_wide",
@@ -136,21 +122,16 @@ function mappingCoverage(): View {
   };
 }
 
+/** Further elements of a select list that has some already. */
 const selected = (columns: readonly ViewColumn[]): string =>
-  listed(columns.map(({ name, expression }) => `${expression} AS ${quoteIdentifier(name)}`));
-
-/** Further elements of a list that has some already. */
-const listed = (parts: readonly string[]): string => parts.map((part) => `, ${part}`).join("\n  ");
+  columns.map(({ name, expression }) => `, ${expression} AS ${quoteIdentifier(name)}`).join("\n  ");
 
 /** Any text of the data as SQL: a NUL cannot stand in a literal. */
 function literal(text: string): string {
   return text.split("\0").map(quoteLiteral).join(" || chr(0) || ");
 }
 
-/**
- * Beside the tables of the run, which are in `main`: it is no table for analysts, and has no Parquet file. A database
- * that is attached under the same name would make the view ambiguous, so nobody should think of this one for a file.
- */
+/** Beside `main`: it is not for analysts. A database that is attached under this name would make the view ambiguous. */
 const SCHEMA = "content_warehouse_internal";
 const TABLE = `${SCHEMA}.custom_field_texts`;
 
@@ -163,42 +144,16 @@ const VALUES_PER_RANGE = 200_000;
 
 /**
  * From so many values on, `content_wide` pairs items and texts by their place. A join by key answers a question about
- * one item without reading the others, but holds the texts of all: some 100 MB for 4,000,000 short ones.
+ * one item without the others, but holds all texts: some 100 MB for 4,000,000 short ones.
  */
 const MAX_JOINED_VALUES = 4_000_000;
-
-/** A custom field, in the order of the columns of `content_wide`. */
-interface NumberedField {
-  readonly number: number;
-  readonly customFieldId: string;
-  readonly name: string;
-  readonly type: string;
-  readonly label: string;
-  /** Whether its column is a list of texts. */
-  readonly isList: boolean;
-}
-
-async function numberedFields(connection: DuckDBConnection): Promise<NumberedField[]> {
-  const rows = await all(connection, loadSql("custom_field_numbers"));
-  return rows.map((row) => ({
-    number: Number(row.field),
-    customFieldId: String(row.custom_field_id),
-    name: String(row.name),
-    type: String(row.type),
-    label: String(row.label),
-    isList: row.is_list === true,
-  }));
-}
 
 export interface FieldTextsOptions {
   readonly valuesPerRange?: number;
   readonly maxJoinedValues?: number;
 }
 
-/**
- * Makes the table anew from the tables that the database has now, a range of items at a time. Answers the join that
- * gives a row of `content` its own row of the table, as `custom`.
- */
+/** Makes the table anew, a range of items at a time. Answers the join that gives a row of `content` its own, `custom`. */
 async function fillFieldTexts(
   connection: DuckDBConnection,
   { valuesPerRange = VALUES_PER_RANGE, maxJoinedValues = MAX_JOINED_VALUES }: FieldTextsOptions = {},

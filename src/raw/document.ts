@@ -1,8 +1,7 @@
 /**
- * The views of one item, and how a fact is read from them. A view is one answer's document of the item; one that a
- * later whole document of its shape replaces is none of them. Where several give the same fact the later observation
- * wins: a key that an answer lacks never overwrites one that another gave, and a key that it has replaces everything
- * below it. Where they differ, the drift says so.
+ * The views of one item, and how a fact is read from them. A view is one answer's document of the item that no later
+ * whole document of its shape replaces. Of several that give a fact the latest wins: a key that it lacks takes nothing
+ * from another, one that it has replaces everything below. Where they differ, the drift says so.
  */
 import type { UnknownWalker } from "../api/unknown.ts";
 import { isPrintOf } from "../common/json.ts";
@@ -75,10 +74,6 @@ export class Extra {
     this.#fields.set(path, value);
   }
 
-  get(path: string): unknown {
-    return this.#fields?.get(path);
-  }
-
   /** Takes over the unknown fields of `owner`, and those of the objects nested in it that have no row of their own. */
   claim(unknown: readonly UnknownField[], owner: unknown, nested: readonly string[] = []): void {
     for (const field of unknown) {
@@ -138,10 +133,7 @@ export function shapeOf(origin: Origin): Shape | undefined {
   return origin.resource === "basic" || origin.resource === "full" ? "full" : undefined;
 }
 
-/**
- * Compiles a column's reader. `within` is the API path of the object that is read (empty: the document; `tags[]`: an
- * element), `undefined` for places of this shape that are not below it.
- */
+/** Compiles a column's reader. `relative`: path of a place below what is read; undefined: it is not below it. */
 export function readerOf(
   table: string,
   column: Column,
@@ -200,27 +192,17 @@ export function misplace(item: Item, view: View, key: string, value: unknown): v
 export function fit(subject: Subject, column: Column, path: string, value: unknown, extra: Extra): Cell {
   if (value === null || value === undefined) return null;
   const cell = cellOf(column, value) ?? misfit(subject, column, path, value, extra);
-  if (column.type === "double" && typeof cell === "number" && isRounded(cell, value))
-    noteRounded(subject, path, value, extra);
+  if (column.type !== "double" || typeof cell !== "number") return cell;
+  const digits = exactNumber(value);
+  if (digits !== undefined && !isPrintOf(cell, digits)) {
+    // The column has the nearest number that it can hold.
+    subject.drift.note(path, "rounded", subject.order, subject.contentId, value);
+    extra.set(path, value);
+  }
   return cell;
 }
 
-/** Whether digits were sent that the double does not give back. */
-function isRounded(double: number, value: unknown): boolean {
-  const text = exactNumber(value);
-  return text !== undefined && !isPrintOf(double, text);
-}
-
-/** The column has the nearest number that it can hold; the digits go to the row's `extra`, and the drift counts it. */
-function noteRounded(subject: Subject, path: string, value: unknown, extra: Extra): void {
-  subject.drift.note(path, "rounded", subject.order, subject.contentId, value);
-  extra.set(path, value);
-}
-
-/**
- * Keys that a view has with nothing in a place below them: what earlier views have there is of before. Other places of
- * the same view still count. To be asked view by view, the latest first.
- */
+/** Keys below which a view has nothing in a place: what earlier views have there is outdated. Asked from the latest on. */
 export class EmptiedKeys {
   #earlier: string[] | undefined;
   #here: string[] | undefined;

@@ -62,7 +62,8 @@ export class Drift {
   }
 
   add(entry: DriftEntry): void {
-    const paths = this.#of(entry.kind);
+    const paths = this.#entries.get(entry.kind) ?? new Map<string, Counted>();
+    this.#entries.set(entry.kind, paths);
     const known = paths.get(entry.path);
     if (known === undefined) {
       paths.set(entry.path, { ...entry });
@@ -71,15 +72,6 @@ export class Drift {
     } else {
       known.count += entry.count;
     }
-  }
-
-  #of(kind: DriftKind): Map<string, Counted> {
-    let paths = this.#entries.get(kind);
-    if (paths === undefined) {
-      paths = new Map();
-      this.#entries.set(kind, paths);
-    }
-    return paths;
   }
 
   /** All entries so far, and starts anew. */

@@ -1,7 +1,4 @@
-/**
- * What extraction decided, beside the raw documents: what they themselves do not say. One small JSON file,
- * `raw/extract.json`, whose keys and IDs are sorted.
- */
+/** What extraction decided and the raw documents do not say: `raw/extract.json`, whose keys and IDs are sorted. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";

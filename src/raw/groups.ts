@@ -1,23 +1,14 @@
 /**
- * Brings the documents of an item together: groups of items whose documents lie in the same few raw files. An item is at
- * home in the file of its latest document. Where the listings agree in order, its other documents lie in a file that the
- * items around it have theirs in as well; items whose documents lie elsewhere are the rest.
+ * Groups of items whose documents lie in the same few raw files. An item is at home in the file of its latest document.
+ * Where the listings agree in order, its other documents lie with those of the items around it; else it is of the rest.
  */
-import type { RawIndex, RawPlace } from "./raw-index.ts";
+import type { RawIndex } from "./raw-index.ts";
 
 /** Items that are transformed together, and where their documents lie. */
 export interface Group {
   readonly files: readonly string[];
-  /**
-   * Of each item, one after another: how many documents count, then for each, the latest first, the place of its file in
-   * `files` and its row there.
-   */
+  /** Of each item: how many documents count, then of each, the latest first, the place in `files` and the row. */
   readonly documents: Uint32Array<ArrayBuffer>;
-}
-
-/** Items of which some document lies in no file of their group. */
-export interface Rest {
-  readonly items: readonly number[];
 }
 
 /** A file is read for a group that needs so much of it, or that has so many of its items in it. */
@@ -26,10 +17,10 @@ const SHARE = 1 / 8;
 const FEW = 8;
 
 /**
- * Groups of all items but those that `isLeftOut` names, then the rest; an item is in one of them, once. Items without a
- * document are in none.
+ * Groups of all items but those that `isLeftOut` names, then the rest: items of which some document lies in no file of
+ * their group. An item is in one of them, once; without a document it is in none.
  */
-export function* groups(index: RawIndex, isLeftOut: (item: number) => boolean): Generator<Group, Rest> {
+export function* groups(index: RawIndex, isLeftOut: (item: number) => boolean): Generator<Group, number[]> {
   const rest: number[] = [];
   for (const file of index.files.keys()) {
     const items = atHome(index, file, isLeftOut);
@@ -47,25 +38,19 @@ export function* groups(index: RawIndex, isLeftOut: (item: number) => boolean): 
         documents: Uint32Array.from(documents),
       };
   }
-  return { items: rest };
-}
-
-interface ItemDocuments {
-  readonly item: number;
-  readonly counting: readonly RawPlace[];
+  return rest;
 }
 
 /** Items whose latest document lies in the file, in the order of its rows. */
-function atHome(index: RawIndex, file: number, isLeftOut: (item: number) => boolean): ItemDocuments[] {
-  const items: ItemDocuments[] = [];
-  for (const [row, item] of index.itemsIn(file).entries()) {
-    if (index.isLatest(file, row) && !isLeftOut(item)) items.push({ item, counting: index.counting(item) });
-  }
-  return items;
+function atHome(index: RawIndex, file: number, isLeftOut: (item: number) => boolean) {
+  const latest = [...index.itemsIn(file)].filter(
+    (item, row) => index.isLatest(file, row) && !isLeftOut(item),
+  );
+  return latest.map((item) => ({ item, counting: index.counting(item) }));
 }
 
 /** The file, and the others that are worth to be read with it. */
-function filesTogether(index: RawIndex, file: number, items: readonly ItemDocuments[]): number[] {
+function filesTogether(index: RawIndex, file: number, items: ReturnType<typeof atHome>): number[] {
   const needed = new Map<number, number>();
   for (const { counting } of items)
     for (const at of counting) needed.set(at.file, (needed.get(at.file) ?? 0) + 1);

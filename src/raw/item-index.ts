@@ -52,12 +52,6 @@ export class ItemIndex {
     return this.#pages;
   }
 
-  weightOf(id: string): number {
-    const number = this.find(id);
-    return number === undefined ? 0 : this.weightAt(number);
-  }
-
-  /** By the item's number. */
   weightAt(number: number): number {
     return this.#weights[number] ?? 0;
   }

@@ -1,7 +1,4 @@
-/**
- * The personal-data policy, applied to a document right after it is parsed, before anything else sees it: what comes
- * after (raw documents, tables, rejects, drift, logs) cannot hold what was dropped here.
- */
+/** The personal-data policy, applied as soon as a document is parsed: nothing later can hold what was dropped. */
 import { createHmac } from "node:crypto";
 import type { Table } from "../tables/declare.ts";
 import { isObject, type JsonObject } from "./document.ts";
@@ -10,10 +7,7 @@ import type { Drift } from "./drift.ts";
 export const PERSONAL_POLICIES = ["drop", "hash", "keep"] as const;
 export type PersonalPolicy = (typeof PERSONAL_POLICIES)[number];
 
-/**
- * Unknown fields whose name looks like personal data. A name is held against these in lower case, with an underscore
- * between its words.
- */
+/** Names of unknown fields that look like personal data, in lower case and with an underscore between their words. */
 const PERSONAL_NAMES: readonly RegExp[] = [
   /e_?mail/,
   /(^|_)(phone|mobile|fax|telephone|tel|cell)(_|$)/,
@@ -36,10 +30,7 @@ const THINGS = new Set(
   ).split(" "),
 );
 
-/**
- * Who is meant by a field of such a name: a text there, alone or in lists, is the person's name, and so is `name` in an
- * object there.
- */
+/** Names of a person: a text there, alone or in lists, is the person's name, and so is `name` in an object there. */
 const PERSONS =
   /(^|_)(person|contact|manager|reviewer|approver|editor|author|owner|assignee|creator|speaker|customer|employee)s?$/;
 
@@ -135,10 +126,7 @@ function visit(
   return value;
 }
 
-/**
- * A text where somebody's description is specified, alone or in lists of any depth, may be a name or an address: it is
- * treated like one.
- */
+/** A text where a person's description is specified, alone or in lists of any depth, is treated like a name. */
 function treatTexts(document: JsonObject, place: PersonalPlace, treat: Treatment, treated: () => void): void {
   const key = place.steps[0] ?? "";
   const value = document[key];
@@ -162,17 +150,17 @@ export function personFields(tables: readonly Table[]): ReadonlySet<string> {
   return new Set(placesOf(tables).map((place) => place.steps[0] ?? ""));
 }
 
-/** Applies the policy to one document in place; what it took away is counted in the drift. */
-export type ApplyPolicy = (document: JsonObject, drift: Drift) => void;
-
 export interface PolicyOptions {
   readonly policy: PersonalPolicy;
   /** 32 bytes or more; for `hash` only. */
   readonly hashKey: Uint8Array | undefined;
 }
 
-/** The policy for the declared personal columns. */
-export function personalPolicy(tables: readonly Table[], options: PolicyOptions): ApplyPolicy {
+/** Applies the policy for the declared personal columns to a document in place; the drift counts what it treated. */
+export function personalPolicy(
+  tables: readonly Table[],
+  options: PolicyOptions,
+): (document: JsonObject, drift: Drift) => void {
   if (options.policy === "keep") return () => {};
   const treat = treatment(options);
   const places = placesOf(tables);
@@ -204,22 +192,11 @@ function treatAttributes(
   return Object.fromEntries(kept);
 }
 
-/**
- * The policy for a field that the contract does not know, and for the fields within it. Calls `treated` with the names,
- * from the field on, of each that was dropped or hashed.
- */
-export interface UnknownPolicy {
-  field(parent: JsonObject, key: string, treated: Treated): void;
-  /** For a field of somebody's description: whatever it is called. */
-  ofPerson(parent: JsonObject, key: string, treated: Treated): void;
-  /** For what is within a value, whatever the value's own name. */
-  within(value: unknown, treated: Treated): void;
-}
-
+/** Gets the names, from an unknown field on, of what was dropped or hashed. */
 type Treated = (names: readonly string[]) => void;
 
-/** Undefined where everything is kept. */
-export function unknownPolicy(options: PolicyOptions): UnknownPolicy | undefined {
+/** The policy for unknown fields and those within them; undefined where everything is kept. */
+export function unknownPolicy(options: PolicyOptions) {
   if (options.policy === "keep") return undefined;
   const treat = treatment(options);
   const within = (value: unknown, names: readonly string[], treated: Treated): void => {
@@ -239,12 +216,14 @@ export function unknownPolicy(options: PolicyOptions): UnknownPolicy | undefined
     }
   };
   return {
-    field: (parent, key, treated) => apply(parent, [key], treated),
-    ofPerson: (parent, key, treated) => {
+    field: (parent: JsonObject, key: string, treated: Treated) => apply(parent, [key], treated),
+    /** For a field of somebody's description: whatever it is called. */
+    ofPerson: (parent: JsonObject, key: string, treated: Treated) => {
       put(parent, key, treat(key, parent[key]));
       treated([key]);
     },
-    within: (value, treated) => within(value, [], treated),
+    /** For what is within a value, whatever the value's own name. */
+    within: (value: unknown, treated: Treated) => within(value, [], treated),
   };
 }
 

@@ -27,7 +27,6 @@ const PERSON_FIELDS = personFields(DATA_TABLES);
 /** Lookups come after all items in the order of observation. */
 export const LOOKUP_ORDER = Number.MAX_SAFE_INTEGER;
 
-/** What an answer of a lookup is. */
 export type LookupResource = "destination" | "custom_field_definition";
 
 export interface DocumentOptions extends PolicyOptions {
@@ -35,26 +34,27 @@ export interface DocumentOptions extends PolicyOptions {
   readonly aliases: Readonly<Record<string, string>>;
 }
 
-export interface Prepared {
-  readonly unknown: UnknownField[];
-  /** Members of the document that may be gone, or have another value. Undefined: some have other names. */
-  readonly changed: ReadonlySet<string> | undefined;
-}
-
-/** Prepares one document in place. `position` is its place in the order of observation. */
-export type Prepare = (shape: Shape, document: JsonObject, position: Position, drift: Drift) => Prepared;
-
 export interface Position {
+  /** Place in the order of observation. */
   readonly order: number;
   readonly contentId: string | null;
 }
 
-export function documentPreparer(options: DocumentOptions): Prepare {
+interface SiftedAt extends Position {
+  /** Stands before the paths that the drift names. */
+  readonly prefix: string;
+}
+
+/**
+ * Prepares documents in place. Gives what the contract does not know of one, and its members that may be gone or have
+ * another value; undefined: some have other names.
+ */
+export function documentPreparer(options: DocumentOptions) {
   const applyPolicy = personalPolicy(DATA_TABLES, options);
   const sift = sifter(options);
   const aliases = Object.entries(options.aliases);
   const ofPersons: ReadonlySet<string> = options.policy === "keep" ? new Set() : PERSON_FIELDS;
-  return (shape, document, position, drift) => {
+  return (shape: Shape, document: JsonObject, position: Position, drift: Drift) => {
     const renamed = rename(document, aliases);
     applyPolicy(document, drift);
     const { unknown, treated } = sift(WALKERS[shape], document, { ...position, prefix: "" }, drift);
@@ -62,6 +62,8 @@ export function documentPreparer(options: DocumentOptions): Prepare {
     return { unknown, changed: renamed ? undefined : changed };
   };
 }
+
+export type Prepare = ReturnType<typeof documentPreparer>;
 
 /** Prepares an answer of a lookup in place: what the contract does not know of it, after the personal-data policy. */
 export function lookupPreparer(
@@ -75,25 +77,12 @@ export function lookupPreparer(
   };
 }
 
-/** Finds the unknown fields of a document and treats them by the policy. `prefix` stands before the drift's paths. */
-type Sift = (
-  walk: UnknownWalker,
-  document: JsonObject,
-  at: Position & { readonly prefix: string },
-  drift: Drift,
-) => Sifted;
-
-interface Sifted {
-  readonly unknown: UnknownField[];
-  /** Members of the document in which something was treated by the policy. */
-  readonly treated: readonly string[];
-}
-
-/** Treats personal-looking fields by the policy and counts all; leaves those that are kept, as they are or hashed. */
-function sifter(options: PolicyOptions): Sift {
+/** Finds, treats and counts unknown fields. Gives those that stay, and the members in which something was treated. */
+function sifter(options: PolicyOptions) {
   const policy = unknownPolicy(options);
   const treated = options.policy === "hash" ? "personal_hashed" : "personal_dropped";
-  return (walk, document, { order, contentId, prefix }, drift) => {
+  return (walk: UnknownWalker, document: JsonObject, at: SiftedAt, drift: Drift) => {
+    const { order, contentId, prefix } = at;
     const found: UnknownField[] = [];
     const members: string[] = [];
     const pathOf = (names: readonly string[]) => prefix + names.join(".").replaceAll(".[]", "[]");
@@ -129,7 +118,6 @@ function rename(document: JsonObject, aliases: readonly [string, string][]): boo
   return renamed;
 }
 
-/** What a raw document is of. */
 export type RawShape = Shape | LookupResource;
 
 export function isRawShape(shape: string): shape is RawShape {
@@ -141,10 +129,7 @@ export function fieldsUnknown(shape: RawShape, document: JsonObject): UnknownFie
   return unknownFields(WALKERS[shape], document);
 }
 
-/**
- * The ID of a listed item: a text that is not empty and has no white space at its ends. Otherwise the reason why the
- * document is rejected.
- */
+/** The ID of a listed item: a text, not empty, without white space at its ends. Else why the document is rejected. */
 export function itemId(document: unknown): { id: string } | { reason: string } {
   if (!isObject(document)) return { reason: "the listed item is not an object" };
   const { id } = document;

@@ -1,11 +1,8 @@
-/**
- * Raw documents: each answer's document as it is kept, after the personal-data policy, one row each. They are the
- * evidence behind an audit, what the views of an item are paired from, and what a later transform can be made from.
- */
+/** Raw documents, after the personal-data policy, a row each: evidence for audits, and what all tables are made from. */
 import { isAscii } from "node:buffer";
 import { hash } from "node:crypto";
 import { parseExact } from "../common/json.ts";
-import type { Cell } from "../storage/parquet/read.ts";
+import type { Cell, Columns } from "../storage/parquet/read.ts";
 import { type PartWriter, readPart } from "../storage/parquet-file.ts";
 import { TableBuilder } from "../storage/table-builder.ts";
 import { bigint, boolean, type Column, integer, json, text, timestamp } from "../tables/declare.ts";
@@ -108,7 +105,6 @@ export class RawWriter {
     this.#parts = parts;
   }
 
-  /** Writes documents in the order given. */
   write(file: string, documents: readonly (RawDocument | LookupDocument)[]): WrittenFile {
     for (const document of documents) this.#append(document);
     const written = this.#builder.take((batch) => this.#parts.write(file, batch));
@@ -152,41 +148,38 @@ export class RawWriter {
   }
 }
 
+function cellsOf({ cells }: Columns) {
+  return {
+    shapes: cells("shape"),
+    whole: cells("whole"),
+    orders: cells("observation"),
+    instants: cells("observed_at"),
+    unknown: cells("unknown_fields"),
+    largeNumbers: cells("large_numbers"),
+    documents: cells("document"),
+  };
+}
+
 /** The rows of a raw file, in the order in which they were written. */
 export class RawRows {
   readonly ids: readonly string[];
   readonly #file: string;
-  readonly #release: () => void;
-  readonly #shapes: readonly Cell[];
-  readonly #whole: readonly Cell[];
-  readonly #orders: readonly Cell[];
-  readonly #instants: readonly Cell[];
-  readonly #unknown: readonly Cell[];
-  readonly #largeNumbers: readonly Cell[];
-  readonly #documents: readonly Cell[];
-  readonly #cells: (name: string) => readonly Cell[];
+  readonly #columns: Columns;
+  readonly #cells: ReturnType<typeof cellsOf>;
 
   constructor(file: string) {
-    const { cells, release } = readPart(file);
     this.#file = file;
-    this.#release = release;
-    this.ids = cells("content_id").map(textOf);
-    this.#shapes = cells("shape");
-    this.#whole = cells("whole");
-    this.#orders = cells("observation");
-    this.#instants = cells("observed_at");
-    this.#unknown = cells("unknown_fields");
-    this.#largeNumbers = cells("large_numbers");
-    this.#documents = cells("document");
-    this.#cells = cells;
+    this.#columns = readPart(file);
+    this.ids = this.#columns.cells("content_id").map(textOf);
+    this.#cells = cellsOf(this.#columns);
   }
 
   about(row: number): Pick<View, "shape" | "order" | "observedAt"> & Pick<RawDocument, "whole"> {
     return {
-      shape: textOf(this.#shapes[row]) === "full" ? "full" : "dynamic",
-      whole: this.#whole[row] === true,
-      order: Number(this.#orders[row]),
-      observedAt: Number(this.#instants[row]),
+      shape: textOf(this.#cells.shapes[row]) === "full" ? "full" : "dynamic",
+      whole: this.#cells.whole[row] === true,
+      order: Number(this.#cells.orders[row]),
+      observedAt: Number(this.#cells.instants[row]),
     };
   }
 
@@ -198,7 +191,8 @@ export class RawRows {
 
   /** Of each row the page of a listing that it stood on; undefined: it was asked for singly. */
   listed(): ({ readonly pass: number; readonly page: number } | undefined)[] {
-    const [modes, passes, pages] = [this.#cells("mode"), this.#cells("pass"), this.#cells("page")];
+    const { cells } = this.#columns;
+    const [modes, passes, pages] = [cells("mode"), cells("pass"), cells("page")];
     return modes.map((mode, row) =>
       textOf(mode) === "item" ? undefined : { pass: Number(passes[row]), page: Number(pages[row]) },
     );
@@ -206,7 +200,7 @@ export class RawRows {
 
   /** Of a file of a lookup. */
   answer(row: number): LookupAnswer {
-    const shape = textOf(this.#shapes[row]);
+    const shape = textOf(this.#cells.shapes[row]);
     const resource: LookupResource = shape === "destination" ? shape : "custom_field_definition";
     const { document: answer, unknown } = this.#documentAt(row, resource);
     return { id: this.ids[row] ?? "", answer, unknown };
@@ -214,8 +208,13 @@ export class RawRows {
 
   #documentAt(row: number, shape: RawShape): Pick<View, "document" | "unknown"> {
     try {
-      const text = textOf(this.#documents[row]);
-      return documentIn(text, shape, this.#largeNumbers[row] !== false, Number(this.#unknown[row]));
+      const text = textOf(this.#cells.documents[row]);
+      return documentIn(
+        text,
+        shape,
+        this.#cells.largeNumbers[row] !== false,
+        Number(this.#cells.unknown[row]),
+      );
     } catch (cause) {
       throw new TypeError(`${this.#file} holds a document that cannot be read`, { cause });
     }
@@ -223,7 +222,7 @@ export class RawRows {
 
   /** Gives the memory of the file back, which may be megabytes that a heap does not show. */
   [Symbol.dispose](): void {
-    this.#release();
+    this.#columns[Symbol.dispose]();
   }
 }
 
@@ -243,4 +242,25 @@ function documentIn(
 function textOf(cell: Cell | undefined): string {
   if (!Buffer.isBuffer(cell)) throw new TypeError("a raw file has no text where there must be one");
   return cell.toString(isAscii(cell) ? "latin1" : "utf8");
+}
+
+/** The answers of the lookups: what the tables of definitions are made from. */
+export interface RawLookups {
+  readonly destinations: readonly LookupAnswer[];
+  /** Custom fields with their mappings. */
+  readonly definitions: readonly LookupAnswer[];
+}
+
+/** Paths of the raw files of the lookups; one that found nothing has none. */
+export type LookupFiles = Readonly<Partial<Record<LookupMode, string | undefined>>>;
+
+/** Errors: those of {@link RawRows}. */
+export function readLookups({ destinations, custom_fields }: LookupFiles): RawLookups {
+  return { destinations: answersIn(destinations), definitions: answersIn(custom_fields) };
+}
+
+function answersIn(file: string | undefined): LookupAnswer[] {
+  if (file === undefined) return [];
+  using rows = new RawRows(file);
+  return rows.ids.map((_, row) => rows.answer(row));
 }

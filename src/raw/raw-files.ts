@@ -5,14 +5,6 @@ import type { LookupMode } from "./raw-file.ts";
 /** Where documents come from: pages of a listing, requests for what it listed, requests after passes, or a lookup. */
 export type RawStage = "dynamic" | "full" | "item" | "after" | LookupMode;
 
-export interface RawFilesOptions {
-  /** The run's staging folder. */
-  readonly directory: string;
-  /** Folder of the raw files, below `directory`. */
-  readonly folder: string;
-  readonly sequence: number;
-}
-
 /** Folder of the raw files below the staging folder: in the result, where they are published. */
 export function rawFolder({ raw }: { readonly raw: boolean }): string {
   return raw ? join("result", "raw") : "raw";
@@ -20,10 +12,13 @@ export function rawFolder({ raw }: { readonly raw: boolean }): string {
 
 /** Absolute paths of a run's raw files: one for each stage, pass and group. A group without documents has no file. */
 export class RawFiles {
-  readonly #options: RawFilesOptions;
+  readonly #folder: string;
+  readonly #sequence: string;
 
-  constructor(options: RawFilesOptions) {
-    this.#options = options;
+  /** `directory`: the run's staging folder; `folder` is below it. */
+  constructor(options: { readonly directory: string; readonly folder: string; readonly sequence: number }) {
+    this.#folder = join(options.directory, options.folder);
+    this.#sequence = String(options.sequence).padStart(6, "0");
   }
 
   of(stage: RawStage, pass: number, group: number): string {
@@ -37,8 +32,7 @@ export class RawFiles {
 
   /** What extraction decided. */
   get record(): string {
-    const { directory, folder } = this.#options;
-    return join(directory, folder, EXTRACT_FILE);
+    return join(this.#folder, EXTRACT_FILE);
   }
 
   /** Whether a path is of a stage and pass. */
@@ -47,8 +41,6 @@ export class RawFiles {
   }
 
   #stem(stage: RawStage, pass: number): string {
-    const { directory, folder, sequence } = this.#options;
-    const mode = stage === "after" ? "item" : stage;
-    return join(directory, folder, mode, `${stage}-${String(sequence).padStart(6, "0")}-${pass}-`);
+    return join(this.#folder, stage === "after" ? "item" : stage, `${stage}-${this.#sequence}-${pass}-`);
   }
 }

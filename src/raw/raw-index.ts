@@ -1,8 +1,6 @@
-/**
- * Which raw documents a run has: of which item, of which shape, observed when, and where. Columns of numbers, about 30
- * bytes a document; everything else about a document, its digest among it, stays in the raw files.
- */
+/** Which raw documents a run has: item, shape, when observed, where. In columns of numbers, about 30 bytes a document. */
 import type { Shape } from "./document.ts";
+import type { ItemIndex } from "./item-index.ts";
 import { type RawDocument, RawRows } from "./raw-file.ts";
 
 /** The documents of one raw file, in the order of its rows. */
@@ -37,7 +35,6 @@ export function readIndex(file: string): IndexedFile {
   return indexOfRows(rows);
 }
 
-/** Of a file that is read. */
 export function indexOfRows(rows: RawRows): IndexedFile {
   const about = rows.ids.map((_, row) => rows.about(row));
   return {
@@ -47,14 +44,6 @@ export function indexOfRows(rows: RawRows): IndexedFile {
   };
 }
 
-/** Numbers the items of a run, from 0. */
-export interface ItemNumbers {
-  readonly size: number;
-  numberOf(id: string): number;
-  idOf(number: number): string;
-}
-
-/** Where a document lies. */
 export interface RawPlace {
   /** Place in {@link RawIndex.files}. */
   readonly file: number;
@@ -65,7 +54,7 @@ const NONE = 0xffff_ffff;
 const FIRST_DOCUMENTS = 1024;
 
 export class RawIndex {
-  readonly items: ItemNumbers;
+  readonly items: ItemIndex;
   readonly #files: string[] = [];
   /** First document of each file. */
   readonly #firsts: number[] = [];
@@ -80,7 +69,7 @@ export class RawIndex {
   /** By the item's number: the document that was added last. */
   #last = new Uint32Array(FIRST_DOCUMENTS).fill(NONE);
 
-  constructor(items: ItemNumbers) {
+  constructor(items: ItemIndex) {
     this.items = items;
   }
 
@@ -101,7 +90,9 @@ export class RawIndex {
     for (const [row, id] of ids.entries()) {
       const document = this.#size++;
       const item = this.items.numberOf(id);
-      if (item >= this.#last.length) this.#last = larger(this.#last, item + 1);
+      const { length } = this.#last;
+      if (item >= length)
+        this.#last = resized(this.#last, Math.max(item + 1, Math.ceil(length * 1.5))).fill(NONE, length);
       this.#items[document] = item;
       this.#file[document] = file;
       this.#codes[document] = codes[row] ?? 0;
@@ -154,10 +145,7 @@ export class RawIndex {
     return true;
   }
 
-  /**
-   * Where the documents of an item lie that count, the latest observation first. A whole document takes the place of all
-   * earlier ones of its shape: what it lacks, the item has no more.
-   */
+  /** Where documents of an item lie that count, the latest first. A whole one replaces all before of its shape. */
   counting(item: number): RawPlace[] {
     const documents: number[] = [];
     let document = this.#last[item] ?? NONE;
@@ -191,10 +179,4 @@ export class RawIndex {
 
 function resized(numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
   return new Uint32Array(numbers.buffer.transfer(length * Uint32Array.BYTES_PER_ELEMENT));
-}
-
-/** At least so long; what is new is `NONE`. */
-function larger(numbers: Uint32Array<ArrayBuffer>, atLeast: number): Uint32Array<ArrayBuffer> {
-  const { length } = numbers;
-  return resized(numbers, Math.max(atLeast, Math.ceil(length * 1.5))).fill(NONE, length);
 }

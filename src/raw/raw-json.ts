@@ -22,10 +22,9 @@ const CLOSE_BRACE = Buffer.from("}");
 const NOTHING: ReadonlyMap<string, Buffer> = new Map();
 
 /**
- * The JSON text of a document, in UTF-8 and in pieces, some of them of the bytes that were sent. `sent`: the text that
- * it was parsed from. `changed`: names of its own members that may have another value since then, or may be gone; none
- * may have come. Without either the text is made anew. `made`: texts of members as they are now, by name, so far as they
- * are known: to make them again takes longer.
+ * The JSON text of a document, in UTF-8 and in pieces, some of them of the bytes that were `sent`. `changed`: names of
+ * its own members that may have another value since, or be gone; none may have come. Without either the text is made
+ * anew. `made`: texts of members as they are now, so far as they are known: to make them again takes longer.
  */
 export function rawJson(
   document: JsonObject,
@@ -38,10 +37,7 @@ export function rawJson(
   return runs === undefined ? [Buffer.from(JSON.stringify(document))] : asObject(runs);
 }
 
-/**
- * Members, one or several as they stand in the text. Undefined where they do not stand there in the order that the
- * parsed document has them in.
- */
+/** Members, one or several as they stand in the text. Undefined where their order is not that of the document. */
 function runsOf(
   document: JsonObject,
   sent: SentText,

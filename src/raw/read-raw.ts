@@ -1,30 +1,19 @@
 /** A raw folder, read without a service: all that the tables of its run are made from. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { EXTRACT_FILE, type ExtractRecord, readExtractRecord } from "./extract-record.ts";
+import { EXTRACT_FILE, readExtractRecord } from "./extract-record.ts";
 import { ItemIndex } from "./item-index.ts";
-import { RawRows } from "./raw-file.ts";
+import { RawRows, readLookups } from "./raw-file.ts";
 import { indexOfRows, RawIndex } from "./raw-index.ts";
-import { type RawLookups, readLookups } from "./raw-lookups.ts";
-
-export interface RawFolder {
-  /** Items that have a document. */
-  readonly items: ItemIndex;
-  readonly index: RawIndex;
-  readonly lookups: RawLookups;
-  readonly record: ExtractRecord;
-}
 
 const ITEM_MODES = ["dynamic", "full", "item"] as const;
 
 /**
- * Reads a run's folder `raw`, one file after another. Of an item that a pass listed without landing its document, its
- * room is not known: where tables are so large that they are cut, that may be at another item then.
- *
- * Throws `config.newer_version`, `verify.failed` or a TypeError where a file is not what it should be, and what the
- * system says of one that cannot be read.
+ * Reads a run's folder `raw`. The room of an item whose listed document did not land is not known, so that large tables
+ * may be cut at another item. Throws `config.newer_version`, `verify.failed` or a TypeError where a file is not what it
+ * should be, and what the system says of one that cannot be read.
  */
-export async function readRaw(folder: string): Promise<RawFolder> {
+export async function readRaw(folder: string) {
   const record = await readExtractRecord(join(folder, EXTRACT_FILE));
   const items = new ItemIndex();
   const index = new RawIndex(items);

@@ -1,6 +1,6 @@
 /**
- * Brings the documents of items together that lie in many raw files: items that stood on different pages of the two
- * listings, in one of them alone, or twice. DuckDB joins the files, a bounded number of items at a time.
+ * Brings together what lies in many raw files: documents of items that stood on different pages of the two listings, in
+ * one alone, or twice. DuckDB joins the files, a bounded number of items at a time.
  */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

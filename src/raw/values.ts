@@ -32,10 +32,7 @@ function utcDate(year: number, month: number, day: number): number | undefined {
   return date < nextMonth ? date - CYCLE_MILLIS : undefined;
 }
 
-/**
- * Microseconds since 1970 UTC of `YYYY-MM-DDTHH:MM:SS[.fraction]Z`; `undefined` for any other text and for instants
- * that do not exist. Finer fractions than microseconds are cut.
- */
+/** Microseconds since 1970 UTC of `YYYY-MM-DDTHH:MM:SS[.fraction]Z`, finer ones cut; undefined: no such instant. */
 export function parseInstant(value: string): number | bigint | undefined {
   if (!INSTANT.test(value)) return undefined;
   const date = utcDate(digits(value, 0, 4), digits(value, 5, 7), digits(value, 8, 10));

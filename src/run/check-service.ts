@@ -12,13 +12,14 @@ import { createLookups, type DestinationLookup } from "../extract/lookups.ts";
 import { type Probe, probeService } from "../extract/probe.ts";
 import { assertSameInstance } from "../warehouse/baseline.ts";
 import type { CheckedWarehouse } from "./check-warehouse.ts";
-import { type CheckName, type Finding, failed, ok, skipped, warning } from "./finding.ts";
+import { type CheckName, type Finding, failed, lookAt, ok, skipped, warning } from "./finding.ts";
 import { comparisonOf } from "./instance.ts";
 import { type Asking, type OpenSource, openHastyClient, openSource, originOf } from "./source.ts";
 
 const CHECKS = ["dns", "tls", "service", "credentials", "instance", "clock", "destinations"] as const;
 
 export interface ServiceAsking extends Pick<Asking, "clock"> {
+  /** Where it is told that the service asks for fewer requests; shows no token. */
   readonly logFor: (token: Secret) => Log;
   readonly signal: AbortSignal;
 }
@@ -36,11 +37,10 @@ export async function* checkService(
     log: asking.logFor(source.token),
   });
   try {
-    const probed = await probe(client, source, config, asking);
-    yield* probed.findings;
-    if (probed.probe === null) return yield* skipRest("instance", "needs an answer of the service");
-    yield instanceFinding(probed.probe, config, warehouse);
-    yield clockFinding(probed.probe.response, asking.clock.now());
+    const answered = yield* probe(client, source, config, asking);
+    if (answered === null) return yield* skipRest("instance", "needs an answer of the service");
+    yield await instanceFinding(answered, config, warehouse);
+    yield clockFinding(answered.response, asking.clock.now());
     yield await destinationsFinding(client, source, config, asking.signal);
   } finally {
     await client.close();
@@ -51,32 +51,23 @@ function* skipRest(first: (typeof CHECKS)[number], reason: string): Generator<Fi
   for (const check of CHECKS.slice(CHECKS.indexOf(first))) yield skipped(check, reason);
 }
 
-interface Probed {
-  readonly probe: Probe | null;
-  /** Of DNS, TLS, service and credentials. */
-  readonly findings: readonly Finding[];
-}
-
-async function probe(
+/** DNS, TLS, service and credentials. Null: there is no answer to look at. */
+async function* probe(
   client: HttpClient,
   { url }: OpenSource,
   { aliases }: Config,
   { signal, clock }: ServiceAsking,
-): Promise<Probed> {
+): AsyncGenerator<Finding, Probe | null> {
   using connections = new ConnectionWatch();
   const nowMs = clock.now();
   try {
-    const probe = await probeService(client, aliases, signal);
-    return {
-      probe,
-      findings: [...connectionFindings(connections.facts, url, nowMs), ...answeredFindings(probe)],
-    };
+    const answered = await probeService(client, aliases, signal);
+    yield* connectionFindings(connections.facts, url, nowMs);
+    yield* answeredFindings(answered);
+    return answered;
   } catch (thrown) {
-    const error = asWarehouseError(thrown);
-    return {
-      probe: null,
-      findings: failedProbe(error, connectionFindings(connections.facts, url, nowMs), url),
-    };
+    yield* failedProbe(asWarehouseError(thrown), connectionFindings(connections.facts, url, nowMs), url);
+    return null;
   }
 }
 
@@ -140,19 +131,21 @@ function tlsFinding(facts: ConnectionFacts["tls"], { host }: ServiceUrl, nowMs: 
   );
 }
 
-function instanceFinding({ instanceId }: Probe, config: Config, warehouse: CheckedWarehouse | null): Finding {
+async function instanceFinding(
+  { instanceId }: Probe,
+  config: Config,
+  warehouse: CheckedWarehouse | null,
+): Promise<Finding> {
   const named = instanceId === null ? "the items name none" : instanceId;
   if (warehouse === null || warehouse.baseline instanceof WarehouseError)
     return skipped("instance", "needs the warehouse");
   const { baseline, folder } = warehouse;
   if (baseline.kind !== "run") return ok("instance", named);
-  try {
+  return lookAt("instance", async () => {
     const instance = { id: instanceId, origin: originOf(config) };
     assertSameInstance(baseline, instance, folder.root, comparisonOf(config));
-    return ok("instance", `${named}, as in the current run`);
-  } catch (thrown) {
-    return failed("instance", thrown);
-  }
+    return `${named}, as in the current run`;
+  });
 }
 
 /** A clock that is further off makes dates of runs that mislead, and may upset whoever issued the token. */
@@ -179,17 +172,15 @@ async function destinationsFinding(
 ): Promise<Finding> {
   if (wanted.length === 0)
     return warning("destinations", "none are configured, so there will be no mapped values");
-  try {
+  return lookAt("destinations", async () => {
     const found = await createLookups(client, lookupMethod).destinations(wanted, signal);
     const missing = missingDestinations(found);
-    if (missing.length === 0) return ok("destinations", `${count(wanted.length)} found`);
+    if (missing.length === 0) return `${count(wanted.length)} found`;
     return warning(
       "destinations",
       `${missing.join(" ")} Correct \`destinations\`, or their mapped values are missing.`,
     );
-  } catch (thrown) {
-    return failed("destinations", thrown);
-  }
+  });
 }
 
 /** A sentence for each destination that the service does not have. */

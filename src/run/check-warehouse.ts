@@ -13,7 +13,7 @@ import {
 } from "../warehouse/layout.ts";
 import { acquireLock } from "../warehouse/lock.ts";
 import type { Verification } from "../warehouse/verify-run.ts";
-import { type CheckName, type Finding, failed, ok, skipped } from "./finding.ts";
+import { type Finding, failed, lookAt, ok, skipped } from "./finding.ts";
 
 /** A folder that a run could publish in. */
 export interface CheckedWarehouse {
@@ -22,66 +22,53 @@ export interface CheckedWarehouse {
   readonly baseline: Baseline | WarehouseError;
 }
 
-export interface WarehouseCheck {
-  /** Null: there is none to look at. */
-  readonly warehouse: CheckedWarehouse | null;
-  /** Of folder, lock and disk. */
-  readonly findings: readonly Finding[];
-}
-
-/** `path`: of the warehouse, or why it is not known. */
-export async function checkWarehouse(
+/** Folder, lock and disk. `path`: of the warehouse, or why it is not known. Null: there is none to look at. */
+export async function* checkWarehouse(
   path: string | WarehouseError,
   freeBytes: FreeBytes,
-): Promise<WarehouseCheck> {
-  if (path instanceof WarehouseError) return withoutWarehouse(skipped("warehouse", "needs a configuration"));
-  const prepared = await prepareOutput(path).catch(asWarehouseError);
-  if (prepared instanceof WarehouseError) return withoutWarehouse(failed("warehouse", prepared));
-  const isNew = prepared.made.includes(prepared.root);
-  const folder = ok("warehouse", `${prepared.root} can be ${isNew ? "made" : "written"}`);
-  const baseline = await readBaseline(prepared).catch(asWarehouseError);
-  const disk = await diskFinding(prepared, baseline, freeBytes);
-  const lock = await lockFinding(prepared);
-  return { warehouse: { folder: prepared, baseline }, findings: [folder, lock, disk] };
+): AsyncGenerator<Finding, CheckedWarehouse | null> {
+  const folder = path instanceof WarehouseError ? path : await prepareOutput(path).catch(asWarehouseError);
+  if (folder instanceof WarehouseError) {
+    yield folder === path ? skipped("warehouse", "needs a configuration") : failed("warehouse", folder);
+    yield skipped("lock", "needs the warehouse");
+    yield skipped("disk", "needs the warehouse");
+    return null;
+  }
+  const baseline = await readBaseline(folder).catch(asWarehouseError);
+  const disk = await diskFinding(folder, baseline, freeBytes);
+  const lock = await lockFinding(folder);
+  yield ok("warehouse", `${folder.root} can be ${folder.made.includes(folder.root) ? "made" : "written"}`);
+  yield lock;
+  yield disk;
+  return { folder, baseline };
 }
 
-function withoutWarehouse(finding: Finding): WarehouseCheck {
-  const rest = (["lock", "disk"] as const).map((check) => skipped(check, "needs the warehouse"));
-  return { warehouse: null, findings: [finding, ...rest] };
-}
-
-async function diskFinding(
+function diskFinding(
   { root }: OutputFolder,
   baseline: Baseline | WarehouseError,
   freeBytes: FreeBytes,
 ): Promise<Finding> {
-  try {
+  return lookAt("disk", async () => {
     const before: Baseline = baseline instanceof WarehouseError ? { kind: "none" } : baseline;
     await assertRoom(root, before, freeBytes);
     const free = await freeBytes(root);
     const needed = roomNeeded(before);
     const room = free === undefined ? "the file system does not tell" : `${fileSize(free)} free`;
-    return ok("disk", needed === undefined ? room : `${room}; a run takes up to ${fileSize(needed)}`);
-  } catch (thrown) {
-    return failed("disk", thrown);
-  }
+    return needed === undefined ? room : `${room}; a run takes up to ${fileSize(needed)}`;
+  });
 }
 
 /** Takes the lock for a moment, and leaves the folder as it was found. */
-async function lockFinding(prepared: PreparedOutput): Promise<Finding> {
-  try {
+function lockFinding(prepared: PreparedOutput): Promise<Finding> {
+  return lookAt("lock", async () => {
     await using _lock = await acquireLock(prepared).catch(async (thrown: unknown) => {
       await removeEmpty(prepared.made);
       throw thrown;
     });
     await discardUnused(prepared);
-    return ok("lock", "no run is under way");
-  } catch (thrown) {
-    return failed("lock", thrown);
-  }
+    return "no run is under way";
+  });
 }
-
-const CURRENT: CheckName = "current run";
 
 /** Whether the run that readers see is as it was published, and whether a run can follow on it. */
 export async function checkCurrentRun(
@@ -89,21 +76,19 @@ export async function checkCurrentRun(
   warehouse: CheckedWarehouse | null,
   verifyCurrent: (folder: OutputFolder) => Promise<Verification>,
 ): Promise<Finding> {
-  if (warehouse === null) return skipped(CURRENT, "needs the warehouse");
+  if (warehouse === null) return skipped("current run", "needs the warehouse");
   const { folder, baseline } = warehouse;
-  try {
+  return lookAt("current run", async () => {
     if (baseline instanceof WarehouseError) throw baseline;
-    if (baseline.kind === "none") return ok(CURRENT, "nothing is published yet");
+    if (baseline.kind === "none") return "nothing is published yet";
     assertComparable(baseline, false);
     if (!(config instanceof WarehouseError))
       assertSameKey(baseline, treatmentOf(config.personalData), folder.root);
-    return verifiedFinding(await verifyCurrent(folder));
-  } catch (thrown) {
-    return failed(CURRENT, thrown);
-  }
+    return verified(await verifyCurrent(folder));
+  });
 }
 
-function verifiedFinding({ runs, findings }: Verification): Finding {
+function verified({ runs, findings }: Verification): string {
   const [first] = findings;
   if (first !== undefined) {
     const more = findings.length > 1 ? ` (and ${counted(findings.length - 1, "other finding")})` : "";
@@ -113,5 +98,5 @@ function verifiedFinding({ runs, findings }: Verification): Finding {
     );
   }
   const whole = runs.map(({ run, files, bytes }) => `${run}, ${counted(files, "file")}, ${fileSize(bytes)}`);
-  return ok(CURRENT, `${whole.join()}: as it was published`);
+  return `${whole.join()}: as it was published`;
 }

@@ -1,8 +1,5 @@
 /** Whether a run could begin here and now: one finding for each thing that it needs, in the order that it needs them. */
-import type { Clock } from "../common/clock.ts";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
-import type { Log } from "../common/log.ts";
-import type { Secret } from "../common/secret.ts";
 import {
   type Config,
   type ConfigInputs,
@@ -15,18 +12,14 @@ import { targetError } from "../targets/deliver.ts";
 import type { FreeBytes } from "../warehouse/disk.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import type { Verification } from "../warehouse/verify-run.ts";
-import { checkService } from "./check-service.ts";
+import { checkService, type ServiceAsking } from "./check-service.ts";
 import { type CheckedWarehouse, checkCurrentRun, checkWarehouse } from "./check-warehouse.ts";
 import { type Finding, failed, ok, skipped } from "./finding.ts";
 import { knownInstance } from "./instance.ts";
 
-export interface CheckRequest {
+export interface CheckRequest extends ServiceAsking {
   readonly inputs: ConfigInputs;
   readonly nodeVersion: string;
-  readonly clock: Clock;
-  /** Where it is told that the service asks for fewer requests; shows no token. */
-  readonly logFor: (token: Secret) => Log;
-  readonly signal: AbortSignal;
   readonly freeBytes: FreeBytes;
   readonly verifyCurrent: (folder: OutputFolder) => Promise<Verification>;
 }
@@ -38,14 +31,12 @@ export async function* check(request: CheckRequest): AsyncGenerator<Finding> {
   const config = await loadConfig(inputs).catch(asWarehouseError);
   yield* configFindings(config, inputs);
   const path = await warehouseFolder(inputs).catch(asWarehouseError);
-  const { warehouse, findings } = await checkWarehouse(path, request.freeBytes);
-  yield* findings;
+  const warehouse = yield* checkWarehouse(path, request.freeBytes);
   yield* checkService(config, warehouse, request);
   yield await checkCurrentRun(config, warehouse, request.verifyCurrent);
   if (!(config instanceof WarehouseError)) yield* checkTargets(config, warehouse, request.signal);
 }
 
-/** A finding for each target. */
 async function* checkTargets(
   config: Config,
   warehouse: CheckedWarehouse | null,
@@ -68,20 +59,17 @@ async function* checkTargets(
   }
 }
 
-function* configFindings(config: Config | WarehouseError, inputs: ConfigInputs): Generator<Finding> {
-  if (!(config instanceof WarehouseError)) {
-    yield ok("configuration", configFileName(inputs) ?? "no file; options, variables and defaults");
-    yield ok("token", tokenText(config));
-    return;
-  }
-  const faults = config instanceof ConfigError ? config.faults : [];
-  const token = faults.filter(({ about }) => about === "token");
-  const others = faults.filter(({ about }) => about !== "token");
-  if (faults.length === 0) yield failed("configuration", config);
-  else if (others.length > 0) yield failed("configuration", new ConfigError(others));
-  else yield ok("configuration", configFileName(inputs) ?? "no file; options, variables and defaults");
-  if (token.length > 0) yield failed("token", new ConfigError(token));
-  else yield skipped("token", "needs a configuration");
+function configFindings(config: Config | WarehouseError, inputs: ConfigInputs): Finding[] {
+  const read = ok("configuration", configFileName(inputs) ?? "no file; options, variables and defaults");
+  if (!(config instanceof WarehouseError)) return [read, ok("token", tokenText(config))];
+  const unread = skipped("token", "needs a configuration");
+  if (!(config instanceof ConfigError)) return [failed("configuration", config), unread];
+  const token = config.faults.filter(({ about }) => about === "token");
+  const others = config.faults.filter(({ about }) => about !== "token");
+  return [
+    others.length > 0 ? failed("configuration", new ConfigError(others)) : read,
+    token.length > 0 ? failed("token", new ConfigError(token)) : unread,
+  ];
 }
 
 function tokenText({ source }: Config): string {

@@ -1,31 +1,17 @@
 /** A run that is about to be published, compared with the run before; no failure of it takes anything from the run. */
 import { join } from "node:path";
 import { openTables, sourceOf } from "../audit/open-run.ts";
-import { type DriftReport, driftOf } from "../audit/questions/drift.ts";
-import {
-  type ItemChanges,
-  type MappedCounts,
-  readItemChanges,
-  readMappedCounts,
-} from "../audit/questions/run-changes.ts";
+import { driftOf } from "../audit/questions/drift.ts";
+import { readItemChanges, readMappedCounts } from "../audit/questions/run-changes.ts";
 import { asWarehouseError } from "../common/errors.ts";
 import { publishes } from "../pipeline.ts";
 import { databaseOf } from "../warehouse/layout.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
 import type { RunContext } from "./context.ts";
 import type { Result } from "./finalize.ts";
+import type { RunSummary } from "./summary.ts";
 
-export interface Comparison {
-  /** Null: there is no run before, or none that can be read. */
-  readonly previousRun: string | null;
-  /** Undefined: there is nothing to compare with, or the pipeline has no items. */
-  readonly changes: ItemChanges | undefined;
-  /** Undefined: the pipeline makes no mapped values. */
-  readonly mappedValues: MappedCounts | undefined;
-  /** Undefined: it could not be read. */
-  readonly drift: DriftReport | undefined;
-  readonly warnings: readonly string[];
-}
+export type Comparison = Pick<RunSummary, "previousRun" | "changes" | "mappedValues" | "drift" | "warnings">;
 
 /** Compares the staged tables, which nobody has open. */
 export async function compareWithPrevious(run: RunContext, result: Result): Promise<Comparison> {
@@ -45,21 +31,15 @@ export async function compareWithPrevious(run: RunContext, result: Result): Prom
 
 function unread(thrown: unknown): Comparison {
   const warning = `The drift of the run could not be read: ${asWarehouseError(thrown).message}`;
-  const nothing = { changes: undefined, mappedValues: undefined, drift: undefined };
-  return { previousRun: null, ...nothing, warnings: [warning] };
+  return { previousRun: null, changes: null, mappedValues: null, drift: null, warnings: [warning] };
 }
 
 const MEMORY_LIMIT_MB = 128;
 
-interface Before {
-  readonly directory: string;
-  readonly manifest: Manifest;
-}
-
 async function read(
   { staging, pipeline }: RunContext,
   { statement }: Result,
-  before: Before | undefined,
+  before: { readonly directory: string; readonly manifest: Manifest } | undefined,
 ): Promise<Comparison> {
   await using database = await openTables({
     tables: Object.keys(statement.rows),
@@ -73,8 +53,8 @@ async function read(
   const { connection } = database;
   return {
     previousRun: before?.manifest.run ?? null,
-    changes: before && (await readItemChanges(connection, statement, before.manifest)),
-    mappedValues: await readMappedCounts(connection, statement),
+    changes: (before && (await readItemChanges(connection, statement, before.manifest))) ?? null,
+    mappedValues: (await readMappedCounts(connection, statement)) ?? null,
     drift: await driftOf({ connection, now: statement, before: before?.manifest }),
     warnings: [],
   };

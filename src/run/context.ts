@@ -25,13 +25,13 @@ export interface RunOptions {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly onProgress: OnProgress;
-  /** Threads that read documents; DuckDB has as many. */
+  /** Threads that read documents. */
   readonly threads: number;
   readonly nodeVersion: string;
   readonly freeBytes: FreeBytes;
 }
 
-export interface RunContext {
+export interface RunContext extends Telling {
   readonly options: RunOptions;
   readonly pipeline: Pipeline;
   readonly folder: OutputFolder;
@@ -47,11 +47,6 @@ export interface RunContext {
   readonly journal: Journal;
   readonly throttle: Throttle;
   readonly observers: Observers;
-}
-
-/** What a stage of the run is told with. */
-export function telling({ observers, options }: Pick<RunContext, "observers" | "options">): Telling {
-  return { onEvent: observers.onEvent, clock: options.clock };
 }
 
 export function reportProgress(

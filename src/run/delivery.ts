@@ -19,10 +19,7 @@ export function assertDeliverable({ config }: RunOptions, pipeline: Pipeline): v
   );
 }
 
-/**
- * Asks the targets which runs they have, and restores the newest where it is from another machine. Gives the highest
- * number that any knows: that of this run must be above it. Needs the lock.
- */
+/** Restores the newest run that a target has. Gives the highest number any knows: this run's is above. Needs the lock. */
 export async function meetTargets(
   { config, signal, log }: RunOptions,
   folder: OutputFolder,
@@ -35,10 +32,7 @@ export async function meetTargets(
   return Math.max(0, ...states.map(({ taken }) => taken));
 }
 
-/**
- * Delivers the run, which is published. A failure of a target is in its delivery. Throws the reason of the signal, as an
- * error that says what is published.
- */
+/** Delivers the published run; a delivery says how its target failed. Ended early, it throws what is published. */
 export async function deliverPublished(run: RunContext): Promise<readonly Delivery[]> {
   const { folder, staging, options } = run;
   const { config, signal, clock } = options;

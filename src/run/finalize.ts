@@ -9,20 +9,23 @@ import { inStage } from "../common/run-events.ts";
 import { VERSION } from "../common/version.ts";
 import { type Config, configFingerprint, treatmentOf } from "../config/config.ts";
 import type { Extraction } from "../extract/extract.ts";
-import type { PassRecord } from "../extract/passes/pass-record.ts";
 import { type BuildRequest, type RunRows, WarehouseBuild } from "../load/build-warehouse.ts";
 import type { LoadedTable } from "../load/load-table.ts";
+import { memoryLimitMb } from "../load/range-bounds.ts";
 import { type Pipeline, publishes } from "../pipeline.ts";
-import type { DriftEntry } from "../raw/drift.ts";
+import type { Drift, DriftEntry } from "../raw/drift.ts";
+import type { ExtractRecord } from "../raw/extract-record.ts";
+import type { RawLookups } from "../raw/raw-file.ts";
 import { scalar } from "../storage/duckdb.ts";
 import { quoteIdentifier } from "../storage/sql-text.ts";
 import { contentMappedValues } from "../tables/destinations.ts";
+import { entityRows } from "../transform/definitions.ts";
 import { assertSameInstance } from "../warehouse/baseline.ts";
+import { databaseOf } from "../warehouse/layout.ts";
 import type { ManifestDraft } from "../warehouse/manifest.ts";
-import { buildRequest } from "./build-request.ts";
-import { type RunContext, telling } from "./context.ts";
+import type { RunContext } from "./context.ts";
 import { comparisonOf } from "./instance.ts";
-import { historyChecks, historyWarnings } from "./previous-history.ts";
+import { type HistoryPlace, historyChecks, historyOf, historyWarnings } from "./previous-history.ts";
 import type { Extracted } from "./run-extraction.ts";
 import {
   checkRows,
@@ -36,20 +39,13 @@ import {
 } from "./run-tables.ts";
 import type { RunTransformed } from "./run-transform.ts";
 import { originOf } from "./source.ts";
-import { accountingOf, answerChecks, singlesWarnings } from "./summary.ts";
+import { accountingOf, answerChecks, type RunSummary, singlesWarnings } from "./summary.ts";
 
-/** A result that can be published. */
-export interface Result {
+export interface Result
+  extends Pick<RunSummary, "passes" | "accounting" | "warnings" | "noMappedValues" | "namelessDestinations"> {
   readonly tables: readonly LoadedTable[];
   readonly statement: ManifestDraft;
-  readonly passes: readonly PassRecord[];
-  readonly accounting: Accounting;
   readonly checks: readonly Check[];
-  readonly warnings: readonly string[];
-  /** Why the configured destinations have no mapped values; null: they have, or there are none. */
-  readonly noMappedValues: string | null;
-  /** IDs of destinations that mappings name and no lookup found. */
-  readonly namelessDestinations: readonly string[];
   /** Null: the pipeline has no mapped values, or nobody observes the run. */
   readonly unmappedValues: number | null;
 }
@@ -62,10 +58,7 @@ interface Judgements {
   readonly drift: readonly DriftEntry[];
 }
 
-/**
- * Builds the tables and checks them. Throws what keeps a run from being published: `verify.failed`, `contract.drift`,
- * `guard.shrink`, and others.
- */
+/** Builds and checks the tables. Throws what forbids to publish, such as `verify.failed` and `guard.shrink`. */
 export async function buildResult(
   run: RunContext,
   extracted: Extracted,
@@ -76,13 +69,22 @@ export async function buildResult(
   const { tables } = pipeline;
   const instance = { id: instanceIdOf(transformed), origin: originOf(options.config) };
   assertSameInstance(baseline, instance, folder.root, comparisonOf(options.config));
-  const request = requestOf(run, extracted, transformed);
+  const request = buildRequest({
+    ...run,
+    transformed,
+    lookups: extracted.rawLookups(),
+    record: extracted.record,
+    drift: journal.drift,
+    signal: options.signal,
+    onTable: (done, total) =>
+      options.onProgress({ stage: "load", done, total, items: journal.items, bytes: 0 }),
+  });
   judgeDrift(options.config, journal);
   await using build = await WarehouseBuild.open(request);
-  const data = await inStage(telling(run), { stage: "load" }, () => build.loadData());
+  const data = await inStage(run, { stage: "load" }, () => build.loadData());
   const drift = journal.drift.sorted();
   const inspected = { tables, loaded: data, directory: request.finalDirectory, drift };
-  const loaded = await inStage(telling(run), { stage: "audit" }, () => inspect(build, inspected));
+  const loaded = await inStage(run, { stage: "audit" }, () => inspect(build, inspected));
   const accounting = accountingOf(extraction, loaded);
   const judged = judgeTables({ config: options.config, baseline, loaded, extraction });
   const matching = judgeMatching(matchingOf(run, extracted, transformed, loaded));
@@ -100,7 +102,7 @@ export async function buildResult(
   const unmappedValues = run.observers.any ? await unmappedIn(build, pipeline) : null;
   const facts = factsOf(run, extraction);
   const all = [...loaded.tables];
-  await inStage(telling(run), { stage: "load" }, async () => {
+  await inStage(run, { stage: "load" }, async () => {
     for (const rows of runTables(run, facts, extraction, { loaded, accounting, checks, drift })) {
       all.push(await build.loadRows(rows));
     }
@@ -145,18 +147,36 @@ function instanceIdOf({ store }: RunTransformed): string | null {
   return first !== undefined && second === undefined ? first.id : null;
 }
 
-function requestOf(run: RunContext, extracted: Extracted, transformed: RunTransformed): BuildRequest {
-  const { options, journal } = run;
-  return buildRequest({
-    ...run,
-    transformed,
-    lookups: extracted.rawLookups(),
-    record: extracted.record,
-    drift: journal.drift,
-    signal: options.signal,
-    onTable: (done, total) =>
-      options.onProgress({ stage: "load", done, total, items: journal.items, bytes: 0 }),
-  });
+interface Building extends HistoryPlace, Pick<BuildRequest, "signal" | "onTable"> {
+  readonly transformed: RunTransformed;
+  readonly lookups: RawLookups;
+  readonly record: ExtractRecord;
+  /** Notes what is found in the definitions. */
+  readonly drift: Drift;
+}
+
+/** What the tables of a run are built from, whether its documents have just landed or are read again. */
+export function buildRequest(building: Building): BuildRequest {
+  const { pipeline, staging, transformed, lookups, record, drift, signal, onTable } = building;
+  const { parts, stagedBytes, bounds, vectorBytes, store } = transformed;
+  return {
+    tables: pipeline.tables,
+    parts,
+    stagedBytes,
+    entityRows: entityRows({ store, lookups, drift }),
+    bounds,
+    passthrough: pipeline.passthrough,
+    queries: pipeline.queries,
+    sequence: staging.sequence,
+    directory: staging.root,
+    temporaryDirectory: staging.temporary,
+    database: databaseOf(staging, publishes(pipeline, "duckdb")),
+    finalDirectory: publishes(pipeline, "parquet") ? staging.result : staging.root,
+    memoryLimitMb: memoryLimitMb(vectorBytes),
+    signal,
+    history: historyOf(building, record),
+    onTable,
+  };
 }
 
 function pageWarnings({ perPage: asked }: Config, { pageSizes }: Extraction): string[] {

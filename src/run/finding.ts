@@ -30,21 +30,27 @@ export interface Finding {
   readonly exitCode: number;
 }
 
-export function ok(check: CheckName, detail: string): Finding {
-  return { check, status: "ok", detail, exitCode: 0 };
+function finding(status: CheckStatus) {
+  return (check: CheckName, detail: string): Finding => ({ check, status, detail, exitCode: 0 });
 }
 
-export function warning(check: CheckName, detail: string): Finding {
-  return { check, status: "warning", detail, exitCode: 0 };
-}
-
-export function skipped(check: CheckName, detail: string): Finding {
-  return { check, status: "skipped", detail, exitCode: 0 };
-}
+export const ok = finding("ok");
+export const warning = finding("warning");
+export const skipped = finding("skipped");
 
 export function failed(check: CheckName, thrown: unknown): Finding {
   const { message, exitCode } = asWarehouseError(thrown);
   return { check, status: "failed", detail: message, exitCode };
+}
+
+/** What `look` finds; a text is ok, and what it throws has failed. */
+export async function lookAt(check: CheckName, look: () => Promise<string | Finding>): Promise<Finding> {
+  try {
+    const found = await look();
+    return typeof found === "string" ? ok(check, found) : found;
+  } catch (thrown) {
+    return failed(check, thrown);
+  }
 }
 
 /** What a run would end with: the exit code of the first failure. */

@@ -11,8 +11,8 @@ export function comparisonOf({ acceptNewAddress }: Config): Comparison {
 }
 
 /**
- * What targets are told of the instance before the service is asked: that of the run before, else the address alone. Null
- * where a new address is to be accepted: what a target has is then another's until the service has answered.
+ * What targets are told of the instance before the service is asked: that of the run before, else the address alone.
+ * Null where a new address is to be accepted: what a target has is then another's until the service has answered.
  */
 export function knownInstance(baseline: Baseline, config: Config): InstanceIdentity | null {
   if (baseline.kind === "run") return baseline.manifest.instance;

@@ -10,7 +10,6 @@ import type { Result } from "./finalize.ts";
 import { originOf } from "./source.ts";
 import type { RunSummary } from "./summary.ts";
 
-/** A run, and what its observers are told of it. */
 export interface Published {
   readonly summary: RunSummary;
   readonly content: PublishedContent;

@@ -11,10 +11,7 @@ import type { Baseline } from "../warehouse/baseline.ts";
 import { type OutputFolder, parseRunName } from "../warehouse/layout.ts";
 import type { RunContext } from "./context.ts";
 
-/**
- * The history of the run before, where the pipeline has one. A run that is damaged or has no history is never guessed
- * around: the history starts anew. Throws `config.newer_version`.
- */
+/** The history of the run before; anew where that run is damaged or has none. Throws `config.newer_version`. */
 export async function previousHistory(
   baseline: Baseline,
   pipeline: Pipeline,
@@ -22,7 +19,7 @@ export async function previousHistory(
 ): Promise<PreviousHistory> {
   if (baseline.kind === "none" || !hasHistory(pipeline)) return { kind: "none" };
   const { run } = baseline;
-  if (baseline.kind === "damaged") return { kind: "anew", run, reason: reasonOf(baseline.reason) };
+  if (baseline.kind === "damaged") return { kind: "anew", run, reason: baseline.reason.replace(/\.$/, "") };
   const previous = { run, directory: join(folder.runs, run), manifest: baseline.manifest };
   return findHistory(previous, folder.staging);
 }
@@ -30,8 +27,6 @@ export async function previousHistory(
 function hasHistory({ tables }: Pipeline): boolean {
   return tables.some(({ stage }) => stage === "history");
 }
-
-const reasonOf = (sentence: string): string => sentence.replace(/\.$/, "");
 
 /** For `run_checks`; nothing where the pipeline has no history. */
 export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Check[] {
@@ -51,7 +46,6 @@ export function historyChecks(history: PreviousHistory, pipeline: Pipeline): Che
   }
 }
 
-/** For the summary of the run. */
 export function historyWarnings(history: PreviousHistory): string[] {
   if (history.kind !== "anew") return [];
   return [

@@ -64,7 +64,6 @@ export const resumeRecordForm = z.strictObject({
   version: z.literal(CHECKPOINT_VERSION),
   fingerprint: z.string(),
   startedMs: z.number(),
-  /** When it was resumed. */
   resumedMs: z.array(z.number()),
   /** Whether it ended because it holds far less than the run before: then only explicit approval resumes it. */
   shrunk: z.boolean(),
@@ -110,7 +109,7 @@ export interface Wanted {
 
 /**
  * The latest run that was interrupted, if it can be resumed: of the same configuration, begun less than six hours ago,
- * later than all that is published or delivered, and with staged work that is sound. Changes nothing. Only with the lock held.
+ * later than all that is published or delivered, and with sound staged work. Changes nothing. Needs the lock.
  */
 export async function findResumable(folder: OutputFolder, wanted: Wanted): Promise<ResumableRun | undefined> {
   const [latest] = await stagingLeftovers(folder);
@@ -147,10 +146,7 @@ export async function resume(
   return begun;
 }
 
-/**
- * What becomes of staged work: resumed by the next run, resumed by the next one with explicit approval, kept for
- * inspection until then, or removed.
- */
+/** What becomes of staged work. `accept`: explicit approval resumes it. `inspect`: it is kept until the next run. */
 export function failureDisposition(code: ErrorCode): "resume" | "accept" | "inspect" | "remove" {
   if (code === "verify.failed") return "inspect";
   if (code === "guard.shrink") return "accept";

@@ -19,12 +19,12 @@ import { echoDrift } from "../raw/drift.ts";
 import { type ExtractRecord, writeExtractRecord } from "../raw/extract-record.ts";
 import { ItemIndex } from "../raw/item-index.ts";
 import type { PolicyOptions } from "../raw/personal.ts";
+import { type RawLookups, readLookups } from "../raw/raw-file.ts";
 import { RawFiles, rawFolder } from "../raw/raw-files.ts";
 import { RawIndex } from "../raw/raw-index.ts";
-import { type RawLookups, readLookups } from "../raw/raw-lookups.ts";
 import { pageSizesOf } from "../warehouse/baseline.ts";
 import { findMissing } from "../warehouse/previous-items.ts";
-import { type RunContext, reportProgress, telling } from "./context.ts";
+import { type RunContext, reportProgress } from "./context.ts";
 import { openClient } from "./source.ts";
 
 /** Which items there are, and where their documents lie. */
@@ -47,24 +47,18 @@ export interface Extracted extends Lookups {
 /** Errors: those of the service, and `source.rejects`. */
 export async function runExtraction(run: RunContext): Promise<Extracted> {
   const { config, signal } = run.options;
-  const client = openClient(run.source, run.options, {
-    throttle: run.throttle,
-    onEvent: run.observers.onEvent,
-  });
+  const client = openClient(run.source, run.options, run);
   try {
     const lookups = createLookups(client, config.lookupMethod, withoutToken(run));
-    const { pipeline } = run;
-    const wanted = pipeline.destinations ?? run.source.destinations;
-    const destinations = await inStage(telling(run), { stage: "lookups" }, () =>
-      lookups.destinations(wanted, signal),
-    );
+    const wanted = run.pipeline.destinations ?? run.source.destinations;
+    const destinations = await inStage(run, { stage: "lookups" }, () => lookups.destinations(wanted, signal));
     recordLookups(run, destinations);
     reportProgress(run, "lookups", 1, 2);
     const { extraction, landed, fieldNames } = await extractItems(run, client);
     judgeAnswers(config, extraction, run.journal);
-    const { customFields } = pipeline;
+    const { customFields } = run.pipeline;
     const names = customFields && [...config.customFields, ...customFields, ...fieldNames];
-    const fields = await inStage(telling(run), { stage: "lookups" }, () =>
+    const fields = await inStage(run, { stage: "lookups" }, () =>
       lookups.customFields(new Set(names), signal),
     );
     recordLookups(run, fields);
@@ -134,14 +128,7 @@ function recordLookups(
   }
 }
 
-interface ExtractedItems {
-  readonly extraction: Extraction;
-  readonly landed: Landed;
-  /** Names of the custom fields that the documents carry. */
-  readonly fieldNames: ReadonlySet<string>;
-}
-
-async function extractItems(run: RunContext, client: HttpClient): Promise<ExtractedItems> {
+async function extractItems(run: RunContext, client: HttpClient) {
   const { options, pipeline, staging, journal, resumed, checkpoint, source, baseline } = run;
   const { config, clock, signal, onProgress, threads: count } = options;
   const { listings } = pipeline;
@@ -174,7 +161,7 @@ async function extractItems(run: RunContext, client: HttpClient): Promise<Extrac
         singlesLimits: config.maxRejects ?? SINGLES_LIMITS,
       },
       onProgress: (progress) => onProgress({ ...progress, perSecond: run.throttle.slowedTo }),
-      onEvent: run.observers.onEvent,
+      onEvent: run.onEvent,
     },
     {
       listings,

@@ -54,23 +54,17 @@ export interface RunPipelineOptions {
  * ended the run, the code is `run.interrupted`, or what is thrown is the signal's reason, if that is a `WarehouseError`.
  */
 export async function runPipeline(options: RunPipelineOptions): Promise<RunSummary> {
-  const { pipeline, env = {}, sample, url, config, warehouse, contract } = options;
-  const { acceptShrink, acceptNewAddress } = options;
-  const cwd = resolve(options.cwd ?? ".");
-  const { signal = new AbortController().signal } = options;
+  const { pipeline, env = {}, signal = new AbortController().signal, onProgress, log, ...rest } = options;
+  const { cwd: folder = ".", ...flags } = rest;
+  const cwd = resolve(folder);
   try {
     return await runExport({
-      config: await loadConfig({
-        cwd,
-        env,
-        flags: { sample, url, config, warehouse, contract, acceptShrink, acceptNewAddress },
-        sampleBy: "`sample: true`",
-      }),
+      config: await loadConfig({ cwd, env, flags, sampleBy: "`sample: true`" }),
       pipeline: sourceOf(pipeline, cwd),
       clock: systemClock,
-      log: options.log ?? silentLog,
+      log: log ?? silentLog,
       signal,
-      onProgress: options.onProgress ?? (() => {}),
+      onProgress: onProgress ?? (() => {}),
       threads: Math.max(1, Math.min(8, availableParallelism())),
       nodeVersion: process.versions.node,
       freeBytes,

@@ -12,159 +12,109 @@ import type { DriftEntry } from "../raw/drift.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
 import { checks, drift, lineage, passes, rejects, requests, run, tablesTable } from "../tables/run.ts";
+import type { ManifestDraft } from "../warehouse/manifest.ts";
 
-export interface RunFacts {
-  readonly run: string;
-  readonly sequence: number;
-  readonly pipeline: string;
+export interface RunFacts
+  extends Pick<ManifestDraft, "run" | "sequence" | "pipeline" | "verdict" | "reasons" | "versions"> {
   readonly instanceUrl: string;
   /** Milliseconds since 1970. */
   readonly startedMs: number;
   readonly endedMs: number;
-  readonly verdict: "complete" | "unsettled";
-  readonly reasons: readonly string[];
   readonly accounting: Accounting;
   readonly passthrough: boolean;
   /** Null: the service refused no request. */
   readonly throttled: Throttled | null;
   readonly personalData: string;
-  readonly versions: { readonly package: string; readonly duckdb: string; readonly node: string };
 }
 
-const micros = (milliseconds: number): number => Math.floor(milliseconds * 1000);
+/** Rows of a table, once: column `per_page` is `perPage` of a record or of what is said `besides`, else a TypeError. */
+function rowsOf<One extends object>(
+  table: Table,
+  records: Iterable<One>,
+  besides: (record: One, place: number) => Readonly<Record<string, Cell>> = () => ({}),
+): RunRows {
+  const members = table.columns.map(({ name }) =>
+    name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+  );
+  const rows = function* (): Generator<Cell[]> {
+    let place = 0;
+    for (const record of records) {
+      const cells: Readonly<Record<string, Cell>> = { ...record, ...besides(record, place++) };
+      yield members.map((name) => {
+        const cell = cells[name];
+        if (cell === undefined) throw new TypeError(`a row of ${table.name} has no ${name}`);
+        return cell;
+      });
+    }
+  };
+  return { table, rows: rows() };
+}
+
+/** Start and end in microseconds. */
+function interval({ startedMs, endedMs }: { readonly startedMs: number; readonly endedMs: number }) {
+  return { startedAt: Math.floor(startedMs * 1000), endedAt: Math.floor(endedMs * 1000) };
+}
 
 export function runRows(facts: RunFacts): RunRows {
-  const { accounting, throttled, versions } = facts;
-  return {
-    table: run,
-    rows: [
-      [
-        facts.run,
-        facts.sequence,
-        facts.pipeline,
-        facts.instanceUrl,
-        micros(facts.startedMs),
-        micros(facts.endedMs),
-        facts.verdict,
-        facts.reasons.length === 0 ? null : facts.reasons.join("; "),
-        accounting.listed,
-        accounting.loaded,
-        accounting.rejected,
-        accounting.vanished,
-        accounting.unread,
-        facts.passthrough,
-        throttled?.refused ?? 0,
-        throttled?.ratePerSecond ?? null,
-        facts.personalData,
-        versions.package,
-        versions.duckdb,
-        versions.node,
-      ],
-    ],
-  };
+  const { reasons, accounting, throttled, versions } = facts;
+  return rowsOf(run, [facts], () => ({
+    ...interval(facts),
+    reason: reasons.length === 0 ? null : reasons.join("; "),
+    itemsListed: accounting.listed,
+    itemsLoaded: accounting.loaded,
+    itemsRejected: accounting.rejected,
+    itemsRemoved: accounting.vanished,
+    itemsUnread: accounting.unread,
+    requestsRefused: throttled?.refused ?? 0,
+    ratePerSecond: throttled?.ratePerSecond ?? null,
+    packageVersion: versions.package,
+    duckdbVersion: versions.duckdb,
+    nodeVersion: versions.node,
+  }));
 }
 
 export function passRows(records: readonly PassRecord[]): RunRows {
-  return {
-    table: passes,
-    rows: records.map((record) => [
-      record.pass,
-      record.mode,
-      record.pages,
-      record.perPage,
-      record.pagesAnnounced,
-      record.rows,
-      record.distinctItems,
-      record.duplicates,
-      record.countBefore,
-      record.countAfter,
-      record.digest,
-      record.clean,
-      record.reason,
-      micros(record.startedMs),
-      micros(record.endedMs),
-    ]),
-  };
+  return rowsOf(passes, records, (record) => ({ ...interval(record), rowsListed: record.rows }));
 }
 
 export function requestRows(records: Requests): RunRows {
-  return { table: requests, rows: { [Symbol.iterator]: () => rowsOfRequests(records) } };
-}
-
-function* rowsOfRequests(records: Requests): Generator<readonly Cell[]> {
-  let number = 0;
-  for (const record of records.inOrder()) {
-    number += 1;
-    yield [
-      number,
-      record.mode,
-      record.pass,
-      record.page,
-      record.nextPage,
-      record.previousPage,
-      record.contentId,
-      record.status,
-      record.attempts,
-      record.bytes,
-      Math.round(record.milliseconds * 1000) / 1000,
-      record.observedAt,
-      record.sha256,
-    ];
-  }
+  return rowsOf(requests, records.inOrder(), ({ milliseconds }, place) => ({
+    request: place + 1,
+    milliseconds: Math.round(milliseconds * 1000) / 1000,
+  }));
 }
 
 export function rejectRows(found: readonly Reject[]): RunRows {
   const ordered = found.toSorted((a, b) => a.pass - b.pass || a.page - b.page || a.position - b.position);
-  return {
-    table: rejects,
-    rows: ordered.map((reject, i) => [
-      i + 1,
-      reject.mode,
-      reject.pass,
-      reject.page,
-      reject.position,
-      reject.contentId,
-      reject.reason,
-      reject.document,
-      hash("sha256", reject.document),
-    ]),
-  };
+  return rowsOf(rejects, ordered, ({ document }, place) => ({
+    reject: place + 1,
+    sha256: hash("sha256", document),
+  }));
 }
 
 export function driftRows(entries: readonly DriftEntry[]): RunRows {
-  return {
-    table: drift,
-    rows: entries.map((entry) => [entry.path, entry.kind, entry.count, entry.contentId, entry.example]),
-  };
+  return rowsOf(drift, entries, ({ contentId }) => ({ exampleContentId: contentId }));
 }
 
 export function checkRows(made: readonly Check[]): RunRows {
-  return {
-    table: checks,
-    rows: made.map((check) => [check.name, check.verdict, check.figure, check.expected, check.detail]),
-  };
+  return rowsOf(checks, made, ({ name }) => ({ checkName: name }));
 }
 
 /** `parquet`: whether the Parquet files are published. */
-export function tableRows(loaded: Loaded, parquet: boolean): RunRows {
-  return {
-    table: tablesTable,
-    rows: loaded.tables.map(({ table, rows, files }): Cell[] => [
-      table,
-      rows,
-      parquet ? files.length : 0,
-      parquet ? (loaded.parquetBytes.get(table) ?? 0) : 0,
-    ]),
-  };
+export function tableRows({ tables, parquetBytes }: Loaded, parquet: boolean): RunRows {
+  return rowsOf(tablesTable, tables, ({ table, rows, files }) => ({
+    tableName: table,
+    rowCount: rows,
+    parquetFiles: parquet ? files.length : 0,
+    parquetBytes: parquet ? (parquetBytes.get(table) ?? 0) : 0,
+  }));
 }
 
 export function lineageRows(tables: readonly Table[]): RunRows {
-  return {
-    table: lineage,
-    rows: tables.flatMap((table) =>
-      table.columns.flatMap((column) =>
-        column.origins.map((origin) => [table.name, column.name, origin.resource, origin.path]),
-      ),
+  const origins = tables.flatMap((table) =>
+    table.columns.flatMap((column) =>
+      column.origins.map((origin) => ({ ...origin, tableName: table.name, columnName: column.name })),
     ),
-  };
+  );
+  return rowsOf(lineage, origins);
 }

@@ -22,22 +22,13 @@ export interface RawTransform {
   readonly staging: Pick<StagingFolder, "parts" | "root" | "temporary">;
   /** Says which items are gone: documents of theirs may have landed, and do not count. */
   readonly record: Pick<ExtractRecord, "vanished" | "removed">;
-  /** Gives the index away. */
   readonly takeIndex: () => Landed;
 }
 
 /** Errors: those of a user's table (`config.invalid`), and of the disk. */
 export async function runTransform(run: RunContext, extracted: Extracted): Promise<RunTransformed> {
-  const { options, pipeline, staging, journal } = run;
-  const { record, takeIndex } = extracted;
-  const transformed = await transformRaw({
-    options,
-    pipeline,
-    staging,
-    record,
-    takeIndex,
-  });
-  journal.takeDrift(transformed.drift);
+  const transformed = await transformRaw({ ...run, ...extracted });
+  run.journal.takeDrift(transformed.drift);
   return transformed;
 }
 

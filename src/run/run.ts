@@ -36,11 +36,10 @@ import {
   stagingFolder,
 } from "../warehouse/layout.ts";
 import { acquireLock } from "../warehouse/lock.ts";
-import type { ManifestDraft } from "../warehouse/manifest.ts";
 import { finishPublication, publishRun } from "../warehouse/publish.ts";
 import { prune } from "../warehouse/retention.ts";
-import { type Comparison, compareWithPrevious } from "./comparison.ts";
-import { type RunContext, type RunOptions, reportProgress, telling } from "./context.ts";
+import { compareWithPrevious } from "./comparison.ts";
+import { type RunContext, type RunOptions, reportProgress } from "./context.ts";
 import { assertDeliverable, deliverPublished, meetTargets } from "./delivery.ts";
 import { buildResult, type Result } from "./finalize.ts";
 import { assertKnownAddress, assertMovedInstance } from "./instance.ts";
@@ -63,9 +62,8 @@ import { StagedLoads } from "./stage-loads.ts";
 import { type RunSummary, resumedOf, summaryOfChecks } from "./summary.ts";
 
 /**
- * Runs a pipeline and publishes its result; goes on with a run that was ended early, where there is one. Errors are
- * WarehouseErrors; then nothing was published, and a folder that was no warehouse before is none afterwards, unless
- * a later run can go on from what was staged in it.
+ * Runs a pipeline, or goes on with a run that was ended early, and publishes its result. Errors are WarehouseErrors; then
+ * nothing was published, and no warehouse is left where none was, unless a later run can go on from what it staged.
  */
 export async function runExport(options: RunOptions): Promise<RunSummary> {
   return observed(options, (observers) => underLock(options, observers));
@@ -193,6 +191,8 @@ async function begin(
   if (taken === undefined) await writeResumeRecord(staging, beginning);
   return {
     ...place,
+    onEvent: place.observers.onEvent,
+    clock: options.clock,
     staging,
     beginning,
     resumed: taken?.resumed ?? EMPTY_RESUME,
@@ -225,17 +225,16 @@ function nextBeginning({ beginning, throttle }: RunContext, left: Left): ResumeR
 
 async function exportAndPublish(run: RunContext): Promise<Published> {
   const { folder, staging, options, journal } = run;
-  const { signal, clock } = options;
+  const { signal } = options;
   let result: Result;
-  // It takes a fifth of a second to load, while the database is at work.
   let report: Promise<ReportModule> | undefined;
   await using loads = new StagedLoads();
   try {
     const extracted = await runExtraction(run);
-    const transformed = await inStage(telling(run), { stage: "transform" }, () =>
-      runTransform(run, extracted),
-    );
-    report = reportModule();
+    const transformed = await inStage(run, { stage: "transform" }, () => runTransform(run, extracted));
+    // Loaded while the tables are: it takes a fifth of a second. Where that fails, it is told when it is waited for.
+    report = import("../audit/report/report.ts");
+    report.catch(() => {});
     result = await buildResult(run, extracted, transformed);
     await loads.stage(run, result.tables, result.statement.verdict);
     signal.throwIfAborted();
@@ -243,13 +242,15 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
     // What was ended by the signal fails in many ways; the reason is the signal's.
     throw signal.aborted ? signal.reason : thrown;
   }
-  const comparison = await compareWithPrevious(run, result);
-  const reported = await inStage(telling(run), { stage: "report" }, () => writeReportOf(run, result, report));
+  const { warnings: uncompared, ...comparison } = await compareWithPrevious(run, result);
+  const reported = await inStage(run, { stage: "report" }, () => writeReportOf(run, result, report));
   collectGarbage();
   signal.throwIfAborted();
   reportProgress(run, "publish", 0, 1);
-  const { manifest, retired } = await inStage(telling(run), { stage: "publish" }, async () => {
-    const published = await publishRun(folder, staging, stated(result, comparison), clock);
+  const { changes, mappedValues } = comparison;
+  const stated = { ...result.statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) };
+  const { manifest, retired } = await inStage(run, { stage: "publish" }, async () => {
+    const published = await publishRun(folder, staging, stated, run.clock);
     // Old runs go first: a loader that cannot commit for many nights must not fill the disk.
     const removed = await retire(run);
     await loads.commit();
@@ -259,7 +260,7 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
   const deliveries =
     options.config.targets.length === 0
       ? []
-      : await inStage(telling(run), { stage: "deliver" }, () => deliverPublished(run));
+      : await inStage(run, { stage: "deliver" }, () => deliverPublished(run));
   const summary = {
     run: manifest.run,
     sequence: manifest.sequence,
@@ -276,14 +277,11 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
     resumed: resumedOf(run.resumed),
     bytesReceived: journal.requests.bytes,
     bytesPublished: manifest.files.reduce((sum, file) => sum + file.bytes, 0),
-    previousRun: comparison.previousRun,
-    changes: comparison.changes ?? null,
-    mappedValues: comparison.mappedValues ?? null,
-    drift: comparison.drift ?? null,
+    ...comparison,
     checks: summaryOfChecks(result.checks),
     report: reported.file === null ? null : join(folder.runs, manifest.run, reported.file),
     removedRuns: retired.removed,
-    warnings: [...result.warnings, ...comparison.warnings, ...reported.warnings, ...retired.warnings],
+    warnings: [...result.warnings, ...uncompared, ...reported.warnings, ...retired.warnings],
     deliveries,
     noMappedValues: result.noMappedValues,
     namelessDestinations: result.namelessDestinations,
@@ -292,23 +290,12 @@ async function exportAndPublish(run: RunContext): Promise<Published> {
   return { summary, content: publishedContent(run, result, manifest) };
 }
 
-/** The statement of the run, with what the comparison found. */
-function stated({ statement }: Result, { changes, mappedValues }: Comparison): ManifestDraft {
-  return { ...statement, ...(changes && { changes }), ...(mappedValues && { mappedValues }) };
-}
-
-interface Reported {
-  /** Name in the folder of the run; null: the run has no report. */
-  readonly file: string | null;
-  readonly warnings: readonly string[];
-}
-
-/** Writes the report of the run. A failure to do so is told, and takes nothing from the run. */
+/** Writes the report of the run; `file`: its name, null without one. A failure is told, and takes nothing from the run. */
 async function writeReportOf(
   { folder, staging, options, pipeline }: RunContext,
   { statement }: Result,
   report: Promise<ReportModule>,
-): Promise<Reported> {
+) {
   try {
     const { writeReport, REPORT_FILE } = await report;
     const isWritten = await writeReport({
@@ -339,11 +326,3 @@ async function retire({ folder, options }: RunContext) {
 }
 
 type ReportModule = typeof import("../audit/report/report.ts");
-
-/** Loaded while the tables are: it takes a fifth of a second. A failure to do so is that of the report. */
-function reportModule(): Promise<ReportModule> {
-  const loading = import("../audit/report/report.ts");
-  // Told where it is waited for; a run that ends before does not wait.
-  loading.catch(() => {});
-  return loading;
-}

@@ -1,5 +1,6 @@
 /** Loaders that write a run elsewhere: staged before it is published, made visible after. */
-import { dirname, join } from "node:path";
+import { addAbortListener } from "node:events";
+import { join } from "node:path";
 import { asWarehouseError, WarehouseError } from "../common/errors.ts";
 import { isObject } from "../common/objects.ts";
 import { printable } from "../common/printable.ts";
@@ -15,8 +16,8 @@ export class StagedLoads implements AsyncDisposable {
   readonly #staged: { readonly name: string; readonly load: StagedLoad }[] = [];
 
   /**
-   * Has each loader of the pipeline write the run. Errors: `load.failed`, whatever a loader throws; `disk.io` where it
-   * could not read a table for that; and the reason of the signal, which no loader is waited for after.
+   * Has each loader write the run. Errors: `load.failed`, whatever a loader throws; `disk.io` where it could not read a
+   * table for that; and the reason of the signal, which no loader is waited for after.
    */
   async stage(
     run: RunContext,
@@ -63,10 +64,7 @@ export class StagedLoads implements AsyncDisposable {
 const NOTHING = "nothing was published";
 const PUBLISHED = 'in the warehouse folder it is published and stays so: run "content-warehouse run" again';
 
-/**
- * A loader that does not heed the signal is left alone. What it stages after that is taken back if the process lives long
- * enough: the command ends a second later.
- */
+/** Waits for no loader that ignores the signal: what it stages then is taken back if the process lives so long. */
 async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
   const { name } = loader;
   const work = (async () => loader.stage?.(run))();
@@ -87,14 +85,8 @@ async function staged(loader: Loader, run: LoadRun): Promise<StagedLoad> {
 /** Throws the reason of the signal as soon as it is aborted, whatever comes of the work. */
 async function beforeEnd<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const end = () => reject(signal.reason);
-  signal.addEventListener("abort", end);
-  if (signal.aborted) end();
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener("abort", end);
-  }
+  using _ending = addAbortListener(signal, () => reject(signal.reason));
+  return await Promise.race([work, promise]);
 }
 
 function isStaged(load: unknown): load is StagedLoad {
@@ -127,8 +119,8 @@ function tablesOf({ pipeline, staging }: RunContext, loaded: readonly LoadedTabl
   return loaded.flatMap(({ table: name, rows, files: paths }) => {
     const table = declared.get(name);
     const files = paths.map(({ path }) => join(folder, path));
-    const directories = [...new Set(files.map((file) => dirname(file)))];
-    if (table === undefined) return [];
-    return [loadTableOf({ table, rows, files, directories, temporaryDirectory: staging.temporary })];
+    return table === undefined
+      ? []
+      : loadTableOf({ table, rows, files, temporaryDirectory: staging.temporary });
   });
 }

@@ -30,7 +30,6 @@ export interface VerifyMappingsRequest extends Asking {
 }
 
 export interface VerifiedMappings {
-  /** Items that were asked for. */
   readonly asked: number;
   readonly agreeing: number;
   /** Those that do not agree, in ascending order of their IDs. */
@@ -99,16 +98,8 @@ async function destinationNames(connection: OpenedRun["connection"]): Promise<De
   }));
 }
 
-interface DrawnItem {
-  readonly contentId: string;
-  readonly updatedAt: number | null;
-}
-
 /** By a digest of seed and ID, so that the draw does not depend on the engine or on the order of the rows. */
-async function drawItems(
-  { connection }: OpenedRun,
-  { items, seed }: VerifyMappingsRequest,
-): Promise<DrawnItem[]> {
+async function drawItems({ connection }: OpenedRun, { items, seed }: VerifyMappingsRequest) {
   const rows = await all(
     connection,
     `SELECT content_id, floor(epoch(updated_at))::BIGINT AS updated_at FROM content
@@ -132,18 +123,15 @@ async function ask(
   reading: Reading,
   signal: AbortSignal,
 ): Promise<JsonObject | undefined> {
-  const columns = LIVE_COLUMNS.map((name) => atService(reading.aliases, name));
+  // An instance may spell a field otherwise.
+  const aliases = Object.entries(reading.aliases);
+  const columns = LIVE_COLUMNS.map((name) => aliases.find(([, known]) => known === name)?.[0] ?? name);
   const { value } = await client.readAs(
     itemRequest({ id, mode: "dynamic", columns, gallery: false }),
     signal,
     (response) => (response.status === 200 ? documentOf(response, id, reading) : undefined),
   );
   return value;
-}
-
-/** Name of a field at the service, where an instance spells it otherwise. */
-function atService(aliases: Readonly<Record<string, string>>, name: string): string {
-  return Object.keys(aliases).find((alias) => aliases[alias] === name) ?? name;
 }
 
 function documentOf(response: HttpResponse, id: string, { aliases, redact }: Reading): JsonObject {

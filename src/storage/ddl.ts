@@ -15,17 +15,13 @@ export const DUCKDB_TYPES: Readonly<Record<ColumnType, string>> = {
   json: "JSON",
 };
 
-/**
- * Column types as Parquet keeps them, by the DuckDB type that is written. JSON is text there: readers that parse
- * Parquet's JSON type round integers above 2^53 and cannot tell the JSON value null from a missing one.
- */
+/** Column types in Parquet. JSON is text there: readers of its JSON type round large integers and lose the JSON null. */
 export const PARQUET_TYPES: Readonly<Record<ColumnType, string>> = { ...DUCKDB_TYPES, json: "VARCHAR" };
 
 /**
- * Creates a table with its comments in one transaction: on its own, each comment would wait for the disk. No PRIMARY KEY:
- * its index would have to fit in memory, so uniqueness is checked by a query instead. The columns in `longTexts` are
- * compressed with Zstandard: left to choose, the engine keeps such texts in a way that reads fast and takes several times
- * the bytes.
+ * Creates a table with its comments in one transaction: each would wait for the disk. No PRIMARY KEY: its index would have
+ * to fit in memory, so uniqueness is checked by a query. The columns in `longTexts` are compressed with Zstandard: left
+ * to choose, the engine takes several times the bytes.
  */
 export async function createTable(
   connection: DuckDBConnection,

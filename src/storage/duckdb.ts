@@ -11,29 +11,27 @@ const BUILT_CATALOG = "warehouse";
 
 /**
  * Oldest DuckDB that can open what is built: pinned, so that an upgrade of the engine does not lock readers out in
- * silence. 1.3 would read the tables, and write as small and as fast; but what it answers to views over other queries is
- * wrong, without a word (twice the rows of `mapping_coverage`, no payloads of an instant). 1.4.0 and 1.4.1 fail at them.
+ * silence. 1.3 would give wrong answers to views without a word (twice the rows of `mapping_coverage`, no payloads of an
+ * instant); 1.4.0 and 1.4.1 fail at them.
  */
 export const STORAGE_VERSION = "v1.4.0";
 
 /**
- * Half of the default. What the engine knows of a row group stays in memory until the database is closed, and fewer rows
- * than fill one stay there uncompressed, or are spilled: with half as many the file grows by a fifth, with twice as many
- * the load spills more than it saves. Readers take any size.
+ * Half of the default. What the engine knows of a row group, and rows that fill none, stay in memory or are spilled: with
+ * half as many rows the file grows by a fifth, with twice as many the load spills more than it saves.
  */
 export const ROWS_PER_GROUP = 61_440;
 
 /**
- * Average length from which texts are compressed with Zstandard. What the engine takes for them otherwise reads faster,
- * and needs seven times the bytes for the bodies of articles, so their columns are declared. For a column that is not
- * declared, this is where a row group goes that has a text too long for the other way; else it would be kept as it is.
+ * Average length from which texts are compressed with Zstandard, or they need seven times the bytes; their columns are
+ * declared. In another column it takes row groups with a text that is too long for the other way.
  */
 export const LONG_TEXT_BYTES = 512;
 
 /**
  * What a block may take before what statements have freed goes back to the system; the engine's own 512 MB are never
- * asked for at once. Texts of 500 KB ask for such blocks, and take 40 MB less with it; others hardly ever do. At 2 MB it
- * was asked for all the time, and a fifth of the load's CPU went into memory that was given back and asked for again.
+ * asked for at once. Texts of 500 KB take 40 MB less with it. At 2 MB memory was given back and asked for again all the
+ * time: a fifth of the load's CPU.
  */
 const GIVE_BACK_AT = "8MB";
 
@@ -48,10 +46,7 @@ export interface BuildOptions {
   readonly temporaryDirectory: string;
   /** Of DuckDB's buffers; the process takes up to 400 MB more. */
   readonly memoryLimitMb: number;
-  /**
-   * Database of the run before, attached read-only as `previous`; it cannot be attached later. Or its folder, whose
-   * files may be read.
-   */
+  /** Database of the run before, attached read-only as `previous` (never later), or its folder to read files of. */
   readonly previous: string | { readonly directory: string } | undefined;
 }
 
@@ -149,10 +144,7 @@ export function assertNoWal(file: string): void {
   );
 }
 
-/**
- * Writes all rows into the file of the database that is being built: those that fill no row group wait for that,
- * uncompressed. Others may read meanwhile; what they write waits for the next one.
- */
+/** Writes all rows into the file that is built, also those that fill no row group. What others write meanwhile waits. */
 export async function checkpoint(connection: DuckDBConnection): Promise<void> {
   await execute(connection, `CHECKPOINT ${BUILT_CATALOG}`);
 }
@@ -161,11 +153,10 @@ export async function checkpoint(connection: DuckDBConnection): Promise<void> {
  * A new database that can reach nothing outside its staging folder: no other file, no network, no extension, no
  * change of settings. Time zone UTC, insertion order kept.
  *
- * A statement has one thread: with several, one that must keep the order of its rows lets them take turns where memory is
- * short, while those that wait spin. What is to be done beside each other has connections of its own.
+ * A statement has one thread: several that must keep the order of rows take turns where memory is short, while the others
+ * spin. What is to be done beside each other has connections of its own.
  *
- * It has no write-ahead log: until it is closed it is nothing that anybody could go on with, and a log would hold all
- * rows a second time, and wait for the disk at each statement.
+ * It has no write-ahead log: nobody could go on with it, and a log would hold all rows again and wait for the disk.
  */
 export async function openForBuilding(options: BuildOptions): Promise<Database> {
   const { file, staging, previous, temporaryDirectory, memoryLimitMb } = options;
@@ -226,8 +217,8 @@ function assertThere(file: string): void {
 export const PUBLISHED_CATALOG = "published";
 
 /**
- * A database in memory beside a finished one, for questions that need tables of their own. Nothing can be written into
- * the finished one. Throws `verify.failed` where there is none or it cannot be opened.
+ * A database in memory beside a finished one, which it cannot write, for questions that need tables of their own. Throws
+ * `verify.failed` where there is none or it cannot be opened.
  */
 export async function openBeside({ file, previous, ...options }: AttachOptions): Promise<Database> {
   const { memoryLimitMb } = options;
@@ -238,7 +229,11 @@ export async function openBeside({ file, previous, ...options }: AttachOptions):
   for (const each of attached) assertThere(each.file);
   return open(IN_MEMORY, settingsOf(options), undefined, async (connection) => {
     if (memoryLimitMb !== undefined) await giveBack(connection, memoryLimitMb);
-    for (const each of attached) await attachReadOnly(connection, each.file, each.catalog);
+    for (const each of attached) {
+      await connection.run(attachment(each.file, each.catalog)).catch((thrown: unknown) => {
+        throw unreadable(thrown, each.file);
+      });
+    }
     await harden(connection, options.allowedDirectories);
   });
 }
@@ -250,12 +245,6 @@ async function giveBack(connection: DuckDBConnection, memoryLimitMb: number): Pr
 
 function attachment(file: string, catalog: string): string {
   return `ATTACH ${quoteLiteral(file)} AS ${quoteIdentifier(catalog)} (READ_ONLY)`;
-}
-
-async function attachReadOnly(connection: DuckDBConnection, file: string, catalog: string): Promise<void> {
-  await connection.run(attachment(file, catalog)).catch((thrown: unknown) => {
-    throw unreadable(thrown, file);
-  });
 }
 
 type Limits = Pick<ReadOptions, "temporaryDirectory" | "memoryLimitMb" | "threads">;
@@ -296,13 +285,12 @@ async function open(
 }
 
 function unreadable(thrown: unknown, file: string): WarehouseError {
-  return (
-    deniedFile(thrown) ??
-    new WarehouseError(
-      "verify.failed",
-      `The database ${file} cannot be opened (${firstLine(thrown)}); it is damaged or being written by another program.`,
-      { cause: thrown },
-    )
+  const error = duckdbError(thrown);
+  if (error.code === "config.output") return error;
+  return new WarehouseError(
+    "verify.failed",
+    `The database ${file} cannot be opened (${firstLine(thrown)}); it is damaged or being written by another program.`,
+    { cause: thrown },
   );
 }
 
@@ -340,13 +328,11 @@ export async function all(
 ): Promise<Row[]> {
   const reader = await attempt(async () => connection.runAndReadAll(sql, bound(params)));
   const names = reader.deduplicatedColumnNames();
-  return reader.getRows().map((cells) => rowOf(names, cells));
-}
-
-function rowOf(names: readonly string[], cells: readonly DuckDBValue[]): Row {
-  const row: Record<string, DuckDBValue> = Object.create(null);
-  for (const [index, name] of names.entries()) row[name] = cells[index] ?? null;
-  return row;
+  return reader.getRows().map((cells) => {
+    const row: Record<string, DuckDBValue> = Object.create(null);
+    for (const [index, name] of names.entries()) row[name] = cells[index] ?? null;
+    return row;
+  });
 }
 
 /** The single figure of a query such as `SELECT count(*) ...`. */
@@ -399,27 +385,19 @@ const DAMAGE = /^(?:IO Error: (Corrupt database file)|Invalid Input Error: (Fail
 
 const DENIED = /Cannot open file "(.*)": Permission denied/;
 
-/** A file that this user may not read; undefined for any other failure. */
-function deniedFile(thrown: unknown): WarehouseError | undefined {
-  const [, file] = DENIED.exec(firstLine(thrown)) ?? [];
-  if (file === undefined) return undefined;
-  return new WarehouseError(
-    "config.output",
-    `${file} cannot be read: permission is denied; ask as a user who may read all of the warehouse.`,
-    { cause: thrown },
-  );
-}
-
 /**
  * What DuckDB threw, as a WarehouseError: `disk.io` where the disk is at fault, `verify.failed` where a file is damaged,
  * `config.output` where this user may not read it, else `internal`, also for want of memory.
  */
 export function duckdbError(thrown: unknown): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
-  const denied = deniedFile(thrown);
-  if (denied !== undefined) return denied;
   const error = (code: ErrorCode, sentence: string) => new WarehouseError(code, sentence, { cause: thrown });
   const line = firstLine(thrown);
+  const denied = DENIED.exec(line)?.[1];
+  if (denied !== undefined) {
+    const wayOut = "permission is denied; ask as a user who may read all of the warehouse";
+    return error("config.output", `${denied} cannot be read: ${wayOut}.`);
+  }
   const damage = DAMAGE.exec(line);
   if (damage !== null) {
     return error(

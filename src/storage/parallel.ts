@@ -5,8 +5,7 @@ export type Connections = readonly [DuckDBConnection, ...DuckDBConnection[]];
 
 /**
  * Works on things beside each other, one at a time in each lane, which is a connection or what works with one; answers in
- * the order of the things. Nothing is begun after a failure, and the first one is thrown when all that was begun has
- * ended.
+ * their order. Nothing is begun after a failure; the first is thrown when all that was begun has ended.
  */
 export async function inParallel<Lane, Entity, Result>(
   lanes: readonly Lane[],

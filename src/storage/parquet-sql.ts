@@ -7,10 +7,7 @@ import { type Query, scalar } from "./duckdb.ts";
 import { metadataLiteral } from "./parquet-metadata.ts";
 import { exactPattern, quoteLiteral } from "./sql-text.ts";
 
-/**
- * A quarter of the engine's default: a statement that sorts and writes a hundred thousand rows takes a third less memory,
- * and two of them at a time a quarter less time.
- */
+/** A quarter of the default: to sort and write takes a third less memory, and two at a time a quarter less time. */
 const ROWS_PER_PARQUET_GROUP = 30_720;
 
 /** How each published Parquet file is written. */
@@ -52,10 +49,7 @@ export interface ParquetWrite {
   readonly file: string;
 }
 
-/**
- * Writes the rows of a query as a Parquet file, ZSTD, and returns their number. The same rows give the same bytes:
- * the metadata describe the table, and say nothing of the run.
- */
+/** Writes the rows of a query as a Parquet file and returns their number. The same rows give the same bytes. */
 export async function writeParquet(connection: DuckDBConnection, write: ParquetWrite): Promise<number> {
   await mkdir(dirname(write.file), { recursive: true, mode: 0o700 });
   const target = quoteLiteral(write.file);

@@ -35,9 +35,8 @@ function assertWhole(text: string, what: string): void {
 }
 
 /**
- * A path as a pattern that matches this path alone. DuckDB's readers take paths for patterns, so that a folder named
- * `a?b` would also read what lies in `aXb`. Throws `config.output` for a path with both `?`, `*` or `[` and a
- * backslash: in a pattern, a backslash can only be a separator.
+ * A path as a pattern that matches this path alone: DuckDB's readers take `a?b` for `aXb` too. Throws `config.output` for
+ * a path with both `?`, `*` or `[` and a backslash, which in a pattern can only be a separator.
  */
 export function exactPattern(path: string): string {
   if (!/[?*[]/.test(path)) return path;

@@ -47,7 +47,7 @@ async function tablesOf(
   published: PublishedFiles & { readonly manifest: Manifest },
   { temporaryDirectory }: DeliveryOptions,
 ): Promise<readonly LoadTable[]> {
-  const { directory, manifest } = published;
+  const { manifest } = published;
   const tables = Object.entries(manifest.rows).map(([name, rows]) => {
     return { name, rows, files: filesOf(published, name) };
   });
@@ -55,7 +55,7 @@ async function tablesOf(
   return tables.map(({ name, rows, files }) => {
     const table = declared.get(files[0] ?? "");
     if (table === undefined) throw undeclared(manifest.run, name);
-    return loadTableOf({ table, rows, files, temporaryDirectory, directories: [directory] });
+    return loadTableOf({ table, rows, files, temporaryDirectory });
   });
 }
 

@@ -1,44 +1,14 @@
-/**
- * Custom field values of an item. The wire shows them in five dynamic views and in `full`; here they become one row per
- * (item, field, position).
- */
+/** Custom field values of an item: five dynamic views and `full` become one row per (item, field, position). */
 
 import { Extra, fit, type Item, isObject, type JsonObject, sameJson } from "../raw/document.ts";
 import { jsonText } from "../raw/values.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import type { Table } from "../tables/declare.ts";
-import { columnOf, fileRow, latestObject, latestWith } from "./content.ts";
+import { columnOf, fileRow, latestObject, latestWith } from "./lists.ts";
 import type { ItemRows } from "./rows.ts";
 
 const VALUE_TYPES = new Set(["select", "multiselect"]);
 const FILE_TYPES = new Set(["file", "image"]);
-
-/** The views of one field's value, each as a list: a single value is a list of one, null and absent are empty. */
-interface FieldViews {
-  readonly id: string;
-  readonly fieldType: string;
-  readonly customFields: readonly unknown[];
-  readonly values: readonly unknown[];
-  readonly valueIds: readonly unknown[];
-  readonly detail: JsonObject | undefined;
-  readonly detailValues: readonly unknown[];
-  readonly detailIds: readonly unknown[];
-  readonly full: JsonObject | undefined;
-  readonly fullValues: readonly unknown[];
-  /** undefined: the view was not given. */
-  readonly previewable: readonly unknown[] | undefined;
-  /** All of these lists. */
-  readonly all: readonly (readonly unknown[])[];
-}
-
-/** One value at one position, resolved from all views. */
-interface Value {
-  valueId: string | null;
-  value: string | null;
-  valueJson: string | null;
-  fileId: string | null;
-  file: JsonObject | undefined;
-}
 
 const EMPTY: readonly unknown[] = [];
 
@@ -65,8 +35,11 @@ function byId(item: Item, key: string, value: unknown): Map<string, JsonObject> 
   return found;
 }
 
-/** Every field that some view names, with what each view says of it. */
-function* fieldsOf(item: Item): Generator<FieldViews> {
+/**
+ * Every field that some view names, with what each view says of it as a list: a single value is a list of one, null and
+ * absent are empty. `previewable` is undefined where that view was not given.
+ */
+function fieldsOf(item: Item) {
   const customFields = latestObject(item, "custom_fields");
   const values = latestObject(item, "custom_field_values");
   const valueIds = latestObject(item, "custom_field_value_ids");
@@ -79,7 +52,7 @@ function* fieldsOf(item: Item): Generator<FieldViews> {
   const full = byId(item, "custom_fields", fullView?.document.custom_fields);
   const named = [customFields, values, valueIds, previewable].flatMap((map) => Object.keys(map ?? {}));
   const ids = new Set([...named, ...details.keys(), ...full.keys()]);
-  for (const id of ids) {
+  return [...ids].map((id) => {
     const detail = details.get(id);
     const fullField = full.get(id);
     const fieldType = detail?.field_type ?? fullField?.field_type;
@@ -92,7 +65,7 @@ function* fieldsOf(item: Item): Generator<FieldViews> {
       fullValues: asList(fullField?.value),
       previewable: previewable && asList(own(previewable, id)),
     };
-    yield {
+    return {
       id,
       fieldType: typeof fieldType === "string" ? fieldType : "",
       detail,
@@ -100,8 +73,10 @@ function* fieldsOf(item: Item): Generator<FieldViews> {
       ...lists,
       all: Object.values(lists).filter((list) => list !== undefined),
     };
-  }
+  });
 }
+
+type FieldViews = ReturnType<typeof fieldsOf>[number];
 
 function filled(value: unknown): boolean {
   return value !== null && value !== undefined;
@@ -135,7 +110,7 @@ function valueIdAt(field: FieldViews, at: number): string | null {
   return typeof sent === "string" && isKnownValueId(field, sent) ? sent : null;
 }
 
-function fileAt(field: FieldViews, at: number): Pick<Value, "fileId" | "file"> {
+function fileAt(field: FieldViews, at: number) {
   const { values, detailValues, customFields, valueIds, detailIds, fullValues } = field;
   for (const value of [values[at], detailValues[at], customFields[at], fullValues[at]]) {
     if (isFile(value)) return { fileId: String(value.id), file: value };
@@ -148,7 +123,7 @@ function fileAt(field: FieldViews, at: number): Pick<Value, "fileId" | "file"> {
 }
 
 /** The value itself: the first of `views` that shows text, else the first that shows anything else. */
-function shown(views: readonly unknown[]): Pick<Value, "value" | "valueJson"> {
+function shown(views: readonly unknown[]) {
   for (const view of views) {
     const text = scalarText(view);
     if (text !== undefined) return { value: text, valueJson: null };
@@ -157,7 +132,8 @@ function shown(views: readonly unknown[]): Pick<Value, "value" | "valueJson"> {
   return { value: null, valueJson: other === undefined ? null : jsonText(other) };
 }
 
-function valueAt(field: FieldViews, at: number): Value {
+/** One value at one position, resolved from all views. */
+function valueAt(field: FieldViews, at: number) {
   const texts = [field.values[at], field.detailValues[at], field.fullValues[at], field.previewable?.[at]];
   const sent = field.customFields[at];
   const file = fileAt(field, at);
@@ -170,6 +146,8 @@ function valueAt(field: FieldViews, at: number): Value {
   const valueId = VALUE_TYPES.has(field.fieldType) || field.fieldType === "" ? valueIdAt(field, at) : null;
   return { valueId, fileId: null, file: undefined, ...shown(sent === valueId ? texts : [...texts, sent]) };
 }
+
+type Value = ReturnType<typeof valueAt>;
 
 /** An object that stands in `value_json` has its unknown fields there: nobody else need keep them. */
 function claimObjects(item: Item, field: FieldViews, at: number): void {

@@ -10,11 +10,7 @@ import type { Cell } from "../storage/table-builder.ts";
 import type { Column, ColumnType, Table } from "../tables/declare.ts";
 import type { RowsOfItem } from "./item.ts";
 
-/**
- * The same functions, with `content_id` filled in. One that throws, gives what is no row, names a column that the table
- * has not, leaves out a required one or gives a value of another type ends the run with `config.invalid`, which names
- * table and item.
- */
+/** The same with `content_id`; one that throws or gives what does not fit is `config.invalid`, with table and item. */
 export function watchedRows({
   tables,
   rows: functions,

@@ -11,8 +11,7 @@ import {
 } from "../raw/document.ts";
 import type { Drift } from "../raw/drift.ts";
 import { LOOKUP_ORDER } from "../raw/prepare.ts";
-import type { LookupAnswer } from "../raw/raw-file.ts";
-import type { RawLookups } from "../raw/raw-lookups.ts";
+import type { LookupAnswer, RawLookups } from "../raw/raw-file.ts";
 import type { Cell } from "../storage/table-builder.ts";
 import { DATA_TABLES } from "../tables/all.ts";
 import type { Table } from "../tables/declare.ts";
@@ -22,7 +21,6 @@ import { listOf } from "./rows.ts";
 /** Rows of each shared table, in the order in which they are made: the load sorts them. */
 export type EntityRows = Map<string, Cell[][]>;
 
-/** Everything that the shared tables are made from. */
 export interface EntityFacts {
   readonly store: EntityStore;
   readonly lookups: RawLookups;
@@ -179,7 +177,6 @@ function destinationRows(
   }
 }
 
-/** Attributes of a select value. */
 const KEYS = ["id", "display", "value", "archived"];
 
 /** A select value as a definition has it, at its place. */
@@ -189,10 +186,7 @@ interface Offered {
   readonly sent: JsonObject;
 }
 
-/**
- * Puts the rows of one field's select values: those of `formatted_select_values`, else of `select_value_ids`. Returns
- * what stands in these attributes and is no select value, by its path.
- */
+/** Puts rows of select values: of `formatted_select_values`, else of `select_value_ids`. Gives what else is there. */
 function selectValueRows(fieldId: string, attributes: JsonObject, subject: Subject, put: Put): JsonObject {
   const strange: [string, unknown][] = [];
   const texts = mapAt(attributes, "select_value_ids", strange);
@@ -210,8 +204,9 @@ function selectValueRows(fieldId: string, attributes: JsonObject, subject: Subje
         sent.archived ??
         (Array.isArray(attributes.archived_value_ids) ? archived.includes(valueId) : undefined),
     };
+    // An ID that is no text is none, and kept.
     const unknown = Object.entries(sent).filter(
-      ([key, value]) => !KEYS.includes(key) || isStrangeId(key, value),
+      ([key, value]) => !KEYS.includes(key) || (key === "id" && typeof value !== "string" && value !== null),
     );
     const fixed = { custom_field_id: fieldId, value_id: valueId, ordinal };
     const described = { attributes: complete, unknown: Object.fromEntries(unknown) };
@@ -221,10 +216,6 @@ function selectValueRows(fieldId: string, attributes: JsonObject, subject: Subje
   }
   noteOthers(subject, values, { texts, archived, plain });
   return Object.fromEntries(strange);
-}
-
-function isStrangeId(key: string, value: unknown): boolean {
-  return key === "id" && typeof value !== "string" && value !== null;
 }
 
 function offeredValues(
@@ -277,7 +268,6 @@ function noteOthers(
     if (!values.has(String(id)) || typeof id !== "string") note("archived", id);
 }
 
-/** Takes a row of the table of this name. */
 type Put = (table: string, row: Cell[]) => void;
 
 function tableNamed(name: string): Table {

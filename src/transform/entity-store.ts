@@ -1,7 +1,6 @@
 /**
- * Things that many items describe: users, content types, campaigns, instances, custom field definitions. A worker keeps
- * the newest description of each; the store puts those of all workers and lookups together, attribute by attribute, the
- * newest observation winning, and an attribute that a description lacks never overwriting one that another gave.
+ * Things that many items describe. A worker keeps the newest description of each; the store puts those of all workers
+ * and lookups together, attribute by attribute: the newest wins, and what it lacks stays as another gave it.
  */
 
 import { parseExact } from "../common/json.ts";
@@ -72,10 +71,7 @@ interface Pointer {
   readonly unknown: string | undefined;
 }
 
-/**
- * Collects descriptions over many items; `take` gives the newest of each. Descriptions with other attributes stand side
- * by side, so that none loses what only another says.
- */
+/** Collects the newest descriptions, one for each set of attributes: none loses what only another says. */
 export class EntityPool {
   /** By kind and ID. */
   readonly #newest = new Map<string, Pointer[]>();
@@ -95,14 +91,11 @@ export class EntityPool {
     const value = view.document[place.key];
     if (value === null || value === undefined) return;
     const described = place.list ? listOf(item, place.key, value) : [value];
-    for (const each of described) this.#describeOne(item, view, place, each);
-  }
-
-  /** A description that is none (a text, no ID) stays with the item. */
-  #describeOne(item: Item, view: View, place: Place, value: unknown): void {
-    if (value === null) return;
-    if (isObject(value) && typeof value.id === "string") this.#see(place, view, value);
-    else if (!isContentTypeId(place, value)) misplace(item, view, place.key, value);
+    for (const each of described) {
+      if (isObject(each) && typeof each.id === "string") this.#see(place, view, each);
+      // A description that is none (a text, no ID) stays with the item.
+      else if (each !== null && !isContentTypeId(place, each)) misplace(item, view, place.key, each);
+    }
   }
 
   #see(place: Place, view: View, object: JsonObject): void {
@@ -135,7 +128,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
 }
 
 function isContentTypeId(place: Place, value: unknown): boolean {
-  return place.kind === "content_types" && place.key === "content_type" && typeof value === "string";
+  return place.key === "content_type" && typeof value === "string";
 }
 
 function claimed(view: View, object: JsonObject): string | undefined {
@@ -173,11 +166,9 @@ export interface Entity {
   readonly unknown: JsonObject;
 }
 
-interface Known {
+interface Known extends Omit<Entity, "id"> {
   readonly order: number;
   readonly shape: string;
-  readonly attributes: JsonObject;
-  readonly unknown: JsonObject;
 }
 
 /** All descriptions of a run. Memory grows with the number of distinct things, not with the items. */

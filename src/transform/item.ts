@@ -3,13 +3,11 @@
 import type { ItemDocuments, Row } from "../pipeline.ts";
 import type { Item, JsonObject, Shape } from "../raw/document.ts";
 import type { Table } from "../tables/declare.ts";
-import { fileRows } from "./content.ts";
 import { customFieldValueRows, fileValueRow } from "./custom-fields.ts";
 import type { EntityPool } from "./entity-store.ts";
-import { aclRows, collectionRows, favoriteRows } from "./lists.ts";
+import { aclRows, collectionRows, favoriteRows, fileRows } from "./lists.ts";
 import { type Emit, type ItemRows, itemRows, listRows, objectRows } from "./rows.ts";
 
-/** Rows of a custom table from an item. */
 export type RowsOfItem = (item: ItemDocuments) => Iterable<Row>;
 
 export interface TransformPlan {
@@ -22,10 +20,7 @@ export interface TransformPlan {
   readonly pool: EntityPool;
 }
 
-/**
- * Compiles the transform of one item. The row of `content` is made last: it takes what no other row has claimed of the
- * fields that the contract does not know.
- */
+/** Compiles the transform of an item. `content` comes last: it takes the unknown fields that no other row claimed. */
 export function compileTransform(plan: TransformPlan): (item: Item) => void {
   const steps = plan.tables
     .filter((table) => table.stage === "item")
@@ -81,10 +76,7 @@ function customRows(table: Table, custom: RowsOfItem): ItemRows {
   };
 }
 
-/**
- * The documents are what was sent: that they are as the specification has them, nobody checks. A single-item answer may
- * have but a few fields, so a key that a later document lacks is that of the one before, as in the package's own tables.
- */
+/** Documents as they were sent, unchecked. A key that a later one lacks is that of the one before, as in tables. */
 function documentsOf({ contentId, views }: Item): ItemDocuments {
   const document = (shape: Shape) => {
     const [latest, ...earlier] = views.filter((view) => view.shape === shape).map((view) => view.document);

@@ -1,10 +1,78 @@
-/** Rows of the lists that are put together from several API fields. */
+/** Rows that are put together from several API fields: of files, favorites, collections and permissions. */
 
-import { Extra, finerInstant, fit, type Item, isObject, misfit } from "../raw/document.ts";
+import {
+  Extra,
+  finerInstant,
+  fit,
+  type Item,
+  isObject,
+  type JsonObject,
+  misfit,
+  misplace,
+  type View,
+} from "../raw/document.ts";
 import type { Cell } from "../storage/table-builder.ts";
-import type { Table } from "../tables/declare.ts";
-import { columnOf, latestObject, latestWith } from "./content.ts";
+import type { Column, Table } from "../tables/declare.ts";
 import { type ItemRows, listOf } from "./rows.ts";
+
+/** The latest view that has `key`. */
+export function latestWith(item: Item, key: string): View | undefined {
+  return item.views.find((view) => view.shape === "dynamic" && view.document[key] !== undefined);
+}
+
+/** The object at `key` in the latest view that has the key; anything else that stands there stays with the item. */
+export function latestObject(item: Item, key: string): JsonObject | undefined {
+  const view = latestWith(item, key);
+  const value = view?.document[key];
+  if (view === undefined || value === null || value === undefined) return undefined;
+  if (isObject(value)) return value;
+  misplace(item, view, key, value);
+  return undefined;
+}
+
+const ROLES = { content_file: "content_file", gallery_preview: "gallery_preview_revision" };
+
+/** Rows of `content_files`: two API objects in one table. */
+export function fileRows(table: Table): ItemRows {
+  const role = columnOf(table, "role");
+  return (item, emit) => {
+    for (const [name, key] of Object.entries(ROLES)) {
+      const view = latestWith(item, key);
+      const file = view?.document[key];
+      if (view === undefined || file === null || file === undefined) continue;
+      const extra = new Extra();
+      if (!isObject(file)) misfit(item, role, key, file, extra);
+      const fixed = { content_id: item.contentId, role: name };
+      emit(fileRow({ table, item, views: [view], extra, fixed }, isObject(file) ? file : {}));
+    }
+  };
+}
+
+interface FileRow {
+  readonly table: Table;
+  readonly item: Item;
+  /** Where the file is described. */
+  readonly views: readonly View[];
+  readonly extra: Extra;
+  /** Cells that are no attributes, by column. */
+  readonly fixed: Readonly<Record<string, Cell>>;
+}
+
+/** A row of a file: each column from the attribute of its name, `extra` at the end. */
+export function fileRow({ table, item, views, extra, fixed }: FileRow, file: JsonObject): Cell[] {
+  const row = table.columns.slice(0, -1).map((column): Cell => {
+    const attribute = column.name === "file_id" ? "id" : column.name;
+    return fixed[column.name] ?? fit(item, column, attribute, file[attribute], extra);
+  });
+  for (const view of views) extra.claim(view.unknown, file);
+  return [...row, extra.cell()];
+}
+
+export function columnOf(table: Table, name: string): Column {
+  const column = table.columns.find((each) => each.name === name);
+  if (column === undefined) throw new TypeError(`${table.name} has no column ${name}`);
+  return column;
+}
 
 /** `favorited_by_users` and `favorite_dates` side by side; NULL on the shorter side. */
 export function favoriteRows(table: Table): ItemRows {
@@ -35,10 +103,7 @@ interface Membership {
   rank: Cell;
 }
 
-/**
- * The union of what four fields name, in order of first mention: `collection_uids`, `added_to_collection_dates`,
- * `added_to_collection_date`, `pinned_collection_rank`.
- */
+/** The union of what four fields name of collections, in order of first mention. */
 export function collectionRows(table: Table): ItemRows {
   const id = columnOf(table, "collection_id");
   const added = columnOf(table, "added_date");

@@ -21,10 +21,7 @@ export function pipelineNames(): string[] {
     .sort();
 }
 
-/**
- * URL of the module of a pipeline that is named or given by path. A path has a slash or an extension.
- * Errors: `config.unknown_pipeline`.
- */
+/** URL of the module of a pipeline, given by name or path (slash or extension). Errors: `config.unknown_pipeline`. */
 export function pipelineUrl(pipeline: string, workingDirectory: string): string {
   if (/[/\\]|\.[cm]?[jt]s$/.test(pipeline)) {
     const path = isAbsolute(pipeline) ? pipeline : resolve(workingDirectory, pipeline);

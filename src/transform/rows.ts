@@ -23,7 +23,6 @@ import type { Column, Origin, Table } from "../tables/declare.ts";
 
 export type Emit = (row: readonly Cell[]) => void;
 
-/** Gives an item's rows of one table. */
 export type ItemRows = (item: Item, emit: Emit) => void;
 
 /** A cell that is not read from the wire. */

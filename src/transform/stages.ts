@@ -58,14 +58,10 @@ export function mappedValues(options: MappedValuesOptions = {}): Transformer {
   return { name: "mappedValues", tables: MAPPED_VALUE_TABLES, reads: MAPPED_FROM, passthrough, faults };
 }
 
-const MAPPED_FROM = [
-  "content_custom_field_values",
-  "custom_fields",
-  "custom_field_select_values",
-  "custom_field_mappings",
-  "custom_field_mapping_values",
-  "destinations",
-];
+const MAPPED_FROM = (
+  "content_custom_field_values custom_fields custom_field_select_values custom_field_mappings " +
+  "custom_field_mapping_values destinations"
+).split(" ");
 
 /** What mapped values and mappings were in each run, since when, and why they changed. */
 export function history(): Transformer {
@@ -99,8 +95,7 @@ type Exactly<Given, Allowed> = string extends keyof Given
     : Allowed;
 
 /**
- * A table of your own, with rows made from each item. It may read any field, so with it all configured columns are asked
- * for.
+ * A table of your own, with rows made from each item. With it all configured columns are asked for.
  *
  *     customTable({
  *       name: "content_titles",
@@ -114,18 +109,15 @@ type Exactly<Given, Allowed> = string extends keyof Given
 export function customTable<const Columns extends readonly Column[], Given extends Row>(
   options: CustomTableOptions<Columns, Given>,
 ): Transformer {
-  const { name, comment, columns, key = [], rows } = objectOf(options);
-  const faults = optionFaults(`customTable ${shown(name)}`, options, CUSTOM_TABLE, [...NEEDED, "rows"]);
-  const declared = declare(`customTable ${shown(name)}`, faults, () => ({
-    name,
-    comment,
+  const { columns, key = [], rows } = objectOf(options);
+  const declared = ownTable("customTable", options, { rows: isFunction }, () => ({
+    reads: [],
     stage: "item",
     key: ["content_id", ...key],
-    rows: { kind: "program" },
     references: [{ columns: ["content_id"], table: "content", to: ["content_id"] }],
     columns: [text("content_id", "", "Item; content.content_id.", { required: true }), ...columns],
   }));
-  return { ...declared, reads: [], rows };
+  return { ...declared, rows };
 }
 
 export interface SqlTableOptions<Columns extends readonly Column[]> extends TableOptions<Columns> {
@@ -152,23 +144,16 @@ export interface SqlTableOptions<Columns extends readonly Column[]> extends Tabl
 export function sqlTable<const Columns extends readonly Column[]>(
   options: SqlTableOptions<Columns>,
 ): Transformer {
-  const { name, comment, columns, key, reads, sql } = objectOf(options);
-  const faults = optionFaults(`sqlTable ${shown(name)}`, options, SQL_TABLE, [
-    ...NEEDED,
-    "key",
-    "reads",
-    "sql",
-  ]);
-  const declared = declare(`sqlTable ${shown(name)}`, faults, () => ({
-    name,
-    comment,
+  const { columns, key, reads, sql } = objectOf(options);
+  const checks = { key: isKey, reads: isListOf("names of tables", isText), sql: isOneText };
+  const declared = ownTable("sqlTable", options, checks, () => ({
+    reads,
     stage: "query",
     key,
-    rows: { kind: "program" },
     references: [],
     columns,
   }));
-  return { ...declared, reads: faults.length > 0 ? [] : reads, sql };
+  return { ...declared, sql };
 }
 
 /** What was given in the place of options; of what is no object, nothing. */
@@ -176,31 +161,31 @@ function objectOf<Given extends object>(options: Given): Given {
   return isObject(options) ? options : ({} as Given);
 }
 
-const TABLE_OPTIONS: Options = {
-  name: (value) => isText(value) || "is not a text",
-  comment: (value) => isText(value) || "is not a text",
-  columns: (value) => Array.isArray(value) || "is not a list of columns",
-  key: isListOf("names of columns", isText),
-};
-const CUSTOM_TABLE: Options = {
-  ...TABLE_OPTIONS,
-  rows: (value) => typeof value === "function" || "is not a function",
-};
-const SQL_TABLE: Options = {
-  ...TABLE_OPTIONS,
-  reads: isListOf("names of tables", isText),
-  sql: (value) => isText(value) || "is not a text",
-};
-const NEEDED = ["name", "comment", "columns"];
+const isOneText: Options[string] = (value) => isText(value) || "is not a text";
+const isFunction: Options[string] = (value) => typeof value === "function" || "is not a function";
+const isKey = isListOf("names of columns", isText);
 
-/** A declared table of the user's own, or what is wrong with it. */
-function declare(
-  stage: string,
-  faults: readonly string[],
-  table: () => Table,
-): { readonly name: string; readonly tables: readonly Table[]; readonly faults: readonly string[] } {
-  if (faults.length > 0) return { name: stage, tables: [], faults };
-  const declared = table();
-  const wrong = ownTableFaults(declared).map((fault) => `${stage}: ${fault}`);
-  return { name: stage, tables: wrong.length > 0 ? [] : [declared], faults: wrong };
+/** Options that every table of the user's own must have. */
+const NEEDED: Options = {
+  name: isOneText,
+  comment: isOneText,
+  columns: (value) => Array.isArray(value) || "is not a list of columns",
+};
+
+/** A declared table of the user's own, or what is wrong with it. `checks`: of options that it must have besides. */
+function ownTable(
+  factory: string,
+  options: TableOptions<readonly Column[]>,
+  checks: Options,
+  declare: () => Pick<Table, "stage" | "key" | "references" | "columns"> & Pick<Transformer, "reads">,
+): Transformer {
+  const { name, comment } = objectOf(options);
+  const stage = `${factory} ${shown(name)}`;
+  const needed = { ...NEEDED, ...checks };
+  const faults = optionFaults(stage, options, { key: isKey, ...needed }, Object.keys(needed));
+  if (faults.length > 0) return { name: stage, tables: [], reads: [], faults };
+  const { reads, ...declared } = declare();
+  const table: Table = { name, comment, rows: { kind: "program" }, ...declared };
+  const wrong = ownTableFaults(table).map((fault) => `${stage}: ${fault}`);
+  return { name: stage, tables: wrong.length > 0 ? [] : [table], reads, faults: wrong };
 }

@@ -21,7 +21,6 @@ export interface WrittenPart {
   readonly bytes: number;
 }
 
-/** What came of all groups of a thread. */
 export interface TransformedGroups {
   readonly parts: readonly WrittenPart[];
   readonly versions: readonly EntityVersion[];
@@ -29,16 +28,12 @@ export interface TransformedGroups {
 }
 
 export interface TransformerOptions {
-  /** Folder of the parts. */
   readonly directory: string;
   /** Part of the file names, so that threads do not meet. */
   readonly thread: number;
 }
 
-/**
- * Rows held before they are written out, in bytes of all tables together. Half of it goes then, at least: tables that
- * hold little wait, because to make a file costs some tenths of a millisecond, and again when it is loaded.
- */
+/** Bytes held in all tables before at least half is written. Small tables wait: each file costs, here and at the load. */
 const FLUSH_BYTES = 12 * 1024 * 1024;
 
 interface Held {

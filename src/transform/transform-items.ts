@@ -41,9 +41,7 @@ export interface TransformRequest {
   readonly isLeftOut: (item: number) => boolean;
   /** Bytes of an answer that an item takes, roughly; by its number. */
   readonly weightOf: (item: number) => number;
-  /** Folder of the parts. */
   readonly parts: string;
-  /** The run's staging folder. */
   readonly directory: string;
   readonly temporaryDirectory: string;
   readonly signal: AbortSignal;
@@ -79,17 +77,14 @@ export async function transformItems(request: TransformRequest): Promise<Transfo
     await queue.add(() => transform(group));
   }
   await queue.done();
-  await regroup({ ...request, items: step.value.items }, transform);
+  await regroup({ ...request, items: step.value }, transform);
   return together(await pool.flush());
 }
 
 /** A thread takes as long to start as so many documents take to transform, roughly. */
 const DOCUMENTS_PER_THREAD = 2000;
 
-/**
- * As many threads as there is work for. None, but this one, where there is less than for one, or where functions would
- * have to cross.
- */
+/** As many threads as there is work for; this one where that is too little, or functions would have to cross. */
 function transformers(request: TransformRequest): Transformers {
   const { pipeline, pipelineUrl, index, parts: directory } = request;
   const { tables, rows } = pipeline;
@@ -137,7 +132,6 @@ function onThisThread(transformer: GroupTransformer): Transformers {
   };
 }
 
-/** What all threads gave. */
 function together(results: readonly TransformedGroups[]): Transformed {
   const parts = new Map<string, StagedPart[]>();
   const stagedBytes = new Map<string, number>();

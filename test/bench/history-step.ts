@@ -97,8 +97,8 @@ async function step(connections: Connections): Promise<HistoryTook> {
 function previousOf(previous: WrittenHistory | undefined): PreviousHistory {
   if (previous === undefined) return { kind: "none" };
   const { run, directory, files } = previous;
-  const sources = new Map(Object.entries(files).map(([table, paths]) => [table, readParquet(paths)]));
-  return { kind: "carried", run, access: { directory }, sources };
+  const sourceOf = (table: string) => readParquet(files[table] ?? []);
+  return { kind: "carried", run, access: { directory }, sourceOf };
 }
 
 async function causes(connection: DuckDBConnection, run: string): Promise<Record<string, number>> {

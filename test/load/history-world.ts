@@ -81,8 +81,8 @@ export class Nights {
 
   #previous(run: string | undefined): PreviousHistory {
     if (run === undefined) return { kind: "none" };
-    const sources = new Map(HISTORY_TABLES.map(({ name }) => [name, quoteIdentifier(keptName(name, run))]));
-    return { kind: "carried", run, access: "", sources };
+    const sourceOf = (table: string) => quoteIdentifier(keptName(table, run));
+    return { kind: "carried", run, access: "", sourceOf };
   }
 
   rows(sql: string): Promise<Row[]> {

@@ -37,7 +37,6 @@ test("loaders get instants exactly, however far from today", async (t) => {
     table,
     rows: instants.length,
     files: [file],
-    directories: [folder],
     temporaryDirectory: folder,
   });
   assert.deepEqual(

@@ -4,10 +4,11 @@ import { after, before, beforeEach, describe, test } from "node:test";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { compareUtf8 } from "../../src/common/utf8-order.ts";
 import {
-  derivedSteps,
   fillDerivedTables,
   LEDGER_ROWS_PER_RANGE,
   ledgerBounds,
+  mappedValuesOf,
+  payloadsOf,
   prepareMappings,
 } from "../../src/load/steps.ts";
 import { all, execute, openForBuilding, ROWS_PER_GROUP, scalar } from "../../src/storage/duckdb.ts";
@@ -91,10 +92,8 @@ function itemsWith(...counts: number[]): MappingWorld {
 test("a range takes its lower end and leaves its upper", async () => {
   await fillTables(connection, itemsWith(1, 1, 1));
   await prepareMappings(connection);
-  const [mappedValues] = derivedSteps(fill);
-  assert.ok(mappedValues);
   const items = async (range: Range): Promise<unknown[]> => {
-    const { text, params } = mappedValues.select(range);
+    const { text, params } = mappedValuesOf(range);
     return (await all(connection, text, params)).map((row) => row.content_id);
   };
   assert.deepEqual(await items(EVERYTHING), ["a", "b", "c"]);
@@ -106,9 +105,7 @@ test("a range takes its lower end and leaves its upper", async () => {
 test("payloads are selected for the items of the range alone", async () => {
   await fillTables(connection, itemsWith(1, 1, 1));
   await fillDerivedTables([connection], fill);
-  const payloads = derivedSteps(fill)[1];
-  assert.ok(payloads);
-  const { text, params } = payloads.select({ lower: "b", upper: "c" });
+  const { text, params } = payloadsOf({ lower: "b", upper: "c" }, false);
   assert.deepEqual(
     (await all(connection, text, params)).map((row) => row.content_id),
     ["b"],
@@ -204,13 +201,10 @@ test("a definition that changes counts once the mappings are prepared again", as
 
 test("each step has the columns of its declared table, in their order and of their types", async () => {
   await prepareMappings(connection);
-  for (const [step, table] of [
-    [derivedSteps(fill)[0], contentMappedValues],
-    [derivedSteps(fill)[1], contentExternalPayloads],
+  for (const [{ text, params }, table] of [
+    [mappedValuesOf(EVERYTHING), contentMappedValues],
+    [payloadsOf(EVERYTHING, false), contentExternalPayloads],
   ] as const) {
-    assert.ok(step);
-    assert.equal(step.table, table.name);
-    const { text, params } = step.select(EVERYTHING);
     const reader = await connection.runAndReadAll(text, [...params]);
     const declared = await connection.runAndReadAll(`SELECT * FROM ${table.name} LIMIT 0`);
     assert.deepEqual(reader.columnNames(), declared.columnNames());
@@ -221,10 +215,8 @@ test("each step has the columns of its declared table, in their order and of the
 test("a step can be copied into a file, its range bound", async (t) => {
   await fillTables(connection, itemsWith(1, 2, 1));
   await prepareMappings(connection);
-  const [mappedValues] = derivedSteps(fill);
-  assert.ok(mappedValues);
   const file = join(await temporaryFolder(t), "ledger.parquet");
-  const query = mappedValues.select({ lower: "b", upper: undefined });
+  const query = mappedValuesOf({ lower: "b", upper: undefined });
   assert.equal(await writeParquet(connection, { table: contentMappedValues, query, file }), 3);
   const rows = await all(connection, `SELECT content_id, ordinal FROM ${readParquet([file])}`);
   assert.deepEqual(
@@ -236,9 +228,8 @@ test("a step can be copied into a file, its range bound", async (t) => {
 test("a range reads the values of its own items, not the whole table", async () => {
   await fillTables(connection, itemsWith(1, 1));
   await prepareMappings(connection);
-  for (const step of derivedSteps(fill)) {
-    for (const range of rangesOf(["a", "b", "c"])) {
-      const { text, params } = step.select(range);
+  for (const range of rangesOf(["a", "b", "c"])) {
+    for (const { text, params } of [mappedValuesOf(range), payloadsOf(range, false)]) {
       const reader = await connection.runAndReadAll(`EXPLAIN (FORMAT json) ${text}`, [...params]);
       const plan = String(reader.getRows()[0]?.[1]);
       const filters = [

@@ -60,7 +60,7 @@ function grouped(files: readonly File[], leftOut: ReadonlySet<string> = new Set(
     index,
     made,
     items: made.flatMap((group) => documentsOf(group, files)),
-    rest: step.value.items.map((item) => index.items.idOf(item)),
+    rest: step.value.map((item) => index.items.idOf(item)),
   };
 }
 

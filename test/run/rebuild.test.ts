@@ -9,7 +9,7 @@ import { WarehouseBuild } from "../../src/load/build-warehouse.ts";
 import { findHistory } from "../../src/load/history-previous.ts";
 import { Drift } from "../../src/raw/drift.ts";
 import { readRaw } from "../../src/raw/read-raw.ts";
-import { buildRequest } from "../../src/run/build-request.ts";
+import { buildRequest } from "../../src/run/finalize.ts";
 import { transformRaw } from "../../src/run/run-transform.ts";
 import { isAboutTheRun } from "../../src/tables/all.ts";
 import { loadPipeline } from "../../src/transform/pipelines.ts";

@@ -79,7 +79,8 @@ async function account(t: TestContext, pages: readonly object[]): Promise<RunRow
       wants: () => false,
     },
   );
-  return [passRows([passRecord(pass, itemIndex.sorted())]), requestRows(journal.requests)];
+  const made = [passRows([passRecord(pass, itemIndex.sorted())]), requestRows(journal.requests)];
+  return made.map(({ table, rows }) => ({ table, rows: [...rows] }));
 }
 
 function answerFrom(pages: readonly object[]) {

@@ -1,10 +1,10 @@
 /** What destinations would receive otherwise by edited mappings. The published run is read, the service is not asked. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import {
-  derivedSteps,
   ends,
   LEDGER_ROWS_PER_RANGE,
   ledgerBounds,
+  mappedValuesOf,
   prepareMappings,
 } from "../../load/steps.ts";
 import { all, execute, type Row, scalar } from "../../storage/duckdb.ts";
@@ -48,9 +48,8 @@ export async function whatIf(
   const entries = { run: published, file: await scalar(connection, ENTRIES) };
   await prepareMappings(connection);
   const ranges = rangesOf(await ledgerBounds(connection, bounds, rowsPerRange));
-  const [mappedValues] = derivedSteps({ passthrough });
   for (const [index, range] of ranges.entries()) {
-    const { text, params } = mappedValues.select(range);
+    const { text, params } = mappedValuesOf(range);
     await keep(connection, "what_if_after", text, params);
     const place = { index, params: [...ends(range), passthrough] };
     await keepRange(connection, "what_if_changes", loadSql("audit_what_if"), place);

@@ -1,16 +1,13 @@
 /** An error on its way from thread to thread: classes do not cross threads, and neither does what a cause holds. */
 import { asWarehouseError, type ErrorCode, WarehouseError } from "../errors.ts";
 
-export interface SentError {
+export interface SentError extends Omit<SentCause, "name"> {
   readonly code: ErrorCode;
-  readonly message: string;
-  readonly stack: string | undefined;
   /** The error's own properties that are a number, a text, a boolean or null. */
   readonly facts: Readonly<Record<string, unknown>>;
-  readonly cause: SentCause | undefined;
 }
 
-export interface SentCause {
+interface SentCause {
   readonly name: string;
   readonly message: string;
   readonly stack: string | undefined;

@@ -1,7 +1,6 @@
 /**
- * Threads that answer tasks, all of one module. What the tasks are, only that module knows: it calls
- * {@link answerTasks}, from `thread.ts`. A task goes to a thread of a number, so that what belongs together stays in
- * one thread's memory, or to the thread that has least to do.
+ * Threads of one module, which alone knows its tasks: it calls {@link answerTasks}. A task goes to the thread of a
+ * number, so that what belongs together stays in one memory, or to the one that has least to do.
  */
 import { Worker } from "node:worker_threads";
 import { asWarehouseError, isOutOfMemory, WarehouseError } from "../errors.ts";
@@ -9,7 +8,6 @@ import { type Revive, reviveError } from "./sent-error.ts";
 import type { Reply, Task } from "./thread.ts";
 
 export interface PoolOptions {
-  /** Module of the threads. */
   readonly module: URL;
   readonly threads: number;
   /** What a thread gets as `workerData`, by its number from 0. */
@@ -21,14 +19,9 @@ export interface PoolOptions {
 /** A young generation that is larger makes threads that parse much take much more memory and hardly less time. */
 const LIMITS = { maxYoungGenerationSizeMb: 36 };
 
-interface Pending {
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 class Thread {
   readonly #worker: Worker;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #failure: AbortController;
   readonly #revive: Revive;
   #number = 0;
@@ -57,12 +50,11 @@ class Thread {
 
   async ask(task: unknown, transfer: readonly ArrayBuffer[]): Promise<unknown> {
     this.#failure.signal.throwIfAborted();
-    this.#number += 1;
-    const message: Task = { number: this.#number, task };
-    return new Promise((resolve, reject) => {
-      this.#pending.set(message.number, { resolve, reject });
-      this.#worker.postMessage(message, transfer);
-    });
+    const message: Task = { number: ++this.#number, task };
+    this.#worker.postMessage(message, transfer);
+    const asked = Promise.withResolvers<unknown>();
+    this.#pending.set(message.number, asked);
+    return asked.promise;
   }
 
   async stop(): Promise<void> {

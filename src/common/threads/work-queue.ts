@@ -1,9 +1,6 @@
 import PQueue from "p-queue";
 
-/**
- * Work on many requests, or on what came of them, so many at a time. The first failure, of a task or of work that is
- * followed, ends what is under way and all that waits; nobody needs to look at each promise.
- */
+/** Works on many requests, so many at a time. The first failure ends all; nobody needs to look at each promise. */
 export class WorkQueue {
   /** Aborted by the first failure, or from outside: for everything that a task waits for. */
   readonly signal: AbortSignal;

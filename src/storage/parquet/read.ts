@@ -3,13 +3,7 @@
  * part of it that reads a column of bytes in memory: what is around that is asynchronous, and takes nearly twice as long.
  */
 import { zstdDecompressSync } from "node:zlib";
-import {
-  type ColumnMetaData,
-  type Compressors,
-  parquetMetadata,
-  parquetSchema,
-  type SchemaTree,
-} from "hyparquet";
+import { type Compressors, parquetMetadata, parquetSchema } from "hyparquet";
 import { readColumn } from "hyparquet/src/column.js";
 import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import { release } from "../../common/free-buffer.ts";
@@ -18,15 +12,13 @@ import { release } from "../../common/free-buffer.ts";
 export type Cell = Buffer | number | bigint | boolean | null;
 
 /**
- * The rows of a file. They own its memory, which the bytes of its texts are parts of: once they are disposed of, such
- * bytes are empty (those of a file of a few KB may stay), and no more cells are given.
+ * The rows of a file. They own its memory, which their texts' bytes are parts of: once disposed of, such bytes are empty
+ * (those of a file of a few KB may stay), and no more cells are given.
  */
 export interface Columns extends Disposable {
   readonly rows: number;
   /** The column's cells, one a row. A RangeError for a column that the file does not have. */
   readonly cells: (name: string) => Cell[];
-  /** Disposes of them, too. */
-  readonly release: () => void;
 }
 
 /** Texts stay bytes; days and microseconds stay numbers. */
@@ -39,8 +31,8 @@ const PARSERS = {
 };
 
 /**
- * The file's bytes are the columns' from here on. Throws for a file that is cut off, and for most that are damaged; that
- * its values are those that were written, only a digest of the file says.
+ * The file's bytes are the columns' from here on. Throws for a file that is cut off, and for most that are damaged: that
+ * all values are as they were written, only a digest of the file says.
  */
 export function readColumns(file: Buffer): Columns {
   const metadata = parquetMetadata(file, { geoparquet: false });
@@ -57,11 +49,6 @@ export function readColumns(file: Buffer): Columns {
     },
   };
   let released = false;
-  const dispose = () => {
-    released = true;
-    for (const bytes of decompressed.splice(0)) release(bytes);
-    release(file);
-  };
   return {
     rows,
     cells: (name) => {
@@ -71,36 +58,27 @@ export function readColumns(file: Buffer): Columns {
       const cells = metadata.row_groups.flatMap(({ columns, num_rows }) => {
         const chunk = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === name)?.meta_data;
         if (chunk === undefined) throw new RangeError(`a row group has no column ${name}`);
-        return cellsOf({ file, chunk, schemaPath: [schema, column], rows: Number(num_rows), compressors });
+        const groupRows = Number(num_rows);
+        const begin = Number(chunk.dictionary_page_offset ?? chunk.data_page_offset);
+        const view = new DataView(file.buffer, file.byteOffset + begin, Number(chunk.total_compressed_size));
+        const pathInSchema = chunk.path_in_schema;
+        const schemaPath = [schema, column];
+        const { data } = readColumn(
+          { view, offset: 0 },
+          { groupStart: 0, selectStart: 0, selectEnd: groupRows, groupRows },
+          { ...chunk, pathInSchema, schemaPath, element: column.element, compressors, parsers: PARSERS },
+        );
+        return data.flatMap((page) => Array.from(page, cellOf));
       });
       if (cells.length !== rows) throw new RangeError(`the column ${name} is not as long as the file`);
       return cells;
     },
-    release: dispose,
-    [Symbol.dispose]: dispose,
+    [Symbol.dispose]: () => {
+      released = true;
+      for (const bytes of decompressed.splice(0)) release(bytes);
+      release(file);
+    },
   };
-}
-
-/** A column in one row group. */
-interface Chunk {
-  readonly file: Buffer;
-  readonly chunk: ColumnMetaData;
-  /** From the root to the column. */
-  readonly schemaPath: [SchemaTree, SchemaTree];
-  readonly rows: number;
-  readonly compressors: Compressors;
-}
-
-function cellsOf({ file, chunk, schemaPath, rows, compressors }: Chunk): Cell[] {
-  const begin = Number(chunk.dictionary_page_offset ?? chunk.data_page_offset);
-  const view = new DataView(file.buffer, file.byteOffset + begin, Number(chunk.total_compressed_size));
-  const [, { element }] = schemaPath;
-  const { data } = readColumn(
-    { view, offset: 0 },
-    { groupStart: 0, selectStart: 0, selectEnd: rows, groupRows: rows },
-    { ...chunk, pathInSchema: chunk.path_in_schema, schemaPath, element, compressors, parsers: PARSERS },
-  );
-  return data.flatMap((page) => Array.from(page, cellOf));
 }
 
 function cellOf(value: unknown): Cell {

@@ -1,7 +1,4 @@
-/**
- * Parquet files of filled columns: one row group, plain values, a column's pages compressed by Node's own
- * Zstandard where that is worth a call.
- */
+/** Parquet files of filled columns: one row group, plain values, pages in Zstandard where that is worth a call. */
 import { constants, zstdCompressSync } from "node:zlib";
 import { release } from "../../common/free-buffer.ts";
 import type { FilledColumn, TakenRows } from "../table-builder.ts";
@@ -21,17 +18,14 @@ const CREATED_BY = "content-warehouse";
 /** Documents repeat each other: with a window of 2 MB, four times the level's own, they take less room and less time. */
 const ZSTD = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_windowLog]: 21 };
 /**
- * What most pages become has room in one buffer of half their size; what takes more is joined from several. So many
- * bytes at least that it is a buffer of its own, and no part of the one that Node shares out.
+ * What most pages become has room in one buffer of half their size; more is joined from several. So many bytes at least
+ * that it is a buffer of its own, and no part of the one that Node shares out.
  */
 const MIN_COMPRESSED_BYTES = 128 * 1024;
 const MOST_COMPRESSED_BYTES = 1024 * 1024;
 /** To set the compressor up takes as long as to compress some thousand bytes. */
 const COMPRESSED_FROM_BYTES = 4096;
-/**
- * A page ends with the eight rows that bring it here. Readers decompress one as a whole; long ones compress better, and
- * in less time.
- */
+/** A page ends with the eight rows that bring it here. Long ones compress better and faster; readers take one whole. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Pages begin at a whole byte of the bits that say which rows have a value. */
 const ROWS_PER_STEP = 8;
@@ -93,8 +87,8 @@ class Room {
 }
 
 /**
- * Writes one file after another. Where a page and a file are put together is kept from one to the next: buffers that are
- * left to the garbage collection, megabytes of them at a time, are a heap's cause to look for garbage.
+ * Writes one file after another. Page and file are put together in buffers that are kept: megabytes that are left to the
+ * garbage collection are a heap's cause to look for garbage.
  */
 export class ParquetWriter {
   readonly #page = new Room();

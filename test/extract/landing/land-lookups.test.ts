@@ -8,8 +8,8 @@ import { landLookups } from "../../../src/extract/landing/land-lookups.ts";
 import { createLookups } from "../../../src/extract/lookups.ts";
 import { Drift } from "../../../src/raw/drift.ts";
 import { type PolicyOptions, personalHash } from "../../../src/raw/personal.ts";
+import { readLookups } from "../../../src/raw/raw-file.ts";
 import { RawFiles } from "../../../src/raw/raw-files.ts";
-import { readLookups } from "../../../src/raw/raw-lookups.ts";
 import { temporaryFolder } from "../../run/running.ts";
 import { clientOf, NEVER, serve } from "../loopback.ts";
 

@@ -122,11 +122,11 @@ test("the memory of a file is given back, and of what was decompressed: what was
   const random = randomBytes(60_000).toString("hex");
   await writeFile(file, fileOf(TYPED, [["short", random, null, null]]));
   const columns = readPart(file);
-  const { cells, release } = columns;
+  const { cells } = columns;
   const [id] = cells("id");
   const [note] = cells("note");
   const copies = [plain(id), plain(note)];
-  release();
+  columns[Symbol.dispose]();
   columns[Symbol.dispose]();
   assert.deepEqual([plain(id), plain(note), ...copies], ["", "", "short", random]);
   assert.throws(() => cells("id"), /memory was given back/);
