@@ -373,6 +373,46 @@ suite("the target postgres", () => {
     );
   });
 
+  test("lets views of others read each new run, and refuses where one cannot", async () => {
+    await admin.query(`GRANT CREATE ON SCHEMA public TO loader;
+      CREATE VIEW public.items WITH (security_barrier=true) AS
+        SELECT run, (SELECT count(*)::int FROM content_warehouse.content) AS n FROM content_warehouse.run;
+      CREATE VIEW public.items_again AS SELECT * FROM public.items;
+      GRANT SELECT ON public.items TO guest;
+      ALTER VIEW public.items OWNER TO loader`);
+    for (const _ of [1, 2]) {
+      await publish(SMALL);
+      assert.deepEqual(await rowsIn("SELECT run, n FROM public.items_again"), [[await current(), 500]]);
+    }
+    const kept = `SELECT reloptions, has_table_privilege('guest', oid, 'SELECT') FROM pg_class WHERE relname = 'items'`;
+    assert.deepEqual(await rowsIn(kept), [[["security_barrier=true"], true]]);
+    const before = await current();
+    await admin.query("ALTER VIEW public.items OWNER TO postgres");
+    const refused = await run(SMALL);
+    assert.equal(refused.code, 26, refused.stderr);
+    assert.match(refused.stderr, /The view public\.items cannot read the new run \(must be owner of view items\)/);
+    assert.deepEqual(await rowsIn("SELECT run FROM public.items_again"), [[before]]);
+    await admin.query("DROP VIEW public.items_again, public.items");
+    const late = await command(["deliver"]);
+    assert.equal(late.code, 0, late.stderr);
+  });
+
+  test("never drops what others have made on an earlier run", async () => {
+    await admin.query(`CREATE MATERIALIZED VIEW public.copied AS SELECT run FROM content_warehouse.run;
+      CREATE TABLE public.notes (content_id text REFERENCES content_warehouse.content)`);
+    await publish(SMALL);
+    const before = await current();
+    const refused = await run(SMALL);
+    assert.equal(refused.code, 26, refused.stderr);
+    assert.match(refused.stderr, /Others have made something on an earlier run, .*constraint notes_content_id_fkey/);
+    assert.match(refused.stderr, /materialized view public\.copied/);
+    assert.deepEqual([await loaded(), await schemas()], [before, [CURRENT, PREVIOUS]]);
+    await admin.query("DROP MATERIALIZED VIEW public.copied; DROP TABLE public.notes");
+    const late = await command(["deliver"]);
+    assert.equal(late.code, 0, late.stderr);
+    assert.equal(await loaded(), await current());
+  });
+
   test("check proves that it can be written to, and says why not", async () => {
     const good = await command(["check", "--sample"]);
     assert.match(good.stdout, /ok +target +postgres has the run \S+; it can be written to\n/);

@@ -8,6 +8,7 @@
  * that was stopped for weeks must find its key taken. What only a restore needs is removed from old ones.
  */
 import { z } from "zod";
+import { WarehouseError } from "../../common/errors.ts";
 import { COLUMN_TYPES } from "../../tables/declare.ts";
 import type { Store } from "../store/store.ts";
 import { claimKey, claimNumberOf, instanceFolder } from "./keys.ts";
@@ -87,11 +88,12 @@ export function isPast(found: Claim | PastClaim): found is PastClaim {
 /** Numbers of all claims of an instance, in order. */
 export async function claimNumbers(store: Store, instance: string): Promise<readonly number[]> {
   const numbers: number[] = [];
-  for await (const { key } of store.list(instanceFolder(instance))) {
+  const folder = instanceFolder(instance);
+  for await (const { key } of store.list(folder)) {
+    // What others leave may stand between the claims. Digits come before letters: the copies of runs come after them.
+    if (key > `${folder}:`) break;
     const number = claimNumberOf(key);
-    // Digits come before letters: what follows the claims are the copies of runs.
-    if (number === undefined) break;
-    numbers.push(number);
+    if (number !== undefined) numbers.push(number);
   }
   return numbers.toSorted((a, b) => a - b);
 }
@@ -125,12 +127,22 @@ export async function readClaim(store: Store, instance: string, number: number):
   return found;
 }
 
-/** Puts a claim after the last one; false: another attempt was first. */
+/**
+ * Puts a claim after the last one; false: another attempt was first. Throws `target.unavailable` where that one is not
+ * listed: whoever looks for the last claim would not find it.
+ */
 export async function putClaim(store: Store, made: Claim, last: Claim | null): Promise<boolean> {
+  const { instance, attempt } = made;
   const number = (last?.sequence ?? 0) + 1;
-  if (await store.putNew(claimKey(made.instance, number), jsonBytes(claim.parse(made)))) return true;
+  const key = claimKey(instance, number);
+  if (await store.putNew(key, jsonBytes(claim.parse(made)))) return true;
   // The answer to an earlier try may have been lost.
-  return (await readClaim(store, made.instance, number)).attempt === made.attempt;
+  if ((await readClaim(store, instance, number)).attempt === attempt) return true;
+  if ((await claimNumbers(store, instance)).includes(number)) return false;
+  throw new WarehouseError(
+    "target.unavailable",
+    `${store.address} has ${key} and does not list it; wait until it does, and try again.`,
+  );
 }
 
 /** Removes from an old claim what only a restore needs. */

@@ -34,7 +34,7 @@ export function claimKey(instance: string, number: number): string {
   return `${instanceFolder(instance)}${padded(number)}.json`;
 }
 
-const CLAIM = /\/(\d{6,15})\.json$/;
+const CLAIM = /^_published\/[^/]+\/(\d{6,15})\.json$/;
 
 /** Of a claim's key; undefined for any other. */
 export function claimNumberOf(key: string): number | undefined {

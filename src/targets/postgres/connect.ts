@@ -12,6 +12,8 @@ export const POSTGRES_PEERS = ["pg@8.23.1", "pg-copy-streams@7.0.0"] as const;
 const CONNECT_MS = 30_000;
 /** Many times what a swap waits for readers, 200 ms a table, and longer than a standby takes to become the primary. */
 const ANSWER_MS = 60_000;
+/** For a table's index, for the commit, and between two rows that are taken: many times what a slow server needs. */
+const WORK_MS = 15 * 60_000;
 /** A peer that went away without a word is noticed ten seconds after so much silence. */
 const KEEP_ALIVE_MS = 30_000;
 
@@ -42,13 +44,15 @@ export async function connect(url: string, signal: AbortSignal) {
   const connection = {
     signal,
     /** For what takes no longer the more rows there are. A server that is silent for a minute loses the connection. */
-    ask: (text: string, values: readonly unknown[] = []) => inTime(client, client.query(text, [...values])),
-    /** For what may take as long as it likes: a peer that is gone is noticed all the same. */
-    perform: (text: string) => client.query(text),
-    /** `COPY ... FROM STDIN`, with its lines. */
-    copy: (text: string, lines: AsyncIterable<string>) => pipeline(lines, client.query(from(text))),
+    ask: (text: string, values: readonly unknown[] = []) =>
+      inTime(client, ANSWER_MS, () => client.query(text, [...values])),
+    /** For what takes longer with more rows: it has a quarter of an hour. */
+    perform: (text: string) => inTime(client, WORK_MS, () => client.query(text)),
+    /** `COPY ... FROM STDIN`, with its lines. A server that takes none for a quarter of an hour loses the connection. */
+    copy: (text: string, lines: AsyncIterable<string>) =>
+      inTime(client, WORK_MS, (hasMoved) => pipeline(noted(lines, hasMoved), client.query(from(text)))),
     /** Rolls an open transaction back. Never fails. */
-    end: () => inTime(client, client.end()).catch(() => {}),
+    end: () => inTime(client, ANSWER_MS, () => client.end()).catch(() => {}),
     /** The signal's reason, or `target.*`. */
     failure: (thrown: unknown): unknown => (signal.aborted ? signal.reason : postgresError(thrown, client)),
   };
@@ -62,19 +66,30 @@ export async function connect(url: string, signal: AbortSignal) {
   return connection;
 }
 
-/** Destroys the connection where the server does not answer. */
-async function inTime<Answer>({ connection }: Client, answer: Promise<Answer>): Promise<Answer> {
+/** Destroys the connection where the work neither moves nor ends for so long, also where the server is stopped. */
+async function inTime<Answer>(
+  { connection }: Client,
+  limitMs: number,
+  work: (hasMoved: () => void) => Promise<Answer>,
+): Promise<Answer> {
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
     connection.stream.destroy();
-  }, ANSWER_MS);
+  }, limitMs);
   try {
-    return await answer;
+    return await work(() => timer.refresh());
   } catch (thrown) {
-    throw isLate ? new Error(`it has not answered for ${ANSWER_MS / 1000} s`, { cause: thrown }) : thrown;
+    throw isLate ? new Error(`it has not answered for ${limitMs / 1000} s`, { cause: thrown }) : thrown;
   } finally {
     clearTimeout(timer);
+  }
+}
+
+async function* noted<Element>(elements: AsyncIterable<Element>, onEach: () => void) {
+  for await (const element of elements) {
+    onEach();
+    yield element;
   }
 }
 
@@ -111,6 +126,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   "53": ["target.unavailable", "wait until it has room, and try again"],
   "53100": FULL,
   "57P": ["target.unavailable", AGAIN],
+  "42P06": ["target.refused", "deliveries need that name: rename or drop it, or name another in `schema`"],
   "42501": [
     "target.refused",
     "GRANT CREATE ON DATABASE to the user of `url`, which must own the schemas that it replaces",
@@ -119,11 +135,11 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 const UNKNOWN: Meaning = ["target.refused", "correct that there, and try again"];
 
 /** Whatever a query throws, as a sentence that names the database; credentials are in none. */
-function postgresError(thrown: unknown, { host, database }: Client): WarehouseError {
+function postgresError(thrown: unknown, { host, port, database }: Client): WarehouseError {
   if (thrown instanceof WarehouseError) return thrown;
   const [code, wayOut] = meaningOf(thrown);
   const why = printable(thrown instanceof Error ? reasonOf(thrown) : String(thrown), 300);
-  const place = `${host}/${database ?? ""}`;
+  const place = `${host}:${port}/${database ?? ""}`;
   return new WarehouseError(code, `PostgreSQL at ${place} failed: ${why.replace(/\.$/, "")}; ${wayOut}.`, {
     cause: thrown,
   });

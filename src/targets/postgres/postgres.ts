@@ -21,7 +21,7 @@ export interface PostgresOptions {
   readonly name?: string | undefined;
 }
 
-/** With `_previous`, PostgreSQL takes 63 bytes. */
+/** With `_previous`, the longest of the endings, PostgreSQL takes 63 bytes. */
 const SCHEMA = /^(?!pg_|public$|information_schema$)[a-z_][a-z0-9_]{0,53}$/;
 
 const OPTIONS: Options = {

@@ -44,7 +44,7 @@ suite("a PostgreSQL that says nothing", () => {
       assert.match(
         (await asking).message,
         new RegExp(
-          `^PostgreSQL at 127\\.0\\.0\\.1/reports failed: ${why}; check that it runs and can be reached`,
+          `^PostgreSQL at 127\\.0\\.0\\.1:\\d+/reports failed: ${why}; check that it runs and can be reached`,
         ),
       );
     });
