@@ -390,7 +390,10 @@ suite("the target postgres", () => {
     await admin.query("ALTER VIEW public.items OWNER TO postgres");
     const refused = await run(SMALL);
     assert.equal(refused.code, 26, refused.stderr);
-    assert.match(refused.stderr, /The view public\.items cannot read the new run \(must be owner of view items\)/);
+    assert.match(
+      refused.stderr,
+      /The view public\.items cannot read the new run \(must be owner of view items\)/,
+    );
     assert.deepEqual(await rowsIn("SELECT run FROM public.items_again"), [[before]]);
     await admin.query("DROP VIEW public.items_again, public.items");
     const late = await command(["deliver"]);
@@ -404,7 +407,10 @@ suite("the target postgres", () => {
     const before = await current();
     const refused = await run(SMALL);
     assert.equal(refused.code, 26, refused.stderr);
-    assert.match(refused.stderr, /Others have made something on an earlier run, .*constraint notes_content_id_fkey/);
+    assert.match(
+      refused.stderr,
+      /Others have made something on an earlier run, .*constraint notes_content_id_fkey/,
+    );
     assert.match(refused.stderr, /materialized view public\.copied/);
     assert.deepEqual([await loaded(), await schemas()], [before, [CURRENT, PREVIOUS]]);
     await admin.query("DROP MATERIALIZED VIEW public.copied; DROP TABLE public.notes");

@@ -5,7 +5,6 @@ import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
 import { type Damage, lakeStatus } from "../../targets/lake/status.ts";
 import { vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
-import { parseRunName } from "../../warehouse/layout.ts";
 import { type CliEnvironment, CONFIG_OPTION, processEnvironment, StopSignals } from "../options.ts";
 import { lakeStatusText, lakeVerificationText, vacuumedText } from "../render/lake-text.ts";
 import { printableText, writeAll } from "../render/terminal.ts";
@@ -88,8 +87,7 @@ function verifyCommand(environment: CliEnvironment): Command {
     .action(async (run: string | undefined, options: Options) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("nothing was changed");
-      const sequence = run === undefined ? undefined : sequenceOf(run);
-      const found = await lake.open(stop.signal, (place) => verifyLake(place, sequence));
+      const found = await lake.open(stop.signal, (place) => verifyLake(place, run));
       const ok = found.findings.length === 0;
       await answer(environment.out, options.json === true ? { ok, ...found } : lakeVerificationText(found));
       if (ok) return;
@@ -98,12 +96,6 @@ function verifyCommand(environment: CliEnvironment): Command {
         `${counted(found.findings.length, "finding")}: a new run replaces damaged files; of a damaged log, the finding says what helps.`,
       );
     });
-}
-
-function sequenceOf(run: string): number {
-  const sequence = /^\d+$/.test(run) ? Number(run) : parseRunName(run)?.sequence;
-  if (sequence !== undefined) return sequence;
-  throw new WarehouseError("config.not_found", `"${run}" is neither the name nor the number of a run.`);
 }
 
 const VACUUM_HELP = `

@@ -1,7 +1,7 @@
 /** Published runs that the lake keeps whole, for a machine with an empty disk. */
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { WarehouseError } from "../../common/errors.ts";
+import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import { MANIFEST_FILE, readManifest } from "../../warehouse/manifest.ts";
@@ -9,11 +9,18 @@ import { type Claim, claimNumbers, claimOf, isPast, readClaim } from "./claim.ts
 import { LANES, type LakePlace } from "./finish.ts";
 import { runFolder } from "./keys.ts";
 
-/** Runs whose files are kept, the newest first. */
+/** Runs whose files are kept, the newest first. An earlier claim that cannot be read holds up no restore of another run. */
 export async function restorableRuns({ store, instance }: LakePlace): Promise<TargetRun[]> {
   const numbers = (await claimNumbers(store, instance)).toReversed();
-  const claims = await inParallel(LANES, numbers, (_, number) => readClaim(store, instance, number));
-  return claims.filter((each) => !isPast(each)).map(({ run, sequence }) => ({ run, sequence }));
+  const claims = await inParallel(LANES, numbers, (_, number) =>
+    readClaim(store, instance, number).catch((thrown: unknown) => {
+      if (number === numbers[0] || asWarehouseError(thrown).code !== "target.refused") throw thrown;
+      return undefined;
+    }),
+  );
+  return claims.flatMap((each) =>
+    each === undefined || isPast(each) ? [] : [{ run: each.run, sequence: each.sequence }],
+  );
 }
 
 /**

@@ -7,7 +7,9 @@ import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { scalar } from "../../storage/duckdb.ts";
 import { inParallel } from "../../storage/parallel.ts";
 import { exactPattern, quoteLiteral } from "../../storage/sql-text.ts";
+import { parseRunName } from "../../warehouse/layout.ts";
 import { MANIFEST_FILE, type Manifest, readManifest } from "../../warehouse/manifest.ts";
+import { isCalled } from "../../warehouse/retention.ts";
 import type { FileContent, Store } from "../store/store.ts";
 import { type Claim, type ClaimedTable, claimOf, isPast, keyedFiles, lastClaim, rowsIn } from "./claim.ts";
 import { readTable, readTableAt } from "./delta/read.ts";
@@ -32,14 +34,14 @@ export interface LakeVerification {
 }
 
 /**
- * Reads a run back whole. `sequence`: undefined for the last one. Throws `config.not_found` where the lake has no such
+ * Reads a run back whole. `wanted`: its name or number; undefined for the last one. Throws `config.not_found` where the lake has no such
  * run, or does not keep what it was.
  */
 export async function verifyLake(
   { store, instance }: LakePlace,
-  sequence: number | undefined,
+  wanted: string | undefined,
 ): Promise<LakeVerification> {
-  const claim = await wantedClaim(store, instance, sequence);
+  const claim = await wantedClaim(store, instance, wanted);
   const tables = claim.tables.filter(({ files }) => files.length > 0);
   return inScratch(async (connection, folder) => {
     const versions = await snapshotVersions(store, claim);
@@ -71,11 +73,16 @@ export async function verifyLake(
   });
 }
 
-async function wantedClaim(store: Store, instance: string, sequence: number | undefined): Promise<Claim> {
-  const claim =
-    sequence === undefined ? await lastClaim(store, instance) : await claimOf(store, instance, sequence);
-  if (claim !== null && claim !== undefined && !isPast(claim)) return claim;
-  const what = sequence === undefined ? "no run" : `no run ${sequence}, or does not keep it any more,`;
+async function wantedClaim(store: Store, instance: string, wanted: string | undefined): Promise<Claim> {
+  if (wanted === undefined) {
+    const last = await lastClaim(store, instance);
+    if (last !== null) return last;
+  } else {
+    const sequence = parseRunName(wanted)?.sequence ?? Number(wanted);
+    const claim = await claimOf(store, instance, sequence);
+    if (claim !== undefined && !isPast(claim) && isCalled(wanted, claim)) return claim;
+  }
+  const what = wanted === undefined ? "no run" : `no run "${wanted}", or does not keep it any more,`;
   throw new WarehouseError(
     "config.not_found",
     `${store.address} has ${what} of the instance ${instance}; "content-warehouse lake status" shows what it has.`,

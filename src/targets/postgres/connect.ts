@@ -50,7 +50,7 @@ export async function connect(url: string, signal: AbortSignal) {
     perform: (text: string) => inTime(client, WORK_MS, () => client.query(text)),
     /** `COPY ... FROM STDIN`, with its lines. A server that takes none for a quarter of an hour loses the connection. */
     copy: (text: string, lines: AsyncIterable<string>) =>
-      inTime(client, WORK_MS, (hasMoved) => pipeline(noted(lines, hasMoved), client.query(from(text)))),
+      inTime(client, WORK_MS, (onMove) => pipeline(noted(lines, onMove), client.query(from(text)))),
     /** Rolls an open transaction back. Never fails. */
     end: () => inTime(client, ANSWER_MS, () => client.end()).catch(() => {}),
     /** The signal's reason, or `target.*`. */
@@ -66,23 +66,27 @@ export async function connect(url: string, signal: AbortSignal) {
   return connection;
 }
 
-/** Destroys the connection where the work neither moves nor ends for so long, also where the server is stopped. */
+/** Destroys the connection where the work neither moves nor ends for so long, or for twice that where it has moved. */
 async function inTime<Answer>(
   { connection }: Client,
   limitMs: number,
-  work: (hasMoved: () => void) => Promise<Answer>,
+  work: (onMove: () => void) => Promise<Answer>,
 ): Promise<Answer> {
+  let hasMoved = false;
   let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    connection.stream.destroy();
+  const timer = setInterval(() => {
+    isLate = !hasMoved;
+    hasMoved = false;
+    if (isLate) connection.stream.destroy();
   }, limitMs);
   try {
-    return await work(() => timer.refresh());
+    return await work(() => {
+      hasMoved = true;
+    });
   } catch (thrown) {
     throw isLate ? new Error(`it has not answered for ${limitMs / 1000} s`, { cause: thrown }) : thrown;
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }
 

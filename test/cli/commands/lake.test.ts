@@ -74,7 +74,7 @@ suite("commands on a lake", () => {
     assert.equal(JSON.parse(await answer(lakeCommand, ["verify", names[0] ?? "", "--json"])).ok, true);
     await assert.rejects(answer(lakeCommand, ["verify", "7"]), {
       code: "config.not_found",
-      message: /no run 7/,
+      message: /no run "7"/,
     });
   });
 

@@ -124,6 +124,30 @@ suite("a delivery that ends early", () => {
     assert.equal(await nextMachine(store, "b"), 2);
   });
 
+  test("is made, and is the last, whatever stands beside the claims", async () => {
+    const store = memoryStore(new Map(begun));
+    for (const name of [".DS_Store", "000001 (copy).json", "000001.json~", "9.txt"])
+      await store.put(`_published/instance=${INSTANCE}/${name}`, Buffer.alloc(0));
+    await deliver(on(store), runs.b2);
+    assert.deepEqual(await seenIn(store, INSTANCE), seenOf("b"));
+    assert.equal(await nextMachine(store, "b"), 2);
+  });
+
+  test("ends where the store does not list a claim that it has", async () => {
+    const store = memoryStore(new Map(begun));
+    const { list } = store;
+    const forgetful: Store = {
+      ...store,
+      list: async function* (prefix, options) {
+        for await (const found of list(prefix, options)) if (!found.key.endsWith("/000001.json")) yield found;
+      },
+    };
+    await assert.rejects(deliver(on(forgetful), runs.b2), {
+      code: "target.unavailable",
+      message: /^memory: has \S+\/000001\.json and does not list it/,
+    });
+  });
+
   test("keeps its copy apart from that of another run of its name", async () => {
     const store = memoryStore(new Map(begun));
     await on(store).stage(runs.c2);

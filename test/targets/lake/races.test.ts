@@ -153,7 +153,7 @@ suite("processes at once on one lake", () => {
         assertEnds(started, ended);
         const last = await on(store).last(null, runs.z9.signal);
         const place = { store, instance: INSTANCE, logRetentionDays: 1 };
-        assert.deepEqual((await verifyLake(place, last?.sequence)).findings, []);
+        assert.deepEqual((await verifyLake(place, last?.run)).findings, []);
         for (const [place, { does }] of started.entries()) {
           if (does === "b3" && ended[place] === "done") assert.equal(last?.run, runs.b3.run);
         }

@@ -64,7 +64,10 @@ suite("a lake", () => {
     assert.equal((await vacuum(store, { allVersions: false, nowMs: nowMs + 80 * DAY_MS })).runs, 1);
     const kept = (await on(store).restorable?.(signal))?.map(({ sequence }) => sequence);
     assert.deepEqual(kept, [4, 3, 2]);
-    assert.deepEqual((await verifyLake({ store, instance: INSTANCE, logRetentionDays: 30 }, 4)).findings, []);
+    assert.deepEqual(
+      (await verifyLake({ store, instance: INSTANCE, logRetentionDays: 30 }, "4")).findings,
+      [],
+    );
   });
 
   test("keeps nothing but the newest version where all others are to go", async () => {
@@ -138,6 +141,9 @@ suite("a lake", () => {
     const place = (store: Store) => ({ store, instance: INSTANCE, logRetentionDays: 30 });
     const whole = await verifyLake(place(memoryStore(three)), undefined);
     assert.deepEqual([whole.findings, whole.run, whole.rows], [[], runs.a3.run, 8]);
+    assert.equal((await verifyLake(place(memoryStore(three)), runs.a2.run)).run, runs.a2.run);
+    for (const other of ["000002-20200101T000000Z", "9", "last"])
+      await assert.rejects(verifyLake(place(memoryStore(three)), other), { code: "config.not_found" });
     for (const begins of ["tags/instance=", `_published/instance=${INSTANCE}/runs/000003`]) {
       const objects = new Map(three);
       const key = [...objects.keys()].findLast((each) => each.startsWith(begins)) ?? "";
@@ -201,6 +207,15 @@ suite("a lake", () => {
         Promise.resolve(),
       { code: "config.not_found" },
     );
+  });
+
+  test("gives runs back where an earlier claim is damaged, and none where the last is", async () => {
+    const store = memoryStore(new Map(three));
+    await store.put(`_published/instance=${INSTANCE}/000001.json`, Buffer.from("{"));
+    const names = ((await on(store).restorable?.(signal)) ?? []).map(({ run }) => run);
+    assert.deepEqual(names, [runs.a3.run, runs.a2.run]);
+    await store.put(`_published/instance=${INSTANCE}/000003.json`, Buffer.from("{"));
+    await assert.rejects(async () => on(store).restorable?.(signal), { code: "target.refused" });
   });
 
   test("forgets the copies of earlier runs, and says what holds the person still", async () => {

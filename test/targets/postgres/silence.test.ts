@@ -5,7 +5,7 @@ import { WarehouseError } from "../../../src/common/errors.ts";
 import type { DeliveredRun, Target } from "../../../src/pipeline.ts";
 import { postgres } from "../../../src/targets/postgres/postgres.ts";
 import { failsWith } from "../../run/running.ts";
-import { DONE, NO_ROWS, silentServer, WELCOME } from "./silent-server.ts";
+import { COPY_BEGINS, DONE, NO_ROWS, silentServer, TAKEN, WELCOME } from "./silent-server.ts";
 
 const QUIET = new AbortController().signal;
 const run = (signal: AbortSignal) => ({ signal, tables: [], instance: { id: null, origin: "" } });
@@ -35,7 +35,7 @@ suite("a PostgreSQL that says nothing", () => {
     }
 
     test(`${what}: is told as one that may answer later`, async (t) => {
-      t.mock.timers.enable({ apis: ["setTimeout"] });
+      t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
       const { address, asked } = await silentServer(t, answers);
       const asking = failsWith("target.unavailable", postgres({ url: address }).last(null, QUIET));
       await asked;
@@ -50,8 +50,30 @@ suite("a PostgreSQL that says nothing", () => {
     });
   }
 
+  test("in mid-copy: is waited for as long as it takes rows, and not half an hour more", async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
+    const answers = [WELCOME, DONE, DONE, TAKEN, NO_ROWS, DONE, DONE, DONE, COPY_BEGINS];
+    const { address } = await silentServer(t, answers);
+    let tookAll = false;
+    async function* cells() {
+      for (const row of [1, 2, 3]) {
+        yield [row];
+        t.mock.timers.tick(14 * 60_000);
+        for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+      }
+      tookAll = true;
+      t.mock.timers.tick(30 * 60_000);
+    }
+    const table = { name: "numbers", comment: "", columns: [{ name: "n", type: "integer" }], key: ["n"] };
+    const delivered = { ...run(QUIET), tables: [{ table, cells }], onProgress: () => {} };
+    const staging = postgres({ url: address }).stage(delivered as unknown as DeliveredRun);
+    const { message } = await failsWith("target.unavailable", staging);
+    assert.match(message, /failed: it has not answered for 900 s; check that it runs/);
+    assert.ok(tookAll);
+  });
+
   test("is not waited for once all was answered", async (t) => {
-    t.mock.timers.enable({ apis: ["setTimeout"] });
+    t.mock.timers.enable({ apis: ["setTimeout", "setInterval"] });
     const { address, asked } = await silentServer(t, [WELCOME, DONE, NO_ROWS]);
     const asking = postgres({ url: address }).last(null, QUIET);
     await asked;

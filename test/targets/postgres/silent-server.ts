@@ -11,6 +11,15 @@ const message = (type: string, body: Buffer | string = ""): Buffer => {
 const READY = message("Z", "I");
 export const WELCOME = Buffer.concat([message("R", Buffer.alloc(4)), READY]);
 export const DONE = Buffer.concat([message("C", "DONE\0"), READY]);
+/** The answer `true` to a question with values, in a column `taken`. */
+export const TAKEN = Buffer.concat([
+  message("1"),
+  message("2"),
+  message("T", Buffer.from("\0\x01taken\0\0\0\0\0\0\0\0\0\0\x10\0\x01\0\0\0\0\0\0", "latin1")),
+  message("D", Buffer.from("\0\x01\0\0\0\x01t", "latin1")),
+  DONE,
+]);
+export const COPY_BEGINS = message("G", Buffer.alloc(3));
 export const NO_ROWS = Buffer.concat([message("1"), message("2"), message("n"), DONE]);
 
 interface SilentServer {
