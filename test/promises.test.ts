@@ -56,5 +56,5 @@ test("two files of the program open connections, and the embedded service is the
       .some((statement) => opening.test(statement) && !/^\s*import type /.test(statement)),
   );
   const service = ["service/app.ts", "service/connection.ts", "service/connections.ts"];
-  assert.deepEqual(found.sort(), ["extract/http/client.ts", "observe/post.ts", ...service]);
+  assert.deepEqual(found.sort(), ["extract/http/client.ts", "observe/open-lineage.ts", ...service]);
 });

@@ -15,7 +15,7 @@ import {
 } from "./observer.ts";
 import { openLineageObserver } from "./open-lineage.ts";
 import { openTelemetryObserver } from "./open-telemetry.ts";
-import { exitCodeOf, type OnFinish } from "./outcome.ts";
+import { exitCodeOf } from "./outcome.ts";
 import type { ObserveSettings } from "./settings.ts";
 
 /** How long each observer may take to be told of the start, and of the end. */
@@ -37,17 +37,13 @@ export async function openObservers(observed: Observed): Promise<Observers> {
     await openTelemetryObserver(startedMs, log),
     openLineage && openLineageObserver(openLineage),
     metricsFile === null ? null : metricsFileObserver(metricsFile, { warehouse, startedMs }),
-    onFinish && onFinishObserver(onFinish),
+    onFinish && {
+      ...ONLY_END,
+      name: "`onFinish`",
+      onEnd: async ({ outcome }: EndedRun, signal: AbortSignal) => void (await onFinish(outcome, signal)),
+    },
   ].filter((each) => each !== null);
   return observersOf(observers, observed, TELL_MS);
-}
-
-/** Calls the function of the configuration with how the run ended. */
-function onFinishObserver(onFinish: OnFinish): Observer {
-  const onEnd: Observer["onEnd"] = async ({ outcome }, signal) => {
-    await onFinish(outcome, signal);
-  };
-  return { ...ONLY_END, name: "`onFinish`", onEnd };
 }
 
 export type Observers = ReturnType<typeof observersOf>;

@@ -5,7 +5,7 @@ import { VERSION } from "../common/version.ts";
 import { DUCKDB_TYPES } from "../storage/ddl.ts";
 import type { Table } from "../tables/declare.ts";
 import { DATABASE_FILE } from "../warehouse/layout.ts";
-import type { PublishedContent, PublishedTable, StartedRun } from "./observer.ts";
+import type { PublishedContent, StartedRun } from "./observer.ts";
 
 /** What makes the events, as a URI. */
 export const PRODUCER = `https://www.npmjs.com/package/content-warehouse/v/${VERSION}`;
@@ -44,9 +44,12 @@ export function inputsOf({ instance }: StartedRun, { tables }: PublishedContent)
 }
 
 export function outputsOf(run: StartedRun, { tables, checks }: PublishedContent) {
+  // The same every night.
+  const current = join(run.warehouse, "current");
+  const place = run.publishes.includes("parquet") ? join(current, "parquet") : join(current, DATABASE_FILE);
   return tables.map(({ table, rows, files, bytes }) => ({
     namespace: "file",
-    name: pathOf(run, table),
+    name: join(place, table.name),
     facets: facetsOf(run, table, checks),
     outputFacets: {
       outputStatistics: facet("OutputStatisticsOutputDatasetFacet", {
@@ -57,23 +60,14 @@ export function outputsOf(run: StartedRun, { tables, checks }: PublishedContent)
   }));
 }
 
-/** The same every night. */
-function pathOf({ warehouse, publishes }: StartedRun, { name }: Table): string {
-  const current = join(warehouse, "current");
-  return publishes.includes("parquet") ? join(current, "parquet", name) : join(current, DATABASE_FILE, name);
-}
-
-function facetsOf(run: StartedRun, table: PublishedTable["table"], checks: readonly Check[]) {
-  const description = table.comment;
-  const columns = table.columns.map(({ name, type, comment }) => ({
-    name,
-    type: DUCKDB_TYPES[type],
-    description: comment,
-  }));
+function facetsOf(run: StartedRun, table: Table, checks: readonly Check[]) {
+  const columns = table.columns.map(({ name, type, comment }) => {
+    return { name, type: DUCKDB_TYPES[type], description: comment };
+  });
   const fields = lineageOf(run, table);
   const assertions = assertionsOf(checks, table.name);
   return {
-    documentation: facet("DocumentationDatasetFacet", { description }),
+    documentation: facet("DocumentationDatasetFacet", { description: table.comment }),
     version: facet("DatasetVersionDatasetFacet", { datasetVersion: run.run }),
     schema: facet("SchemaDatasetFacet", { fields: columns }),
     ...(Object.keys(fields).length > 0 && {
@@ -92,12 +86,9 @@ function lineageOf({ instance: namespace, personalData }: StartedRun, { columns 
     traced.map(({ name, origins, personal }) => {
       const masking = personal && personalData !== "keep";
       const transformations = [{ type: "DIRECT", subtype: "TRANSFORMATION", masking }];
-      const inputFields = origins.map(({ resource, path }) => ({
-        namespace,
-        name: resource,
-        field: path,
-        transformations,
-      }));
+      const inputFields = origins.map(({ resource, path }) => {
+        return { namespace, name: resource, field: path, transformations };
+      });
       return [name, { inputFields }];
     }),
   );
@@ -120,7 +111,6 @@ function aboutOf({ name }: Check) {
   return undefined;
 }
 
-/** Checks of a table or a column of it. */
 function assertionsOf(checks: readonly Check[], table: string) {
   return checks.flatMap((check) => {
     const about = aboutOf(check);

@@ -83,6 +83,6 @@ export function openLineageProblems(spec: z.output<typeof openLineage> | undefin
   if ((url === undefined) === (file === undefined)) {
     return ["`openLineage`: expected either `url` or `file`."];
   }
-  const read = url === undefined ? undefined : lineageUrl(url);
+  const read = url && lineageUrl(url);
   return typeof read === "string" ? [`\`openLineage.url\`: ${read}.`] : [];
 }

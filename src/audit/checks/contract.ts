@@ -41,15 +41,8 @@ export function assertFrozen(drift: readonly DriftEntry[]): void {
   );
 }
 
-export interface Misfits {
-  /** Table and column. */
-  readonly place: string;
-  readonly misfits: number;
-  /** Values of the column, these included. */
-  readonly values: number;
-  /** More than this is too many. */
-  readonly limit: number;
-}
+/** Values of a column that are not of its type, among all its values; more than the limit are too many. */
+export type Misfits = Awaited<ReturnType<typeof countMisfits>>[number];
 
 const MISFIT: ReadonlySet<DriftKind> = new Set(["type", "unreadable"]);
 
@@ -130,7 +123,7 @@ async function countMisfits(
   table: Table,
   suspects: readonly Suspect[],
   columns: ColumnValues,
-): Promise<Misfits[]> {
+) {
   const counts = suspects.map(({ column }, i) => {
     const empty = column?.nullable === true ? `${quoteIdentifier(column.name)} IS NULL AND ` : "";
     return `count(*) FILTER (WHERE ${empty}list_contains(keys, $${i + 1})) AS "${i}"`;

@@ -9,18 +9,10 @@ import { all, toSafeInteger } from "../../storage/duckdb.ts";
 import { exactPattern, quoteIdentifier, quoteLiteral } from "../../storage/sql-text.ts";
 import type { Table } from "../../tables/declare.ts";
 import { type Check, keyChecks, noneExpected, referenceChecks } from "./checks.ts";
-import { type ColumnValues, type Misfits, misfitsIn } from "./contract.ts";
+import { type ColumnValues, misfitsIn } from "./contract.ts";
 
 /** What is known when the data tables are loaded. */
-export interface Loaded {
-  readonly tables: readonly LoadedTable[];
-  readonly parquetBytes: ReadonlyMap<string, number>;
-  readonly checks: readonly Check[];
-  /** Columns that have no value, though their tables have rows. */
-  readonly emptyColumns: readonly string[];
-  /** Columns of which some values are not of their type. */
-  readonly misfits: readonly Misfits[];
-}
+export type Loaded = Awaited<ReturnType<typeof inspect>>;
 
 interface Inspected {
   readonly tables: readonly Table[];
@@ -29,8 +21,7 @@ interface Inspected {
   readonly drift: readonly DriftEntry[];
 }
 
-export async function inspect(build: WarehouseBuild, inspected: Inspected): Promise<Loaded> {
-  const { tables, loaded, directory, drift } = inspected;
+export async function inspect(build: WarehouseBuild, { tables, loaded, directory, drift }: Inspected) {
   const [connection] = build.connections;
   const checks = [
     ...keyChecks(loaded),
@@ -42,7 +33,9 @@ export async function inspect(build: WarehouseBuild, inspected: Inspected): Prom
     tables: loaded,
     parquetBytes: await build.parquetBytes(loaded),
     checks,
+    /** Columns that have no value, though their tables have rows. */
     emptyColumns: emptyColumns(tables, values),
+    /** Columns of which some values are not of their type. */
     misfits: await misfitsIn(connection, tables, values, drift),
   };
 }

@@ -21,15 +21,10 @@ const GUARDED: readonly (readonly [table: string, rows: string])[] = [
 /** Rows by table. */
 export type RowCounts = Readonly<Record<string, number>>;
 
-export interface Change {
-  readonly rows: string;
-  readonly before: number;
-  readonly now: number;
-  readonly shrunk: boolean;
-}
+type Change = ReturnType<typeof changesOf>[number];
 
 /** Compares what both runs have: a pipeline without a table says nothing about it. No items at all are too few anyway. */
-export function changesOf(before: RowCounts, now: RowCounts, limits: ShrinkLimits): Change[] {
+export function changesOf(before: RowCounts, now: RowCounts, limits: ShrinkLimits) {
   return GUARDED.flatMap(([table, rows]) => {
     const [was, is] = [before[table], now[table]];
     if (was === undefined || is === undefined) return [];

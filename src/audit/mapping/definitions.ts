@@ -47,21 +47,11 @@ export const destinationRow = z.object({
 });
 export type Destination = Readonly<z.output<typeof destinationRow>>;
 
-export interface Definitions {
-  /** In ascending order of custom field ID. */
-  readonly fields: readonly FieldDefinition[];
-  /** Those looked up and those that only a mapping names, in ascending order of destination ID. */
-  readonly destinations: readonly Destination[];
-  /** IDs of the fields that have a mapping to the external field name at the destination, ascending. */
-  fieldsNamed(destinationId: string, externalFieldName: string): readonly string[];
-}
+export type Definitions = ReturnType<typeof indexDefinitions>;
 
-export function indexDefinitions(
-  fields: readonly FieldDefinition[],
-  destinations: readonly Destination[],
-): Definitions {
+export function indexDefinitions(fields: readonly FieldDefinition[], destinations: readonly Destination[]) {
   const sortedFields = fields.toSorted((a, b) => compareUtf8(a.customFieldId, b.customFieldId));
-  const byId = new Map(destinations.map((destination) => [destination.destinationId, destination]));
+  const byId = new Map(destinations.map((each) => [each.destinationId, each]));
   const named = new Map<string, Set<string>>();
   for (const { customFieldId, mappings } of sortedFields) {
     for (const { destinationId, externalFieldName } of mappings) {
@@ -73,8 +63,13 @@ export function indexDefinitions(
     }
   }
   return {
+    /** In ascending order of custom field ID. */
     fields: sortedFields,
+    /** Those looked up and those that only a mapping names, in ascending order of destination ID. */
     destinations: [...byId.values()].sort((a, b) => compareUtf8(a.destinationId, b.destinationId)),
-    fieldsNamed: (destinationId, name) => [...(named.get(JSON.stringify([destinationId, name])) ?? [])],
+    /** IDs of the fields that have a mapping to the external field name at the destination, ascending. */
+    fieldsNamed: (destinationId: string, externalFieldName: string): string[] => [
+      ...(named.get(JSON.stringify([destinationId, externalFieldName])) ?? []),
+    ],
   };
 }

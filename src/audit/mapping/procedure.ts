@@ -17,13 +17,7 @@
 import { z } from "zod";
 import { flag, integer } from "../rows.ts";
 import type { Definitions, Destination, FieldDefinition, MappingEntry, SelectValue } from "./definitions.ts";
-import {
-  type MappedValue,
-  type Members,
-  type Payloads,
-  payloadMembers,
-  type Status,
-} from "./mapped-value.ts";
+import { type MappedValue, type Members, payloadMembers, type Status } from "./mapped-value.ts";
 
 /** One value of one custom field of an item. */
 export const itemValueRow = z.object({
@@ -44,37 +38,25 @@ export interface Item {
   readonly values: readonly ItemValue[];
 }
 
-export interface MappedItem {
-  /** In ascending order of destination ID, custom field ID and ordinal. */
-  readonly ledger: readonly MappedValue[];
-  /** In ascending order of destination ID; without those that nothing is sent to. */
-  readonly payloads: Payloads;
-  /** What each rule found, in the order taken. */
-  readonly steps: readonly Step[];
-}
+export type MappedItem = ReturnType<typeof mapItem>;
 
-/**
- * How rule 5 read a string of an item.
- * - `id_in_value_ids`, `id_of_select_value`, `id_in_mapping`: as a value ID, and what says that it is one.
- * - `text_of_value`, `text_of_display`: as the text of a select value.
- * - `unknown_text`: as a text that is of no select value.
- * - `value`: as it is, in a field without value mappings.
- * - `absent`: the item has no value in the field.
- */
+/** How rule 5 read a string of an item. */
 export type ReadAs =
+  /** As a value ID, and what says that it is one. */
   | "id_in_value_ids"
   | "id_of_select_value"
   | "id_in_mapping"
+  /** As the text of a select value. */
   | "text_of_value"
   | "text_of_display"
+  /** As a text that is of no select value. */
   | "unknown_text"
+  /** As it is, in a field without value mappings. */
   | "value"
+  /** The item has no value in the field. */
   | "absent";
 
-interface FieldAtDestination {
-  readonly destinationId: string;
-  readonly customFieldId: string;
-}
+type FieldAtDestination = Pick<MappedValue, "destinationId" | "customFieldId">;
 
 /** The mappings of the field for the destination in source order, and the one that is picked: the first, or none. */
 export interface MappingStep extends FieldAtDestination {
@@ -150,14 +132,23 @@ export function mapItem(
   item: Item,
   definitions: Definitions,
   { passthrough }: { readonly passthrough: boolean },
-): MappedItem {
+) {
+  /** What each rule found, in the order taken. */
   const steps: Step[] = [];
   const given = givenValues(item);
+  /** In ascending order of destination ID, custom field ID and ordinal. */
   const ledger: MappedValue[] = [];
+  /** In ascending order of destination ID; without those that nothing is sent to. */
   const payloads = new Map<string, Members>();
   for (const destination of definitions.destinations) {
     steps.push({ rule: 1, ...destination });
-    const rows = mapAtDestination(given, destination, definitions, steps);
+    const rows = definitions.fields.flatMap((field) => {
+      const target = pickMapping(field, destination, definitions, steps);
+      if (target === undefined) return [];
+      const values = given.get(field.customFieldId) ?? [];
+      if (values.length === 0) steps.push({ rule: 5, ...target.at, ...NOTHING_GIVEN });
+      return values.map((value) => mapValue(value, field, target, steps));
+    });
     ledger.push(...rows);
     const { destinationId } = destination;
     const members = payloadMembers(rows, passthrough);
@@ -180,22 +171,6 @@ function givenValues({ contentId, values }: Item): Map<string, GivenValue[]> {
     .flatMap(({ input, ...value }) => (input === null ? [] : [{ ...value, contentId, input }]))
     .sort((a, b) => a.ordinal - b.ordinal);
   return Map.groupBy(given, ({ customFieldId }) => customFieldId);
-}
-
-/** Rules 2 to 6 for every field (rule 8). */
-function mapAtDestination(
-  given: ReadonlyMap<string, readonly GivenValue[]>,
-  destination: Destination,
-  definitions: Definitions,
-  steps: Step[],
-): MappedValue[] {
-  return definitions.fields.flatMap((field) => {
-    const target = pickMapping(field, destination, definitions, steps);
-    if (target === undefined) return [];
-    const values = given.get(field.customFieldId) ?? [];
-    if (values.length === 0) steps.push({ rule: 5, ...target.at, ...NOTHING_GIVEN });
-    return values.map((value) => mapValue(value, field, target, steps));
-  });
 }
 
 const NOTHING_GIVEN = { ordinal: null, input: null, readAs: "absent", valueId: null, fits: [] } as const;

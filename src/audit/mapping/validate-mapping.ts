@@ -41,7 +41,9 @@ export async function assertKnown(connection: DuckDBConnection, rows: readonly M
     }
     const { id = null, valueId = null } = entry ?? {};
     const known = valueIds.get(field) ?? new Set();
-    if (valueId !== null && !known.has(valueId) && !(await isUsed(connection, customFieldId, valueId))) {
+    // A value that the field does not offer any more can still be in items, and an entry for it counts.
+    const isUnknown = valueId !== null && !known.has(valueId);
+    if (isUnknown && (await scalar(connection, USES, [customFieldId, valueId])) === 0) {
       throw invalidAt(row.placeOf("value_id"), unknownValue(field, valueId, known));
     }
     if (mapping !== undefined && id !== null && !entryIds.has(id)) assertNewEntry(row, id, valueId, mapping);
@@ -107,11 +109,6 @@ function quotedList(ids: readonly string[]): string {
 const USES = `
   SELECT count(*)
   FROM (SELECT 1 FROM content_mapped_values WHERE custom_field_id = $1 AND value_id = $2 LIMIT 1)`;
-
-/** A value that the field does not offer any more can still be in items, and an entry for it counts. */
-async function isUsed(connection: DuckDBConnection, fieldId: string, valueId: string): Promise<boolean> {
-  return (await scalar(connection, USES, [fieldId, valueId])) > 0;
-}
 
 function unknownValue(field: FieldDefinition, valueId: string, known: ReadonlySet<string>): string {
   const name = field.name ?? field.customFieldId;

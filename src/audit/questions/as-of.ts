@@ -3,6 +3,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { isCalled, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
+import { notFound } from "./filters.ts";
 import { hasHistory, type KnownRun, readRunHistory } from "./run-history.ts";
 
 /** No name of a run begins like a day. */
@@ -40,7 +41,7 @@ export async function runAsOf(
     if (kept !== undefined) return { wanted: kept.run };
     const oldest = runs.at(-1)?.run;
     const range = oldest === undefined ? "none was published" : `the oldest that is kept is ${oldest}`;
-    throw unknown(
+    throw notFound(
       instant === undefined
         ? `No run "${asOf}" is kept (${range}); "runs list" shows them. An instant is written ${EXAMPLE}.`
         : `No run that is kept had started by ${asOf} (${range}); "runs list" shows them.`,
@@ -52,15 +53,11 @@ export async function runAsOf(
     return runs.some(({ run }) => run === past.run) ? { wanted: past.run } : { wanted: current.run, past };
   }
   const names = [...runs, ...known].flatMap(({ run, sequence }) => [run, String(sequence)]);
-  throw unknown(
+  throw notFound(
     instant === undefined
       ? `Neither ${folder.root} nor the history of its current run knows a run "${asOf}".${suggestion(asOf, names, `The newest is ${current.run}.`)} An instant is written ${EXAMPLE}.`
       : `No run had started by ${asOf}: the history of the current run ${current.run} begins with ${known.at(-1)?.run ?? "itself"}.`,
   );
-}
-
-function unknown(message: string): WarehouseError {
-  return new WarehouseError("config.not_found", message);
 }
 
 /**
@@ -79,7 +76,7 @@ export async function assertNotPast(
   const known = await readRunHistory(folder, current.run, temporaryDirectory);
   const past = known.find((each) => isCalled(wanted, each));
   if (past === undefined) return;
-  throw unknown(
+  throw notFound(
     `The files of run ${past.run} are gone; "--as-of ${past.sequence}" asks the history of the current run instead.`,
   );
 }

@@ -1,14 +1,13 @@
 /** How far the mappings of a run cover what its items have. Set-based, a range of items at a time. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { WarehouseError } from "../../common/errors.ts";
 import { suggestion } from "../../common/nearest.ts";
 import { ends, LEDGER_ROWS_PER_RANGE, prepareMappings } from "../../load/steps.ts";
-import { all, type Row, scalar } from "../../storage/duckdb.ts";
+import { all, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
 import type { Status } from "../mapping/mapped-value.ts";
 import { keep, keepRange } from "../rows.ts";
-import type { Scope } from "./filters.ts";
+import { notFound, type Scope } from "./filters.ts";
 import { sendsAsIs } from "./read-run.ts";
 
 export interface CoverageFilter extends Scope {
@@ -21,29 +20,17 @@ export interface CoverageFilter extends Scope {
 export const COUNTED = ["unmapped", "unknown_value", "ambiguous", "collision"] as const;
 export type Counted = (typeof COUNTED)[number];
 
-/** Rows of the SQL step of each name; the steps say what their columns mean. */
-export interface Coverage {
-  /** Per destination and mapped custom field. */
-  readonly coverage: readonly Row[];
-  /** Values that are not mapped, archived or ambiguous; with a filter by status or value all that it lets through. */
-  readonly values: readonly Row[];
-  /**
-   * Facts of the definitions, which a filter by status or value says nothing about: then they are left out.
-   * Mapping entries that no item uses; fields with values that no destination maps; external values that several
-   * internal values give; external names that several fields have.
-   */
-  readonly definitions: Awaited<ReturnType<typeof factsOfDefinitions>> | undefined;
-  readonly totals: Readonly<Record<Counted, number>>;
-  /** Whether values of fields without value mappings are sent as they are. */
-  readonly passthrough: boolean;
-}
+export type Coverage = Awaited<ReturnType<typeof coverageOf>>;
 
-/** Throws `config.not_found` for a value that no item in the filter has. */
+/**
+ * Rows of the SQL step of each name; the steps say what their columns mean. Throws `config.not_found` for a value that no
+ * item in the filter has.
+ */
 export async function coverageOf(
   connection: DuckDBConnection,
   filter: CoverageFilter,
   rowsPerRange: number = LEDGER_ROWS_PER_RANGE,
-): Promise<Coverage> {
+) {
   await prepareMappings(connection);
   await narrow(connection, filter);
   if (filter.value !== undefined) await assertKnownValue(connection, filter.value);
@@ -59,8 +46,11 @@ export async function coverageOf(
   const coverage = await all(connection, loadSql("audit_coverage"), given);
   const total = (kind: Counted) => coverage.reduce((sum, row) => sum + Number(row[kind]), 0);
   return {
+    /** Per destination and mapped custom field. */
     coverage,
+    /** Values that are not mapped, archived or ambiguous; with a filter by status or value all that it lets through. */
     values: await all(connection, loadSql("audit_values"), [...given, !isNarrow]),
+    /** Facts of the definitions, which a filter by status or value says nothing about: then they are left out. */
     definitions: isNarrow ? undefined : await factsOfDefinitions(connection),
     totals: {
       unmapped: total("unmapped"),
@@ -68,15 +58,20 @@ export async function coverageOf(
       ambiguous: total("ambiguous"),
       collision: total("collision"),
     },
+    /** Whether values of fields without value mappings are sent as they are. */
     passthrough: await sendsAsIs(connection),
   };
 }
 
 async function factsOfDefinitions(connection: DuckDBConnection) {
   return {
+    /** Mapping entries that no item uses. */
     unusedEntries: await all(connection, loadSql("audit_unused_entries")),
+    /** Fields with values that no destination maps. */
     unmappedFields: await all(connection, loadSql("audit_unmapped_fields")),
+    /** External values that several internal values give. */
     manyToOne: await all(connection, loadSql("audit_many_to_one")),
+    /** External names that several fields have. */
     collisions: await all(connection, loadSql("audit_collisions")),
   };
 }
@@ -126,8 +121,7 @@ const KNOWN_VALUES = `
 async function assertKnownValue(connection: DuckDBConnection, value: string): Promise<void> {
   if ((await scalar(connection, USED, [value])) > 0) return;
   const names = (await all(connection, KNOWN_VALUES)).map(({ name }) => String(name));
-  throw new WarehouseError(
-    "config.not_found",
+  throw notFound(
     names.includes(value)
       ? `No item has the value "${value}", though the definitions of the run know it.`
       : `There is no value "${value}" in the run.${suggestion(value, names, "No value in the run is like it.")}`,

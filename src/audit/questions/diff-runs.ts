@@ -4,16 +4,12 @@ import { suggestion } from "../../common/nearest.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { isCalled, listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { findReadable } from "../open-run.ts";
+import { notFound } from "./filters.ts";
 import { hasHistory, type KnownRun, readRunHistory } from "./run-history.ts";
 
 type ComparedRun = Pick<KnownRun, "run" | "sequence" | "verdict">;
 
-export interface RunPair {
-  readonly before: ComparedRun;
-  readonly after: ComparedRun;
-  /** The run whose history knows both; undefined: none does, and both are there themselves. */
-  readonly basis: string | undefined;
-}
+export type RunPair = ReturnType<typeof ordered>;
 
 /**
  * Finds two runs by name, number, `current`, or `previous`, the one whose history the current run carried on. Throws
@@ -61,7 +57,7 @@ export async function findPair(
   for (const { run } of [before, after]) {
     if (kept.has(run)) continue;
     const missing = `No history knows both ${before.run} and ${after.run}, and the files of ${run} are gone, so that the two cannot be compared.`;
-    throw unreadableRun(run, runs) ?? new WarehouseError("config.not_found", missing);
+    throw unreadableRun(run, runs) ?? notFound(missing);
   }
   return ordered(before, after, undefined);
 }
@@ -75,8 +71,7 @@ function unreadableRun(wanted: string, runs: readonly PublishedRun[]): Warehouse
 function unknownRun(wanted: string, { root }: OutputFolder, known: readonly ComparedRun[]): WarehouseError {
   if (wanted === "previous") {
     const isAlone = new Set(known.map(({ run }) => run)).size === 1;
-    return new WarehouseError(
-      "config.not_found",
+    return notFound(
       isAlone
         ? `There is one run alone in ${root}, and nothing to compare it with yet: run again.`
         : `The current run of ${root} carried on the history of none, so that there is no previous run; name two runs.`,
@@ -84,13 +79,13 @@ function unknownRun(wanted: string, { root }: OutputFolder, known: readonly Comp
   }
   const names = ["current", "previous", ...known.flatMap(({ run, sequence }) => [run, String(sequence)])];
   const newest = known[0] === undefined ? "Nothing was published yet." : `The newest is ${known[0].run}.`;
-  return new WarehouseError(
-    "config.not_found",
+  return notFound(
     `Neither ${root} nor its history knows a run "${wanted}".${suggestion(wanted, names, newest)} The table run_history lists those that are known.`,
   );
 }
 
-function ordered(before: ComparedRun, after: ComparedRun, basis: string | undefined): RunPair {
+/** `basis`: the run whose history knows both; undefined: none does, and both are there themselves. */
+function ordered(before: ComparedRun, after: ComparedRun, basis: string | undefined) {
   if (before.sequence <= after.sequence) return { before: named(before), after: named(after), basis };
   throw new WarehouseError(
     "config.invalid",

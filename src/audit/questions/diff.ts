@@ -21,32 +21,15 @@ interface DiffFilter {
   readonly field: string | undefined;
 }
 
-/** The temporary view `diff_shown` has the changes; rows are those of the SQL steps of the same names. */
-export interface Diff {
-  readonly items: number;
-  readonly values: number;
-  /** By cause: `audit_diff_causes`. */
-  readonly causes: readonly Row[];
-  /** By cause, destination and field: `audit_diff_groups`. */
-  readonly groups: readonly Row[];
-  /**
-   * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
-   * alone is no change here: both sides are taken as the later run sends.
-   */
-  readonly sendsOtherwise: boolean;
-  /**
-   * What became of the definitions up to the later run, by the number of the run that they are compared from: that of the
-   * column definitions_from; null: the earlier run. Nothing where causes cannot be told.
-   */
-  readonly definitions: ReadonlyMap<number | null, Why>;
-}
+export type Diff = Awaited<ReturnType<typeof diffRuns>>;
 
 /** Values of a range, before and after together: with so many, each step keeps to the memory of an opened run. */
 const DIFF_ROWS_PER_RANGE = 100_000;
 
 /**
  * Compares two runs. The connection is that of the run whose history knows both; where no history does (`pair.basis` is
- * undefined), that of the later run with the earlier one beside it, and causes are not told.
+ * undefined), that of the later run with the earlier one beside it, and causes are not told. The temporary view
+ * `diff_shown` has the changes; rows are those of the SQL steps of the same names.
  * Throws `config.not_found` for a destination or field that neither run nor history knows.
  */
 export async function diffRuns(
@@ -54,7 +37,7 @@ export async function diffRuns(
   pair: RunPair,
   filter: DiffFilter,
   rowsPerRange: number = DIFF_ROWS_PER_RANGE,
-): Promise<Diff> {
+) {
   const passthrough =
     pair.basis === undefined
       ? await compareLedgers(connection, rowsPerRange)
@@ -67,10 +50,21 @@ export async function diffRuns(
       "SELECT count(*) FROM (SELECT content_id FROM diff_shown GROUP BY content_id)",
     ),
     values: await scalar(connection, "SELECT count(*) FROM diff_shown"),
+    /** By cause. */
     causes: await all(connection, loadSql("audit_diff_causes")),
+    /** By cause, destination and field. */
     groups: await all(connection, loadSql("audit_diff_groups")),
+    /**
+     * Whether the pipelines of the two runs differ in sending values of fields without value mappings as they are. That
+     * alone is no change here: both sides are taken as the later run sends.
+     */
     sendsOtherwise: passthrough.before !== passthrough.after,
-    definitions: pair.basis === undefined ? new Map() : await definitionsOf(connection, pair),
+    /**
+     * What became of the definitions up to the later run, by the number of the run that they are compared from: that of
+     * the column definitions_from; null: the earlier run. Nothing where causes cannot be told.
+     */
+    definitions:
+      pair.basis === undefined ? new Map<number | null, Why>() : await definitionsOf(connection, pair),
   };
 }
 

@@ -149,30 +149,22 @@ async function pathOf(connection: DuckDBConnection, table: string, column: strin
   return row?.path ?? `${table}.${column}`;
 }
 
-const checkRow = z.object({
-  checkName: z.string(),
-  figure: integer,
-  detail: z.string().nullable(),
-  before: integer.nullable(),
-});
+const checkRow = z.object({ count: integer, example: z.string().nullable(), before: integer.nullable() });
 
 /** Columns with values that the specification does not list. */
-async function unlisted({ connection, before: previous }: DriftRequest): Promise<DriftLine[]> {
-  const columns = new Map(LISTED_VALUES.map((column) => [listedValuesCheck(column), column]));
-  const rows = await rowsOf(
-    connection,
-    checkRow,
-    previous === undefined
-      ? "SELECT check_name, figure, detail, NULL::BIGINT AS before FROM run_checks WHERE verdict = 'warning'"
-      : `SELECT n.check_name, n.figure, n.detail, coalesce(b.figure, 0) AS before
-         FROM run_checks AS n LEFT JOIN before_run_checks AS b USING (check_name) WHERE n.verdict = 'warning'`,
-  );
+async function unlisted({ connection, before }: DriftRequest): Promise<DriftLine[]> {
+  const figures =
+    before === undefined
+      ? "SELECT *, NULL::BIGINT AS before FROM run_checks"
+      : `SELECT n.*, coalesce(b.figure, 0) AS before
+         FROM run_checks AS n LEFT JOIN before_run_checks AS b USING (check_name)`;
+  const sql = `SELECT figure AS count, detail AS example, before FROM (${figures}) WHERE verdict = 'warning' AND check_name = $1`;
   const lines: DriftLine[] = [];
-  for (const { checkName, figure: count, before, detail: example } of rows) {
-    const found = columns.get(checkName);
-    if (found === undefined) continue;
-    const path = await pathOf(connection, found.table, found.column);
-    lines.push({ path, kind: "unlisted", count, before, example, exampleContentId: null });
+  for (const listing of LISTED_VALUES) {
+    const [row] = await rowsOf(connection, checkRow, sql, [listedValuesCheck(listing)]);
+    if (row === undefined) continue;
+    const path = await pathOf(connection, listing.table, listing.column);
+    lines.push({ ...row, path, kind: "unlisted", exampleContentId: null });
   }
   return lines;
 }

@@ -31,28 +31,16 @@ const documentRow = z.object({
   sha256: z.string(),
   document: z.string(),
 });
-type DocumentRow = Readonly<z.output<typeof documentRow>>;
 
-export interface DocumentEvidence extends Omit<DocumentRow, "filename" | "document"> {
-  /** Below the run's folder. */
-  readonly file: string;
-  /** The answer that it came with. */
-  readonly request: RequestEvidence | undefined;
-  /** What the procedure read there, by custom field ID: the JSON text at `/custom_fields/<ID>`. */
-  readonly parts: ReadonlyMap<string, string>;
-}
+export type DocumentEvidence = NonNullable<Awaited<ReturnType<typeof findDocument>>>;
+export type Evidence = Awaited<ReturnType<typeof findEvidence>>;
 
-export interface Evidence {
-  /** Undefined where the run kept no raw documents, or none of the item with `custom_fields`. */
-  readonly document: DocumentEvidence | undefined;
-  /** Lookups of destinations and custom fields. */
-  readonly lookups: readonly RequestEvidence[];
-}
-
-export async function findEvidence(opened: OpenedRun, contentId: string): Promise<Evidence> {
+export async function findEvidence(opened: OpenedRun, contentId: string) {
   const lookups = `${REQUESTS} WHERE mode IN ('destinations', 'custom_fields') ORDER BY request`;
   return {
+    /** Undefined where the run kept no raw documents, or none of the item with `custom_fields`. */
     document: await findDocument(opened, contentId),
+    /** Lookups of destinations and custom fields. */
     lookups: await rowsOf(opened.connection, requestRow, lookups),
   };
 }
@@ -73,7 +61,7 @@ const REQUEST_OF_DOCUMENT = `${REQUESTS}
  * The latest document of the item whose `custom_fields` is an object: that is what the run read. Only the column of
  * IDs is read of files that do not have the item.
  */
-async function findDocument(opened: OpenedRun, contentId: string): Promise<DocumentEvidence | undefined> {
+async function findDocument(opened: OpenedRun, contentId: string) {
   const { connection } = opened;
   const files = rawFilesOf(opened, ["dynamic", "item"]);
   if (files.length === 0) return undefined;
@@ -90,8 +78,15 @@ async function findDocument(opened: OpenedRun, contentId: string): Promise<Docum
   const { filename, document, ...place } = row;
   const { mode, pass, page } = place;
   const [request] = await rowsOf(connection, requestRow, REQUEST_OF_DOCUMENT, [mode, pass, page, contentId]);
-  const file = filename.slice(opened.directory.length + 1);
-  return { file, ...place, request, parts: partsOf(document) };
+  return {
+    /** Below the run's folder. */
+    file: filename.slice(opened.directory.length + 1),
+    ...place,
+    /** The answer that it came with; undefined: it is not recorded. */
+    request,
+    /** What the procedure read there, by custom field ID: the JSON text at `/custom_fields/<ID>`. */
+    parts: partsOf(document),
+  };
 }
 
 function partsOf(document: string): Map<string, string> {

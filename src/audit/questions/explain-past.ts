@@ -1,31 +1,17 @@
 /** What an item produced in a run whose files are gone, from the history of the current one. */
-import { WarehouseError } from "../../common/errors.ts";
 import { all } from "../../storage/duckdb.ts";
 import { loadSql } from "../load-sql.ts";
-import { type Payloads, payloadMembers } from "../mapping/mapped-value.ts";
+import { payloadMembers } from "../mapping/mapped-value.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { findItem, type ItemFacts } from "./explain.ts";
-import { type HeldValue, readHeldValues } from "./item-history.ts";
+import { notFound } from "./filters.ts";
+import { readHeldValues } from "./item-history.ts";
 import type { KnownRun } from "./run-history.ts";
 
-export interface PastExplanation {
-  /** As the run is that tells of it; an item that is gone by now has an ID alone. */
-  readonly item: ItemFacts;
-  readonly past: KnownRun;
-  readonly values: readonly HeldValue[];
-  /** Members of the payload by destination ID; none where nothing was sent. */
-  readonly payloads: Payloads;
-  /** Names by ID, as that run had them. */
-  readonly destinations: ReadonlyMap<string, string | null>;
-  readonly fields: ReadonlyMap<string, string | null>;
-}
+export type PastExplanation = Awaited<ReturnType<typeof explainPast>>;
 
 /** Throws `config.not_found` for an item that is not known, or that was not there in that run. */
-export async function explainPast(
-  opened: OpenedRun,
-  wanted: string,
-  past: KnownRun,
-): Promise<PastExplanation> {
+export async function explainPast(opened: OpenedRun, wanted: string, past: KnownRun) {
   const { connection } = opened;
   const item = await findKnown(opened, wanted);
   await assertPresent(opened, item.contentId, past);
@@ -36,10 +22,13 @@ export async function explainPast(
     return [id, payloadMembers(rows, past.passthrough)] as const;
   });
   return {
+    /** As the run is that tells of it; an item that is gone by now has an ID alone. */
     item,
     past,
     values,
+    /** None where nothing was sent. */
     payloads: new Map(payloads.filter(([, members]) => members.size > 0)),
+    /** Names by ID, as that run had them. */
     destinations: await namesOf(opened, "audit_diff_destinations", past),
     fields: await namesOf(opened, "audit_diff_fields", past),
   };
@@ -77,10 +66,7 @@ async function assertPresent(
       ? `since run ${valid_from_run}`
       : `from run ${valid_from_run} until run ${valid_to_run} found it gone`,
   );
-  throw new WarehouseError(
-    "config.not_found",
-    `The item ${contentId} was not there in run ${run}; it was there ${spans.join(", and ")}.`,
-  );
+  throw notFound(`The item ${contentId} was not there in run ${run}; it was there ${spans.join(", and ")}.`);
 }
 
 async function namesOf(

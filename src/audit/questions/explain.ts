@@ -5,12 +5,12 @@ import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
 import { all } from "../../storage/duckdb.ts";
 import { compareLedgers, comparePayloads } from "../mapping/compare.ts";
-import type { Definitions } from "../mapping/definitions.ts";
 import { placeKey } from "../mapping/mapped-value.ts";
 import { type Item, type MappedItem, mapItem } from "../mapping/procedure.ts";
 import type { OpenedRun } from "../open-run.ts";
 import { rowsOf } from "../rows.ts";
 import { contradicted, type Evidence, findEvidence } from "./evidence.ts";
+import { notFound } from "./filters.ts";
 import { readHeldValues, type Since } from "./item-history.ts";
 import { readDefinitions, readItemValues, readLedger, readPayloads, sendsAsIs } from "./read-run.ts";
 import { hasHistory } from "./run-history.ts";
@@ -25,24 +25,13 @@ const itemFacts = z.object({
 });
 export type ItemFacts = Readonly<z.output<typeof itemFacts>>;
 
-export interface ItemExplanation {
-  readonly item: ItemFacts;
-  readonly values: Item;
-  readonly definitions: Definitions;
-  /** Ledger, payloads and steps; the same as published. */
-  readonly mapped: MappedItem;
-  /** Whether values of fields without value mappings join the payload: what the pipeline of the run said. */
-  readonly passthrough: boolean;
-  readonly evidence: Evidence;
-  /** Since when each value is as it is, by `placeKey`; undefined where the run has no history. */
-  readonly since: ReadonlyMap<string, Since> | undefined;
-}
+export type ItemExplanation = Awaited<ReturnType<typeof explainItem>>;
 
 /**
  * Explains an item, by ID or slug. Throws `config.not_found` where the run has no such item, and `verify.failed` where
  * the procedure gives something else than what was published, or the raw document says something else.
  */
-export async function explainItem(opened: OpenedRun, wanted: string): Promise<ItemExplanation> {
+export async function explainItem(opened: OpenedRun, wanted: string) {
   const { connection } = opened;
   const item = await findItem(opened, wanted);
   const { contentId } = item;
@@ -59,8 +48,18 @@ export async function explainItem(opened: OpenedRun, wanted: string): Promise<It
         `${wrong}. Do not trust its mapped values; verify the run with "verify", and report this.`,
     );
   }
-  const since = await sinceOf(opened, contentId);
-  return { item, values, definitions, mapped, passthrough, evidence, since };
+  return {
+    item,
+    values,
+    definitions,
+    /** The same as published. */
+    mapped,
+    /** Whether values of fields without value mappings join the payload: what the pipeline of the run said. */
+    passthrough,
+    evidence,
+    /** Since when each value is as it is, by `placeKey`; undefined where the run has no history. */
+    since: await sinceOf(opened, contentId),
+  };
 }
 
 /** Where the published rows and payloads are others than what the procedure gives; undefined: nowhere. */
@@ -115,10 +114,7 @@ export async function findItem(opened: OpenedRun, wanted: string): Promise<ItemF
   if (row === undefined) throw (await removedItem(opened, wanted)) ?? (await unknownItem(opened, wanted));
   if (rows.length > 1 && row.contentId !== wanted) {
     const ids = rows.map(({ contentId }) => contentId);
-    throw new WarehouseError(
-      "config.not_found",
-      `Several items have the slug "${wanted}": ${listed(ids, "and")}; name one by its ID.`,
-    );
+    throw notFound(`Several items have the slug "${wanted}": ${listed(ids, "and")}; name one by its ID.`);
   }
   return row;
 }
@@ -139,8 +135,7 @@ async function removedItem(opened: OpenedRun, wanted: string): Promise<Warehouse
     last.valid_to_run === null
       ? `was not seen by run ${opened.run}`
       : `was removed: run ${last.valid_to_run} found it gone`;
-  return new WarehouseError(
-    "config.not_found",
+  return notFound(
     `The item ${wanted} ${what}. The last run that had it is ${last.last_seen_run}; "--as-of ${last.sequence}" explains what it produced there.`,
   );
 }
@@ -181,8 +176,5 @@ async function unknownItem(opened: OpenedRun, wanted: string): Promise<Warehouse
     removed.length === 0
       ? ""
       : " Of removed items the history knows the ID alone: name one by it, or ask a kept run that had it, with --as-of.";
-  return new WarehouseError(
-    "config.not_found",
-    `The run has no item "${wanted}", neither by ID nor by slug. ${near}${byId}`,
-  );
+  return notFound(`The run has no item "${wanted}", neither by ID nor by slug. ${near}${byId}`);
 }

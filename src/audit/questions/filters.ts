@@ -55,8 +55,9 @@ export function matching(
   if (found.length > 0) return [...new Set(found.map(({ id }) => id))];
   const names = things.flatMap(({ id, name }) => (name === null ? [id] : [name, id]));
   const known = things.length === 0 ? "The run has none." : "No name in the run is like it.";
-  throw new WarehouseError(
-    "config.not_found",
-    `There is no ${what} "${wanted}" in the run.${suggestion(wanted, names, known)}`,
-  );
+  throw notFound(`There is no ${what} "${wanted}" in the run.${suggestion(wanted, names, known)}`);
+}
+
+export function notFound(message: string): WarehouseError {
+  return new WarehouseError("config.not_found", message);
 }

@@ -8,21 +8,9 @@ import { type MappedValue, mappedValueRow } from "../mapping/mapped-value.ts";
 import { integer, keep, rowsOf, textList } from "../rows.ts";
 import { readDefinitionChanges, type Why } from "./definition-changes.ts";
 
-export interface Since {
-  readonly run: string;
-  /** Start of that run: ISO 8601, UTC. */
-  readonly startedAt: string;
-  readonly causes: readonly string[];
-  /** Whether the history begins with that run: then nothing is known of the time before. */
-  readonly begins: boolean;
-  /** What became of the definitions behind it, in words. */
-  readonly why: readonly string[];
-}
-
-export interface HeldValue {
-  readonly row: MappedValue;
-  readonly since: Since;
-}
+export type HeldValue = Awaited<ReturnType<typeof readHeldValues>>[number];
+/** The beginning of a version of a value. */
+export type Since = HeldValue["since"];
 
 const heldRow = mappedValueRow.extend({
   versionFromRun: z.string(),
@@ -34,40 +22,34 @@ const heldRow = mappedValueRow.extend({
 });
 
 /** In the order of the ledger: destination, field, ordinal. */
-export async function readHeldValues(
-  connection: DuckDBConnection,
-  contentId: string,
-  sequence: number,
-): Promise<HeldValue[]> {
+export async function readHeldValues(connection: DuckDBConnection, contentId: string, sequence: number) {
   const ofItem = (table: string) => `FROM ${table} WHERE content_id = $1`;
   await keep(connection, "item_values", ofItem("mapped_value_history"), [contentId]);
   await keep(connection, "item_orders", ofItem("mapped_value_order_history"), [contentId]);
   const sql = fillMarks(loadSql("audit_item_rows"), { intervals: intervalsSql() });
   /** By the run that a version is from; nothing where it is the first of the history. */
   const behind = new Map<string, Why>();
-  const held: HeldValue[] = [];
+  const held = [];
   for (const found of await rowsOf(connection, heldRow, sql, [sequence])) {
-    const {
-      versionFromRun: run,
-      cause,
-      sinceSequence,
-      sinceStartedAt,
-      begins,
-      sequenceBefore,
-      ...row
-    } = found;
-    if (sequenceBefore !== null && !behind.has(run)) {
-      behind.set(run, await readDefinitionChanges(connection, sequenceBefore, sinceSequence));
+    const { versionFromRun: run, cause: causes, begins, sequenceBefore: before } = found;
+    if (before !== null && !behind.has(run)) {
+      behind.set(run, await readDefinitionChanges(connection, before, found.sinceSequence));
     }
+    const row: MappedValue = mappedValueRow.parse(found);
     const { destinationId, customFieldId, valueId, externalFieldName } = row;
-    const why = behind.get(run)?.({
-      causes: cause,
-      destinationId,
-      customFieldId,
-      valueIds: valueId === null ? [] : [valueId],
-      names: externalFieldName === null ? [] : [externalFieldName],
-    });
-    held.push({ row, since: { run, startedAt: sinceStartedAt, causes: cause, begins, why: why ?? [] } });
+    const valueIds = valueId === null ? [] : [valueId];
+    const names = externalFieldName === null ? [] : [externalFieldName];
+    const since = {
+      run,
+      /** Start of that run: ISO 8601, UTC. */
+      startedAt: found.sinceStartedAt,
+      causes,
+      /** Whether the history begins with that run: then nothing is known of the time before. */
+      begins,
+      /** What became of the definitions behind it, in words. */
+      why: behind.get(run)?.({ causes, destinationId, customFieldId, valueIds, names }) ?? [],
+    };
+    held.push({ row, since });
   }
   return held;
 }

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { WarehouseError } from "../../common/errors.ts";
 import { HISTORY_TABLES } from "../../tables/history.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import type { Manifest } from "../../warehouse/manifest.ts";
 import { listRuns, type PublishedRun } from "../../warehouse/retention.ts";
 import { findReadable, openRun } from "../open-run.ts";
 import { flag, integer, rowsOf } from "../rows.ts";
@@ -42,18 +41,14 @@ export async function readRunHistory(
   );
 }
 
-export interface PreviousRun {
-  /** Undefined: there is none, or it cannot be read. */
-  readonly manifest: Manifest | undefined;
-  /** Why there is nothing to compare with, as a sentence; null: there is. */
-  readonly missing: string | null;
-}
+export type PreviousRun = Awaited<ReturnType<typeof findPreviousRun>>;
 
 /**
- * The run that another was compared with when it was made, or the one that an erase put in its place. Throws
- * `config.not_found` for a run that does not exist, `verify.failed` for one that cannot be read.
+ * The run that another was compared with when it was made, or the one that an erase put in its place; where none can be
+ * read, `missing` is a sentence that says why, else null. Throws `config.not_found` for a run that does not exist,
+ * `verify.failed` for one that cannot be read.
  */
-export async function findPreviousRun(folder: OutputFolder, wanted: string): Promise<PreviousRun> {
+export async function findPreviousRun(folder: OutputFolder, wanted: string) {
   const { run, manifest } = await findReadable(folder, wanted);
   const { previousRun } = manifest;
   if (previousRun === null) {

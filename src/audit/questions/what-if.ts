@@ -7,7 +7,7 @@ import {
   mappedValuesOf,
   prepareMappings,
 } from "../../load/steps.ts";
-import { all, execute, type Row, scalar } from "../../storage/duckdb.ts";
+import { all, execute, scalar } from "../../storage/duckdb.ts";
 import { rangesOf } from "../../storage/id-ranges.ts";
 import { loadSql } from "../load-sql.ts";
 import type { MappingRow } from "../mapping/mapping-file.ts";
@@ -18,17 +18,7 @@ import { sendsAsIs } from "./read-run.ts";
 
 const ENTRIES = "SELECT count(*) FROM custom_field_mapping_values";
 
-/** Rows of the SQL steps `audit_what_if_groups` and `audit_what_if_values`; the steps say what they mean. */
-export interface WhatIf {
-  /** Entries of the run's mappings, and of the edited ones. */
-  readonly entries: { readonly run: number; readonly file: number };
-  readonly items: number;
-  readonly values: number;
-  /** Per destination and custom field. */
-  readonly groups: readonly Row[];
-  /** Per value, what it gives and would give. */
-  readonly byValue: readonly Row[];
-}
+export type WhatIf = Awaited<ReturnType<typeof whatIf>>;
 
 /**
  * Fills the temporary table `what_if_changes` of an opened run's connection, whose mapping tables are the edited ones
@@ -39,7 +29,7 @@ export async function whatIf(
   connection: DuckDBConnection,
   rows: readonly MappingRow[],
   rowsPerRange: number = LEDGER_ROWS_PER_RANGE,
-): Promise<WhatIf> {
+) {
   await assertKnown(connection, rows);
   const passthrough = await sendsAsIs(connection);
   const bounds = await itemBounds(connection, rowsPerRange);
@@ -55,13 +45,16 @@ export async function whatIf(
     await keepRange(connection, "what_if_changes", loadSql("audit_what_if"), place);
   }
   return {
+    /** Of the run's mappings, and of the edited ones. */
     entries,
     items: await scalar(
       connection,
       "SELECT count(*) FROM (SELECT content_id FROM what_if_changes GROUP BY content_id)",
     ),
     values: await scalar(connection, "SELECT count(*) FROM what_if_changes"),
+    /** Per destination and custom field; the SQL steps say what their rows mean. */
     groups: await all(connection, loadSql("audit_what_if_groups")),
+    /** Per value, what it gives and would give. */
     byValue: await all(connection, loadSql("audit_what_if_values")),
   };
 }

@@ -14,7 +14,7 @@ const runRow = z.object({
   instanceUrl: z.string(),
   startedAt: instant,
   endedAt: instant,
-  verdict: z.string(),
+  verdict: z.enum(["complete", "unsettled"]),
   reason: z.string().nullable(),
   itemsListed: integer,
   itemsLoaded: integer,
@@ -69,23 +69,9 @@ const modeRow = z.object({
 type ModeRequests = Readonly<z.output<typeof modeRow>>;
 
 const tableRow = z.object({ tableName: z.string(), rowCount: integer, parquetBytes: integer });
-type TableSize = Readonly<z.output<typeof tableRow>>;
+type TableSize = z.output<typeof tableRow>;
 
-export interface Account extends Readonly<z.output<typeof runRow>> {
-  readonly passes: readonly Pass[];
-  /** IDs of destinations that only mappings name; none of the sample, whose destinations are all known. */
-  readonly namelessDestinations: readonly string[];
-  /** Why the configured destinations have no mapped values; null: they have, or none are configured. */
-  readonly withoutMappedValues: string | null;
-  readonly checks: readonly RunCheck[];
-  /** Checks that did not pass. */
-  readonly warnings: readonly RunCheck[];
-  readonly tables: readonly TableSize[];
-  /** The first ones. */
-  readonly rejects: readonly Reject[];
-  /** In the order in which the modes were asked for. */
-  readonly modes: readonly ModeRequests[];
-}
+export type Account = Awaited<ReturnType<typeof readAccount>>;
 
 const REJECTS_SHOWN = 200;
 
@@ -94,7 +80,7 @@ const NAMELESS = `
   SELECT DISTINCT destination_id FROM destinations SEMI JOIN custom_field_mappings USING (destination_id)
   WHERE identification IS NULL ORDER BY destination_id`;
 
-export async function readAccount(connection: DuckDBConnection): Promise<Account> {
+export async function readAccount(connection: DuckDBConnection) {
   const [run] = await rowsOf(
     connection,
     runRow,
@@ -111,17 +97,21 @@ export async function readAccount(connection: DuckDBConnection): Promise<Account
     ...run,
     checks,
     warnings: checks.filter(({ verdict }) => verdict !== "passed"),
+    /** IDs of destinations that only mappings name; none of the sample, whose destinations are all known. */
     namelessDestinations:
       run.instanceUrl === "sample" ? [] : nameless.map(({ destinationId }) => destinationId),
+    /** Why the configured destinations have no mapped values; null: they have, or none are configured. */
     withoutMappedValues: lacking?.verdict === "warning" ? lacking.detail : null,
     passes: await rowsOf(connection, passRow, "FROM run_passes ORDER BY pass"),
     tables: await rowsOf(connection, tableRow, "FROM run_tables ORDER BY row_count DESC, table_name"),
+    /** The first ones. */
     rejects: await rowsOf(
       connection,
       rejectRow,
       `SELECT mode, page, position, content_id, reason, count(*) OVER () AS total
        FROM run_rejects ORDER BY reject LIMIT ${REJECTS_SHOWN}`,
     ),
+    /** In the order in which they were asked for. */
     modes: await rowsOf(
       connection,
       modeRow,

@@ -43,6 +43,8 @@ export interface HeatMap {
 const WIDE = 1040;
 const NARROW = 328;
 
+const PLAIN_SCALE = { label: null, tickSize: 0 } as const;
+
 export function heatMap(map: HeatMap): Markup {
   const columns = Math.max(1, map.columns.length);
   const wide = Math.min(WIDE, 220 + columns * 170);
@@ -70,7 +72,7 @@ function drawHeatMap(
   const headHeight = [...heads.values()].some((head) => head.includes("\n")) ? 50 : 34;
   const rowHeight = 30;
   const common = { x: "column", y: "row" } as const;
-  const scale = { label: null, tickSize: 0, padding: 0 } as const;
+  const scale = { ...PLAIN_SCALE, padding: 0 } as const;
   return draw(description, size, {
     width,
     height: headHeight + rows.length * rowHeight,
@@ -162,21 +164,19 @@ function drawBars<Run extends ChartedRun>(
     marginTop: 16,
     marginBottom: 28,
     x: {
+      ...PLAIN_SCALE,
       type: "band",
       domain: [...labels.keys()],
-      label: null,
-      tickSize: 0,
       tickPadding: 8,
       padding: 0.35,
       tickFormat: (run: string, index: number) =>
         (runs.length - 1 - index) % every === 0 ? labels.get(run) : "",
     },
     y: {
+      ...PLAIN_SCALE,
       grid: true,
-      label: null,
       ticks: 4,
       nice: true,
-      tickSize: 0,
       tickFormat: (value: number) => (Number.isInteger(value) ? count(value) : ""),
     },
     marks: [

@@ -35,7 +35,9 @@ function sectionsOf(report: Report): [id: string, name: string, section: Markup]
 export async function pageOf(report: Report): Promise<string> {
   const { account, items } = report;
   const sections = sectionsOf(report);
-  const [style = "", sorting, search] = await Promise.all(["page.css", "sort.js", "page.js"].map(ownFile));
+  const [style = "", sorting, search] = await Promise.all(
+    ["page.css", "sort.js", "page.js"].map((name) => readFile(new URL(`./${name}`, import.meta.url), "utf8")),
+  );
   const script = `${sorting}\n${search}`;
   const policy = [
     "default-src 'none'",
@@ -80,10 +82,6 @@ function ownFigures({ account, coverage }: Report): RunFigures {
   const { totals } = coverage;
   const unmapped = totals.unmapped + totals.unknown_value;
   return { run, sequence, startedAt, verdict, loaded: itemsLoaded, rejected: itemsRejected, unmapped };
-}
-
-function ownFile(name: string): Promise<string> {
-  return readFile(new URL(`./${name}`, import.meta.url), "utf8");
 }
 
 function hashOf(text: string): string {

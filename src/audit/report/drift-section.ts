@@ -83,9 +83,12 @@ function linesTable(part: DriftPart, lines: readonly DriftLine[], isCompared: bo
     isCompared && { head: "Run before", cell: ({ before }) => count(before ?? 0), kind: "number" },
     // An example of a vanished field is one of the run before, from which a person may be erased without this page
     // being made anew: it has none.
-    part !== "vanishedFields" && { head: "Item", cell: exampleItem },
+    part !== "vanishedFields" && {
+      head: "Item",
+      cell: ({ exampleContentId: id }) => id !== null && html`<code>${foreign(id)}</code>`,
+    },
     part !== "vanishedFields" &&
-      part !== "policy" && { head: "Example", cell: ({ example }) => foreign(example ?? "") },
+      part !== "policy" && { head: "Example", cell: ({ example }) => example !== null && foreign(example) },
   ];
   const shown = lines.slice(0, LINES_SHOWN);
   const wanted = columns.filter((column) => column !== false);
@@ -95,10 +98,6 @@ ${lines.length > shown.length && html`<p class="note">${counted(lines.length - s
 
 function fieldName(line: DriftLine): Markup {
   return html`<code>${foreign(line.path)}</code>${isNew(line) && html` <span class="tag">new</span>`}`;
-}
-
-function exampleItem({ exampleContentId: id }: DriftLine): Markup | string {
-  return id === null ? "" : html`<code>${foreign(id)}</code>`;
 }
 
 const POINTS: Readonly<Record<Exclude<DriftPart, "policy">, (fields: string) => string>> = {

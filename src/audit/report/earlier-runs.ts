@@ -6,28 +6,11 @@ import { type Manifest, readManifest } from "../../warehouse/manifest.ts";
 import { missingTables, type ReadableRun } from "../open-run.ts";
 
 /** What a run came to, by its manifest. */
-export interface RunFigures {
-  readonly run: string;
-  readonly sequence: number;
-  readonly startedAt: Date;
-  readonly verdict: string;
-  readonly loaded: number;
-  /** Null: an earlier version did not say. */
-  readonly rejected: number | null;
-  /** Values without an external value; null: the run has no mapped values, or an earlier version did not say. */
-  readonly unmapped: number | null;
-}
+export type RunFigures = ReturnType<typeof figuresOf>;
 
 type ComparedRun = Pick<ReadableRun, "run" | "sequence" | "directory" | "manifest">;
 
-export interface EarlierRuns {
-  /** Number of the run that was current when this one began; null: this is the first. */
-  readonly previous: number | null;
-  /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
-  readonly before: ComparedRun | undefined;
-  /** The oldest first. */
-  readonly figures: readonly RunFigures[];
-}
+export type EarlierRuns = Awaited<ReturnType<typeof earlierRuns>>;
 
 /** Runs that the chart goes back, the one of the report included. */
 const RUNS_SHOWN = 30;
@@ -35,14 +18,17 @@ const RUNS_SHOWN = 30;
 export async function earlierRuns(
   folder: OutputFolder,
   { sequence, previousRun }: Pick<Manifest, "sequence" | "previousRun">,
-): Promise<EarlierRuns> {
+) {
   const earlier = (await runsIn(folder)).filter((run) => run.sequence < sequence);
   const shown = await manifestsOf(folder, earlier.slice(0, RUNS_SHOWN - 1));
   const previous = previousRun === null ? undefined : parseRunName(previousRun);
   const found = previous && (await previousOf(folder, previous, shown));
   return {
+    /** Number of the run that was current when this one began; null: this is the first. */
     previous: previous?.sequence ?? null,
+    /** That run; undefined: there is none, it is no longer kept, it cannot be read, or has no mapped values. */
     before: found !== undefined && missingTables(found.manifest.rows).length === 0 ? found : undefined,
+    /** The oldest first. */
     figures: shown.toReversed().map(({ manifest }) => figuresOf(manifest)),
   };
 }
@@ -68,14 +54,16 @@ async function manifestsOf(folder: OutputFolder, runs: readonly RunIdentity[]): 
   return found;
 }
 
-function figuresOf({ run, sequence, startedAt, verdict, items, rows, mappedValues }: Manifest): RunFigures {
+function figuresOf({ run, sequence, startedAt, verdict, items, rows, mappedValues }: Manifest) {
   return {
     run,
     sequence,
     startedAt: new Date(startedAt),
     verdict,
     loaded: items?.loaded ?? rows.content ?? 0,
+    /** Null: an earlier version did not say. */
     rejected: items?.rejected ?? null,
+    /** Values without an external value; null: the run has no mapped values, or an earlier version did not say. */
     unmapped: mappedValues?.unmapped ?? null,
   };
 }

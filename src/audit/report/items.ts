@@ -36,19 +36,9 @@ const FLAGS = {
   sent: 128,
 } as const;
 
-export interface ReportItems {
-  /** Items of the run. */
-  readonly total: number;
-  /** Items of the run with a value that a destination does not get. */
-  readonly withGaps: number;
-  /** Mapped values that are not sent all the same: the entry has no external value, or the mapping no name. */
-  readonly unsent: number;
-  /** Items in the page: those that need attention most. */
-  readonly shown: number;
-  readonly json: string;
-}
+export type ReportItems = Awaited<ReturnType<typeof readItems>>;
 
-export async function readItems(connection: DuckDBConnection, limits: ItemLimits): Promise<ReportItems> {
+export async function readItems(connection: DuckDBConnection, limits: ItemLimits) {
   const ranges = rangesOf(await itemBounds(connection, LEDGER_ROWS_PER_RANGE));
   for (const [index, range] of ranges.entries()) {
     await keepRange(connection, "report_items", loadSql("report_items"), { index, params: ends(range) });
@@ -65,8 +55,11 @@ export async function readItems(connection: DuckDBConnection, limits: ItemLimits
   const packed = packItems(unpacked, limits.bytes);
   return {
     total: await scalar(connection, "SELECT count(*) FROM report_items"),
+    /** Items with a value that a destination does not get. */
     withGaps: await scalar(connection, "SELECT count(*) FROM report_items WHERE gaps > 0"),
+    /** Mapped values that are not sent all the same: the entry has no external value, or the mapping no name. */
     unsent: await scalar(connection, "SELECT coalesce(sum(unsent), 0)::BIGINT FROM report_items"),
+    /** Items in the page: those that need attention most. */
     shown: packed.items.length,
     json: JSON.stringify(packed),
   };

@@ -61,7 +61,11 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
     temporaryDirectory,
     tables: Object.keys(rows),
     directory: result,
-    filesOf: (table: string) => filesIn(join(result, "parquet", table)),
+    filesOf: (table: string) => {
+      const folder = join(result, "parquet", table);
+      const names = readdirSync(folder).sort();
+      return names.map((name) => join(folder, name));
+    },
     memoryLimitMb: MEMORY_LIMIT_MB,
   };
   const { before } = request.earlier ?? {};
@@ -81,10 +85,4 @@ export async function writeReport(request: ReportRequest): Promise<boolean> {
     throw thrown;
   }
   return true;
-}
-
-function filesIn(folder: string): string[] {
-  return readdirSync(folder)
-    .sort()
-    .map((name) => join(folder, name));
 }

@@ -344,7 +344,7 @@ test("runs: the first has nothing to draw, later ones have their figures, as far
   const first = await plainPage();
   assert.match(first.section("runs"), /There is one run here, this one/);
   const startedAt = new Date("2026-11-19T02:00:00Z");
-  const known = { verdict: "complete", startedAt };
+  const known = { verdict: "complete", startedAt } as const;
   const later = await pageOf({
     earlier: {
       ...FIRST,
