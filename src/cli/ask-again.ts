@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import { type Asking, type OpenSource, openSource, originOf } from "../run/source.ts";
 import { assertSameInstance } from "../warehouse/baseline.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
-import { type Settings, warningsTo } from "./options.ts";
+import { type CliEnvironment, warningsTo } from "./environment.ts";
 
 interface AskedRun {
   readonly run: string;
@@ -20,11 +20,11 @@ export function assertReadFrom({ run, manifest, directory }: AskedRun, config: C
 /** Opens the service to ask it again for what a run read, and closes it afterwards. */
 export async function askAgain<T>(
   config: Config,
-  err: Settings["err"],
+  environment: CliEnvironment,
   use: (source: OpenSource, asking: Asking & { readonly signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   await using source = await openSource(config);
-  const log = warningsTo({ err }, source.token);
+  const log = warningsTo(environment, source.token);
   const { signal } = new AbortController();
   return await use(source, { config, clock: systemClock, log, signal });
 }

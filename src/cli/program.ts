@@ -30,7 +30,7 @@ import { verifyMappingsCommand } from "./commands/verify-mappings.ts";
 import { whatIfCommand } from "./commands/what-if.ts";
 import { exitCodesLine, hintFor } from "./exit-codes.ts";
 import { HELP_WIDTH, wrapHelp } from "./render/help.ts";
-import { printableText, writeOutcome } from "./render/terminal.ts";
+import { jsonLine, printableText, writeOutcome } from "./render/terminal.ts";
 import { usageError } from "./usage-error.ts";
 
 const AFTER = `
@@ -201,9 +201,8 @@ function failureForm(argv: readonly string[]): FailureForm {
 }
 
 async function writeFailure({ code, message, exitCode }: WarehouseError): Promise<void> {
-  const text = `${JSON.stringify({ code, message, hint: hintFor(exitCode), exitCode })}\n`;
-  const terminal = { out: process.stdout, columns: undefined };
-  await writeOutcome(terminal, process.stderr, { text, done: "The failure" });
+  const text = jsonLine({ code, message, hint: hintFor(exitCode), exitCode });
+  await writeOutcome({ out: process.stdout, err: process.stderr }, { text, done: "The failure" });
 }
 
 /** Stack of an error and of what caused it. */

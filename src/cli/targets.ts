@@ -1,8 +1,13 @@
 /** The configured targets, for commands that work on them. */
+import { systemClock } from "../common/clock.ts";
 import { WarehouseError } from "../common/errors.ts";
 import { hint } from "../common/nearest.ts";
 import { configuredTargets } from "../config/config.ts";
 import type { Target } from "../pipeline.ts";
+import { type Delivery, deliver } from "../targets/deliver.ts";
+import { deliveredRun } from "../targets/published-run.ts";
+import type { OutputFolder } from "../warehouse/layout.ts";
+import { findRun } from "../warehouse/retention.ts";
 
 export interface TargetFlags {
   readonly config?: string | undefined;
@@ -52,4 +57,21 @@ export async function chosenTarget<Kind extends Target>(
       ? `No ${what} is among the targets; name another configuration with --config, or another target.`
       : `Several targets could be meant (${names}); name one with --target.`,
   );
+}
+
+/** Delivers a run of a warehouse folder, whose lock is held. `wanted`: a run's name, its number, or `current`. */
+export async function delivered(
+  folder: OutputFolder,
+  wanted: string,
+  options: {
+    readonly targets: readonly Target[];
+    readonly temporaryDirectory: string;
+    readonly signal: AbortSignal;
+  },
+): Promise<{ readonly run: string; readonly deliveries: readonly Delivery[] }> {
+  const { targets, temporaryDirectory, signal } = options;
+  const published = await findRun(folder, wanted);
+  const run = await deliveredRun(published, { temporaryDirectory, signal, onProgress: () => {} });
+  const elapsedMs = () => systemClock.elapsedMs();
+  return { run: run.run, deliveries: await deliver(targets, run, { elapsedMs, signal }) };
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { asWarehouseError, codeOf, WarehouseError } from "../common/errors.ts";
 import { printable } from "../common/printable.ts";
 import { interruptStatements } from "../storage/duckdb.ts";
-import { StopSignals } from "./options.ts";
+import { StopSignals } from "./environment.ts";
 
 /** What kill(2) may answer for a process that is there. */
 const NOT_OURS = "EPERM";

@@ -1,6 +1,6 @@
 import { type OpenedRun, openRun } from "../audit/open-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
-import { existingFolder } from "./options.ts";
+import { existingFolder } from "./command.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
 
 /** What is opened: a run, and another beside it. */

@@ -1,6 +1,5 @@
 import { extname } from "node:path";
-import type { Writable } from "node:stream";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { STATUSES, type Status } from "../../audit/mapping/mapped-value.ts";
 import { exportMapping, MAPPING_FORMATS, type MappingFormat } from "../../audit/mapping/mapping-file.ts";
 import { withoutValueMapping } from "../../audit/mapping/passthrough.ts";
@@ -11,10 +10,11 @@ import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
-import { findWarehouse, onlyForCsv, spreadsheetOption, warehouseOption } from "../options.ts";
+import { CliCommand } from "../command.ts";
+import { type CliEnvironment, type Output, processEnvironment } from "../environment.ts";
 import { coverageSections } from "../render/audit-sections.ts";
 import { sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "../render/sections.ts";
-import { paragraph, printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { paragraph, printableText, writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 import { openNamedFile } from "../write-file.ts";
 
@@ -51,19 +51,17 @@ RUN is a run's name, its number, or "current". Counts are of values: one is one 
 is given) among those that the filters let through.
 `;
 
-/** `content-warehouse audit [RUN]`: how far the mappings cover what the items have. */
-export function auditCommand(terminal: Terminal = standardOutput(), err: Writable = process.stderr): Command {
-  return new Command("audit")
+export function auditCommand(environment = processEnvironment()): Command {
+  return new CliCommand("audit")
     .description("show which values the mappings cover, and which they do not")
     .argument("[run]", "name or number of a run, or current", "current")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--value <value>", "only this value, by its ID, its text or its external value")
     .addOption(new Option("--status <status>", "only values of this status").choices(STATUSES))
     .option("--content-type <name>", "only items of this content type, by name or ID")
-    .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
+    .format(FORMATS)
     .addOption(
       new Option(
         "--section <section>",
@@ -79,11 +77,10 @@ export function auditCommand(terminal: Terminal = standardOutput(), err: Writabl
       "--export-mapping <file>",
       "also write all mappings into a .csv or .json file, as what-if reads them",
     )
-    .addOption(spreadsheetOption())
-    .hook("preAction", onlyForCsv)
+    .spreadsheet()
     .addHelpText("after", EXAMPLES)
     .action((run: string, options: Options) =>
-      withRun(options.warehouse, run, (opened) => exportAndAudit({ terminal, err }, opened, options)),
+      withRun(options.warehouse, run, (opened) => exportAndAudit(environment, opened, options)),
     );
 }
 
@@ -105,27 +102,26 @@ function limits(text: string): Limits {
   return found;
 }
 
-/** `err`: takes what is not the answer, so that the answer stays what its format says. */
 async function exportAndAudit(
-  { terminal, err }: { readonly terminal: Terminal; readonly err: Writable },
+  { out, err }: CliEnvironment,
   opened: OpenedRun,
   options: Options,
 ): Promise<void> {
   const { exportMapping: file } = options;
-  if (file === undefined) return assertWithin(await audit(terminal, opened, options), options.failOn);
+  if (file === undefined) return assertWithin(await audit(out, opened, options), options.failOn);
   const format = mappingFormat(file);
   await using named = await openNamedFile(file, outputFolder(options.warehouse));
-  const coverage = await audit(terminal, opened, options);
+  const coverage = await audit(out, opened, options);
   const text = await exportMapping(opened.connection, format);
   err.write(await named.write(text, `has the mappings of ${opened.run}`));
   assertWithin(coverage, options.failOn);
 }
 
-async function audit(terminal: Terminal, opened: OpenedRun, options: Options): Promise<Coverage> {
+async function audit(out: Output, opened: OpenedRun, options: Options): Promise<Coverage> {
   const { destination, field, contentType, status, value } = options;
   const scope = await resolveScope(opened.connection, { destination, field, contentType });
   const coverage = await coverageOf(opened, { ...scope, status, value });
-  await writeAll(terminal, [answer(opened, coverage, options, terminal.columns)]);
+  await writeAll(out, [answer(opened, coverage, options, out.columns)]);
   return coverage;
 }
 

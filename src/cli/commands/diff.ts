@@ -1,5 +1,5 @@
 import type { DuckDBValue } from "@duckdb/node-api";
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { loadSql } from "../../audit/load-sql.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { type Diff, diffRuns, whyOf } from "../../audit/questions/diff.ts";
@@ -7,7 +7,8 @@ import { findPair, type RunPair } from "../../audit/questions/diff-runs.ts";
 import { counted } from "../../common/figures.ts";
 import { all, type Row, stream } from "../../storage/duckdb.ts";
 import { CAUSES, type Cause } from "../../tables/history.ts";
-import { findWarehouse, onlyForCsv, positive, spreadsheetOption, warehouseOption } from "../options.ts";
+import { CliCommand, positive } from "../command.ts";
+import { processEnvironment } from "../environment.ts";
 import {
   causesText,
   changeWords,
@@ -19,7 +20,7 @@ import {
 } from "../render/diff-text.ts";
 import { csvTexts, jsonArray, jsonRows, type RowStream, type Rows } from "../render/rows.ts";
 import { type Section, sectionMarkdown } from "../render/sections.ts";
-import { paragraph, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { paragraph, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
 const FORMATS = ["table", "json", "csv", "markdown"] as const;
@@ -47,22 +48,19 @@ however many items it touches; --items lists those. "no payload change": the des
 flag or a value that is not sent is another.
 `;
 
-/** `content-warehouse diff`: which external values are others than in an earlier run, for which items, and why. */
-export function diffCommand(terminal: Terminal = standardOutput()): Command {
-  return new Command("diff")
+export function diffCommand({ out } = processEnvironment()): Command {
+  return new CliCommand("diff")
     .description("show which external values changed between two runs, and why")
     .argument("[run-a]", "the earlier run: its name or number, or previous", "previous")
     .argument("[run-b]", "the later run: its name or number, or current", "current")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .addOption(new Option("--cause <cause>", "only changes with this cause").choices(CAUSES))
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--items", "list the items too")
     .option("--limit <n>", "lines of each list (default: 5 or 10 on a screen, else all)", positive)
-    .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
-    .addOption(spreadsheetOption())
-    .hook("preAction", onlyForCsv)
+    .format(FORMATS)
+    .spreadsheet()
     .addHelpText("after", EXAMPLES)
     .action((before: string, after: string, options: Options) =>
       withRuns(
@@ -78,7 +76,7 @@ export function diffCommand(terminal: Terminal = standardOutput()): Command {
         async (opened, { pair }) => {
           const { cause, destination, field } = options;
           const diff = await diffRuns(opened, pair, { cause, destination, field });
-          await writeAll(terminal, texts(opened, { pair, diff, options, width: terminal.columns }));
+          await writeAll(out, texts(opened, { pair, diff, options, width: out.columns }));
         },
       ),
     );

@@ -1,9 +1,10 @@
-import { Command, Option } from "commander";
+import type { Command } from "commander";
 import { type DriftReport, driftOf } from "../../audit/questions/drift.ts";
 import { findPreviousRun, type PreviousRun } from "../../audit/questions/previous-run.ts";
-import { findWarehouse, warehouseOption } from "../options.ts";
+import { CliCommand } from "../command.ts";
+import { processEnvironment } from "../environment.ts";
 import { driftJson, driftText } from "../render/drift-text.ts";
-import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
 const FORMATS = ["table", "json"] as const;
@@ -23,14 +24,12 @@ RUN is a run's name, its number, or "current". It is compared with the run that
 was current when it began. A count is of documents, of all passes together.
 `;
 
-/** `content-warehouse drift [RUN]`: where the service departs from the contract, and what of that is new. */
-export function driftCommand(terminal: Terminal = standardOutput()): Command {
-  return new Command("drift")
+export function driftCommand({ out } = processEnvironment()): Command {
+  return new CliCommand("drift")
     .description("show new, vanished and changed fields, compared with the run before")
     .argument("[run]", "name or number of a run, or current", "current")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
+    .warehouse()
+    .format(FORMATS)
     .addHelpText("after", EXAMPLES)
     .action((wanted: string, { warehouse, format }: Options) =>
       withRuns(
@@ -41,7 +40,7 @@ export function driftCommand(terminal: Terminal = standardOutput()): Command {
         },
         async ({ run, connection, manifest }, { previous }) => {
           const drift = await driftOf({ connection, now: manifest, before: previous.manifest });
-          await writeAll(terminal, [textOf({ run, previous, drift }, format, terminal.columns)]);
+          await writeAll(out, [textOf({ run, previous, drift }, format, out.columns)]);
         },
       ),
     );

@@ -1,6 +1,5 @@
 import { availableParallelism } from "node:os";
-import type { Writable } from "node:stream";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
@@ -11,10 +10,11 @@ import { freeBytes } from "../../warehouse/disk.ts";
 import { type EraseReport, eraseUser } from "../../warehouse/erase/erase.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
-import { delivered } from "../deliver-run.ts";
-import { CONFIG_OPTION, existingFolder, findWarehouse, StopSignals, warehouseOption } from "../options.ts";
+import { CliCommand, existingFolder } from "../command.ts";
+import { processEnvironment, StopSignals } from "../environment.ts";
 import { drawInParts, right, whole } from "../render/table.ts";
-import { printableText, standardOutput, type Terminal, writeOutcome } from "../render/terminal.ts";
+import { jsonLine, printableText, writeOutcome } from "../render/terminal.ts";
+import { delivered } from "../targets.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options {
@@ -40,20 +40,18 @@ Exit code 0: no retained run holds anything of the user any more. 2: the ID is t
 26: a target still holds something; the message says why.
 `;
 
-/** `content-warehouse erase`: erases a person from the retained runs. */
-export function eraseCommand(terminal: Terminal = standardOutput(), err: Writable = process.stderr): Command {
-  return new Command("erase")
+export function eraseCommand(environment = processEnvironment()): Command {
+  return new CliCommand("erase")
     .description("erase one person's details from all retained runs")
     .requiredOption("--user <id>", "ID of the user (required)")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(CONFIG_OPTION)
+    .warehouse()
+    .config()
     .option("--json", "print one JSON object instead of the table")
     .addHelpText("after", HELP)
     .action(async (options: Options) => {
       const { user: userId, warehouse, config, json } = options;
       const folder = existingFolder(warehouse);
-      const targets = await configuredTargets({ cwd: process.cwd(), flags: { config } });
+      const targets = await configuredTargets({ cwd: environment.cwd, flags: { config } });
       await using _lock = await acquireLock(folder);
       const report = await eraseUser(folder, {
         userId,
@@ -65,10 +63,10 @@ export function eraseCommand(terminal: Terminal = standardOutput(), err: Writabl
       const elsewhere = await forgetInTargets(folder, targets);
       const text =
         json === true
-          ? `${JSON.stringify({ ...report, targets: elsewhere.outcomes })}\n`
-          : reportText(userId, report, terminal.columns) + targetsText(elsewhere.outcomes);
+          ? jsonLine({ ...report, targets: elsewhere.outcomes })
+          : reportText(userId, report, environment.out.columns) + targetsText(elsewhere.outcomes);
       const done = "No retained run holds anything of the user any more, but what was done";
-      await writeOutcome(terminal, err, { text, done });
+      await writeOutcome(environment, { text, done });
       if (elsewhere.failure !== undefined) throw elsewhere.failure;
     });
 }

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { placeKey } from "../../audit/mapping/mapped-value.ts";
 import { payloadJson } from "../../audit/mapping/payload.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
@@ -10,11 +10,12 @@ import { matching, resolveScope } from "../../audit/questions/filters.ts";
 import type { KnownRun } from "../../audit/questions/run-history.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import type { OutputFolder } from "../../warehouse/layout.ts";
-import { findWarehouse, warehouseOption } from "../options.ts";
+import { CliCommand } from "../command.ts";
+import { processEnvironment } from "../environment.ts";
 import { pastJson, pastText } from "../render/explain-past-text.ts";
 import { isWanted, type Told } from "../render/explain-sentences.ts";
 import { explanationText } from "../render/explain-text.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { printableText, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {
@@ -38,13 +39,11 @@ ITEM is an item's ID or its slug. WHEN is the name or number of a run, or an ins
 Exit code 31: what was published is not what the rules of the mapping procedure give.
 `;
 
-/** `content-warehouse explain ITEM`: which external values an item produces, and why, with the evidence. */
-export function explainCommand(terminal: Terminal = standardOutput()): Command {
-  return new Command("explain")
+export function explainCommand({ out } = processEnvironment()): Command {
+  return new CliCommand("explain")
     .description("explain which external values an item produces, by which mapping, and where that was read")
     .argument("<item>", "ID or slug of an item")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .option("--destination <name>", "only this destination, by name or ID")
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--run <run>", "name or number of a run (default: current)")
@@ -62,11 +61,11 @@ export function explainCommand(terminal: Terminal = standardOutput()): Command {
         async (opened, { past }) => {
           const answer =
             past === undefined
-              ? await explain(opened, item, options, terminal.columns)
-              : await explainFromHistory(opened, { item, past }, options, terminal.columns);
+              ? await explain(opened, item, options, out.columns)
+              : await explainFromHistory(opened, { item, past }, options, out.columns);
           const text = typeof answer === "string" ? answer : `${JSON.stringify(answer, undefined, 2)}\n`;
-          const toFile = options.json === true && terminal.columns === undefined;
-          await writeAll(terminal, [toFile ? text : printableText(text)]);
+          const toFile = options.json === true && out.columns === undefined;
+          await writeAll(out, [toFile ? text : printableText(text)]);
         },
       );
     });

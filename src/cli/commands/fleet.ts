@@ -9,9 +9,10 @@ import { makeLastRuns } from "../../fleet/last-runs.ts";
 import { enqueue, openQueue, type Queue, type QueueOptions, retryDeadLetters } from "../../fleet/queue.ts";
 import { fleetStatus } from "../../fleet/status.ts";
 import { type JobReport, work } from "../../fleet/work.ts";
-import { type CliEnvironment, FLEET_OPTION, positive, processEnvironment, StopSignals } from "../options.ts";
+import { CliCommand, positive } from "../command.ts";
+import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
 import { fleetStatusText } from "../render/fleet-text.ts";
-import { printableLine, writeAll } from "../render/terminal.ts";
+import { jsonLine, printableLine, writeAnswer } from "../render/terminal.ts";
 
 /** In the sources and in the built package alike. */
 const ENTRY = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));
@@ -31,22 +32,20 @@ The queue is in PostgreSQL, at the address that \`postgres\` of the fleet file n
 a PGPASSFILE. docs/fleet.md has the form of the file, and how to do without a queue.
 `;
 
-/** `content-warehouse fleet`: runs of many instances, from a queue. */
-export function fleetCommand(environment: CliEnvironment = processEnvironment()): Command {
-  const command = new Command("fleet")
+export function fleetCommand(environment = processEnvironment()): Command {
+  return new Command("fleet")
     .description("run many instances from a queue: enqueue, work, status, retry")
-    .addHelpText("after", EXAMPLES);
-  command.addCommand(enqueueCommand(environment));
-  command.addCommand(workCommand(environment));
-  command.addCommand(statusCommand(environment));
-  command.addCommand(retryCommand(environment));
-  return command;
+    .addHelpText("after", EXAMPLES)
+    .addCommand(enqueueCommand(environment))
+    .addCommand(workCommand(environment))
+    .addCommand(statusCommand(environment))
+    .addCommand(retryCommand(environment));
 }
 
 function subcommand(name: string, description: string, example: string): Command {
-  return new Command(name)
+  return new CliCommand(name)
     .description(description)
-    .addOption(FLEET_OPTION)
+    .fleet()
     .addHelpText("after", `\nExample:\n  $ content-warehouse fleet ${example}\n`);
 }
 
@@ -64,7 +63,7 @@ function enqueueCommand(environment: CliEnvironment): Command {
       const queued = await enqueue(queue, instances);
       const before = instances.length - queued.length;
       const had = before === 0 ? "" : `, ${counted(before, "instance")} had an open one`;
-      await writeAll(terminalOf(environment), [`${counted(queued.length, "job")} queued${had}\n`]);
+      await writeAnswer(environment.out, `${counted(queued.length, "job")} queued${had}\n`);
     });
 }
 
@@ -102,39 +101,19 @@ async function workOn(flags: WorkFlags, environment: CliEnvironment): Promise<vo
   let failure = 0;
   const onEnd = (report: JobReport) => {
     if (report.became === "dead letter" && failure === 0) failure = report.outcome?.exitCode ?? 1;
-    out.write(json ? `${JSON.stringify(report)}\n` : `${reportLine(report)}\n`);
+    out.write(json ? jsonLine(report) : `${reportLine(report)}\n`);
   };
   using stop = new StopSignals("the jobs were given back");
-  using kill = new SecondSignal(stop.signal);
+  const kill = new AbortController();
+  // The first signal ends the jobs in good order, the next one at once.
+  stop.signal.addEventListener("abort", () => {
+    for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => kill.abort());
+  });
   await using queue = await opened(fleet, untilEmpty ? "worker" : "lasting worker", environment);
   const settings = { entry: ENTRY, concurrency, untilEmpty, clock: systemClock, log, onEnd };
   await work(queue, { ...settings, signal: stop.signal, killSignal: kill.signal });
   if (stop.signal.aborted) endWith(stop.exitCode);
   else if (failure !== 0) endWith(failure);
-}
-
-/** After the first signal, which {@link StopSignals} takes, the next one aborts this. */
-class SecondSignal implements Disposable {
-  readonly #controller = new AbortController();
-  readonly #first: AbortSignal;
-  readonly #kill = () => this.#controller.abort();
-  readonly #listen = () => {
-    process.once("SIGINT", this.#kill).once("SIGTERM", this.#kill);
-  };
-
-  constructor(first: AbortSignal) {
-    this.#first = first;
-    first.addEventListener("abort", this.#listen);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  [Symbol.dispose](): void {
-    this.#first.removeEventListener("abort", this.#listen);
-    process.off("SIGINT", this.#kill).off("SIGTERM", this.#kill);
-  }
 }
 
 function reportLine({ instance, attempt, seconds, outcome, became }: JobReport): string {
@@ -160,10 +139,8 @@ function statusCommand(environment: CliEnvironment): Command {
       const fleet = await readFleet(environment.cwd, file);
       await using queue = await opened(fleet, "caller", environment);
       const instances = await fleetStatus(queue, systemClock.now());
-      const terminal = terminalOf(environment);
-      const text =
-        json === true ? `${JSON.stringify({ instances })}\n` : fleetStatusText(instances, terminal.columns);
-      await writeAll(terminal, [text]);
+      const { out } = environment;
+      await writeAnswer(out, json === true ? { instances } : fleetStatusText(instances, out.columns));
     });
 }
 
@@ -175,7 +152,7 @@ function retryCommand(environment: CliEnvironment): Command {
       if (name !== undefined) findInstance(fleet, name);
       await using queue = await opened(fleet, "caller", environment);
       const again = await retryDeadLetters(queue, name);
-      await writeAll(terminalOf(environment), [`${counted(again, "job")} queued again\n`]);
+      await writeAnswer(environment.out, `${counted(again, "job")} queued again\n`);
     });
 }
 
@@ -186,8 +163,4 @@ async function opened(fleet: Fleet, role: QueueOptions["role"], { err }: CliEnvi
   });
   await makeLastRuns(queue);
   return queue;
-}
-
-function terminalOf({ out }: CliEnvironment) {
-  return { out, columns: out.isTTY === true ? out.columns : undefined };
 }

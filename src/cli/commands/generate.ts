@@ -7,7 +7,7 @@ import {
   type Progress,
   type Summary,
 } from "../../service/generate/generate.ts";
-import { StopSignals } from "../options.ts";
+import { StopSignals } from "../environment.ts";
 
 /** Between two lines of progress. */
 const PROGRESS_MS = 2000;

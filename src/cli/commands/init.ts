@@ -1,7 +1,6 @@
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import type { Readable } from "node:stream";
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
@@ -11,6 +10,8 @@ import { createLookups } from "../../extract/lookups.ts";
 import { probeService } from "../../extract/probe.ts";
 import { missingDestinations } from "../../run/check-service.ts";
 import { openHastyClient, openSource } from "../../run/source.ts";
+import { CliCommand, type Destinations, URL_OPTION } from "../command.ts";
+import { type CliEnvironment, processEnvironment, warningsTo } from "../environment.ts";
 import {
   type Asking,
   askDestinations,
@@ -26,32 +27,7 @@ import {
 import { Prompt } from "../init/prompt.ts";
 import { SCHEDULERS, type Scheduler, scheduleFileNames, scheduleFiles } from "../init/schedule.ts";
 import { assertNew, type FileToWrite, writeNewFiles } from "../init/write-files.ts";
-import {
-  type CliEnvironment,
-  type Destinations,
-  destinationOption,
-  processEnvironment,
-  URL_OPTION,
-  warningsTo,
-} from "../options.ts";
-import { printableText, writeAll } from "../render/terminal.ts";
-
-/** What `init` has around it. */
-export interface InitEnvironment extends CliEnvironment {
-  /** Answers come from it, where it is a terminal. */
-  readonly input: Readable & { readonly isTTY?: boolean };
-  readonly out: CliEnvironment["out"] & { readonly isTTY?: boolean };
-  /** What starts this program, as absolute paths. */
-  readonly program: readonly string[];
-}
-
-function processInitEnvironment(): InitEnvironment {
-  return Object.assign(processEnvironment(), {
-    input: process.stdin,
-    out: process.stdout,
-    program: [process.execPath, ...process.argv.slice(1, 2)],
-  });
-}
+import { printableText, writeAnswer } from "../render/terminal.ts";
 
 const EXAMPLES = `
 Examples:
@@ -63,23 +39,30 @@ It writes ${NEW_CONFIG_FILE} into the working directory, after the service has a
 A token file that is not there is made, with the token from CONTENT_API_TOKEN or from the terminal.
 `;
 
-/** `content-warehouse init`: a first configuration, verified with the service. */
-export function initCommand(environment: InitEnvironment = processInitEnvironment()): Command {
-  return new Command("init")
+/** `program`: what starts this program, as absolute paths. */
+export function initCommand(
+  environment = processEnvironment(),
+  program: readonly string[] = [process.execPath, ...process.argv.slice(1, 2)],
+): Command {
+  return new CliCommand("init")
     .description("write a configuration, with what you answer or give as options")
     .addOption(URL_OPTION)
     .option("--token-file <file>", "file with the API token, which only its owner can read")
-    .addOption(destinationOption(""))
+    .destinations("")
     .option("--warehouse <dir>", "folder of the warehouse (default: ./warehouse)")
     .addOption(
       new Option("--schedule <scheduler>", "write its files for a run every night").choices(SCHEDULERS),
     )
     .option("--yes", "ask nothing: take options and defaults")
     .addHelpText("after", EXAMPLES)
-    .action((flags: InitFlags) => init(flags, environment));
+    .action((flags: InitFlags) => init(flags, environment, program));
 }
 
-async function init(flags: InitFlags, environment: InitEnvironment): Promise<void> {
+async function init(
+  flags: InitFlags,
+  environment: CliEnvironment,
+  program: readonly string[],
+): Promise<void> {
   const { env, cwd, input, out } = environment;
   const there = configFileName({ cwd, flags: {} });
   assertNew(cwd, [
@@ -98,9 +81,9 @@ async function init(flags: InitFlags, environment: InitEnvironment): Promise<voi
   assertTokenFor(schedule, token);
   const config = { name: NEW_CONFIG_FILE, mode: 0o644 };
   const text = configText({ url, tokenFile: token.file, destinations, warehouse });
-  const files = [...tokenFiles(token), { ...config, text }, ...schedulerFiles(schedule, environment)];
+  const files = [...tokenFiles(token), { ...config, text }, ...schedulerFiles(schedule, { cwd, program })];
   await writeNewFiles(cwd, files);
-  await writeAll({ out, columns: undefined }, [writtenText(files, schedule)]);
+  await writeAnswer(out, writtenText(files, schedule));
 }
 
 /** Asks the service for one item, and for each destination. Throws what a run would end with. */
@@ -108,7 +91,7 @@ async function verifiedDestinations(
   asking: Asking,
   url: string,
   { token }: TokenAnswer,
-  environment: InitEnvironment,
+  environment: CliEnvironment,
 ): Promise<Destinations> {
   const { out, cwd } = environment;
   // Checked as those of a run are.
@@ -147,7 +130,10 @@ function tokenFiles({ file, token, isNew }: TokenAnswer): FileToWrite[] {
   return file === null || !isNew ? [] : [{ name: file, text: `${token.reveal()}\n`, mode: 0o600 }];
 }
 
-function schedulerFiles(schedule: Scheduler | null, { cwd, program }: InitEnvironment): FileToWrite[] {
+function schedulerFiles(
+  schedule: Scheduler | null,
+  { cwd, program }: { readonly cwd: string; readonly program: readonly string[] },
+): FileToWrite[] {
   if (schedule === null) return [];
   const run = { program, config: join(cwd, NEW_CONFIG_FILE), user: userInfo().username };
   return scheduleFiles(schedule, run).map((file) => ({ ...file, mode: 0o644 }));
@@ -159,7 +145,5 @@ function writtenText(files: readonly FileToWrite[], schedule: Scheduler | null):
   );
   const [first] = schedule === null ? [] : scheduleFileNames(schedule);
   const install = first === undefined ? "" : `  see the first lines of ${first} for how to install it\n`;
-  return printableText(
-    `Written:\n${lines.join("")}Next:\n  content-warehouse check\n  content-warehouse run nightly\n${install}`,
-  );
+  return `Written:\n${lines.join("")}Next:\n  content-warehouse check\n  content-warehouse run nightly\n${install}`;
 }

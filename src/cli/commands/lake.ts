@@ -6,9 +6,10 @@ import { lakeStatus } from "../../targets/lake/status.ts";
 import { vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
-import { type CliEnvironment, CONFIG_OPTION, processEnvironment, StopSignals } from "../options.ts";
+import { CliCommand } from "../command.ts";
+import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
 import { lakeStatusText, lakeVerificationText, vacuumedText } from "../render/lake-text.ts";
-import { printableText, writeAll } from "../render/terminal.ts";
+import { writeAnswer } from "../render/terminal.ts";
 import { chosenTarget } from "../targets.ts";
 
 interface Options {
@@ -24,22 +25,20 @@ Examples:
   $ content-warehouse lake vacuum --all-versions
 `;
 
-/** `content-warehouse lake`: what the lake of the configuration has. */
-export function lakeCommand(environment: CliEnvironment = processEnvironment()): Command {
-  const command = new Command("lake")
+export function lakeCommand(environment = processEnvironment()): Command {
+  return new Command("lake")
     .description("show, verify and clean up the lake that runs are delivered to")
-    .addHelpText("after", EXAMPLES);
-  command.addCommand(statusCommand(environment), { isDefault: true });
-  command.addCommand(verifyCommand(environment));
-  command.addCommand(vacuumCommand(environment));
-  return command;
+    .addHelpText("after", EXAMPLES)
+    .addCommand(statusCommand(environment), { isDefault: true })
+    .addCommand(verifyCommand(environment))
+    .addCommand(vacuumCommand(environment));
 }
 
 function subcommand(name: string, description: string, help: string): Command {
-  return new Command(name)
+  return new CliCommand(name)
     .description(description)
     .option("--target <name>", "name of the lake, where there are several")
-    .addOption(CONFIG_OPTION)
+    .config()
     .option("--json", "print one JSON object instead of the text")
     .addHelpText("after", help);
 }
@@ -61,7 +60,7 @@ function statusCommand(environment: CliEnvironment): Command {
     using stop = new StopSignals("nothing was changed");
     const status = await lake.open(stop.signal, ({ store }) => lakeStatus(store));
     const { out } = environment;
-    await answer(out, options.json === true ? status : lakeStatusText(status, out.columns));
+    await writeAnswer(out, options.json === true ? status : lakeStatusText(status, out.columns));
     const [first, ...others] = status.damaged;
     if (first === undefined) return;
     const more = others.length === 0 ? "" : ` The list has ${counted(others.length, "more finding")}.`;
@@ -88,7 +87,10 @@ function verifyCommand(environment: CliEnvironment): Command {
       const sequence = run === undefined ? undefined : sequenceOf(run);
       const found = await lake.open(stop.signal, (place) => verifyLake(place, sequence));
       const ok = found.findings.length === 0;
-      await answer(environment.out, options.json === true ? { ok, ...found } : lakeVerificationText(found));
+      await writeAnswer(
+        environment.out,
+        options.json === true ? { ok, ...found } : lakeVerificationText(found),
+      );
       if (ok) return;
       throw new WarehouseError(
         "verify.failed",
@@ -121,13 +123,8 @@ function vacuumCommand(environment: CliEnvironment): Command {
       using stop = new StopSignals("what was removed so far stays removed");
       const choice = { allVersions: options.allVersions === true, nowMs: Date.now() };
       const removed = await lake.open(stop.signal, (place) => vacuumLake(place, choice));
-      await answer(environment.out, options.json === true ? removed : vacuumedText(removed));
+      await writeAnswer(environment.out, options.json === true ? removed : vacuumedText(removed));
     });
-}
-
-async function answer(out: CliEnvironment["out"], content: string | object): Promise<void> {
-  const text = typeof content === "string" ? printableText(content) : `${JSON.stringify(content)}\n`;
-  await writeAll({ out, columns: undefined }, [text]);
 }
 
 function chosenLake({ cwd }: CliEnvironment, options: Options): Promise<LakeTarget> {

@@ -1,11 +1,11 @@
 import { Writable } from "node:stream";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import type { AnswerLimits, CommandAnswer, Commands } from "../../mcp/answer.ts";
 import { serveMcp } from "../../mcp/server.ts";
 import { interruptStatements } from "../../storage/duckdb.ts";
-import { existingFolder, findWarehouse, positive, warehouseOption } from "../options.ts";
-import type { Terminal } from "../render/terminal.ts";
+import { CliCommand, existingFolder, positive } from "../command.ts";
+import { processEnvironment } from "../environment.ts";
 import { auditCommand } from "./audit.ts";
 import { diffCommand } from "./diff.ts";
 import { explainCommand } from "./explain.ts";
@@ -23,12 +23,10 @@ A client starts the command itself and speaks to it over standard input and outp
 configuration. Tools: list_tables, describe_table, query, explain_item, mapping_coverage, diff_runs. All only read.
 `;
 
-/** `content-warehouse mcp`: answers an assistant's questions to the warehouse, until the client goes away. */
 export function mcpCommand(): Command {
-  return new Command("mcp")
+  return new CliCommand("mcp")
     .description("serve the warehouse to an assistant over the Model Context Protocol, read-only")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .option("--max-rows <n>", "rows of a query's answer at most", positive, 200)
     .option("--max-bytes <n>", "bytes of an answer at most", positive, 200_000)
     .option("--max-seconds <n>", "seconds after which a question is ended", positive, 30)
@@ -39,7 +37,7 @@ export function mcpCommand(): Command {
     });
 }
 
-const COMMANDS: Readonly<Record<string, (terminal: Terminal) => Command>> = {
+const COMMANDS: Readonly<Record<string, typeof sqlCommand>> = {
   sql: sqlCommand,
   explain: explainCommand,
   audit: auditCommand,
@@ -71,7 +69,7 @@ async function answerOf(
   const page = new Page(maxBytes, maxLines);
   using timer = new Timer(maxSeconds);
   try {
-    await make({ out: page, columns: undefined })
+    await make(processEnvironment({ out: page }))
       .exitOverride()
       .parseAsync([...args], { from: "user" });
   } catch (thrown) {

@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
@@ -7,19 +7,12 @@ import type { Row } from "../../storage/duckdb.ts";
 import { readRejects } from "../../warehouse/read-rejects.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
 import { askAgain, assertReadFrom } from "../ask-again.ts";
-import {
-  CONFIG_OPTION,
-  existingFolder,
-  findWarehouse,
-  processEnvironment,
-  type Settings,
-  URL_OPTION,
-  warehouseOption,
-} from "../options.ts";
+import { CliCommand, existingFolder } from "../command.ts";
+import { type CliEnvironment, processEnvironment } from "../environment.ts";
 import { cellText } from "../render/cells.ts";
 import { jsonRows } from "../render/rows.ts";
 import { drawInParts, left, right, whole } from "../render/table.ts";
-import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { jsonLine, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options {
@@ -42,35 +35,25 @@ Examples:
   $ content-warehouse rejects retry --config ./content-warehouse.config.json
 `;
 
-/** `content-warehouse rejects`: what the current run could not read, and whether the service sends it better now. */
-export function rejectsCommand(
-  terminal: Terminal = standardOutput(),
-  settings: Settings = processEnvironment(),
-): Command {
-  const command = new Command("rejects")
+export function rejectsCommand(environment = processEnvironment()): Command {
+  return new Command("rejects")
     .description("show what the current run could not read, and ask for it again")
-    .addHelpText("after", EXAMPLES);
-  command.addCommand(listCommand(terminal), { isDefault: true });
-  command.addCommand(retryCommand(terminal, settings));
-  return command;
+    .addHelpText("after", EXAMPLES)
+    .addCommand(listCommand(environment), { isDefault: true })
+    .addCommand(retryCommand(environment));
 }
 
-function subcommand(name: string, description: string): Command {
-  return new Command(name)
-    .description(description)
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"));
+function subcommand(name: string, description: string): CliCommand {
+  return new CliCommand(name).description(description).warehouse().format(FORMATS);
 }
 
-function listCommand(terminal: Terminal): Command {
+function listCommand({ out }: CliEnvironment): Command {
   return subcommand("list", "list the rejects of the current run, each with its reason")
     .addHelpText("after", "\nExample:\n  $ content-warehouse rejects list --warehouse /srv/warehouse\n")
     .action(async ({ warehouse, format }: Options) => {
       const { run, rejects } = await currentRejects(warehouse);
-      const text =
-        format === "json" ? `${jsonRows(rejects)}\n` : listText(run.run, rejects, terminal.columns);
-      await writeAll(terminal, [text]);
+      const text = format === "json" ? `${jsonRows(rejects)}\n` : listText(run.run, rejects, out.columns);
+      await writeAll(out, [text]);
     });
 }
 
@@ -82,29 +65,27 @@ Only items whose ID is known can be asked for. Nothing is published: a published
 takes what can be read by then. --sample is for a run of the sample.
 `;
 
-function retryCommand(terminal: Terminal, settings: Settings): Command {
+function retryCommand(environment: CliEnvironment): Command {
   return subcommand("retry", "ask the service for rejected items again, and say which can be read now")
-    .option("--sample", "ask the embedded service with the sample content")
-    .addOption(URL_OPTION)
-    .addOption(CONFIG_OPTION)
+    .service("ask the embedded service with the sample content")
     .addHelpText("after", RETRY_HELP)
     .action(async (options: RetryOptions) => {
-      const { env, cwd } = settings;
-      const { warehouse, format, sample, url, config: file } = options;
+      const { env, cwd, out } = environment;
+      const { warehouse, format } = options;
       const config = await loadConfig({
         cwd,
         env,
-        flags: { sample, url, config: file },
+        flags: options,
         sampleBy: 'for a run of the sample, "content-warehouse rejects retry --sample"',
       });
       const { run, rejects } = await currentRejects(warehouse);
-      const retried = await retry(run, rejects, config, settings);
+      const retried = await retry(run, rejects, config, environment);
       const nameless = rejects.length - rejects.filter(({ content_id }) => content_id !== null).length;
       const text =
         format === "json"
-          ? `${JSON.stringify({ run: run.run, items: retried, nameless })}\n`
-          : retriedText(retried, nameless, terminal.columns);
-      await writeAll(terminal, [text]);
+          ? jsonLine({ run: run.run, items: retried, nameless })
+          : retriedText(retried, nameless, out.columns);
+      await writeAll(out, [text]);
     });
 }
 
@@ -121,7 +102,7 @@ async function retry(
   published: PublishedRun,
   rejects: readonly Row[],
   config: Config,
-  { err }: Settings,
+  environment: CliEnvironment,
 ): Promise<Retried[]> {
   const { manifest } = published;
   if (manifest instanceof WarehouseError) throw manifest;
@@ -129,7 +110,9 @@ async function retry(
   const ids = new Set(rejects.flatMap(({ content_id }) => (content_id === null ? [] : [String(content_id)])));
   if (ids.size === 0) return [];
   const shapes = shapesOf(manifest);
-  return askAgain(config, err, (source, asking) => retryItems([...ids], source, { ...asking, shapes }));
+  return askAgain(config, environment, (source, asking) =>
+    retryItems([...ids], source, { ...asking, shapes }),
+  );
 }
 
 const SHOWN = [

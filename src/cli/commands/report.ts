@@ -1,11 +1,11 @@
 import { stat } from "node:fs/promises";
-import type { Writable } from "node:stream";
-import { Command } from "commander";
+import type { Command } from "commander";
 import { earlierRuns } from "../../audit/report/earlier-runs.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { findRun } from "../../warehouse/retention.ts";
-import { findWarehouse, warehouseOption } from "../options.ts";
+import { CliCommand } from "../command.ts";
+import { processEnvironment } from "../environment.ts";
 import { withRuns } from "../with-run.ts";
 import { openNamedFile } from "../write-file.ts";
 
@@ -25,16 +25,14 @@ anything. Each run has it in its own folder, as report.html; this command makes 
 the kept runs before it.
 `;
 
-/** `content-warehouse report [RUN]`: a page of a run for people; that it was written is said on standard error. */
-export function reportCommand(err: Writable = process.stderr): Command {
-  return new Command("report")
+export function reportCommand({ err } = processEnvironment()): Command {
+  return new CliCommand("report")
     .description(
       "write one HTML page of a run: its verdict, coverage, changes, drift, and each item's payloads",
     )
     .argument("[run]", "name or number of a run, or current", "current")
     .option("--out <file>", "file to write (default: report-<run>.html)")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, { warehouse, out }: Options) => {
       if (out !== undefined) await assertNoFolder(out);

@@ -1,4 +1,4 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import type { TargetRun } from "../../pipeline.ts";
 import { targetError } from "../../targets/deliver.ts";
@@ -7,15 +7,9 @@ import { prepareOutput, runsIn } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { finishPublication } from "../../warehouse/publish.ts";
 import { isCalled } from "../../warehouse/retention.ts";
-import {
-  type CliEnvironment,
-  CONFIG_OPTION,
-  findWarehouse,
-  processEnvironment,
-  StopSignals,
-  warehouseOption,
-} from "../options.ts";
-import { printableText, writeAll } from "../render/terminal.ts";
+import { CliCommand } from "../command.ts";
+import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
+import { writeAnswer } from "../render/terminal.ts";
 import { chosenTarget } from "../targets.ts";
 
 interface Options {
@@ -37,16 +31,14 @@ Without --run the last run that the target has is restored. Each file is verifie
 run on an empty disk restores the last one by itself. Exit code 0: the run is there. 26: the target cannot give it.
 `;
 
-/** `content-warehouse restore`: makes a local run from what a target keeps of it. */
-export function restoreCommand(environment: CliEnvironment = processEnvironment()): Command {
-  return new Command("restore")
+export function restoreCommand(environment = processEnvironment()): Command {
+  return new CliCommand("restore")
     .description("bring a published run back from a lake into the warehouse folder")
     .option("--run <run>", "name or number of a run that the target keeps")
     .option("--list", "list the runs that can be restored, and change nothing")
     .option("--target <name>", "name of the target, where several keep runs")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(CONFIG_OPTION)
+    .warehouse()
+    .config()
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", HELP)
     .action((options: Options) => restore(options, environment));
@@ -58,15 +50,13 @@ async function restore(options: Options, { cwd, out }: CliEnvironment): Promise<
   const runs = await restorable(target, stop.signal);
   if (options.list === true) {
     const lines = runs.map(({ run }) => `${run}\n`).join("") || "no run can be restored\n";
-    const text = options.json === true ? `${JSON.stringify({ target: target.name, runs })}\n` : lines;
-    return writeAll({ out, columns: undefined }, [printableText(text)]);
+    return writeAnswer(out, options.json === true ? { target: target.name, runs } : lines);
   }
   const wanted = wantedRun(target, runs, options.run);
   await restoreInto(options.warehouse, target, wanted, stop.signal);
   const { run } = wanted;
   const line = `restored ${run} from ${target.name}; it is current now\n`;
-  const text = options.json === true ? `${JSON.stringify({ target: target.name, run })}\n` : line;
-  await writeAll({ out, columns: undefined }, [printableText(text)]);
+  await writeAnswer(out, options.json === true ? { target: target.name, run } : line);
 }
 
 async function restorable(target: KeepingTarget, signal: AbortSignal): Promise<readonly TargetRun[]> {

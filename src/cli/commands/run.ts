@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { CONTRACTS, type Contract } from "../../audit/checks/contract.ts";
 import { systemClock } from "../../common/clock.ts";
 import { createLog, LOG_FORMATS, type Log, type LogFormat } from "../../common/log.ts";
@@ -14,21 +14,12 @@ import { deliveryError } from "../../targets/deliver.ts";
 import { pipelineNames, pipelineUrl } from "../../transform/pipelines.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
 import { assertAddressSpace, processLimits } from "../address-space.ts";
-import {
-  type CliEnvironment,
-  CONFIG_OPTION,
-  type Destinations,
-  destinationOption,
-  FLEET_OPTION,
-  processEnvironment,
-  StopSignals,
-  URL_OPTION,
-  warehouseOption,
-} from "../options.ts";
+import { CliCommand, type Destinations, WAREHOUSE_OPTION } from "../command.ts";
+import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
 import { createDisplay, type Display, quietDisplay } from "../render/display.ts";
 import { styleFor } from "../render/style.ts";
 import { summaryText } from "../render/summary.ts";
-import { writeOutcome } from "../render/terminal.ts";
+import { jsonLine, writeOutcome } from "../render/terminal.ts";
 
 interface RunFlags {
   readonly warehouse?: string;
@@ -63,22 +54,19 @@ run before; look why, and if that is right, run once with --accept-shrink. 26: p
 your own did not take it, as the message says; "deliver" repeats a delivery.
 `;
 
-/** `content-warehouse run PIPELINE`: one export, published only if it is whole. */
-export function runCommand(environment: CliEnvironment = processEnvironment()): Command {
-  return new Command("run")
+export function runCommand(environment = processEnvironment()): Command {
+  return new CliCommand("run")
     .description("run a pipeline: export the service's content and publish it")
     .argument("[pipeline]", "name of a pipeline of the package, or path of a module of your own")
-    .addOption(warehouseOption())
-    .option("--sample", "read the sample content from the embedded service")
-    .addOption(URL_OPTION)
-    .addOption(CONFIG_OPTION)
+    .addOption(WAREHOUSE_OPTION)
+    .service("read the sample content from the embedded service")
     .addOption(
       new Option(
         "--instance <name>",
         "instance of a fleet: its service, token, configuration, pipeline and warehouse",
       ).conflicts(["url", "config", "warehouse", "sample"]),
     )
-    .addOption(FLEET_OPTION)
+    .fleet()
     .addOption(
       new Option(
         "--contract <contract>",
@@ -86,7 +74,7 @@ export function runCommand(environment: CliEnvironment = processEnvironment()): 
       ).choices(CONTRACTS),
     )
     .option("--accept-shrink", "publish even where there is far less than in the run before")
-    .addOption(destinationOption())
+    .destinations(", in place of those of the configuration")
     .option("--quiet", "print no progress and no summary: only warnings and failures, to standard error")
     .addOption(
       new Option("--log-format <format>", "form of each line on standard error")
@@ -177,17 +165,20 @@ async function wantedOf(
 async function writeSummary(
   summary: RunSummary,
   { json, quiet, color = true }: RunFlags,
-  { env, cwd, out, err }: CliEnvironment,
+  environment: CliEnvironment,
   log: Log,
 ): Promise<void> {
+  const { env, cwd, out } = environment;
   if (quiet === true) for (const warning of summary.warnings) log.warn(warning);
   if (quiet === true && json !== true) return;
-  const isTerminal = out.isTTY === true;
-  const width = isTerminal ? out.columns : undefined;
-  const reader = { width, cwd, style: styleFor({ env, isTerminal, color }) };
-  const text = json === true ? `${JSON.stringify(summary)}\n` : summaryText(summary, reader);
+  const reader = {
+    width: out.columns,
+    cwd,
+    style: styleFor({ env, isTerminal: out.isTTY === true, color }),
+  };
+  const text = json === true ? jsonLine(summary) : summaryText(summary, reader);
   const done = "The run is published, but its summary";
-  await writeOutcome({ out, columns: undefined }, err, { text, done });
+  await writeOutcome(environment, { text, done });
 }
 
 /** The configuration's function was waited for; what it left under way keeps no process alive. */

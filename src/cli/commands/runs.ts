@@ -14,9 +14,10 @@ import {
   RUNS_KEPT,
   rollback,
 } from "../../warehouse/retention.ts";
-import { existingFolder, findWarehouse, positive, warehouseOption } from "../options.ts";
+import { CliCommand, existingFolder, positive } from "../command.ts";
+import { type CliEnvironment, processEnvironment } from "../environment.ts";
 import { drawInParts, drawTable, left, right, whole } from "../render/table.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { printableText, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
 interface Options {
@@ -33,27 +34,24 @@ Examples:
 RUN is a run's name, its number, or "current".
 `;
 
-/** `content-warehouse runs`: the published runs, and which of them readers see. */
-export function runsCommand(terminal: Terminal = standardOutput()): Command {
-  const command = new Command("runs")
+export function runsCommand(environment = processEnvironment()): Command {
+  return new Command("runs")
     .description("list, show, roll back and remove published runs")
-    .addHelpText("after", EXAMPLES);
-  command.addCommand(listCommand(terminal), { isDefault: true });
-  command.addCommand(showCommand(terminal));
-  command.addCommand(rollbackCommand(terminal));
-  command.addCommand(pruneCommand(terminal));
-  return command;
+    .addHelpText("after", EXAMPLES)
+    .addCommand(listCommand(environment), { isDefault: true })
+    .addCommand(showCommand(environment))
+    .addCommand(rollbackCommand(environment))
+    .addCommand(pruneCommand(environment));
 }
 
 function subcommand(name: string, description: string, example: string): Command {
-  return new Command(name)
+  return new CliCommand(name)
     .description(description)
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .addHelpText("after", `\nExample:\n  $ content-warehouse runs ${example}\n`);
 }
 
-function listCommand(terminal: Terminal): Command {
+function listCommand({ out }: CliEnvironment): Command {
   return subcommand(
     "list",
     "list the published runs, the newest first",
@@ -62,21 +60,18 @@ function listCommand(terminal: Terminal): Command {
     const folder = existingFolder(warehouse);
     const unpublished = await unpublishedRun(folder);
     const runs = await listRuns(folder);
-    await writeAll(terminal, [listText(runs, terminal.columns), ...unpublishedText(runs, unpublished)]);
+    await writeAll(out, [listText(runs, out.columns), ...unpublishedText(runs, unpublished)]);
   });
 }
 
-function showCommand(terminal: Terminal): Command {
+function showCommand({ out }: CliEnvironment): Command {
   return subcommand("show", "show what a run published", "show current")
     .argument("<run>", "name or number of a run, or current")
     .action(async (run: string, { warehouse }: Options) => {
       const { manifest, current } = await findRun(existingFolder(warehouse), run);
       if (manifest instanceof WarehouseError) throw manifest;
       const checks = await checksOf(warehouse, manifest);
-      await writeAll(terminal, [
-        showText(manifest, current, terminal.columns),
-        checksText(checks, terminal.columns),
-      ]);
+      await writeAll(out, [showText(manifest, current, out.columns), checksText(checks, out.columns)]);
     });
 }
 
@@ -108,18 +103,18 @@ function checksText(checks: readonly RunCheck[], width: number | undefined): str
   return `\n${counted(passed, "check")} passed; the table run_checks has all of them. Not passed:\n${text}`;
 }
 
-function rollbackCommand(terminal: Terminal): Command {
+function rollbackCommand({ out }: CliEnvironment): Command {
   return subcommand("rollback", "make an earlier run the one that readers see", "rollback 41")
     .argument("<run>", "name or number of a run")
     .action(async (wanted: string, { warehouse }: Options) => {
       const folder = existingFolder(warehouse);
       await using _lock = await acquireLock(folder);
       const { run } = await rollback(folder, wanted);
-      await writeAll(terminal, [`current is now ${run}\n`]);
+      await writeAll(out, [`current is now ${run}\n`]);
     });
 }
 
-function pruneCommand(terminal: Terminal): Command {
+function pruneCommand(environment: CliEnvironment): Command {
   return subcommand("prune", "remove old runs; the current one always stays", "prune --keep 14")
     .option(
       "--keep <n>",
@@ -128,11 +123,11 @@ function pruneCommand(terminal: Terminal): Command {
     )
     .action(async ({ warehouse, keep: given }: Options & { readonly keep?: number }) => {
       const folder = existingFolder(warehouse);
-      const keep = given ?? (await configuredKeepRuns(process.cwd()));
+      const keep = given ?? (await configuredKeepRuns(environment.cwd));
       await using _lock = await acquireLock(folder);
       const removed = await prune(folder, keep);
       const lines = removed.map(({ run }) => `removed ${run}\n`);
-      await writeAll(terminal, lines.length === 0 ? ["nothing to remove\n"] : lines);
+      await writeAll(environment.out, lines.length === 0 ? ["nothing to remove\n"] : lines);
     });
 }
 

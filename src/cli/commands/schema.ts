@@ -5,9 +5,10 @@ import { TABLES } from "../../tables/all.ts";
 import type { Table } from "../../tables/declare.ts";
 import { VIEWS } from "../../tables/own-tables.ts";
 import { schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
+import { processEnvironment } from "../environment.ts";
 import { schemaDbt } from "../render/schema-dbt.ts";
 import { schemaText } from "../render/schema-text.ts";
-import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { writeAll } from "../render/terminal.ts";
 
 type Render = (tables: readonly Table[], width: number | undefined) => string;
 
@@ -27,8 +28,7 @@ Examples:
   $ content-warehouse schema --format json | jq '.tables[].name'
 `;
 
-/** `content-warehouse schema [TABLE]`: the tables with their columns, and the API field that each column comes from. */
-export function schemaCommand(terminal: Terminal = standardOutput()): Command {
+export function schemaCommand({ out } = processEnvironment()): Command {
   return new Command("schema")
     .description("show the tables: columns, keys, comments and where each column comes from")
     .argument("[table]", "only this table")
@@ -38,7 +38,7 @@ export function schemaCommand(terminal: Terminal = standardOutput()): Command {
     .addHelpText("after", EXAMPLES)
     .action(async (name: string | undefined, { format }: { format: keyof typeof FORMATS }) => {
       const tables = name === undefined ? TABLES : [tableNamed(name)];
-      await writeAll(terminal, [FORMATS[format](tables, terminal.columns)]);
+      await writeAll(out, [FORMATS[format](tables, out.columns)]);
     });
 }
 

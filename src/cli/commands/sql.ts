@@ -1,17 +1,17 @@
 import { createReadStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
-import type { Writable } from "node:stream";
-import { Command, Option } from "commander";
+import { type Command, Option } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
-import { findWarehouse, onlyForCsv, spreadsheetOption, warehouseOption } from "../options.ts";
-import { standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { CliCommand } from "../command.ts";
+import { type CliEnvironment, processEnvironment } from "../environment.ts";
+import { writeAll } from "../render/terminal.ts";
 import { answerTexts, type FormOptions, planTexts, TEXT_FORMATS, type TextFormat } from "../sql/formats.ts";
 import { copyToParquet, openCurrent, type Question, questionOf, refusals } from "../sql/question.ts";
-import { type Input, statementOf } from "../sql/statement.ts";
+import { statementOf } from "../sql/statement.ts";
 import { waysToOpen } from "../sql/ways-to-open.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 import { openNamedFile } from "../write-file.ts";
@@ -50,26 +50,12 @@ Without a query, the statement is read from standard input. A screen gets the fi
 file all of them. CSV holds values as they are; add --spreadsheet for a file that Excel opens.
 `;
 
-interface SqlStreams {
-  readonly terminal: Terminal;
-  /** Takes what is not the answer. */
-  readonly err: Writable;
-  /** Only looked at where no other statement is given. */
-  readonly input: () => Input;
-}
-
-/** `content-warehouse sql`: asks the current run's database a question. */
-export function sqlCommand(
-  terminal: Terminal = standardOutput(),
-  err: Writable = process.stderr,
-  input: () => Input = () => process.stdin,
-): Command {
-  return new Command("sql")
+export function sqlCommand(environment = processEnvironment()): Command {
+  return new CliCommand("sql")
     .description("query the published warehouse in SQL; it is opened read-only")
     .argument("[query]", "one SQL statement (default: read from standard input)")
     .option("-f, --file <file>", "read the statement from a file; - is standard input")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .addOption(
       new Option(
         "--format <format>",
@@ -77,34 +63,36 @@ export function sqlCommand(
       ).choices(FORMATS),
     )
     .option("--out <file>", "write the answer to a file instead of standard output")
-    .addOption(spreadsheetOption())
-    .hook("preAction", onlyForCsv)
+    .spreadsheet()
     .addHelpText("after", EXAMPLES)
-    .action((query: string | undefined, options: Options) =>
-      answer({ terminal, err, input }, query, options),
-    );
+    .action((query: string | undefined, options: Options) => answer(environment, query, options));
 }
 
-async function answer(streams: SqlStreams, query: string | undefined, options: Options): Promise<void> {
+async function answer(
+  environment: CliEnvironment,
+  query: string | undefined,
+  options: Options,
+): Promise<void> {
   keepHeapsSmall();
+  const { out, err } = environment;
   const target = targetOf(options);
   const spreadsheet = options.spreadsheet === true;
-  const statement = await statementOf({ query, file: options.file }, streams.input);
-  if (statement === undefined) return writeAll(streams.terminal, [await waysToOpen(options.warehouse)]);
+  const statement = await statementOf({ query, file: options.file }, environment);
+  if (statement === undefined) return writeAll(out, [await waysToOpen(options.warehouse)]);
   await withTemporaryFolder("sql", async (temporaryDirectory) => {
     const place = { temporaryDirectory, writes: target.format === "parquet" };
     await using database = await openCurrent(options.warehouse, place);
     const question = await questionOf(database.connection, statement);
     if (target.out === undefined) {
-      const form = { width: streams.terminal.columns, spreadsheet };
-      return writeAll(streams.terminal, await texts(question, target.format, form));
+      const form = { width: out.columns, spreadsheet };
+      return writeAll(out, await texts(question, target.format, form));
     }
     await using named = await openNamedFile(target.out, outputFolder(options.warehouse));
     // Whole before it replaces what the file had: a query can fail at its last row.
     const file = join(temporaryDirectory, "answer");
     if (target.format === "parquet") await copyToParquet(database.connection, question, file);
     else await writeFile(file, await texts(question, target.format, { width: undefined, spreadsheet }));
-    streams.err.write(await named.write(createReadStream(file), "has the answer"));
+    err.write(await named.write(createReadStream(file), "has the answer"));
   });
 }
 

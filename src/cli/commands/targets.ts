@@ -1,20 +1,14 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { counted, minuteOf } from "../../common/figures.ts";
 import type { InstanceIdentity, Target, TargetRun } from "../../pipeline.ts";
 import { targetError } from "../../targets/deliver.ts";
 import { outputFolder, parseRunName } from "../../warehouse/layout.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
-import {
-  type CliEnvironment,
-  CONFIG_OPTION,
-  findWarehouse,
-  processEnvironment,
-  StopSignals,
-  warehouseOption,
-} from "../options.ts";
+import { CliCommand } from "../command.ts";
+import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
 import { drawInParts, whole } from "../render/table.ts";
-import { printableText, type Terminal, writeAll } from "../render/terminal.ts";
+import { writeAnswer } from "../render/terminal.ts";
 import { chosenTargets } from "../targets.ts";
 
 interface Options {
@@ -40,13 +34,11 @@ interface State {
   readonly failure: { readonly code: string; readonly message: string } | null;
 }
 
-/** `content-warehouse targets`: which run each target has. */
-export function targetsCommand(environment: CliEnvironment = processEnvironment()): Command {
-  return new Command("targets")
+export function targetsCommand(environment = processEnvironment()): Command {
+  return new CliCommand("targets")
     .description("list the configured targets with the last run that each has")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(CONFIG_OPTION)
+    .warehouse()
+    .config()
     .option("--json", "print one JSON object instead of the table")
     .addHelpText("after", HELP)
     .action((options: Options) => listTargets(options, environment));
@@ -58,11 +50,8 @@ async function listTargets(options: Options, { cwd, out }: CliEnvironment): Prom
   using stop = new StopSignals("nothing was changed");
   const states: State[] = [];
   for (const target of targets) states.push(await stateOf(target, current, stop.signal));
-  const columns = "columns" in out && typeof out.columns === "number" ? out.columns : undefined;
-  const terminal: Terminal = { out, columns };
   const json = { current: current?.run ?? null, targets: states };
-  const text = options.json === true ? `${JSON.stringify(json)}\n` : tableText(states, current, columns);
-  await writeAll(terminal, [text]);
+  await writeAnswer(out, options.json === true ? json : tableText(states, current, out.columns));
   const failures = states.flatMap(({ failure }) => failure ?? []);
   const [first] = failures;
   if (first === undefined) return;
@@ -133,5 +122,5 @@ function tableText(
     ];
   });
   const here = current === undefined ? "no run" : `the run ${current.run}`;
-  return `${drawInParts({ columns, rows }, 1, width)}${printableText(`the warehouse folder has ${here}\n`)}`;
+  return `${drawInParts({ columns, rows }, 1, width)}the warehouse folder has ${here}\n`;
 }

@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { Command, Option } from "commander";
+import type { Command } from "commander";
 import type { ExplainedDifference, VerifiedItem } from "../../audit/mapping/compare.ts";
 import type { Definitions } from "../../audit/mapping/definitions.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
@@ -8,18 +8,11 @@ import { count, counted } from "../../common/figures.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
 import { type VerifiedMappings, verifyMappings } from "../../run/verify-mappings.ts";
 import { askAgain, assertReadFrom } from "../ask-again.ts";
-import {
-  CONFIG_OPTION,
-  findWarehouse,
-  positive,
-  processEnvironment,
-  type Settings,
-  URL_OPTION,
-  warehouseOption,
-} from "../options.ts";
+import { CliCommand, positive } from "../command.ts";
+import { type CliEnvironment, processEnvironment } from "../environment.ts";
 import { createDisplay } from "../render/display.ts";
 import { drawInParts, left, right, whole } from "../render/table.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { printableText, writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 
 interface Options {
@@ -48,12 +41,8 @@ changed definition or mapping, explains is a change since the run. Exit code 31:
 explains.
 `;
 
-/** `content-warehouse verify-mappings [RUN]`: compares published mapped values with what the service answers now. */
-export function verifyMappingsCommand(
-  terminal: Terminal = standardOutput(),
-  settings: Settings = processEnvironment(),
-): Command {
-  return new Command("verify-mappings")
+export function verifyMappingsCommand(environment = processEnvironment()): Command {
+  return new CliCommand("verify-mappings")
     .description(
       "ask the service again for some items, and check the published mapped values against its answers",
     )
@@ -63,34 +52,30 @@ export function verifyMappingsCommand(
       "--seed <text>",
       "which items: the same seed draws the same ones (default: another draw each time)",
     )
-    .option("--sample", "ask the embedded service with the sample content")
-    .addOption(URL_OPTION)
-    .addOption(CONFIG_OPTION)
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
-    .addOption(new Option("--format <format>", "form of the answer").choices(FORMATS).default("table"))
+    .service("ask the embedded service with the sample content")
+    .warehouse()
+    .format(FORMATS)
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {
-      const { sample, url, config: file } = options;
-      const { env, cwd } = settings;
+      const { env, cwd } = environment;
       const config = await loadConfig({
         cwd,
         env,
-        flags: { sample, url, config: file },
+        flags: options,
         sampleBy: `for a run of the sample, "content-warehouse verify-mappings --items ${options.items} --sample"`,
       });
-      await withRun(options.warehouse, run, (opened) => verify(terminal, opened, config, options, settings));
+      await withRun(options.warehouse, run, (opened) => verify(opened, config, options, environment));
     });
 }
 
 async function verify(
-  terminal: Terminal,
   opened: OpenedRun,
   config: Config,
   options: Options,
-  { err }: Settings,
+  environment: CliEnvironment,
 ): Promise<void> {
   const { run } = opened;
+  const { out, err } = environment;
   assertReadFrom(opened, config);
   const seed = options.seed ?? String(randomInt(2 ** 32));
   const { onProgress } = createDisplay({
@@ -101,12 +86,12 @@ async function verify(
   });
   const onItem = (done: number, total: number) =>
     onProgress({ stage: "items", done, total, items: done, bytes: 0 });
-  const found = await askAgain(config, err, (source, asking) =>
+  const found = await askAgain(config, environment, (source, asking) =>
     verifyMappings(opened, { items: options.items, seed, source, onItem, ...asking }),
   );
   const text =
-    options.format === "json" ? jsonText(run, seed, found) : reportText(run, seed, found, terminal.columns);
-  await writeAll(terminal, [text]);
+    options.format === "json" ? jsonText(run, seed, found) : reportText(run, seed, found, out.columns);
+  await writeAll(out, [text]);
   const wrong = found.others.filter(({ verdict }) => verdict === "differs");
   if (wrong.length === 0) return;
   throw new WarehouseError(

@@ -1,9 +1,10 @@
-import { Command } from "commander";
+import type { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted, fileSize } from "../../common/figures.ts";
 import { type Verification, type VerifiedRun, verifyRuns, type Wanted } from "../../warehouse/verify-run.ts";
-import { existingFolder, findWarehouse, warehouseOption } from "../options.ts";
-import { printableText, standardOutput, type Terminal, writeAll } from "../render/terminal.ts";
+import { CliCommand, existingFolder } from "../command.ts";
+import { type Output, processEnvironment } from "../environment.ts";
+import { writeAnswer } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options {
@@ -21,13 +22,11 @@ Examples:
 RUN is a run's name, its number, or "current". Exit code 0: everything is as it was published. 31: it is not.
 `;
 
-/** `content-warehouse verify [RUN]`: compares published files with the manifest. */
-export function verifyCommand(terminal: Terminal = standardOutput()): Command {
-  return new Command("verify")
+export function verifyCommand({ out } = processEnvironment()): Command {
+  return new CliCommand("verify")
     .description("verify that published runs are as they were published")
     .argument("[run]", "name or number of a run, or current", "current")
-    .addOption(warehouseOption())
-    .hook("preAction", findWarehouse)
+    .warehouse()
     .option("--all", "verify all published runs")
     .option("--json", "print one JSON object instead of the report")
     .addHelpText("after", EXAMPLES)
@@ -35,16 +34,16 @@ export function verifyCommand(terminal: Terminal = standardOutput()): Command {
       if (options.all === true && command.args.length > 0) {
         throw new WarehouseError("config.invalid", "--all verifies every run; name one, or leave --all out.");
       }
-      await verify(terminal, options.all === true ? { all: true } : { run }, options);
+      await verify(out, options.all === true ? { all: true } : { run }, options);
     });
 }
 
-async function verify(terminal: Terminal, wanted: Wanted, { warehouse, json }: Options): Promise<void> {
+async function verify(out: Output, wanted: Wanted, { warehouse, json }: Options): Promise<void> {
   const folder = existingFolder(warehouse);
   const found = await withTemporaryFolder("verify", (temporaryDirectory) =>
     verifyRuns(folder, wanted, temporaryDirectory),
   );
-  await writeAll(terminal, [json === true ? jsonText(folder.root, found) : reportText(found)]);
+  await writeAnswer(out, json === true ? jsonOf(folder.root, found) : reportText(found));
   const { length } = found.findings;
   if (length === 0) return;
   const denied = found.runs.reduce((sum, run) => sum + run.denied, 0);
@@ -55,9 +54,8 @@ async function verify(terminal: Terminal, wanted: Wanted, { warehouse, json }: O
   throw new WarehouseError("verify.failed", `${counted(length, "finding")}: ${wayOut}.`);
 }
 
-function jsonText(warehouse: string, { current, runs, findings }: Verification): string {
-  const ok = findings.length === 0;
-  return `${JSON.stringify({ ok, warehouse, current: current ?? null, findings, runs })}\n`;
+function jsonOf(warehouse: string, { current, runs, findings }: Verification): object {
+  return { ok: findings.length === 0, warehouse, current: current ?? null, findings, runs };
 }
 
 /** More of them say nothing new to a person; `--json` has them all. */
@@ -66,7 +64,7 @@ const SHOWN = 20;
 function reportText({ runs, findings }: Verification): string {
   const ofRuns = new Set(runs.flatMap((run) => run.findings));
   const others = findings.filter((finding) => !ofRuns.has(finding));
-  return printableText([...runs.map(runText), ...others.map((finding) => `${finding}\n`)].join(""));
+  return [...runs.map(runText), ...others.map((finding) => `${finding}\n`)].join("");
 }
 
 function runText({ run, current, files, bytes, tables, rows, denied, findings }: VerifiedRun): string {

@@ -8,7 +8,7 @@ import { Secret } from "../../common/secret.ts";
 import { readTokenFile } from "../../config/config-file.ts";
 import { checkedToken } from "../../config/service-source.ts";
 import { readServiceUrl } from "../../extract/http/service-url.ts";
-import { type Destination, type Destinations, destinationIn, NO_DESTINATION } from "../options.ts";
+import { type Destination, type Destinations, destinationIn, NO_DESTINATION } from "../command.ts";
 import type { Prompt } from "./prompt.ts";
 import { SCHEDULERS, type Scheduler } from "./schedule.ts";
 

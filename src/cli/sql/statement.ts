@@ -1,27 +1,25 @@
 /** Where the text of a statement comes from: the argument, a file, or standard input. */
 import { readFile } from "node:fs/promises";
-import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { codeOf, WarehouseError } from "../../common/errors.ts";
+import type { CliEnvironment } from "../environment.ts";
 
-export type Input = Readable & { readonly isTTY?: boolean };
-
-export interface Given {
-  readonly query: string | undefined;
-  /** `-` is standard input. */
-  readonly file: string | undefined;
-}
-
-/** The statement; undefined where nobody gave one: standard input is a terminal. Throws `config.invalid`. */
-export async function statementOf({ query, file }: Given, input: () => Input): Promise<string | undefined> {
+/**
+ * The statement; undefined where nobody gave one: standard input is a terminal. `file`: `-` is standard input. Throws
+ * `config.invalid`, `config.not_found`.
+ */
+export async function statementOf(
+  { query, file }: { readonly query: string | undefined; readonly file: string | undefined },
+  environment: CliEnvironment,
+): Promise<string | undefined> {
   if (query !== undefined && file !== undefined) {
     throw new WarehouseError("config.invalid", "A query and --file exclude each other; give one of them.");
   }
   if (query !== undefined) return query;
   if (file !== undefined && file !== "-") return withoutMark(await readStatement(file));
-  const stdin = input();
-  if (file === undefined && stdin.isTTY === true) return undefined;
-  return withoutMark(await text(stdin));
+  const { input } = environment;
+  if (file === undefined && input.isTTY === true) return undefined;
+  return withoutMark(await text(input));
 }
 
 async function readStatement(file: string): Promise<string> {
