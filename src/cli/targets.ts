@@ -9,11 +9,15 @@ import { deliveredRun } from "../targets/published-run.ts";
 import type { OutputFolder } from "../warehouse/layout.ts";
 import { findRun } from "../warehouse/retention.ts";
 
-export interface TargetFlags {
-  readonly config?: string | undefined;
+export interface TargetOptions {
+  readonly warehouse: string;
+  readonly config?: string;
   /** Name of the only one that is meant. */
-  readonly target?: string | undefined;
+  readonly target?: string;
+  readonly json?: true;
 }
+
+type TargetFlags = Pick<TargetOptions, "config" | "target">;
 
 /** Throws `config.invalid` where none is configured, `config.not_found` where the one that is named is not. */
 export async function chosenTargets(

@@ -12,11 +12,11 @@ import { listed } from "../../common/nearest.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { CliCommand } from "../command.ts";
 import { type CliEnvironment, type Output, processEnvironment } from "../environment.ts";
+import { openNamedFile } from "../named-file.ts";
 import { coverageSections } from "../render/audit-sections.ts";
 import { sectionCsv, sectionJson, sectionMarkdown, sectionTables } from "../render/sections.ts";
 import { paragraph, printableText, writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
-import { openNamedFile } from "../write-file.ts";
 
 const FORMATS = ["table", "json", "csv", "markdown"] as const;
 const SECTIONS = "coverage values unused-entries unmapped-fields many-to-one collisions".split(" ");

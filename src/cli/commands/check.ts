@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { systemClock } from "../../common/clock.ts";
 import { counted } from "../../common/figures.ts";
+import type { ConfigFlags } from "../../config/config.ts";
 import { check } from "../../run/check.ts";
 import { type CheckStatus, exitCodeOf, type Finding } from "../../run/finding.ts";
 import { freeBytes } from "../../warehouse/disk.ts";
@@ -10,11 +11,7 @@ import { type CliEnvironment, processEnvironment, warningsTo } from "../environm
 import { jsonLine, paragraph, printableLine, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
-interface CheckFlags {
-  readonly warehouse?: string;
-  readonly sample?: true;
-  readonly url?: string;
-  readonly config?: string;
+interface CheckFlags extends ConfigFlags {
   readonly json?: true;
 }
 

@@ -6,15 +6,8 @@ import { finishPublication } from "../../warehouse/publish.ts";
 import { CliCommand, existingFolder } from "../command.ts";
 import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
 import { writeAnswer } from "../render/terminal.ts";
-import { chosenTargets, delivered } from "../targets.ts";
+import { chosenTargets, delivered, type TargetOptions } from "../targets.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
-
-interface Options {
-  readonly warehouse: string;
-  readonly config?: string;
-  readonly target?: string;
-  readonly json?: true;
-}
 
 const HELP = `
 Examples:
@@ -35,10 +28,14 @@ export function deliverCommand(environment = processEnvironment()): Command {
     .config()
     .option("--json", "print one JSON object instead of lines")
     .addHelpText("after", HELP)
-    .action((run: string, options: Options) => deliverRun(run, options, environment));
+    .action((run: string, options: TargetOptions) => deliverRun(run, options, environment));
 }
 
-async function deliverRun(wanted: string, options: Options, { cwd, out }: CliEnvironment): Promise<void> {
+async function deliverRun(
+  wanted: string,
+  options: TargetOptions,
+  { cwd, out }: CliEnvironment,
+): Promise<void> {
   const folder = existingFolder(options.warehouse);
   const targets = await chosenTargets(cwd, options);
   const { run, deliveries } = await withTemporaryFolder("deliver", async (temporaryDirectory) => {

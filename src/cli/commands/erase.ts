@@ -12,16 +12,13 @@ import type { OutputFolder } from "../../warehouse/layout.ts";
 import { acquireLock } from "../../warehouse/lock.ts";
 import { CliCommand, existingFolder } from "../command.ts";
 import { processEnvironment, StopSignals } from "../environment.ts";
-import { drawInParts, right, whole } from "../render/table.ts";
+import { drawInParts, right, tableOf, whole } from "../render/table.ts";
 import { jsonLine, printableText, writeOutcome } from "../render/terminal.ts";
-import { delivered } from "../targets.ts";
+import { delivered, type TargetOptions } from "../targets.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
-interface Options {
+interface Options extends TargetOptions {
   readonly user: string;
-  readonly warehouse: string;
-  readonly config?: string;
-  readonly json?: true;
 }
 
 const HELP = `
@@ -49,9 +46,9 @@ export function eraseCommand(environment = processEnvironment()): Command {
     .option("--json", "print one JSON object instead of the table")
     .addHelpText("after", HELP)
     .action(async (options: Options) => {
-      const { user: userId, warehouse, config, json } = options;
+      const { user: userId, warehouse, json } = options;
       const folder = existingFolder(warehouse);
-      const targets = await configuredTargets({ cwd: environment.cwd, flags: { config } });
+      const targets = await configuredTargets({ cwd: environment.cwd, flags: options });
       await using _lock = await acquireLock(folder);
       const report = await eraseUser(folder, {
         userId,
@@ -134,11 +131,15 @@ function reportText(
   const runs = counted(searched, "retained run");
   if (replaced.length === 0)
     return printableText(`nothing to erase: ${runs} searched, ${knownText(userId, named)}\n`);
-  const columns = [whole("run"), whole("replaced by"), right("rows"), right("raw documents")];
-  const rows = replaced.map((each) => [each.run, each.replacedBy, count(each.rows), count(each.documents)]);
+  const table = tableOf(replaced, [
+    whole("run", ({ run }) => run),
+    whole("replaced by", ({ replacedBy }) => replacedBy),
+    right("rows", ({ rows }) => count(rows)),
+    right("raw documents", ({ documents }) => count(documents)),
+  ]);
   const current = replaced.find((each) => each.current)?.replacedBy;
   const now = current === undefined ? "" : `; current is now ${current}`;
-  return `${drawInParts({ columns, rows }, 1, width)}${printableText(`${runs} searched, ${count(replaced.length)} replaced${now}\n`)}`;
+  return `${drawInParts(table, 1, width)}${printableText(`${runs} searched, ${count(replaced.length)} replaced${now}\n`)}`;
 }
 
 /** `named`: retained runs that know the ID. */

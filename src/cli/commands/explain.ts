@@ -14,7 +14,7 @@ import { CliCommand } from "../command.ts";
 import { processEnvironment } from "../environment.ts";
 import { pastJson, pastText } from "../render/explain-past-text.ts";
 import { isWanted, type Told } from "../render/explain-sentences.ts";
-import { explanationText } from "../render/explain-text.ts";
+import { explanationText, type ToldText } from "../render/explain-text.ts";
 import { printableText, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
@@ -54,8 +54,8 @@ export function explainCommand({ out } = processEnvironment()): Command {
     .option("--steps", "tell the rules too, one by one, and where each thing was read")
     .option("--json", "print one JSON object, which has the steps, instead of the explanation")
     .addHelpText("after", EXAMPLES)
-    .action(async (item: string, options: Options) => {
-      await withRuns(
+    .action((item: string, options: Options) =>
+      withRuns(
         options.warehouse,
         (folder, temporaryDirectory) => momentOf(folder, options, temporaryDirectory),
         async (opened, { past }) => {
@@ -67,8 +67,8 @@ export function explainCommand({ out } = processEnvironment()): Command {
           const toFile = options.json === true && out.columns === undefined;
           await writeAll(out, [toFile ? text : printableText(text)]);
         },
-      );
-    });
+      ),
+    );
 }
 
 async function momentOf(
@@ -96,10 +96,14 @@ async function explain(
 ): Promise<object | string> {
   const scope = await resolveScope(opened.connection, { destination, field });
   const explanation = await explainItem(opened, item);
-  const told = { run: opened.run, verdict: opened.manifest.verdict, ...scope };
-  return json === true
-    ? explanationJson(explanation, told)
-    : explanationText(explanation, { ...told, steps: steps === true }, width);
+  const told = {
+    run: opened.run,
+    verdict: opened.manifest.verdict,
+    steps: steps === true,
+    width,
+    ...scope,
+  };
+  return json === true ? explanationJson(explanation, told) : explanationText(explanation, told);
 }
 
 /** The same of a run whose files are gone, as far as the history knows it. */
@@ -112,10 +116,11 @@ async function explainFromHistory(
   const explanation = await explainPast(opened, item, past);
   const told: Told = {
     run: opened.run,
+    width,
     destinationIds: idsOfName(explanation.destinations, "destination", destination),
     fieldIds: idsOfName(explanation.fields, "custom field", field),
   };
-  return json === true ? pastJson(explanation, told) : pastText(explanation, told, width);
+  return json === true ? pastJson(explanation, told) : pastText(explanation, told);
 }
 
 function idsOfName(
@@ -130,7 +135,7 @@ function idsOfName(
 /** The explanation for programs: the steps as the procedure takes them, with the filters applied. */
 function explanationJson(
   { item, mapped, definitions, evidence, passthrough, since }: ItemExplanation,
-  { run, verdict, destinationIds, fieldIds }: Told & { readonly verdict: string },
+  { run, verdict, destinationIds, fieldIds }: ToldText,
 ): object {
   const isShown = (each: { readonly destinationId: string; readonly customFieldId?: string }) =>
     isWanted(destinationIds, each.destinationId) &&

@@ -2,17 +2,17 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Command, Option } from "commander";
 import { systemClock } from "../../common/clock.ts";
-import { count, counted, duration } from "../../common/figures.ts";
+import { count, counted, duration, minuteOf } from "../../common/figures.ts";
 import { createLog, LOG_FORMATS, type LogFormat } from "../../common/log.ts";
 import { type Fleet, findInstance, readFleet } from "../../fleet/fleet.ts";
 import { makeLastRuns } from "../../fleet/last-runs.ts";
 import { enqueue, openQueue, type Queue, type QueueOptions, retryDeadLetters } from "../../fleet/queue.ts";
-import { fleetStatus } from "../../fleet/status.ts";
+import { fleetStatus, type InstanceStatus } from "../../fleet/status.ts";
 import { type JobReport, work } from "../../fleet/work.ts";
 import { CliCommand, positive } from "../command.ts";
 import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
-import { fleetStatusText } from "../render/fleet-text.ts";
-import { jsonLine, printableLine, writeAnswer } from "../render/terminal.ts";
+import { drawInParts, right, tableOf, whole } from "../render/table.ts";
+import { jsonLine, paragraph, printableLine, writeAnswer } from "../render/terminal.ts";
 
 /** In the sources and in the built package alike. */
 const ENTRY = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import.meta.url));
@@ -163,4 +163,24 @@ async function opened(fleet: Fleet, role: QueueOptions["role"], { err }: CliEnvi
   });
   await makeLastRuns(queue);
   return queue;
+}
+
+/** A table, and below it why runs failed. */
+export function fleetStatusText(instances: readonly InstanceStatus[], width: number | undefined): string {
+  const table = tableOf(instances, [
+    whole("instance", ({ instance }) => instance),
+    whole("last run", ({ published }) => published?.run ?? "never"),
+    whole("verdict", ({ published }) => published?.verdict ?? ""),
+    whole("ended", ({ published }) => (published === null ? "" : minuteOf(new Date(published.endedMs)))),
+    right("late", ({ lateSeconds }) => (lateSeconds === null ? "" : duration(lateSeconds))),
+    right("failures", ({ failures }) => (failures === 0 ? "" : count(failures))),
+    whole("job", ({ job }) => {
+      if (job === null) return "";
+      return `${job.state} ${job.state === "dead letter" ? "since" : "from"} ${minuteOf(new Date(job.fromMs))}`;
+    }),
+  ]);
+  const reasons = instances.flatMap(({ instance, message }) =>
+    message === null ? [] : [paragraph(`${instance}: `, printableLine(message), width)],
+  );
+  return [drawInParts(table, 1, width), ...reasons].join("");
 }

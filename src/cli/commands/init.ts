@@ -1,8 +1,10 @@
+import { existsSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { userInfo } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { systemClock } from "../../common/clock.ts";
-import { WarehouseError } from "../../common/errors.ts";
+import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
 import { configFileName, loadConfig } from "../../config/config.ts";
 import { configText, NEW_CONFIG_FILE } from "../../config/config-text.ts";
@@ -25,8 +27,13 @@ import {
   type TokenAnswer,
 } from "../init/answers.ts";
 import { Prompt } from "../init/prompt.ts";
-import { SCHEDULERS, type Scheduler, scheduleFileNames, scheduleFiles } from "../init/schedule.ts";
-import { assertNew, type FileToWrite, writeNewFiles } from "../init/write-files.ts";
+import {
+  type NewFile,
+  SCHEDULERS,
+  type Scheduler,
+  scheduleFileNames,
+  scheduleFiles,
+} from "../init/schedule.ts";
 import { printableText, writeAnswer } from "../render/terminal.ts";
 
 const EXAMPLES = `
@@ -146,4 +153,44 @@ function writtenText(files: readonly FileToWrite[], schedule: Scheduler | null):
   const [first] = schedule === null ? [] : scheduleFileNames(schedule);
   const install = first === undefined ? "" : `  see the first lines of ${first} for how to install it\n`;
   return `Written:\n${lines.join("")}Next:\n  content-warehouse check\n  content-warehouse run nightly\n${install}`;
+}
+
+/** Its name goes from the working directory on. */
+interface FileToWrite extends NewFile {
+  /** Of its permissions; 0o600 for secrets. */
+  readonly mode: number;
+}
+
+/** Throws `config.output` for a file that is there: nothing is ever overwritten. */
+function assertNew(cwd: string, names: readonly string[]): void {
+  const there = names.find((name) => existsSync(resolve(cwd, name)));
+  if (there !== undefined) throw exists(there);
+}
+
+/** Writes new files. Throws `config.output` for one that is there, or cannot be written. */
+async function writeNewFiles(cwd: string, files: readonly FileToWrite[]): Promise<void> {
+  assertNew(
+    cwd,
+    files.map(({ name }) => name),
+  );
+  for (const { name, text, mode } of files) {
+    try {
+      await using file = await open(resolve(cwd, name), "wx", mode);
+      await file.writeFile(text);
+    } catch (thrown) {
+      if (codeOf(thrown) === "EEXIST") throw exists(name);
+      throw new WarehouseError(
+        "config.output",
+        `The file ${name} cannot be written (${codeOf(thrown) ?? "unknown reason"}); make its folder, or run init in another one.`,
+        { cause: thrown },
+      );
+    }
+  }
+}
+
+function exists(name: string): WarehouseError {
+  return new WarehouseError(
+    "config.output",
+    `There is a file ${name} already, and init overwrites nothing; edit it, move it away, or run init in another folder.`,
+  );
 }

@@ -1,22 +1,17 @@
 import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
-import { counted } from "../../common/figures.ts";
+import { count, counted, fileSize, minuteOf } from "../../common/figures.ts";
 import { isLake, type LakeTarget } from "../../targets/lake/lake.ts";
-import { lakeStatus } from "../../targets/lake/status.ts";
-import { vacuumLake } from "../../targets/lake/vacuum.ts";
+import { type InstanceStatus, type LakeStatus, lakeStatus } from "../../targets/lake/status.ts";
+import { type Vacuumed, vacuumLake } from "../../targets/lake/vacuum.ts";
 import { verifyLake } from "../../targets/lake/verify.ts";
 import { parseRunName } from "../../warehouse/layout.ts";
 import { CliCommand } from "../command.ts";
 import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
-import { lakeStatusText, lakeVerificationText, vacuumedText } from "../render/lake-text.ts";
+import { drawInParts, drawTable, left, right, tableOf, whole } from "../render/table.ts";
 import { writeAnswer } from "../render/terminal.ts";
-import { chosenTarget } from "../targets.ts";
-
-interface Options {
-  readonly config?: string;
-  readonly target?: string;
-  readonly json?: true;
-}
+import { chosenTarget, type TargetOptions } from "../targets.ts";
+import { foundText } from "./verify.ts";
 
 const EXAMPLES = `
 Examples:
@@ -55,7 +50,7 @@ function statusCommand(environment: CliEnvironment): Command {
     "status",
     "list the tables of the lake and the last run of each instance",
     STATUS_HELP,
-  ).action(async (options: Options) => {
+  ).action(async (options: TargetOptions) => {
     const lake = await chosenLake(environment, options);
     using stop = new StopSignals("nothing was changed");
     const status = await lake.open(stop.signal, ({ store }) => lakeStatus(store));
@@ -81,7 +76,7 @@ is not.
 function verifyCommand(environment: CliEnvironment): Command {
   return subcommand("verify", "read a run back from the lake and compare it with its manifest", VERIFY_HELP)
     .argument("[run]", "name or number of a run")
-    .action(async (run: string | undefined, options: Options) => {
+    .action(async (run: string | undefined, options: TargetOptions) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("nothing was changed");
       const sequence = run === undefined ? undefined : sequenceOf(run);
@@ -89,7 +84,7 @@ function verifyCommand(environment: CliEnvironment): Command {
       const ok = found.findings.length === 0;
       await writeAnswer(
         environment.out,
-        options.json === true ? { ok, ...found } : lakeVerificationText(found),
+        options.json === true ? { ok, ...found } : foundText(`${found.run} of ${found.instance}`, found),
       );
       if (ok) return;
       throw new WarehouseError(
@@ -118,7 +113,7 @@ up; runs may be delivered meanwhile.
 function vacuumCommand(environment: CliEnvironment): Command {
   return subcommand("vacuum", "remove files that no version in the retention names", VACUUM_HELP)
     .option("--all-versions", "keep the newest version alone")
-    .action(async (options: Options & { readonly allVersions?: true }) => {
+    .action(async (options: TargetOptions & { readonly allVersions?: true }) => {
       const lake = await chosenLake(environment, options);
       using stop = new StopSignals("what was removed so far stays removed");
       const choice = { allVersions: options.allVersions === true, nowMs: Date.now() };
@@ -127,6 +122,48 @@ function vacuumCommand(environment: CliEnvironment): Command {
     });
 }
 
-function chosenLake({ cwd }: CliEnvironment, options: Options): Promise<LakeTarget> {
+function chosenLake({ cwd }: CliEnvironment, options: TargetOptions): Promise<LakeTarget> {
   return chosenTarget(cwd, options, "lake", isLake);
+}
+
+function lakeStatusText(
+  { address, tables, instances, damaged }: LakeStatus,
+  width: number | undefined,
+): string {
+  if (instances.length + damaged.length === 0) return `nothing was delivered to ${address} yet\n`;
+  const damage = damaged.map(({ problem }) => `\nDAMAGED: ${problem}\n`).join("");
+  return `${instancesText(instances, width)}\n${tablesText(tables, width)}${damage}`;
+}
+
+function instancesText(instances: readonly InstanceStatus[], width: number | undefined): string {
+  const table = tableOf(instances, [
+    whole("instance", ({ instance }) => instance),
+    whole("last run", ({ run }) => run ?? "none"),
+    whole("verdict", ({ verdict }) => verdict ?? ""),
+    whole("delivered", deliveryText),
+    left("service", ({ origin }) => origin ?? ""),
+  ]);
+  return drawInParts(table, 2, width);
+}
+
+function deliveryText({ deliveredAt, finished }: InstanceStatus): string {
+  if (finished === null) return "unknown";
+  return finished && deliveredAt !== null ? minuteOf(new Date(deliveredAt)) : "not finished";
+}
+
+function tablesText(tables: LakeStatus["tables"], width: number | undefined): string {
+  const table = tableOf(tables, [
+    left("table", ({ table }) => table),
+    right("version", ({ version }) => count(version)),
+    right("instances", ({ instances }) => count(instances)),
+    right("rows", ({ rows }) => (rows === null ? "" : count(rows))),
+    right("files", ({ files }) => count(files)),
+    right("size", ({ bytes }) => fileSize(bytes)),
+  ]);
+  return drawTable(table, width).text;
+}
+
+function vacuumedText({ files, bytes, runs }: Vacuumed): string {
+  if (files === 0 && runs === 0) return "nothing to remove\n";
+  return `removed ${counted(files, "data file")} (${fileSize(bytes)}) and the copies of ${counted(runs, "run")}\n`;
 }

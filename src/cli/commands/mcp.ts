@@ -45,7 +45,7 @@ const COMMANDS: Readonly<Record<string, typeof sqlCommand>> = {
 };
 
 /** The commands on one warehouse, one at a time: what ends a question that takes too long ends all that are under way. */
-export function commandsOn(warehouse: string, limits: AnswerLimits): Commands {
+function commandsOn(warehouse: string, limits: AnswerLimits): Commands {
   let last: Promise<unknown> = Promise.resolve();
   return {
     limits,
@@ -59,64 +59,42 @@ export function commandsOn(warehouse: string, limits: AnswerLimits): Commands {
   };
 }
 
+const INTERRUPT_EVERY_MS = 50;
+
 async function answerOf(
   name: string,
-  args: readonly string[],
+  args: string[],
   { maxBytes, maxLines, maxSeconds }: AnswerLimits & { readonly maxLines: number },
 ): Promise<CommandAnswer> {
   const make = COMMANDS[name];
   if (make === undefined) throw new TypeError(`no tool asks the command ${name}`);
   const page = new Page(maxBytes, maxLines);
-  using timer = new Timer(maxSeconds);
+  const over = AbortSignal.timeout(maxSeconds * 1000);
+  // Statements that follow the ended ones end, too.
+  const timer = setInterval(() => over.aborted && interruptStatements(), INTERRUPT_EVERY_MS);
   try {
     await make(processEnvironment({ out: page }))
       .exitOverride()
-      .parseAsync([...args], { from: "user" });
-  } catch (thrown) {
-    throw timer.isOver ? tookTooLong(maxSeconds, thrown) : thrown;
+      .parseAsync(args, { from: "user" });
+  } catch (cause) {
+    if (!over.aborted) throw cause;
+    const wayOut = 'ask for less, or start "content-warehouse mcp" with --max-seconds';
+    throw new WarehouseError("config.invalid", `The question was ended after ${maxSeconds} s; ${wayOut}.`, {
+      cause,
+    });
+  } finally {
+    clearInterval(timer);
   }
-  return { text: page.text, isWhole: page.isWhole };
-}
-
-function tookTooLong(maxSeconds: number, cause: unknown): WarehouseError {
-  return new WarehouseError(
-    "config.invalid",
-    `The question was ended after ${maxSeconds} s; ask for less, or start "content-warehouse mcp" with --max-seconds.`,
-    { cause },
-  );
-}
-
-/** Ends the statements that are under way once the time is over, and those that follow them. */
-class Timer implements Disposable {
-  #isOver = false;
-  readonly #timer: NodeJS.Timeout;
-  #repeated: NodeJS.Timeout | undefined;
-
-  constructor(seconds: number) {
-    this.#timer = setTimeout(() => {
-      this.#isOver = true;
-      interruptStatements();
-      this.#repeated = setInterval(interruptStatements, 50);
-    }, seconds * 1000);
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
-    clearInterval(this.#repeated);
-  }
+  return page;
 }
 
 /** Keeps what a command writes, and goes away as `head` does once that is enough: the command ends then. */
-class Page extends Writable {
+class Page extends Writable implements CommandAnswer {
+  text = "";
+  isWhole = true;
   readonly #maxBytes: number;
   readonly #maxLines: number;
-  #text = "";
   #lines = 0;
-  #isWhole = true;
 
   constructor(maxBytes: number, maxLines: number) {
     super({ decodeStrings: false });
@@ -124,23 +102,13 @@ class Page extends Writable {
     this.#maxLines = maxLines;
   }
 
-  get text(): string {
-    return this.#text;
-  }
-
-  get isWhole(): boolean {
-    return this.#isWhole;
-  }
-
   override _write(chunk: string, _encoding: BufferEncoding, done: (error?: Error) => void): void {
-    this.#text += chunk;
+    this.text += chunk;
     this.#lines += chunk.split("\n").length - 1;
-    if (this.#lines <= this.#maxLines && Buffer.byteLength(this.#text) <= this.#maxBytes) {
-      done();
-      return;
-    }
-    this.#isWhole = false;
-    this.#text = Buffer.from(this.#text).subarray(0, this.#maxBytes).toString();
-    done(Object.assign(new Error("The answer is long enough."), { code: "EPIPE" }));
+    this.isWhole = this.#lines <= this.#maxLines && Buffer.byteLength(this.text) <= this.#maxBytes;
+    if (!this.isWhole) this.text = Buffer.from(this.text).subarray(0, this.#maxBytes).toString();
+    done(
+      this.isWhole ? undefined : Object.assign(new Error("The answer is long enough."), { code: "EPIPE" }),
+    );
   }
 }

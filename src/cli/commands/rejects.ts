@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
-import { type Config, loadConfig } from "../../config/config.ts";
+import { type Config, type ConfigFlags, loadConfig } from "../../config/config.ts";
 import { type Retried, retryItems, shapesOf } from "../../run/retry-rejects.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import { readRejects } from "../../warehouse/read-rejects.ts";
@@ -11,19 +11,13 @@ import { CliCommand, existingFolder } from "../command.ts";
 import { type CliEnvironment, processEnvironment } from "../environment.ts";
 import { cellText } from "../render/cells.ts";
 import { jsonRows } from "../render/rows.ts";
-import { drawInParts, left, right, whole } from "../render/table.ts";
+import { drawInParts, left, right, tableOf, whole } from "../render/table.ts";
 import { jsonLine, writeAll } from "../render/terminal.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
 
-interface Options {
+interface Options extends ConfigFlags {
   readonly warehouse: string;
   readonly format: (typeof FORMATS)[number];
-}
-
-interface RetryOptions extends Options {
-  readonly sample?: true;
-  readonly url?: string;
-  readonly config?: string;
 }
 
 const FORMATS = ["table", "json"] as const;
@@ -69,7 +63,7 @@ function retryCommand(environment: CliEnvironment): Command {
   return subcommand("retry", "ask the service for rejected items again, and say which can be read now")
     .service("ask the embedded service with the sample content")
     .addHelpText("after", RETRY_HELP)
-    .action(async (options: RetryOptions) => {
+    .action(async (options: Options) => {
       const { env, cwd, out } = environment;
       const { warehouse, format } = options;
       const config = await loadConfig({
@@ -115,29 +109,32 @@ async function retry(
   );
 }
 
+const cellOf = (name: string) => (reject: Row) => cellText(reject[name] ?? null);
 const SHOWN = [
-  right("reject"),
-  left("mode"),
-  right("pass"),
-  right("page"),
-  right("position"),
-  whole("content_id"),
-  left("reason"),
+  right("reject", cellOf("reject")),
+  left("mode", cellOf("mode")),
+  right("pass", cellOf("pass")),
+  right("page", cellOf("page")),
+  right("position", cellOf("position")),
+  whole("content_id", cellOf("content_id")),
+  left("reason", cellOf("reason")),
 ];
 
 function listText(run: string, rejects: readonly Row[], width: number | undefined): string {
   if (rejects.length === 0) return `no rejects in the run ${run}\n`;
-  const rows = rejects.map((reject) => SHOWN.map(({ name }) => cellText(reject[name] ?? null)));
-  const text = drawInParts({ columns: SHOWN, rows }, 1, width);
+  const text = drawInParts(tableOf(rejects, SHOWN), 1, width);
   return `${text}${counted(rejects.length, "reject")} in the run ${run}; --format json shows the documents\n`;
 }
 
 function retriedText(retried: readonly Retried[], nameless: number, width: number | undefined): string {
   const rest = nameless === 0 ? "" : `${counted(nameless, "reject")} without an ID cannot be asked for\n`;
   if (retried.length === 0) return `no rejected item to ask for\n${rest}`;
-  const rows = retried.map(({ contentId, now, reason }) => [contentId, now, reason]);
-  const columns = [whole("content_id"), left("now"), left("reason")];
+  const table = tableOf(retried, [
+    whole("content_id", ({ contentId }) => contentId),
+    left("now", ({ now }) => now),
+    left("reason", ({ reason }) => reason),
+  ]);
   const readable = retried.filter(({ now }) => now === "readable").length;
-  const told = `${readable} of ${counted(rows.length, "item")} can be read now: the next run takes what it can read; --format json has the reasons in full\n`;
-  return `${drawInParts({ columns, rows }, 1, width)}${told}${rest}`;
+  const told = `${readable} of ${counted(retried.length, "item")} can be read now: the next run takes what it can read; --format json has the reasons in full\n`;
+  return `${drawInParts(table, 1, width)}${told}${rest}`;
 }

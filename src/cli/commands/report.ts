@@ -6,8 +6,8 @@ import { type OutputFolder, outputFolder } from "../../warehouse/layout.ts";
 import { findRun } from "../../warehouse/retention.ts";
 import { CliCommand } from "../command.ts";
 import { processEnvironment } from "../environment.ts";
+import { openNamedFile } from "../named-file.ts";
 import { withRuns } from "../with-run.ts";
-import { openNamedFile } from "../write-file.ts";
 
 interface Options {
   readonly warehouse: string;

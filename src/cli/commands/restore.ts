@@ -10,15 +10,11 @@ import { isCalled } from "../../warehouse/retention.ts";
 import { CliCommand } from "../command.ts";
 import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
 import { writeAnswer } from "../render/terminal.ts";
-import { chosenTarget } from "../targets.ts";
+import { chosenTarget, type TargetOptions } from "../targets.ts";
 
-interface Options {
-  readonly warehouse: string;
-  readonly config?: string;
-  readonly target?: string;
+interface Options extends TargetOptions {
   readonly run?: string;
   readonly list?: true;
-  readonly json?: true;
 }
 
 const HELP = `

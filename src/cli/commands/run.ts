@@ -1,11 +1,11 @@
 import { availableParallelism } from "node:os";
 import { type Command, Option } from "commander";
-import { CONTRACTS, type Contract } from "../../audit/checks/contract.ts";
+import { CONTRACTS } from "../../audit/checks/contract.ts";
 import { systemClock } from "../../common/clock.ts";
 import { createLog, LOG_FORMATS, type Log, type LogFormat } from "../../common/log.ts";
 import type { Secret } from "../../common/secret.ts";
 import { keepHeapsSmall } from "../../common/v8-flags.ts";
-import { type Config, type ConfigInputs, loadConfig } from "../../config/config.ts";
+import { type ConfigFlags, type ConfigInputs, loadConfig } from "../../config/config.ts";
 import { findInstance, namedInstance, readFleet } from "../../fleet/fleet.ts";
 import { exitCodeOf } from "../../observe/outcome.ts";
 import { runExport } from "../../run/run.ts";
@@ -17,23 +17,15 @@ import { assertAddressSpace, processLimits } from "../address-space.ts";
 import { CliCommand, type Destinations, WAREHOUSE_OPTION } from "../command.ts";
 import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
 import { createDisplay, type Display, quietDisplay } from "../render/display.ts";
-import { styleFor } from "../render/style.ts";
-import { summaryText } from "../render/summary.ts";
+import { summaryText, takesColours } from "../render/summary.ts";
 import { jsonLine, writeOutcome } from "../render/terminal.ts";
 
-interface RunFlags {
-  readonly warehouse?: string;
-  readonly sample?: true;
-  readonly url?: string;
-  readonly config?: string;
+interface RunFlags extends Omit<ConfigFlags, "destinations"> {
   readonly instance?: string;
   readonly fleet: string;
-  readonly contract?: Contract;
-  readonly acceptShrink?: true;
   readonly destination?: Destinations;
   readonly quiet?: true;
   readonly logFormat?: LogFormat;
-  readonly acceptNewAddress?: true;
   readonly json?: true;
   /** Of the program: false with `--no-color`. */
   readonly color?: boolean;
@@ -108,7 +100,8 @@ async function run(
   assertAddressSpace(await processLimits(), threads);
   const secrets = config.source.kind === "service" ? [config.source.token] : [];
   const { log, display } = standardError(environment, flags, secrets);
-  using _ending = endingAfter(config, environment);
+  // The configuration's function is waited for; what it leaves under way keeps no process alive.
+  using _ending = { [Symbol.dispose]: config.observe.onFinish === null ? () => {} : environment.endSoon };
   using stop = new StopSignals("nothing was published");
   const summary = await runExport({
     config,
@@ -128,23 +121,15 @@ async function run(
   if (exitCode !== 0) endWith(exitCode);
 }
 
-/** The pipeline, and where its settings come from. */
-interface Wanted {
-  readonly url: string;
-  readonly inputs: ConfigInputs;
-}
-
-/** The pipeline is there where no instance is. */
+/** The pipeline, and where its settings come from. One of the pipeline and an instance is named. */
 async function wantedOf(
   pipeline: string | undefined,
   { instance: name, fleet: file, ...flags }: RunFlags,
   { env, cwd }: CliEnvironment,
-): Promise<Wanted> {
-  const sampleBy = '"content-warehouse run nightly --sample"';
+): Promise<{ readonly url: string; readonly inputs: ConfigInputs }> {
   const given = { ...flags, destinations: flags.destination };
-  if (name === undefined) {
-    return { url: pipelineUrl(pipeline ?? "", cwd), inputs: { cwd, env, flags: given, sampleBy } };
-  }
+  const inputs = { cwd, env, flags: given, sampleBy: '"content-warehouse run nightly --sample"' };
+  if (name === undefined) return { url: pipelineUrl(pipeline ?? "", cwd), inputs };
   const fleet = await readFleet(cwd, file);
   const instance = findInstance(fleet, name);
   const { config, warehouse } = instance;
@@ -153,10 +138,9 @@ async function wantedOf(
   return {
     url: pipeline === undefined ? pipelineUrl(instance.pipeline, fleet.folder) : pipelineUrl(pipeline, cwd),
     inputs: {
+      ...inputs,
       cwd: fleet.folder,
-      env,
       flags: { ...given, config, warehouse },
-      sampleBy,
       instance: namedInstance(fleet, instance, env),
     },
   };
@@ -164,26 +148,18 @@ async function wantedOf(
 
 async function writeSummary(
   summary: RunSummary,
-  { json, quiet, color = true }: RunFlags,
+  flags: RunFlags,
   environment: CliEnvironment,
   log: Log,
 ): Promise<void> {
-  const { env, cwd, out } = environment;
+  const { quiet, json } = flags;
+  const { cwd, out } = environment;
   if (quiet === true) for (const warning of summary.warnings) log.warn(warning);
   if (quiet === true && json !== true) return;
-  const reader = {
-    width: out.columns,
-    cwd,
-    style: styleFor({ env, isTerminal: out.isTTY === true, color }),
-  };
+  const reader = { width: out.columns, cwd, isColoured: takesColours(environment, flags) };
   const text = json === true ? jsonLine(summary) : summaryText(summary, reader);
   const done = "The run is published, but its summary";
   await writeOutcome(environment, { text, done });
-}
-
-/** The configuration's function was waited for; what it left under way keeps no process alive. */
-function endingAfter({ observe }: Config, { endSoon }: CliEnvironment): Disposable {
-  return { [Symbol.dispose]: observe.onFinish === null ? () => {} : endSoon };
 }
 
 /** Width of a terminal that does not know its own. */

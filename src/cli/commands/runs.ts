@@ -16,7 +16,7 @@ import {
 } from "../../warehouse/retention.ts";
 import { CliCommand, existingFolder, positive } from "../command.ts";
 import { type CliEnvironment, processEnvironment } from "../environment.ts";
-import { drawInParts, drawTable, left, right, whole } from "../render/table.ts";
+import { drawInParts, drawTable, left, right, tableOf, whole } from "../render/table.ts";
 import { printableText, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
@@ -91,15 +91,14 @@ function checksText(checks: readonly RunCheck[], width: number | undefined): str
   const poor = checks.filter(({ verdict }) => verdict !== "passed");
   const passed = checks.length - poor.length;
   if (poor.length === 0) return `\nAll ${counted(passed, "check")} passed.\n`;
-  const columns = [left("check"), whole("verdict"), right("counted"), right("expected"), left("detail")];
-  const rows = poor.map(({ checkName, verdict, figure, expected, detail }) => [
-    checkName,
-    verdict,
-    count(figure),
-    expected === null ? "" : count(expected),
-    detail ?? "",
+  const table = tableOf(poor, [
+    left("check", ({ checkName }) => checkName),
+    whole("verdict", ({ verdict }) => verdict),
+    right("counted", ({ figure }) => count(figure)),
+    right("expected", ({ expected }) => (expected === null ? "" : count(expected))),
+    left("detail", ({ detail }) => detail ?? ""),
   ]);
-  const { text } = drawTable({ columns, rows }, width);
+  const { text } = drawTable(table, width);
   return `\n${counted(passed, "check")} passed; the table run_checks has all of them. Not passed:\n${text}`;
 }
 
@@ -134,23 +133,40 @@ function pruneCommand(environment: CliEnvironment): Command {
 /** `current` marks the run that readers see. The name of a run says when it started. */
 function listText(runs: readonly PublishedRun[], width: number | undefined): string {
   if (runs.length === 0) return "nothing was published yet\n";
-  const columns = [
-    whole(""),
-    whole("run"),
-    whole("verdict"),
-    right("items"),
-    whole("change"),
-    right("rejected"),
-    right("unmapped"),
-    right("took"),
-    right("size"),
-  ];
-  const rows = runs.map((each) => [each.current ? "*" : "", each.run, ...facts(each)]);
+  const fact =
+    (of: (manifest: Manifest) => string, otherwise = "") =>
+    ({ manifest }: PublishedRun) =>
+      manifest instanceof WarehouseError ? otherwise : of(manifest);
+  const table = tableOf(runs, [
+    whole("", ({ current }) => (current ? "*" : "")),
+    whole("run", ({ run }) => run),
+    whole(
+      "verdict",
+      fact(({ verdict }) => verdict, "unreadable"),
+    ),
+    right(
+      "items",
+      fact(({ rows }) => count(rows.content ?? 0)),
+    ),
+    whole("change", fact(changeText)),
+    right(
+      "rejected",
+      fact(({ items }) => (items === undefined ? "" : count(items.rejected))),
+    ),
+    right(
+      "unmapped",
+      fact(({ mappedValues: of }) => (of === undefined ? "" : count(of.unmapped))),
+    ),
+    right("took", fact(took)),
+    right(
+      "size",
+      fact(({ files }) => fileSize(sizeOf(files))),
+    ),
+  ]);
   const problems = runs.flatMap(({ manifest }) =>
-    manifest instanceof WarehouseError ? [manifest.message] : [],
+    manifest instanceof WarehouseError ? [`${printableText(manifest.message)}\n`] : [],
   );
-  const said = problems.map((problem) => `${printableText(problem)}\n`);
-  return [drawInParts({ columns, rows }, KEYS, width), LEGEND, ...said].join("");
+  return [drawInParts(table, KEYS, width), LEGEND, ...problems].join("");
 }
 
 /** Columns that say which run a row is of. */
@@ -171,20 +187,6 @@ function unpublishedText(runs: readonly PublishedRun[], unpublished: string | un
   if (unpublished === undefined || runs.some(({ run }) => run === unpublished)) return [];
   return [
     `not published: ${unpublished}, which is under way or ended early; the next run goes on with it where it can\n`,
-  ];
-}
-
-function facts({ manifest }: PublishedRun): string[] {
-  if (manifest instanceof WarehouseError) return ["unreadable"];
-  const { verdict, rows, items, mappedValues, files } = manifest;
-  return [
-    verdict,
-    count(rows.content ?? 0),
-    changeText(manifest),
-    items === undefined ? "" : count(items.rejected),
-    mappedValues === undefined ? "" : count(mappedValues.unmapped),
-    took(manifest),
-    fileSize(sizeOf(files)),
   ];
 }
 
@@ -215,11 +217,14 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
     ["Size", `${fileSize(sizeOf(manifest.files))} in ${count(manifest.files.length)} files`],
   ];
   const facts = lines.map(([name, value]) => `${name.padEnd(14)} ${value}\n`).join("");
-  const rows = Object.entries(manifest.rows).map(([table, number]) => {
-    const files = manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
-    return [table, count(number), fileSize(sizeOf(files))];
-  });
-  const { text } = drawTable({ columns: [left("table"), right("rows"), right("Parquet")], rows }, width);
+  const filesOf = (table: string) =>
+    manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
+  const tables = tableOf(Object.entries(manifest.rows), [
+    left("table", ([name]) => name),
+    right("rows", ([, number]) => count(number)),
+    right("Parquet", ([name]) => fileSize(sizeOf(filesOf(name)))),
+  ]);
+  const { text } = drawTable(tables, width);
   return `${printableText(facts)}\n${text}`;
 }
 

@@ -2,13 +2,12 @@ import { Command, Option } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { hint } from "../../common/nearest.ts";
 import { TABLES } from "../../tables/all.ts";
-import type { Table } from "../../tables/declare.ts";
+import type { Column, Table } from "../../tables/declare.ts";
 import { VIEWS } from "../../tables/own-tables.ts";
-import { schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
+import { marksOf, schemaDocument, schemaMarkdown, schemaMermaid } from "../../tables/render.ts";
 import { processEnvironment } from "../environment.ts";
 import { schemaDbt } from "../render/schema-dbt.ts";
-import { schemaText } from "../render/schema-text.ts";
-import { writeAll } from "../render/terminal.ts";
+import { paragraph, writeAll } from "../render/terminal.ts";
 
 type Render = (tables: readonly Table[], width: number | undefined) => string;
 
@@ -61,4 +60,29 @@ function tableNamed(name: string): Table {
     "config.not_found",
     `There is no table ${name}${nearest}; "content-warehouse schema" shows all, and views describe themselves: content-warehouse sql "DESCRIBE content_wide".`,
   );
+}
+
+/** A block a table: its comment, then its columns, each with its meaning and the API fields that it comes from. */
+function schemaText(tables: readonly Table[], width: number | undefined): string {
+  return tables.map((table) => tableText(table, width)).join("\n");
+}
+
+function tableText(table: Table, width: number | undefined): string {
+  const names = Math.max(...table.columns.map(({ name }) => name.length));
+  const columns = table.columns.map((column) => columnText(table, column, { names, width }));
+  return [paragraph("", `${table.name}: ${table.comment}`, width), ...columns].join("");
+}
+
+/** `names`: width of the longest column name. */
+function columnText(
+  table: Table,
+  column: Column,
+  { names, width }: { readonly names: number; readonly width: number | undefined },
+): string {
+  const marks = marksOf(table, column);
+  const meaning = `${column.comment}${marks.length === 0 ? "" : ` [${marks.join(", ")}]`}`;
+  const lead = `  ${column.name.padEnd(names)}  ${column.type.padEnd("timestamp".length)}  `;
+  const from = column.origins.map(({ resource, path }) => `${resource}:${path}`).join(", ");
+  const origins = from === "" ? "" : paragraph(" ".repeat(lead.length), `from ${from}`, width);
+  return paragraph(lead, meaning, width) + origins;
 }

@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { type Command, Option } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { listed } from "../../common/nearest.ts";
@@ -8,13 +9,12 @@ import { keepHeapsSmall } from "../../common/v8-flags.ts";
 import { outputFolder } from "../../warehouse/layout.ts";
 import { CliCommand } from "../command.ts";
 import { type CliEnvironment, processEnvironment } from "../environment.ts";
+import { openNamedFile, readNamedFile } from "../named-file.ts";
 import { writeAll } from "../render/terminal.ts";
 import { answerTexts, type FormOptions, planTexts, TEXT_FORMATS, type TextFormat } from "../sql/formats.ts";
 import { copyToParquet, openCurrent, type Question, questionOf, refusals } from "../sql/question.ts";
-import { statementOf } from "../sql/statement.ts";
 import { waysToOpen } from "../sql/ways-to-open.ts";
 import { withTemporaryFolder } from "../temporary-folder.ts";
-import { openNamedFile } from "../write-file.ts";
 
 const FORMATS = [...TEXT_FORMATS, "parquet"] as const;
 type Format = (typeof FORMATS)[number];
@@ -133,4 +133,28 @@ async function texts(
   return refusals(
     question.isPlan && format === "table" ? planTexts(result) : answerTexts(result, format, options),
   );
+}
+
+/**
+ * The statement; undefined where nobody gave one: standard input is a terminal. `file`: `-` is standard input. Throws
+ * `config.invalid`, `config.not_found`.
+ */
+async function statementOf(
+  { query, file }: { readonly query: string | undefined; readonly file: string | undefined },
+  environment: CliEnvironment,
+): Promise<string | undefined> {
+  if (query !== undefined && file !== undefined) {
+    throw new WarehouseError("config.invalid", "A query and --file exclude each other; give one of them.");
+  }
+  if (query !== undefined) return query;
+  if (file !== undefined && file !== "-")
+    return withoutMark((await readNamedFile("The file", file)).toString());
+  const { input } = environment;
+  if (file === undefined && input.isTTY === true) return undefined;
+  return withoutMark(await text(input));
+}
+
+/** Editors on Windows put a byte order mark before the text. */
+function withoutMark(statement: string): string {
+  return statement.replace(/^\uFEFF/, "");
 }

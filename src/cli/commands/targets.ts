@@ -7,15 +7,9 @@ import { outputFolder, parseRunName } from "../../warehouse/layout.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
 import { CliCommand } from "../command.ts";
 import { type CliEnvironment, processEnvironment, StopSignals } from "../environment.ts";
-import { drawInParts, whole } from "../render/table.ts";
+import { drawInParts, tableOf, whole } from "../render/table.ts";
 import { writeAnswer } from "../render/terminal.ts";
-import { chosenTargets } from "../targets.ts";
-
-interface Options {
-  readonly warehouse: string;
-  readonly config?: string;
-  readonly json?: true;
-}
+import { chosenTargets, type TargetOptions } from "../targets.ts";
 
 const HELP = `
 Examples:
@@ -41,10 +35,10 @@ export function targetsCommand(environment = processEnvironment()): Command {
     .config()
     .option("--json", "print one JSON object instead of the table")
     .addHelpText("after", HELP)
-    .action((options: Options) => listTargets(options, environment));
+    .action((options: TargetOptions) => listTargets(options, environment));
 }
 
-async function listTargets(options: Options, { cwd, out }: CliEnvironment): Promise<void> {
+async function listTargets(options: TargetOptions, { cwd, out }: CliEnvironment): Promise<void> {
   const targets = await chosenTargets(cwd, options);
   const current = await currentOf(options.warehouse);
   using stop = new StopSignals("nothing was changed");
@@ -111,16 +105,15 @@ function tableText(
   current: PublishedRun | undefined,
   width: number | undefined,
 ): string {
-  const columns = [whole("target"), whole("last run"), whole("published"), whole("state")];
-  const rows = states.map(({ target, last, state }) => {
-    const startedAt = parseRunName(last?.run ?? "")?.startedAt;
-    return [
-      target,
-      last?.run ?? (state === "failed" ? "not known" : "none"),
-      startedAt === undefined ? "" : minuteOf(startedAt),
-      WORDS[state],
-    ];
-  });
+  const table = tableOf(states, [
+    whole("target", ({ target }) => target),
+    whole("last run", ({ last, state }) => last?.run ?? (state === "failed" ? "not known" : "none")),
+    whole("published", ({ last }) => {
+      const startedAt = parseRunName(last?.run ?? "")?.startedAt;
+      return startedAt === undefined ? "" : minuteOf(startedAt);
+    }),
+    whole("state", ({ state }) => WORDS[state]),
+  ]);
   const here = current === undefined ? "no run" : `the run ${current.run}`;
-  return `${drawInParts({ columns, rows }, 1, width)}the warehouse folder has ${here}\n`;
+  return `${drawInParts(table, 1, width)}the warehouse folder has ${here}\n`;
 }

@@ -5,23 +5,20 @@ import type { Definitions } from "../../audit/mapping/definitions.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
-import { type Config, loadConfig } from "../../config/config.ts";
+import { type Config, type ConfigFlags, loadConfig } from "../../config/config.ts";
 import { type VerifiedMappings, verifyMappings } from "../../run/verify-mappings.ts";
 import { askAgain, assertReadFrom } from "../ask-again.ts";
 import { CliCommand, positive } from "../command.ts";
 import { type CliEnvironment, processEnvironment } from "../environment.ts";
 import { createDisplay } from "../render/display.ts";
-import { drawInParts, left, right, whole } from "../render/table.ts";
+import { drawInParts, left, right, tableOf, whole } from "../render/table.ts";
 import { printableText, writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 
-interface Options {
+interface Options extends ConfigFlags {
   readonly warehouse: string;
   readonly items: number;
   readonly seed?: string;
-  readonly sample?: true;
-  readonly url?: string;
-  readonly config?: string;
   readonly format: (typeof FORMATS)[number];
 }
 
@@ -101,15 +98,17 @@ async function verify(
   );
 }
 
+const cellAt = (index: number) => (cells: readonly string[]) => cells[index] ?? "";
+
 /** A row's number says which rows belong together where the table takes several parts. */
 const COLUMNS = [
-  right("row"),
-  whole("item"),
-  whole("destination"),
-  whole("field"),
-  left("because"),
-  left("published"),
-  left("by the answers"),
+  right("row", cellAt(0)),
+  whole("item", cellAt(1)),
+  whole("destination", cellAt(2)),
+  whole("field", cellAt(3)),
+  left("because", cellAt(4)),
+  left("published", cellAt(5)),
+  left("by the answers", cellAt(6)),
 ];
 
 /** Rows that a screen gets; `--format json` has all. */
@@ -123,11 +122,11 @@ function reportText(
 ): string {
   const rows = others.flatMap(({ contentId, verdict, differences }) =>
     verdict === "gone"
-      ? [[contentId, "", "", "item gone", "", ""]]
+      ? [[contentId, "", "", "item gone"]]
       : differences.map((each) => [contentId, ...differenceCells(each, published)]),
   );
   const numbered = rows.slice(0, SHOWN).map((cells, index) => [count(index + 1), ...cells]);
-  const drawn = rows.length === 0 ? "" : drawInParts({ columns: COLUMNS, rows: numbered }, 1, width);
+  const drawn = rows.length === 0 ? "" : drawInParts(tableOf(numbered, COLUMNS), 1, width);
   const more = rows.length > SHOWN ? `and ${counted(rows.length - SHOWN, "more row")}; ` : "";
   const inFull = rows.length === 0 ? "" : `${more}--format json has all in full\n`;
   const of = (verdict: VerifiedItem["verdict"]) => others.filter((item) => item.verdict === verdict).length;

@@ -67,8 +67,19 @@ function reportText({ runs, findings }: Verification): string {
   return [...runs.map(runText), ...others.map((finding) => `${finding}\n`)].join("");
 }
 
-function runText({ run, current, files, bytes, tables, rows, denied, findings }: VerifiedRun): string {
-  const name = current ? `${run} (current)` : run;
+function runText(run: VerifiedRun): string {
+  const name = run.current ? `${run.run} (current)` : run.run;
+  return foundText(name, run, run.denied === run.findings.length ? "NOT VERIFIED" : "DAMAGED");
+}
+
+type Found = Pick<VerifiedRun, "files" | "bytes" | "tables" | "rows" | "findings">;
+
+/** What was found of the run `name`. */
+export function foundText(
+  name: string,
+  { files, bytes, tables, rows, findings }: Found,
+  damaged = "DAMAGED",
+): string {
   if (findings.length === 0) {
     const size = `${counted(files, "file")} (${fileSize(bytes)})`;
     return `Whole: run ${name}, ${size}, ${count(rows)} rows in ${counted(tables, "table")}\n`;
@@ -76,6 +87,5 @@ function runText({ run, current, files, bytes, tables, rows, denied, findings }:
   const shown = findings.slice(0, SHOWN).map((finding) => `  ${finding}\n`);
   const more = findings.length - SHOWN;
   const rest = more > 0 ? `  and ${count(more)} more\n` : "";
-  const verdict = denied === findings.length ? "NOT VERIFIED" : "DAMAGED";
-  return `${verdict}: run ${name}, ${counted(findings.length, "finding")}\n${shown.join("")}${rest}`;
+  return `${damaged}: run ${name}, ${counted(findings.length, "finding")}\n${shown.join("")}${rest}`;
 }

@@ -1,15 +1,14 @@
-import { readFile } from "node:fs/promises";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Command } from "commander";
 import { loadSql } from "../../audit/load-sql.ts";
 import { readMapping } from "../../audit/mapping/mapping-file.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { type WhatIf, whatIf } from "../../audit/questions/what-if.ts";
-import { codeOf, WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
 import { all, stream } from "../../storage/duckdb.ts";
 import { CliCommand } from "../command.ts";
 import { processEnvironment } from "../environment.ts";
+import { readNamedFile } from "../named-file.ts";
 import { csvTexts, jsonArray, jsonRows, type RowStream } from "../render/rows.ts";
 import { type Section, sectionTables } from "../render/sections.ts";
 import { writeAll } from "../render/terminal.ts";
@@ -50,7 +49,7 @@ export function whatIfCommand({ out } = processEnvironment()): Command {
     .action(async (run: string, options: Options) => {
       const { mapping: file } = options;
       const format = mappingFormat(file);
-      const rows = readMapping(await bytesOf(file), file, format);
+      const rows = readMapping(await readNamedFile("The mapping file", file), file, format);
       await withRun(options.warehouse, run, async (opened) => {
         const found = await whatIf(opened, rows);
         const form = { spreadsheet: options.spreadsheet === true, toScreen: out.columns !== undefined };
@@ -62,16 +61,6 @@ export function whatIfCommand({ out } = processEnvironment()): Command {
         await writeAll(out, await texts[options.format]());
       });
     });
-}
-
-async function bytesOf(file: string): Promise<Uint8Array> {
-  try {
-    return await readFile(file);
-  } catch (cause) {
-    const why = codeOf(cause) ?? String(cause);
-    const message = `The mapping file ${file} cannot be read (${why}); name one that exists.`;
-    throw new WarehouseError("config.not_found", message, { cause });
-  }
 }
 
 /** Items that a screen gets. */

@@ -100,9 +100,8 @@ async function tokenIn(file: string, { cwd, env, prompt }: Asking): Promise<Toke
     const wayOut = "write the token into it, or set CONTENT_API_TOKEN, which is then written to it";
     throw invalid(`--token-file: there is no file ${printable(path)}; ${wayOut}.`);
   }
-  const token = await prompt.askHidden("API token (it is not shown)", (text) =>
-    checkedToken(new Secret(text), "The answer"),
-  );
+  const read = (text: string) => checkedToken(new Secret(text), "The answer");
+  const token = await prompt.ask("API token (it is not shown)", null, read, true);
   return { token, file, isNew: true };
 }
 

@@ -2,6 +2,7 @@
 import { basename, dirname } from "node:path";
 import { VERSION } from "../../common/version.ts";
 import { NEW_CONFIG_FILE } from "../../config/config-text.ts";
+import { shellWord } from "../render/terminal.ts";
 
 export const SCHEDULERS = ["cron", "systemd", "kubernetes"] as const;
 export type Scheduler = (typeof SCHEDULERS)[number];
@@ -46,10 +47,6 @@ function cronText(run: NightlyRun): string {
   return `# Add it to your crontab: (crontab -l; cat content-warehouse.cron) | crontab -
 0 2 * * *  ${command}
 `;
-}
-
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function serviceText(run: NightlyRun): string {

@@ -16,8 +16,7 @@ import {
 } from "./explain-sentences.ts";
 import { paragraph } from "./terminal.ts";
 
-export function pastText(explanation: PastExplanation, told: Told, width: number | undefined): string {
-  const say = (lead: string, text: string) => paragraph(lead, text, width);
+export function pastText(explanation: PastExplanation, told: Told): string {
   const { destinations } = explanation;
   const wanted = wantedValues(explanation, told);
   const byDestination = Map.groupBy(wanted, ({ row }) => row.destinationId);
@@ -25,25 +24,18 @@ export function pastText(explanation: PastExplanation, told: Told, width: number
     const at = bare(destinations.get(id) ?? id);
     const fields = [...Map.groupBy(held, ({ row }) => row.customFieldId)];
     return [
-      payloadText(explanation, told, { id, at }, say),
-      ...fields.map(([fieldId, values]) => fieldText(explanation, fieldId, values, say)),
+      payloadText(explanation, told, { id, at }),
+      ...fields.map(([fieldId, values]) => fieldText(explanation, fieldId, values, told)),
     ].join("");
   });
-  const none =
-    wanted.length === 0 ? say("", "Nothing that it had was mapped, as far as that was asked for.") : "";
-  return [headingText(explanation, told, say, width), none, ...parts]
-    .filter((part) => part !== "")
-    .join("\n");
+  const none = "Nothing that it had was mapped, as far as that was asked for.";
+  return [
+    headingText(explanation, told),
+    ...(wanted.length === 0 ? [paragraph("", none, told.width)] : parts),
+  ].join("\n");
 }
 
-type Say = (lead: string, text: string) => string;
-
-function headingText(
-  { item, past }: PastExplanation,
-  { run }: Told,
-  say: Say,
-  width: number | undefined,
-): string {
+function headingText({ item, past }: PastExplanation, told: Told): string {
   const { contentId, slug, title } = item;
   const names =
     title === null && slug === null
@@ -51,15 +43,15 @@ function headingText(
       : `Item ${bare(contentId)}${slug === null ? "" : `, slug ${bare(slug)}`}, as it is called now.`;
   const unsettled =
     past.verdict === "unsettled" ? ", which was unsettled, so that what it did not see counts as it was" : "";
-  const source = `This is what run ${past.run} of ${shownInstant(past.startedAt)} published${unsettled}, as the history of run ${run} has it. The run's own files are gone, and with them the steps of the mapping procedure and the evidence.`;
-  return [titleText(title, width), names, source].map((text) => say("", text)).join("");
+  const source = `This is what run ${past.run} of ${shownInstant(past.startedAt)} published${unsettled}, as the history of run ${told.run} has it. The run's own files are gone, and with them the steps of the mapping procedure and the evidence.`;
+  return [titleText(title, told), names, source].map((text) => paragraph("", text, told.width)).join("");
 }
 
 function fieldText(
   { fields }: PastExplanation,
   fieldId: string,
   values: readonly HeldValue[],
-  say: Say,
+  { width }: Told,
 ): string {
   const own = bare(fields.get(fieldId) ?? fieldId);
   const [first] = values;
@@ -67,7 +59,9 @@ function fieldText(
   const called = name === null ? "without a name there" : `called ${quoted(name)} there`;
   return [
     `\n  ${withId(own, fieldId)}, ${called}\n`,
-    ...values.map(({ row, since }) => say("     ", `${valueSentence(row)} ${sinceSentence(since)}`)),
+    ...values.map(({ row, since }) =>
+      paragraph("     ", `${valueSentence(row)} ${sinceSentence(since)}`, width),
+    ),
   ].join("");
 }
 
@@ -91,16 +85,15 @@ function valueSentence(row: MappedValue): string {
 
 function payloadText(
   { payloads, values }: PastExplanation,
-  { fieldIds }: Told,
+  { fieldIds, width }: Told,
   { id, at }: { readonly id: string; readonly at: string },
-  say: Say,
 ): string {
   const own = values.filter(({ row }) => row.destinationId === id && isWanted(fieldIds, row.customFieldId));
   const names = new Set(own.map(({ row }) => row.externalFieldName));
   const members = [...(payloads.get(id) ?? [])].filter(([name]) => names.has(name));
-  if (members.length === 0) return say("", `${at} received nothing by this.`);
-  const lines = members.map(([name, sent]) => say("  ", memberText(name, sent)));
-  return `${say("", `${at} received:`)}${lines.join("")}`;
+  if (members.length === 0) return paragraph("", `${at} received nothing by this.`, width);
+  const lines = members.map(([name, sent]) => paragraph("  ", memberText(name, sent), width));
+  return [paragraph("", `${at} received:`, width), ...lines].join("");
 }
 
 function wantedValues({ values }: PastExplanation, { destinationIds, fieldIds }: Told): HeldValue[] {

@@ -2,7 +2,6 @@
 import type { FieldDefinition } from "../../audit/mapping/definitions.ts";
 import type { EntryStep, InputStep, MappingStep, ReadAs, TypeStep } from "../../audit/mapping/procedure.ts";
 import type { Since } from "../../audit/questions/item-history.ts";
-import { count } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import type { Cause } from "../../tables/history.ts";
 import { printableLine, truncate } from "./terminal.ts";
@@ -13,6 +12,8 @@ export const bare = (text: string): string => printableLine(text);
 /** What of an explanation is told. */
 export interface Told {
   readonly run: string;
+  /** Of the screen; undefined: lines are as long as they are. */
+  readonly width: number | undefined;
   /** Undefined: all. */
   readonly destinationIds?: readonly string[] | undefined;
   readonly fieldIds?: readonly string[] | undefined;
@@ -33,11 +34,6 @@ export function memberText(name: string, values: readonly string[]): string {
 }
 
 const quotedJson = (value: unknown): string => printableLine(JSON.stringify(value));
-
-export function entryCount(entries: number): string {
-  if (entries === 0) return "no entries";
-  return entries === 1 ? "one entry" : `${count(entries)} entries`;
-}
 
 export function mappingSentence({ mappingIds, mappingId }: MappingStep, at: string): string {
   const own = `Its mapping for ${at} is ${bare(mappingId ?? "")}.`;
@@ -98,11 +94,8 @@ function shownValue(field: FieldDefinition | undefined, valueId: string | null):
 }
 
 export function entrySentence({ entryIds, row }: EntryStep, passthrough: boolean): string {
-  if (row.status === "no_value_mapping") {
-    return passthrough
-      ? "There is nothing to look up; the value is sent as it is."
-      : "There is nothing to look up, and nothing is sent.";
-  }
+  if (row.status === "no_value_mapping")
+    return `There is nothing to look up${passthrough ? "; the value is sent as it is" : ", and nothing is sent"}.`;
   if (row.status === "unknown_value")
     return "No entry can be looked up for it: the value is unknown, and nothing is sent.";
   if (row.status === "unmapped")
@@ -112,30 +105,30 @@ export function entrySentence({ entryIds, row }: EntryStep, passthrough: boolean
     others.length === 0
       ? ""
       : ` ${listed(others, "and")} would fit too; the first in source order counts, so this is ambiguous.`;
-  if (row.externalValue === null)
-    return `The entry ${entry} has no external value, and nothing is sent.${more}`;
-  return `The entry ${entry} makes it ${quoted(row.externalValue)}.${more}`;
+  const made =
+    row.externalValue === null
+      ? "has no external value, and nothing is sent"
+      : `makes it ${quoted(row.externalValue)}`;
+  return `The entry ${entry} ${made}.${more}`;
 }
 
 /** Words for each cause, of a value. */
-const CAUSE_WORDS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    first_seen: "the item was first seen",
-    item_removed: "the item was removed",
-    item_returned: "the item came back",
-    item_changed: "the item changed",
-    destination_changed: "the destination changed",
-    mapping_changed: "the mapping changed",
-    definition_changed: "the definition of the field changed",
-    reordered: "the values were put in another order",
-  } satisfies Record<Cause, string>),
-);
+const CAUSE_WORDS: Readonly<Record<Cause, string>> & Readonly<Record<string, string>> = {
+  first_seen: "the item was first seen",
+  item_removed: "the item was removed",
+  item_returned: "the item came back",
+  item_changed: "the item changed",
+  destination_changed: "the destination changed",
+  mapping_changed: "the mapping changed",
+  definition_changed: "the definition of the field changed",
+  reordered: "the values were put in another order",
+};
 
 /** Since when a value is as it is, and why. */
 export function sinceSentence({ run, startedAt, causes, begins, why }: Since): string {
   const when = `So since ${shownInstant(startedAt)}, run ${run}`;
   if (begins) return `${when}, with which the history begins.`;
-  const words = causes.map((cause) => CAUSE_WORDS.get(cause) ?? bare(cause));
+  const words = causes.map((cause) => CAUSE_WORDS[cause] ?? bare(cause));
   const because = why.length === 0 ? "" : ` (${why.map(bare).join("; ")})`;
   return `${when}: ${listed(words, "and")}${because}.`;
 }
@@ -149,7 +142,7 @@ export function shownInstant(iso: string): string {
 const TITLE_LINES = 3;
 
 /** The title of an item, cut where it would fill a screen. */
-export function titleText(title: string | null, width: number | undefined): string {
+export function titleText(title: string | null, { width }: Told): string {
   if (title === null) return "An item without a title";
   return width === undefined ? bare(title) : truncate(bare(title), TITLE_LINES * width);
 }

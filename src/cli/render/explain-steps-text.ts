@@ -11,11 +11,10 @@ import type {
 } from "../../audit/mapping/procedure.ts";
 import { type DocumentEvidence, pointerTo, type RequestEvidence } from "../../audit/questions/evidence.ts";
 import type { ItemExplanation } from "../../audit/questions/explain.ts";
-import { counted } from "../../common/figures.ts";
+import { count, counted } from "../../common/figures.ts";
 import { listed } from "../../common/nearest.ts";
 import {
   bare,
-  entryCount,
   entrySentence,
   isWanted,
   mappingSentence,
@@ -43,15 +42,15 @@ function ofRule<R extends Step["rule"]>(steps: readonly Step[], rule: R): Extrac
 }
 
 /** Each rule for each destination that is spoken of, and where that was read. */
-export function stepsText(explanation: ItemExplanation, told: Told, width: number | undefined): string {
-  const writer = new Writer(explanation, told, width);
+export function stepsText(explanation: ItemExplanation, told: Told): string {
+  const writer = new Writer(explanation, told);
   const parts = explanation.definitions.destinations
     .filter(({ destinationId }) => isWanted(told.destinationIds, destinationId))
     .map(({ destinationId }) => writer.destination(destinationId))
     .filter((part) => part !== "");
   const numbers = "Step by step; the numbers are those of the mapping procedure's rules.";
   return [
-    ...(parts.length === 0 ? [] : [paragraph("", numbers, width)]),
+    ...(parts.length === 0 ? [] : [paragraph("", numbers, told.width)]),
     ...parts,
     writer.evidence(explanation.evidence),
   ].join("\n");
@@ -60,22 +59,20 @@ export function stepsText(explanation: ItemExplanation, told: Told, width: numbe
 class Writer {
   readonly #explanation: ItemExplanation;
   readonly #told: Told;
-  readonly #width: number | undefined;
   readonly #fields: ReadonlyMap<string, FieldDefinition>;
   /** Fields of which the item has a value. */
   readonly #given: ReadonlySet<string>;
 
-  constructor(explanation: ItemExplanation, told: Told, width: number | undefined) {
+  constructor(explanation: ItemExplanation, told: Told) {
     this.#explanation = explanation;
     this.#told = told;
-    this.#width = width;
     this.#fields = new Map(explanation.definitions.fields.map((field) => [field.customFieldId, field]));
     const given = explanation.values.values.filter(({ input }) => input !== null);
     this.#given = new Set(given.map(({ customFieldId }) => customFieldId));
   }
 
   #say(lead: string, text: string): string {
-    return paragraph(lead, text, this.#width);
+    return paragraph(lead, text, this.#told.width);
   }
 
   /** A sentence with the number of its rule in the margin. */
@@ -92,7 +89,7 @@ class Writer {
       .map((mapping) => fieldSteps(steps, mapping));
     const given = fields.filter(({ values }) => values.some(({ entry }) => entry !== undefined));
     if (given.length === 0 && destinationIds === undefined && fieldIds === undefined) return "";
-    const at = this.#destinationName(destinationId);
+    const at = bare(this.#destinationOf(destinationId)?.identification ?? destinationId);
     return [
       this.#destinationLine(destinationId),
       ...(fieldIds === undefined ? given : fields).map((field) => this.#field(field, at)),
@@ -103,10 +100,6 @@ class Writer {
 
   #destinationOf(destinationId: string) {
     return this.#explanation.definitions.destinations.find((each) => each.destinationId === destinationId);
-  }
-
-  #destinationName(destinationId: string): string {
-    return bare(this.#destinationOf(destinationId)?.identification ?? destinationId);
   }
 
   #destinationLine(destinationId: string): string {
@@ -144,23 +137,26 @@ class Writer {
       this.#rule(2, mappingSentence(mapping, at)),
       this.#rule(3, this.#nameSentence(name, at)),
       this.#rule(4, typeSentence(type, this.#explanation.passthrough)),
-      ...values.map(({ input, entry }, index) => {
-        const which =
-          values.length === 1 ? "The item has" : index === 0 ? "First the item has" : "Then it has";
-        return this.#value(input, entry, which);
-      }),
+      ...values.map(({ input, entry }, index) =>
+        this.#value(
+          input,
+          entry,
+          index > 0 ? "Then it has" : values.length === 1 ? "The item has" : "First the item has",
+        ),
+      ),
     ].join("");
   }
 
   #nameSentence({ externalFieldName, entries, sharedBy, customFieldId }: NameStep, at: string): string {
     if (externalFieldName === null)
       return `The mapping has no field name, so that nothing can be sent under it.`;
+    const entryWords = ["no entries", "one entry"][entries] ?? `${count(entries)} entries`;
     const others = sharedBy.filter((id) => id !== customFieldId).map((id) => this.#fieldName(id));
     const shared =
       others.length === 0
         ? ""
         : ` The field ${listed(others, "and")} has that name there too: a collision. Their values share one list.`;
-    return `${at} calls it ${quoted(externalFieldName)}. The mapping has ${entryCount(entries)}.${shared}`;
+    return `${at} calls it ${quoted(externalFieldName)}. The mapping has ${entryWords}.${shared}`;
   }
 
   #value(input: InputStep, entry: EntryStep | undefined, which: string): string {

@@ -21,30 +21,19 @@ export interface ToldText extends Told {
   readonly steps: boolean;
 }
 
-/** `width`: of the screen; undefined: lines are as long as they are. */
-export function explanationText(
-  explanation: ItemExplanation,
-  told: ToldText,
-  width: number | undefined,
-): string {
+export function explanationText(explanation: ItemExplanation, told: ToldText): string {
+  const { width } = told;
   const answers = explanation.definitions.destinations
     .filter(({ destinationId }) => isWanted(told.destinationIds, destinationId))
-    .flatMap(({ destinationId }) => answerText(explanation, told, destinationId, width) ?? []);
+    .flatMap(({ destinationId }) => answerText(explanation, told, destinationId) ?? []);
   const none = paragraph("", "No destination maps a field of which this item has a value.", width);
-  const rest = told.steps
-    ? stepsText(explanation, told, width)
-    : paragraph("", sourceSentence(explanation), width);
-  return [
-    headingText(explanation.item, told, width),
-    ...(answers.length === 0 ? [none] : answers),
-    rest,
-  ].join("\n");
+  const rest = told.steps ? stepsText(explanation, told) : paragraph("", sourceSentence(explanation), width);
+  return [headingText(explanation.item, told), ...(answers.length === 0 ? [none] : answers), rest].join("\n");
 }
 
 function headingText(
   { contentId, slug, title, contentType, updatedAt }: ItemExplanation["item"],
-  { run, verdict }: ToldText,
-  width: number | undefined,
+  told: ToldText,
 ): string {
   const facts = [
     `Item ${bare(contentId)}`,
@@ -52,9 +41,9 @@ function headingText(
     contentType !== null && `content type ${quoted(contentType)}`,
     updatedAt !== null && `last changed ${shownInstant(updatedAt)}`,
   ].filter((fact) => fact !== false);
-  const unsettled = verdict === "unsettled" ? ", which is unsettled" : "";
-  return [titleText(title, width), `${facts.join(", ")}.`, `Published by run ${run}${unsettled}.`]
-    .map((text) => paragraph("", text, width))
+  const unsettled = told.verdict === "unsettled" ? ", which is unsettled" : "";
+  return [titleText(title, told), `${facts.join(", ")}.`, `Published by run ${told.run}${unsettled}.`]
+    .map((text) => paragraph("", text, told.width))
     .join("");
 }
 
@@ -70,9 +59,8 @@ function sourceSentence({ evidence }: ItemExplanation): string {
 /** Undefined where the item has nothing that the destination maps, and nobody asked for it. */
 function answerText(
   explanation: ItemExplanation,
-  { destinationIds, fieldIds }: Told,
+  { destinationIds, fieldIds, width }: Told,
   destinationId: string,
-  width: number | undefined,
 ): string | undefined {
   const { definitions, mapped } = explanation;
   const rows = mapped.ledger.filter(

@@ -1,9 +1,9 @@
-/** Rows of an answer as JSON or CSV, written as they come. */
+/** Rows of an answer as JSON, CSV or Markdown, written as they come. */
 import { DuckDBDecimalValue, type DuckDBValue } from "@duckdb/node-api";
 import { csvRow, safeText } from "../../common/csv.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import { cellText, jsonObject } from "./cells.ts";
-import { printableText } from "./terminal.ts";
+import { printableLine, printableText } from "./terminal.ts";
 
 export type Rows = Iterable<readonly DuckDBValue[]>;
 
@@ -85,4 +85,17 @@ function csvText(value: DuckDBValue, spreadsheet: boolean): string {
 
 function isNumber(value: DuckDBValue): boolean {
   return typeof value === "number" || typeof value === "bigint" || value instanceof DuckDBDecimalValue;
+}
+
+/** Text of foreign origin with its markup escaped. */
+export function markdownText(text: string): string {
+  return printableLine(text)
+    .replace(/[\\`*_{}[\]|~#!]/g, (character) => `\\${character}`)
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;");
+}
+
+/** A line of a table, with its end; the cells are Markdown. */
+export function markdownRow(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |\n`;
 }

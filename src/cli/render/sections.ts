@@ -3,8 +3,7 @@
 import { count, counted } from "../../common/figures.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import { cellText } from "./cells.ts";
-import { markdownRow, markdownText } from "./markdown.ts";
-import { type CsvOptions, csvLine, jsonRows } from "./rows.ts";
+import { type CsvOptions, csvLine, jsonRows, markdownRow, markdownText } from "./rows.ts";
 import { drawFitting, drawInParts, type TextColumn, type TextTable } from "./table.ts";
 import { paragraph } from "./terminal.ts";
 

@@ -18,6 +18,11 @@ export function printableLine(text: string): string {
     .replace(CONTROL, "");
 }
 
+/** One word to a shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 const ASCII = /^[ -~]*$/;
 const ZERO_WIDTH = /[\p{Mn}\p{Me}\p{Cf}]/u;
 const WIDE =

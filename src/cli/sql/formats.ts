@@ -3,15 +3,21 @@ import { type DuckDBDataChunk, type DuckDBResult, DuckDBTypeId, type DuckDBValue
 import { counted } from "../../common/figures.ts";
 import { collectKeepingCode } from "../../common/gc.ts";
 import { cellText } from "../render/cells.ts";
-import { markdownRow, markdownText } from "../render/markdown.ts";
-import { csvTexts, jsonArray, jsonLines, PIECE, pieces, type Rows } from "../render/rows.ts";
+import {
+  csvTexts,
+  jsonArray,
+  jsonLines,
+  markdownRow,
+  markdownText,
+  PIECE,
+  pieces,
+  type Rows,
+} from "../render/rows.ts";
 import {
   type DrawnTable,
   drawTable,
   layOut,
-  left,
   leftOutText,
-  right,
   type TableLayout,
   type TextColumn,
 } from "../render/table.ts";
@@ -144,10 +150,10 @@ function shownText(value: DuckDBValue): string {
 }
 
 function columnsOf(result: DuckDBResult): TextColumn[] {
-  return result.columnNames().map((name, index) => {
-    const isNumber = NUMBERS.has(DuckDBTypeId[result.columnTypeId(index)]);
-    return isNumber ? right(name) : left(name);
-  });
+  return result.columnNames().map((name, index) => ({
+    name,
+    align: NUMBERS.has(DuckDBTypeId[result.columnTypeId(index)]) ? "right" : "left",
+  }));
 }
 
 const NUMBERS: ReadonlySet<string | undefined> = new Set(

@@ -4,7 +4,7 @@ import { WarehouseError } from "../../common/errors.ts";
 import { quoteLiteral } from "../../storage/sql-text.ts";
 import { DATABASE_FILE, outputFolder } from "../../warehouse/layout.ts";
 import { findRun } from "../../warehouse/retention.ts";
-import { printableText } from "../render/terminal.ts";
+import { printableText, shellWord } from "../render/terminal.ts";
 
 /** Paths go by `current`, so that the same line opens the next run too. Throws `config.not_found` without a run. */
 export async function waysToOpen(warehouse: string): Promise<string> {
@@ -23,7 +23,7 @@ function databaseWays(file: string): string[] {
     'Give a query, or pipe one in: content-warehouse sql "SHOW TABLES"',
     "",
     "DuckDB CLI (1.4.2 or newer):",
-    `  duckdb -readonly ${shellText(file)}`,
+    `  duckdb -readonly ${shellWord(file)}`,
     "Python (pip install duckdb pytz):",
     `  import duckdb; duckdb.connect(${JSON.stringify(file)}, read_only=True).sql("FROM content")`,
     'R (install.packages("duckdb")):',
@@ -36,15 +36,10 @@ function parquetWays(folder: string): string[] {
     "This run has Parquet files alone, and no database to query.",
     "",
     "DuckDB CLI:",
-    `  duckdb -c ${shellText(`FROM ${quoteLiteral(`${folder}/content/*.parquet`)}`)}`,
+    `  duckdb -c ${shellWord(`FROM ${quoteLiteral(`${folder}/content/*.parquet`)}`)}`,
     "polars (pip install polars):",
     `  polars.read_parquet(${JSON.stringify(`${folder}/content/*.parquet`)})`,
     "pandas (pip install pandas pyarrow):",
     `  pandas.read_parquet(${JSON.stringify(`${folder}/content`)})`,
   ];
-}
-
-/** One word to a shell. */
-function shellText(text: string): string {
-  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

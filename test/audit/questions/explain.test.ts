@@ -114,12 +114,12 @@ test("each statement about each item of the sample is what the HTTP answers and 
     const common = { item: facts, values, definitions, mapped, passthrough: false };
     const explanation = { ...common, evidence, since: undefined };
     assert.deepEqual(
-      told(stepsText(explanation, { run: run.run }, undefined), ids),
+      told(stepsText(explanation, { run: run.run, width: undefined }), ids),
       expected.map(printableLine),
       item.id,
     );
-    const view = { run: run.run, verdict: "complete", steps: false };
-    assertAnswered(explanationText(explanation, view, undefined), mapped);
+    const view = { run: run.run, verdict: "complete", steps: false, width: undefined };
+    assertAnswered(explanationText(explanation, view), mapped);
     statements += expected.length;
   }
   assert.equal(answers.items.length, 500);
