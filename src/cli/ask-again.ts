@@ -1,5 +1,5 @@
 import { systemClock } from "../common/clock.ts";
-import type { Config } from "../config/config.ts";
+import { type Config, type ConfigFlags, loadConfig } from "../config/config.ts";
 import { type Asking, type OpenSource, openSource, originOf } from "../run/source.ts";
 import { assertSameInstance } from "../warehouse/baseline.ts";
 import type { Manifest } from "../warehouse/manifest.ts";
@@ -15,6 +15,16 @@ interface AskedRun {
 export function assertReadFrom({ run, manifest, directory }: AskedRun, config: Config): void {
   const instance = { id: null, origin: originOf(config) };
   assertSameInstance({ kind: "run", run, manifest }, instance, directory, "question");
+}
+
+/** `command`: how the caller is asked for a run of the sample. Throws what {@link loadConfig} throws. */
+export function serviceConfig(
+  { cwd, env }: CliEnvironment,
+  flags: ConfigFlags,
+  command: string,
+): Promise<Config> {
+  const sampleBy = `for a run of the sample, "content-warehouse ${command} --sample"`;
+  return loadConfig({ cwd, env, flags, sampleBy });
 }
 
 /** Opens the service to ask it again for what a run read, and closes it afterwards. */

@@ -39,7 +39,7 @@ export class CliCommand extends Command {
     );
   }
 
-  format(choices: readonly string[]): this {
+  format(...choices: readonly string[]): this {
     return this.addOption(
       new Option("--format <format>", "form of the answer").choices(choices).default("table"),
     );

@@ -63,24 +63,20 @@ export function warningsTo({ err }: CliEnvironment, token: Secret): Log {
  */
 export class StopSignals implements Disposable {
   readonly #controller = new AbortController();
+  readonly signal = this.#controller.signal;
   readonly #interrupt: () => void;
   readonly #terminate: () => void;
 
   constructor(left: string) {
-    this.#interrupt = () =>
-      this.#controller.abort(new WarehouseError("run.interrupted", `Interrupted; ${left}.`));
-    this.#terminate = () =>
-      this.#controller.abort(new WarehouseError("run.terminated", `Terminated; ${left}.`));
+    const stop = (code: "run.interrupted" | "run.terminated", how: string) => () =>
+      this.#controller.abort(new WarehouseError(code, `${how}; ${left}.`));
+    this.#interrupt = stop("run.interrupted", "Interrupted");
+    this.#terminate = stop("run.terminated", "Terminated");
     process.once("SIGINT", this.#interrupt).once("SIGTERM", this.#terminate);
     // A process that was started with a channel ends with the one that started it, however that ended.
     process.once("disconnect", this.#terminate);
   }
 
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Of the signal that came. */
   get exitCode(): number {
     return asWarehouseError(this.signal.reason).exitCode;
   }

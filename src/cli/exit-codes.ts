@@ -47,7 +47,6 @@ export function hintFor(exitCode: number): string | null {
   return hint;
 }
 
-/** One line for the help of the program. */
 export function exitCodesLine(): string {
   return EXIT_CODES.map(([code, short]) => `${code} ${short}`).join(", ");
 }

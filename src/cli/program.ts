@@ -134,7 +134,6 @@ function empty(what: string, isOptional: boolean): WarehouseError {
   );
 }
 
-/** A command and all within it. */
 export function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)];
 }
@@ -162,22 +161,22 @@ export async function main(argv: readonly string[]): Promise<number> {
     const error = asWarehouseError(thrown);
     const form = failureForm(argv);
     if (form.isJson) await writeFailure(error);
-    tell(thrown, error, form, root.opts<{ debug?: boolean }>().debug === true);
+    tell(thrown, form.logFormat, root.opts<{ debug?: boolean }>().debug === true);
     return error.exitCode;
   }
 }
 
 /** The sentence on standard error, in the form of the log. */
-function tell(thrown: unknown, error: WarehouseError, { logFormat }: FailureForm, debug: boolean): void {
-  const { message, code } = error;
+function tell(thrown: unknown, format: LogFormat, debug: boolean): void {
+  const { message, code } = asWarehouseError(thrown);
   const more = debug
     ? describe(thrown)
     : code === "internal"
       ? "Run again with --debug to see where."
       : undefined;
-  if (logFormat === "json") {
+  if (format === "json") {
     const write = (line: string) => process.stderr.write(line);
-    const log = createLog({ level: "error", format: logFormat, secrets: [], clock: systemClock, write });
+    const log = createLog({ level: "error", format, secrets: [], clock: systemClock, write });
     log.error(more === undefined ? message : `${message} ${more}`, { code });
     return;
   }
@@ -185,14 +184,8 @@ function tell(thrown: unknown, error: WarehouseError, { logFormat }: FailureForm
     process.stderr.write(`${printableText(text)}\n`);
 }
 
-interface FailureForm {
-  /** `run --json` prints an object also where it fails. */
-  readonly isJson: boolean;
-  readonly logFormat: LogFormat;
-}
-
-/** Read from the words themselves: the arguments may be what is wrong. */
-function failureForm(argv: readonly string[]): FailureForm {
+/** Read from the words themselves: the arguments may be what is wrong. `run --json` prints an object also where it fails. */
+function failureForm(argv: readonly string[]): { readonly isJson: boolean; readonly logFormat: LogFormat } {
   const words = argv.slice(2);
   const isRun = words.find((word) => !word.startsWith("-")) === "run";
   const at = words.indexOf("--log-format");

@@ -3,7 +3,6 @@ import type { OutputFolder } from "../warehouse/layout.ts";
 import { existingFolder } from "./command.ts";
 import { withTemporaryFolder } from "./temporary-folder.ts";
 
-/** What is opened: a run, and another beside it. */
 export interface Choice {
   readonly wanted: string;
   readonly beside?: string | undefined;

@@ -23,8 +23,6 @@ import { type Section, sectionMarkdown } from "../render/sections.ts";
 import { paragraph, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
-const FORMATS = ["table", "json", "csv", "markdown"] as const;
-
 interface Options {
   readonly warehouse: string;
   readonly cause?: Cause;
@@ -32,7 +30,7 @@ interface Options {
   readonly field?: string;
   readonly items?: true;
   readonly limit?: number;
-  readonly format: (typeof FORMATS)[number];
+  readonly format: keyof typeof FORMS;
   readonly spreadsheet?: true;
 }
 
@@ -59,7 +57,7 @@ export function diffCommand({ out } = processEnvironment()): Command {
     .option("--field <name>", "only this custom field, by name or ID")
     .option("--items", "list the items too")
     .option("--limit <n>", "lines of each list (default: 5 or 10 on a screen, else all)", positive)
-    .format(FORMATS)
+    .format(...Object.keys(FORMS))
     .spreadsheet()
     .addHelpText("after", EXAMPLES)
     .action((before: string, after: string, options: Options) =>
@@ -76,7 +74,7 @@ export function diffCommand({ out } = processEnvironment()): Command {
         async (opened, { pair }) => {
           const { cause, destination, field } = options;
           const diff = await diffRuns(opened, pair, { cause, destination, field });
-          await writeAll(out, texts(opened, { pair, diff, options, width: out.columns }));
+          await writeAll(out, FORMS[options.format](opened, { pair, diff, options, width: out.columns }));
         },
       ),
     );
@@ -90,10 +88,14 @@ interface Told {
   readonly width: number | undefined;
 }
 
-function texts(opened: OpenedRun, told: Told): AsyncIterable<string> {
-  const forms = { table: screenTexts, json: jsonTexts, csv, markdown: markdownTexts };
-  return forms[told.options.format](opened, told);
-}
+type Render = (opened: OpenedRun, told: Told) => AsyncIterable<string>;
+
+const FORMS = {
+  table: screenTexts,
+  json: jsonTexts,
+  csv,
+  markdown: markdownTexts,
+} satisfies Readonly<Record<string, Render>>;
 
 /** What a screen gets of each list: lines of a group, groups of a cause, items. */
 const LINES_SHOWN = 5;

@@ -11,16 +11,14 @@ import { findPreviousRun, type PreviousRun } from "../../audit/questions/previou
 import { count, counted } from "../../common/figures.ts";
 import { CliCommand } from "../command.ts";
 import { processEnvironment } from "../environment.ts";
-import { jsonRows } from "../render/rows.ts";
+import { sectionJson } from "../render/sections.ts";
 import { drawTable, left, right, tableOf } from "../render/table.ts";
 import { paragraph, writeAll } from "../render/terminal.ts";
 import { withRuns } from "../with-run.ts";
 
-const FORMATS = ["table", "json"] as const;
-
 interface Options {
   readonly warehouse: string;
-  readonly format: (typeof FORMATS)[number];
+  readonly format: "table" | "json";
 }
 
 const EXAMPLES = `
@@ -38,7 +36,7 @@ export function driftCommand({ out } = processEnvironment()): Command {
     .description("show new, vanished and changed fields, compared with the run before")
     .argument("[run]", "name or number of a run, or current", "current")
     .warehouse()
-    .format(FORMATS)
+    .format("table", "json")
     .addHelpText("after", EXAMPLES)
     .action((wanted: string, { warehouse, format }: Options) =>
       withRuns(
@@ -88,9 +86,8 @@ const MEANINGS: Readonly<Record<DriftLine["kind"], string>> = {
 
 function driftJson({ run, previous, drift }: Told): string {
   const head = { run, previousRun: previous.manifest?.run ?? null };
-  const members = Object.entries(head).map(([name, value]) => `"${name}":${JSON.stringify(value)}`);
-  const parts = DRIFT_PARTS.map((part) => `"${part}":${jsonRows(drift[part].map((line) => ({ ...line })))}`);
-  return `{${[...members, ...parts].join(",\n")}}\n`;
+  const parts = DRIFT_PARTS.map((key) => ({ key, rows: drift[key].map((line) => ({ ...line })) }));
+  return sectionJson(head, parts);
 }
 
 function driftText({ run, previous, drift }: Told, width: number | undefined): string {

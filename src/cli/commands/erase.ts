@@ -74,15 +74,15 @@ interface Forgotten {
   readonly left: readonly string[] | null;
 }
 
-interface Elsewhere {
-  readonly outcomes: readonly Forgotten[];
-  /** The first, of a target that was not made to forget; it keeps no other from that. */
-  readonly failure: WarehouseError | undefined;
-}
-
-/** Delivers the current run, and has each target that took it forget what it keeps of others. */
-async function forgetInTargets(folder: OutputFolder, targets: readonly Target[]): Promise<Elsewhere> {
-  if (targets.length === 0) return { outcomes: [], failure: undefined };
+/**
+ * Delivers the current run, and has each target that took it forget what it keeps of others. `failure`: the first, of a
+ * target that was not made to forget; it keeps no other from that.
+ */
+async function forgetInTargets(
+  folder: OutputFolder,
+  targets: readonly Target[],
+): Promise<{ readonly outcomes: readonly Forgotten[]; readonly failure?: WarehouseError | undefined }> {
+  if (targets.length === 0) return { outcomes: [] };
   return await withTemporaryFolder("erase", async (temporaryDirectory) => {
     using stop = new StopSignals("targets may still hold the user: erase again");
     const { signal } = stop;
@@ -91,20 +91,16 @@ async function forgetInTargets(folder: OutputFolder, targets: readonly Target[])
     let failure = deliveryError(run, deliveries);
     for (const target of targets) {
       const hasRun = deliveries.some(({ target: name, state }) => name === target.name && state !== "failed");
-      const left = hasRun
-        ? await forget(target, signal).catch((thrown: unknown) => {
-            failure ??= targetError(target, thrown);
-            return null;
-          })
-        : null;
+      let left: Forgotten["left"] = null;
+      try {
+        if (hasRun) left = (await target.forget?.(signal)) ?? [];
+      } catch (thrown) {
+        failure ??= targetError(target, thrown);
+      }
       outcomes.push({ target: target.name, left });
     }
     return { outcomes, failure: failure && stillHolds(failure) };
   });
-}
-
-async function forget(target: Target, signal: AbortSignal): Promise<readonly string[]> {
-  return (await target.forget?.(signal)) ?? [];
 }
 
 function stillHolds({ code, message }: WarehouseError): WarehouseError {

@@ -19,6 +19,8 @@ const ENTRY = fileURLToPath(new URL(`../main${extname(import.meta.url)}`, import
 
 interface Options {
   readonly fleet: string;
+  readonly instance?: string;
+  readonly json?: true;
 }
 
 const EXAMPLES = `
@@ -56,7 +58,7 @@ function enqueueCommand(environment: CliEnvironment): Command {
     "enqueue --instance north",
   )
     .option("--instance <name>", "only this instance")
-    .action(async ({ fleet: file, instance: name }: Options & { readonly instance?: string }) => {
+    .action(async ({ fleet: file, instance: name }: Options) => {
       const fleet = await readFleet(environment.cwd, file);
       const instances = name === undefined ? fleet.instances : [findInstance(fleet, name)];
       await using queue = await opened(fleet, "caller", environment);
@@ -70,7 +72,6 @@ function enqueueCommand(environment: CliEnvironment): Command {
 interface WorkFlags extends Options {
   readonly concurrency: number;
   readonly untilEmpty?: true;
-  readonly json?: true;
   readonly logFormat: LogFormat;
 }
 
@@ -135,7 +136,7 @@ function statusCommand(environment: CliEnvironment): Command {
     "status",
   )
     .option("--json", "print one JSON object")
-    .action(async ({ fleet: file, json }: Options & { readonly json?: true }) => {
+    .action(async ({ fleet: file, json }: Options) => {
       const fleet = await readFleet(environment.cwd, file);
       await using queue = await opened(fleet, "caller", environment);
       const instances = await fleetStatus(queue, systemClock.now());

@@ -78,7 +78,14 @@ async function init(
   ]);
   const isAsked = flags.yes !== true && input.isTTY === true && out.isTTY === true;
   using prompt = isAsked ? new Prompt(input, out) : null;
-  const asking: Asking = { flags, env, cwd, prompt };
+  const given = (name: string) => env[name]?.trim() || undefined;
+  const asking: Asking = {
+    flags,
+    url: flags.url ?? given("CONTENT_API_URL"),
+    token: given("CONTENT_API_TOKEN"),
+    cwd,
+    prompt,
+  };
   assertAnswerable(asking);
   const url = await askUrl(asking);
   const token = await askToken(asking);
@@ -104,7 +111,7 @@ async function verifiedDestinations(
   // Checked as those of a run are.
   const config = await loadConfig({
     cwd,
-    env: { ...asking.env, CONTENT_API_TOKEN: token.reveal() },
+    env: { ...environment.env, CONTENT_API_TOKEN: token.reveal() },
     flags: { url },
     sampleBy: '"content-warehouse run nightly --sample"',
   });

@@ -1,12 +1,12 @@
 import { Command } from "commander";
 import { WarehouseError } from "../../common/errors.ts";
 import { counted } from "../../common/figures.ts";
-import { type Config, type ConfigFlags, loadConfig } from "../../config/config.ts";
+import type { Config, ConfigFlags } from "../../config/config.ts";
 import { type Retried, retryItems, shapesOf } from "../../run/retry-rejects.ts";
 import type { Row } from "../../storage/duckdb.ts";
 import { readRejects } from "../../warehouse/read-rejects.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
-import { askAgain, assertReadFrom } from "../ask-again.ts";
+import { askAgain, assertReadFrom, serviceConfig } from "../ask-again.ts";
 import { CliCommand, existingFolder } from "../command.ts";
 import { type CliEnvironment, processEnvironment } from "../environment.ts";
 import { cellText } from "../render/cells.ts";
@@ -17,10 +17,8 @@ import { withTemporaryFolder } from "../temporary-folder.ts";
 
 interface Options extends ConfigFlags {
   readonly warehouse: string;
-  readonly format: (typeof FORMATS)[number];
+  readonly format: "table" | "json";
 }
-
-const FORMATS = ["table", "json"] as const;
 
 const EXAMPLES = `
 Examples:
@@ -38,7 +36,7 @@ export function rejectsCommand(environment = processEnvironment()): Command {
 }
 
 function subcommand(name: string, description: string): CliCommand {
-  return new CliCommand(name).description(description).warehouse().format(FORMATS);
+  return new CliCommand(name).description(description).warehouse().format("table", "json");
 }
 
 function listCommand({ out }: CliEnvironment): Command {
@@ -64,14 +62,9 @@ function retryCommand(environment: CliEnvironment): Command {
     .service("ask the embedded service with the sample content")
     .addHelpText("after", RETRY_HELP)
     .action(async (options: Options) => {
-      const { env, cwd, out } = environment;
+      const { out } = environment;
       const { warehouse, format } = options;
-      const config = await loadConfig({
-        cwd,
-        env,
-        flags: options,
-        sampleBy: 'for a run of the sample, "content-warehouse rejects retry --sample"',
-      });
+      const config = await serviceConfig(environment, options, "rejects retry");
       const { run, rejects } = await currentRejects(warehouse);
       const retried = await retry(run, rejects, config, environment);
       const nameless = rejects.length - rejects.filter(({ content_id }) => content_id !== null).length;

@@ -49,8 +49,17 @@ async function restore(options: Options, { cwd, out }: CliEnvironment): Promise<
     return writeAnswer(out, options.json === true ? { target: target.name, runs } : lines);
   }
   const wanted = wantedRun(target, runs, options.run);
-  await restoreInto(options.warehouse, target, wanted, stop.signal);
-  const { run } = wanted;
+  const folder = await prepareOutput(options.warehouse);
+  await using _lock = await acquireLock(folder);
+  await finishPublication(folder);
+  const { run, sequence } = wanted;
+  if ((await runsIn(folder)).some((each) => each.run === run)) {
+    throw new WarehouseError(
+      "config.invalid",
+      `${folder.root} has the run ${run} already; "content-warehouse runs rollback ${sequence}" makes it current.`,
+    );
+  }
+  await restoreRun(folder, target, wanted, stop.signal);
   const line = `restored ${run} from ${target.name}; it is current now\n`;
   await writeAnswer(out, options.json === true ? { target: target.name, run } : line);
 }
@@ -73,22 +82,4 @@ function wantedRun(target: KeepingTarget, runs: readonly TargetRun[], wanted: st
       ? `The target ${target.name} keeps no run yet; one is delivered by the next "content-warehouse run".`
       : `The target ${target.name} keeps no run "${wanted}"; "content-warehouse restore --list" shows what it keeps.`,
   );
-}
-
-async function restoreInto(
-  warehouse: string,
-  target: KeepingTarget,
-  wanted: TargetRun,
-  signal: AbortSignal,
-): Promise<void> {
-  const folder = await prepareOutput(warehouse);
-  await using _lock = await acquireLock(folder);
-  await finishPublication(folder);
-  if ((await runsIn(folder)).some(({ run }) => run === wanted.run)) {
-    throw new WarehouseError(
-      "config.invalid",
-      `${folder.root} has the run ${wanted.run} already; "content-warehouse runs rollback ${wanted.sequence}" makes it current.`,
-    );
-  }
-  await restoreRun(folder, target, wanted, signal);
 }

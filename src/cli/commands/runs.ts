@@ -75,7 +75,6 @@ function showCommand({ out }: CliEnvironment): Command {
     });
 }
 
-/** What the run checked before it was published. */
 async function checksOf(warehouse: string, { run, rows }: Manifest): Promise<RunCheck[]> {
   if (rows.run_checks === undefined) return [];
   return withRuns(
@@ -199,16 +198,25 @@ function changeText({ changes }: Manifest): string {
 
 function showText(manifest: Manifest, current: boolean, width: number | undefined): string {
   const { run, pipeline, instance, verdict, startedAt, versions, personalData, previousRun } = manifest;
-  const lines: [string, string][] = [
+  const { items, mappedValues, supersedes, erasedAt } = manifest;
+  const change = changeText(manifest);
+  const erased = erasedAt?.at(-1);
+  const lines: ([string, string] | false)[] = [
     ["Run", current ? `${run} (current)` : run],
     ["Pipeline", pipeline],
     ["Service", instance.id === null ? instance.origin : `${instance.origin}, instance ${instance.id}`],
     ["Started", `${minuteOf(new Date(startedAt))} UTC, took ${took(manifest)}`],
     ["Verdict", verdict],
-    ...itemsOf(manifest),
-    ...mappedOf(manifest),
+    items !== undefined && ["Items", itemsText(items)],
+    items !== undefined && change !== "" && ["Change", change],
+    mappedValues !== undefined && [
+      "Values",
+      `${count(mappedValues.mapped)} mapped, ${count(mappedValues.unmapped)} unmapped`,
+    ],
     ["Before it", previousRun ?? "no run"],
-    ...supersession(manifest),
+    // It took the place of another when somebody was erased from it.
+    supersedes !== undefined &&
+      erased !== undefined && ["Supersedes", `${supersedes}, erased ${minuteOf(new Date(erased))} UTC`],
     [
       "Personal data",
       personalData.policy + (personalData.keyId === null ? "" : `, key ${personalData.keyId}`),
@@ -216,7 +224,9 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
     ["Made by", `content-warehouse ${versions.package}, DuckDB ${versions.duckdb}, Node ${versions.node}`],
     ["Size", `${fileSize(sizeOf(manifest.files))} in ${count(manifest.files.length)} files`],
   ];
-  const facts = lines.map(([name, value]) => `${name.padEnd(14)} ${value}\n`).join("");
+  const facts = lines
+    .filter((line) => line !== false)
+    .map(([name, value]) => `${name.padEnd(14)} ${value}\n`);
   const filesOf = (table: string) =>
     manifest.files.filter(({ path }) => path.startsWith(`parquet/${table}/`));
   const tables = tableOf(Object.entries(manifest.rows), [
@@ -225,31 +235,13 @@ function showText(manifest: Manifest, current: boolean, width: number | undefine
     right("Parquet", ([name]) => fileSize(sizeOf(filesOf(name)))),
   ]);
   const { text } = drawTable(tables, width);
-  return `${printableText(facts)}\n${text}`;
+  return `${printableText(facts.join(""))}\n${text}`;
 }
 
-function mappedOf({ mappedValues }: Manifest): [string, string][] {
-  if (mappedValues === undefined) return [];
-  const { mapped, unmapped } = mappedValues;
-  return [["Values", `${count(mapped)} mapped, ${count(unmapped)} unmapped`]];
-}
-
-function itemsOf(manifest: Manifest): [string, string][] {
-  const { items } = manifest;
-  if (items === undefined) return [];
-  const { listed, loaded, rejected, vanished, unread } = items;
+function itemsText({ listed, loaded, rejected, vanished, unread }: NonNullable<Manifest["items"]>): string {
   const gone = vanished === 0 ? "" : `, ${count(vanished)} vanished`;
   const rest = unread === 0 ? gone : `${gone}, ${count(unread)} unread`;
-  const became = `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`;
-  const change = changeText(manifest);
-  return [["Items", became], ...(change === "" ? [] : [["Change", change] as [string, string]])];
-}
-
-/** Of a run that took the place of another when somebody was erased from it. */
-function supersession({ supersedes, erasedAt }: Manifest): [string, string][] {
-  const last = erasedAt?.at(-1);
-  if (supersedes === undefined || last === undefined) return [];
-  return [["Supersedes", `${supersedes}, erased ${minuteOf(new Date(last))} UTC`]];
+  return `${count(listed)} listed, ${count(loaded)} loaded, ${count(rejected)} rejected${rest}`;
 }
 
 function sizeOf(files: Manifest["files"]): number {

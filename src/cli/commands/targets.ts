@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { asWarehouseError, WarehouseError } from "../../common/errors.ts";
 import { counted, minuteOf } from "../../common/figures.ts";
-import type { InstanceIdentity, Target, TargetRun } from "../../pipeline.ts";
+import type { Target, TargetRun } from "../../pipeline.ts";
 import { targetError } from "../../targets/deliver.ts";
 import { outputFolder, parseRunName } from "../../warehouse/layout.ts";
 import { findRun, type PublishedRun } from "../../warehouse/retention.ts";
@@ -71,19 +71,15 @@ async function stateOf(
   signal: AbortSignal,
 ): Promise<State> {
   try {
-    const last = await target.last(instanceOf(current), signal);
+    const manifest = current?.manifest;
+    const instance = manifest instanceof WarehouseError ? undefined : manifest?.instance;
+    const last = await target.last(instance ?? null, signal);
     return { target: target.name, state: comparison(last, current), last, failure: null };
   } catch (thrown) {
     signal.throwIfAborted();
     const { code, message } = targetError(target, thrown);
     return { target: target.name, state: "failed", last: null, failure: { code, message } };
   }
-}
-
-function instanceOf(current: PublishedRun | undefined): InstanceIdentity | null {
-  return current === undefined || current.manifest instanceof WarehouseError
-    ? null
-    : current.manifest.instance;
 }
 
 function comparison(last: TargetRun | null, current: PublishedRun | undefined): State["state"] {

@@ -5,9 +5,9 @@ import type { Definitions } from "../../audit/mapping/definitions.ts";
 import type { OpenedRun } from "../../audit/open-run.ts";
 import { WarehouseError } from "../../common/errors.ts";
 import { count, counted } from "../../common/figures.ts";
-import { type Config, type ConfigFlags, loadConfig } from "../../config/config.ts";
+import type { Config, ConfigFlags } from "../../config/config.ts";
 import { type VerifiedMappings, verifyMappings } from "../../run/verify-mappings.ts";
-import { askAgain, assertReadFrom } from "../ask-again.ts";
+import { askAgain, assertReadFrom, serviceConfig } from "../ask-again.ts";
 import { CliCommand, positive } from "../command.ts";
 import { type CliEnvironment, processEnvironment } from "../environment.ts";
 import { createDisplay } from "../render/display.ts";
@@ -19,10 +19,8 @@ interface Options extends ConfigFlags {
   readonly warehouse: string;
   readonly items: number;
   readonly seed?: string;
-  readonly format: (typeof FORMATS)[number];
+  readonly format: "table" | "json";
 }
-
-const FORMATS = ["table", "json"] as const;
 
 const EXAMPLES = `
 Examples:
@@ -51,16 +49,11 @@ export function verifyMappingsCommand(environment = processEnvironment()): Comma
     )
     .service("ask the embedded service with the sample content")
     .warehouse()
-    .format(FORMATS)
+    .format("table", "json")
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {
-      const { env, cwd } = environment;
-      const config = await loadConfig({
-        cwd,
-        env,
-        flags: options,
-        sampleBy: `for a run of the sample, "content-warehouse verify-mappings --items ${options.items} --sample"`,
-      });
+      const command = `verify-mappings --items ${options.items}`;
+      const config = await serviceConfig(environment, options, command);
       await withRun(options.warehouse, run, (opened) => verify(opened, config, options, environment));
     });
 }

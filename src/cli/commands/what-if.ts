@@ -15,12 +15,10 @@ import { writeAll } from "../render/terminal.ts";
 import { withRun } from "../with-run.ts";
 import { mappingFormat } from "./audit.ts";
 
-const FORMATS = ["table", "json", "csv"] as const;
-
 interface Options {
   readonly warehouse: string;
   readonly mapping: string;
-  readonly format: (typeof FORMATS)[number];
+  readonly format: "table" | "json" | "csv";
   readonly spreadsheet?: true;
 }
 
@@ -43,7 +41,7 @@ export function whatIfCommand({ out } = processEnvironment()): Command {
     .argument("[run]", "name or number of a run, or current", "current")
     .requiredOption("--mapping <file>", "the edited mapping, .csv or .json (required)")
     .warehouse()
-    .format(FORMATS)
+    .format("table", "json", "csv")
     .spreadsheet()
     .addHelpText("after", EXAMPLES)
     .action(async (run: string, options: Options) => {

@@ -12,7 +12,6 @@ export interface NightlyRun {
   readonly program: readonly string[];
   /** Absolute path of the configuration file. */
   readonly config: string;
-  /** Whom the warehouse belongs to. */
   readonly user: string;
 }
 

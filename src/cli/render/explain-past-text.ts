@@ -1,5 +1,4 @@
 /** What an item produced in a run whose files are gone: what its history says, without steps and evidence. */
-
 import type { MappedValue } from "../../audit/mapping/mapped-value.ts";
 import type { PastExplanation } from "../../audit/questions/explain-past.ts";
 import type { HeldValue } from "../../audit/questions/item-history.ts";
@@ -102,7 +101,6 @@ function wantedValues({ values }: PastExplanation, { destinationIds, fieldIds }:
   );
 }
 
-/** The same for programs. */
 export function pastJson(explanation: PastExplanation, told: Told): object {
   const { item, past, payloads, destinations, fields } = explanation;
   const { run, sequence, startedAt, verdict, passthrough } = past;

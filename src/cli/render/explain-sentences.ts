@@ -28,7 +28,6 @@ export function withId(name: string, id: string): string {
   return name === bare(id) ? name : `${name} (${bare(id)})`;
 }
 
-/** A member of a payload. */
 export function memberText(name: string, values: readonly string[]): string {
   return `${quotedJson(name)}: ${quotedJson(values)}`;
 }

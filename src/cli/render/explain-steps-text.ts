@@ -29,7 +29,6 @@ import {
 } from "./explain-sentences.ts";
 import { paragraph } from "./terminal.ts";
 
-/** Everything about one mapped field at one destination. */
 interface FieldSteps {
   readonly mapping: MappingStep;
   readonly name: NameStep | undefined;

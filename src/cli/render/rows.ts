@@ -28,25 +28,35 @@ export function* pieces(texts: Iterable<string>): Iterable<string> {
   if (piece !== "") yield piece;
 }
 
-/** An array of objects, one per line. */
-export async function* jsonArray({ names, chunks }: RowStream): AsyncIterable<string> {
-  let before = "[\n";
+type RowText = (row: readonly DuckDBValue[]) => string;
+
+export async function* rowTexts(chunks: AsyncIterable<Rows>, text: RowText): AsyncIterable<string> {
   const texts = function* (rows: Rows): Iterable<string> {
-    for (const row of rows) {
-      yield `${before}${jsonObject(names.map((name, index) => [name, row[index] ?? null]))}`;
-      before = ",\n";
-    }
+    for (const row of rows) yield text(row);
   };
   for await (const rows of chunks) yield* pieces(texts(rows));
+}
+
+const objectOf =
+  (names: readonly string[]): RowText =>
+  (row) =>
+    jsonObject(names.map((name, index) => [name, row[index] ?? null]));
+
+/** An array of objects, one per line. */
+export async function* jsonArray({ names, chunks }: RowStream): AsyncIterable<string> {
+  const object = objectOf(names);
+  let before = "[\n";
+  yield* rowTexts(chunks, (row) => {
+    const text = before + object(row);
+    before = ",\n";
+    return text;
+  });
   yield before === "[\n" ? "[]" : "\n]";
 }
 
-/** An object a line. */
-export async function* jsonLines({ names, chunks }: RowStream): AsyncIterable<string> {
-  const lines = function* (rows: Rows): Iterable<string> {
-    for (const row of rows) yield `${jsonObject(names.map((name, index) => [name, row[index] ?? null]))}\n`;
-  };
-  for await (const rows of chunks) yield* pieces(lines(rows));
+export function jsonLines({ names, chunks }: RowStream): AsyncIterable<string> {
+  const object = objectOf(names);
+  return rowTexts(chunks, (row) => `${object(row)}\n`);
 }
 
 /** An array of objects, of rows that are all there; `names`: the columns to take, all unless given. */
@@ -64,11 +74,8 @@ export interface CsvOptions {
 }
 
 export async function* csvTexts({ names, chunks }: RowStream, options: CsvOptions): AsyncIterable<string> {
-  const lines = function* (rows: Rows): Iterable<string> {
-    for (const row of rows) yield csvLine(row, options);
-  };
   yield csvLine(names, options);
-  for await (const rows of chunks) yield* pieces(lines(rows));
+  yield* rowTexts(chunks, (row) => csvLine(row, options));
 }
 
 /** A line with its end. On a screen, control characters are left out. */

@@ -1,5 +1,4 @@
 /** What a run did, to be read at a glance. */
-
 import { resolve } from "node:path";
 import { styleText } from "node:util";
 import { type DriftLine, type DriftPart, isNew } from "../../audit/questions/drift.ts";
@@ -10,7 +9,6 @@ import { isAboutTheRun } from "../../tables/all.ts";
 import type { CliEnvironment } from "../environment.ts";
 import { paragraph, printableLine, printableText, shellWord } from "./terminal.ts";
 
-/** Where a summary is read. */
 export interface SummaryReader {
   /** Of the screen; undefined: no screen, and no line is broken. */
   readonly width: number | undefined;
@@ -33,10 +31,16 @@ const NO_SCREEN: SummaryReader = { width: undefined, isColoured: false, cwd: "/"
 type Field = readonly [name: string, value: string | readonly string[]];
 
 export function summaryText(summary: RunSummary, reader: SummaryReader = NO_SCREEN): string {
-  const { accounting, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
+  const { accounting, mappedValues, reasons, removedRuns, warnings, report, namelessDestinations } = summary;
+  const { warehouse } = summary;
+  const where = warehouse === resolve(reader.cwd, "warehouse") ? "" : ` --warehouse ${shellWord(warehouse)}`;
+  const failed = summary.deliveries.flatMap(({ target, state }) => (state === "failed" ? [target] : []));
   const fields: (Field | false)[] = [
     ["Items", items(summary)],
-    summary.mappedValues !== null && ["Values", mappedValues(summary.mappedValues)],
+    mappedValues !== null && [
+      "Values",
+      `${count(mappedValues.mapped)} mapped, ${count(mappedValues.unmapped)} unmapped`,
+    ],
     ["Evidence", evidence(summary)],
     ["Rows", rows(summary)],
     ["Requests", `${count(summary.requests)}, ${megabytes(summary.bytesReceived)} received`],
@@ -50,12 +54,16 @@ export function summaryText(summary: RunSummary, reader: SummaryReader = NO_SCRE
       `${counted(accounting.rejected, "listed thing")}: see run_rejects, with a row for each reading that failed`,
     ],
     ...drifted(summary).map((text): Field => ["Drift", text]),
-    ...checks(summary.checks),
-    ...delivered(summary.deliveries),
+    ["Checks", checks(summary.checks)],
+    delivered(summary.deliveries) !== "" && ["Delivered", delivered(summary.deliveries)],
+    failed.length > 0 && [
+      "Warning",
+      `NOT delivered to ${failed.join(", ")}: "content-warehouse deliver" repeats it`,
+    ],
     removedRuns.length > 0 && ["Removed", counted(removedRuns.length, "old run")],
     ...warnings.map((warning): Field => ["Warning", warning]),
     namelessDestinations.length > 0 && ["To add", linesToAdd(namelessDestinations)],
-    ["Next", nextCommand(summary, reader.cwd)],
+    ["Next", `content-warehouse ${nextQuestion(summary)}${where}`],
   ];
   const lines = fields.filter((field) => field !== false).map((field) => fieldText(field, reader));
   return `${headline(summary, reader)}\n${lines.join("")}`;
@@ -105,10 +113,6 @@ function items({ accounting, changes, previousRun }: RunSummary): string {
   return `${became}; ${count(changes.new)} new${changed}, ${count(changes.removed)} removed since ${previousRun}`;
 }
 
-function mappedValues({ mapped, unmapped }: NonNullable<RunSummary["mappedValues"]>): string {
-  return `${count(mapped)} mapped, ${count(unmapped)} unmapped`;
-}
-
 function throttled({ ratePerSecond, refused }: Throttled): string {
   const refusals = `the service refused ${refused === 0 ? "none" : counted(refused, "request")}`;
   if (ratePerSecond === null) return `${refusals} for a while; \`ratePerSecond\` sets an upper bound`;
@@ -141,37 +145,25 @@ function rows({ tables }: RunSummary): string {
   return `${count(total)} in ${count(data.length)} ${data.length === 1 ? "table" : "tables"} of data${most}`;
 }
 
-/** What targets have, and which do not: why, is said beside the summary. */
-function delivered(deliveries: RunSummary["deliveries"]): Field[] {
-  const texts = deliveries.flatMap(({ target, state, milliseconds }) => {
-    if (state === "failed") return [];
-    return [state === "present" ? `${target} had it` : `to ${target} in ${duration(milliseconds / 1000)}`];
-  });
-  const failed = deliveries.flatMap(({ target, state }) => (state === "failed" ? [target] : []));
-  return [
-    ...(texts.length === 0 ? [] : [["Delivered", texts.join(", ")] as const]),
-    ...(failed.length === 0
-      ? []
-      : [
-          [
-            "Warning",
-            `NOT delivered to ${failed.join(", ")}: "content-warehouse deliver" repeats it`,
-          ] as const,
-        ]),
-  ];
+/** What targets have: of those that do not, why is said beside the summary. */
+function delivered(deliveries: RunSummary["deliveries"]): string {
+  return deliveries
+    .filter(({ state }) => state !== "failed")
+    .map(({ target, state, milliseconds }) =>
+      state === "present" ? `${target} had it` : `to ${target} in ${duration(milliseconds / 1000)}`,
+    )
+    .join(", ");
 }
 
 const CHECKS_NAMED = 3;
 
 /** Those that warn, the first few by name. */
-function checks({ passed, warnings }: RunSummary["checks"]): Field[] {
-  if (warnings.length === 0) return [["Checks", `all ${counted(passed, "check")} passed`]];
+function checks({ passed, warnings }: RunSummary["checks"]): string {
+  if (warnings.length === 0) return `all ${counted(passed, "check")} passed`;
   const named = warnings.slice(0, CHECKS_NAMED).map(({ name, figure }) => `${name}: ${count(figure)}`);
   const more = warnings.length - named.length;
   const rest = more > 0 ? `; and ${count(more)} more, in "content-warehouse runs show current"` : "";
-  return [
-    ["Checks", `${count(passed)} passed, ${counted(warnings.length, "warning")}: ${named.join("; ")}${rest}`],
-  ];
+  return `${count(passed)} passed, ${counted(warnings.length, "warning")}: ${named.join("; ")}${rest}`;
 }
 
 const FIELDS_NAMED = 5;
@@ -223,12 +215,6 @@ function linesToAdd(ids: readonly string[]): string[] {
 }
 
 /** The one command that shows what this run is worth a look for. */
-function nextCommand(summary: RunSummary, cwd: string): string {
-  const { warehouse } = summary;
-  const where = warehouse === resolve(cwd, "warehouse") ? "" : ` --warehouse ${shellWord(warehouse)}`;
-  return `content-warehouse ${nextQuestion(summary)}${where}`;
-}
-
 function nextQuestion(summary: RunSummary): string {
   const { accounting, mappedValues, changes } = summary;
   if (accounting.rejected > 0) return "rejects";

@@ -12,6 +12,7 @@ import {
   PIECE,
   pieces,
   type Rows,
+  rowTexts,
 } from "../render/rows.ts";
 import {
   type DrawnTable,
@@ -164,10 +165,8 @@ const NUMBERS: ReadonlySet<string | undefined> = new Set(
 );
 
 /** A plan as the engine draws it. */
-export async function* planTexts(result: DuckDBResult): Texts {
-  for await (const rows of rowsOf(result)) {
-    for (const [, plan] of rows) yield printableText(`${cellText(plan ?? null)}\n`);
-  }
+export function planTexts(result: DuckDBResult): Texts {
+  return rowTexts(rowsOf(result), ([, plan = null]) => printableText(`${cellText(plan)}\n`));
 }
 
 async function* jsonTexts(result: DuckDBResult): Texts {
@@ -179,8 +178,5 @@ async function* markdownTexts(result: DuckDBResult): Texts {
   const columns = columnsOf(result);
   yield markdownRow(columns.map(({ name }) => markdownText(name)));
   yield markdownRow(columns.map(({ align }) => (align === "right" ? "---:" : "---")));
-  const lines = function* (rows: Rows): Iterable<string> {
-    for (const row of rows) yield markdownRow(row.map((value) => markdownText(shownText(value))));
-  };
-  for await (const rows of rowsOf(result)) yield* pieces(lines(rows));
+  yield* rowTexts(rowsOf(result), (row) => markdownRow(row.map((value) => markdownText(shownText(value)))));
 }

@@ -11,17 +11,13 @@ import { findRun } from "../../warehouse/retention.ts";
 /** Of DuckDB's buffers; what does not fit is spilled. */
 const MEMORY_LIMIT_MB = 256;
 
-/** Where the question may leave files, such as spilled blocks. */
-export interface Workplace {
-  readonly temporaryDirectory: string;
-  /** Whether an answer may be written into the folder: a question could then read what is there. */
-  readonly writes: boolean;
-}
-
-/** The database that `current` names now: the link is read once, so that a publication meanwhile changes nothing. */
+/**
+ * The database that `current` names now: the link is read once, so that a publication meanwhile changes nothing. Spilled
+ * blocks go to the folder; with `writes` an answer may, too, and a question could then read what is there.
+ */
 export async function openCurrent(
   warehouse: string,
-  { temporaryDirectory, writes }: Workplace,
+  { temporaryDirectory, writes }: { readonly temporaryDirectory: string; readonly writes: boolean },
 ): Promise<Database> {
   const folder = outputFolder(warehouse);
   const { run, directory, manifest } = await findRun(folder, "current");
@@ -44,7 +40,6 @@ export async function openCurrent(
 /** A statement that was found to be a question, not yet asked. */
 export interface Question {
   readonly query: string;
-  /** The rows, as they are fetched. */
   stream(): Promise<DuckDBResult>;
   /** What EXPLAIN answers is drawn already. */
   readonly isPlan: boolean;
